@@ -1,0 +1,22 @@
+"""Linear-chain conditional random fields for scikit-learn, trained to a certificate.
+
+Reading order: data.py and features.py (what goes in), model.py and oracle.py (scores
+and inference), problem.py (the formulas), samplers.py and solvers/ (the optimisers
+around one loop), callbacks.py, _base.py and estimators.py (what scikit-learn sees).
+The compiled parts are in _kernels/. A module imports only from those before it.
+"""
+
+from skcrf_sdca.callbacks import DualityGapMonitor
+from skcrf_sdca.data import PackedSequences
+from skcrf_sdca.estimators import LBFGSCRF, SDCACRF
+from skcrf_sdca.features import SequenceVectorizer
+
+__all__ = [
+    "DualityGapMonitor",
+    "LBFGSCRF",
+    "PackedSequences",
+    "SDCACRF",
+    "SequenceVectorizer",
+]
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""Compiled kernels: one chain at a time, without Python objects and without the GIL."""

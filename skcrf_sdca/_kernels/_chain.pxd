@@ -1,0 +1,34 @@
+"""Inference on one chain: see _chain.pyx."""
+
+
+cdef class Workspace:
+    cdef readonly Py_ssize_t n_labels
+    cdef readonly Py_ssize_t max_length
+    cdef double* arena
+    cdef double* emission            # (T, K) exp(node_scores - row maximum)
+    cdef double* forward             # (T, K) normalised
+    cdef double* message             # (T, K) emission * backward / scale
+    cdef double* scale               # (T,)
+    cdef double* row                 # (K,)
+    cdef double* exp_transition      # (K, K) exp(transition - transition_max)
+    cdef double* exp_transition_t    # (K, K) its transpose
+    cdef const double* transition    # (K, K) borrowed
+    cdef double transition_max
+
+    cdef void set_transition(self, const double* transition) noexcept nogil
+
+
+cdef double log_partition(
+    Workspace work, const double* node_scores, Py_ssize_t length) noexcept nogil
+
+cdef double forward_backward(
+    Workspace work, const double* node_scores, Py_ssize_t length,
+    double* node, double* edge, double* edge_sum) noexcept nogil
+
+cdef double viterbi(
+    Workspace work, const double* node_scores, Py_ssize_t length,
+    int* backpointer, int* path) noexcept nogil
+
+cdef double entropy(
+    const double* node, const double* edge, Py_ssize_t length,
+    Py_ssize_t n_labels) noexcept nogil

@@ -1,0 +1,464 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""Inference on linear chains: forward-backward, entropy, Viterbi.
+
+A chain of T positions and K labels is given by node_scores (T, K) and transition
+(K, K), indexed [from, to]; the probability of a path is proportional to the
+exponential of its score. Owns the recursions for one chain (on pointers, with a
+Workspace that is allocated once) and the loops over many chains laid end to end.
+
+Everything runs first in the scaled probability domain, where TK + K^2 exponentials
+are enough. When a scale is not finite or falls below SMALLEST_SCALE, the chain is done
+again in the log domain with row-wise maxima, which is right for any finite scores.
+"""
+
+from cython.view cimport array as cython_array
+from libc.math cimport INFINITY, NAN, exp, log
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from ._math cimport logsumexp, maximum, total
+from ._vecmath cimport (
+    add_outer, axpy, row_times_matrix, scale_matrix, vexp, vxlogx,
+)
+
+cdef double SMALLEST_SCALE = 1e-250
+
+
+cdef class Workspace:
+    """Buffers for chains of up to ``max_length`` positions and ``n_labels`` labels."""
+
+    def __cinit__(self, Py_ssize_t max_length, Py_ssize_t n_labels):
+        cdef Py_ssize_t block, matrix = n_labels * n_labels
+        self.max_length = max(max_length, 1)
+        self.n_labels = n_labels
+        block = self.max_length * n_labels
+        self.arena = <double*> malloc(
+            (3 * block + self.max_length + n_labels + 2 * matrix) * sizeof(double)
+        )
+        if self.arena == NULL:
+            raise MemoryError(
+                f"no memory for the buffers of a chain of {max_length} positions and "
+                f"{n_labels} labels"
+            )
+        self.emission = self.arena
+        self.forward = self.emission + block
+        self.message = self.forward + block
+        self.scale = self.message + block
+        self.row = self.scale + self.max_length
+        self.exp_transition = self.row + n_labels
+        self.exp_transition_t = self.exp_transition + matrix
+        self.transition = NULL
+
+    def __dealloc__(self):
+        free(self.arena)
+
+    cdef void set_transition(self, const double* transition) noexcept nogil:
+        """Take the transition scores of the next chains; the pointer is kept."""
+        cdef Py_ssize_t j, k, n = self.n_labels
+        self.transition = transition
+        self.transition_max = maximum(transition, n * n)
+        vexp(transition, self.transition_max, self.exp_transition, n * n)
+        for j in range(n):
+            for k in range(n):
+                self.exp_transition_t[k * n + j] = self.exp_transition[j * n + k]
+
+
+# Forward: forward_t[k] = emission_t[k] sum_j forward_{t-1}[j] E[j, k] / scale_t, with
+# E = exp(transition - max) and emission_t = exp(node_scores_t - max); the scales and
+# the maxima taken out add up to log Z.
+cdef double scaled_forward(
+    Workspace work,                 # in, out: emission, forward, scale
+    const double* node_scores,      # in, (T, K)
+    Py_ssize_t length,
+) noexcept nogil:
+    """Return log Z, or NaN where the scaled domain does not hold."""
+    cdef Py_ssize_t t, k, n = work.n_labels
+    cdef double shift, scale, value = 0.0
+    cdef double* emission
+    cdef double* row
+    for t in range(length):
+        emission = work.emission + t * n
+        row = work.forward + t * n
+        shift = maximum(node_scores + t * n, n)
+        vexp(node_scores + t * n, shift, emission, n)
+        if t == 0:
+            memcpy(row, emission, n * sizeof(double))
+        else:
+            row_times_matrix(row - n, work.exp_transition, row, n)
+            for k in range(n):
+                row[k] *= emission[k]
+            shift += work.transition_max
+        scale = total(row, n)
+        if not (SMALLEST_SCALE < scale < INFINITY):
+            return NAN
+        for k in range(n):
+            row[k] /= scale
+        work.scale[t] = scale
+        value += shift + log(scale)
+    return value
+
+
+# Backward: message_t[k] = emission_t[k] backward_t[k] / scale_t,
+#           backward_{t-1}[j] = sum_k E[j, k] message_t[k],   backward_{T-1} = 1;
+# node_t = forward_t * backward_t,  edge_t[j, k] = forward_{t-1}[j] E[j, k] message_t[k].
+cdef bint scaled_backward(
+    Workspace work,         # in, out: message
+    Py_ssize_t length,
+    double* node,           # out, (T, K)
+) noexcept nogil:
+    """Fill node and the messages; return whether all went well."""
+    cdef Py_ssize_t t, k, n = work.n_labels
+    cdef double* message
+    cdef double* backward = work.row
+    cdef double check = 0.0
+    for k in range(n):
+        backward[k] = 1.0
+    for t in range(length - 1, -1, -1):
+        message = work.message + t * n
+        for k in range(n):
+            node[t * n + k] = work.forward[t * n + k] * backward[k]
+            message[k] = work.emission[t * n + k] * backward[k] / work.scale[t]
+        check += total(node + t * n, n)
+        if t > 0:
+            row_times_matrix(message, work.exp_transition_t, backward, n)
+    return check < INFINITY
+
+
+cdef void scaled_edges(
+    Workspace work,         # in: forward, message
+    Py_ssize_t length,
+    double* edge,           # out, (T - 1, K, K), or NULL
+    double* edge_sum,       # out, (K, K), or NULL
+) noexcept nogil:
+    """Fill the edge marginals, or only their sum over positions."""
+    cdef Py_ssize_t t, k, n = work.n_labels
+    cdef Py_ssize_t matrix = n * n
+    if edge != NULL:
+        for t in range(1, length):
+            scale_matrix(
+                work.forward + (t - 1) * n, work.exp_transition,
+                work.message + t * n, edge + (t - 1) * matrix, n,
+            )
+    if edge_sum != NULL:
+        memset(edge_sum, 0, matrix * sizeof(double))
+        for t in range(1, length):
+            add_outer(
+                work.forward + (t - 1) * n, work.message + t * n, edge_sum, n
+            )
+        for k in range(matrix):
+            edge_sum[k] *= work.exp_transition[k]
+
+
+# forward_t[k] = node_scores_t[k] + logsumexp_j(forward_{t-1}[j] + transition[j, k]),
+# each row shifted to a log-sum of 0 (kept in scale) so that digits are not lost on
+# long chains.
+cdef double log_forward(
+    Workspace work,                 # in, out: forward, scale
+    const double* node_scores,      # in, (T, K)
+    Py_ssize_t length,
+) noexcept nogil:
+    """Return log Z; forward rows in the log domain."""
+    cdef Py_ssize_t t, j, k, n = work.n_labels
+    cdef double value = 0.0
+    cdef double* row
+    for t in range(length):
+        row = work.forward + t * n
+        for k in range(n):
+            row[k] = node_scores[t * n + k]
+            if t > 0:
+                for j in range(n):
+                    work.row[j] = row[j - n] + work.transition[j * n + k]
+                row[k] += logsumexp(work.row, n)
+        work.scale[t] = logsumexp(row, n)
+        for k in range(n):
+            row[k] -= work.scale[t]
+        value += work.scale[t]
+    return value
+
+
+# message_t[k] = node_scores_t[k] + backward_t[k] - scale_t,
+# backward_{t-1}[j] = logsumexp_k(transition[j, k] + message_t[k]),  backward_{T-1} = 0.
+cdef void log_backward(
+    Workspace work,                 # in: forward, scale; out: message
+    const double* node_scores,      # in, (T, K)
+    Py_ssize_t length,
+    double* node,                   # out, (T, K)
+) noexcept nogil:
+    cdef Py_ssize_t t, j, k, n = work.n_labels
+    cdef double* message
+    cdef double* backward = work.emission
+    for k in range(n):
+        backward[k] = 0.0
+    for t in range(length - 1, -1, -1):
+        message = work.message + t * n
+        for k in range(n):
+            node[t * n + k] = exp(work.forward[t * n + k] + backward[k])
+            message[k] = node_scores[t * n + k] + backward[k] - work.scale[t]
+        if t > 0:
+            for j in range(n):
+                for k in range(n):
+                    work.row[k] = work.transition[j * n + k] + message[k]
+                backward[j] = logsumexp(work.row, n)
+
+
+cdef void log_edges(
+    Workspace work,         # in: forward, message
+    Py_ssize_t length,
+    double* edge,           # out, (T - 1, K, K), or NULL
+    double* edge_sum,       # out, (K, K), or NULL
+) noexcept nogil:
+    cdef Py_ssize_t t, j, k, n = work.n_labels
+    cdef double p
+    if edge_sum != NULL:
+        memset(edge_sum, 0, n * n * sizeof(double))
+    for t in range(1, length):
+        for j in range(n):
+            for k in range(n):
+                p = exp(
+                    work.forward[(t - 1) * n + j] + work.transition[j * n + k]
+                    + work.message[t * n + k]
+                )
+                if edge != NULL:
+                    edge[((t - 1) * n + j) * n + k] = p
+                if edge_sum != NULL:
+                    edge_sum[j * n + k] += p
+
+
+cdef double log_partition(
+    Workspace work, const double* node_scores, Py_ssize_t length
+) noexcept nogil:
+    """Return log Z of one chain: a forward pass only. 0 for T = 0."""
+    cdef double value = scaled_forward(work, node_scores, length)
+    if value != value:
+        value = log_forward(work, node_scores, length)
+    return value
+
+
+cdef double forward_backward(
+    Workspace work,                 # in, out; its transition has been set
+    const double* node_scores,      # in, (T, K)
+    Py_ssize_t length,
+    double* node,                   # out, (T, K)
+    double* edge,                   # out, (T - 1, K, K), or NULL
+    double* edge_sum,               # out, (K, K), or NULL
+) noexcept nogil:
+    """Fill the marginals of one chain; return log Z, NaN if a score is not finite."""
+    cdef double value = scaled_forward(work, node_scores, length)
+    if value == value and scaled_backward(work, length, node):
+        scaled_edges(work, length, edge, edge_sum)
+    else:
+        value = log_forward(work, node_scores, length)
+        log_backward(work, node_scores, length, node)
+        log_edges(work, length, edge, edge_sum)
+    return value
+
+
+# The max-plus twin of the forward recursion:
+# best_t[k] = node_scores_t[k] + max_j(best_{t-1}[j] + transition[j, k]).
+# Strict comparison from the lowest label up: ties go to the lowest label.
+cdef double viterbi(
+    Workspace work,
+    const double* node_scores,      # in, (T, K)
+    Py_ssize_t length,
+    int* backpointer,               # scratch, (T, K)
+    int* path,                      # out, (T,)
+) noexcept nogil:
+    """Fill the path of highest score and return that score."""
+    cdef Py_ssize_t t, j, k, n = work.n_labels
+    cdef double best, candidate
+    cdef double* row
+    cdef int argmax
+    if length == 0:
+        return 0.0
+    for t in range(length):
+        row = work.forward + t * n
+        if t == 0:
+            memcpy(row, node_scores, n * sizeof(double))
+            continue
+        for k in range(n):
+            best = row[-n] + work.transition[k]
+            argmax = 0
+            for j in range(1, n):
+                candidate = row[j - n] + work.transition[j * n + k]
+                if candidate > best:
+                    best = candidate
+                    argmax = <int> j
+            row[k] = best + node_scores[t * n + k]
+            backpointer[t * n + k] = argmax
+    row = work.forward + (length - 1) * n
+    argmax = 0
+    for k in range(1, n):
+        if row[k] > row[argmax]:
+            argmax = <int> k
+    best = row[argmax]
+    for t in range(length - 1, -1, -1):
+        path[t] = argmax
+        if t > 0:
+            argmax = backpointer[t * n + argmax]
+    return best
+
+
+cdef double entropy(
+    const double* node,         # in, (T, K)
+    const double* edge,         # in, (T - 1, K, K)
+    Py_ssize_t length,
+    Py_ssize_t n_labels,
+) noexcept nogil:
+    """Return H = sum_t H(edge_t) - sum of H(node_t) over the inner nodes."""
+    if length == 0:
+        return 0.0
+    if length == 1:
+        return -vxlogx(node, n_labels)
+    return (
+        vxlogx(node + n_labels, (length - 2) * n_labels)
+        - vxlogx(edge, (length - 1) * n_labels * n_labels)
+    )
+
+
+cdef const double* row_pointer(const double[:, ::1] rows) noexcept nogil:
+    """Return the address of the rows, NULL if there are none."""
+    return &rows[0, 0] if rows.shape[0] > 0 else NULL
+
+
+def log_partitions(
+    const double[:, ::1] node_scores,       # in, (N, K)
+    const double[:, ::1] transition,        # in, (K, K)
+    const long long[::1] offsets,           # in, (n + 1,)
+    Py_ssize_t begin, Py_ssize_t end,
+    double[::1] values,                     # out, (n,)
+):
+    """Write log Z of the chains begin <= i < end."""
+    cdef Py_ssize_t i, n = transition.shape[0]
+    cdef Workspace work = workspace_for(offsets, begin, end, n)
+    cdef const double* scores = row_pointer(node_scores)
+    with nogil:
+        work.set_transition(&transition[0, 0])
+        for i in range(begin, end):
+            values[i] = log_partition(
+                work, scores + offsets[i] * n, offsets[i + 1] - offsets[i]
+            )
+
+
+def marginals(
+    const double[:, ::1] node_scores,       # in, (N, K)
+    const double[:, ::1] transition,        # in, (K, K)
+    const long long[::1] offsets,           # in, (n + 1,)
+    const long long[::1] edge_offsets,      # in, (n + 1,)
+    Py_ssize_t begin, Py_ssize_t end,
+    double[:, ::1] node,                    # out, (N, K)
+    double[:, :, ::1] edge,                 # out, (M, K, K)
+    double[::1] values,                     # out, (n,)
+):
+    """Write the marginals and log Z of the chains begin <= i < end."""
+    cdef Py_ssize_t i, n = transition.shape[0]
+    cdef Workspace work = workspace_for(offsets, begin, end, n)
+    cdef const double* scores = row_pointer(node_scores)
+    cdef double* node_out = <double*> row_pointer(node)
+    cdef double* edge_out = &edge[0, 0, 0] if edge.shape[0] > 0 else NULL
+    with nogil:
+        work.set_transition(&transition[0, 0])
+        for i in range(begin, end):
+            values[i] = forward_backward(
+                work, scores + offsets[i] * n, offsets[i + 1] - offsets[i],
+                node_out + offsets[i] * n, edge_out + edge_offsets[i] * n * n, NULL,
+            )
+
+
+def expectations(
+    const double[:, ::1] node_scores,       # in, (N, K)
+    const double[:, ::1] transition,        # in, (K, K)
+    const long long[::1] offsets,           # in, (n + 1,)
+    const double[::1] weight,               # in, (n,)
+    Py_ssize_t begin, Py_ssize_t end,
+    double[:, ::1] node,                    # out, (N, K)
+    double[:, ::1] edge_total,              # in, out, (K, K)
+    double[::1] values,                     # out, (n,)
+):
+    """Write node marginals and log Z of the chains begin <= i < end, and add weight[i]
+    times the sum of the edge marginals of each to ``edge_total``.
+    """
+    cdef Py_ssize_t i, n = transition.shape[0]
+    cdef Workspace work = workspace_for(offsets, begin, end, n)
+    cdef double[:, ::1] edge_sum = cython_array(
+        shape=(n, n), itemsize=sizeof(double), format="d"
+    )
+    cdef const double* scores = row_pointer(node_scores)
+    cdef double* node_out = <double*> row_pointer(node)
+    with nogil:
+        work.set_transition(&transition[0, 0])
+        for i in range(begin, end):
+            values[i] = forward_backward(
+                work, scores + offsets[i] * n, offsets[i + 1] - offsets[i],
+                node_out + offsets[i] * n, NULL, &edge_sum[0, 0],
+            )
+            axpy(weight[i], &edge_sum[0, 0], &edge_total[0, 0], n * n)
+
+
+def sum_edges(
+    const double[:, :, ::1] edge,           # in, (M, K, K)
+    const long long[::1] edge_offsets,      # in, (n + 1,)
+    Py_ssize_t begin, Py_ssize_t end,
+    double[:, :, ::1] sums,                 # out, (n, K, K)
+):
+    """Write the sum over positions of the edge marginals of begin <= i < end."""
+    cdef Py_ssize_t i, t, n = sums.shape[1]
+    with nogil:
+        for i in range(begin, end):
+            memset(&sums[i, 0, 0], 0, n * n * sizeof(double))
+            for t in range(edge_offsets[i], edge_offsets[i + 1]):
+                axpy(1.0, &edge[t, 0, 0], &sums[i, 0, 0], n * n)
+
+
+def best_paths(
+    const double[:, ::1] node_scores,       # in, (N, K)
+    const double[:, ::1] transition,        # in, (K, K)
+    const long long[::1] offsets,           # in, (n + 1,)
+    Py_ssize_t begin, Py_ssize_t end,
+    int[::1] paths,                         # out, (N,)
+    double[::1] values,                     # out, (n,)
+):
+    """Write the best paths and their scores, for the chains begin <= i < end."""
+    cdef Py_ssize_t i, n = transition.shape[0]
+    cdef Workspace work = workspace_for(offsets, begin, end, n)
+    cdef int[:, ::1] backpointer = cython_array(
+        shape=(work.max_length, n), itemsize=sizeof(int), format="i"
+    )
+    cdef const double* scores = row_pointer(node_scores)
+    cdef int* first = &paths[0] if paths.shape[0] > 0 else NULL
+    with nogil:
+        work.set_transition(&transition[0, 0])
+        for i in range(begin, end):
+            values[i] = viterbi(
+                work, scores + offsets[i] * n, offsets[i + 1] - offsets[i],
+                &backpointer[0, 0], first + offsets[i],
+            )
+
+
+def entropies(
+    const double[:, ::1] node,              # in, (N, K)
+    const double[:, :, ::1] edge,           # in, (M, K, K)
+    const long long[::1] offsets,           # in, (n + 1,)
+    const long long[::1] edge_offsets,      # in, (n + 1,)
+    Py_ssize_t begin, Py_ssize_t end,
+    double[::1] values,                     # out, (n,)
+):
+    """Write the entropy of the chains begin <= i < end."""
+    cdef Py_ssize_t i, n = node.shape[1]
+    cdef const double* node_in = row_pointer(node)
+    cdef const double* edge_in = &edge[0, 0, 0] if edge.shape[0] > 0 else NULL
+    with nogil:
+        for i in range(begin, end):
+            values[i] = entropy(
+                node_in + offsets[i] * n, edge_in + edge_offsets[i] * n * n,
+                offsets[i + 1] - offsets[i], n,
+            )
+
+
+cdef Workspace workspace_for(
+    const long long[::1] offsets, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t n_labels
+):
+    """Return a workspace for the longest of the chains begin <= i < end."""
+    cdef Py_ssize_t i, longest = 0
+    for i in range(begin, end):
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    return Workspace(longest, n_labels)

@@ -1,0 +1,196 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""Feature rows times weights, and marginals back to weights; CSR and dense rows.
+
+Owns the two products of a linear model on packed rows, scores += x_t w and
+w += s x_t^T m_t, and the list of distinct features of each sequence that the dual
+solvers need: a feature that occurs at several positions must be summed once before
+the norm of the direction is taken.
+"""
+
+from libc.string cimport memset
+
+from ._vecmath cimport axpy
+
+import numpy as np
+from scipy.sparse import issparse
+
+
+cdef class FeatureRows:
+    """The rows of a CSR array or of a C-contiguous matrix, for use without the GIL.
+
+    Parameters
+    ----------
+    X : csr_array or ndarray of shape (n_rows, n_features), float64
+        CSR indices are int32; repeated indices in a row add up.
+    """
+
+    def __cinit__(self, X):
+        self.n_rows, self.n_features = X.shape
+        self.is_sparse = issparse(X)
+        if self.is_sparse:
+            self.data = X.data
+            self.indices = X.indices
+            self.indptr = X.indptr.astype(np.int64, copy=False)
+        else:
+            self.dense = X
+
+    cdef void add_scores(
+        self,
+        Py_ssize_t begin, Py_ssize_t end,
+        const double* coef,                     # in, (d, K)
+        Py_ssize_t n_labels,
+        double* scores,                         # in, out, (end - begin, K)
+    ) noexcept nogil:
+        """Add scores[t] += sum_j x[t, j] coef[j]."""
+        cdef Py_ssize_t t, j
+        for t in range(begin, end):
+            if self.is_sparse:
+                for j in range(self.indptr[t], self.indptr[t + 1]):
+                    axpy(
+                        self.data[j], coef + self.indices[j] * n_labels, scores,
+                        n_labels,
+                    )
+            else:
+                for j in range(self.n_features):
+                    if self.dense[t, j] != 0.0:
+                        axpy(self.dense[t, j], coef + j * n_labels, scores, n_labels)
+            scores += n_labels
+
+    def node_scores(
+        self,
+        const double[:, ::1] coef,              # in, (d, K)
+        const double[::1] intercept,            # in, (K,)
+        const double[::1] start,                # in, (K,)
+        const double[::1] stop,                 # in, (K,)
+        const long long[::1] offsets,           # in, (n + 1,)
+        Py_ssize_t begin, Py_ssize_t end,
+        double[:, ::1] out,                     # out, (N, K)
+    ):
+        """Write the node scores of the sequences begin <= i < end."""
+        cdef Py_ssize_t i, t, k, first, last, n_labels = intercept.shape[0]
+        cdef const double* weights = &coef[0, 0] if coef.shape[0] > 0 else NULL
+        with nogil:
+            for i in range(begin, end):
+                first, last = offsets[i], offsets[i + 1]
+                if first == last:
+                    continue
+                for t in range(first, last):
+                    for k in range(n_labels):
+                        out[t, k] = intercept[k]
+                for k in range(n_labels):
+                    out[first, k] += start[k]
+                    out[last - 1, k] += stop[k]
+                self.add_scores(first, last, weights, n_labels, &out[first, 0])
+
+    def add_expected(
+        self,
+        const double[:, ::1] node,              # in, (N, K)
+        double[:, ::1] coef,                    # in, out, (d, K)
+    ):
+        """Add coef += sum_t x_t^T node_t."""
+        cdef Py_ssize_t t, j, n_labels = node.shape[1]
+        with nogil:
+            for t in range(self.n_rows):
+                if self.is_sparse:
+                    for j in range(self.indptr[t], self.indptr[t + 1]):
+                        axpy(
+                            self.data[j], &node[t, 0], &coef[self.indices[j], 0],
+                            n_labels,
+                        )
+                else:
+                    for j in range(self.n_features):
+                        if self.dense[t, j] != 0.0:
+                            axpy(self.dense[t, j], &node[t, 0], &coef[j, 0], n_labels)
+
+
+cdef class DistinctFeatures:
+    """The distinct features of each sequence, found once.
+
+    Entry j of the CSR arrays belongs to the ``local[j]``-th distinct feature of its
+    sequence; the distinct features of sequence i are
+    ``distinct[bounds[i]:bounds[i + 1]]``, in order of first occurrence. Dense rows
+    need no list: their distinct features are all features.
+
+    Parameters
+    ----------
+    rows : FeatureRows
+    offsets : ndarray of shape (n + 1,), int64
+        Sequence i has the rows ``offsets[i]:offsets[i + 1]``.
+    """
+
+    def __cinit__(self, FeatureRows rows, const long long[::1] offsets):
+        self.rows = rows
+        if rows.is_sparse:
+            self.find(offsets)
+        else:
+            self.max_count = rows.n_features
+
+    cdef int find(self, const long long[::1] offsets) except -1:
+        """Number the distinct features of each sequence."""
+        cdef Py_ssize_t i, j, n_found = 0, n = offsets.shape[0] - 1
+        cdef Py_ssize_t n_entries = self.rows.indices.shape[0]
+        cdef int feature
+        cdef long long[::1] seen_at = np.full(self.rows.n_features, -1, dtype=np.int64)
+        cdef int[::1] distinct = np.empty(n_entries, dtype=np.int32)
+        self.local = np.empty(n_entries, dtype=np.int32)
+        self.bounds = np.zeros(n + 1, dtype=np.int64)
+        for i in range(n):
+            for j in range(
+                self.rows.indptr[offsets[i]], self.rows.indptr[offsets[i + 1]]
+            ):
+                feature = self.rows.indices[j]
+                # An entry made for an earlier sequence lies before bounds[i].
+                if seen_at[feature] < self.bounds[i]:
+                    seen_at[feature] = n_found
+                    distinct[n_found] = feature
+                    n_found += 1
+                self.local[j] = <int> (seen_at[feature] - self.bounds[i])
+            self.bounds[i + 1] = n_found
+            self.max_count = max(self.max_count, n_found - self.bounds[i])
+        self.distinct = np.asarray(distinct)[:n_found].copy()
+        return 0
+
+    cdef Py_ssize_t count(self, Py_ssize_t i) noexcept nogil:
+        """Return the number of distinct features of sequence i."""
+        if self.rows.is_sparse:
+            return self.bounds[i + 1] - self.bounds[i]
+        return self.rows.n_features
+
+    cdef void sum_rows(
+        self,
+        Py_ssize_t i, Py_ssize_t begin, Py_ssize_t end,
+        const double* node,                     # in, (end - begin, K)
+        Py_ssize_t n_labels,
+        double* out,                            # out, (count(i), K)
+    ) noexcept nogil:
+        """Write out[r] = sum_t x[t, distinct_r] node[t]."""
+        cdef Py_ssize_t t, j
+        memset(out, 0, self.count(i) * n_labels * sizeof(double))
+        for t in range(begin, end):
+            if self.rows.is_sparse:
+                for j in range(self.rows.indptr[t], self.rows.indptr[t + 1]):
+                    axpy(
+                        self.rows.data[j], node, out + self.local[j] * n_labels,
+                        n_labels,
+                    )
+            else:
+                for j in range(self.rows.n_features):
+                    if self.rows.dense[t, j] != 0.0:
+                        axpy(self.rows.dense[t, j], node, out + j * n_labels, n_labels)
+            node += n_labels
+
+    cdef void move_coef(
+        self,
+        Py_ssize_t i, double step,
+        const double* feature_sums,             # in, (count(i), K)
+        Py_ssize_t n_labels,
+        double* coef,                           # in, out, (d, K)
+    ) noexcept nogil:
+        """Add coef[distinct_r] += step feature_sums[r]."""
+        cdef Py_ssize_t r
+        if not self.rows.is_sparse:
+            axpy(step, feature_sums, coef, self.rows.n_features * n_labels)
+            return
+        for r in range(self.bounds[i], self.bounds[i + 1]):
+            axpy(step, feature_sums, coef + self.distinct[r] * n_labels, n_labels)
+            feature_sums += n_labels

@@ -1,0 +1,34 @@
+"""Scalar arithmetic, inlined into the kernels that cimport it (header only)."""
+
+from libc.math cimport INFINITY, exp, log
+
+
+cdef inline double maximum(const double* x, Py_ssize_t n) noexcept nogil:
+    """Return max_i x[i], and -inf for n = 0."""
+    cdef double best = -INFINITY
+    cdef Py_ssize_t i
+    for i in range(n):
+        if x[i] > best:
+            best = x[i]
+    return best
+
+
+cdef inline double total(const double* x, Py_ssize_t n) noexcept nogil:
+    """Return sum_i x[i]."""
+    cdef double value = 0.0
+    cdef Py_ssize_t i
+    for i in range(n):
+        value += x[i]
+    return value
+
+
+cdef inline double logsumexp(const double* x, Py_ssize_t n) noexcept nogil:
+    """Return log sum_i exp(x[i]), stable, and -inf if every x[i] is -inf."""
+    cdef double shift = maximum(x, n)
+    cdef double value = 0.0
+    cdef Py_ssize_t i
+    if shift == -INFINITY:
+        return shift
+    for i in range(n):
+        value += exp(x[i] - shift)
+    return shift + log(value)

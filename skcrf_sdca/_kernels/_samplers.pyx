@@ -1,0 +1,148 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""Which sequence to visit next: trees over one score for each sequence.
+
+The score of sequence i is weight[i] * gap_i, or weight[i] alone where the scheme does
+not follow the gaps. A draw is made from two numbers uniform on [0, 1), which the caller
+takes from a NumPy generator: no generator is kept here.
+"""
+
+from libc.math cimport INFINITY
+
+import numpy as np
+
+
+cdef class Sampler:
+    """Uniform draws; the base of the trees.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (n,), float64
+        Factors of the scores; finite, not negative.
+    mix : float in [0, 1]
+        Probability of a draw by score; the others are uniform.
+    follows_gap : bool
+        Whether a score is weight * gap, or the weight alone.
+    first_gap : float
+        The gap that every sequence starts with.
+    """
+
+    def __init__(self, weight, double mix, bint follows_gap, double first_gap):
+        self.weight = np.array(weight, dtype=np.float64)
+        self.n_sequences = self.weight.shape[0]
+        self.mix = mix
+        self.follows_gap = follows_gap
+        self.build()
+        cdef Py_ssize_t i
+        for i in range(self.n_sequences):
+            self.update(i, self.weight[i] * (first_gap if follows_gap else 1.0))
+
+    def build(self):
+        """Allocate what the draws by score need: nothing for uniform draws."""
+
+    cdef Py_ssize_t pick(self, double coin, double position) noexcept nogil:
+        """Return a sequence: by score if coin < mix, else uniformly."""
+        if coin < self.mix:
+            return self.draw(position)
+        return Sampler.draw(self, position)
+
+    cdef void record(self, Py_ssize_t i, double gap) noexcept nogil:
+        """Take note of a new gap of sequence i."""
+        if self.follows_gap:
+            self.update(i, self.weight[i] * gap)
+
+    cdef Py_ssize_t draw(self, double position) noexcept nogil:
+        cdef Py_ssize_t i = <Py_ssize_t> (position * self.n_sequences)
+        return min(i, self.n_sequences - 1)
+
+    cdef void update(self, Py_ssize_t i, double score) noexcept nogil:
+        pass
+
+    def picks(self, const double[:, ::1] uniforms):
+        """Return the sequences picked for rows (coin, position) of uniform numbers."""
+        return np.array(
+            [self.pick(uniforms[v, 0], uniforms[v, 1])
+             for v in range(uniforms.shape[0])], dtype=np.intp,
+        )
+
+    def set_gap(self, Py_ssize_t i, double gap):
+        """Record the gap of sequence i."""
+        if not 0 <= i < self.n_sequences:
+            raise IndexError(f"sequence {i} of {self.n_sequences}")
+        self.record(i, gap)
+
+
+cdef class SumTree(Sampler):
+    """Draws in proportion to the scores: a complete binary tree of sums.
+
+    Node 1 is the root, the children of node v are 2v and 2v + 1, and the leaf of
+    sequence i is node n_leaves + i. A sum is always made anew from its two children,
+    so that no rounding gathers.
+    """
+
+    cdef Py_ssize_t n_leaves
+    cdef double[::1] sums
+
+    def build(self):
+        """Allocate the tree."""
+        self.n_leaves = 1
+        while self.n_leaves < self.n_sequences:
+            self.n_leaves *= 2
+        self.sums = np.zeros(2 * self.n_leaves)
+
+    cdef Py_ssize_t draw(self, double position) noexcept nogil:
+        cdef Py_ssize_t v = 1
+        cdef double rest = position * self.sums[1]
+        if not (0.0 < self.sums[1] < INFINITY):
+            return Sampler.draw(self, position)
+        while v < self.n_leaves:
+            v *= 2
+            # Rounding must not lead into a branch without any score.
+            if rest >= self.sums[v] and self.sums[v + 1] > 0.0:
+                rest -= self.sums[v]
+                v += 1
+        return v - self.n_leaves
+
+    cdef void update(self, Py_ssize_t i, double score) noexcept nogil:
+        cdef Py_ssize_t v = self.n_leaves + i
+        self.sums[v] = score
+        v //= 2
+        while v > 0:
+            self.sums[v] = self.sums[2 * v] + self.sums[2 * v + 1]
+            v //= 2
+
+
+cdef class MaxTree(Sampler):
+    """Draws the sequence of the largest score; ties go to the first.
+
+    The tree is laid out as in SumTree; each node holds the sequence of the largest
+    score below it.
+    """
+
+    cdef Py_ssize_t n_leaves
+    cdef double[::1] scores
+    cdef Py_ssize_t[::1] winner
+
+    def build(self):
+        """Allocate the tree."""
+        self.n_leaves = 1
+        while self.n_leaves < self.n_sequences:
+            self.n_leaves *= 2
+        self.scores = np.full(self.n_leaves, -np.inf)
+        self.winner = np.zeros(2 * self.n_leaves, dtype=np.intp)
+        cdef Py_ssize_t v
+        for v in range(self.n_leaves):
+            self.winner[self.n_leaves + v] = v
+        for v in range(self.n_leaves - 1, 0, -1):
+            self.winner[v] = self.winner[2 * v]
+
+    cdef Py_ssize_t draw(self, double position) noexcept nogil:
+        return self.winner[1]
+
+    cdef void update(self, Py_ssize_t i, double score) noexcept nogil:
+        cdef Py_ssize_t v = (self.n_leaves + i) // 2
+        cdef Py_ssize_t left, right
+        self.scores[i] = score
+        while v > 0:
+            left, right = self.winner[2 * v], self.winner[2 * v + 1]
+            self.winner[v] = left if self.scores[left] >= self.scores[right] else right
+            v //= 2

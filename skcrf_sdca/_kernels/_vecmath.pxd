@@ -1,0 +1,28 @@
+"""Vector arithmetic over contiguous blocks, for the other kernels to cimport.
+
+The functions are those of vecmath.h, where their meaning is stated. They are handed
+on by this module, so that only its own C unit is compiled with -ffast-math.
+"""
+
+cdef double TINY
+
+cdef void vexp(
+    const double* x, double shift, double* out, Py_ssize_t n) noexcept nogil
+cdef double vxlogx(const double* p, Py_ssize_t n) noexcept nogil
+cdef void vslope(
+    const double* p, const double* direction, double step, Py_ssize_t n,
+    double* slope, double* curvature) noexcept nogil
+cdef double vmove(
+    double* p, const double* direction, double step, Py_ssize_t n) noexcept nogil
+cdef void vdirection(
+    double* target, const double* p, Py_ssize_t count, Py_ssize_t n,
+    double* direction_sum, double* p_sum) noexcept nogil
+cdef void row_times_matrix(
+    const double* row, const double* matrix, double* out, Py_ssize_t n) noexcept nogil
+cdef void scale_matrix(
+    const double* left, const double* matrix, const double* right, double* out,
+    Py_ssize_t n) noexcept nogil
+cdef void add_outer(
+    const double* left, const double* right, double* out, Py_ssize_t n) noexcept nogil
+cdef void axpy(double a, const double* x, double* y, Py_ssize_t n) noexcept nogil
+cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil

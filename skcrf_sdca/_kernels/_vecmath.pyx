@@ -1,0 +1,104 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""Vector arithmetic over contiguous blocks: hands vecmath.c on to the other kernels.
+
+Owns no arithmetic of its own. The Python functions at the end exist for the tests.
+"""
+
+cdef extern from "vecmath.h" nogil:
+    const double SKCRF_TINY
+    void skcrf_exp(const double*, double, double*, Py_ssize_t) noexcept
+    double skcrf_xlogx(const double*, Py_ssize_t) noexcept
+    void skcrf_slope(
+        const double*, const double*, double, Py_ssize_t, double*, double*) noexcept
+    double skcrf_move(double*, const double*, double, Py_ssize_t) noexcept
+    void skcrf_direction(
+        double*, const double*, Py_ssize_t, Py_ssize_t, double*, double*) noexcept
+    void skcrf_row_times_matrix(
+        const double*, const double*, double*, Py_ssize_t) noexcept
+    void skcrf_scale_matrix(
+        const double*, const double*, const double*, double*, Py_ssize_t) noexcept
+    void skcrf_add_outer(
+        const double*, const double*, double*, Py_ssize_t) noexcept
+    void skcrf_axpy(double, const double*, double*, Py_ssize_t) noexcept
+    double skcrf_dot(const double*, const double*, Py_ssize_t) noexcept
+
+TINY = SKCRF_TINY
+
+
+cdef void vexp(
+    const double* x, double shift, double* out, Py_ssize_t n
+) noexcept nogil:
+    skcrf_exp(x, shift, out, n)
+
+
+cdef double vxlogx(const double* p, Py_ssize_t n) noexcept nogil:
+    return skcrf_xlogx(p, n)
+
+
+cdef void vslope(
+    const double* p, const double* direction, double step, Py_ssize_t n,
+    double* slope, double* curvature
+) noexcept nogil:
+    skcrf_slope(p, direction, step, n, slope, curvature)
+
+
+cdef double vmove(
+    double* p, const double* direction, double step, Py_ssize_t n
+) noexcept nogil:
+    return skcrf_move(p, direction, step, n)
+
+
+cdef void vdirection(
+    double* target, const double* p, Py_ssize_t count, Py_ssize_t n,
+    double* direction_sum, double* p_sum
+) noexcept nogil:
+    skcrf_direction(target, p, count, n, direction_sum, p_sum)
+
+
+cdef void row_times_matrix(
+    const double* row, const double* matrix, double* out, Py_ssize_t n
+) noexcept nogil:
+    skcrf_row_times_matrix(row, matrix, out, n)
+
+
+cdef void scale_matrix(
+    const double* left, const double* matrix, const double* right, double* out,
+    Py_ssize_t n
+) noexcept nogil:
+    skcrf_scale_matrix(left, matrix, right, out, n)
+
+
+cdef void add_outer(
+    const double* left, const double* right, double* out, Py_ssize_t n
+) noexcept nogil:
+    skcrf_add_outer(left, right, out, n)
+
+
+cdef void axpy(double a, const double* x, double* y, Py_ssize_t n) noexcept nogil:
+    skcrf_axpy(a, x, y, n)
+
+
+cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil:
+    return skcrf_dot(x, y, n)
+
+
+def exp(const double[::1] x, double shift, double[::1] out):
+    """Write exp(x - shift) to ``out``; see skcrf_exp."""
+    skcrf_exp(&x[0], shift, &out[0], x.shape[0])
+
+
+def xlogx(const double[::1] p):
+    """Return the sum of p log p; see skcrf_xlogx."""
+    return skcrf_xlogx(&p[0], p.shape[0])
+
+
+def slope(const double[::1] p, const double[::1] direction, double step):
+    """Return the slope and curvature sums at ``step``; see skcrf_slope."""
+    cdef double first, second
+    skcrf_slope(&p[0], &direction[0], step, p.shape[0], &first, &second)
+    return first, second
+
+
+def move(double[::1] p, const double[::1] direction, double step):
+    """Add step direction to ``p`` in place, return its x log x; see skcrf_move."""
+    return skcrf_move(&p[0], &direction[0], step, p.shape[0])

@@ -1,0 +1,52 @@
+/* Vector arithmetic over contiguous blocks: the only unit compiled with -ffast-math.
+ *
+ * The compiler may assume here that no argument is NaN or infinite, so every
+ * function clamps what it takes the logarithm or exponential of, and no result is
+ * inspected for NaN inside this unit: callers do that.
+ */
+#ifndef SKCRF_VECMATH_H
+#define SKCRF_VECMATH_H
+
+#include <stddef.h>
+
+/* Probabilities below this are stored as 0 (no subnormals in the marginals). */
+#define SKCRF_TINY 1e-30
+
+/* out[i] = exp(x[i] - shift) for x[i] <= shift; arguments below -700 count as -700. */
+void skcrf_exp(const double *x, double shift, double *out, ptrdiff_t n);
+
+/* sum_i p[i] log p[i], with 0 log 0 = 0. */
+double skcrf_xlogx(const double *p, ptrdiff_t n);
+
+/* With m = p + step * direction:
+ *     slope = sum_i direction[i] log m[i],   curvature = sum_i direction[i]^2 / m[i]. */
+void skcrf_slope(const double *p, const double *direction, double step, ptrdiff_t n,
+                 double *slope, double *curvature);
+
+/* p += step * direction, flushed to 0 below SKCRF_TINY;
+ * returns sum_i p[i] log p[i] of the new p. */
+double skcrf_move(double *p, const double *direction, double step, ptrdiff_t n);
+
+/* target -= p (now the direction); both summed over the leading axis of `count`
+ * blocks of `n` numbers: direction_sum[i], p_sum[i]. */
+void skcrf_direction(double *target, const double *p, ptrdiff_t count, ptrdiff_t n,
+                     double *direction_sum, double *p_sum);
+
+/* out[k] = sum_j row[j] matrix[j, k], matrix (n, n) with rows contiguous. */
+void skcrf_row_times_matrix(const double *row, const double *matrix, double *out,
+                            ptrdiff_t n);
+
+/* out[j, k] = left[j] matrix[j, k] right[k]. */
+void skcrf_scale_matrix(const double *left, const double *matrix, const double *right,
+                        double *out, ptrdiff_t n);
+
+/* out[j, k] += left[j] right[k]. */
+void skcrf_add_outer(const double *left, const double *right, double *out, ptrdiff_t n);
+
+/* y += a x. */
+void skcrf_axpy(double a, const double *x, double *y, ptrdiff_t n);
+
+/* sum_i x[i] y[i]. */
+double skcrf_dot(const double *x, const double *y, ptrdiff_t n);
+
+#endif

@@ -1,0 +1,18 @@
+"""Data to try the estimators on: simulated, shipped with scikit-learn, or fetched.
+
+`make_chains` and `load_digit_sequences` work everywhere; the fetchers read public
+corpora from a local folder or from their public homes.
+"""
+
+from ._chains import make_chains
+from ._conll import fetch_conll2000, fetch_conll2002
+from ._digits import load_digit_sequences
+from ._ocr import fetch_ocr_letters
+
+__all__ = [
+    "fetch_conll2000",
+    "fetch_conll2002",
+    "fetch_ocr_letters",
+    "load_digit_sequences",
+    "make_chains",
+]

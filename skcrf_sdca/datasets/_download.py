@@ -1,0 +1,152 @@
+"""Where a corpus file comes from: a local folder, the data home, or its public home."""
+
+import gzip
+import hashlib
+import os
+import tempfile
+import zlib
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+from urllib.request import urlopen
+
+from sklearn.datasets import get_data_home
+
+LOCAL_FOLDER_VARIABLE = "SKCRF_SDCA_DATA"
+_TIMEOUT = 60.0
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A public file and what is known of its content.
+
+    Checks are made on the content after decompression, so that they do not depend on
+    who compressed it.
+
+    Parameters
+    ----------
+    path : str
+        Where the file lies in the local folder and in the data home; ends in
+        ``.gz``.
+    urls : tuple of str
+        Public homes, tried in this order; gzip-compressed or plain.
+    sha256 : str, default=None
+        Digest of the content, where it is known.
+    n_lines : int, default=None
+        Number of lines of the content, to be checked where the digest is not known.
+    """
+
+    path: str
+    urls: tuple[str, ...]
+    sha256: str | None = None
+    n_lines: int | None = None
+
+
+def find_local(path):
+    """Return the file of this name in the user's local folder, or None.
+
+    Parameters
+    ----------
+    path : str
+        Path relative to the folder that ``SKCRF_SDCA_DATA`` names.
+
+    Returns
+    -------
+    file : pathlib.Path or None
+        None if the variable is not set or the file is not there.
+    """
+    folder = os.environ.get(LOCAL_FOLDER_VARIABLE)
+    if not folder:
+        return None
+    file = Path(folder) / path
+    return file if file.is_file() else None
+
+
+def read_remote(remote, data_home=None, download_if_missing=True):
+    """Return the decompressed content of a file, downloading it if need be.
+
+    Parameters
+    ----------
+    remote : RemoteFile
+        The file.
+    data_home : str or path-like, default=None
+        As in :func:`sklearn.datasets.get_data_home`.
+    download_if_missing : bool, default=True
+        If False, never use the network.
+
+    Returns
+    -------
+    content : bytes
+        The content, from the first of: the folder that ``SKCRF_SDCA_DATA`` names,
+        ``data_home``, the public homes.
+
+    Raises
+    ------
+    OSError
+        If the file is nowhere, or what was downloaded fails its check.
+    """
+    file = find_local(remote.path)
+    if file is None:
+        file = Path(get_data_home(data_home)) / "skcrf_sdca" / remote.path
+    if file.is_file():
+        return _decompress(file.read_bytes())
+    if not download_if_missing:
+        raise OSError(
+            f"Data not found: no {remote.path} in the folder that "
+            f"{LOCAL_FOLDER_VARIABLE} names, no {file}, and download_if_missing "
+            "is False."
+        )
+    content = _download(remote)
+    _write(file, gzip.compress(content, mtime=0))
+    return content
+
+
+def _download(remote):
+    failures = []
+    for url in remote.urls:
+        try:
+            with urlopen(url, timeout=_TIMEOUT) as response:
+                content = _decompress(response.read())
+            _check(remote, content)
+        except (OSError, HTTPException) as error:
+            failures.append(f"{url}: {error}")
+        else:
+            return content
+    raise OSError(f"Could not download {remote.path}:\n" + "\n".join(failures))
+
+
+def _decompress(content):
+    if not content.startswith(b"\x1f\x8b"):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (EOFError, zlib.error) as error:
+        raise OSError(f"broken gzip data: {error}") from error
+
+
+def _check(remote, content):
+    if remote.sha256 is not None:
+        digest = hashlib.sha256(content).hexdigest()
+        if digest != remote.sha256:
+            raise OSError(
+                f"the SHA-256 checksum of the content is {digest}, expected "
+                f"{remote.sha256}"
+            )
+    elif remote.n_lines is not None:
+        n_lines = len(content.splitlines())
+        if n_lines != remote.n_lines:
+            raise OSError(f"{n_lines} lines, expected {remote.n_lines}")
+
+
+def _write(file, content):
+    """Write under a temporary name, so that no reader ever sees half a file."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        prefix=file.name + ".part_", dir=file.parent, delete=False
+    ) as part:
+        try:
+            part.write(content)
+        except BaseException:
+            os.unlink(part.name)
+            raise
+    os.replace(part.name, file)

@@ -1,0 +1,240 @@
+"""The estimators: parameters and documentation; BaseCRF and the solvers do the work."""
+
+from numbers import Integral, Real
+from typing import ClassVar
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from skcrf_sdca._base import BaseCRF
+from skcrf_sdca.samplers import SCHEMES
+from skcrf_sdca.solvers.lbfgs import LBFGS
+from skcrf_sdca.solvers.sdca import SDCA
+
+
+class SDCACRF(BaseCRF):
+    """Linear-chain CRF trained by stochastic dual coordinate ascent [1]_.
+
+    Minimises, over all weights w (coefficients, intercept, start, end, transition)::
+
+        P(w) = alpha/2 ||w||^2 + 1/n sum_i -log p(y_i | x_i; w)
+
+    by exact maximisation of the dual along one sequence at a time. No step size needs
+    tuning, and the fit stops on a certificate: ``duality_gap_`` bounds the distance of
+    P(w) from its minimum.
+
+    Parameters
+    ----------
+    alpha : float or "auto", default="auto"
+        Strength of the regularisation; "auto" is 1/n, or 1 over the sum of the sample
+        weights. In the terms of CRFsuite, ``c2 = n * alpha / 2``.
+    max_iter : int, default=100
+        Epochs at most; an epoch visits n sequences.
+    tol : float, default=1e-4
+        The fit stops when the duality gap is at most tol * P(0), where P(0) = mean
+        length * log(n_labels) is the objective of the empty model.
+    sampling : {"gap", "gap_importance", "importance", "uniform", "max"}, default="gap"
+        What the next sequence is drawn by: its duality gap when last visited, its
+        radius ("importance"), their product, nothing, or always the largest gap.
+    sampling_mix : float in [0, 1], default=0.8
+        Share of draws made so; the others are uniform.
+    line_search : {"newton", "fixed"}, default="newton"
+        Exact line search, or the same `step` at every visit.
+    line_search_tol : float, default=1e-3
+        The line search ends when its step moves by less.
+    step : float in (0, 1], default=None
+        The step of ``line_search="fixed"``; not used otherwise.
+    init_smoothing : float in (0, 1], default=1e-6
+        Share of the uniform distribution in the first marginals, the rest being the
+        labels themselves. Larger shares start further from the optimum.
+    warm_start : bool, default=False
+        Keep the dual variables, and start the next fit from them. It needs the same
+        sequences; alpha, for one, may differ.
+    n_jobs : int, default=None
+        Threads of the certificate and of prediction; None is one.
+    random_state : int, RandomState instance or None, default=None
+        Determines the order of the visits. Pass an int for the same bits at every fit.
+    verbose : int, default=0
+        1 prints a line every epoch.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+        The labels, sorted.
+    coef_ : ndarray of shape (n_labels, n_features_in_)
+    intercept_, start_, end_ : ndarrays of shape (n_labels,)
+    transition_ : ndarray of shape (n_labels, n_labels)
+        Score of label [from, to].
+    n_features_in_ : int
+        Features of a position, after vectorizing.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only after a fit on a data frame.
+    vectorizer_ : SequenceVectorizer
+        Only after a fit on dicts or strings.
+    alpha_ : float
+        The value of alpha that was used.
+    n_iter_ : int
+        Epochs made.
+    primal_objective_, dual_objective_, duality_gap_ : float
+        P(w), D(mu) and their difference at the end, in nats a sequence.
+    history_ : dict of ndarrays of shape (n_iter_,)
+        Per epoch: epoch, updates and oracle_calls (divided by n), seconds (without the
+        certificates), primal, dual, gap.
+
+    See Also
+    --------
+    LBFGSCRF : The same model by L-BFGS.
+
+    References
+    ----------
+    .. [1] Le Priol, Piche, Lacoste-Julien, "Adaptive Stochastic Dual Coordinate Ascent
+       for Conditional Random Fields", UAI 2018, arXiv:1712.08577.
+
+    Examples
+    --------
+    >>> from skcrf_sdca import SDCACRF
+    >>> X = [[{"word": "the"}, {"word": "cat"}], [{"word": "a"}, {"word": "dog"}]]
+    >>> y = [["DET", "NOUN"], ["DET", "NOUN"]]
+    >>> crf = SDCACRF(random_state=0).fit(X, y)
+    >>> crf.predict([[{"word": "the"}, {"word": "dog"}]])
+    array([list(['DET', 'NOUN'])], dtype=object)
+    >>> bool(crf.duality_gap_ < 1e-3)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **BaseCRF._parameter_constraints,
+        "sampling": [StrOptions(set(SCHEMES))],
+        "sampling_mix": [Interval(Real, 0, 1, closed="both")],
+        "line_search": [StrOptions({"newton", "fixed"})],
+        "line_search_tol": [Interval(Real, 0, 1, closed="neither")],
+        "step": [Interval(Real, 0, 1, closed="right"), None],
+        "init_smoothing": [Interval(Real, 0, 1, closed="right")],
+        "random_state": ["random_state"],
+    }
+    _solver = SDCA
+    _solver_options = (
+        "sampling",
+        "sampling_mix",
+        "line_search",
+        "line_search_tol",
+        "step",
+        "init_smoothing",
+    )
+
+    def __init__(
+        self,
+        alpha="auto",
+        *,
+        max_iter=100,
+        tol=1e-4,
+        sampling="gap",
+        sampling_mix=0.8,
+        line_search="newton",
+        line_search_tol=1e-3,
+        step=None,
+        init_smoothing=1e-6,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.alpha = alpha
+        self.max_iter = max_iter
+        self.tol = tol
+        self.sampling = sampling
+        self.sampling_mix = sampling_mix
+        self.line_search = line_search
+        self.line_search_tol = line_search_tol
+        self.step = step
+        self.init_smoothing = init_smoothing
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+
+class LBFGSCRF(BaseCRF):
+    """Linear-chain CRF trained by L-BFGS: the reference of the other estimators.
+
+    Minimises, over all weights w (coefficients, intercept, start, end, transition)::
+
+        P(w) = alpha/2 ||w||^2 + 1/n sum_i -log p(y_i | x_i; w)
+
+    by the L-BFGS-B of scipy. The certificate is the gap of strong convexity,
+    ``||grad P(w)||^2 / (2 alpha)``, which bounds P(w) - min P.
+
+    Parameters
+    ----------
+    alpha : float or "auto", default="auto"
+        Strength of the regularisation; "auto" is 1/n, or 1 over the sum of the sample
+        weights. In the terms of CRFsuite, ``c2 = n * alpha / 2``.
+    max_iter : int, default=1000
+        Iterations at most.
+    tol : float, default=1e-4
+        The fit stops when the duality gap is at most tol * P(0), where P(0) = mean
+        length * log(n_labels) is the objective of the empty model.
+    warm_start : bool, default=False
+        Start the next fit from the weights of the last.
+    n_jobs : int, default=None
+        Threads; None is one.
+    verbose : int, default=0
+        1 prints a line every iteration.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+        The labels, sorted.
+    coef_ : ndarray of shape (n_labels, n_features_in_)
+    intercept_, start_, end_ : ndarrays of shape (n_labels,)
+    transition_ : ndarray of shape (n_labels, n_labels)
+        Score of label [from, to].
+    n_features_in_ : int
+        Features of a position, after vectorizing.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only after a fit on a data frame.
+    vectorizer_ : SequenceVectorizer
+        Only after a fit on dicts or strings.
+    alpha_ : float
+        The value of alpha that was used.
+    n_iter_ : int
+        Iterations made.
+    primal_objective_, dual_objective_, duality_gap_ : float
+        P(w), P(w) - gap and the gap at the end, in nats a sequence.
+    history_ : dict of ndarrays of shape (n_iter_,)
+        Per iteration: epoch, updates and oracle_calls (divided by n), seconds, primal,
+        dual, gap.
+
+    See Also
+    --------
+    SDCACRF : The same model by dual coordinate ascent, usually much faster.
+
+    Examples
+    --------
+    >>> from skcrf_sdca import LBFGSCRF
+    >>> from skcrf_sdca.datasets import make_chains
+    >>> X, y = make_chains(n_sequences=30, random_state=0)
+    >>> crf = LBFGSCRF().fit(X, y)
+    >>> crf.transition_.shape
+    (3, 3)
+    """
+
+    _parameter_constraints: ClassVar[dict] = BaseCRF._parameter_constraints
+    _solver = LBFGS
+    _solver_options = ("max_iter",)
+
+    def __init__(
+        self,
+        alpha="auto",
+        *,
+        max_iter=1000,
+        tol=1e-4,
+        warm_start=False,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.alpha = alpha
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose

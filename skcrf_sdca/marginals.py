@@ -1,0 +1,130 @@
+"""Marginals of many chains laid end to end: the dual variables of the problem.
+
+Owns their layout, their entropy, and the starting point of the dual solvers.
+"""
+
+import numpy as np
+
+from skcrf_sdca._kernels import _chain
+
+
+def edge_offsets(offsets):
+    """Return where the edges of each sequence begin, as offsets (n + 1,) int64.
+
+    A sequence of T positions has T - 1 edges, an empty one none.
+    """
+    n_edges = np.maximum(np.diff(offsets) - 1, 0)
+    return np.concatenate([[0], np.cumsum(n_edges)]).astype(np.int64)
+
+
+class Marginals:
+    """Node and edge marginals of n chains.
+
+    Parameters
+    ----------
+    node : ndarray of shape (n_positions, n_labels)
+        ``node[t, k]`` is the probability of label k at position t.
+    edge : ndarray of shape (n_edges, n_labels, n_labels)
+        ``edge[t, j, k]`` is the probability of label j followed by label k.
+    offsets : ndarray of shape (n + 1,), int64
+        Chain i has the positions ``offsets[i]:offsets[i + 1]``, and the edges
+        ``edge_offsets[i]:edge_offsets[i + 1]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcrf_sdca.marginals import Marginals
+    >>> uniform = Marginals.smoothed(
+    ...     np.array([0, 1, 0]), np.array([0, 3]), n_labels=2, smoothing=1.0
+    ... )
+    >>> uniform.entropy() / np.log(2)
+    array([3.])
+    """
+
+    def __init__(self, node, edge, offsets):
+        self.node = node
+        self.edge = edge
+        self.offsets = offsets
+        self.edge_offsets = edge_offsets(offsets)
+
+    @classmethod
+    def empty(cls, offsets, n_labels):
+        """Return marginals of the right shapes whose values are not set."""
+        n_edges = edge_offsets(offsets)[-1]
+        return cls(
+            np.empty((offsets[-1], n_labels)),
+            np.empty((n_edges, n_labels, n_labels)),
+            offsets,
+        )
+
+    @classmethod
+    def smoothed(cls, labels, offsets, *, n_labels, smoothing):
+        """Return smoothing * uniform + (1 - smoothing) * one-hot at the labels.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_positions,), int
+        offsets : ndarray of shape (n + 1,), int64
+        n_labels : int
+        smoothing : float in (0, 1]
+            0 is not allowed: the slope of the entropy is infinite at one-hot marginals.
+        """
+        marginals = cls.empty(offsets, n_labels)
+        node, edge = marginals.node, marginals.edge
+        node[:] = smoothing / n_labels
+        node[np.arange(len(node)), labels] += 1.0 - smoothing
+        edge[:] = smoothing / n_labels**2
+        inner = np.ones(len(node), dtype=bool)
+        inner[offsets[:-1][np.diff(offsets) > 0]] = False
+        to = np.flatnonzero(inner)
+        edge[np.arange(len(edge)), labels[to - 1], labels[to]] += 1.0 - smoothing
+        return marginals
+
+    def __len__(self):
+        """Return the number of chains n."""
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i):
+        """Return (node, edge) of chain i, as views."""
+        return (
+            self.node[self.offsets[i] : self.offsets[i + 1]],
+            self.edge[self.edge_offsets[i] : self.edge_offsets[i + 1]],
+        )
+
+    def entropy(self):
+        """Return H(mu_i) of every chain, an array of shape (n,), in nats.
+
+        H = sum of the edge entropies - sum of the entropies of the inner nodes; for a
+        chain of one node the entropy of that node.
+        """
+        values = np.empty(len(self))
+        _chain.entropies(
+            self.node, self.edge, self.offsets, self.edge_offsets, 0, len(self), values
+        )
+        return values
+
+    def edge_sums(self):
+        """Return the edge marginals summed over each chain, (n, n_labels, n_labels)."""
+        n_labels = self.node.shape[1]
+        sums = np.empty((len(self), n_labels, n_labels))
+        _chain.sum_edges(self.edge, self.edge_offsets, 0, len(self), sums)
+        return sums
+
+    def inconsistency(self):
+        """Return the largest violation of the local polytope over all chains.
+
+        Zero for true marginals: none negative, nodes sum to 1, and the edges sum to
+        the nodes on their left and right.
+        """
+        last = self.offsets[1:] - 1
+        is_left = np.ones(len(self.node), dtype=bool)
+        is_left[last[np.diff(self.offsets) > 0]] = False
+        left = np.flatnonzero(is_left)
+        violations = [
+            np.abs(self.node.sum(axis=1) - 1.0),
+            np.abs(self.edge.sum(axis=2) - self.node[left]),
+            np.abs(self.edge.sum(axis=1) - self.node[left + 1]),
+            -self.node,
+            -self.edge,
+        ]
+        return max(v.max(initial=0.0) for v in violations)

@@ -1,0 +1,127 @@
+"""The chain model: one flat vector of weights, its five named blocks, its scores.
+
+Owns the feature map [LePriol18, App. B]:
+
+    coef (d, K) | intercept (K) | start (K) | end (K) | transition (K, K), [from, to]
+    node_scores[t, k] = x_t . coef[:, k] + intercept[k]
+                        + start[k] (t = 0) + end[k] (t = T - 1)
+    score(x, y) = sum_t node_scores[t, y_t] + sum_{t > 0} transition[y_{t-1}, y_t]
+"""
+
+import numpy as np
+
+from skcrf_sdca import oracle
+
+
+class ChainModel:
+    """Weights of a linear-chain CRF as one vector ``w`` and five named views of it.
+
+    Parameters
+    ----------
+    n_features, n_labels : int
+    boundaries : bool, default=True
+        Whether the start, end and transition weights exist. Without them (chains of
+        one node) they stay zero and the model is multinomial logistic regression.
+    w : ndarray of shape (n_weights,), default=None
+        Taken as it is, not copied; zeros by default.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n_weights,)
+    coef : ndarray of shape (n_features, n_labels)
+    intercept, start, end : ndarrays of shape (n_labels,)
+    transition : ndarray of shape (n_labels, n_labels)
+
+    Examples
+    --------
+    >>> from skcrf_sdca.model import ChainModel
+    >>> model = ChainModel(n_features=128, n_labels=26)
+    >>> model.w.shape
+    (4082,)
+    """
+
+    def __init__(self, n_features, n_labels, *, boundaries=True, w=None):
+        self.n_features = n_features
+        self.n_labels = n_labels
+        self.boundaries = boundaries
+        sizes = [n_features * n_labels, n_labels, n_labels, n_labels, n_labels**2]
+        self.w = np.zeros(sum(sizes)) if w is None else w
+        coef, self.intercept, self.start, self.end, transition = np.split(
+            self.w, np.cumsum(sizes)[:-1]
+        )
+        self.coef = coef.reshape(n_features, n_labels)
+        self.transition = transition.reshape(n_labels, n_labels)
+
+    @property
+    def blocks(self):
+        """The five views: coef, intercept, start, end, transition."""
+        return self.coef, self.intercept, self.start, self.end, self.transition
+
+    def with_weights(self, w):
+        """Return a model of the same shape over another vector of weights."""
+        return ChainModel(
+            self.n_features, self.n_labels, boundaries=self.boundaries, w=w
+        )
+
+    def node_scores(self, rows, offsets, *, n_jobs=None):
+        """Return the node scores of all positions, (n_positions, n_labels).
+
+        Parameters
+        ----------
+        rows : FeatureRows
+        offsets : ndarray of shape (n + 1,), int64
+        n_jobs : int, default=None
+            Threads.
+        """
+        return node_scores(rows, offsets, self.blocks, n_jobs=n_jobs)
+
+    def expected_features(self, rows, offsets, weight, node, edge_total):
+        """Return sum_i weight[i] E_{mu_i} F(x_i, .) as a flat vector like ``w``.
+
+        Parameters
+        ----------
+        rows : FeatureRows
+        offsets : ndarray of shape (n + 1,), int64
+        weight : ndarray of shape (n,)
+        node : ndarray of shape (n_positions, n_labels)
+            Node marginals.
+        edge_total : ndarray of shape (n_labels, n_labels)
+            sum_i weight[i] sum_t edge marginals of sequence i.
+        """
+        out = self.with_weights(np.zeros_like(self.w))
+        lengths = np.diff(offsets)
+        weighted = np.repeat(weight, lengths)[:, None] * node
+        rows.add_expected(weighted, out.coef)
+        out.intercept[:] = weighted.sum(axis=0)
+        if self.boundaries:
+            nonempty = lengths > 0
+            out.start[:] = weighted[offsets[:-1][nonempty]].sum(axis=0)
+            out.end[:] = weighted[offsets[1:][nonempty] - 1].sum(axis=0)
+            out.transition[:] = edge_total
+        return out.w
+
+
+def node_scores(rows, offsets, blocks, *, n_jobs=None):
+    """Return the node scores of all positions under the five blocks of weights.
+
+    Parameters
+    ----------
+    rows : FeatureRows
+    offsets : ndarray of shape (n + 1,), int64
+    blocks : tuple of ndarrays
+        coef, intercept, start, end, transition (not used here).
+    n_jobs : int, default=None
+        Threads.
+
+    Returns
+    -------
+    node_scores : ndarray of shape (n_positions, n_labels)
+    """
+    coef, intercept, start, end, _ = blocks
+    out = np.empty((rows.n_rows, len(intercept)))
+
+    def run(b, e):
+        rows.node_scores(coef, intercept, start, end, offsets, b, e, out)
+
+    oracle.over_ranges(run, offsets, n_jobs)
+    return out

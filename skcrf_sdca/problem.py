@@ -1,0 +1,221 @@
+"""The training problem: THE formulas, with their scaling, written once.
+
+n sequences with weights c_i that sum to 1 (1/n each unless sample weights are given),
+labels y_i, and a model with weights w; every block of w is regularised:
+
+    P(w)     = alpha/2 ||w||^2 + sum_i c_i ( log Z_i(w) - score_i(y_i) )      minimised
+    D(mu)    = sum_i c_i H(mu_i) - alpha/2 ||what(mu)||^2                     maximised
+    what(mu) = 1/alpha sum_i c_i ( F(x_i, y_i) - E_{mu_i} F(x_i, .) )
+
+with H the entropy of a chain (marginals.py) and F the features (model.py). Then
+
+    grad P(w) = alpha ( w - what(p(. | x; w)) ),
+    P(w) - D(mu) = sum_i c_i g_i      at w = what(mu),
+    g_i = KL(mu_i || p(. | x_i; w)) = log Z_i - <mu_i, scores_i> - H(mu_i).
+
+Both certificates bound P(w) - min P from above [LePriol18, sec. 3].
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skcrf_sdca import oracle
+from skcrf_sdca._kernels._features import FeatureRows
+from skcrf_sdca.model import ChainModel
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far from the optimum: primal - optimum <= gap = primal - dual.
+
+    Attributes
+    ----------
+    primal, dual, gap : float
+        In nats, averaged over sequences.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+
+
+class Problem:
+    """A CRF training problem: packed sequences, their labels, and alpha.
+
+    Parameters
+    ----------
+    data : PackedSequences
+        n sequences.
+    labels : ndarray of shape (n_positions,), int
+        In 0..n_labels-1.
+    n_labels : int
+    alpha : float
+        Strength of the regularisation, > 0.
+    sample_weight : ndarray of shape (n,), default=None
+        Not negative, with a positive sum; only their ratios count.
+    boundaries : bool, default=True
+        Whether start, end and transition weights exist.
+    n_jobs : int, default=None
+        Threads of the full passes.
+
+    Attributes
+    ----------
+    weight : ndarray of shape (n,)
+        c_i.
+    scale : ndarray of shape (n,)
+        c_i / alpha, by which the features of mu_i enter what(mu).
+    rows : FeatureRows
+    offsets : ndarray of shape (n + 1,), int64
+    empirical : ndarray of shape (n_weights,)
+        sum_i c_i F(x_i, y_i).
+    initial_primal : float
+        P(0) = sum_i c_i T_i log n_labels.
+    """
+
+    def __init__(
+        self,
+        data,
+        labels,
+        n_labels,
+        alpha,
+        *,
+        sample_weight=None,
+        boundaries=True,
+        n_jobs=None,
+    ):
+        n = len(data)
+        if sample_weight is None:
+            self.weight = np.full(n, 1.0 / n)
+        else:
+            self.weight = sample_weight / sample_weight.sum()
+        self.data = data
+        self.labels = labels
+        self.n_labels = n_labels
+        self.alpha = alpha
+        self.boundaries = boundaries
+        self.n_jobs = n_jobs
+        self.scale = self.weight / alpha
+        self.rows = FeatureRows(data.X)
+        self.offsets = data.offsets
+        self.initial_primal = self.weight @ data.lengths * np.log(n_labels)
+        self.empirical = self._empirical_features()
+
+    @property
+    def n_sequences(self):
+        """Number of sequences n."""
+        return len(self.weight)
+
+    def new_model(self, w=None):
+        """Return a model of the problem's shape, with zero weights by default."""
+        return ChainModel(
+            self.rows.n_features, self.n_labels, boundaries=self.boundaries, w=w
+        )
+
+    def _empirical_features(self):
+        node = np.zeros((len(self.labels), self.n_labels))
+        node[np.arange(len(node)), self.labels] = 1.0
+        edge_total = np.zeros((self.n_labels, self.n_labels))
+        position_weight = np.repeat(self.weight, self.data.lengths)
+        inner = np.ones(len(node), dtype=bool)
+        inner[self.offsets[:-1][self.data.lengths > 0]] = False
+        to = np.flatnonzero(inner)
+        np.add.at(
+            edge_total, (self.labels[to - 1], self.labels[to]), position_weight[to]
+        )
+        return self._expected_features(node, edge_total)
+
+    def _expected_features(self, node, edge_total):
+        return self.new_model().expected_features(
+            self.rows, self.offsets, self.weight, node, edge_total
+        )
+
+    def primal_point(self, node, edge_total):
+        """Return what(mu) as a flat vector.
+
+        Parameters
+        ----------
+        node : ndarray of shape (n_positions, n_labels)
+            Node marginals of mu.
+        edge_total : ndarray of shape (n_labels, n_labels)
+            sum_i c_i sum_t edge marginals of mu_i.
+        """
+        return (self.empirical - self._expected_features(node, edge_total)) / self.alpha
+
+    def primal(self, w, log_partition):
+        """Return P(w), given log Z_i(w) of every sequence."""
+        return (
+            0.5 * self.alpha * (w @ w)
+            + self.weight @ log_partition
+            - w @ self.empirical
+        )
+
+    def dual(self, w, entropy):
+        """Return D(mu), given w = what(mu) and H(mu_i) of every sequence."""
+        return self.weight @ entropy - 0.5 * self.alpha * (w @ w)
+
+    def certify_dual(self, node, edge_sums, entropy):
+        """Certify a dual point mu with the primal point it defines.
+
+        Parameters
+        ----------
+        node : ndarray of shape (n_positions, n_labels)
+            Node marginals of mu.
+        edge_sums : ndarray of shape (n, n_labels, n_labels)
+            Edge marginals of mu, summed over each sequence.
+        entropy : ndarray of shape (n,)
+            H(mu_i).
+
+        Returns
+        -------
+        w : ndarray of shape (n_weights,)
+            what(mu), made anew.
+        gaps : ndarray of shape (n,)
+            g_i; rounding below 0 is cut to 0.
+        certificate : Certificate
+        """
+        edge_total = np.tensordot(self.weight, edge_sums, axes=1)
+        w = self.primal_point(node, edge_total)
+        model = self.new_model(w)
+        scores = model.node_scores(self.rows, self.offsets, n_jobs=self.n_jobs)
+        log_partition = oracle.log_partition(
+            scores, model.transition, self.offsets, n_jobs=self.n_jobs
+        )
+        expected = np.bincount(
+            np.repeat(np.arange(self.n_sequences), self.data.lengths),
+            weights=np.einsum("tk,tk->t", node, scores),
+            minlength=self.n_sequences,
+        ) + np.tensordot(edge_sums, model.transition, axes=2)
+        gaps = np.maximum(log_partition - expected - entropy, 0.0)
+        certificate = Certificate(
+            primal=float(self.primal(w, log_partition)),
+            dual=float(self.dual(w, entropy)),
+            gap=float(self.weight @ gaps),
+        )
+        return w, gaps, certificate
+
+    def certify_primal(self, w):
+        """Certify a primal point w; the gap is ||grad P(w)||^2 / (2 alpha).
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights,)
+
+        Returns
+        -------
+        gradient : ndarray of shape (n_weights,)
+            grad P(w).
+        certificate : Certificate
+        """
+        model = self.new_model(w)
+        node, edge_total, log_partition = oracle.expectations(
+            model.node_scores(self.rows, self.offsets, n_jobs=self.n_jobs),
+            model.transition,
+            self.offsets,
+            self.weight,
+            n_jobs=self.n_jobs,
+        )
+        gradient = self.alpha * (w - self.primal_point(node, edge_total))
+        primal = float(self.primal(w, log_partition))
+        gap = float(gradient @ gradient) / (2.0 * self.alpha)
+        return gradient, Certificate(primal=primal, dual=primal - gap, gap=gap)

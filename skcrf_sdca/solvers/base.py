@@ -1,0 +1,161 @@
+"""The loop over epochs, the only one: clock, certificate, history, stopping.
+
+A solver knows how to make one epoch better and how to certify where it is. `Loop` asks
+it to, keeps the clock (certifying and observing are not charged), records the history,
+tells the observers, and decides when to stop.
+"""
+
+import warnings
+from abc import ABC, abstractmethod
+from time import perf_counter
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+HISTORY_COLUMNS = (
+    "epoch",
+    "updates",
+    "oracle_calls",
+    "seconds",
+    "primal",
+    "dual",
+    "gap",
+)
+
+
+class Solver(ABC):
+    """One run of an optimiser on one problem.
+
+    Attributes
+    ----------
+    problem : Problem
+    model : ChainModel
+        The current weights.
+    n_updates, n_oracle_calls : int
+        Changes of the weights and marginalisations of one sequence so far; full
+        passes that only certify are not counted.
+    """
+
+    n_updates = 0
+    n_oracle_calls = 0
+
+    def run(self, end_epoch):
+        """Make epochs until ``end_epoch()``, called after each, returns True."""
+        while True:
+            self.epoch()
+            if end_epoch():
+                return
+
+    @abstractmethod
+    def epoch(self):
+        """Improve the model by one epoch: n visits."""
+
+    @abstractmethod
+    def certify(self):
+        """Return the Certificate of the current state, from a full pass."""
+
+    @abstractmethod
+    def state(self):
+        """Return what a warm start takes up: a dict of arrays."""
+
+
+class Observer:
+    """What `Loop` tells: nothing happens here, subclasses pick what they need."""
+
+    def begin_epoch(self):
+        """Take note that an epoch begins."""
+
+    def end_epoch(self, row):
+        """Take the row of the history just made; return True to stop."""
+
+    def close(self):
+        """Take note that the last epoch has been ended, or was never run."""
+
+
+class Loop:
+    """Epochs of a solver until the gap is small enough.
+
+    Parameters
+    ----------
+    solver : Solver
+    max_iter : int
+        Epochs at most.
+    tol : float
+        Stop at gap <= tol * P(0), with P(0) the objective of the empty model.
+    observers : sequence of Observer, default=()
+
+    Attributes
+    ----------
+    rows : list of dict
+        One for each epoch, with the keys HISTORY_COLUMNS.
+    converged, stopped : bool
+        Whether the gap was reached; whether an observer asked to stop.
+    """
+
+    def __init__(self, solver, *, max_iter, tol, observers=()):
+        self.solver = solver
+        self.max_iter = max_iter
+        self.target = tol * solver.problem.initial_primal
+        self.observers = observers
+        self.rows = []
+        self.converged = False
+        self.stopped = False
+        self._seconds = 0.0
+
+    def run(self):
+        """Run the solver to the end; warn if it ends above the target."""
+        try:
+            self._begin_epoch()
+            self.solver.run(self._end_epoch)
+            if not self.rows:
+                self._end_epoch()
+        finally:
+            for observer in self.observers:
+                observer.close()
+        if not (self.converged or self.stopped):
+            self._warn()
+        return self
+
+    def _begin_epoch(self):
+        for observer in self.observers:
+            observer.begin_epoch()
+        self._resumed = perf_counter()
+
+    def _end_epoch(self):
+        self._seconds += perf_counter() - self._resumed
+        solver, n = self.solver, self.solver.problem.n_sequences
+        certificate = solver.certify()
+        row = {
+            "epoch": len(self.rows) + 1,
+            "updates": solver.n_updates / n,
+            "oracle_calls": solver.n_oracle_calls / n,
+            "seconds": self._seconds,
+            "primal": certificate.primal,
+            "dual": certificate.dual,
+            "gap": certificate.gap,
+        }
+        self.rows.append(row)
+        self.converged = row["gap"] <= self.target
+        # Every observer is told, also after one has asked to stop.
+        answers = [observer.end_epoch(row) for observer in self.observers]
+        self.stopped = any(answers)
+        done = self.converged or self.stopped or row["epoch"] == self.max_iter
+        if not done:
+            self._begin_epoch()
+        return done
+
+    def history(self):
+        """Return the history as a dict of arrays of shape (n_epochs,)."""
+        return {
+            column: np.array([row[column] for row in self.rows])
+            for column in HISTORY_COLUMNS
+        }
+
+    def _warn(self):
+        warnings.warn(
+            f"the duality gap is {self.rows[-1]['gap']:.3g} after {len(self.rows)} "
+            f"epochs, above tol * P(0) = {self.target:.3g}: increase max_iter, tol or "
+            "alpha, or scale the features",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

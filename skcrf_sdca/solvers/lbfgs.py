@@ -1,0 +1,82 @@
+"""L-BFGS by scipy on the same problem: the reference of the other solvers."""
+
+import numpy as np
+from scipy.optimize import minimize
+
+from skcrf_sdca.solvers.base import Solver
+
+
+class LBFGS(Solver):
+    """Limited-memory BFGS; one iteration counts as one epoch and one update.
+
+    Parameters
+    ----------
+    problem : Problem
+    rng : numpy.random.Generator
+        Not used: nothing is drawn.
+    max_iter : int
+    state : dict, default=None
+        `state()` of an earlier run with as many weights, to start from.
+    """
+
+    def __init__(self, problem, rng, *, max_iter, state=None):
+        self.problem = problem
+        self.max_iter = max_iter
+        self.model = problem.new_model()
+        if state is not None:
+            if state["w"].shape != self.model.w.shape:
+                raise ValueError(
+                    "warm_start=True needs as many features and labels as in the last "
+                    "fit; set warm_start=False to fit other data"
+                )
+            self.model.w[:] = state["w"]
+        self._last = None
+
+    def _evaluate(self, w):
+        """Return P(w) and its gradient; remember the certificate of w."""
+        gradient, certificate = self.problem.certify_primal(w)
+        self._last = w.copy(), certificate
+        return certificate.primal, gradient
+
+    def _count(self, w):
+        self.n_oracle_calls += self.problem.n_sequences
+        return self._evaluate(w)
+
+    def run(self, end_epoch):
+        """Let scipy iterate; every iteration is an epoch."""
+
+        def on_iteration(intermediate_result):
+            self.model.w[:] = intermediate_result.x
+            self.n_updates += 1
+            if end_epoch():
+                raise StopIteration
+
+        minimize(
+            self._count,
+            self.model.w.copy(),
+            jac=True,
+            method="L-BFGS-B",
+            callback=on_iteration,
+            # The certificate alone decides when to stop.
+            options={
+                "maxiter": self.max_iter,
+                "maxfun": 20 * self.max_iter + 100,
+                "ftol": 0.0,
+                "gtol": 0.0,
+                "maxls": 50,
+            },
+        )
+
+    def epoch(self):
+        """Do nothing: scipy owns the iterations, see `run`."""
+        raise NotImplementedError("LBFGS.run makes all epochs")
+
+    def certify(self):
+        """Certify the current weights; free if they were evaluated last."""
+        if self._last is None or not np.array_equal(self._last[0], self.model.w):
+            self._evaluate(self.model.w)
+        return self._last[1]
+
+    def state(self):
+        """Return the weights."""
+        return {"w": self.model.w}

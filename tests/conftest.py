@@ -1,0 +1,18 @@
+"""Fixtures that more than one test module uses."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    """Folder of the real corpora; tests that need it are skipped without it."""
+    folder = os.environ.get("SKCRF_SDCA_DATA")
+    if not folder:
+        pytest.skip("set SKCRF_SDCA_DATA to the folder of the corpora to run this test")
+    path = Path(folder)
+    if not path.is_dir():
+        pytest.skip(f"SKCRF_SDCA_DATA={folder} is not a folder")
+    return path
