@@ -1,7 +1,7 @@
 """BaseCRF: what every estimator does around its solver.
 
-Validate, encode, fit, predict, marginals, score. A fit computes everything first and
-sets its attributes last, all at once: after an error the estimator is as before it.
+Fit, predict, marginals, score. A fit computes everything first and sets its attributes
+last, all at once: after an error the estimator is as before it.
 """
 
 from abc import ABCMeta
@@ -10,29 +10,19 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.utils import ClassifierTags, check_array, check_random_state
+from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils._param_validation import (
     Interval,
     InvalidParameterError,
     StrOptions,
 )
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_feature_names,
-    _check_sample_weight,
-    _get_feature_names,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca import data as packing
 from skcrf_sdca import oracle
+from skcrf_sdca._inputs import evaluation_labels, prediction_data, training_data
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca.callbacks import CallbackBridge, EpochPrinter
-from skcrf_sdca.data import PackedSequences
-from skcrf_sdca.features import SequenceVectorizer
+from skcrf_sdca.data import TABLE, as_sequence_list, decode_labels
 from skcrf_sdca.model import node_scores
 from skcrf_sdca.problem import Problem
 from skcrf_sdca.solvers.base import Loop
@@ -93,50 +83,26 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
             If the gap is above tol * P(0) after max_iter epochs.
         """
         self._check_parameters()
-        X = packing.as_sequence_list(X)
-        kind, data, vectorizer = self._pack(X)
-        classes, labels = self._encode(y, data, kind)
-        if sample_weight is not None:
-            sample_weight = self._check_weight(sample_weight, data)
-        problem = Problem(
-            data,
-            labels,
-            len(classes),
-            self._resolve_alpha(len(data), sample_weight),
-            sample_weight=sample_weight,
-            boundaries=kind != packing.TABLE,
-            n_jobs=self.n_jobs,
-        )
+        X = as_sequence_list(X)
+        training = training_data(self, X, y, sample_weight)
         context = self._init_callback_context(max_subtasks=self.max_iter)
         arguments = {"X": X, "y": y, "metadata": None}
         if sample_weight is not None:
             arguments["metadata"] = {"sample_weight": sample_weight}
         context.call_on_fit_task_begin(estimator=self, **arguments)
 
-        solver = self._new_solver(problem)
-        about_data = {
-            "classes_": classes,
-            "n_features_in_": data.n_features,
-            "alpha_": problem.alpha,
-            "_input_kind": kind,
-        }
-        if vectorizer is not None:
-            about_data["vectorizer_"] = vectorizer
-        if kind == packing.TABLE and (names := _get_feature_names(X)) is not None:
-            about_data["feature_names_in_"] = names
+        solver = self._new_solver(self._new_problem(training))
+        loop = Loop(solver, max_iter=self.max_iter, tol=self.tol)
 
-        def fitted_attributes():
-            return {**about_data, **_attributes_of(solver, loop)}
+        def attributes():
+            return {**training.attributes, **_fitted_attributes(loop)}
 
-        observers = [CallbackBridge(self, context, arguments, fitted_attributes)]
+        loop.observers.append(CallbackBridge(self, context, arguments, attributes))
         if self.verbose:
-            observers.append(EpochPrinter(type(self).__name__))
-        loop = Loop(
-            solver, max_iter=self.max_iter, tol=self.tol, observers=observers
-        ).run()
+            loop.observers.append(EpochPrinter(type(self).__name__))
+        loop.run()
         self._forget_fit()
-        for name, value in fitted_attributes().items():
-            setattr(self, name, value)
+        vars(self).update(attributes())
         if self.warm_start:
             self._warm_state = solver.state()
         context.call_on_fit_task_end(
@@ -156,11 +122,12 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         y : ndarray of shape (n,)
             An object array of label lists; for one-node chains an array of labels.
         """
-        kind, rows, offsets = self._rows(X)
-        paths, _ = oracle.viterbi(*self._scores(rows, offsets), n_jobs=self.n_jobs)
-        if kind == packing.TABLE:
+        check_is_fitted(self)
+        data = prediction_data(self, X)
+        paths, _ = oracle.viterbi(*self._scores(data), n_jobs=self.n_jobs)
+        if self._input_kind == TABLE:
             return self.classes_[paths]
-        return packing.decode_labels(paths, self.classes_, offsets)
+        return decode_labels(paths, self.classes_, data.offsets)
 
     def predict_proba(self, X):
         """Return the probability of every label at every position.
@@ -175,17 +142,16 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
             An object array of arrays of shape (T, n_labels), in the order of
             ``classes_``; for one-node chains one array of shape (n, n_labels).
         """
-        kind, rows, offsets = self._rows(X)
+        check_is_fitted(self)
+        data = prediction_data(self, X)
         node, _, _ = oracle.expectations(
-            *self._scores(rows, offsets),
-            np.zeros(len(offsets) - 1),
-            n_jobs=self.n_jobs,
+            *self._scores(data), np.zeros(len(data)), n_jobs=self.n_jobs
         )
-        if kind == packing.TABLE:
+        if self._input_kind == TABLE:
             return node
-        proba = np.empty(len(offsets) - 1, dtype=object)
+        proba = np.empty(len(data), dtype=object)
         for i in range(len(proba)):
-            proba[i] = node[offsets[i] : offsets[i + 1]]
+            proba[i] = node[data.offsets[i] : data.offsets[i + 1]]
         return proba
 
     def predict_marginals(self, X):
@@ -215,83 +181,32 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         -------
         accuracy : float
         """
-        X = packing.as_sequence_list(X)
-        kind, rows, offsets = self._rows(X)
-        lengths = np.diff(offsets)
-        if kind == packing.TABLE:
-            y = [[label] for label in column_or_1d(y)]
-        labels = packing.encode_known_labels(y, lengths, self.classes_)
-        paths, _ = oracle.viterbi(*self._scores(rows, offsets), n_jobs=self.n_jobs)
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, lengths, dtype=np.float64)
-            weight = np.repeat(weight, lengths)
+        check_is_fitted(self)
+        data = prediction_data(self, X)
+        labels, weight = evaluation_labels(self, y, data, sample_weight)
+        paths, _ = oracle.viterbi(*self._scores(data), n_jobs=self.n_jobs)
         return float(np.average(paths == labels, weights=weight))
 
     def _check_parameters(self):
         """Raise what `_parameter_constraints` cannot say."""
         for name in ("alpha", "max_iter", "tol"):
-            if isinstance(getattr(self, name), bool):
+            value = getattr(self, name)
+            if isinstance(value, bool) or value in (np.inf, -np.inf):
                 raise InvalidParameterError(
-                    f"The {name!r} parameter of {type(self).__name__} must be a number, "
-                    f"not a bool. Got {getattr(self, name)!r} instead."
+                    f"The {name!r} parameter of {type(self).__name__} must be a finite "
+                    f"number. Got {value!r} instead."
                 )
-        if self.alpha != "auto" and not np.isfinite(self.alpha):
-            raise InvalidParameterError(
-                f"The 'alpha' parameter of {type(self).__name__} must be finite. "
-                f"Got {self.alpha!r} instead."
-            )
 
-    def _pack(self, X):
-        """Return (kind, PackedSequences, fitted SequenceVectorizer or None)."""
-        kind = packing.input_kind(X)
-        vectorizer = None
-        if kind == packing.TABLE:
-            rows = check_array(
-                X,
-                accept_sparse="csr",
-                dtype=np.float64,
-                order="C",
-                estimator=self,
-                input_name="X",
-            )
-            data = PackedSequences(rows, np.arange(rows.shape[0] + 1))
-        elif kind in (packing.DICTS, packing.STRINGS):
-            vectorizer = SequenceVectorizer()
-            data = vectorizer.fit_transform(X)
-        else:
-            data = (
-                X if kind == packing.PACKED else PackedSequences.from_sequences(list(X))
-            )
-        return kind, data, vectorizer
-
-    def _encode(self, y, data, kind):
-        """Return (classes, labels)."""
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None."
-            )
-        if kind != packing.TABLE:
-            return packing.encode_labels(y, data.lengths)
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(data, y)
-        check_classification_targets(y)
-        classes, labels = np.unique(y, return_inverse=True)
-        return classes, labels.astype(np.int32)
-
-    def _check_weight(self, sample_weight, data):
-        weight = _check_sample_weight(
-            sample_weight, data, dtype=np.float64, ensure_non_negative=True
+    def _new_problem(self, training):
+        return Problem(
+            training.data,
+            training.labels,
+            len(training.attributes["classes_"]),
+            self.alpha,
+            sample_weight=training.sample_weight,
+            boundaries=training.attributes["_input_kind"] != TABLE,
+            n_jobs=self.n_jobs,
         )
-        if not weight.sum() > 0:
-            raise ValueError("sample_weight is zero for every sequence.")
-        return weight
-
-    def _resolve_alpha(self, n_sequences, sample_weight):
-        if self.alpha != "auto":
-            return float(self.alpha)
-        return 1.0 / (n_sequences if sample_weight is None else sample_weight.sum())
 
     def _new_solver(self, problem):
         options = {name: getattr(self, name) for name in self._solver_options}
@@ -308,54 +223,9 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     def _forget_fit(self):
         """Drop the attributes of an earlier fit that this one may not set."""
         for name in ("vectorizer_", "feature_names_in_", "_warm_state"):
-            self.__dict__.pop(name, None)
+            vars(self).pop(name, None)
 
-    def _rows(self, X):
-        """Validate X for prediction; return (kind, FeatureRows, offsets)."""
-        check_is_fitted(self)
-        X = packing.as_sequence_list(X)
-        kind = packing.input_kind(X, default=self._input_kind)
-        if self._input_kind == packing.TABLE:
-            rows = validate_data(
-                self,
-                X,
-                accept_sparse="csr",
-                dtype=np.float64,
-                order="C",
-                reset=False,
-            )
-            data = PackedSequences(rows, np.arange(rows.shape[0] + 1))
-        else:
-            data = self._pack_like_fit(X, kind)
-        if data.n_features != self.n_features_in_:
-            raise ValueError(
-                f"X has {data.n_features} features, but {type(self).__name__} is "
-                f"expecting {self.n_features_in_} features as input."
-            )
-        return self._input_kind, FeatureRows(data.X), data.offsets
-
-    def _pack_like_fit(self, X, kind):
-        if kind == packing.TABLE:
-            raise ValueError(
-                f"X is a single table, but {type(self).__name__} was fitted on "
-                "sequences: wrap a single sequence in a list, [X]."
-            )
-        if kind == packing.PACKED:
-            return X if isinstance(X, PackedSequences) else self._no_sequences()
-        if hasattr(self, "vectorizer_"):
-            return self.vectorizer_.transform(X)
-        if kind != packing.ARRAYS:
-            raise TypeError(
-                f"X is made of {kind}, but {type(self).__name__} was fitted on arrays."
-            )
-        return PackedSequences.from_sequences(
-            list(X), n_features=self.n_features_in_
-        )
-
-    def _no_sequences(self):
-        return PackedSequences.from_sequences([], n_features=self.n_features_in_)
-
-    def _scores(self, rows, offsets):
+    def _scores(self, data):
         """Return (node_scores, transition, offsets), as the oracle takes them."""
         blocks = (
             np.ascontiguousarray(self.coef_.T),
@@ -364,8 +234,10 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
             self.end_,
             self.transition_,
         )
-        scores = node_scores(rows, offsets, blocks, n_jobs=self.n_jobs)
-        return scores, self.transition_, offsets
+        scores = node_scores(
+            FeatureRows(data.X), data.offsets, blocks, n_jobs=self.n_jobs
+        )
+        return scores, self.transition_, data.offsets
 
     def __sklearn_tags__(self):
         """Return the tags: a classifier of rows, sparse or dense, or of sequences."""
@@ -381,19 +253,22 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         return tags
 
 
-def _attributes_of(solver, loop):
-    """Return the fitted attributes that the solver and its loop determine."""
-    model = solver.problem.new_model(solver.model.w.copy())
-    history = loop.history()
+def _fitted_attributes(loop):
+    """Return what the solver and its loop determine, as the estimator's attributes."""
+    problem = loop.solver.problem
+    # A copy: the solver goes on changing its weights while callbacks may keep these.
+    model = problem.new_model(loop.solver.model.w.copy())
+    last = loop.rows[-1]
     return {
         "coef_": model.coef.T,
         "intercept_": model.intercept,
         "start_": model.start,
         "end_": model.end,
         "transition_": model.transition,
+        "alpha_": problem.alpha,
         "n_iter_": len(loop.rows),
-        "primal_objective_": loop.rows[-1]["primal"],
-        "dual_objective_": loop.rows[-1]["dual"],
-        "duality_gap_": loop.rows[-1]["gap"],
-        "history_": history,
+        "primal_objective_": last["primal"],
+        "dual_objective_": last["dual"],
+        "duality_gap_": last["gap"],
+        "history_": loop.history(),
     }

@@ -165,10 +165,10 @@ class PackedSequences:
 
     def __getitem__(self, key):
         """Return the rows of one sequence, or several sequences packed."""
-        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
-            # scikit-learn indexes whatever has a shape with X[key, ...].
-            key = key[0]
-        chosen = _chosen_sequences(key, len(self))
+        # NumPy knows every kind of key, also the (key, ...) of scikit-learn.
+        chosen = np.arange(len(self))[key]
+        if chosen.ndim > 1:
+            raise IndexError("PackedSequences has one axis, the key has more.")
         starts, stops = self._offsets[chosen], self._offsets[chosen + 1]
         if chosen.ndim == 0:
             return self._X[starts:stops]
@@ -260,16 +260,6 @@ def _as_offsets(offsets, n_rows):
             f"decreasing; got {offsets[0]} to {offsets[-1]}."
         )
     return _frozen(offsets)
-
-
-def _chosen_sequences(key, n_sequences):
-    if not isinstance(key, slice):
-        key = np.asarray(key)
-        key = key.astype(np.intp) if key.size == 0 else key
-    chosen = np.arange(n_sequences)[key]
-    if chosen.ndim > 1:
-        raise IndexError("PackedSequences has one axis, got an index with more.")
-    return chosen
 
 
 def _check_two_axes(rows, where):

@@ -1,6 +1,6 @@
 """The estimators: parameters and documentation; BaseCRF and the solvers do the work."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions

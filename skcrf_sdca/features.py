@@ -182,7 +182,7 @@ class SequenceVectorizer(
                 "at least one sequence with one item is required."
             )
         rows = encoder.rows(next(counter), self.dtype)
-        frequency = np.bincount(rows.indices[rows.data != 0], minlength=rows.shape[1])
+        frequency = np.bincount(rows.indices, minlength=rows.shape[1])
         keep = frequency >= self.min_freq
         if not keep.all():
             rows = rows[:, np.flatnonzero(keep)]
@@ -327,6 +327,7 @@ class _Encoder:
         shape = (len(indptr) - 1, n_features)
         rows = sp.csr_array((data, indices, indptr), shape=shape)
         rows.sum_duplicates()
+        rows.eliminate_zeros()
         return rows
 
     def _check_kind(self, kind, index):
@@ -440,7 +441,7 @@ class _Encoder:
                 f"{len(numbers)} where fit saw it first."
             )
         for number, component in zip(numbers, value.tolist(), strict=True):
-            if number >= 0 and component != 0:
+            if number >= 0:
                 self._add_entry(number, component)
 
 

@@ -50,8 +50,8 @@ class Problem:
     labels : ndarray of shape (n_positions,), int
         In 0..n_labels-1.
     n_labels : int
-    alpha : float
-        Strength of the regularisation, > 0.
+    alpha : float or "auto"
+        Strength of the regularisation, > 0; "auto" is 1/n, or 1 / sum(sample_weight).
     sample_weight : ndarray of shape (n,), default=None
         Not negative, with a positive sum; only their ratios count.
     boundaries : bool, default=True
@@ -84,18 +84,15 @@ class Problem:
         boundaries=True,
         n_jobs=None,
     ):
-        n = len(data)
-        if sample_weight is None:
-            self.weight = np.full(n, 1.0 / n)
-        else:
-            self.weight = sample_weight / sample_weight.sum()
+        weight = np.ones(len(data)) if sample_weight is None else sample_weight
+        self.weight = weight / weight.sum()
         self.data = data
         self.labels = labels
         self.n_labels = n_labels
-        self.alpha = alpha
+        self.alpha = 1.0 / weight.sum() if alpha == "auto" else float(alpha)
         self.boundaries = boundaries
         self.n_jobs = n_jobs
-        self.scale = self.weight / alpha
+        self.scale = self.weight / self.alpha
         self.rows = FeatureRows(data.X)
         self.offsets = data.offsets
         self.initial_primal = self.weight @ data.lengths * np.log(n_labels)

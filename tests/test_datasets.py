@@ -401,6 +401,13 @@ def test_dutch_words_are_the_same_in_every_encoding(content, tmp_path, monkeypat
     assert y == [["B-LOC"], ["O"]]
 
 
+def test_words_may_hold_a_no_break_space(tmp_path, monkeypatch):
+    content = "10\xa0000 Num O\n".encode()
+    local_corpus(tmp_path, "conll2002/ned.testb.gz", content, monkeypatch)
+    X, y = fetch_conll2002(subset="testb", return_X_y=True)
+    assert (X, y) == ([[{"word": "10\xa0000", "pos": "Num"}]], [["O"]])
+
+
 def test_letters_are_read_fold_by_fold(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     pixels = rng.integers(2, size=(5, 128))

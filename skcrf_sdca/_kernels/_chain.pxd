@@ -14,6 +14,7 @@ cdef class Workspace:
     cdef double* exp_transition_t    # (K, K) its transpose
     cdef const double* transition    # (K, K) borrowed
     cdef double transition_max
+    cdef double transition_spread
 
     cdef void set_transition(self, const double* transition) noexcept nogil
 

@@ -7,21 +7,26 @@ exponential of its score. Owns the recursions for one chain (on pointers, with a
 Workspace that is allocated once) and the loops over many chains laid end to end.
 
 Everything runs first in the scaled probability domain, where TK + K^2 exponentials
-are enough. When a scale is not finite or falls below SMALLEST_SCALE, the chain is done
-again in the log domain with row-wise maxima, which is right for any finite scores.
+are enough. That is right as long as no exponential can underflow and later turn out to
+have mattered, which a check of the scales alone would not see: the spread of the scores
+at any position and the spread of the transitions must not exceed LARGEST_SPREAD
+together. Then every forward and backward number is at least exp(-LARGEST_SPREAD) / K,
+and keeps its relative precision. Other chains are done in the log domain with row-wise
+maxima, which is right for any finite scores.
 """
 
 from cython.view cimport array as cython_array
-from libc.math cimport INFINITY, NAN, exp, log
+from libc.math cimport NAN, exp, log
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from ._math cimport logsumexp, maximum, total
+from ._math cimport logsumexp, maximum, minimum, total
 from ._vecmath cimport (
     add_outer, axpy, row_times_matrix, scale_matrix, vexp, vxlogx,
 )
 
-cdef double SMALLEST_SCALE = 1e-250
+# exp(-600) / K is far above the smallest double, exp(-708).
+cdef double LARGEST_SPREAD = 600.0
 
 
 cdef class Workspace:
@@ -57,6 +62,7 @@ cdef class Workspace:
         cdef Py_ssize_t j, k, n = self.n_labels
         self.transition = transition
         self.transition_max = maximum(transition, n * n)
+        self.transition_spread = self.transition_max - minimum(transition, n * n)
         vexp(transition, self.transition_max, self.exp_transition, n * n)
         for j in range(n):
             for k in range(n):
@@ -73,13 +79,16 @@ cdef double scaled_forward(
 ) noexcept nogil:
     """Return log Z, or NaN where the scaled domain does not hold."""
     cdef Py_ssize_t t, k, n = work.n_labels
-    cdef double shift, scale, value = 0.0
+    cdef double shift, spread, scale, value = 0.0
     cdef double* emission
     cdef double* row
     for t in range(length):
         emission = work.emission + t * n
         row = work.forward + t * n
         shift = maximum(node_scores + t * n, n)
+        spread = shift - minimum(node_scores + t * n, n)
+        if not (spread + work.transition_spread <= LARGEST_SPREAD):
+            return NAN
         vexp(node_scores + t * n, shift, emission, n)
         if t == 0:
             memcpy(row, emission, n * sizeof(double))
@@ -89,8 +98,6 @@ cdef double scaled_forward(
                 row[k] *= emission[k]
             shift += work.transition_max
         scale = total(row, n)
-        if not (SMALLEST_SCALE < scale < INFINITY):
-            return NAN
         for k in range(n):
             row[k] /= scale
         work.scale[t] = scale
@@ -101,16 +108,15 @@ cdef double scaled_forward(
 # Backward: message_t[k] = emission_t[k] backward_t[k] / scale_t,
 #           backward_{t-1}[j] = sum_k E[j, k] message_t[k],   backward_{T-1} = 1;
 # node_t = forward_t * backward_t,  edge_t[j, k] = forward_{t-1}[j] E[j, k] message_t[k].
-cdef bint scaled_backward(
+cdef void scaled_backward(
     Workspace work,         # in, out: message
     Py_ssize_t length,
     double* node,           # out, (T, K)
 ) noexcept nogil:
-    """Fill node and the messages; return whether all went well."""
+    """Fill node and the messages."""
     cdef Py_ssize_t t, k, n = work.n_labels
     cdef double* message
     cdef double* backward = work.row
-    cdef double check = 0.0
     for k in range(n):
         backward[k] = 1.0
     for t in range(length - 1, -1, -1):
@@ -118,10 +124,8 @@ cdef bint scaled_backward(
         for k in range(n):
             node[t * n + k] = work.forward[t * n + k] * backward[k]
             message[k] = work.emission[t * n + k] * backward[k] / work.scale[t]
-        check += total(node + t * n, n)
         if t > 0:
             row_times_matrix(message, work.exp_transition_t, backward, n)
-    return check < INFINITY
 
 
 cdef void scaled_edges(
@@ -244,7 +248,8 @@ cdef double forward_backward(
 ) noexcept nogil:
     """Fill the marginals of one chain; return log Z, NaN if a score is not finite."""
     cdef double value = scaled_forward(work, node_scores, length)
-    if value == value and scaled_backward(work, length, node):
+    if value == value:
+        scaled_backward(work, length, node)
         scaled_edges(work, length, edge, edge_sum)
     else:
         value = log_forward(work, node_scores, length)

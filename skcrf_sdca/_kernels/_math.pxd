@@ -13,6 +13,16 @@ cdef inline double maximum(const double* x, Py_ssize_t n) noexcept nogil:
     return best
 
 
+cdef inline double minimum(const double* x, Py_ssize_t n) noexcept nogil:
+    """Return min_i x[i], and inf for n = 0."""
+    cdef double least = INFINITY
+    cdef Py_ssize_t i
+    for i in range(n):
+        if x[i] < least:
+            least = x[i]
+    return least
+
+
 cdef inline double total(const double* x, Py_ssize_t n) noexcept nogil:
     """Return sum_i x[i]."""
     cdef double value = 0.0

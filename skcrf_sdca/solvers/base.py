@@ -82,7 +82,8 @@ class Loop:
         Epochs at most.
     tol : float
         Stop at gap <= tol * P(0), with P(0) the objective of the empty model.
-    observers : sequence of Observer, default=()
+    observers : iterable of Observer, default=()
+        More can be appended to the attribute before the run.
 
     Attributes
     ----------
@@ -96,7 +97,7 @@ class Loop:
         self.solver = solver
         self.max_iter = max_iter
         self.target = tol * solver.problem.initial_primal
-        self.observers = observers
+        self.observers = list(observers)
         self.rows = []
         self.converged = False
         self.stopped = False

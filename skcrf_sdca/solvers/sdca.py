@@ -4,7 +4,7 @@ import numpy as np
 
 from skcrf_sdca._kernels._sdca import SDCAKernel
 from skcrf_sdca.marginals import Marginals
-from skcrf_sdca.samplers import SCHEMES
+from skcrf_sdca.samplers import FIRST_GAP, SCHEMES
 from skcrf_sdca.solvers.base import Solver
 
 
@@ -53,7 +53,7 @@ class SDCA(Solver):
         self.rng = rng
         self.marginals = self._first_marginals(init_smoothing, state)
         self.entropy = self.marginals.entropy()
-        self.gaps = np.zeros(problem.n_sequences)
+        self.gaps = np.full(problem.n_sequences, FIRST_GAP)
         edge_total = np.tensordot(problem.weight, self.marginals.edge_sums(), axes=1)
         self.model = problem.new_model(
             problem.primal_point(self.marginals.node, edge_total)

@@ -1,0 +1,199 @@
+"""What users pass to an estimator, validated and packed: the one place for both.
+
+`training_data` and `prediction_data` know every kind of input; behind them there are
+only PackedSequences, label numbers and weights.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _get_feature_names,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
+
+from skcrf_sdca.data import (
+    DICTS,
+    PACKED,
+    STRINGS,
+    TABLE,
+    PackedSequences,
+    as_sequence_list,
+    encode_known_labels,
+    encode_labels,
+    input_kind,
+)
+from skcrf_sdca.features import SequenceVectorizer
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Validated input of a fit.
+
+    Attributes
+    ----------
+    data : PackedSequences
+        n sequences.
+    labels : ndarray of shape (n_positions,), int32
+    sample_weight : ndarray of shape (n,) or None
+    attributes : dict
+        What a fitted estimator keeps of it: ``classes_``, ``n_features_in_``,
+        ``_input_kind``, and where they exist ``vectorizer_``, ``feature_names_in_``.
+    """
+
+    data: PackedSequences
+    labels: np.ndarray
+    sample_weight: np.ndarray | None
+    attributes: dict
+
+
+def training_data(estimator, X, y, sample_weight):
+    """Validate the arguments of fit and pack them.
+
+    Parameters
+    ----------
+    estimator : BaseCRF
+        Named in messages; not changed.
+    X : as `as_sequence_list` returns it
+    y : list of n label lists, or array-like of shape (n,) if X is a table
+    sample_weight : array-like of shape (n,) or None
+
+    Returns
+    -------
+    training : TrainingData
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the arguments are not valid, see `BaseCRF.fit`.
+    """
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is "
+            "None."
+        )
+    kind = input_kind(X)
+    attributes = {"_input_kind": kind}
+    if kind == TABLE:
+        data = _pack_table(
+            check_array(X, **_TABLE_FORM, estimator=estimator, input_name="X")
+        )
+        if (names := _get_feature_names(X)) is not None:
+            attributes["feature_names_in_"] = names
+    elif kind in (DICTS, STRINGS):
+        attributes["vectorizer_"] = SequenceVectorizer()
+        data = attributes["vectorizer_"].fit_transform(X)
+    else:
+        data = X if kind == PACKED else PackedSequences.from_sequences(list(X))
+    classes, labels = _encode(y, data, kind)
+    attributes |= {"classes_": classes, "n_features_in_": data.n_features}
+    return TrainingData(data, labels, _checked_weight(sample_weight, data), attributes)
+
+
+def prediction_data(estimator, X):
+    """Validate X for a fitted estimator and pack it.
+
+    Parameters
+    ----------
+    estimator : BaseCRF
+        Fitted.
+    X : any kind of input
+
+    Returns
+    -------
+    data : PackedSequences
+
+    Raises
+    ------
+    ValueError, TypeError
+        If X is not valid, or not of the kind and width seen in fit.
+    """
+    X = as_sequence_list(X)
+    name, fitted_kind = type(estimator).__name__, estimator._input_kind
+    if fitted_kind == TABLE:
+        return _pack_table(validate_data(estimator, X, **_TABLE_FORM, reset=False))
+    kind = input_kind(X, default=fitted_kind)
+    if kind == TABLE:
+        raise ValueError(
+            f"X is a single table, but {name} was fitted on sequences: wrap a single "
+            "sequence in a list, [X]."
+        )
+    if isinstance(X, PackedSequences):
+        data = X
+    elif hasattr(estimator, "vectorizer_"):
+        data = estimator.vectorizer_.transform(X)
+    elif kind in (DICTS, STRINGS):
+        raise TypeError(
+            f"X is made of {kind}, but {name} was fitted on numbers: use the "
+            "SequenceVectorizer that made them, or fit on the sequences themselves."
+        )
+    else:
+        data = PackedSequences.from_sequences(
+            list(X), n_features=estimator.n_features_in_
+        )
+    if data.n_features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {data.n_features} features, but {name} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
+    return data
+
+
+def evaluation_labels(estimator, y, data, sample_weight):
+    """Validate y and the weights for a score.
+
+    Parameters
+    ----------
+    estimator : BaseCRF
+        Fitted.
+    y : as in `training_data`
+    data : PackedSequences
+        As `prediction_data` returns it.
+    sample_weight : array-like of shape (n,) or None
+
+    Returns
+    -------
+    labels : ndarray of shape (n_positions,), int32
+        -1 for a label that is not in ``classes_``.
+    weight : ndarray of shape (n_positions,) or None
+    """
+    if estimator._input_kind == TABLE:
+        y = [[label] for label in column_or_1d(y)]
+    labels = encode_known_labels(y, data.lengths, estimator.classes_)
+    weight = _checked_weight(sample_weight, data)
+    return labels, None if weight is None else np.repeat(weight, data.lengths)
+
+
+_TABLE_FORM = {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
+
+
+def _pack_table(rows):
+    """Return the rows as sequences of one position."""
+    return PackedSequences(rows, np.arange(rows.shape[0] + 1))
+
+
+def _encode(y, data, kind):
+    """Return (classes, labels)."""
+    if kind != TABLE:
+        return encode_labels(y, data.lengths)
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(data, y)
+    check_classification_targets(y)
+    classes, labels = np.unique(y, return_inverse=True)
+    return classes, labels.astype(np.int32)
+
+
+def _checked_weight(sample_weight, data):
+    if sample_weight is None:
+        return None
+    weight = _check_sample_weight(
+        sample_weight, data, dtype=np.float64, ensure_non_negative=True
+    )
+    if not weight.sum() > 0:
+        raise ValueError("sample_weight is zero for every sequence.")
+    return weight

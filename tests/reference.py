@@ -1,0 +1,262 @@
+"""The truth that compiled code is tested against: enumeration in plain NumPy.
+
+Owns brute force over all K^T label paths of tiny chains, the CRF objective written
+out path by path, and the hypothesis strategy that draws the chains. It imports
+nothing from the package and no recursion is used: a chain is (node_scores (T, K),
+transition (K, K)), a distribution over its paths an array (K^T,) in the order of
+`all_paths`, and a problem is a list X of dense arrays (T_i, d) and a list y of integer
+paths (T_i,).
+"""
+
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.special import logsumexp, rel_entr, xlogy
+
+
+def all_paths(length, n_labels):
+    """All label paths, (K^T, T), in lexicographic order."""
+    return np.array(list(product(range(n_labels), repeat=length)), dtype=np.intp)
+
+
+def path_scores(node_scores, transition):
+    """Score of every path, (K^T,)."""
+    length, n_labels = node_scores.shape
+    paths = all_paths(length, n_labels)
+    nodes = node_scores[np.arange(length), paths]
+    edges = transition[paths[:, :-1], paths[:, 1:]]
+    return nodes.sum(axis=1) + edges.sum(axis=1)
+
+
+def log_partition(node_scores, transition):
+    return logsumexp(path_scores(node_scores, transition))
+
+
+def log_path_probabilities(node_scores, transition):
+    """Logarithm of the probability of every path, (K^T,): finite for finite scores."""
+    scores = path_scores(node_scores, transition)
+    return scores - logsumexp(scores)
+
+
+def path_probabilities(node_scores, transition):
+    """Probability of every path, (K^T,)."""
+    return np.exp(log_path_probabilities(node_scores, transition))
+
+
+def marginals_of(probabilities, length, n_labels):
+    """Node (T, K) and edge (T-1, K, K) marginals of any distribution over paths."""
+    node = np.zeros((length, n_labels))
+    edge = np.zeros((length - 1, n_labels, n_labels))
+    paths = all_paths(length, n_labels)
+    for probability, path in zip(probabilities, paths, strict=True):
+        node[np.arange(length), path] += probability
+        edge[np.arange(length - 1), path[:-1], path[1:]] += probability
+    return node, edge
+
+
+def node_marginals(node_scores, transition):
+    """P(y_t = k), (T, K)."""
+    probabilities = path_probabilities(node_scores, transition)
+    return marginals_of(probabilities, *node_scores.shape)[0]
+
+
+def edge_marginals(node_scores, transition):
+    """P(y_t = j, y_{t+1} = k), (T-1, K, K)."""
+    probabilities = path_probabilities(node_scores, transition)
+    return marginals_of(probabilities, *node_scores.shape)[1]
+
+
+def best_path(node_scores, transition):
+    """The first, in lexicographic order, of the paths of maximal score.
+
+    Another argmax is as right when scores tie: compare scores, not paths, unless the
+    maximum is known to be unique or all scores are equal (then it is all zeros).
+    """
+    scores = path_scores(node_scores, transition)
+    return all_paths(*node_scores.shape)[np.argmax(scores)]
+
+
+def path_entropy(probabilities):
+    """Entropy of any discrete distribution, here mostly one over paths."""
+    return -xlogy(probabilities, probabilities).sum()
+
+
+def path_distribution(node, edge):
+    """The Markov chain with these marginals, as probabilities of paths (K^T,).
+
+    p(y) = p(y_0) prod_t p(y_{t+1} | y_t): of all distributions with these marginals
+    the one of largest entropy, which the dual objective means by a mixture mu_i.
+    """
+    length, n_labels = node.shape
+    probabilities = []
+    for path in all_paths(length, n_labels):
+        probability = node[0, path[0]]
+        for t in range(length - 1):
+            if probability > 0:
+                probability *= edge[t, path[t], path[t + 1]] / node[t, path[t]]
+        probabilities.append(probability)
+    return np.array(probabilities)
+
+
+def entropy(node, edge):
+    """Entropy of the Markov chain with these marginals, by its paths."""
+    return path_entropy(path_distribution(node, edge))
+
+
+def bethe_entropy(node, edge):
+    """The same entropy by its cliques: edges minus inner nodes, T = 1 the node."""
+    if len(node) == 1:
+        return path_entropy(node[0])
+    return path_entropy(edge) - path_entropy(node[1:-1])
+
+
+def kl(p, q):
+    """KL(p || q) of two distributions over the same paths; inf if q lacks a path."""
+    return rel_entr(p, q).sum()
+
+
+def kl_to_scores(p, node_scores, transition):
+    """KL(p || path_probabilities(...)), right also where those underflow."""
+    log_q = log_path_probabilities(node_scores, transition)
+    return xlogy(p, p).sum() - p @ log_q
+
+
+class Params(NamedTuple):
+    """The five blocks of weights, in the flat order."""
+
+    coef: np.ndarray  # (d, K)
+    intercept: np.ndarray  # (K,)
+    start: np.ndarray  # (K,)
+    end: np.ndarray  # (K,)
+    transition: np.ndarray  # (K, K), [from, to]
+
+
+def flatten(params):
+    """coef.ravel() | intercept | start | end | transition.ravel()."""
+    return np.concatenate([block.ravel() for block in params])
+
+
+def unflatten(weights, n_features, n_labels):
+    """The Params of a flat vector."""
+    d, k = n_features, n_labels
+    coef, intercept, start, end, transition = np.split(
+        weights, np.cumsum([d * k, k, k, k])
+    )
+    return Params(coef.reshape(d, k), intercept, start, end, transition.reshape(k, k))
+
+
+def node_scores(x, params):
+    """Scores (T, K) of the labels at each position of one sequence x (T, d)."""
+    scores = x @ params.coef + params.intercept
+    scores[0] += params.start
+    scores[-1] += params.end
+    return scores
+
+
+def features(x, path, n_labels, boundaries=True):
+    """F(x, path), flat; without boundaries start, end and transition stay zero."""
+    d, k = x.shape[1], n_labels
+    counts = unflatten(np.zeros(d * k + 3 * k + k * k), d, k)
+    for row, label in zip(x, path, strict=True):
+        counts.coef[:, label] += row
+        counts.intercept[label] += 1
+    if boundaries:
+        counts.start[path[0]] += 1
+        counts.end[path[-1]] += 1
+        for source, target in zip(path[:-1], path[1:], strict=True):
+            counts.transition[source, target] += 1
+    return flatten(counts)
+
+
+def all_features(x, n_labels, boundaries=True):
+    """F(x, path) for every path, (K^T, size of the flat vector)."""
+    paths = all_paths(len(x), n_labels)
+    return np.array([features(x, path, n_labels, boundaries) for path in paths])
+
+
+def expected_features(x, probabilities, n_labels, boundaries=True):
+    """E F(x, .) under a distribution over paths, flat."""
+    return probabilities @ all_features(x, n_labels, boundaries)
+
+
+def model_distributions(weights, X, n_labels, boundaries=True):
+    """p(. | x_i; w) of every sequence: a list of distributions over paths."""
+    scores = [all_features(x, n_labels, boundaries) @ weights for x in X]
+    return [np.exp(s - logsumexp(s)) for s in scores]
+
+
+def loss_weights(n, sample_weight=None):
+    """What multiplies each loss: s_i / sum(s), 1/n by default."""
+    s = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    return s / s.sum()
+
+
+def primal(weights, X, y, alpha, n_labels, sample_weight=None, boundaries=True):
+    """alpha/2 ||w||^2 + sum_i c_i (log Z_i - score_i(y_i))."""
+    value = alpha / 2 * weights @ weights
+    for c, x, path in zip(loss_weights(len(X), sample_weight), X, y, strict=True):
+        scores = all_features(x, n_labels, boundaries) @ weights
+        truth = features(x, path, n_labels, boundaries) @ weights
+        value += c * (logsumexp(scores) - truth)
+    return value
+
+
+def gradient(weights, X, y, alpha, n_labels, sample_weight=None, boundaries=True):
+    """alpha w + sum_i c_i (E F(x_i, .) - F(x_i, y_i)), under the model."""
+    model = model_distributions(weights, X, n_labels, boundaries)
+    c = loss_weights(len(X), sample_weight)
+    value = alpha * weights
+    for i, (x, path) in enumerate(zip(X, y, strict=True)):
+        expected = expected_features(x, model[i], n_labels, boundaries)
+        value = value + c[i] * (expected - features(x, path, n_labels, boundaries))
+    return value
+
+
+def what(mu, X, y, alpha, n_labels, sample_weight=None, boundaries=True):
+    """1/alpha sum_i c_i (F(x_i, y_i) - E_{mu_i} F(x_i, .)).
+
+    `mu` is a list of distributions over paths; `path_distribution` makes one of
+    marginals.
+    """
+    c = loss_weights(len(X), sample_weight)
+    total = 0.0
+    for i, (x, path) in enumerate(zip(X, y, strict=True)):
+        truth = features(x, path, n_labels, boundaries)
+        total = total + c[i] * (
+            truth - expected_features(x, mu[i], n_labels, boundaries)
+        )
+    return total / alpha
+
+
+def dual(mu, X, y, alpha, n_labels, sample_weight=None, boundaries=True):
+    """sum_i c_i H(mu_i) - alpha/2 ||what(mu)||^2."""
+    weights = what(mu, X, y, alpha, n_labels, sample_weight, boundaries)
+    entropies = np.array([path_entropy(p) for p in mu])
+    c = loss_weights(len(X), sample_weight)
+    return c @ entropies - alpha / 2 * weights @ weights
+
+
+MAGNITUDES = (1e-3, 1.0, 30.0, 1e3, 1e4)
+
+
+@st.composite
+def score_matrices(draw, n_rows, n_columns, max_abs):
+    """Draw a matrix whose rows have scales of their own, with many equal entries."""
+    unit = st.one_of(
+        st.sampled_from([0.0, 1.0, -1.0]), st.floats(-1, 1, allow_subnormal=False)
+    )
+    scale = st.sampled_from([m for m in MAGNITUDES if m < max_abs] + [max_abs])
+    matrix = draw(arrays(np.float64, (n_rows, n_columns), elements=unit))
+    return matrix * draw(arrays(np.float64, (n_rows, 1), elements=scale))
+
+
+@st.composite
+def chains(draw, max_length=5, max_labels=4, max_abs=1e4):
+    """Draw (node_scores (T, K), transition (K, K)), from T = 1 and K = 1 upwards."""
+    length = draw(st.integers(1, max_length))
+    n_labels = draw(st.integers(1, max_labels))
+    node = draw(score_matrices(length, n_labels, max_abs))
+    return node, draw(score_matrices(n_labels, n_labels, max_abs))

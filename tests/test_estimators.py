@@ -1,0 +1,539 @@
+"""The estimators on true sequences: every kind of input, and every promise kept."""
+
+import copy
+import pickle
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.sparse import coo_array, csr_array
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    GridSearchCV,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.utils._param_validation import InvalidParameterError
+
+from skcrf_sdca import LBFGSCRF, SDCACRF, PackedSequences, SequenceVectorizer
+from skcrf_sdca.datasets import make_chains
+
+ESTIMATORS = [SDCACRF(random_state=0), LBFGSCRF()]
+
+ARRAYS, LABELS = make_chains(
+    30, n_labels=3, n_features=4, length=(1, 7), random_state=0
+)
+NAMES = np.array(["A", "B", "C"])
+STR_LABELS = [NAMES[labels].tolist() for labels in LABELS]
+DICTS = [[{f"f{j}": value for j, value in enumerate(row)} for row in x] for x in ARRAYS]
+STRINGS = [
+    [[f"f{j}" for j, value in enumerate(row) if value > 0] for row in x] for x in ARRAYS
+]
+BINARY = [(x > 0).astype(float) for x in ARRAYS]
+KINDS = {
+    "arrays": ARRAYS,
+    "tuple of arrays": tuple(ARRAYS),
+    "F-ordered": [np.asfortranarray(x) for x in ARRAYS],
+    "csr": [csr_array(x) for x in ARRAYS],
+    "coo": [coo_array(x) for x in ARRAYS],
+    "dicts": DICTS,
+    "packed": PackedSequences.from_sequences(ARRAYS),
+}
+
+
+@pytest.fixture(params=ESTIMATORS, ids=lambda e: type(e).__name__)
+def crf(request):
+    return clone(request.param)
+
+
+def as_lists(sequences):
+    return [list(sequence) for sequence in sequences]
+
+
+def state_of(estimator):
+    """Return everything an estimator holds, for comparison before and after."""
+    return pickle.dumps({k: v for k, v in sorted(vars(estimator).items())})
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_every_kind_of_input_gives_the_same_model(crf, kind):
+    X = KINDS[kind]
+    crf.set_params(tol=1e-9, max_iter=1000)
+    expected = clone(crf).fit(ARRAYS, STR_LABELS)
+    crf.fit(X, STR_LABELS)
+    assert crf.n_features_in_ == 4
+    assert crf.coef_.shape == (3, 4)
+    assert_allclose(crf.coef_, expected.coef_, rtol=0, atol=1e-3)
+    assert_allclose(
+        crf.primal_objective_, expected.primal_objective_, rtol=0, atol=1e-7
+    )
+    assert as_lists(crf.predict(X)) == as_lists(expected.predict(ARRAYS))
+    assert crf.score(X, STR_LABELS) == expected.score(ARRAYS, STR_LABELS)
+
+
+def test_lists_of_strings_are_binary_features(crf):
+    crf.set_params(tol=1e-9, max_iter=1000)
+    expected = clone(crf).fit(BINARY, STR_LABELS)
+    crf.fit(STRINGS, STR_LABELS)
+    order = [int(name[1:]) for name in crf.vectorizer_.get_feature_names_out()]
+    assert_allclose(crf.coef_, expected.coef_[:, order], rtol=0, atol=1e-3)
+    assert as_lists(crf.predict(STRINGS)) == as_lists(expected.predict(BINARY))
+
+
+def test_generators_are_read_once(crf):
+    expected = clone(crf).fit(DICTS, STR_LABELS)
+    crf.fit((x for x in DICTS), (labels for labels in STR_LABELS))
+    assert_allclose(crf.coef_, expected.coef_, rtol=0, atol=0)
+    assert as_lists(crf.predict(x for x in DICTS)) == as_lists(expected.predict(DICTS))
+
+
+def test_fitted_attributes(crf):
+    crf.fit(ARRAYS, STR_LABELS)
+    assert crf.classes_.tolist() == ["A", "B", "C"]
+    assert crf.coef_.shape == (3, 4)
+    for name in ("intercept_", "start_", "end_"):
+        assert getattr(crf, name).shape == (3,)
+    assert crf.transition_.shape == (3, 3)
+    assert crf.alpha_ == 1 / 30
+    assert crf.duality_gap_ <= 1e-4 * np.mean([len(x) for x in ARRAYS]) * np.log(3)
+    assert crf.duality_gap_ == crf.history_["gap"][-1]
+    assert crf.primal_objective_ == crf.history_["primal"][-1]
+    assert crf.dual_objective_ == crf.history_["dual"][-1]
+    assert len(crf.history_["epoch"]) == crf.n_iter_
+    assert not hasattr(crf, "vectorizer_")
+
+
+def test_sdca_and_lbfgs_agree():
+    arguments = {"alpha": 0.05, "tol": 1e-13, "max_iter": 3000}
+    sdca = SDCACRF(random_state=0, **arguments).fit(ARRAYS, LABELS)
+    lbfgs = LBFGSCRF(**arguments).fit(ARRAYS, LABELS)
+    for name in ("coef_", "intercept_", "start_", "end_", "transition_"):
+        assert_allclose(getattr(sdca, name), getattr(lbfgs, name), rtol=0, atol=1e-5)
+    assert as_lists(sdca.predict(ARRAYS)) == as_lists(lbfgs.predict(ARRAYS))
+
+
+def test_probabilities(crf):
+    crf.fit(ARRAYS, STR_LABELS)
+    proba = crf.predict_proba(ARRAYS)
+    assert proba.shape == (30,)
+    assert proba.dtype == object
+    for x, p in zip(ARRAYS, proba, strict=True):
+        assert p.shape == (len(x), 3)
+        assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
+    again = crf.predict_marginals(ARRAYS)
+    assert all((p == q).all() for p, q in zip(proba, again, strict=True))
+
+
+def test_one_sequence_alone_is_treated_as_among_others(crf):
+    crf.fit(ARRAYS, STR_LABELS)
+    paths, proba = crf.predict(ARRAYS), crf.predict_proba(ARRAYS)
+    for i, x in enumerate(ARRAYS):
+        assert crf.predict([x])[0] == paths[i]
+        assert_allclose(crf.predict_proba([x])[0], proba[i], rtol=0, atol=0)
+
+
+def test_order_of_sequences_does_not_matter(crf):
+    crf.set_params(tol=1e-12, max_iter=3000)
+    order = np.random.default_rng(0).permutation(30)
+    expected = clone(crf).fit(ARRAYS, STR_LABELS)
+    crf.fit([ARRAYS[i] for i in order], [STR_LABELS[i] for i in order])
+    assert_allclose(crf.coef_, expected.coef_, rtol=0, atol=1e-4)
+
+
+def test_order_of_keys_does_not_matter(crf):
+    crf.set_params(tol=1e-12, max_iter=3000)
+    expected = clone(crf).fit(DICTS, STR_LABELS)
+    turned = [[dict(reversed(item.items())) for item in x] for x in DICTS]
+    crf.fit(turned, STR_LABELS)
+    assert as_lists(crf.predict(turned)) == as_lists(expected.predict(DICTS))
+    assert_allclose(
+        crf.primal_objective_, expected.primal_objective_, rtol=0, atol=1e-10
+    )
+
+
+@pytest.mark.parametrize("names", [[0, 1, 2], [10, 20, 30], [True, False, True]])
+def test_labels_come_back_as_they_were(crf, names):
+    y = [[names[k] for k in labels] for labels in LABELS]
+    predicted = crf.fit(ARRAYS, y).predict(ARRAYS)
+    assert {type(v) for labels in predicted for v in labels} == {type(names[0])}
+    assert set(crf.classes_.tolist()) == set(names)
+
+
+def test_renaming_labels_renames_predictions(crf):
+    expected = clone(crf).fit(ARRAYS, LABELS).predict(ARRAYS)
+    predicted = crf.fit(ARRAYS, STR_LABELS).predict(ARRAYS)
+    assert as_lists(predicted) == [NAMES[labels].tolist() for labels in expected]
+
+
+def test_predict_returns_an_object_array_always(crf):
+    X = [x[:1] for x in ARRAYS]
+    y = [labels[:1] for labels in STR_LABELS]
+    crf.fit(X, y)
+    assert crf.predict(X).shape == (30,)
+    assert crf.predict([]).shape == (0,)
+    assert crf.predict_proba([]).shape == (0,)
+    assert as_lists(crf.predict([np.empty((0, 4))])) == [[]]
+
+
+def test_input_is_not_changed(crf):
+    for X in (ARRAYS, DICTS, STRINGS):
+        before = copy.deepcopy((X, STR_LABELS))
+        crf.fit(X, STR_LABELS)
+        crf.predict(X)
+        assert pickle.dumps((X, STR_LABELS)) == pickle.dumps(before)
+
+
+def test_same_seed_same_bits():
+    def bits(seed):
+        crf = SDCACRF(random_state=seed, max_iter=5, tol=0.0)
+        with pytest.warns(ConvergenceWarning):
+            return crf.fit(ARRAYS, LABELS).coef_.tobytes()
+
+    assert bits(0) == bits(0)
+    assert bits(0) != bits(1)
+
+
+def test_global_random_state_is_not_touched():
+    def position():
+        return pickle.dumps(np.random.get_state(legacy=False))
+
+    before = position()
+    SDCACRF(random_state=0).fit(ARRAYS, LABELS)
+    assert position() == before
+
+
+def test_threads_change_no_bit(crf):
+    serial = clone(crf).fit(ARRAYS, LABELS)
+    threaded = crf.set_params(n_jobs=2).fit(ARRAYS, LABELS)
+    assert threaded.coef_.tobytes() == serial.coef_.tobytes()
+    assert as_lists(threaded.predict(ARRAYS)) == as_lists(serial.predict(ARRAYS))
+
+
+@pytest.mark.parametrize("X", [ARRAYS, DICTS], ids=["arrays", "dicts"])
+def test_pickle_and_joblib_keep_every_bit(crf, X, tmp_path):
+    crf.fit(X, STR_LABELS)
+    joblib.dump(crf, tmp_path / "model.joblib")
+    copies = [
+        pickle.loads(pickle.dumps(crf)),
+        joblib.load(tmp_path / "model.joblib", mmap_mode="r"),
+        copy.deepcopy(crf),
+    ]
+    for other in copies:
+        for p, q in zip(other.predict_proba(X), crf.predict_proba(X), strict=True):
+            assert p.tobytes() == q.tobytes()
+
+
+def test_refit_forgets_the_fit_before(crf):
+    crf.fit(DICTS, STR_LABELS)
+    crf.fit(ARRAYS[:9], [[0] * len(x) for x in ARRAYS[:9]])
+    assert not hasattr(crf, "vectorizer_")
+    assert crf.classes_.tolist() == [0]
+    fresh = clone(crf).fit(ARRAYS[:9], [[0] * len(x) for x in ARRAYS[:9]])
+    assert crf.coef_.tobytes() == fresh.coef_.tobytes()
+
+
+def test_read_only_memory_maps(crf, tmp_path):
+    expected = clone(crf).fit(ARRAYS, LABELS)
+    joblib.dump(ARRAYS, tmp_path / "X")
+    mapped = joblib.load(tmp_path / "X", mmap_mode="r")
+    assert crf.fit(mapped, LABELS).coef_.tobytes() == expected.coef_.tobytes()
+
+
+# Sample weights and alpha --------------------------------------------------------------
+
+
+def test_sample_weight_is_repetition(crf):
+    crf.set_params(tol=1e-13, max_iter=3000, alpha=0.05)
+    weight = np.array([2.0] * 5 + [0.0] * 5 + [1.0] * 20)
+    weighted = clone(crf).fit(ARRAYS, LABELS, sample_weight=weight)
+    chosen = [*range(5), *range(5), *range(10, 30)]
+    repeated = crf.fit([ARRAYS[i] for i in chosen], [LABELS[i] for i in chosen])
+    assert_allclose(weighted.coef_, repeated.coef_, rtol=0, atol=1e-5)
+    assert_allclose(weighted.transition_, repeated.transition_, rtol=0, atol=1e-5)
+
+
+def test_auto_alpha_is_one_over_the_sum_of_weights(crf):
+    crf.set_params(tol=1e-2)
+    assert crf.fit(ARRAYS, LABELS).alpha_ == 1 / 30
+    weight = np.full(30, 0.5)
+    assert crf.fit(ARRAYS, LABELS, sample_weight=weight).alpha_ == 1 / 15
+
+
+def test_score_with_weights(crf):
+    crf.set_params(tol=1e-1).fit(ARRAYS, LABELS)
+    weight = np.zeros(30)
+    weight[3] = 2.0
+    expected = np.mean(np.array(crf.predict(ARRAYS)[3]) == LABELS[3])
+    assert crf.score(ARRAYS, LABELS, sample_weight=weight) == expected
+
+
+def test_labels_unseen_in_fit_count_as_wrong(crf):
+    crf.fit(ARRAYS, STR_LABELS)
+    assert crf.score(ARRAYS, [["Z"] * len(x) for x in ARRAYS]) == 0.0
+
+
+def test_one_node_chains_are_multinomial_logistic_regression(crf):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 3)), rng.integers(3, size=50)
+    alpha = 0.1
+    crf.set_params(alpha=alpha, tol=1e-13, max_iter=5000).fit(X, y)
+    with_ones = np.column_stack([X, np.ones(50)])
+    logistic = LogisticRegression(C=1 / (50 * alpha), fit_intercept=False, tol=1e-10)
+    logistic.fit(with_ones, y)
+    assert_allclose(crf.coef_, logistic.coef_[:, :3], rtol=0, atol=1e-5)
+    assert_allclose(crf.intercept_, logistic.coef_[:, 3], rtol=0, atol=1e-5)
+    for weights in (crf.start_, crf.end_, crf.transition_):
+        assert not weights.any()
+    assert crf.predict(X).shape == (50,)
+    assert_allclose(
+        crf.predict_proba(X), logistic.predict_proba(with_ones), rtol=0, atol=1e-5
+    )
+
+
+def test_large_alpha_has_the_closed_form(crf):
+    """At alpha = 1e6 the weights are the gradient at 0 divided by alpha."""
+    crf.set_params(alpha=1e6, tol=1e-12).fit(ARRAYS, LABELS)
+    one_hot = [np.eye(3)[labels] for labels in LABELS]
+    gradient = sum(
+        x.T @ (1 / 3 - h) for x, h in zip(ARRAYS, one_hot, strict=True)
+    ) / len(ARRAYS)
+    assert_allclose(crf.coef_.T, -gradient / 1e6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("alpha", [1e-2, 1e-4, 1e-6, 1e-8])
+def test_separable_data_with_a_small_alpha(alpha):
+    X, y = [np.array([[1.0], [-1.0]])], [["A", "B"]]
+    crf = SDCACRF(alpha=alpha, tol=1e-12, max_iter=5000, random_state=0).fit(X, y)
+    reference = LBFGSCRF(alpha=alpha, tol=1e-12).fit(X, y)
+    assert_allclose(
+        crf.primal_objective_, reference.primal_objective_, rtol=1e-5, atol=1e-11
+    )
+    assert as_lists(crf.predict(X)) == y
+
+
+# Warm start and convergence ------------------------------------------------------------
+
+
+def test_warm_start_continues(crf):
+    crf.set_params(warm_start=True, tol=1e-6, max_iter=1000).fit(ARRAYS, LABELS)
+    cold = crf.n_iter_
+    crf.fit(ARRAYS, LABELS)
+    assert crf.n_iter_ == 1
+    crf.set_params(alpha=crf.alpha_ * 0.9).fit(ARRAYS, LABELS)
+    assert crf.duality_gap_ <= crf.history_["gap"][0]
+    assert crf.n_iter_ <= cold
+
+
+def test_warm_start_on_other_data_is_an_error_that_changes_nothing(crf):
+    crf.set_params(warm_start=True).fit(ARRAYS, STR_LABELS)
+    before = state_of(crf)
+    with pytest.raises(ValueError, match="set warm_start=False"):
+        crf.fit([np.ones((2, 7))], [["A", "B"]])
+    assert state_of(crf) == before
+
+
+def test_a_fit_that_ends_early_warns_and_can_be_used():
+    crf = SDCACRF(max_iter=1, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="increase max_iter, tol or alpha"):
+        crf.fit(ARRAYS, LABELS)
+    assert crf.n_iter_ == 1
+    assert len(crf.predict(ARRAYS)) == 30
+
+
+# scikit-learn's tools ------------------------------------------------------------------
+
+
+def test_cross_validation_of_ragged_sequences(crf):
+    scores = cross_val_score(crf, ARRAYS, STR_LABELS, cv=3)
+    assert scores.shape == (3,)
+    assert scores.min() > 0.4
+    predicted = cross_val_predict(crf, ARRAYS, STR_LABELS, cv=3)
+    assert predicted.shape == (30,)
+    assert [len(p) for p in predicted] == [len(x) for x in ARRAYS]
+    same_length = [x[:1] for x in ARRAYS]
+    labels = [y[:1] for y in STR_LABELS]
+    assert cross_val_predict(crf, same_length, labels, cv=3).shape == (30,)
+
+
+def test_grid_search_on_packed_sequences_does_not_featurise_again(monkeypatch):
+    packed = SequenceVectorizer().fit_transform(DICTS)
+    calls = []
+    monkeypatch.setattr(SequenceVectorizer, "fit_transform", lambda *a: calls.append(a))
+    search = GridSearchCV(SDCACRF(random_state=0), {"alpha": [0.1, 0.01]}, cv=3)
+    search.fit(packed, STR_LABELS)
+    assert calls == []
+    assert isinstance(packed[:3], PackedSequences)
+    assert search.best_estimator_.predict(packed).shape == (30,)
+
+
+def test_pipeline_with_the_vectorizer():
+    pipeline = make_pipeline(SequenceVectorizer(), SDCACRF(random_state=0))
+    pipeline.fit(DICTS, STR_LABELS)
+    alone = SDCACRF(random_state=0).fit(DICTS, STR_LABELS)
+    assert as_lists(pipeline.predict(DICTS)) == as_lists(alone.predict(DICTS))
+    result = cross_validate(pipeline, DICTS, STR_LABELS, cv=3, n_jobs=2)
+    assert len(result["test_score"]) == 3
+
+
+def test_repr_shows_what_was_changed():
+    assert repr(SDCACRF()) == "SDCACRF()"
+    assert repr(SDCACRF(alpha=0.1)) == "SDCACRF(alpha=0.1)"
+
+
+# Errors --------------------------------------------------------------------------------
+
+
+def test_use_before_fit(crf):
+    for method in (crf.predict, crf.predict_proba, crf.predict_marginals):
+        with pytest.raises(NotFittedError):
+            method(ARRAYS)
+    with pytest.raises(NotFittedError):
+        crf.score(ARRAYS, LABELS)
+
+
+def with_nan(value):
+    X = [x.copy() for x in ARRAYS]
+    X[4][-1, 2] = value
+    return X
+
+
+BAD_FITS = {
+    "empty": (([], []), ValueError, "0 sequences"),
+    "only empty sequences": (([[], []], [[], []]), ValueError, "0 items"),
+    "y missing": ((ARRAYS, None), ValueError, "requires y to be passed"),
+    "y too short": ((ARRAYS, LABELS[:-1]), ValueError, "30.*29|29.*30"),
+    "labels too short": (
+        (ARRAYS, [*LABELS[:3], LABELS[3] + [0], *LABELS[4:]]),
+        ValueError,
+        "sequence 3",
+    ),
+    "y of str": ((ARRAYS[:1], ["A" * len(ARRAYS[0])]), TypeError, "sequence 0"),
+    "X of str": ((["ab"], [["A", "B"]]), TypeError, "sequence 0"),
+    "items of str": (([["foo", "bar"]], [["A", "B"]]), TypeError, "sequence 0, item 0"),
+    "unwrapped dicts": ((DICTS[0], STR_LABELS[0]), TypeError, "wrap"),
+    "NaN": ((with_nan(np.nan), LABELS), ValueError, "sequence 4.*NaN"),
+    "infinity": ((with_nan(np.inf), LABELS), ValueError, "sequence 4.*infinity"),
+    "NaN in a dict": (([[{"a": np.nan}]], [["A"]]), ValueError, "NaN"),
+    "widths": (([*ARRAYS[:2], np.ones((2, 5))], LABELS[:3]), ValueError, "sequence 2"),
+    "mixed kinds": (([ARRAYS[0], DICTS[1]], LABELS[:2]), TypeError, "sequence 1"),
+    "mixed labels": ((ARRAYS[:1], [["A", 1][: len(ARRAYS[0])]]), TypeError, "y"),
+    "weights": ((ARRAYS, LABELS, [1.0, 2.0]), ValueError, "sample_weight"),
+    "negative weights": ((ARRAYS, LABELS, [-1.0] * 30), ValueError, "[Nn]egative"),
+    "zero weights": ((ARRAYS, LABELS, [0.0] * 30), ValueError, "zero for every"),
+}
+
+
+@pytest.mark.parametrize("case", sorted(BAD_FITS))
+def test_bad_input_to_fit_is_an_error_that_changes_nothing(crf, case):
+    arguments, error, message = BAD_FITS[case]
+    unfitted = state_of(crf)
+    with pytest.raises(error, match=message):
+        crf.fit(*arguments)
+    assert state_of(crf) == unfitted
+    crf.fit(ARRAYS, LABELS)
+    fitted = state_of(crf)
+    with pytest.raises(error, match=message):
+        crf.fit(*arguments)
+    assert state_of(crf) == fitted
+
+
+BAD_PREDICTIONS = {
+    "too few features": ([x[:, :3] for x in ARRAYS], ValueError, "X has 3 features"),
+    "a bare array": (ARRAYS[0], ValueError, "wrap"),
+    "NaN": (with_nan(np.nan), ValueError, "sequence 4.*NaN"),
+    "infinity": (with_nan(-np.inf), ValueError, "sequence 4.*infinity"),
+    "dicts": (DICTS, TypeError, "fitted on numbers"),
+    "None": (None, TypeError, "X must be"),
+}
+
+
+@pytest.mark.parametrize("case", sorted(BAD_PREDICTIONS))
+def test_bad_input_to_predict_is_an_error(crf, case):
+    X, error, message = BAD_PREDICTIONS[case]
+    crf.set_params(tol=1e-1).fit(ARRAYS, LABELS)
+    for method in (crf.predict, crf.predict_proba, lambda X: crf.score(X, LABELS)):
+        with pytest.raises(error, match=message):
+            method(X)
+
+
+def test_unseen_features_are_ignored(crf):
+    crf.fit(DICTS, STR_LABELS)
+    more = [[{**item, "new": 1.0, "word": "new"} for item in x] for x in DICTS]
+    assert as_lists(crf.predict(more)) == as_lists(crf.predict(DICTS))
+
+
+def test_text_after_a_fit_on_other_text(crf):
+    crf.fit(DICTS, STR_LABELS)
+    with pytest.raises(TypeError, match="dicts|strings"):
+        crf.predict(STRINGS)
+    assert len(crf.predict(crf.vectorizer_.transform(DICTS))) == 30
+
+
+BAD_PARAMETERS = [
+    ("alpha", -1.0),
+    ("alpha", 0.0),
+    ("alpha", float("nan")),
+    ("alpha", float("inf")),
+    ("alpha", "1"),
+    ("alpha", True),
+    ("max_iter", 0),
+    ("max_iter", -5),
+    ("max_iter", 2.7),
+    ("max_iter", True),
+    ("tol", -1e-3),
+    ("tol", "small"),
+    ("warm_start", "yes"),
+    ("n_jobs", 1.5),
+]
+BAD_SDCA_PARAMETERS = [
+    ("sampling", "gaps"),
+    ("sampling_mix", 1.5),
+    ("line_search", "exact"),
+    ("line_search_tol", 0.0),
+    ("step", 0.0),
+    ("step", 1.5),
+    ("init_smoothing", 0.0),
+    ("random_state", "seed"),
+]
+
+
+def assert_refused(crf, name, value):
+    crf.set_params(**{name: value})
+    with pytest.raises(InvalidParameterError, match=name):
+        crf.fit(ARRAYS, LABELS)
+    assert not hasattr(crf, "classes_")
+
+
+@pytest.mark.parametrize(("name", "value"), BAD_PARAMETERS)
+def test_bad_parameters(crf, name, value):
+    assert_refused(crf, name, value)
+
+
+@pytest.mark.parametrize(("name", "value"), BAD_SDCA_PARAMETERS)
+def test_bad_parameters_of_sdca(name, value):
+    assert_refused(SDCACRF(), name, value)
+
+
+def test_fixed_line_search_needs_a_step():
+    with pytest.raises(ValueError, match='line_search="fixed" needs a step'):
+        SDCACRF(line_search="fixed").fit(ARRAYS, LABELS)
+
+
+@pytest.mark.parametrize("value", [700.0, 1000.0, 1e4])
+def test_very_large_features(crf, value):
+    """Where exp overflows, CRFsuite gives an all-zero model without a word."""
+    X = [[{"x": value}, {"b": 1.0}], [{"b": 1.0}, {"x": value}]]
+    y = [["A", "B"], ["B", "A"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        crf.set_params(alpha=0.01, max_iter=2000).fit(X, y)
+    assert crf.score(X, y) == 1.0
+    assert np.isfinite(crf.coef_).all()
+    for p in crf.predict_proba(X):
+        assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)

@@ -1,0 +1,145 @@
+"""The formulas of the problem against enumeration."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import reference
+from skcrf_sdca import oracle
+from skcrf_sdca.data import PackedSequences
+from skcrf_sdca.problem import Problem
+
+N_LABELS, N_FEATURES = 3, 2
+
+
+class Case:
+    """A tiny random problem, in the package's form and in the reference's."""
+
+    def __init__(self, seed, weighted, boundaries):
+        rng = np.random.default_rng(seed)
+        lengths = rng.integers(1, 5, size=4) if boundaries else np.ones(4, dtype=int)
+        self.X = [rng.normal(size=(t, N_FEATURES)) for t in lengths]
+        self.y = [rng.integers(N_LABELS, size=t) for t in lengths]
+        self.alpha = 0.3
+        self.weight = rng.random(4) if weighted else None
+        self.boundaries = boundaries
+        self.problem = Problem(
+            PackedSequences.from_sequences(self.X),
+            np.concatenate(self.y).astype(np.int32),
+            N_LABELS,
+            self.alpha,
+            sample_weight=self.weight,
+            boundaries=boundaries,
+        )
+        self.w = rng.normal(size=self.problem.new_model().w.shape)
+        if not boundaries:
+            self.w[N_FEATURES * N_LABELS + N_LABELS :] = 0.0
+        self.arguments = {"sample_weight": self.weight, "boundaries": boundaries}
+
+
+cases = st.builds(
+    Case, st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([True, False])
+)
+
+
+@settings(max_examples=30)
+@given(cases)
+def test_primal_and_gradient(case):
+    gradient, certificate = case.problem.certify_primal(case.w)
+    arguments = (case.w, case.X, case.y, case.alpha, N_LABELS)
+    assert_allclose(
+        certificate.primal,
+        reference.primal(*arguments, **case.arguments),
+        rtol=1e-12,
+    )
+    expected = reference.gradient(*arguments, **case.arguments)
+    assert_allclose(gradient, expected, rtol=1e-10, atol=1e-12)
+    assert_allclose(certificate.gap, expected @ expected / (2 * case.alpha), rtol=1e-10)
+    assert_allclose(certificate.dual, certificate.primal - certificate.gap, rtol=1e-12)
+
+
+@settings(max_examples=30)
+@given(cases)
+def test_dual_certificate(case):
+    """At mu = p(. | w'): the primal point, primal, dual and gaps by enumeration."""
+    problem = case.problem
+    model = problem.new_model(case.w)
+    scores = model.node_scores(problem.rows, problem.offsets)
+    marginals, _ = oracle.marginals(scores, model.transition, problem.offsets)
+    w, gaps, certificate = problem.certify_dual(
+        marginals.node, marginals.edge_sums(), marginals.entropy()
+    )
+    mu = [
+        reference.path_probabilities(scores[b:e], model.transition)
+        for b, e in zip(problem.offsets[:-1], problem.offsets[1:], strict=True)
+    ]
+    arguments = (case.X, case.y, case.alpha, N_LABELS)
+    expected_w = reference.what(mu, *arguments, **case.arguments)
+    assert_allclose(w, expected_w, rtol=1e-10, atol=1e-12)
+    primal = reference.primal(expected_w, *arguments, **case.arguments)
+    dual = reference.dual(mu, *arguments, **case.arguments)
+    assert_allclose(certificate.primal, primal, rtol=1e-10)
+    assert_allclose(certificate.dual, dual, rtol=1e-10, atol=1e-12)
+    assert_allclose(certificate.gap, primal - dual, rtol=1e-9, atol=1e-10)
+    assert_allclose(certificate.gap, problem.weight @ gaps, rtol=1e-12)
+
+
+def test_initial_primal_is_that_of_the_empty_model():
+    problem = Case(0, weighted=True, boundaries=True).problem
+    _, certificate = problem.certify_primal(np.zeros_like(problem.empirical))
+    assert_allclose(certificate.primal, problem.initial_primal, rtol=1e-13)
+
+
+def test_a_weight_of_two_is_a_sequence_twice():
+    case = Case(1, weighted=False, boundaries=True)
+    doubled = Problem(
+        PackedSequences.from_sequences(case.X + case.X[:1]),
+        np.concatenate(case.y + case.y[:1]).astype(np.int32),
+        N_LABELS,
+        case.alpha,
+    )
+    weighted = Problem(
+        PackedSequences.from_sequences(case.X),
+        np.concatenate(case.y).astype(np.int32),
+        N_LABELS,
+        case.alpha,
+        sample_weight=np.array([2.0, 1.0, 1.0, 1.0]),
+    )
+    expected, certificate = doubled.certify_primal(case.w)
+    gradient, other = weighted.certify_primal(case.w)
+    assert_allclose(gradient, expected, rtol=1e-12, atol=1e-14)
+    assert_allclose(other.primal, certificate.primal, rtol=1e-13)
+
+
+def test_sparse_rows_give_what_dense_rows_give():
+    from scipy.sparse import csr_array
+
+    case = Case(2, weighted=False, boundaries=True)
+    sparse = Problem(
+        PackedSequences.from_sequences([csr_array(x) for x in case.X]),
+        case.problem.labels,
+        N_LABELS,
+        case.alpha,
+    )
+    expected, certificate = case.problem.certify_primal(case.w)
+    gradient, other = sparse.certify_primal(case.w)
+    assert_allclose(gradient, expected, rtol=1e-12, atol=1e-14)
+    assert_allclose(other.primal, certificate.primal, rtol=1e-13)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_threads_change_no_bit(n_jobs):
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(t, 5)) for t in rng.integers(0, 9, size=100)]
+    data = PackedSequences.from_sequences(X)
+    labels = rng.integers(4, size=data.n_positions).astype(np.int32)
+    w = None
+    results = []
+    for jobs in (None, n_jobs):
+        problem = Problem(data, labels, 4, 0.01, n_jobs=jobs)
+        w = rng.normal(size=problem.empirical.shape) if w is None else w
+        gradient, certificate = problem.certify_primal(w)
+        results.append((gradient.tobytes(), certificate))
+    assert results[0] == results[1]

@@ -1,0 +1,144 @@
+"""Every sampler draws with its probabilities, and every scheme is in the table."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import chisquare
+
+from skcrf_sdca._kernels._samplers import MaxTree, Sampler, SumTree
+from skcrf_sdca.data import PackedSequences
+from skcrf_sdca.problem import Problem
+from skcrf_sdca.samplers import FIRST_GAP, SCHEMES, squared_radii
+
+
+def draw(sampler, n_draws, seed=0):
+    return sampler.picks(np.random.default_rng(seed).random((n_draws, 2)))
+
+
+def assert_frequencies(sampler, probabilities, n_draws=20_000):
+    counts = np.bincount(draw(sampler, n_draws), minlength=len(probabilities))
+    possible = probabilities > 0
+    assert counts[~possible].sum() == 0
+    if possible.sum() > 1:
+        expected = n_draws * probabilities[possible]
+        assert chisquare(counts[possible], expected).pvalue > 1e-3
+
+
+@pytest.fixture(params=[1, 2, 3, 5, 17])
+def n(request):
+    return request.param
+
+
+def test_uniform_frequencies(n):
+    assert_frequencies(Sampler(np.ones(n), 0.8, False, 1.0), np.full(n, 1 / n))
+
+
+@pytest.mark.parametrize("mix", [0.0, 0.5, 1.0])
+def test_sum_tree_frequencies(n, mix):
+    weight = np.arange(n, dtype=float) + (n == 1)
+    sampler = SumTree(weight, mix, False, 1.0)
+    assert_frequencies(sampler, mix * weight / weight.sum() + (1 - mix) / n)
+
+
+def test_sum_tree_follows_the_gaps(n):
+    rng = np.random.default_rng(n)
+    sampler = SumTree(np.full(n, 2.0), 1.0, True, FIRST_GAP)
+    gaps = np.full(n, FIRST_GAP)
+    for i in rng.integers(n, size=1000):
+        gaps[i] = rng.exponential() ** 4
+        sampler.set_gap(i, gaps[i])
+    assert_frequencies(sampler, gaps / gaps.sum())
+
+
+def test_sum_tree_visits_everything_before_anything_twice():
+    sampler = SumTree(np.ones(50), 1.0, True, FIRST_GAP)
+    seen = set()
+    for row in np.random.default_rng(0).random((50, 2)):
+        (i,) = sampler.picks(row[None])
+        seen.add(int(i))
+        sampler.set_gap(i, 0.0)
+    assert seen == set(range(50))
+
+
+@pytest.mark.parametrize("gap", [0.0, np.nan, np.inf])
+def test_sum_tree_without_usable_scores_draws_uniformly(gap):
+    sampler = SumTree(np.ones(5), 1.0, True, 0.0)
+    if gap != 0.0:
+        sampler.set_gap(3, gap)
+    assert_frequencies(sampler, np.full(5, 0.2))
+
+
+def test_sum_tree_never_draws_what_has_no_score():
+    sampler = SumTree(np.ones(7), 1.0, True, 0.0)
+    sampler.set_gap(2, 1e-300)
+    uniforms = np.array([[0.0, p] for p in (0.0, 0.5, 1.0 - 2.0**-53)])
+    assert sampler.picks(uniforms).tolist() == [2, 2, 2]
+
+
+def test_max_tree_draws_the_largest_and_the_first_of_equals(n):
+    rng = np.random.default_rng(n)
+    sampler = MaxTree(np.ones(n), 1.0, True, FIRST_GAP)
+    gaps = np.full(n, FIRST_GAP)
+    for i in rng.integers(n, size=200):
+        gaps[i] = rng.integers(5)
+        sampler.set_gap(i, gaps[i])
+        assert draw(sampler, 1) == [np.argmax(gaps)]
+
+
+def test_set_gap_checks_its_index():
+    with pytest.raises(IndexError, match="sequence 5 of 5"):
+        SumTree(np.ones(5), 1.0, True, 1.0).set_gap(5, 1.0)
+
+
+def toy_problem(boundaries=True, weight=None):
+    X = [np.array([[1.0, -2.0], [1.0, 0.0], [0.0, 3.0]]), np.array([[0.0, 0.0]])]
+    data = PackedSequences.from_sequences(X)
+    return Problem(
+        data,
+        np.array([0, 1, 0, 1], dtype=np.int32),
+        2,
+        0.1,
+        boundaries=boundaries,
+        sample_weight=weight,
+    )
+
+
+def brute_force_radius(x, y, boundaries):
+    """Return max over paths of the squared norm of the difference of features."""
+    from itertools import product
+
+    from reference import features
+
+    own = features(x, np.array(y), 2)
+    others = [features(x, np.array(p), 2) for p in product(range(2), repeat=len(x))]
+    keep = len(own) if boundaries else len(own) - 8
+    return max(((own - other)[:keep] ** 2).sum() for other in others)
+
+
+def test_squared_radii_bound_the_radii():
+    radii = squared_radii(toy_problem())
+    assert_allclose(radii, [2 * (2**2 + 5**2 + 3**2 + 2 + 2**2), 2 * (1 + 2)])
+    x = np.array([[1.0, 2.0], [1.0, 0.0], [0.0, 3.0]])
+    # The bound is attained by a path of one label against that of the other.
+    assert_allclose(radii[0], brute_force_radius(x, [0, 0, 0], True), rtol=1e-12)
+    without = squared_radii(toy_problem(boundaries=False))
+    assert_allclose(without[1], 2.0)
+
+
+@pytest.mark.parametrize("name", sorted(SCHEMES))
+def test_schemes_draw_by_their_rule(name):
+    problem = toy_problem(weight=np.array([1.0, 3.0]))
+    sampler = SCHEMES[name].make(problem, 1.0)
+    gaps = np.array([0.5, 0.25])
+    for i, gap in enumerate(gaps):
+        sampler.set_gap(i, gap)
+    c = problem.weight
+    importance = problem.alpha + c * squared_radii(problem)
+    expected = {
+        "uniform": np.ones(2),
+        "importance": importance,
+        "gap": c * gaps,
+        "gap_importance": c * gaps * importance,
+        "max": (c * gaps == max(c * gaps)).astype(float),
+    }[name]
+    assert_frequencies(sampler, expected / expected.sum())

@@ -1,0 +1,293 @@
+"""The solvers: the compiled epoch against its twin, and what must hold of any run."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.exceptions import ConvergenceWarning
+
+from skcrf_sdca.data import PackedSequences
+from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.problem import Problem
+from skcrf_sdca.samplers import SCHEMES
+from skcrf_sdca.solvers.base import Loop, Observer
+from skcrf_sdca.solvers.lbfgs import LBFGS
+from skcrf_sdca.solvers.sdca import SDCA
+from twins import SDCATwin
+
+N_LABELS = 3
+
+
+def make_problem(seed=0, n_sequences=20, length=(1, 6), alpha=None, **arguments):
+    X, y = make_chains(
+        n_sequences,
+        n_labels=N_LABELS,
+        n_features=4,
+        length=length,
+        random_state=seed,
+        **arguments,
+    )
+    labels = np.concatenate(y).astype(np.int32)
+    alpha = 1.0 / n_sequences if alpha is None else alpha
+    data = PackedSequences.from_sequences(X)
+    return Problem(data, labels, N_LABELS, alpha)
+
+
+def make_sdca(problem, seed=0, **changes):
+    options = {
+        "sampling": "gap",
+        "sampling_mix": 0.8,
+        "line_search": "newton",
+        "line_search_tol": 1e-3,
+        "step": None,
+        "init_smoothing": 1e-6,
+    }
+    return SDCA(problem, np.random.default_rng(seed), **(options | changes))
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return make_problem()
+
+
+@pytest.fixture(scope="module")
+def optimum(problem):
+    solver = LBFGS(problem, None, max_iter=1000)
+    Loop(solver, max_iter=1000, tol=1e-13).run()
+    return solver
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, (1, 6)])
+@pytest.mark.parametrize("density", [1.0, 0.5])
+def test_epoch_equals_its_twin(length, density):
+    problem = make_problem(seed=3, length=length, density=density)
+    solver = make_sdca(problem)
+    offsets = problem.offsets
+    X, y = [], []
+    for b, e in zip(offsets[:-1], offsets[1:], strict=True):
+        rows = problem.data.X[b:e]
+        X.append(rows if density == 1.0 else rows.toarray())
+        y.append(problem.labels[b:e])
+    twin = SDCATwin(
+        X, y, N_LABELS, problem.alpha, mix=0.8, tolerance=1e-3, smoothing=1e-6
+    )
+    assert_allclose(solver.model.w, twin.w, rtol=0, atol=1e-12)
+    rng = np.random.default_rng(7)
+    for _ in range(2):
+        uniforms = rng.random((problem.n_sequences, 2))
+        solver.kernel.epoch(uniforms)
+        twin.epoch(uniforms)
+        assert_allclose(solver.model.w, twin.w, rtol=0, atol=1e-10)
+        assert_allclose(solver.gaps, twin.gaps, rtol=0, atol=1e-10)
+    for i in range(problem.n_sequences):
+        node, edge = solver.marginals[i]
+        assert_allclose(node, twin.node[i], rtol=0, atol=1e-10)
+        assert_allclose(edge, twin.edge[i], rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("sampling", sorted(SCHEMES))
+@pytest.mark.parametrize("line_search", ["newton", "fixed"])
+def test_what_holds_after_every_epoch(problem, sampling, line_search):
+    step = 0.2 if line_search == "fixed" else None
+    solver = make_sdca(problem, sampling=sampling, line_search=line_search, step=step)
+    dual = -np.inf
+    for _ in range(15):
+        solver.epoch()
+        kept_w = solver.model.w.copy()
+        certificate = solver.certify()
+        marginals = solver.marginals
+        # w moved with the marginals: what(mu) made anew is the w kept.
+        assert_allclose(kept_w, solver.model.w, rtol=0, atol=1e-11)
+        assert marginals.inconsistency() < 1e-12
+        assert_allclose(solver.entropy, marginals.entropy(), rtol=0, atol=1e-11)
+        gaps = solver.certified_gaps
+        assert (gaps >= 0).all()
+        assert_allclose(certificate.gap, problem.weight @ gaps, rtol=1e-12, atol=1e-15)
+        assert_allclose(
+            certificate.gap, certificate.primal - certificate.dual, rtol=0, atol=1e-9
+        )
+        if line_search == "newton":
+            assert certificate.dual >= dual - 1e-12
+        dual = certificate.dual
+
+
+@pytest.mark.parametrize("sampling", sorted(set(SCHEMES) - {"max"}))
+def test_sdca_ends_at_the_optimum(problem, optimum, sampling):
+    solver = make_sdca(problem, sampling=sampling)
+    loop = Loop(solver, max_iter=3000, tol=1e-12).run()
+    assert loop.converged
+    assert_allclose(solver.model.w, optimum.model.w, rtol=0, atol=1e-4)
+    primal = optimum.certify().primal
+    assert_allclose(loop.rows[-1]["primal"], primal, rtol=1e-10)
+
+
+def test_fixed_step_ends_at_the_optimum(problem, optimum):
+    solver = make_sdca(problem, line_search="fixed", step=0.1)
+    loop = Loop(solver, max_iter=3000, tol=1e-10).run()
+    assert loop.converged
+    assert_allclose(
+        loop.rows[-1]["primal"], optimum.certify().primal, rtol=0, atol=1e-8
+    )
+
+
+@pytest.mark.parametrize("tolerance", [1e-1, 1e-2, 1e-5])
+def test_line_search_precision_does_not_matter_for_convergence(problem, tolerance):
+    solver = make_sdca(problem, line_search_tol=tolerance)
+    assert Loop(solver, max_iter=3000, tol=1e-10).run().converged
+
+
+def test_the_gap_bounds_the_distance_from_the_optimum(problem, optimum):
+    best = optimum.certify().primal
+    for solver in (make_sdca(problem), LBFGS(problem, None, max_iter=1000)):
+        loop = Loop(solver, max_iter=300, tol=1e-8).run()
+        for row in loop.rows:
+            assert row["primal"] - best <= row["gap"] + 1e-12
+            assert row["dual"] <= best + 1e-12
+
+
+def test_no_drift_over_many_epochs(problem):
+    solver = make_sdca(problem)
+    for _ in range(100):
+        solver.epoch()
+    kept = solver.model.w.copy()
+    solver.certify()
+    assert_allclose(kept, solver.model.w, rtol=0, atol=1e-9 * abs(kept).max())
+    assert_allclose(solver.marginals.node.sum(axis=1), 1.0, rtol=0, atol=1e-10)
+
+
+def test_same_seed_same_bits_and_other_seed_other_bits(problem):
+    weights = []
+    for seed in (0, 0, 1):
+        solver = make_sdca(problem, seed=seed)
+        for _ in range(3):
+            solver.epoch()
+        weights.append(solver.model.w.tobytes())
+    assert weights[0] == weights[1]
+    assert weights[0] != weights[2]
+
+
+def test_the_running_estimate_is_near_the_gap(problem):
+    solver = make_sdca(problem)
+    for _ in range(5):
+        solver.epoch()
+    gap = solver.certify().gap
+    assert 0.2 * gap < solver.gap_estimate() < 5 * gap
+
+
+def test_warm_start_takes_up_the_dual(problem):
+    first = make_sdca(problem)
+    loop = Loop(first, max_iter=100, tol=1e-6).run()
+    again = make_sdca(problem, state=first.state())
+    assert_allclose(again.model.w, first.model.w, rtol=0, atol=1e-12)
+    assert again.certify().gap <= loop.rows[-1]["gap"] + 1e-12
+
+
+def test_warm_start_from_other_data_is_refused(problem):
+    state = make_sdca(problem).state()
+    other = make_problem(seed=1)
+    with pytest.raises(ValueError, match="warm_start=True needs X and y with the same"):
+        make_sdca(other, state=state)
+    weights = {"w": np.zeros(3)}
+    with pytest.raises(ValueError, match="as many features and labels"):
+        LBFGS(problem, None, max_iter=1, state=weights)
+
+
+def test_empty_sequences_count_in_n_and_in_nothing_else():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(t, 2)) for t in (3, 0, 2)]
+    labels = np.array([0, 1, 2, 1, 0], dtype=np.int32)
+    problem = Problem(PackedSequences.from_sequences(X), labels, 3, 0.1)
+    solver = make_sdca(problem)
+    loop = Loop(solver, max_iter=500, tol=1e-11).run()
+    reference = LBFGS(problem, None, max_iter=500)
+    assert loop.converged
+    assert Loop(reference, max_iter=500, tol=1e-11).run().converged
+    assert_allclose(
+        loop.rows[-1]["primal"], reference.certify().primal, rtol=0, atol=1e-10
+    )
+
+
+def test_one_label_stops_at_once():
+    X = [np.ones((3, 2)), np.ones((1, 2))]
+    labels = np.zeros(4, dtype=np.int32)
+    problem = Problem(PackedSequences.from_sequences(X), labels, 1, 0.5)
+    for solver in (make_sdca(problem), LBFGS(problem, None, max_iter=10)):
+        loop = Loop(solver, max_iter=10, tol=1e-4).run()
+        assert loop.converged
+        assert len(loop.rows) == 1
+        assert loop.rows[0]["primal"] == 0.0
+        assert not solver.model.w.any()
+
+
+def test_zero_weight_is_absence():
+    X, y = make_chains(10, n_labels=N_LABELS, n_features=4, random_state=0)
+    weight = np.array([1.0, 0.0, 2.0, 1.0, 0.0, 1.0, 1.0, 0.5, 1.0, 1.0])
+    kept = np.flatnonzero(weight)
+    primals = []
+    for chosen in (np.arange(10), kept):
+        problem = Problem(
+            PackedSequences.from_sequences([X[i] for i in chosen]),
+            np.concatenate([y[i] for i in chosen]).astype(np.int32),
+            N_LABELS,
+            0.1,
+            sample_weight=weight[chosen],
+        )
+        loop = Loop(make_sdca(problem), max_iter=1000, tol=1e-12).run()
+        primals.append(loop.rows[-1]["primal"])
+    assert_allclose(primals[0], primals[1], rtol=1e-10)
+
+
+class Recorder(Observer):
+    def __init__(self, stop_at=None):
+        self.calls, self.stop_at = [], stop_at
+
+    def begin_epoch(self):
+        self.calls.append("begin")
+
+    def end_epoch(self, row):
+        self.calls.append(row["epoch"])
+        return row["epoch"] == self.stop_at
+
+    def close(self):
+        self.calls.append("close")
+
+
+def test_observers_are_told_and_can_stop(problem):
+    stopper, other = Recorder(stop_at=2), Recorder()
+    loop = Loop(
+        make_sdca(problem), max_iter=50, tol=0.0, observers=[stopper, other]
+    ).run()
+    expected = ["begin", 1, "begin", 2, "close"]
+    assert stopper.calls == other.calls == expected
+    assert loop.stopped
+    assert not loop.converged
+
+
+def test_history_has_equal_columns_and_counts(problem):
+    with pytest.warns(ConvergenceWarning, match=r"gap is .* after 4 epochs, above"):
+        loop = Loop(make_sdca(problem), max_iter=4, tol=0.0).run()
+    history = loop.history()
+    assert {len(column) for column in history.values()} == {4}
+    assert history["epoch"].tolist() == [1, 2, 3, 4]
+    assert history["updates"].tolist() == [1, 2, 3, 4]
+    assert history["oracle_calls"].tolist() == [1, 2, 3, 4]
+    assert (np.diff(history["seconds"]) > 0).all()
+
+
+def test_lbfgs_counts_its_evaluations(problem):
+    solver = LBFGS(problem, None, max_iter=1000)
+    history = Loop(solver, max_iter=1000, tol=1e-6).run().history()
+    iterations = np.arange(1, len(history["epoch"]) + 1)
+    assert_allclose(history["updates"] * problem.n_sequences, iterations, rtol=1e-12)
+    assert (history["oracle_calls"] >= iterations).all()
+
+
+def test_scores_that_are_not_finite_are_an_error():
+    X = [np.full((2, 1), 1e200), np.full((2, 1), -1e200)]
+    problem = Problem(
+        PackedSequences.from_sequences(X), np.array([0, 1, 1, 0], np.int32), 2, 1e-8
+    )
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        pytest.raises(FloatingPointError, match="sequence"),
+    ):
+        Loop(make_sdca(problem), max_iter=5, tol=0.0).run()

@@ -1,0 +1,112 @@
+"""Plain NumPy twins of the compiled solvers: short, slow, and written to be read.
+
+They share no code with the package but the formulas. Sequences are dense (T, d) arrays;
+the flat weights are laid out as in `reference.Params`.
+"""
+
+import numpy as np
+from scipy.special import xlogy
+
+from reference import edge_marginals, log_partition, node_marginals
+
+
+def unpack(w, n_features, n_labels):
+    """Return coef, intercept, start, end, transition as views of the flat weights."""
+    sizes = [n_features * n_labels, n_labels, n_labels, n_labels]
+    coef, intercept, start, end, transition = np.split(w, np.cumsum(sizes))
+    return (
+        coef.reshape(n_features, n_labels),
+        intercept,
+        start,
+        end,
+        transition.reshape(n_labels, n_labels),
+    )
+
+
+def chain_features(x, node, edge):
+    """Return the features expected under node and edge marginals, flat."""
+    return np.concatenate(
+        [(x.T @ node).ravel(), node.sum(axis=0), node[0], node[-1]]
+        + [edge.sum(axis=0).ravel()]
+    )
+
+
+def chain_entropy(node, edge):
+    if len(node) == 1:
+        return -xlogy(node, node).sum()
+    return xlogy(node[1:-1], node[1:-1]).sum() - xlogy(edge, edge).sum()
+
+
+class SDCATwin:
+    """SDCA with safeguarded Newton line search and gap sampling."""
+
+    def __init__(self, X, y, n_labels, alpha, *, mix, tolerance, smoothing):
+        self.X, self.alpha, self.mix, self.tolerance = X, alpha, mix, tolerance
+        self.n, self.n_labels, self.d = len(X), n_labels, X[0].shape[1]
+        self.node, self.edge = [], []
+        w = 0.0
+        for x, labels in zip(X, y, strict=True):
+            one_hot = np.eye(n_labels)[labels]
+            pairs = np.einsum("tj,tk->tjk", one_hot[:-1], one_hot[1:])
+            self.node.append((1 - smoothing) * one_hot + smoothing / n_labels)
+            self.edge.append((1 - smoothing) * pairs + smoothing / n_labels**2)
+            w = w + chain_features(x, one_hot, pairs)
+            w = w - chain_features(x, self.node[-1], self.edge[-1])
+        self.w = w / (alpha * self.n)
+        self.gaps = np.full(self.n, 100.0)
+        self.steps = np.full(self.n, 0.5)
+
+    def epoch(self, uniforms):
+        for coin, position in uniforms:
+            if coin < self.mix:
+                cumulated = np.cumsum(self.gaps)
+                i = np.searchsorted(cumulated, position * cumulated[-1], side="right")
+            else:
+                i = int(position * self.n)
+            self.visit(i)
+
+    def visit(self, i):
+        x, node, edge = self.X[i], self.node[i], self.edge[i]
+        coef, intercept, start, end, transition = unpack(self.w, self.d, self.n_labels)
+        scores = x @ coef + intercept
+        scores[0] += start
+        scores[-1] += end
+        node_direction = node_marginals(scores, transition) - node
+        edge_direction = edge_marginals(scores, transition) - edge
+        expected = (node * scores).sum() + (edge * transition).sum()
+        self.gaps[i] = max(
+            log_partition(scores, transition) - expected - chain_entropy(node, edge),
+            0.0,
+        )
+        v = -chain_features(x, node_direction, edge_direction) / (self.alpha * self.n)
+
+        def slope_and_curvature(s):
+            if len(node) == 1:
+                terms = [(node, node_direction, -1.0)]
+            else:
+                inner = slice(1, -1)
+                terms = [
+                    (edge, edge_direction, -1.0),
+                    (node[inner], node_direction[inner], 1.0),
+                ]
+            first = -self.alpha * self.n * (self.w + s * v) @ v
+            second = -self.alpha * self.n * v @ v
+            for p, direction, sign in terms:
+                m = p + s * direction
+                first += sign * (direction * np.log(m)).sum()
+                second += sign * (direction**2 / m).sum()
+            return first, second
+
+        low, high, s = 0.0, 1.0, self.steps[i]
+        while True:
+            slope, curvature = slope_and_curvature(s)
+            low, high = (s, high) if slope > 0 else (low, s)
+            previous, s = s, s - slope / curvature
+            if not low < s < high:
+                s = (low + high) / 2
+            if abs(s - previous) < self.tolerance:
+                break
+        self.node[i] = node + s * node_direction
+        self.edge[i] = edge + s * edge_direction
+        self.w = self.w + s * v
+        self.steps[i] = s
