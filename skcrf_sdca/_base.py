@@ -22,7 +22,8 @@ from skcrf_sdca import oracle
 from skcrf_sdca._inputs import evaluation_labels, prediction_data, training_data
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca.callbacks import CallbackBridge, EpochPrinter
-from skcrf_sdca.data import TABLE, as_sequence_list, decode_labels
+from skcrf_sdca.kinds import TABLE, as_sequence_list
+from skcrf_sdca.labels import decode_labels
 from skcrf_sdca.model import node_scores
 from skcrf_sdca.problem import Problem
 from skcrf_sdca.solvers.base import Loop

@@ -7,28 +7,26 @@ only PackedSequences, label numbers and weights.
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     _get_feature_names,
-    check_consistent_length,
+    check_X_y,
     column_or_1d,
     validate_data,
 )
 
-from skcrf_sdca.data import (
+from skcrf_sdca.data import PackedSequences
+from skcrf_sdca.features import SequenceVectorizer
+from skcrf_sdca.kinds import (
     DICTS,
     PACKED,
     STRINGS,
     TABLE,
-    PackedSequences,
     as_sequence_list,
-    encode_known_labels,
-    encode_labels,
     input_kind,
 )
-from skcrf_sdca.features import SequenceVectorizer
+from skcrf_sdca.labels import encode_known_labels, encode_labels
 
 
 @dataclass(frozen=True)
@@ -80,9 +78,8 @@ def training_data(estimator, X, y, sample_weight):
     kind = input_kind(X)
     attributes = {"_input_kind": kind}
     if kind == TABLE:
-        data = _pack_table(
-            check_array(X, **_TABLE_FORM, estimator=estimator, input_name="X")
-        )
+        rows, y = check_X_y(X, y, **_TABLE_FORM, estimator=estimator)
+        data = _pack_table(rows)
         if (names := _get_feature_names(X)) is not None:
             attributes["feature_names_in_"] = names
     elif kind in (DICTS, STRINGS):
@@ -181,8 +178,6 @@ def _encode(y, data, kind):
     """Return (classes, labels)."""
     if kind != TABLE:
         return encode_labels(y, data.lengths)
-    y = column_or_1d(y, warn=True)
-    check_consistent_length(data, y)
     check_classification_targets(y)
     classes, labels = np.unique(y, return_inverse=True)
     return classes, labels.astype(np.int32)
@@ -191,9 +186,6 @@ def _encode(y, data, kind):
 def _checked_weight(sample_weight, data):
     if sample_weight is None:
         return None
-    weight = _check_sample_weight(
+    return _check_sample_weight(
         sample_weight, data, dtype=np.float64, ensure_non_negative=True
     )
-    if not weight.sum() > 0:
-        raise ValueError("sample_weight is zero for every sequence.")
-    return weight

@@ -17,13 +17,8 @@ from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval, Options
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca.data import (
-    DICTS,
-    STRINGS,
-    PackedSequences,
-    check_container,
-    sequence_kind,
-)
+from skcrf_sdca.data import PackedSequences
+from skcrf_sdca.kinds import DICTS, STRINGS, check_container, sequence_kind
 
 __all__ = ["SequenceVectorizer"]
 

@@ -12,8 +12,9 @@ ROOT = Path(skcrf_sdca.__file__).parent
 # From the ground up; modules of one line do not import each other.
 LAYERS = [
     ["_kernels"],
-    ["data", "metrics"],
-    ["features", "marginals"],
+    ["data", "metrics", "marginals"],
+    ["kinds"],
+    ["labels", "features"],
     ["oracle"],
     ["model"],
     ["problem"],

@@ -58,7 +58,7 @@ def as_lists(sequences):
 
 def state_of(estimator):
     """Return everything an estimator holds, for comparison before and after."""
-    return pickle.dumps({k: v for k, v in sorted(vars(estimator).items())})
+    return pickle.dumps(dict(sorted(vars(estimator).items())))
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
@@ -201,7 +201,7 @@ def test_same_seed_same_bits():
 
 def test_global_random_state_is_not_touched():
     def position():
-        return pickle.dumps(np.random.get_state(legacy=False))
+        return pickle.dumps(np.random.mtrand._rand.get_state(legacy=False))
 
     before = position()
     SDCACRF(random_state=0).fit(ARRAYS, LABELS)
@@ -245,7 +245,7 @@ def test_read_only_memory_maps(crf, tmp_path):
     assert crf.fit(mapped, LABELS).coef_.tobytes() == expected.coef_.tobytes()
 
 
-# Sample weights and alpha --------------------------------------------------------------
+# Sample weights and alpha -------------------------------------------------------------
 
 
 def test_sample_weight_is_repetition(crf):
@@ -317,7 +317,7 @@ def test_separable_data_with_a_small_alpha(alpha):
     assert as_lists(crf.predict(X)) == y
 
 
-# Warm start and convergence ------------------------------------------------------------
+# Warm start and convergence -----------------------------------------------------------
 
 
 def test_warm_start_continues(crf):
@@ -346,7 +346,7 @@ def test_a_fit_that_ends_early_warns_and_can_be_used():
     assert len(crf.predict(ARRAYS)) == 30
 
 
-# scikit-learn's tools ------------------------------------------------------------------
+# scikit-learn's tools -----------------------------------------------------------------
 
 
 def test_cross_validation_of_ragged_sequences(crf):
@@ -365,7 +365,8 @@ def test_grid_search_on_packed_sequences_does_not_featurise_again(monkeypatch):
     packed = SequenceVectorizer().fit_transform(DICTS)
     calls = []
     monkeypatch.setattr(SequenceVectorizer, "fit_transform", lambda *a: calls.append(a))
-    search = GridSearchCV(SDCACRF(random_state=0), {"alpha": [0.1, 0.01]}, cv=3)
+    crf = SDCACRF(tol=1e-2, random_state=0)
+    search = GridSearchCV(crf, {"alpha": [0.1, 0.01]}, cv=3)
     search.fit(packed, STR_LABELS)
     assert calls == []
     assert isinstance(packed[:3], PackedSequences)
@@ -386,7 +387,7 @@ def test_repr_shows_what_was_changed():
     assert repr(SDCACRF(alpha=0.1)) == "SDCACRF(alpha=0.1)"
 
 
-# Errors --------------------------------------------------------------------------------
+# Errors -------------------------------------------------------------------------------
 
 
 def test_use_before_fit(crf):
@@ -411,21 +412,21 @@ BAD_FITS = {
     "labels too short": (
         (ARRAYS, [*LABELS[:3], LABELS[3] + [0], *LABELS[4:]]),
         ValueError,
-        "sequence 3",
+        "Sequence 3 has 7 items in X, but 8 labels",
     ),
     "y of str": ((ARRAYS[:1], ["A" * len(ARRAYS[0])]), TypeError, "sequence 0"),
     "X of str": ((["ab"], [["A", "B"]]), TypeError, "sequence 0"),
     "items of str": (([["foo", "bar"]], [["A", "B"]]), TypeError, "sequence 0, item 0"),
     "unwrapped dicts": ((DICTS[0], STR_LABELS[0]), TypeError, "wrap"),
-    "NaN": ((with_nan(np.nan), LABELS), ValueError, "sequence 4.*NaN"),
-    "infinity": ((with_nan(np.inf), LABELS), ValueError, "sequence 4.*infinity"),
+    "NaN": ((with_nan(np.nan), LABELS), ValueError, "NaN: sequence 4"),
+    "infinity": ((with_nan(np.inf), LABELS), ValueError, "infinity: sequence 4"),
     "NaN in a dict": (([[{"a": np.nan}]], [["A"]]), ValueError, "NaN"),
     "widths": (([*ARRAYS[:2], np.ones((2, 5))], LABELS[:3]), ValueError, "sequence 2"),
     "mixed kinds": (([ARRAYS[0], DICTS[1]], LABELS[:2]), TypeError, "sequence 1"),
     "mixed labels": ((ARRAYS[:1], [["A", 1][: len(ARRAYS[0])]]), TypeError, "y"),
     "weights": ((ARRAYS, LABELS, [1.0, 2.0]), ValueError, "sample_weight"),
     "negative weights": ((ARRAYS, LABELS, [-1.0] * 30), ValueError, "[Nn]egative"),
-    "zero weights": ((ARRAYS, LABELS, [0.0] * 30), ValueError, "zero for every"),
+    "zero weights": ((ARRAYS, LABELS, [0.0] * 30), ValueError, "at least one non-zero"),
 }
 
 
@@ -446,8 +447,8 @@ def test_bad_input_to_fit_is_an_error_that_changes_nothing(crf, case):
 BAD_PREDICTIONS = {
     "too few features": ([x[:, :3] for x in ARRAYS], ValueError, "X has 3 features"),
     "a bare array": (ARRAYS[0], ValueError, "wrap"),
-    "NaN": (with_nan(np.nan), ValueError, "sequence 4.*NaN"),
-    "infinity": (with_nan(-np.inf), ValueError, "sequence 4.*infinity"),
+    "NaN": (with_nan(np.nan), ValueError, "NaN: sequence 4"),
+    "infinity": (with_nan(-np.inf), ValueError, "infinity: sequence 4"),
     "dicts": (DICTS, TypeError, "fitted on numbers"),
     "None": (None, TypeError, "X must be"),
 }

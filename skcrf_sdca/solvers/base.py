@@ -22,6 +22,9 @@ HISTORY_COLUMNS = (
     "gap",
 )
 
+# Gaps below are zero but for rounding: with a single label P(0) is 0, and so is tol's.
+ROUNDING = 1e-30
+
 
 class Solver(ABC):
     """One run of an optimiser on one problem.
@@ -96,7 +99,7 @@ class Loop:
     def __init__(self, solver, *, max_iter, tol, observers=()):
         self.solver = solver
         self.max_iter = max_iter
-        self.target = tol * solver.problem.initial_primal
+        self.target = max(tol * solver.problem.initial_primal, ROUNDING)
         self.observers = list(observers)
         self.rows = []
         self.converged = False

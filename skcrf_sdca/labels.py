@@ -1,0 +1,205 @@
+"""Labels to numbers and back: labels come back equal, and of the type they were."""
+
+from itertools import chain, pairwise
+
+import numpy as np
+import scipy.sparse as sp
+
+from skcrf_sdca.kinds import check_container, described
+
+
+def encode_labels(y, lengths):
+    """Encode the labels of `y` as indices into the sorted classes.
+
+    Parameters
+    ----------
+    y : iterable of n_sequences list, tuple or ndarray of labels
+        Labels of one kind: str, int, bool, float, bytes, or any other type whose
+        values can be hashed and sorted.
+    lengths : array-like of int of shape (n_sequences,)
+        Number of items of each sequence of X.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_labels,)
+        Distinct labels, sorted. Of dtype object where a NumPy type would not give the
+        labels back equal (a str that ends in NUL, an int beyond 64 bits).
+    labels : ndarray of int32 of shape (n_positions,)
+        Index in `classes` of each label.
+
+    Raises
+    ------
+    ValueError
+        If y is None, has no labels, or its lengths are not those of X.
+    TypeError
+        If a sequence is not a list of labels, or the labels are not of one kind.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.labels import encode_labels
+    >>> encode_labels([["O", "B"], ["O"]], [2, 1])
+    (array(['B', 'O'], dtype='<U1'), array([1, 0, 1], dtype=int32))
+    """
+    flat = _flat_labels(y, lengths)
+    if not flat:
+        raise ValueError("y has 0 labels; at least one is required.")
+    try:
+        classes = sorted(set(flat))
+    except TypeError as error:
+        raise TypeError(
+            f"y: labels must be hashable and sortable, got {described(flat[0])}: "
+            f"{error}"
+        ) from error
+    return _class_array(classes), _codes(flat, classes)
+
+
+def encode_known_labels(y, lengths, classes):
+    """Encode the labels of `y` as indices into the classes of a fitted model.
+
+    Parameters
+    ----------
+    y : iterable of n_sequences list, tuple or ndarray of labels
+        Labels of the kind of `classes`.
+    lengths : array-like of int of shape (n_sequences,)
+        Number of items of each sequence of X.
+    classes : ndarray of shape (n_labels,)
+        As `encode_labels` returns it.
+
+    Returns
+    -------
+    ndarray of int32 of shape (n_positions,)
+        Index in `classes` of each label, -1 where it is none of them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `encode_labels`; and TypeError if the labels are of another kind than
+        `classes`.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.labels import encode_known_labels, encode_labels
+    >>> classes, _ = encode_labels([["O", "B"]], [2])
+    >>> encode_known_labels([["B", "I"]], [2], classes)
+    array([ 0, -1], dtype=int32)
+    """
+    flat = _flat_labels(y, lengths)
+    known = classes.tolist()
+    if flat and type(flat[0]) is not type(known[0]):
+        raise TypeError(
+            f"y has labels of type {type(flat[0]).__name__}, but the model was fitted "
+            f"on labels of type {type(known[0]).__name__}."
+        )
+    return _codes(flat, known)
+
+
+def decode_labels(paths, classes, offsets):
+    """Turn label numbers back into one list of labels per sequence.
+
+    Parameters
+    ----------
+    paths : ndarray of int of shape (n_positions,)
+        Index in `classes` of the label of each position.
+    classes : ndarray of shape (n_labels,)
+        As `encode_labels` returns it.
+    offsets : ndarray of int of shape (n_sequences + 1,)
+        Where each sequence starts, see `PackedSequences`.
+
+    Returns
+    -------
+    ndarray of object of shape (n_sequences,)
+        A list of labels for each sequence, also if all have the same length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcrf_sdca.labels import decode_labels
+    >>> decode_labels(np.array([1, 0]), np.array(["B", "O"]), np.array([0, 1, 2]))
+    array([list(['O']), list(['B'])], dtype=object)
+    """
+    names = classes.tolist()
+    flat = [names[code] for code in np.asarray(paths).tolist()]
+    decoded = np.empty(len(offsets) - 1, dtype=object)
+    for i, (start, stop) in enumerate(pairwise(np.asarray(offsets).tolist())):
+        decoded[i] = flat[start:stop]
+    return decoded
+
+
+def _flat_labels(y, lengths):
+    """Return all labels in one list, as plain Python values of one type."""
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None.")
+    check_container(y, "y")
+    sequences = [_label_list(labels, i) for i, labels in enumerate(y)]
+    if len(sequences) != len(lengths):
+        raise ValueError(f"X has {len(lengths)} sequences, but y has {len(sequences)}.")
+    for i, (labels, length) in enumerate(zip(sequences, lengths, strict=True)):
+        if len(labels) != length:
+            raise ValueError(
+                f"Sequence {i} has {length} items in X, but {len(labels)} labels in y."
+            )
+    flat = list(chain.from_iterable(sequences))
+    types = set(map(type, flat))
+    if not types <= {str} and not types <= {int}:
+        flat = [_plain_label(label) for label in flat]
+        _check_one_kind(flat, sequences)
+    return flat
+
+
+def _label_list(labels, index):
+    if isinstance(labels, (list, tuple)):
+        return labels
+    if len(getattr(labels, "shape", ())) == 1 and not sp.issparse(labels):
+        labels = np.asarray(labels)
+        # tolist() would turn dates into numbers.
+        return labels.tolist() if labels.dtype.kind in "OUSbiuf" else list(labels)
+    raise TypeError(
+        f"y: sequence {index} is {described(labels)}; y must be a list of label "
+        "lists, with one label for each item of the sequence."
+    )
+
+
+def _plain_label(label):
+    if isinstance(label, str):
+        return str.__str__(label)
+    if isinstance(label, np.generic) and label.dtype.kind in "biufS":
+        return label.item()
+    return label
+
+
+def _check_one_kind(flat, sequences):
+    kind = type(flat[0])
+    # Only NaN is a float that differs from itself.
+    wrong = (
+        t
+        for t, label in enumerate(flat)
+        if label is None
+        or type(label) is not kind
+        or (kind is float and label != label)
+    )
+    t = next(wrong, None)
+    if t is None:
+        return
+    offsets = np.cumsum([0] + [len(labels) for labels in sequences])
+    i = int(np.searchsorted(offsets, t, side="right")) - 1
+    where = f"y: sequence {i}, position {t - offsets[i]} is {described(flat[t])}"
+    if flat[t] is None or type(flat[t]) is kind:
+        raise ValueError(f"{where}; a label is needed.")
+    raise TypeError(
+        f"{where}, but the first label is {described(flat[0])}; "
+        "labels must be of one kind."
+    )
+
+
+def _class_array(classes):
+    if isinstance(classes[0], (str, bytes, bool, int, float)):
+        array = np.array(classes)
+        given_back = array.tolist()
+        if given_back == classes and type(given_back[0]) is type(classes[0]):
+            return array
+    return np.fromiter(classes, dtype=object, count=len(classes))
+
+
+def _codes(flat, classes):
+    index = {label: code for code, label in enumerate(classes)}
+    return np.fromiter((index.get(label, -1) for label in flat), np.int32, len(flat))
