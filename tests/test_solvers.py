@@ -56,20 +56,23 @@ def optimum(problem):
     return solver
 
 
+def make_twin(problem, tolerance):
+    X, y = [], []
+    for b, e in zip(problem.offsets[:-1], problem.offsets[1:], strict=True):
+        rows = problem.data.X[b:e]
+        X.append(rows.toarray() if problem.data.is_sparse else rows)
+        y.append(problem.labels[b:e])
+    return SDCATwin(
+        X, y, N_LABELS, problem.alpha, mix=0.8, tolerance=tolerance, smoothing=1e-6
+    )
+
+
 @pytest.mark.parametrize("length", [1, 2, 3, (1, 6)])
 @pytest.mark.parametrize("density", [1.0, 0.5])
 def test_epoch_equals_its_twin(length, density):
     problem = make_problem(seed=3, length=length, density=density)
-    solver = make_sdca(problem)
-    offsets = problem.offsets
-    X, y = [], []
-    for b, e in zip(offsets[:-1], offsets[1:], strict=True):
-        rows = problem.data.X[b:e]
-        X.append(rows if density == 1.0 else rows.toarray())
-        y.append(problem.labels[b:e])
-    twin = SDCATwin(
-        X, y, N_LABELS, problem.alpha, mix=0.8, tolerance=1e-3, smoothing=1e-6
-    )
+    solver = make_sdca(problem, line_search_tol=1e-6)
+    twin = make_twin(problem, tolerance=1e-6)
     assert_allclose(solver.model.w, twin.w, rtol=0, atol=1e-12)
     rng = np.random.default_rng(7)
     for _ in range(2):
@@ -82,6 +85,16 @@ def test_epoch_equals_its_twin(length, density):
         node, edge = solver.marginals[i]
         assert_allclose(node, twin.node[i], rtol=0, atol=1e-10)
         assert_allclose(edge, twin.edge[i], rtol=0, atol=1e-10)
+
+
+def test_search_in_single_precision_finds_the_same_steps(problem):
+    solver = make_sdca(problem, line_search_tol=1e-3)
+    twin = make_twin(problem, tolerance=1e-3)
+    uniforms = np.random.default_rng(7).random((problem.n_sequences, 2))
+    solver.kernel.epoch(uniforms)
+    twin.epoch(uniforms)
+    assert_allclose(solver.model.w, twin.w, rtol=0, atol=1e-5)
+    assert_allclose(solver.gaps, twin.gaps, rtol=1e-4)
 
 
 @pytest.mark.parametrize("sampling", sorted(SCHEMES))

@@ -69,3 +69,43 @@ def test_move_leaves_no_subnormal_numbers():
     p = np.array([1e-31, 1e-310, 0.5, 1e-29])
     _vecmath.move(p, np.zeros(4), 0.5)
     assert p.tolist() == [0.0, 0.0, 0.5, 1e-29]
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-7, 1e-3, 1.0, 1e10, 1e30])
+def test_slope_single(segment, scale):
+    """Relative precision near the target (small ratios) and far from it."""
+    p, direction = segment
+    single = direction.astype(np.float32)
+    # A ratio is 1 - p / target: any size below 0, at most 1 above.
+    ratio = np.minimum(scale * direction, 0.9).astype(np.float32)
+    rest = np.float32(0.75)
+    slope, curvature = _vecmath.slope_single(single, ratio, rest)
+    d, x = single.astype(np.float64), -np.float64(rest) * ratio
+    terms = d * np.log1p(x)
+    assert_allclose(slope, terms.sum(), rtol=0, atol=3e-6 * abs(terms).sum())
+    terms = d * ratio / (1 + x)
+    assert_allclose(curvature, terms.sum(), rtol=0, atol=3e-6 * abs(terms).sum())
+
+
+def test_direction():
+    rng = np.random.default_rng(0)
+    target, p = rng.random((2, 5, 7))
+    target[2, 3] = 0.0
+    moved = target.copy()
+    direction_sum, p_sum, single, ratio = map(np.asarray, _vecmath.direction(moved, p))
+    assert_allclose(moved, target - p, rtol=0, atol=0)
+    assert_allclose(direction_sum, (target - p).sum(axis=0), rtol=1e-14, atol=1e-15)
+    assert_allclose(p_sum, p.sum(axis=0), rtol=1e-14)
+    assert_allclose(single, target - p, rtol=1e-7)
+    positive = target > 0
+    assert_allclose(
+        ratio[positive], ((target - p) / target)[positive], rtol=1e-6, atol=1e-7
+    )
+    assert np.isfinite(ratio).all()
+
+
+def test_logarithm_from_1_to_the_smallest_probability():
+    """Term by term, to the last digits."""
+    for p in [*np.linspace(1e-3, 1.0, 999), *np.logspace(-30, 0, 301)]:
+        term = _vecmath.xlogx(np.array([p]))
+        assert_allclose(term, p * np.log(p), rtol=4e-16, atol=1e-17 * p)

@@ -14,50 +14,51 @@ before anything is evaluated.
 
 from libc.math cimport NAN, fabs
 
-from ._vecmath cimport vmove, vslope
+from ._vecmath cimport vmove, vslope, vslope_single
 
 cdef int MAX_EVALUATIONS = 60
-
-
-cdef Segment chain_segment(
-    double* node,                       # in, (T, K)
-    const double* node_direction,       # in, (T, K)
-    double* edge,                       # in, (T - 1, K, K)
-    const double* edge_direction,       # in, (T - 1, K, K)
-    Py_ssize_t length,
-    Py_ssize_t n_labels,
-) noexcept nogil:
-    """Return the cliques and separators of a chain; linear and quadratic are 0."""
-    cdef Segment segment
-    segment.linear = 0.0
-    segment.quadratic = 0.0
-    if length == 1:
-        segment.clique, segment.clique_direction = node, node_direction
-        segment.n_clique = n_labels
-        segment.n_separator = 0
-    else:
-        segment.clique, segment.clique_direction = edge, edge_direction
-        segment.n_clique = (length - 1) * n_labels * n_labels
-        segment.n_separator = (length - 2) * n_labels
-    segment.separator = node + n_labels
-    segment.separator_direction = node_direction + n_labels
-    return segment
+# Steps wanted more precisely than this are searched for in double precision.
+cdef double SINGLE_TOLERANCE = 1e-5
 
 
 cdef double slope_at(Segment* segment, double step, double* curvature) noexcept nogil:
     """Return f'(step) and write f''(step)."""
+    cdef Part* cliques = &segment.cliques
+    cdef Part* separators = &segment.separators
     cdef double clique, clique_curvature
     cdef double separator, separator_curvature
     vslope(
-        segment.clique, segment.clique_direction, step, segment.n_clique,
-        &clique, &clique_curvature,
+        cliques.p, cliques.direction, step, cliques.n, &clique, &clique_curvature
     )
     vslope(
-        segment.separator, segment.separator_direction, step, segment.n_separator,
+        separators.p, separators.direction, step, separators.n,
         &separator, &separator_curvature,
     )
     curvature[0] = separator_curvature - clique_curvature - segment.quadratic
     return separator - clique + segment.linear - step * segment.quadratic
+
+
+# With log m = log t + log(m / t) the logarithms of the target t add up to
+# <direction, scores>, and cancel the linear term:
+# f'(s) = - sum_cliques direction log(m / t) + sum_separators ... - s quadratic.
+cdef double slope_at_single(
+    Segment* segment, double step, double* curvature
+) noexcept nogil:
+    """Return f'(step) and write f''(step), from single precision."""
+    cdef Part* cliques = &segment.cliques
+    cdef Part* separators = &segment.separators
+    cdef float rest = <float> (1.0 - step)
+    cdef double clique, clique_curvature
+    cdef double separator, separator_curvature
+    vslope_single(
+        cliques.single, cliques.ratio, rest, cliques.n, &clique, &clique_curvature
+    )
+    vslope_single(
+        separators.single, separators.ratio, rest, separators.n,
+        &separator, &separator_curvature,
+    )
+    curvature[0] = separator_curvature - clique_curvature - segment.quadratic
+    return separator - clique - step * segment.quadratic
 
 
 cdef double newton_step(
@@ -76,7 +77,10 @@ cdef double newton_step(
     if segment.quadratic == 0.0:
         return 1.0
     for _evaluation in range(MAX_EVALUATIONS):
-        slope = slope_at(segment, step, &curvature)
+        if tolerance < SINGLE_TOLERANCE:
+            slope = slope_at(segment, step, &curvature)
+        else:
+            slope = slope_at_single(segment, step, &curvature)
         n_evaluations[0] += 1
         if slope != slope or curvature != curvature:
             return NAN
@@ -95,9 +99,9 @@ cdef double newton_step(
 
 cdef double move(Segment* segment, double step) noexcept nogil:
     """Move the cliques and separators by step; return their entropy H."""
+    cdef Part* cliques = &segment.cliques
+    cdef Part* separators = &segment.separators
     return (
-        vmove(
-            segment.separator, segment.separator_direction, step, segment.n_separator
-        )
-        - vmove(segment.clique, segment.clique_direction, step, segment.n_clique)
+        vmove(separators.p, separators.direction, step, separators.n)
+        - vmove(cliques.p, cliques.direction, step, cliques.n)
     )

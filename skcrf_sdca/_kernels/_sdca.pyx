@@ -12,7 +12,7 @@ from libc.math cimport fabs
 
 from ._chain cimport Workspace, forward_backward
 from ._features cimport DistinctFeatures, FeatureRows
-from ._line_search cimport Segment, chain_segment, move, newton_step
+from ._line_search cimport Part, Segment, move, newton_step
 from ._samplers cimport Sampler
 from ._vecmath cimport axpy, dot, vdirection
 
@@ -74,6 +74,10 @@ cdef class SDCAKernel:
     cdef double[::1] scores             # (T, K)
     cdef double[::1] node_direction     # (T, K)
     cdef double[::1] edge_direction     # (T - 1, K, K)
+    cdef float[::1] node_single         # node_direction
+    cdef float[::1] node_ratio          # node_direction / target
+    cdef float[::1] edge_single
+    cdef float[::1] edge_ratio
     cdef double[::1] feature_sums       # (distinct features, K)
     cdef double[::1] node_sum           # (K,) sum over t of node_direction
     cdef double[::1] edge_sum           # (K, K) sum over t of edge_direction
@@ -100,7 +104,12 @@ cdef class SDCAKernel:
         matrix = self.n_labels * self.n_labels
         self.scores = np.empty(longest * self.n_labels)
         self.node_direction = np.empty(longest * self.n_labels)
-        self.edge_direction = np.empty(max(longest - 1, 1) * matrix)
+        self.node_single = np.empty(longest * self.n_labels, dtype=np.float32)
+        self.node_ratio = np.empty(longest * self.n_labels, dtype=np.float32)
+        n_edge_numbers = max(longest - 1, 1) * matrix
+        self.edge_direction = np.empty(n_edge_numbers)
+        self.edge_single = np.empty(n_edge_numbers, dtype=np.float32)
+        self.edge_ratio = np.empty(n_edge_numbers, dtype=np.float32)
         self.feature_sums = np.empty(max(self.features.max_count, 1) * self.n_labels)
         self.node_sum = np.empty(matrix)
         self.edge_sum = np.empty(matrix)
@@ -145,12 +154,14 @@ cdef class SDCAKernel:
         gap -= self.entropy[i]
         vdirection(
             &self.node_direction[0], mu_node, length, n,
-            &self.node_sum[0], &self.mu_sum[0],
+            &self.node_sum[0], &self.mu_sum[0], &self.node_single[0],
+            &self.node_ratio[0],
         )
         linear = dot(&self.node_direction[0], &self.scores[0], length * n)
         vdirection(
             &self.edge_direction[0], mu_edge, length - 1, n * n,
-            &self.edge_sum[0], &self.mu_sum[0],
+            &self.edge_sum[0], &self.mu_sum[0], &self.edge_single[0],
+            &self.edge_ratio[0],
         )
         linear += dot(&self.edge_sum[0], &self.transition[0, 0], n * n)
         gap -= dot(&self.mu_sum[0], &self.transition[0, 0], n * n)
@@ -165,10 +176,7 @@ cdef class SDCAKernel:
         self.features.sum_rows(
             i, first, first + length, &self.node_direction[0], n, &self.feature_sums[0]
         )
-        segment = chain_segment(
-            mu_node, &self.node_direction[0], mu_edge, &self.edge_direction[0],
-            length, n,
-        )
+        self.set_parts(&segment, mu_node, mu_edge, length)
         segment.linear = linear
         segment.quadratic = self.scale[i] * self.squared_norm(i, length)
         step = self.search(i, &segment)
@@ -203,6 +211,29 @@ cdef class SDCAKernel:
         return forward_backward(
             self.work, scores, length, &self.node_direction[0],
             &self.edge_direction[0], NULL,
+        )
+
+    cdef void set_parts(
+        self, Segment* segment, double* mu_node, double* mu_edge, Py_ssize_t length
+    ) noexcept nogil:
+        """Name the cliques and separators: a chain of one node is its own clique."""
+        cdef Py_ssize_t n = self.n_labels
+        cdef Part nodes = Part(
+            mu_node, &self.node_direction[0], &self.node_single[0],
+            &self.node_ratio[0], n,
+        )
+        if length == 1:
+            segment.cliques = nodes
+            segment.separators = nodes
+            segment.separators.n = 0
+            return
+        segment.cliques = Part(
+            mu_edge, &self.edge_direction[0], &self.edge_single[0],
+            &self.edge_ratio[0], (length - 1) * n * n,
+        )
+        segment.separators = Part(
+            nodes.p + n, nodes.direction + n, nodes.single + n, nodes.ratio + n,
+            (length - 2) * n,
         )
 
     cdef double squared_norm(self, Py_ssize_t i, Py_ssize_t length) noexcept nogil:

@@ -12,11 +12,15 @@ cdef double vxlogx(const double* p, Py_ssize_t n) noexcept nogil
 cdef void vslope(
     const double* p, const double* direction, double step, Py_ssize_t n,
     double* slope, double* curvature) noexcept nogil
+cdef void vslope_single(
+    const float* direction, const float* ratio, float rest, Py_ssize_t n,
+    double* slope, double* curvature) noexcept nogil
 cdef double vmove(
     double* p, const double* direction, double step, Py_ssize_t n) noexcept nogil
 cdef void vdirection(
     double* target, const double* p, Py_ssize_t count, Py_ssize_t n,
-    double* direction_sum, double* p_sum) noexcept nogil
+    double* direction_sum, double* p_sum, float* single,
+    float* ratio) noexcept nogil
 cdef void row_times_matrix(
     const double* row, const double* matrix, double* out, Py_ssize_t n) noexcept nogil
 cdef void scale_matrix(

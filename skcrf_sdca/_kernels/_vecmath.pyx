@@ -4,15 +4,21 @@
 Owns no arithmetic of its own. The Python functions at the end exist for the tests.
 """
 
+from cython.view cimport array as cython_array
+
+
 cdef extern from "vecmath.h" nogil:
     const double SKCRF_TINY
     void skcrf_exp(const double*, double, double*, Py_ssize_t) noexcept
     double skcrf_xlogx(const double*, Py_ssize_t) noexcept
     void skcrf_slope(
         const double*, const double*, double, Py_ssize_t, double*, double*) noexcept
+    void skcrf_slope_single(
+        const float*, const float*, float, Py_ssize_t, double*, double*) noexcept
     double skcrf_move(double*, const double*, double, Py_ssize_t) noexcept
     void skcrf_direction(
-        double*, const double*, Py_ssize_t, Py_ssize_t, double*, double*) noexcept
+        double*, const double*, Py_ssize_t, Py_ssize_t, double*, double*, float*,
+        float*) noexcept
     void skcrf_row_times_matrix(
         const double*, const double*, double*, Py_ssize_t) noexcept
     void skcrf_scale_matrix(
@@ -42,6 +48,13 @@ cdef void vslope(
     skcrf_slope(p, direction, step, n, slope, curvature)
 
 
+cdef void vslope_single(
+    const float* direction, const float* ratio, float rest, Py_ssize_t n,
+    double* slope, double* curvature
+) noexcept nogil:
+    skcrf_slope_single(direction, ratio, rest, n, slope, curvature)
+
+
 cdef double vmove(
     double* p, const double* direction, double step, Py_ssize_t n
 ) noexcept nogil:
@@ -50,9 +63,9 @@ cdef double vmove(
 
 cdef void vdirection(
     double* target, const double* p, Py_ssize_t count, Py_ssize_t n,
-    double* direction_sum, double* p_sum
+    double* direction_sum, double* p_sum, float* single, float* ratio
 ) noexcept nogil:
-    skcrf_direction(target, p, count, n, direction_sum, p_sum)
+    skcrf_direction(target, p, count, n, direction_sum, p_sum, single, ratio)
 
 
 cdef void row_times_matrix(
@@ -97,6 +110,29 @@ def slope(const double[::1] p, const double[::1] direction, double step):
     cdef double first, second
     skcrf_slope(&p[0], &direction[0], step, p.shape[0], &first, &second)
     return first, second
+
+
+def slope_single(const float[::1] direction, const float[::1] ratio, float rest):
+    """Return slope and curvature in single precision; see skcrf_slope_single."""
+    cdef double first, second
+    skcrf_slope_single(
+        &direction[0], &ratio[0], rest, direction.shape[0], &first, &second
+    )
+    return first, second
+
+
+def direction(double[:, ::1] target, const double[:, ::1] p):
+    """Turn ``target`` into the direction; return what skcrf_direction writes."""
+    n = p.shape[1]
+    cdef double[::1] direction_sum = cython_array((n,), sizeof(double), "d")
+    cdef double[::1] p_sum = cython_array((n,), sizeof(double), "d")
+    cdef float[:, ::1] single = cython_array((p.shape[0], n), sizeof(float), "f")
+    cdef float[:, ::1] ratio = cython_array((p.shape[0], n), sizeof(float), "f")
+    skcrf_direction(
+        &target[0, 0], &p[0, 0], p.shape[0], n, &direction_sum[0], &p_sum[0],
+        &single[0, 0], &ratio[0, 0],
+    )
+    return direction_sum, p_sum, single, ratio
 
 
 def move(double[::1] p, const double[::1] direction, double step):

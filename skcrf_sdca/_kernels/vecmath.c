@@ -1,9 +1,10 @@
-/* See vecmath.h. Plain loops: with -O3 -ffast-math -fopenmp-simd gcc turns them into
- * calls of its vector exp and log, once for each x86-64 level, chosen when the module
- * is loaded. Elsewhere the same loops run as the compiler finds best. */
+/* See vecmath.h. Plain loops: gcc compiles them once for each x86-64 level, and the one
+ * that fits is chosen when the module is loaded. Elsewhere the same loops run as the
+ * compiler finds best. */
 #include "vecmath.h"
 
 #include <math.h>
+#include <stdint.h>
 
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && \
     defined(__x86_64__) && defined(__gnu_linux__)
@@ -12,6 +13,52 @@
 #else
 #define CLONES
 #endif
+
+/* Both logarithms write x = 2^e m with m in about [sqrt(1/2), sqrt(2)], by subtracting
+ * the bits of the lower end and cutting off what belongs to the exponent. */
+
+/* log x for normal x > 0: log m = 2 atanh(s) = 2 (s + s^3/3 + s^5/5 + ...),
+ * s = (m - 1) / (m + 1), |s| < 0.172; what is left out is below 1e-17 of the result. */
+static inline double log_double(double x)
+{
+    union { double value; int64_t bits; } m = {x};
+    int64_t e = (m.bits - INT64_C(0x3fe6a09e667f3bcd)) >> 52;
+    m.bits -= e * (INT64_C(1) << 52);
+    double s = (m.value - 1.0) / (m.value + 1.0);
+    double z = s * s;
+    double series = 1.0 / 21.0;
+    series = series * z + 1.0 / 19.0;
+    series = series * z + 1.0 / 17.0;
+    series = series * z + 1.0 / 15.0;
+    series = series * z + 1.0 / 13.0;
+    series = series * z + 1.0 / 11.0;
+    series = series * z + 1.0 / 9.0;
+    series = series * z + 1.0 / 7.0;
+    series = series * z + 1.0 / 5.0;
+    series = series * z + 1.0 / 3.0;
+    return (double)(int32_t)e * 0.69314718055994530942 + 2.0 * (s + s * z * series);
+}
+
+/* log(1 + x) for x > -1. For e = 0 the fraction is x itself: taken from the bits of 1 + x
+ * it would lose the digits of a small x. The polynomial is log(1 + r) / r interpolated
+ * at the Chebyshev nodes of [-0.334, 0.334], to a relative 3e-8. */
+static inline float log1p_single(float x)
+{
+    union { float value; int32_t bits; } m = {1.0f + x};
+    int32_t e = (m.bits - 0x3f2aaaab) >> 23;
+    m.bits -= e * (1 << 23);
+    float r = e == 0 ? x : m.value - 1.0f;
+    float p = 0.13766661f;
+    p = p * r - 0.15414369f;
+    p = p * r + 0.14052758f;
+    p = p * r - 0.16411175f;
+    p = p * r + 0.20007375f;
+    p = p * r - 0.25008086f;
+    p = p * r + 0.33333271f;
+    p = p * r - 0.49999932f;
+    p = p * r + 1.0f;
+    return p * r + (float)e * 0.69314718f;
+}
 
 CLONES void skcrf_exp(const double *restrict x, double shift, double *restrict out,
                       ptrdiff_t n)
@@ -29,7 +76,7 @@ CLONES double skcrf_xlogx(const double *restrict p, ptrdiff_t n)
 #pragma omp simd reduction(+ : sum)
     for (ptrdiff_t i = 0; i < n; i++) {
         double m = p[i];
-        sum += m * log(m < SKCRF_TINY ? SKCRF_TINY : m);
+        sum += m * log_double(m < SKCRF_TINY ? SKCRF_TINY : m);
     }
     return sum;
 }
@@ -43,8 +90,23 @@ CLONES void skcrf_slope(const double *restrict p, const double *restrict directi
     for (ptrdiff_t i = 0; i < n; i++) {
         double m = p[i] + step * direction[i];
         m = m < SKCRF_TINY ? SKCRF_TINY : m;
-        first += direction[i] * log(m);
+        first += direction[i] * log_double(m);
         second += direction[i] * direction[i] / m;
+    }
+    *slope = first;
+    *curvature = second;
+}
+
+CLONES void skcrf_slope_single(const float *restrict direction,
+                               const float *restrict ratio, float rest, ptrdiff_t n,
+                               double *restrict slope, double *restrict curvature)
+{
+    float first = 0.0f, second = 0.0f;
+#pragma omp simd reduction(+ : first, second)
+    for (ptrdiff_t i = 0; i < n; i++) {
+        float x = -rest * ratio[i];
+        first += direction[i] * log1p_single(x);
+        second += direction[i] * ratio[i] / (1.0f + x);
     }
     *slope = first;
     *curvature = second;
@@ -59,27 +121,35 @@ CLONES double skcrf_move(double *restrict p, const double *restrict direction,
         double m = p[i] + step * direction[i];
         m = m < SKCRF_TINY ? 0.0 : m;
         p[i] = m;
-        sum += m * log(m < SKCRF_TINY ? SKCRF_TINY : m);
+        sum += m * log_double(m < SKCRF_TINY ? SKCRF_TINY : m);
     }
     return sum;
 }
 
 CLONES void skcrf_direction(double *restrict target, const double *restrict p,
                             ptrdiff_t count, ptrdiff_t n,
-                            double *restrict direction_sum, double *restrict p_sum)
+                            double *restrict direction_sum, double *restrict p_sum,
+                            float *restrict single, float *restrict ratio)
 {
     for (ptrdiff_t i = 0; i < n; i++) {
         direction_sum[i] = 0.0;
         p_sum[i] = 0.0;
     }
-    for (ptrdiff_t t = 0; t < count; t++, target += n, p += n) {
+    for (ptrdiff_t t = 0; t < count; t++) {
 #pragma omp simd
         for (ptrdiff_t i = 0; i < n; i++) {
-            double d = target[i] - p[i];
+            double end = target[i];
+            double d = end - p[i];
             target[i] = d;
+            single[i] = (float)d;
+            ratio[i] = (float)d / (float)(end < SKCRF_TINY ? SKCRF_TINY : end);
             direction_sum[i] += d;
             p_sum[i] += p[i];
         }
+        target += n;
+        p += n;
+        single += n;
+        ratio += n;
     }
 }
 

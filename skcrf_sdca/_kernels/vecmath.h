@@ -1,5 +1,8 @@
 /* Vector arithmetic over contiguous blocks: the only unit compiled with -ffast-math.
  *
+ * Logarithms are made here, from the bits of the number and a short series: that
+ * vectorises with any compiler on any processor, and gives the same digits on all.
+ *
  * The compiler may assume here that no argument is NaN or infinite, so every
  * function clamps what it takes the logarithm or exponential of, and no result is
  * inspected for NaN inside this unit: callers do that.
@@ -27,10 +30,19 @@ void skcrf_slope(const double *p, const double *direction, double step, ptrdiff_
  * returns sum_i p[i] log p[i] of the new p. */
 double skcrf_move(double *p, const double *direction, double step, ptrdiff_t n);
 
-/* target -= p (now the direction); both summed over the leading axis of `count`
- * blocks of `n` numbers: direction_sum[i], p_sum[i]. */
+/* The same sums in single precision, from the target t = p + direction:
+ *     slope = sum_i direction[i] log(m[i] / t[i]),   m / t = 1 - rest * ratio,
+ * with rest = 1 - step in [0, 1] and ratio = direction / t. Close to the target, where
+ * direction is small, each term keeps its relative precision. */
+void skcrf_slope_single(const float *direction, const float *ratio, float rest,
+                        ptrdiff_t n, double *slope, double *curvature);
+
+/* target -= p (now the direction), over `count` blocks of `n` numbers, with
+ *     direction_sum[i], p_sum[i]: sums over the blocks,
+ *     single, ratio (count * n): direction and direction / target. */
 void skcrf_direction(double *target, const double *p, ptrdiff_t count, ptrdiff_t n,
-                     double *direction_sum, double *p_sum);
+                     double *direction_sum, double *p_sum, float *single,
+                     float *ratio);
 
 /* out[k] = sum_j row[j] matrix[j, k], matrix (n, n) with rows contiguous. */
 void skcrf_row_times_matrix(const double *row, const double *matrix, double *out,
