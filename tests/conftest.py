@@ -1,6 +1,10 @@
 """Fixtures that more than one test module uses."""
 
 import os
+
+# Read by scipy when it is imported; without it scikit-learn skips some of its checks.
+os.environ["SCIPY_ARRAY_API"] = "1"
+
 from pathlib import Path
 
 import pytest

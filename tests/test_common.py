@@ -4,7 +4,6 @@ They run on one-node chains. That says nothing of longer chains, for which
 test_estimators.py has checks of its own.
 """
 
-import os
 import subprocess
 import sys
 
@@ -54,7 +53,7 @@ def statuses(estimator, expected_failures=None):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_all_checks_pass_at_a_tight_tolerance(estimator, n_checks, array_api):
+def test_all_checks_pass_at_a_tight_tolerance(estimator, n_checks):
     found = statuses(estimator)
     assert set(found) == {"passed"}
     assert len(found) >= n_checks
@@ -66,17 +65,11 @@ def test_all_checks_pass_at_a_tight_tolerance(estimator, n_checks, array_api):
     [(SDCACRF(), 50), (SDCAClassifier(), 63)],
     ids=lambda value: type(value).__name__,
 )
-def test_all_checks_but_two_pass_at_the_defaults(estimator, n_checks, array_api):
+def test_all_checks_but_two_pass_at_the_defaults(estimator, n_checks):
     found = statuses(estimator, REPEATED_ROWS)
     assert set(found) == {"passed", "xfail"}
     assert found.count("xfail") == 2
     assert len(found) >= n_checks
-
-
-@pytest.fixture
-def array_api():
-    """Require the settings under which no check is skipped."""
-    assert os.environ.get("SCIPY_ARRAY_API") == "1"
 
 
 def test_import_is_quiet_and_light():

@@ -107,7 +107,7 @@ cdef double scaled_forward(
 
 # Backward: message_t[k] = emission_t[k] backward_t[k] / scale_t,
 #           backward_{t-1}[j] = sum_k E[j, k] message_t[k],   backward_{T-1} = 1;
-# node_t = forward_t * backward_t,  edge_t[j, k] = forward_{t-1}[j] E[j, k] message_t[k].
+# node_t = forward_t backward_t,  edge_t[j, k] = forward_{t-1}[j] E[j, k] message_t[k].
 cdef void scaled_backward(
     Workspace work,         # in, out: message
     Py_ssize_t length,
