@@ -80,6 +80,8 @@ def test_import_is_quiet_and_light():
         "assert not {'matplotlib', 'pandas', 'rich', 'pycrfsuite'} & new"
     )
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True
+        [sys.executable, "-P", "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -442,7 +442,7 @@ def test_hash_seed_does_not_matter():
     )
     printed = {
         subprocess.run(
-            [sys.executable, "-c", code],
+            [sys.executable, "-P", "-c", code],
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             check=True,

@@ -15,10 +15,10 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-import packed
 import pycrfsuite
 from sklearn.exceptions import ConvergenceWarning
 
+import packed
 from skcrf_sdca import SDCACRF
 
 

@@ -16,9 +16,9 @@ import resource
 import warnings
 
 import numpy as np
-import packed
 from sklearn.exceptions import ConvergenceWarning
 
+import packed
 from skcrf_sdca import SDCACRF
 from skcrf_sdca.datasets import fetch_ocr_letters
 

@@ -1,0 +1,60 @@
+"""Behaviour on real corpora, whose optimum is known."""
+
+import functools
+
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import packed
+from skcrf_sdca import SDCACRF
+from skcrf_sdca.datasets import fetch_ocr_letters
+
+pytestmark = pytest.mark.usefixtures("data_folder")
+load = functools.lru_cache(maxsize=1)(packed.load)
+
+
+def fit_for(name, epochs, **parameters):
+    """Return SDCACRF after so many epochs on a packed task, and the task."""
+    task = load(name)
+    crf = SDCACRF(task.alpha, max_iter=epochs, tol=0.0, random_state=0, **parameters)
+    with pytest.warns(ConvergenceWarning):
+        return crf.fit(task.X, task.y), task
+
+
+@pytest.mark.parametrize(
+    ("name", "epochs", "gap"),
+    [
+        ("ocr", 30, 5e-3),
+        ("ned", 5, 1e-3),
+        pytest.param("conll2000", 10, 2e-3, marks=pytest.mark.slow),
+    ],
+)
+def test_gap_after_some_epochs(name, epochs, gap):
+    crf, task = fit_for(name, epochs)
+    assert crf.duality_gap_ <= gap
+    assert 0.0 <= crf.primal_objective_ - task.optimum <= crf.duality_gap_
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "epochs"), [("ocr", 80), ("conll2000", 25), ("ned", 15)]
+)
+def test_the_known_optimum_is_reached(name, epochs):
+    crf, task = fit_for(name, epochs)
+    assert abs(crf.primal_objective_ - task.optimum) <= 1e-6
+    assert abs(crf.dual_objective_ - task.optimum) <= 1e-6
+    assert crf.duality_gap_ == pytest.approx(
+        crf.primal_objective_ - crf.dual_objective_, rel=0, abs=1e-9
+    )
+
+
+def test_gap_sampling_beats_uniform():
+    adaptive, _ = fit_for("ned", 5)
+    uniform, _ = fit_for("ned", 5, sampling="uniform")
+    assert adaptive.duality_gap_ < 0.2 * uniform.duality_gap_
+
+
+def test_letters_of_words():
+    X, y = fetch_ocr_letters(return_X_y=True)
+    crf = SDCACRF(tol=5e-3, random_state=0).fit(X, y)
+    assert crf.score(*fetch_ocr_letters(subset="test", return_X_y=True)) >= 0.87
