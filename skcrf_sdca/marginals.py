@@ -5,7 +5,7 @@ Owns their layout, their entropy, and the starting point of the dual solvers.
 
 import numpy as np
 
-from skcrf_sdca._kernels import _chain
+from skcrf_sdca._kernels import _chains
 
 
 def edge_offsets(offsets):
@@ -98,7 +98,7 @@ class Marginals:
         chain of one node the entropy of that node.
         """
         values = np.empty(len(self))
-        _chain.entropies(
+        _chains.entropies(
             self.node, self.edge, self.offsets, self.edge_offsets, 0, len(self), values
         )
         return values
@@ -107,7 +107,7 @@ class Marginals:
         """Return the edge marginals summed over each chain, (n, n_labels, n_labels)."""
         n_labels = self.node.shape[1]
         sums = np.empty((len(self), n_labels, n_labels))
-        _chain.sum_edges(self.edge, self.edge_offsets, 0, len(self), sums)
+        _chains.sum_edges(self.edge, self.edge_offsets, 0, len(self), sums)
         return sums
 
     def inconsistency(self):

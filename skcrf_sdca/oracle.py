@@ -10,7 +10,7 @@ last bit.
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from skcrf_sdca._kernels import _chain
+from skcrf_sdca._kernels import _chains
 from skcrf_sdca.marginals import Marginals
 
 # Chains are always cut into so many ranges, whatever the number of threads, so that
@@ -35,7 +35,7 @@ def over_ranges(function, offsets, n_jobs=None):
     return parallel(delayed(function)(*bounds) for bounds in calls)
 
 
-def _chains(node_scores, transition, offsets):
+def _as_chains(node_scores, transition, offsets):
     """Return the three arrays as the kernels take them."""
     node_scores = np.ascontiguousarray(node_scores, dtype=np.float64)
     transition = np.ascontiguousarray(transition, dtype=np.float64)
@@ -73,11 +73,11 @@ def log_partition(node_scores, transition, offsets=None, *, n_jobs=None):
     >>> log_partition([[0.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]) / np.log(2)
     array([2.])
     """
-    node_scores, transition, offsets = _chains(node_scores, transition, offsets)
+    node_scores, transition, offsets = _as_chains(node_scores, transition, offsets)
     values = np.empty(len(offsets) - 1)
 
     def run(begin, end):
-        _chain.log_partitions(node_scores, transition, offsets, begin, end, values)
+        _chains.log_partitions(node_scores, transition, offsets, begin, end, values)
 
     over_ranges(run, offsets, n_jobs)
     return values
@@ -104,12 +104,12 @@ def marginals(node_scores, transition, offsets=None, *, n_jobs=None):
     array([[[0.25, 0.25],
             [0.25, 0.25]]])
     """
-    node_scores, transition, offsets = _chains(node_scores, transition, offsets)
+    node_scores, transition, offsets = _as_chains(node_scores, transition, offsets)
     out = Marginals.empty(offsets, node_scores.shape[1])
     values = np.empty(len(offsets) - 1)
 
     def run(begin, end):
-        _chain.marginals(
+        _chains.marginals(
             node_scores,
             transition,
             offsets,
@@ -143,13 +143,13 @@ def expectations(node_scores, transition, offsets, weight, *, n_jobs=None):
         sum_i weight[i] sum_t edge marginals of chain i.
     log_partition : ndarray of shape (n,)
     """
-    node_scores, transition, offsets = _chains(node_scores, transition, offsets)
+    node_scores, transition, offsets = _as_chains(node_scores, transition, offsets)
     node = np.empty_like(node_scores)
     values = np.empty(len(offsets) - 1)
 
     def run(begin, end):
         edge_total = np.zeros_like(transition)
-        _chain.expectations(
+        _chains.expectations(
             node_scores,
             transition,
             offsets,
@@ -186,12 +186,12 @@ def viterbi(node_scores, transition, offsets=None, *, n_jobs=None):
     >>> viterbi([[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [3.0, 0.0]])
     (array([1, 0], dtype=int32), array([4.]))
     """
-    node_scores, transition, offsets = _chains(node_scores, transition, offsets)
+    node_scores, transition, offsets = _as_chains(node_scores, transition, offsets)
     paths = np.empty(len(node_scores), dtype=np.int32)
     values = np.empty(len(offsets) - 1)
 
     def run(begin, end):
-        _chain.best_paths(node_scores, transition, offsets, begin, end, paths, values)
+        _chains.best_paths(node_scores, transition, offsets, begin, end, paths, values)
 
     over_ranges(run, offsets, n_jobs)
     return paths, values

@@ -1,10 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""Inference on linear chains: forward-backward, entropy, Viterbi.
+"""Inference on one linear chain: forward-backward, entropy, Viterbi.
 
 A chain of T positions and K labels is given by node_scores (T, K) and transition
 (K, K), indexed [from, to]; the probability of a path is proportional to the
-exponential of its score. Owns the recursions for one chain (on pointers, with a
-Workspace that is allocated once) and the loops over many chains laid end to end.
+exponential of its score. Owns the recursions, on pointers, with a Workspace that is
+allocated once; the loops over many chains are in _chains.pyx.
 
 Everything runs first in the scaled probability domain, where TK + K^2 exponentials
 are enough. That is right as long as no exponential can underflow and later turn out to
@@ -15,14 +15,13 @@ and keeps its relative precision. Other chains are done in the log domain with r
 maxima, which is right for any finite scores.
 """
 
-from cython.view cimport array as cython_array
 from libc.math cimport NAN, exp, log
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from ._math cimport logsumexp, maximum, minimum, total
 from ._vecmath cimport (
-    add_outer, axpy, row_times_matrix, scale_matrix, vexp, vxlogx,
+    add_outer, row_times_matrix, scale_matrix, vexp, vxlogx,
 )
 
 # exp(-600) / K is far above the smallest double, exp(-708).
@@ -318,152 +317,3 @@ cdef double entropy(
         vxlogx(node + n_labels, (length - 2) * n_labels)
         - vxlogx(edge, (length - 1) * n_labels * n_labels)
     )
-
-
-cdef const double* row_pointer(const double[:, ::1] rows) noexcept nogil:
-    """Return the address of the rows, NULL if there are none."""
-    return &rows[0, 0] if rows.shape[0] > 0 else NULL
-
-
-def log_partitions(
-    const double[:, ::1] node_scores,       # in, (N, K)
-    const double[:, ::1] transition,        # in, (K, K)
-    const long long[::1] offsets,           # in, (n + 1,)
-    Py_ssize_t begin, Py_ssize_t end,
-    double[::1] values,                     # out, (n,)
-):
-    """Write log Z of the chains begin <= i < end."""
-    cdef Py_ssize_t i, n = transition.shape[0]
-    cdef Workspace work = workspace_for(offsets, begin, end, n)
-    cdef const double* scores = row_pointer(node_scores)
-    with nogil:
-        work.set_transition(&transition[0, 0])
-        for i in range(begin, end):
-            values[i] = log_partition(
-                work, scores + offsets[i] * n, offsets[i + 1] - offsets[i]
-            )
-
-
-def marginals(
-    const double[:, ::1] node_scores,       # in, (N, K)
-    const double[:, ::1] transition,        # in, (K, K)
-    const long long[::1] offsets,           # in, (n + 1,)
-    const long long[::1] edge_offsets,      # in, (n + 1,)
-    Py_ssize_t begin, Py_ssize_t end,
-    double[:, ::1] node,                    # out, (N, K)
-    double[:, :, ::1] edge,                 # out, (M, K, K)
-    double[::1] values,                     # out, (n,)
-):
-    """Write the marginals and log Z of the chains begin <= i < end."""
-    cdef Py_ssize_t i, n = transition.shape[0]
-    cdef Workspace work = workspace_for(offsets, begin, end, n)
-    cdef const double* scores = row_pointer(node_scores)
-    cdef double* node_out = <double*> row_pointer(node)
-    cdef double* edge_out = &edge[0, 0, 0] if edge.shape[0] > 0 else NULL
-    with nogil:
-        work.set_transition(&transition[0, 0])
-        for i in range(begin, end):
-            values[i] = forward_backward(
-                work, scores + offsets[i] * n, offsets[i + 1] - offsets[i],
-                node_out + offsets[i] * n, edge_out + edge_offsets[i] * n * n, NULL,
-            )
-
-
-def expectations(
-    const double[:, ::1] node_scores,       # in, (N, K)
-    const double[:, ::1] transition,        # in, (K, K)
-    const long long[::1] offsets,           # in, (n + 1,)
-    const double[::1] weight,               # in, (n,)
-    Py_ssize_t begin, Py_ssize_t end,
-    double[:, ::1] node,                    # out, (N, K)
-    double[:, ::1] edge_total,              # in, out, (K, K)
-    double[::1] values,                     # out, (n,)
-):
-    """Write node marginals and log Z of the chains begin <= i < end, and add weight[i]
-    times the sum of the edge marginals of each to ``edge_total``.
-    """
-    cdef Py_ssize_t i, n = transition.shape[0]
-    cdef Workspace work = workspace_for(offsets, begin, end, n)
-    cdef double[:, ::1] edge_sum = cython_array(
-        shape=(n, n), itemsize=sizeof(double), format="d"
-    )
-    cdef const double* scores = row_pointer(node_scores)
-    cdef double* node_out = <double*> row_pointer(node)
-    with nogil:
-        work.set_transition(&transition[0, 0])
-        for i in range(begin, end):
-            values[i] = forward_backward(
-                work, scores + offsets[i] * n, offsets[i + 1] - offsets[i],
-                node_out + offsets[i] * n, NULL, &edge_sum[0, 0],
-            )
-            axpy(weight[i], &edge_sum[0, 0], &edge_total[0, 0], n * n)
-
-
-def sum_edges(
-    const double[:, :, ::1] edge,           # in, (M, K, K)
-    const long long[::1] edge_offsets,      # in, (n + 1,)
-    Py_ssize_t begin, Py_ssize_t end,
-    double[:, :, ::1] sums,                 # out, (n, K, K)
-):
-    """Write the sum over positions of the edge marginals of begin <= i < end."""
-    cdef Py_ssize_t i, t, n = sums.shape[1]
-    with nogil:
-        for i in range(begin, end):
-            memset(&sums[i, 0, 0], 0, n * n * sizeof(double))
-            for t in range(edge_offsets[i], edge_offsets[i + 1]):
-                axpy(1.0, &edge[t, 0, 0], &sums[i, 0, 0], n * n)
-
-
-def best_paths(
-    const double[:, ::1] node_scores,       # in, (N, K)
-    const double[:, ::1] transition,        # in, (K, K)
-    const long long[::1] offsets,           # in, (n + 1,)
-    Py_ssize_t begin, Py_ssize_t end,
-    int[::1] paths,                         # out, (N,)
-    double[::1] values,                     # out, (n,)
-):
-    """Write the best paths and their scores, for the chains begin <= i < end."""
-    cdef Py_ssize_t i, n = transition.shape[0]
-    cdef Workspace work = workspace_for(offsets, begin, end, n)
-    cdef int[:, ::1] backpointer = cython_array(
-        shape=(work.max_length, n), itemsize=sizeof(int), format="i"
-    )
-    cdef const double* scores = row_pointer(node_scores)
-    cdef int* first = &paths[0] if paths.shape[0] > 0 else NULL
-    with nogil:
-        work.set_transition(&transition[0, 0])
-        for i in range(begin, end):
-            values[i] = viterbi(
-                work, scores + offsets[i] * n, offsets[i + 1] - offsets[i],
-                &backpointer[0, 0], first + offsets[i],
-            )
-
-
-def entropies(
-    const double[:, ::1] node,              # in, (N, K)
-    const double[:, :, ::1] edge,           # in, (M, K, K)
-    const long long[::1] offsets,           # in, (n + 1,)
-    const long long[::1] edge_offsets,      # in, (n + 1,)
-    Py_ssize_t begin, Py_ssize_t end,
-    double[::1] values,                     # out, (n,)
-):
-    """Write the entropy of the chains begin <= i < end."""
-    cdef Py_ssize_t i, n = node.shape[1]
-    cdef const double* node_in = row_pointer(node)
-    cdef const double* edge_in = &edge[0, 0, 0] if edge.shape[0] > 0 else NULL
-    with nogil:
-        for i in range(begin, end):
-            values[i] = entropy(
-                node_in + offsets[i] * n, edge_in + edge_offsets[i] * n * n,
-                offsets[i + 1] - offsets[i], n,
-            )
-
-
-cdef Workspace workspace_for(
-    const long long[::1] offsets, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t n_labels
-):
-    """Return a workspace for the longest of the chains begin <= i < end."""
-    cdef Py_ssize_t i, longest = 0
-    for i in range(begin, end):
-        longest = max(longest, offsets[i + 1] - offsets[i])
-    return Workspace(longest, n_labels)
