@@ -100,7 +100,7 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
 
         loop.observers.append(CallbackBridge(self, context, arguments, attributes))
         if self.verbose:
-            loop.observers.append(EpochPrinter(type(self).__name__))
+            loop.observers.append(EpochPrinter(type(self).__name__, loop.target))
         loop.run()
         self._forget_fit()
         vars(self).update(attributes())

@@ -128,16 +128,20 @@ class EpochPrinter(Observer):
     ----------
     name : str
         Printed at the beginning of each line.
+    target : float
+        The gap at which the fit ends.
     """
 
-    def __init__(self, name):
+    def __init__(self, name, target):
         self.name = name
+        self.target = target
 
     def end_epoch(self, row):
         """Print the row; never stop."""
         print(
             f"{self.name} epoch {row['epoch']:4d}  primal {row['primal']:.6e}  "
-            f"dual {row['dual']:.6e}  gap {row['gap']:.3e}  {row['seconds']:.2f} s",
+            f"dual {row['dual']:.6e}  gap {row['gap']:.3e} "
+            f"(ends at {self.target:.1e})  {row['seconds']:.2f} s",
             flush=True,
         )
         return False

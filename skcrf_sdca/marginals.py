@@ -6,6 +6,7 @@ Owns their layout, their entropy, and the starting point of the dual solvers.
 import numpy as np
 
 from skcrf_sdca._kernels import _chains
+from skcrf_sdca._parallel import over_ranges
 
 
 def edge_offsets(offsets):
@@ -91,23 +92,31 @@ class Marginals:
             self.edge[self.edge_offsets[i] : self.edge_offsets[i + 1]],
         )
 
-    def entropy(self):
+    def entropy(self, *, n_jobs=None):
         """Return H(mu_i) of every chain, an array of shape (n,), in nats.
 
         H = sum of the edge entropies - sum of the entropies of the inner nodes; for a
         chain of one node the entropy of that node.
         """
         values = np.empty(len(self))
-        _chains.entropies(
-            self.node, self.edge, self.offsets, self.edge_offsets, 0, len(self), values
-        )
+
+        def run(b, e):
+            _chains.entropies(
+                self.node, self.edge, self.offsets, self.edge_offsets, b, e, values
+            )
+
+        over_ranges(run, self.offsets, n_jobs)
         return values
 
-    def edge_sums(self):
+    def edge_sums(self, *, n_jobs=None):
         """Return the edge marginals summed over each chain, (n, n_labels, n_labels)."""
         n_labels = self.node.shape[1]
         sums = np.empty((len(self), n_labels, n_labels))
-        _chains.sum_edges(self.edge, self.edge_offsets, 0, len(self), sums)
+
+        def run(b, e):
+            _chains.sum_edges(self.edge, self.edge_offsets, b, e, sums)
+
+        over_ranges(run, self.offsets, n_jobs)
         return sums
 
     def inconsistency(self):

@@ -10,7 +10,7 @@ Owns the feature map [LePriol18, App. B]:
 
 import numpy as np
 
-from skcrf_sdca import oracle
+from skcrf_sdca._parallel import over_ranges
 
 
 class ChainModel:
@@ -123,5 +123,5 @@ def node_scores(rows, offsets, blocks, *, n_jobs=None):
     def run(b, e):
         rows.node_scores(coef, intercept, start, end, offsets, b, e, out)
 
-    oracle.over_ranges(run, offsets, n_jobs)
+    over_ranges(run, offsets, n_jobs)
     return out

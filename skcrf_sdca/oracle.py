@@ -1,38 +1,16 @@
 """Inference on chains given their scores: the oracle of every solver.
 
-Owns the split of many chains over threads; the recursions are compiled. All functions
-take ``node_scores`` (n_positions, n_labels) and ``transition`` (n_labels, n_labels),
-indexed [from, to], with chain i at the positions ``offsets[i]:offsets[i + 1]``;
-without ``offsets`` the rows are one chain. Results do not depend on ``n_jobs``, to the
+The recursions are compiled. All functions take ``node_scores`` (n_positions, n_labels)
+and ``transition`` (n_labels, n_labels), indexed [from, to], with chain i at the
+positions ``offsets[i]:offsets[i + 1]``; without ``offsets`` the rows are one chain. Results do not depend on ``n_jobs``, to the
 last bit.
 """
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 
 from skcrf_sdca._kernels import _chains
+from skcrf_sdca._parallel import over_ranges
 from skcrf_sdca.marginals import Marginals
-
-# Chains are always cut into so many ranges, whatever the number of threads, so that
-# sums over ranges add up in one order.
-N_RANGES = 16
-
-
-def ranges(offsets):
-    """Return (begin, end) of consecutive chains with about equally many positions."""
-    n = len(offsets) - 1
-    targets = offsets[-1] * np.arange(1, N_RANGES) // N_RANGES
-    cuts = np.concatenate([[0], np.searchsorted(offsets[1:], targets), [n]])
-    return [(b, e) for b, e in zip(cuts[:-1], cuts[1:], strict=True) if b < e]
-
-
-def over_ranges(function, offsets, n_jobs=None):
-    """Call function(begin, end) for every range of chains, on ``n_jobs`` threads."""
-    calls = ranges(offsets)
-    if effective_n_jobs(n_jobs) == 1:
-        return [function(*bounds) for bounds in calls]
-    parallel = Parallel(n_jobs=n_jobs, require="sharedmem")
-    return parallel(delayed(function)(*bounds) for bounds in calls)
 
 
 def _as_chains(node_scores, transition, offsets):

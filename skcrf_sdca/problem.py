@@ -22,6 +22,7 @@ import numpy as np
 
 from skcrf_sdca import oracle
 from skcrf_sdca._kernels._features import FeatureRows
+from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca.model import ChainModel
 
 
@@ -127,6 +128,14 @@ class Problem:
             self.rows, self.offsets, self.weight, node, edge_total
         )
 
+    def mean(self, values):
+        """Return sum_i c_i values[i]."""
+        return inner(self.weight, values)
+
+    def edge_total(self, edge_sums):
+        """Return sum_i c_i edge_sums[i], of shape (n_labels, n_labels)."""
+        return np.einsum("i,ijk->jk", self.weight, edge_sums)
+
     def primal_point(self, node, edge_total):
         """Return what(mu) as a flat vector.
 
@@ -137,19 +146,22 @@ class Problem:
         edge_total : ndarray of shape (n_labels, n_labels)
             sum_i c_i sum_t edge marginals of mu_i.
         """
-        return (self.empirical - self._expected_features(node, edge_total)) / self.alpha
+        w = self._expected_features(node, edge_total)
+        np.subtract(self.empirical, w, out=w)
+        w /= self.alpha
+        return w
 
     def primal(self, w, log_partition):
         """Return P(w), given log Z_i(w) of every sequence."""
         return (
-            0.5 * self.alpha * (w @ w)
-            + self.weight @ log_partition
-            - w @ self.empirical
+            0.5 * self.alpha * inner(w, w)
+            + self.mean(log_partition)
+            - inner(w, self.empirical)
         )
 
     def dual(self, w, entropy):
         """Return D(mu), given w = what(mu) and H(mu_i) of every sequence."""
-        return self.weight @ entropy - 0.5 * self.alpha * (w @ w)
+        return self.mean(entropy) - 0.5 * self.alpha * inner(w, w)
 
     def certify_dual(self, node, edge_sums, entropy):
         """Certify a dual point mu with the primal point it defines.
@@ -171,8 +183,7 @@ class Problem:
             g_i; rounding below 0 is cut to 0.
         certificate : Certificate
         """
-        edge_total = np.tensordot(self.weight, edge_sums, axes=1)
-        w = self.primal_point(node, edge_total)
+        w = self.primal_point(node, self.edge_total(edge_sums))
         model = self.new_model(w)
         scores = model.node_scores(self.rows, self.offsets, n_jobs=self.n_jobs)
         log_partition = oracle.log_partition(
@@ -182,12 +193,12 @@ class Problem:
             np.repeat(np.arange(self.n_sequences), self.data.lengths),
             weights=np.einsum("tk,tk->t", node, scores),
             minlength=self.n_sequences,
-        ) + np.tensordot(edge_sums, model.transition, axes=2)
+        ) + np.einsum("ijk,jk->i", edge_sums, model.transition)
         gaps = np.maximum(log_partition - expected - entropy, 0.0)
         certificate = Certificate(
-            primal=float(self.primal(w, log_partition)),
-            dual=float(self.dual(w, entropy)),
-            gap=float(self.weight @ gaps),
+            primal=self.primal(w, log_partition),
+            dual=self.dual(w, entropy),
+            gap=self.mean(gaps),
         )
         return w, gaps, certificate
 
@@ -213,6 +224,6 @@ class Problem:
             n_jobs=self.n_jobs,
         )
         gradient = self.alpha * (w - self.primal_point(node, edge_total))
-        primal = float(self.primal(w, log_partition))
-        gap = float(gradient @ gradient) / (2.0 * self.alpha)
+        primal = self.primal(w, log_partition)
+        gap = inner(gradient, gradient) / (2.0 * self.alpha)
         return gradient, Certificate(primal=primal, dual=primal - gap, gap=gap)

@@ -12,8 +12,8 @@ ROOT = Path(skcrf_sdca.__file__).parent
 # From the ground up; modules of one line do not import each other.
 LAYERS = [
     ["_kernels"],
-    ["data", "metrics", "marginals"],
-    ["kinds"],
+    ["_parallel", "data", "metrics"],
+    ["marginals", "kinds"],
     ["labels", "features"],
     ["oracle"],
     ["model"],

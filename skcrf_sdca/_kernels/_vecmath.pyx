@@ -1,7 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Vector arithmetic over contiguous blocks: hands vecmath.c on to the other kernels.
 
-Owns no arithmetic of its own. The Python functions at the end exist for the tests.
+Owns no arithmetic of its own. Of the Python functions at the end, all but `inner` exist
+for the tests.
 """
 
 from cython.view cimport array as cython_array
@@ -93,6 +94,11 @@ cdef void axpy(double a, const double* x, double* y, Py_ssize_t n) noexcept nogi
 
 cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil:
     return skcrf_dot(x, y, n)
+
+
+def inner(const double[::1] x, const double[::1] y):
+    """Return sum_i x[i] y[i]: the same bits whatever the threads of BLAS."""
+    return skcrf_dot(&x[0], &y[0], x.shape[0])
 
 
 def exp(const double[::1] x, double shift, double[::1] out):

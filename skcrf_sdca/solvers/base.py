@@ -90,6 +90,8 @@ class Loop:
 
     Attributes
     ----------
+    target : float
+        tol * P(0).
     rows : list of dict
         One for each epoch, with the keys HISTORY_COLUMNS.
     converged, stopped : bool

@@ -54,7 +54,7 @@ class SDCA(Solver):
         self.marginals = self._first_marginals(init_smoothing, state)
         self.entropy = self.marginals.entropy()
         self.gaps = np.full(problem.n_sequences, FIRST_GAP)
-        edge_total = np.tensordot(problem.weight, self.marginals.edge_sums(), axes=1)
+        edge_total = problem.edge_total(self.marginals.edge_sums())
         self.model = problem.new_model(
             problem.primal_point(self.marginals.node, edge_total)
         )
@@ -105,7 +105,9 @@ class SDCA(Solver):
     def certify(self):
         """Make w anew from the marginals and certify it."""
         w, self.certified_gaps, certificate = self.problem.certify_dual(
-            self.marginals.node, self.marginals.edge_sums(), self.entropy
+            self.marginals.node,
+            self.marginals.edge_sums(n_jobs=self.problem.n_jobs),
+            self.entropy,
         )
         self.model.w[:] = w
         return certificate
@@ -116,7 +118,7 @@ class SDCA(Solver):
         Within a factor of about 2 of the true gap once every sequence was visited
         [LePriol18, sec. 6.3].
         """
-        return float(self.problem.weight @ self.gaps)
+        return self.problem.mean(self.gaps)
 
     def state(self):
         """Return the marginals."""

@@ -1,0 +1,126 @@
+"""
+Chunking English from raw text
+==============================
+
+A chunker finds the short phrases of a sentence: "[NP The board] [VP will approve]
+[NP the sale]". We train one on the CoNLL-2000 shared task, from words and their
+part-of-speech tags to the F1 score of whole phrases, look at what it has learnt, and
+chunk a new sentence.
+
+It needs the data of the task, ``conll2000/train.txt.gz`` and ``test.txt.gz``. They are
+read from the folder that the environment variable ``SKCRF_SDCA_DATA`` names, or
+downloaded to scikit-learn's data home. It takes about half a minute::
+
+    python examples/chunking_conll2000.py
+"""
+
+import numpy as np
+
+from skcrf_sdca import SDCACRF
+from skcrf_sdca.datasets import fetch_conll2000
+from skcrf_sdca.metrics import extract_spans, flat_accuracy_score, span_f1_score
+
+# %%
+# Features
+# --------
+# A feature is a string, such as "pos[-1]|pos[0]=DT|NN" for a noun after a determiner.
+# Each window below is the first and the last of its places, counted from the token:
+# single words and tags up to two places away, and runs of two words, two tags and
+# three tags around it. A window that does not fit into the sentence makes no feature.
+
+WINDOWS = {
+    "word": [(-2, -2), (-1, -1), (0, 0), (1, 1), (2, 2), (-1, 0), (0, 1)],
+    "pos": [(-2, -2), (-1, -1), (0, 0), (1, 1), (2, 2)]
+    + [(-2, -1), (-1, 0), (0, 1), (1, 2)]
+    + [(-2, 0), (-1, 1), (0, 2)],
+}
+
+
+def sentence_features(sentence, windows=WINDOWS):
+    """Return the list of feature strings of each token of a sentence."""
+    features = [[] for _ in sentence]
+    for field, places in windows.items():
+        values = [token[field] for token in sentence]
+        for first, last in places:
+            name = "|".join(f"{field}[{k}]" for k in range(first, last + 1))
+            for i in range(max(0, -first), len(values) - max(0, last)):
+                window = "|".join(values[i + first : i + last + 1])
+                features[i].append(f"{name}={window}")
+    return features
+
+
+# %%
+# Training and test scores
+# ------------------------
+# Sentences of lists of strings go into the estimator as they are. Its fit ends when the
+# duality gap is at most ``tol`` times the objective of an empty model.
+
+
+def train_and_score():
+    """Print the gap of every epoch and the test scores; return the model."""
+    X, y = fetch_conll2000(return_X_y=True)
+    X_test, y_test = fetch_conll2000(subset="test", return_X_y=True)
+    crf = SDCACRF(random_state=0, verbose=1)
+    crf.fit([sentence_features(sentence) for sentence in X], y)
+
+    predicted = crf.predict([sentence_features(sentence) for sentence in X_test])
+    print(f"\n{len(X)} sentences, {crf.n_features_in_} features")
+    print(f"test accuracy by token  {flat_accuracy_score(y_test, predicted):.4f}")
+    print(f"test F1 of phrases      {span_f1_score(y_test, predicted):.4f}")
+    return crf
+
+
+# %%
+# What the model has learnt
+# -------------------------
+# The weights are plain arrays: ``transition_[from, to]`` and ``coef_[label, feature]``.
+
+
+def print_weights(crf, labels=("B-NP", "I-NP", "B-VP", "O"), n_features=4):
+    """Print the strongest and weakest transitions, and features of some labels."""
+    order = np.argsort(crf.transition_, axis=None)
+    print("\nstrongest transitions       weakest transitions")
+    for pair in zip(order[::-1][:6], order[:6], strict=True):
+        cells = []
+        for edge in pair:
+            start, stop = np.unravel_index(edge, crf.transition_.shape)
+            names = f"{crf.classes_[start]} -> {crf.classes_[stop]}"
+            cells.append(f"{crf.transition_[start, stop]:+.2f}  {names:20}")
+        print("  ".join(cells).rstrip())
+
+    print("\nstrongest features")
+    names = crf.vectorizer_.get_feature_names_out()
+    weights = dict(zip(crf.classes_, crf.coef_, strict=True))
+    for label in labels:
+        for j in np.argsort(weights[label])[::-1][:n_features]:
+            print(f"{weights[label][j]:+.2f}  {label:5} {names[j]}")
+
+
+# %%
+# A new sentence
+# --------------
+
+
+def bracketed(words, labels):
+    """Return the sentence with its phrases in brackets."""
+    words = list(words)
+    for phrase, start, stop in extract_spans(labels):
+        words[start] = f"[{phrase} {words[start]}"
+        words[stop - 1] += "]"
+    return " ".join(words)
+
+
+def main():
+    """Train, look at the weights, chunk a sentence."""
+    crf = train_and_score()
+    print_weights(crf)
+
+    words = "A small company in Basel will probably build the new engines .".split()
+    tags = "DT JJ NN IN NNP MD RB VB DT JJ NNS .".split()
+    sentence = [{"word": w, "pos": t} for w, t in zip(words, tags, strict=True)]
+    (labels,) = crf.predict([sentence_features(sentence)])
+    print("\n" + bracketed(words, labels))
+
+
+if __name__ == "__main__":
+    main()
