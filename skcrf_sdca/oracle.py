@@ -2,8 +2,8 @@
 
 The recursions are compiled. All functions take ``node_scores`` (n_positions, n_labels)
 and ``transition`` (n_labels, n_labels), indexed [from, to], with chain i at the
-positions ``offsets[i]:offsets[i + 1]``; without ``offsets`` the rows are one chain. Results do not depend on ``n_jobs``, to the
-last bit.
+positions ``offsets[i]:offsets[i + 1]``; without ``offsets`` the rows are one chain.
+Results do not depend on ``n_jobs``, to the last bit.
 """
 
 import numpy as np
