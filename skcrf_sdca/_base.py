@@ -4,12 +4,15 @@ Fit, predict, marginals, score. A fit computes everything first and sets its att
 last, all at once: after an error the estimator is as before it.
 """
 
+import warnings
 from abc import ABCMeta
+from collections.abc import Iterator
 from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils._param_validation import (
     Interval,
@@ -85,6 +88,7 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         """
         self._check_parameters()
         X = as_sequence_list(X)
+        y = list(y) if isinstance(y, Iterator) else y
         training = training_data(self, X, y, sample_weight)
         context = self._init_callback_context(max_subtasks=self.max_iter)
         arguments = {"X": X, "y": y, "metadata": None}
@@ -102,10 +106,14 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         if self.verbose:
             loop.observers.append(EpochPrinter(type(self).__name__, loop.target))
         loop.run()
-        self._forget_fit()
-        vars(self).update(attributes())
+        fitted = attributes()
         if self.warm_start:
-            self._warm_state = solver.state()
+            fitted["_warm_state"] = solver.state()
+        self._forget_fit()
+        vars(self).update(fitted)
+        if complaint := loop.complaint():
+            # Past the wrappers of fit, to the line that calls it.
+            warnings.warn(complaint, ConvergenceWarning, stacklevel=4)
         context.call_on_fit_task_end(
             estimator=self, **arguments, reconstruction_attributes=dict
         )
@@ -185,14 +193,17 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self)
         data = prediction_data(self, X)
         labels, weight = evaluation_labels(self, y, data, sample_weight)
+        if not len(labels):
+            raise ValueError("X has 0 items: there is nothing to score.")
         paths, _ = oracle.viterbi(*self._scores(data), n_jobs=self.n_jobs)
         return float(np.average(paths == labels, weights=weight))
 
     def _check_parameters(self):
         """Raise what `_parameter_constraints` cannot say."""
-        for name in ("alpha", "max_iter", "tol"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or value in (np.inf, -np.inf):
+        for name, value in self.get_params().items():
+            is_switch = "boolean" in self._parameter_constraints[name]
+            is_bool = isinstance(value, bool) and not is_switch
+            if is_bool or value in (np.inf, -np.inf):
                 raise InvalidParameterError(
                     f"The {name!r} parameter of {type(self).__name__} must be a finite "
                     f"number. Got {value!r} instead."

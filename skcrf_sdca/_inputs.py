@@ -186,6 +186,15 @@ def _encode(y, data, kind):
 def _checked_weight(sample_weight, data):
     if sample_weight is None:
         return None
-    return _check_sample_weight(
+    weight = _check_sample_weight(
         sample_weight, data, dtype=np.float64, ensure_non_negative=True
     )
+    # Their sum and its inverse scale the problem.
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not 1e-300 < total < 1e300:
+        raise ValueError(
+            f"sample_weight sums to {total:.3g}: scale the weights, for example "
+            "to a mean of 1."
+        )
+    return weight

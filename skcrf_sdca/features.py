@@ -345,7 +345,7 @@ class _Encoder:
         for position, item in enumerate(sequence):
             try:
                 add(item)
-            except (TypeError, ValueError, OverflowError) as error:
+            except (TypeError, ValueError, OverflowError, RecursionError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
                 place = f"X: sequence {index}, item {position}"
                 raise kind(f"{place}: {error}") from error
@@ -381,7 +381,11 @@ class _Encoder:
                 _plain(key)
 
     def _add_number(self, key, value):
-        if not isfinite(value):
+        try:
+            finite = isfinite(value)
+        except OverflowError as error:
+            raise ValueError(f"feature {key!r}: {error}") from error
+        if not finite:
             name = "NaN" if value != value else "infinity"
             raise ValueError(f"feature {key!r} is {name}; leave it out instead.")
         if value == 0:
@@ -406,8 +410,12 @@ class _Encoder:
         elif isinstance(value, np.ndarray):
             self._add_vector(key, value)
         elif isinstance(value, (list, tuple, Set)):
-            for name in _in_order(value):
-                self._add_dict({key: _plain(name)})
+            try:
+                names = [_plain(name) for name in _in_order(value)]
+            except TypeError as error:
+                raise TypeError(f"feature {key!r}: {error}") from error
+            for name in names:
+                self._add_dict({key: name})
         else:
             raise TypeError(
                 f"feature {key!r} has a value of type {type(value).__name__}; it must "

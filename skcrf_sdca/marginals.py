@@ -108,16 +108,53 @@ class Marginals:
         over_ranges(run, self.offsets, n_jobs)
         return values
 
-    def edge_sums(self, *, n_jobs=None):
-        """Return the edge marginals summed over each chain, (n, n_labels, n_labels)."""
+    def edge_total(self, weight, *, n_jobs=None):
+        """Return sum_i weight[i] sum_t edge marginals, (n_labels, n_labels).
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n,)
+        n_jobs : int, default=None
+            Threads.
+        """
         n_labels = self.node.shape[1]
-        sums = np.empty((len(self), n_labels, n_labels))
 
         def run(b, e):
-            _chains.sum_edges(self.edge, self.edge_offsets, b, e, sums)
+            total = np.zeros((n_labels, n_labels))
+            _chains.add_edges(self.edge, self.edge_offsets, weight, b, e, total)
+            return total
+
+        return np.sum(over_ranges(run, self.offsets, n_jobs), axis=0)
+
+    def expected_scores(self, node_scores, transition, *, n_jobs=None):
+        """Return the mean score of a path of every chain, an array of shape (n,).
+
+        Parameters
+        ----------
+        node_scores : ndarray of shape (n_positions, n_labels)
+        transition : ndarray of shape (n_labels, n_labels)
+        n_jobs : int, default=None
+            Threads.
+        """
+        node_scores = np.ascontiguousarray(node_scores)
+        transition = np.ascontiguousarray(transition)
+        values = np.empty(len(self))
+
+        def run(b, e):
+            _chains.expected_scores(
+                self.node,
+                self.edge,
+                self.offsets,
+                self.edge_offsets,
+                node_scores,
+                transition,
+                b,
+                e,
+                values,
+            )
 
         over_ranges(run, self.offsets, n_jobs)
-        return sums
+        return values
 
     def inconsistency(self):
         """Return the largest violation of the local polytope over all chains.

@@ -132,10 +132,6 @@ class Problem:
         """Return sum_i c_i values[i]."""
         return inner(self.weight, values)
 
-    def edge_total(self, edge_sums):
-        """Return sum_i c_i edge_sums[i], of shape (n_labels, n_labels)."""
-        return np.einsum("i,ijk->jk", self.weight, edge_sums)
-
     def primal_point(self, node, edge_total):
         """Return what(mu) as a flat vector.
 
@@ -151,6 +147,11 @@ class Problem:
         w /= self.alpha
         return w
 
+    def dual_to_primal(self, marginals):
+        """Return what(mu) as a flat vector; `marginals` as for `certify_dual`."""
+        edge_total = marginals.edge_total(self.weight, n_jobs=self.n_jobs)
+        return self.primal_point(marginals.node, edge_total)
+
     def primal(self, w, log_partition):
         """Return P(w), given log Z_i(w) of every sequence."""
         return (
@@ -163,15 +164,13 @@ class Problem:
         """Return D(mu), given w = what(mu) and H(mu_i) of every sequence."""
         return self.mean(entropy) - 0.5 * self.alpha * inner(w, w)
 
-    def certify_dual(self, node, edge_sums, entropy):
+    def certify_dual(self, marginals, entropy):
         """Certify a dual point mu with the primal point it defines.
 
         Parameters
         ----------
-        node : ndarray of shape (n_positions, n_labels)
-            Node marginals of mu.
-        edge_sums : ndarray of shape (n, n_labels, n_labels)
-            Edge marginals of mu, summed over each sequence.
+        marginals : Marginals
+            mu; in any form that has ``node``, ``edge_total`` and ``expected_scores``.
         entropy : ndarray of shape (n,)
             H(mu_i).
 
@@ -183,17 +182,15 @@ class Problem:
             g_i; rounding below 0 is cut to 0.
         certificate : Certificate
         """
-        w = self.primal_point(node, self.edge_total(edge_sums))
+        w = self.dual_to_primal(marginals)
         model = self.new_model(w)
         scores = model.node_scores(self.rows, self.offsets, n_jobs=self.n_jobs)
         log_partition = oracle.log_partition(
             scores, model.transition, self.offsets, n_jobs=self.n_jobs
         )
-        expected = np.bincount(
-            np.repeat(np.arange(self.n_sequences), self.data.lengths),
-            weights=np.einsum("tk,tk->t", node, scores),
-            minlength=self.n_sequences,
-        ) + np.einsum("ijk,jk->i", edge_sums, model.transition)
+        expected = marginals.expected_scores(
+            scores, model.transition, n_jobs=self.n_jobs
+        )
         gaps = np.maximum(log_partition - expected - entropy, 0.0)
         certificate = Certificate(
             primal=self.primal(w, log_partition),

@@ -13,16 +13,25 @@ from scipy.sparse import csr_array, issparse
 
 from skcrf_sdca._kernels._samplers import MaxTree, Sampler, SumTree
 
-# More than the gap of a usual sequence, so that the first draws visit everything once.
 FIRST_GAP = 100.0
 
 
-def squared_radii(problem):
-    """Return R_i = max over y of ||F(x_i, y_i) - F(x_i, y)||^2, an array (n,).
+def first_gap(problem):
+    """Return the gap that sequences have before their first visit.
 
-    Bounded as in [LePriol18, App. C] by two paths that disagree everywhere:
-    R_i = 2 (||sum_t |x_t|||^2 + T^2 + 2 + (T - 1)^2), the last two terms for models
-    with boundaries only.
+    More than any gap found at a visit, so that the first draws visit everything once:
+    a gap is at most about twice the entropy of the uniform distribution, T_i log K.
+    """
+    largest = problem.data.lengths.max() * np.log(problem.n_labels)
+    return max(FIRST_GAP, 10.0 * largest)
+
+
+def squared_radii(problem):
+    """Return R_i >= max over y of ||F(x_i, y_i) - F(x_i, y)||^2, an array (n,).
+
+    The bound is that of two paths of one label each, which disagree everywhere
+    [LePriol18, App. C]: R_i = 2 (||sum_t |x_t|||^2 + T^2 + 2 + (T - 1)^2), the last two
+    terms for models with boundaries only. It is attained where no feature is negative.
     """
     data = problem.data
     n, lengths = problem.n_sequences, data.lengths.astype(np.float64)
@@ -35,6 +44,9 @@ def squared_radii(problem):
         shape=(n, data.n_positions),
     )
     sums = sum_rows @ abs(data.X)
+    # Cut where a square would overflow: the order of magnitude is all that counts.
+    values = sums.data if issparse(sums) else sums
+    np.minimum(values, 1e100, out=values)
     squares = sums.power(2) if issparse(sums) else sums**2
     radii = np.asarray(squares.sum(axis=1)).ravel() + lengths**2
     if problem.boundaries:
@@ -70,7 +82,8 @@ class Scheme:
 
     def make(self, problem, mix):
         """Return a sampler that draws by score with probability ``mix``."""
-        return self.tree(self.factor(problem), mix, self.follows_gap, FIRST_GAP)
+        factor, gap = self.factor(problem), first_gap(problem)
+        return self.tree(factor, mix, self.follows_gap, gap)
 
 
 SCHEMES = {

@@ -278,6 +278,13 @@ def test_labels_unseen_in_fit_count_as_wrong(crf):
     assert crf.score(ARRAYS, [["Z"] * len(x) for x in ARRAYS]) == 0.0
 
 
+@pytest.mark.parametrize("X", [[], [np.empty((0, 4))]], ids=["none", "empty"])
+def test_nothing_to_score_is_an_error(crf, X):
+    crf.set_params(tol=1e-1).fit(ARRAYS, LABELS)
+    with pytest.raises(ValueError, match="nothing to score"):
+        crf.score(X, [[]] * len(X))
+
+
 def test_one_node_chains_are_multinomial_logistic_regression(crf):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 3)), rng.integers(3, size=50)
@@ -338,10 +345,28 @@ def test_warm_start_on_other_data_is_an_error_that_changes_nothing(crf):
     assert state_of(crf) == before
 
 
+def test_unscaled_features_from_dicts():
+    rng = np.random.default_rng(0)
+    X = [
+        [
+            {"year": float(rng.integers(1900, 2020)), "price": float(rng.integers(1e5))}
+            for _ in range(6)
+        ]
+        for _ in range(50)
+    ]
+    y = [[f"L{rng.integers(9)}" for _ in x] for x in X]
+    crf = SDCACRF(max_iter=20, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="scale the features"):
+        crf.fit(X, y)
+    assert np.isfinite(crf.coef_).all()
+
+
 def test_a_fit_that_ends_early_warns_and_can_be_used():
     crf = SDCACRF(max_iter=1, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="increase max_iter, tol or alpha"):
+    with pytest.warns(ConvergenceWarning, match="increase max_iter, tol") as warned:
         crf.fit(ARRAYS, LABELS)
+    # The warning points here, not into the package.
+    assert [w.filename for w in warned] == [__file__]
     assert crf.n_iter_ == 1
     assert len(crf.predict(ARRAYS)) == 30
 
@@ -426,6 +451,9 @@ BAD_FITS = {
     "mixed labels": ((ARRAYS[:1], [["A", 1][: len(ARRAYS[0])]]), TypeError, "y"),
     "weights": ((ARRAYS, LABELS, [1.0, 2.0]), ValueError, "sample_weight"),
     "negative weights": ((ARRAYS, LABELS, [-1.0] * 30), ValueError, "[Nn]egative"),
+    "tiny weights": ((ARRAYS, LABELS, [1e-310] * 30), ValueError, "scale the weights"),
+    "huge weights": ((ARRAYS, LABELS, [1e308] * 30), ValueError, "scale the weights"),
+    "huge features": ((with_nan(1e308), LABELS), ValueError, "not finite"),
     "zero weights": ((ARRAYS, LABELS, [0.0] * 30), ValueError, "at least one non-zero"),
 }
 
@@ -491,6 +519,7 @@ BAD_PARAMETERS = [
     ("tol", "small"),
     ("warm_start", "yes"),
     ("n_jobs", 1.5),
+    ("n_jobs", True),
 ]
 BAD_SDCA_PARAMETERS = [
     ("sampling", "gaps"),
@@ -499,6 +528,7 @@ BAD_SDCA_PARAMETERS = [
     ("line_search_tol", 0.0),
     ("step", 0.0),
     ("step", 1.5),
+    ("step", True),
     ("init_smoothing", 0.0),
     ("random_state", "seed"),
 ]

@@ -78,18 +78,21 @@ def test_many_chains_are_the_single_chains(several, n_jobs):
     assert_allclose(node, marginals.node, rtol=0, atol=0)
     assert_allclose(
         edge_total,
-        np.tensordot(weight, marginals.edge_sums(), axes=1),
+        marginals.edge_total(weight, n_jobs=n_jobs),
         rtol=1e-12,
         atol=1e-12,
     )
     assert_allclose(
         log_z, oracle.log_partition(scores, transition, offsets), rtol=0, atol=0
     )
+    expected_scores = marginals.expected_scores(scores, transition, n_jobs=n_jobs)
     for i, part in enumerate(parts):
         single, (value,) = oracle.marginals(part, transition)
         assert log_z[i] == value
         assert_allclose(marginals[i][0], single.node, rtol=0, atol=0)
         assert_allclose(marginals[i][1], single.edge, rtol=0, atol=0)
+        mean_score = (single.node * part).sum() + (single.edge * transition).sum()
+        assert_allclose(expected_scores[i], mean_score, rtol=1e-12, atol=1e-9)
 
 
 @given(chains, st.floats(-1e4, 1e4))
@@ -163,7 +166,7 @@ def test_marginals_are_the_gradient_of_log_partition():
         (up,) = oracle.log_partition(node_scores, transition + bump)
         (down,) = oracle.log_partition(node_scores, transition - bump)
         assert_allclose(
-            (up - down) / (2 * h), marginals.edge_sums()[0, j, k], rtol=0, atol=1e-8
+            (up - down) / (2 * h), marginals.edge[:, j, k].sum(), rtol=0, atol=1e-8
         )
 
 

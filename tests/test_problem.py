@@ -68,9 +68,7 @@ def test_dual_certificate(case):
     model = problem.new_model(case.w)
     scores = model.node_scores(problem.rows, problem.offsets)
     marginals, _ = oracle.marginals(scores, model.transition, problem.offsets)
-    w, gaps, certificate = problem.certify_dual(
-        marginals.node, marginals.edge_sums(), marginals.entropy()
-    )
+    w, gaps, certificate = problem.certify_dual(marginals, marginals.entropy())
     mu = [
         reference.path_probabilities(scores[b:e], model.transition)
         for b, e in zip(problem.offsets[:-1], problem.offsets[1:], strict=True)

@@ -8,7 +8,7 @@ from scipy.stats import chisquare
 from skcrf_sdca._kernels._samplers import MaxTree, Sampler, SumTree
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.problem import Problem
-from skcrf_sdca.samplers import FIRST_GAP, SCHEMES, squared_radii
+from skcrf_sdca.samplers import FIRST_GAP, SCHEMES, first_gap, squared_radii
 
 
 def draw(sampler, n_draws, seed=0):
@@ -83,6 +83,22 @@ def test_max_tree_draws_the_largest_and_the_first_of_equals(n):
         gaps[i] = rng.integers(5)
         sampler.set_gap(i, gaps[i])
         assert draw(sampler, 1) == [np.argmax(gaps)]
+
+
+def test_max_tree_never_draws_beyond_the_sequences():
+    sampler = MaxTree(np.ones(5), 1.0, True, 1.0)
+    for i in range(5):
+        sampler.set_gap(i, np.nan)
+    assert draw(sampler, 1)[0] < 5
+
+
+def test_first_gap_is_above_those_found_at_visits():
+    problem = toy_problem()
+    assert first_gap(problem) == FIRST_GAP
+    X = [np.ones((400, 1))]
+    labels = np.zeros(400, dtype=np.int32)
+    long = Problem(PackedSequences.from_sequences(X), labels, 4, 1.0)
+    assert first_gap(long) > 400 * np.log(4)
 
 
 def test_set_gap_checks_its_index():

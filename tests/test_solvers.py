@@ -1,9 +1,10 @@
 """The solvers: the compiled epoch against its twin, and what must hold of any run."""
 
+import re
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.exceptions import ConvergenceWarning
 
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.datasets import make_chains
@@ -276,8 +277,8 @@ def test_observers_are_told_and_can_stop(problem):
 
 
 def test_history_has_equal_columns_and_counts(problem):
-    with pytest.warns(ConvergenceWarning, match=r"gap is .* after 4 epochs, above"):
-        loop = Loop(make_sdca(problem), max_iter=4, tol=0.0).run()
+    loop = Loop(make_sdca(problem), max_iter=4, tol=0.0).run()
+    assert re.match(r"the duality gap is .* after 4 epochs, above", loop.complaint())
     history = loop.history()
     assert {len(column) for column in history.values()} == {4}
     assert history["epoch"].tolist() == [1, 2, 3, 4]
@@ -294,13 +295,43 @@ def test_lbfgs_counts_its_evaluations(problem):
     assert (history["oracle_calls"] >= iterations).all()
 
 
-def test_scores_that_are_not_finite_are_an_error():
-    X = [np.full((2, 1), 1e200), np.full((2, 1), -1e200)]
+@pytest.mark.parametrize("name", ["sdca", "lbfgs"])
+def test_an_objective_that_is_not_finite_is_an_error(name):
+    X = [np.array([[1e200], [-1e200]]), np.array([[-1e200], [1e200]])]
     problem = Problem(
-        PackedSequences.from_sequences(X), np.array([0, 1, 1, 0], np.int32), 2, 1e-8
+        PackedSequences.from_sequences(X), np.array([0, 1, 1, 1], np.int32), 2, 1e-8
     )
-    with (
-        np.errstate(over="ignore", invalid="ignore"),
-        pytest.raises(FloatingPointError, match="sequence"),
-    ):
-        Loop(make_sdca(problem), max_iter=5, tol=0.0).run()
+    make = {"sdca": make_sdca, "lbfgs": lambda p: LBFGS(p, None, max_iter=5)}[name]
+    with pytest.raises(ValueError, match="not finite"):
+        Loop(make(problem), max_iter=5, tol=0.0).run()
+
+
+@pytest.mark.parametrize("scale", [1e2, 1e4, 1e5])
+@pytest.mark.parametrize("n_labels", [3, 8, 20])
+def test_features_of_any_size_make_progress(scale, n_labels):
+    """Steps far below single precision, which once were NaN."""
+    rng = np.random.default_rng(0)
+    X = [scale * rng.normal(size=(t, 3)) for t in rng.integers(1, 6, size=30)]
+    labels = rng.integers(n_labels, size=sum(map(len, X))).astype(np.int32)
+    problem = Problem(PackedSequences.from_sequences(X), labels, n_labels, 1 / 30)
+    loop = Loop(make_sdca(problem), max_iter=60, tol=0.0).run()
+    duals = [row["dual"] for row in loop.rows]
+    assert duals[-1] > 0
+    assert (np.diff(duals) >= -1e-9 * abs(duals[-1])).all()
+
+
+@pytest.mark.parametrize("sampling", ["gap", "gap_importance"])
+def test_every_sequence_is_visited_soon_however_long(sampling):
+    """The gaps of long sequences are above 100, where all start in [LePriol18]."""
+    problem = make_problem(n_sequences=60, length=300)
+    solver = make_sdca(problem, sampling=sampling)
+    start = solver.gaps.copy()
+    solver.epoch()
+    solver.epoch()
+    assert (solver.gaps != start).all()
+
+
+def test_a_solver_that_gives_up_says_why():
+    problem = make_problem(alpha=1e-9)
+    loop = Loop(LBFGS(problem, None, max_iter=3), max_iter=3, tol=1e-12).run()
+    assert "L-BFGS: " in loop.complaint()

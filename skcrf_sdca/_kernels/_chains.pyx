@@ -7,10 +7,9 @@ without the GIL, so that threads can share the arrays.
 """
 
 from cython.view cimport array as cython_array
-from libc.string cimport memset
 
 from ._chain cimport Workspace, entropy, forward_backward, log_partition, viterbi
-from ._vecmath cimport axpy
+from ._vecmath cimport axpy, dot
 
 
 cdef const double* row_pointer(const double[:, ::1] rows) noexcept nogil:
@@ -92,19 +91,42 @@ def expectations(
             axpy(weight[i], &edge_sum[0, 0], &edge_total[0, 0], n * n)
 
 
-def sum_edges(
+def add_edges(
     const double[:, :, ::1] edge,           # in, (M, K, K)
     const long long[::1] edge_offsets,      # in, (n + 1,)
+    const double[::1] weight,               # in, (n,)
     Py_ssize_t begin, Py_ssize_t end,
-    double[:, :, ::1] sums,                 # out, (n, K, K)
+    double[:, ::1] total,                   # in, out, (K, K)
 ):
-    """Write the sum over positions of the edge marginals of begin <= i < end."""
-    cdef Py_ssize_t i, t, n = sums.shape[1]
+    """Add weight[i] times the edge marginals of the chains begin <= i < end."""
+    cdef Py_ssize_t i, t, n = total.shape[0]
     with nogil:
         for i in range(begin, end):
-            memset(&sums[i, 0, 0], 0, n * n * sizeof(double))
             for t in range(edge_offsets[i], edge_offsets[i + 1]):
-                axpy(1.0, &edge[t, 0, 0], &sums[i, 0, 0], n * n)
+                axpy(weight[i], &edge[t, 0, 0], &total[0, 0], n * n)
+
+
+def expected_scores(
+    const double[:, ::1] node,              # in, (N, K)
+    const double[:, :, ::1] edge,           # in, (M, K, K)
+    const long long[::1] offsets,           # in, (n + 1,)
+    const long long[::1] edge_offsets,      # in, (n + 1,)
+    const double[:, ::1] node_scores,       # in, (N, K)
+    const double[:, ::1] transition,        # in, (K, K)
+    Py_ssize_t begin, Py_ssize_t end,
+    double[::1] values,                     # out, (n,)
+):
+    """Write <marginals, scores> of the chains begin <= i < end."""
+    cdef Py_ssize_t i, t, n = node.shape[1]
+    cdef double value
+    with nogil:
+        for i in range(begin, end):
+            value = 0.0
+            for t in range(offsets[i], offsets[i + 1]):
+                value += dot(&node[t, 0], &node_scores[t, 0], n)
+            for t in range(edge_offsets[i], edge_offsets[i + 1]):
+                value += dot(&edge[t, 0, 0], &transition[0, 0], n * n)
+            values[i] = value
 
 
 def best_paths(

@@ -17,8 +17,10 @@ from libc.math cimport NAN, fabs
 from ._vecmath cimport vmove, vslope, vslope_single
 
 cdef int MAX_EVALUATIONS = 60
-# Steps wanted more precisely than this are searched for in double precision.
+# Double precision for steps wanted more precisely than this, and for steps so small
+# that 1 - step has lost its digits in single precision.
 cdef double SINGLE_TOLERANCE = 1e-5
+cdef double SMALLEST_SINGLE_STEP = 1e-3
 
 
 cdef double slope_at(Segment* segment, double step, double* curvature) noexcept nogil:
@@ -77,7 +79,7 @@ cdef double newton_step(
     if segment.quadratic == 0.0:
         return 1.0
     for _evaluation in range(MAX_EVALUATIONS):
-        if tolerance < SINGLE_TOLERANCE:
+        if tolerance < SINGLE_TOLERANCE or step < SMALLEST_SINGLE_STEP:
             slope = slope_at(segment, step, &curvature)
         else:
             slope = slope_at_single(segment, step, &curvature)

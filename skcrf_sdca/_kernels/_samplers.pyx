@@ -141,7 +141,8 @@ cdef class MaxTree(Sampler):
     cdef void update(self, Py_ssize_t i, double score) noexcept nogil:
         cdef Py_ssize_t v = (self.n_leaves + i) // 2
         cdef Py_ssize_t left, right
-        self.scores[i] = score
+        # NaN would lose every comparison, and leave a leaf beyond the sequences.
+        self.scores[i] = score if score == score else -INFINITY
         while v > 0:
             left, right = self.winner[2 * v], self.winner[2 * v + 1]
             self.winner[v] = left if self.scores[left] >= self.scores[right] else right

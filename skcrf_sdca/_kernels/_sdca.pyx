@@ -14,14 +14,15 @@ from ._chain cimport Workspace, forward_backward
 from ._features cimport DistinctFeatures, FeatureRows
 from ._line_search cimport Part, Segment, move, newton_step
 from ._samplers cimport Sampler
-from ._vecmath cimport axpy, dot, vdirection
+from ._vecmath cimport axpy, dot, vdirection, vmove
 
 import numpy as np
 
 # A step is taken back, halved, while the dual falls by more than rounding.
 cdef double ROUNDING = 1e-12
 cdef int MAX_HALVINGS = 40
-cdef Py_ssize_t VISITS_BETWEEN_SIGNALS = 64
+# Edge marginals between two looks for Ctrl-C: some hundredths of a second.
+cdef Py_ssize_t WORK_BETWEEN_SIGNALS = 4_000_000
 
 
 cdef class SDCAKernel:
@@ -117,7 +118,7 @@ cdef class SDCAKernel:
 
     def epoch(self, const double[:, ::1] uniforms):
         """Make one visit for each row (coin, position) of uniform numbers."""
-        cdef Py_ssize_t v, i = 0
+        cdef Py_ssize_t v, i = 0, work = 0
         cdef bint sane = True
         with nogil:
             for v in range(uniforms.shape[0]):
@@ -125,13 +126,18 @@ cdef class SDCAKernel:
                 sane = self.visit(i)
                 if not sane:
                     break
-                if v % VISITS_BETWEEN_SIGNALS == 0:
+                work += (
+                    (self.offsets[i + 1] - self.offsets[i])
+                    * self.n_labels * self.n_labels
+                )
+                if work > WORK_BETWEEN_SIGNALS:
+                    work = 0
                     with gil:
                         PyErr_CheckSignals()
         if not sane:
-            raise FloatingPointError(
-                f"the scores or the line search of sequence {i} are not finite: "
-                "scale the features, or take a larger alpha"
+            raise ValueError(
+                f"the scores of sequence {i} or its line search are not finite: scale "
+                "the features in X, or take a larger alpha"
             )
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
@@ -185,10 +191,10 @@ cdef class SDCAKernel:
         step = self.move_marginals(i, &segment, step)
         if length > 1:
             # The segment holds the inner nodes; the two outer ones move here.
-            axpy(step, &self.node_direction[0], mu_node, n)
-            axpy(
-                step, &self.node_direction[(length - 1) * n],
-                mu_node + (length - 1) * n, n,
+            vmove(mu_node, &self.node_direction[0], step, n)
+            vmove(
+                mu_node + (length - 1) * n,
+                &self.node_direction[(length - 1) * n], step, n,
             )
         self.move_weights(i, length, -self.scale[i] * step)
         self.steps[i] = step

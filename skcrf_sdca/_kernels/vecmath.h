@@ -1,7 +1,8 @@
 /* Vector arithmetic over contiguous blocks: the only unit compiled with -ffast-math.
  *
  * Logarithms are made here, from the bits of the number and a short series: that
- * vectorises with any compiler on any processor, and gives the same digits on all.
+ * vectorises with any compiler on any processor, and gives the same result on all, but
+ * for the rounding of sums.
  *
  * The compiler may assume here that no argument is NaN or infinite, so every
  * function clamps what it takes the logarithm or exponential of, and no result is

@@ -5,12 +5,10 @@ it to, keeps the clock (certifying and observing are not charged), records the h
 tells the observers, and decides when to stop.
 """
 
-import warnings
 from abc import ABC, abstractmethod
 from time import perf_counter
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 HISTORY_COLUMNS = (
     "epoch",
@@ -41,6 +39,24 @@ class Solver(ABC):
 
     n_updates = 0
     n_oracle_calls = 0
+    # Why the solver ended of itself, where it did.
+    message = ""
+
+    @abstractmethod
+    def run(self, end_epoch):
+        """Make epochs until ``end_epoch()``, called after each, returns True."""
+
+    @abstractmethod
+    def certify(self):
+        """Return the Certificate of the current state, from a full pass."""
+
+    @abstractmethod
+    def state(self):
+        """Return what a warm start takes up: a dict of arrays."""
+
+
+class EpochSolver(Solver):
+    """A solver that makes its epochs one by one."""
 
     def run(self, end_epoch):
         """Make epochs until ``end_epoch()``, called after each, returns True."""
@@ -52,14 +68,6 @@ class Solver(ABC):
     @abstractmethod
     def epoch(self):
         """Improve the model by one epoch: n visits."""
-
-    @abstractmethod
-    def certify(self):
-        """Return the Certificate of the current state, from a full pass."""
-
-    @abstractmethod
-    def state(self):
-        """Return what a warm start takes up: a dict of arrays."""
 
 
 class Observer:
@@ -109,17 +117,23 @@ class Loop:
         self._seconds = 0.0
 
     def run(self):
-        """Run the solver to the end; warn if it ends above the target."""
+        """Run the solver to the end.
+
+        Raises
+        ------
+        ValueError
+            If the objective is not finite.
+        """
         try:
             self._begin_epoch()
-            self.solver.run(self._end_epoch)
-            if not self.rows:
-                self._end_epoch()
+            # What overflows is found by the check of every certificate.
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.solver.run(self._end_epoch)
+                if not self.rows:
+                    self._end_epoch()
         finally:
             for observer in self.observers:
                 observer.close()
-        if not (self.converged or self.stopped):
-            self._warn()
         return self
 
     def _begin_epoch(self):
@@ -131,6 +145,7 @@ class Loop:
         self._seconds += perf_counter() - self._resumed
         solver, n = self.solver, self.solver.problem.n_sequences
         certificate = solver.certify()
+        _check_finite(certificate)
         row = {
             "epoch": len(self.rows) + 1,
             "updates": solver.n_updates / n,
@@ -157,11 +172,25 @@ class Loop:
             for column in HISTORY_COLUMNS
         }
 
-    def _warn(self):
-        warnings.warn(
-            f"the duality gap is {self.rows[-1]['gap']:.3g} after {len(self.rows)} "
-            f"epochs, above tol * P(0) = {self.target:.3g}: increase max_iter, tol or "
-            "alpha, or scale the features",
-            ConvergenceWarning,
-            stacklevel=4,
+    def complaint(self):
+        """Return what to warn of: the gap, if the run ended above the target."""
+        if self.converged or self.stopped:
+            return None
+        last = self.rows[-1]
+        reason = f" ({self.solver.message})" if self.solver.message else ""
+        advice = "increase max_iter, tol or alpha, or scale the features"
+        if last["primal"] > self.solver.problem.initial_primal:
+            advice += "; few and long sequences are a case for LBFGSCRF"
+        return (
+            f"the duality gap is {last['gap']:.3g} after {last['epoch']} epochs"
+            f"{reason}, above tol * P(0) = {self.target:.3g}: {advice}"
+        )
+
+
+def _check_finite(certificate):
+    values = certificate.primal, certificate.dual, certificate.gap
+    if not np.isfinite(values).all():
+        raise ValueError(
+            "the objective is not finite: scale the features in X, or take a larger "
+            "alpha"
         )

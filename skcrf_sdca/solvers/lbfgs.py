@@ -51,7 +51,7 @@ class LBFGS(Solver):
             if end_epoch():
                 raise StopIteration
 
-        minimize(
+        result = minimize(
             self._count,
             self.model.w.copy(),
             jac=True,
@@ -66,10 +66,7 @@ class LBFGS(Solver):
                 "maxls": 50,
             },
         )
-
-    def epoch(self):
-        """Do nothing: scipy owns the iterations, see `run`."""
-        raise NotImplementedError("LBFGS.run makes all epochs")
+        self.message = f"L-BFGS: {result.message}"
 
     def certify(self):
         """Certify the current weights; free if they were evaluated last."""

@@ -4,11 +4,11 @@ import numpy as np
 
 from skcrf_sdca._kernels._sdca import SDCAKernel
 from skcrf_sdca.marginals import Marginals
-from skcrf_sdca.samplers import FIRST_GAP, SCHEMES
-from skcrf_sdca.solvers.base import Solver
+from skcrf_sdca.samplers import SCHEMES, first_gap
+from skcrf_sdca.solvers.base import EpochSolver
 
 
-class SDCA(Solver):
+class SDCA(EpochSolver):
     """SDCA with exact line search and adaptive sampling.
 
     Keeps w = what(mu): each visit moves both, and each certificate makes w anew from
@@ -53,11 +53,8 @@ class SDCA(Solver):
         self.rng = rng
         self.marginals = self._first_marginals(init_smoothing, state)
         self.entropy = self.marginals.entropy()
-        self.gaps = np.full(problem.n_sequences, FIRST_GAP)
-        edge_total = problem.edge_total(self.marginals.edge_sums())
-        self.model = problem.new_model(
-            problem.primal_point(self.marginals.node, edge_total)
-        )
+        self.gaps = np.full(problem.n_sequences, first_gap(problem))
+        self.model = problem.new_model(problem.dual_to_primal(self.marginals))
         self.kernel = SDCAKernel(
             problem.rows,
             problem.offsets,
@@ -105,9 +102,7 @@ class SDCA(Solver):
     def certify(self):
         """Make w anew from the marginals and certify it."""
         w, self.certified_gaps, certificate = self.problem.certify_dual(
-            self.marginals.node,
-            self.marginals.edge_sums(n_jobs=self.problem.n_jobs),
-            self.entropy,
+            self.marginals, self.entropy
         )
         self.model.w[:] = w
         return certificate
