@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from skcrf_sdca import oracle
 from skcrf_sdca._inputs import evaluation_labels, prediction_data, training_data
 from skcrf_sdca._kernels._features import FeatureRows
+from skcrf_sdca._kernels._weights import Weights
 from skcrf_sdca.callbacks import CallbackBridge, EpochPrinter
 from skcrf_sdca.kinds import TABLE, as_sequence_list
 from skcrf_sdca.labels import decode_labels
@@ -244,10 +245,10 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
             self.intercept_,
             self.start_,
             self.end_,
-            self.transition_,
+            np.ascontiguousarray(self.transition_),
         )
         scores = node_scores(
-            FeatureRows(data.X), data.offsets, blocks, n_jobs=self.n_jobs
+            FeatureRows(data.X), data.offsets, Weights(blocks), n_jobs=self.n_jobs
         )
         return scores, self.transition_, data.offsets
 

@@ -20,8 +20,9 @@ class DualityGapMonitor(ScoringMonitor):
     """Record primal, dual and duality gap of every epoch of every CRF fitted.
 
     Set on a CRF it follows its fits; set on a Pipeline, GridSearchCV or another
-    meta-estimator it follows the CRF below in every fit, in worker processes too. It
-    computes nothing: the certificate of each epoch is made in any case.
+    meta-estimator it follows the CRF below in every fit, in worker processes too. Set
+    it on the outermost estimator: scikit-learn hands it down from there. It computes
+    nothing: the certificate of each epoch is made in any case.
 
     Read the records with ``get_logs(select="most_recent" | "all")``. A log has
     ``data``, a list of dicts, and ``data_as_pandas``, a DataFrame; each row has the

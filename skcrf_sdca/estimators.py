@@ -206,7 +206,8 @@ class LBFGSCRF(BaseCRF):
 
     See Also
     --------
-    SDCACRF : The same model by dual coordinate ascent, usually much faster.
+    SDCACRF : The same model by dual coordinate ascent: much faster where there are many
+        sequences, slower where there are a few long ones.
 
     Examples
     --------

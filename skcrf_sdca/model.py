@@ -10,6 +10,7 @@ Owns the feature map [LePriol18, App. B]:
 
 import numpy as np
 
+from skcrf_sdca._kernels._weights import Weights
 from skcrf_sdca._parallel import over_ranges
 
 
@@ -52,10 +53,10 @@ class ChainModel:
         self.coef = coef.reshape(n_features, n_labels)
         self.transition = transition.reshape(n_labels, n_labels)
 
-    @property
-    def blocks(self):
-        """The five views: coef, intercept, start, end, transition."""
-        return self.coef, self.intercept, self.start, self.end, self.transition
+    def weights(self):
+        """Return the blocks as the kernels take them; they share memory with ``w``."""
+        blocks = self.coef, self.intercept, self.start, self.end, self.transition
+        return Weights(blocks, self.boundaries)
 
     def with_weights(self, w):
         """Return a model of the same shape over another vector of weights."""
@@ -73,7 +74,7 @@ class ChainModel:
         n_jobs : int, default=None
             Threads.
         """
-        return node_scores(rows, offsets, self.blocks, n_jobs=n_jobs)
+        return node_scores(rows, offsets, self.weights(), n_jobs=n_jobs)
 
     def expected_features(self, rows, offsets, weight, node, edge_total):
         """Return sum_i weight[i] E_{mu_i} F(x_i, .) as a flat vector like ``w``.
@@ -101,15 +102,14 @@ class ChainModel:
         return out.w
 
 
-def node_scores(rows, offsets, blocks, *, n_jobs=None):
-    """Return the node scores of all positions under the five blocks of weights.
+def node_scores(rows, offsets, weights, *, n_jobs=None):
+    """Return the node scores of all positions.
 
     Parameters
     ----------
     rows : FeatureRows
     offsets : ndarray of shape (n + 1,), int64
-    blocks : tuple of ndarrays
-        coef, intercept, start, end, transition (not used here).
+    weights : Weights
     n_jobs : int, default=None
         Threads.
 
@@ -117,11 +117,10 @@ def node_scores(rows, offsets, blocks, *, n_jobs=None):
     -------
     node_scores : ndarray of shape (n_positions, n_labels)
     """
-    coef, intercept, start, end, _ = blocks
-    out = np.empty((rows.n_rows, len(intercept)))
+    out = np.empty((rows.n_rows, weights.n_labels))
 
     def run(b, e):
-        rows.node_scores(coef, intercept, start, end, offsets, b, e, out)
+        weights.node_scores(rows, offsets, b, e, out)
 
     over_ranges(run, offsets, n_jobs)
     return out

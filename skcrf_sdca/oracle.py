@@ -23,9 +23,17 @@ def _as_chains(node_scores, transition, offsets):
             f"transition has shape {transition.shape}; node_scores with {n_labels} "
             f"labels need {(n_labels, n_labels)}"
         )
-    if offsets is None:
-        offsets = [0, len(node_scores)]
-    return node_scores, transition, np.ascontiguousarray(offsets, dtype=np.int64)
+    if n_labels == 0:
+        raise ValueError("node_scores must have at least one label (column)")
+    offsets = [0, len(node_scores)] if offsets is None else offsets
+    offsets = np.ascontiguousarray(offsets, dtype=np.int64)
+    ends = offsets[:1].tolist() + offsets[-1:].tolist()
+    if ends != [0, len(node_scores)] or (np.diff(offsets) < 0).any():
+        raise ValueError(
+            f"offsets must not decrease, from 0 to the {len(node_scores)} rows of "
+            "node_scores"
+        )
+    return node_scores, transition, offsets
 
 
 def log_partition(node_scores, transition, offsets=None, *, n_jobs=None):
@@ -122,6 +130,9 @@ def expectations(node_scores, transition, offsets, weight, *, n_jobs=None):
     log_partition : ndarray of shape (n,)
     """
     node_scores, transition, offsets = _as_chains(node_scores, transition, offsets)
+    weight = np.ascontiguousarray(weight, dtype=np.float64)
+    if weight.shape != (len(offsets) - 1,):
+        raise ValueError(f"{weight.shape} weights for {len(offsets) - 1} chains")
     node = np.empty_like(node_scores)
     values = np.empty(len(offsets) - 1)
 

@@ -149,3 +149,10 @@ def test_quiet_by_default(capsys):
     SDCACRF(tol=1e-2, random_state=0).fit(X, y)
     captured = capsys.readouterr()
     assert captured.out == captured.err == ""
+
+
+def test_generators_reach_the_callbacks_as_lists():
+    monitor = ScoringMonitor(scoring={"score": _score})
+    crf = SDCACRF(tol=1e-1, random_state=0).set_callbacks(monitor)
+    crf.fit((x for x in X), (labels for labels in y))
+    assert monitor.get_logs().data[-1]["score"] == crf.score(X, y)

@@ -22,17 +22,35 @@ cdef class FeatureRows:
     ----------
     X : csr_array or ndarray of shape (n_rows, n_features), float64
         CSR indices are int32; repeated indices in a row add up.
+
+    Raises
+    ------
+    ValueError
+        If the arrays of a CSR array are not consistent.
     """
 
     def __cinit__(self, X):
         self.n_rows, self.n_features = X.shape
         self.is_sparse = issparse(X)
-        if self.is_sparse:
-            self.data = X.data
-            self.indices = X.indices
-            self.indptr = X.indptr.astype(np.int64, copy=False)
-        else:
+        if not self.is_sparse:
             self.dense = X
+            return
+        # The arrays may be the caller's, changed since they were packed.
+        bounds = X.indptr
+        if (
+            len(bounds) != self.n_rows + 1 or bounds[0] != 0
+            or bounds[self.n_rows] > min(len(X.indices), len(X.data))
+            or (np.diff(bounds) < 0).any()
+            or X.indices.min(initial=0) < 0
+            or X.indices.max(initial=-1) >= self.n_features
+        ):
+            raise ValueError(
+                "the CSR arrays of X are not consistent: they were changed after X was "
+                "packed"
+            )
+        self.data = X.data
+        self.indices = X.indices
+        self.indptr = bounds.astype(np.int64, copy=False)
 
     cdef void add_scores(
         self,
@@ -56,32 +74,6 @@ cdef class FeatureRows:
                         axpy(self.dense[t, j], coef + j * n_labels, scores, n_labels)
             scores += n_labels
 
-    def node_scores(
-        self,
-        const double[:, ::1] coef,              # in, (d, K)
-        const double[::1] intercept,            # in, (K,)
-        const double[::1] start,                # in, (K,)
-        const double[::1] stop,                 # in, (K,)
-        const long long[::1] offsets,           # in, (n + 1,)
-        Py_ssize_t begin, Py_ssize_t end,
-        double[:, ::1] out,                     # out, (N, K)
-    ):
-        """Write the node scores of the sequences begin <= i < end."""
-        cdef Py_ssize_t i, t, k, first, last, n_labels = intercept.shape[0]
-        cdef const double* weights = &coef[0, 0] if coef.shape[0] > 0 else NULL
-        with nogil:
-            for i in range(begin, end):
-                first, last = offsets[i], offsets[i + 1]
-                if first == last:
-                    continue
-                for t in range(first, last):
-                    for k in range(n_labels):
-                        out[t, k] = intercept[k]
-                for k in range(n_labels):
-                    out[first, k] += start[k]
-                    out[last - 1, k] += stop[k]
-                self.add_scores(first, last, weights, n_labels, &out[first, 0])
-
     def add_expected(
         self,
         const double[:, ::1] node,              # in, (N, K)
@@ -89,6 +81,8 @@ cdef class FeatureRows:
     ):
         """Add coef += sum_t x_t^T node_t."""
         cdef Py_ssize_t t, j, n_labels = node.shape[1]
+        if node.shape[0] != self.n_rows or coef.shape[0] != self.n_features:
+            raise ValueError("node and coef do not have the shapes of the rows")
         with nogil:
             for t in range(self.n_rows):
                 if self.is_sparse:

@@ -14,7 +14,8 @@ from ._chain cimport Workspace, forward_backward
 from ._features cimport DistinctFeatures, FeatureRows
 from ._line_search cimport Part, Segment, move, newton_step
 from ._samplers cimport Sampler
-from ._vecmath cimport axpy, dot, vdirection, vmove
+from ._vecmath cimport dot, vdirection, vmove
+from ._weights cimport FeatureSums, Weights
 
 import numpy as np
 
@@ -31,11 +32,11 @@ cdef class SDCAKernel:
     Parameters
     ----------
     rows : FeatureRows
+    weights : Weights
+        Changed in place.
     offsets, edge_offsets : ndarray of shape (n + 1,), int64
     scale : ndarray of shape (n,)
         weight_i / alpha with the weights summing to 1; 1 / (alpha n) if all are equal.
-    weights : tuple of (d, K), (K,), (K,), (K,), (K, K) arrays
-        coef, intercept, start, end, transition: changed in place.
     node, edge : ndarrays of shape (N, K) and (M, K, K)
         Marginals mu: changed in place.
     entropy, gaps, steps : ndarrays of shape (n,)
@@ -44,8 +45,6 @@ cdef class SDCAKernel:
     fixed_step : float
         Step of every visit; 0 for the exact line search.
     line_search_tol : float
-    boundaries : bool
-        Whether start, end and transition weights exist.
     """
 
     cdef readonly Py_ssize_t n_evaluations
@@ -53,19 +52,14 @@ cdef class SDCAKernel:
     cdef Py_ssize_t n_labels
     cdef double fixed_step
     cdef double line_search_tol
-    cdef bint boundaries
     cdef FeatureRows rows
-    cdef DistinctFeatures features
+    cdef Weights weights
+    cdef FeatureSums sums
     cdef Workspace work
     cdef Sampler sampler
     cdef const long long[::1] offsets
     cdef const long long[::1] edge_offsets
     cdef const double[::1] scale
-    cdef double[:, ::1] coef
-    cdef double[::1] intercept
-    cdef double[::1] start
-    cdef double[::1] end
-    cdef double[:, ::1] transition
     cdef double[:, ::1] node
     cdef double[:, :, ::1] edge
     cdef double[::1] entropy
@@ -79,27 +73,23 @@ cdef class SDCAKernel:
     cdef float[::1] node_ratio          # node_direction / target
     cdef float[::1] edge_single
     cdef float[::1] edge_ratio
-    cdef double[::1] feature_sums       # (distinct features, K)
-    cdef double[::1] node_sum           # (K,) sum over t of node_direction
-    cdef double[::1] edge_sum           # (K, K) sum over t of edge_direction
     cdef double[::1] mu_sum             # (K, K) sum over t of the marginals
 
     def __init__(
-        self, FeatureRows rows, offsets, edge_offsets, scale, weights, node, edge,
-        entropy, gaps, steps, Sampler sampler, *, double fixed_step,
-        double line_search_tol, bint boundaries,
+        self, FeatureRows rows, Weights weights, offsets, edge_offsets, scale, node,
+        edge, entropy, gaps, steps, Sampler sampler, *, double fixed_step,
+        double line_search_tol,
     ):
         cdef Py_ssize_t longest = int(np.diff(offsets).max(initial=1))
         self.rows = rows
-        self.features = DistinctFeatures(rows, offsets)
+        self.weights = weights
+        self.sums = FeatureSums(DistinctFeatures(rows, offsets), weights)
         self.offsets, self.edge_offsets, self.scale = offsets, edge_offsets, scale
-        self.coef, self.intercept, self.start, self.end, self.transition = weights
         self.node, self.edge = node, edge
         self.entropy, self.gaps, self.steps = entropy, gaps, steps
         self.sampler = sampler
         self.fixed_step = fixed_step
         self.line_search_tol = line_search_tol
-        self.boundaries = boundaries
         self.n_labels = node.shape[1]
         self.work = Workspace(longest, self.n_labels)
         matrix = self.n_labels * self.n_labels
@@ -111,9 +101,6 @@ cdef class SDCAKernel:
         self.edge_direction = np.empty(n_edge_numbers)
         self.edge_single = np.empty(n_edge_numbers, dtype=np.float32)
         self.edge_ratio = np.empty(n_edge_numbers, dtype=np.float32)
-        self.feature_sums = np.empty(max(self.features.max_count, 1) * self.n_labels)
-        self.node_sum = np.empty(matrix)
-        self.edge_sum = np.empty(matrix)
         self.mu_sum = np.empty(matrix)
 
     def epoch(self, const double[:, ::1] uniforms):
@@ -160,17 +147,17 @@ cdef class SDCAKernel:
         gap -= self.entropy[i]
         vdirection(
             &self.node_direction[0], mu_node, length, n,
-            &self.node_sum[0], &self.mu_sum[0], &self.node_single[0],
+            &self.sums.node[0], &self.mu_sum[0], &self.node_single[0],
             &self.node_ratio[0],
         )
         linear = dot(&self.node_direction[0], &self.scores[0], length * n)
         vdirection(
             &self.edge_direction[0], mu_edge, length - 1, n * n,
-            &self.edge_sum[0], &self.mu_sum[0], &self.edge_single[0],
+            &self.sums.edge[0], &self.mu_sum[0], &self.edge_single[0],
             &self.edge_ratio[0],
         )
-        linear += dot(&self.edge_sum[0], &self.transition[0, 0], n * n)
-        gap -= dot(&self.mu_sum[0], &self.transition[0, 0], n * n)
+        linear += dot(&self.sums.edge[0], &self.weights.transition[0, 0], n * n)
+        gap -= dot(&self.mu_sum[0], &self.weights.transition[0, 0], n * n)
         if gap != gap:
             return False
         gap = max(gap, 0.0)
@@ -179,12 +166,10 @@ cdef class SDCAKernel:
         if gap == 0.0:
             return True
 
-        self.features.sum_rows(
-            i, first, first + length, &self.node_direction[0], n, &self.feature_sums[0]
-        )
+        self.sums.set(i, first, length, &self.node_direction[0])
         self.set_parts(&segment, mu_node, mu_edge, length)
         segment.linear = linear
-        segment.quadratic = self.scale[i] * self.squared_norm(i, length)
+        segment.quadratic = self.scale[i] * self.sums.squared_norm()
         step = self.search(i, &segment)
         if step != step:
             return False
@@ -196,26 +181,17 @@ cdef class SDCAKernel:
                 mu_node + (length - 1) * n,
                 &self.node_direction[(length - 1) * n], step, n,
             )
-        self.move_weights(i, length, -self.scale[i] * step)
+        self.sums.add_to_weights(-self.scale[i] * step)
         self.steps[i] = step
         return True
 
     cdef double ask_oracle(self, Py_ssize_t first, Py_ssize_t length) noexcept nogil:
         """Write the scores and the target marginals; return log Z."""
-        cdef Py_ssize_t t, k, n = self.n_labels
-        cdef double* scores = &self.scores[0]
-        for t in range(length):
-            for k in range(n):
-                scores[t * n + k] = self.intercept[k]
-        for k in range(n):
-            scores[k] += self.start[k]
-            scores[(length - 1) * n + k] += self.end[k]
-        if self.coef.shape[0] > 0:
-            self.rows.add_scores(first, first + length, &self.coef[0, 0], n, scores)
-        self.work.set_transition(&self.transition[0, 0])
+        self.weights.score_nodes(self.rows, first, length, &self.scores[0])
+        self.work.set_transition(&self.weights.transition[0, 0])
         self.n_oracle_calls += 1
         return forward_backward(
-            self.work, scores, length, &self.node_direction[0],
+            self.work, &self.scores[0], length, &self.node_direction[0],
             &self.edge_direction[0], NULL,
         )
 
@@ -241,19 +217,6 @@ cdef class SDCAKernel:
             nodes.p + n, nodes.direction + n, nodes.single + n, nodes.ratio + n,
             (length - 2) * n,
         )
-
-    cdef double squared_norm(self, Py_ssize_t i, Py_ssize_t length) noexcept nogil:
-        """Return || sum_t features of direction ||^2 over all blocks of weights."""
-        cdef Py_ssize_t n = self.n_labels
-        cdef double* outer = &self.node_direction[(length - 1) * n]
-        cdef double* sums = &self.feature_sums[0]
-        cdef double norm = dot(sums, sums, self.features.count(i) * n)
-        norm += dot(&self.node_sum[0], &self.node_sum[0], n)
-        if self.boundaries:
-            norm += dot(&self.node_direction[0], &self.node_direction[0], n)
-            norm += dot(outer, outer, n)
-            norm += dot(&self.edge_sum[0], &self.edge_sum[0], n * n)
-        return norm
 
     cdef double search(self, Py_ssize_t i, Segment* segment) noexcept nogil:
         """Return the step: the fixed one, or that of the line search."""
@@ -283,18 +246,3 @@ cdef class SDCAKernel:
                 new = move(segment, -step)
         self.entropy[i] = new
         return step
-
-    cdef void move_weights(
-        self, Py_ssize_t i, Py_ssize_t length, double step
-    ) noexcept nogil:
-        """Add step times the features of direction to every block of weights."""
-        cdef Py_ssize_t n = self.n_labels
-        if self.coef.shape[0] > 0:
-            self.features.move_coef(
-                i, step, &self.feature_sums[0], n, &self.coef[0, 0]
-            )
-        axpy(step, &self.node_sum[0], &self.intercept[0], n)
-        if self.boundaries:
-            axpy(step, &self.node_direction[0], &self.start[0], n)
-            axpy(step, &self.node_direction[(length - 1) * n], &self.end[0], n)
-            axpy(step, &self.edge_sum[0], &self.transition[0, 0], n * n)

@@ -57,10 +57,10 @@ class SDCA(EpochSolver):
         self.model = problem.new_model(problem.dual_to_primal(self.marginals))
         self.kernel = SDCAKernel(
             problem.rows,
+            self.model.weights(),
             problem.offsets,
             self.marginals.edge_offsets,
             problem.scale,
-            self.model.blocks,
             self.marginals.node,
             self.marginals.edge,
             self.entropy,
@@ -69,7 +69,6 @@ class SDCA(EpochSolver):
             SCHEMES[sampling].make(problem, sampling_mix),
             fixed_step=step if line_search == "fixed" else 0.0,
             line_search_tol=line_search_tol,
-            boundaries=problem.boundaries,
         )
 
     def _first_marginals(self, init_smoothing, state):

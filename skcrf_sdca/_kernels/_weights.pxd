@@ -1,0 +1,36 @@
+"""The weights of a chain model, and the features that move them: see _weights.pyx."""
+
+from ._features cimport DistinctFeatures, FeatureRows
+
+
+cdef class Weights:
+    cdef readonly Py_ssize_t n_features
+    cdef readonly Py_ssize_t n_labels
+    cdef readonly bint boundaries
+    cdef const double[:, ::1] coef
+    cdef const double[::1] intercept
+    cdef const double[::1] start
+    cdef const double[::1] end
+    cdef const double[:, ::1] transition
+
+    cdef const double* coef_pointer(self) noexcept nogil
+    cdef void score_nodes(
+        self, FeatureRows rows, Py_ssize_t first, Py_ssize_t length,
+        double* scores) noexcept nogil
+
+
+cdef class FeatureSums:
+    cdef Weights weights
+    cdef DistinctFeatures features
+    cdef Py_ssize_t i
+    cdef const double* first_node
+    cdef const double* last_node
+    cdef double[::1] distinct           # (distinct features, K)
+    cdef double[::1] node               # (K,) summed over t; set by the caller
+    cdef double[::1] edge               # (K, K) summed over t; set by the caller
+
+    cdef void set(
+        self, Py_ssize_t i, Py_ssize_t first, Py_ssize_t length,
+        const double* node_values) noexcept nogil
+    cdef double squared_norm(self) noexcept nogil
+    cdef void add_to_weights(self, double step) noexcept nogil

@@ -1,0 +1,147 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""The weights of a chain model, and the features that move them.
+
+Owns the five blocks of weights as the other kernels see them: the node scores that they
+give, and the features of a change of one sequence's marginals, by which every dual
+solver moves them.
+"""
+
+from ._features cimport DistinctFeatures, FeatureRows
+from ._vecmath cimport axpy, dot
+
+import numpy as np
+
+
+cdef class Weights:
+    """The five blocks of weights of a model.
+
+    Parameters
+    ----------
+    blocks : tuple of ndarrays
+        coef (d, K), intercept (K,), start (K,), end (K,), transition (K, K); float64,
+        C-contiguous. Only `FeatureSums.add_to_weights` changes them.
+    boundaries : bool
+        Whether start, end and transition weights exist; else they are zero and stay so.
+
+    Raises
+    ------
+    ValueError
+        If the shapes of the blocks do not agree.
+    """
+
+    def __cinit__(self, blocks, bint boundaries=True):
+        n_labels = len(blocks[1])
+        shapes = [block.shape for block in blocks]
+        if n_labels == 0 or shapes != [
+            (len(blocks[0]), n_labels), (n_labels,), (n_labels,), (n_labels,),
+            (n_labels, n_labels),
+        ]:
+            raise ValueError(
+                "the weights have shapes that do not agree: coef, intercept, start, "
+                f"end, transition are {shapes}"
+            )
+        self.coef, self.intercept, self.start, self.end, self.transition = blocks
+        self.n_features, self.n_labels = shapes[0]
+        self.boundaries = boundaries
+
+    cdef const double* coef_pointer(self) noexcept nogil:
+        """Return the address of coef, NULL if there are no features."""
+        return &self.coef[0, 0] if self.n_features > 0 else NULL
+
+    cdef void score_nodes(
+        self,
+        FeatureRows rows,
+        Py_ssize_t first, Py_ssize_t length,
+        double* scores,                         # out, (T, K)
+    ) noexcept nogil:
+        """Write the node scores of the sequence of the rows first, first + 1, ..."""
+        cdef Py_ssize_t t, k, n = self.n_labels
+        if length == 0:
+            return
+        for t in range(length):
+            for k in range(n):
+                scores[t * n + k] = self.intercept[k]
+        for k in range(n):
+            scores[k] += self.start[k]
+            scores[(length - 1) * n + k] += self.end[k]
+        rows.add_scores(first, first + length, self.coef_pointer(), n, scores)
+
+    def node_scores(
+        self,
+        FeatureRows rows,
+        const long long[::1] offsets,           # in, (n + 1,)
+        Py_ssize_t begin, Py_ssize_t end,
+        double[:, ::1] out,                     # out, (N, K)
+    ):
+        """Write the node scores of the sequences begin <= i < end."""
+        cdef Py_ssize_t i
+        if rows.n_features != self.n_features or out.shape[1] != self.n_labels:
+            raise ValueError(
+                f"{rows.n_features} features and {out.shape[1]} labels for weights of "
+                f"{self.n_features} features and {self.n_labels} labels"
+            )
+        if rows.n_rows == 0:
+            return
+        with nogil:
+            for i in range(begin, end):
+                self.score_nodes(
+                    rows, offsets[i], offsets[i + 1] - offsets[i],
+                    &out[0, 0] + offsets[i] * self.n_labels,
+                )
+
+
+cdef class FeatureSums:
+    """Features of a change of one sequence's marginals, summed over its positions.
+
+    Parameters
+    ----------
+    features : DistinctFeatures
+    weights : Weights
+        Those that `add_to_weights` moves.
+    """
+
+    def __cinit__(self, DistinctFeatures features, Weights weights):
+        self.features = features
+        self.weights = weights
+        n_labels = weights.n_labels
+        self.distinct = np.empty(max(features.max_count, 1) * n_labels)
+        self.node = np.empty(n_labels)
+        self.edge = np.empty(n_labels * n_labels)
+
+    cdef void set(
+        self,
+        Py_ssize_t i, Py_ssize_t first, Py_ssize_t length,
+        const double* node_values,              # in, (T, K): kept, not copied
+    ) noexcept nogil:
+        """Take the change of sequence i; its sums node and edge have been written."""
+        cdef Py_ssize_t n = self.weights.n_labels
+        self.i = i
+        self.first_node = node_values
+        self.last_node = node_values + (length - 1) * n
+        self.features.sum_rows(
+            i, first, first + length, node_values, n, &self.distinct[0]
+        )
+
+    cdef double squared_norm(self) noexcept nogil:
+        """Return the squared norm over all blocks of weights."""
+        cdef Py_ssize_t n = self.weights.n_labels
+        cdef Py_ssize_t n_distinct = self.features.count(self.i) * n
+        cdef double norm = dot(&self.distinct[0], &self.distinct[0], n_distinct)
+        norm += dot(&self.node[0], &self.node[0], n)
+        if self.weights.boundaries:
+            norm += dot(self.first_node, self.first_node, n)
+            norm += dot(self.last_node, self.last_node, n)
+            norm += dot(&self.edge[0], &self.edge[0], n * n)
+        return norm
+
+    cdef void add_to_weights(self, double step) noexcept nogil:
+        """Add step times the features to every block of weights."""
+        cdef Py_ssize_t n = self.weights.n_labels
+        self.features.move_coef(
+            self.i, step, &self.distinct[0], n, <double*> self.weights.coef_pointer()
+        )
+        axpy(step, &self.node[0], <double*> &self.weights.intercept[0], n)
+        if self.weights.boundaries:
+            axpy(step, self.first_node, <double*> &self.weights.start[0], n)
+            axpy(step, self.last_node, <double*> &self.weights.end[0], n)
+            axpy(step, &self.edge[0], <double*> &self.weights.transition[0, 0], n * n)
