@@ -149,6 +149,13 @@ def test_line_search_precision_does_not_matter_for_convergence(problem, toleranc
     assert Loop(solver, max_iter=3000, tol=1e-10).run().converged
 
 
+def test_the_line_search_needs_few_evaluations(problem):
+    solver = make_sdca(problem)
+    for _ in range(20):
+        solver.epoch()
+    assert 1.0 <= solver.kernel.n_evaluations / solver.n_updates <= 3.0
+
+
 def test_the_gap_bounds_the_distance_from_the_optimum(problem, optimum):
     best = optimum.certify().primal
     for solver in (make_sdca(problem), LBFGS(problem, None, max_iter=1000)):

@@ -7,64 +7,46 @@ moves w = what(mu) with them. Owns the arithmetic of the visit; the arrays belon
 solver's state and are changed in place.
 """
 
-from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs
 
 from ._chain cimport Workspace, forward_backward
-from ._features cimport DistinctFeatures, FeatureRows
 from ._line_search cimport Part, Segment, move, newton_step
-from ._samplers cimport Sampler
 from ._vecmath cimport dot, vdirection, vmove
-from ._weights cimport FeatureSums, Weights
+from ._visits cimport Visitor
 
 import numpy as np
 
 # A step is taken back, halved, while the dual falls by more than rounding.
 cdef double ROUNDING = 1e-12
 cdef int MAX_HALVINGS = 40
-# Edge marginals between two looks for Ctrl-C: some hundredths of a second.
-cdef Py_ssize_t WORK_BETWEEN_SIGNALS = 4_000_000
 
 
-cdef class SDCAKernel:
+cdef class SDCAKernel(Visitor):
     """The arrays of one SDCA run and the visits that change them.
 
     Parameters
     ----------
-    rows : FeatureRows
-    weights : Weights
-        Changed in place.
-    offsets, edge_offsets : ndarray of shape (n + 1,), int64
-    scale : ndarray of shape (n,)
-        weight_i / alpha with the weights summing to 1; 1 / (alpha n) if all are equal.
+    rows, weights, offsets, scale, gaps, sampler
+        As for `Visitor`.
+    edge_offsets : ndarray of shape (n + 1,), int64
     node, edge : ndarrays of shape (N, K) and (M, K, K)
         Marginals mu: changed in place.
-    entropy, gaps, steps : ndarrays of shape (n,)
-        H(mu_i), the gap of i and the step when last visited: changed in place.
-    sampler : Sampler
+    entropy : ndarray of shape (n,)
+        H(mu_i): changed in place.
     fixed_step : float
         Step of every visit; 0 for the exact line search.
     line_search_tol : float
     """
 
     cdef readonly Py_ssize_t n_evaluations
-    cdef readonly Py_ssize_t n_oracle_calls
-    cdef Py_ssize_t n_labels
     cdef double fixed_step
     cdef double line_search_tol
-    cdef FeatureRows rows
-    cdef Weights weights
-    cdef FeatureSums sums
     cdef Workspace work
-    cdef Sampler sampler
-    cdef const long long[::1] offsets
     cdef const long long[::1] edge_offsets
-    cdef const double[::1] scale
     cdef double[:, ::1] node
     cdef double[:, :, ::1] edge
     cdef double[::1] entropy
-    cdef double[::1] gaps
-    cdef double[::1] steps
+    cdef double[::1] steps              # (n,) the step of the last visit
     # Buffers of one visit.
     cdef double[::1] scores             # (T, K)
     cdef double[::1] node_direction     # (T, K)
@@ -76,99 +58,52 @@ cdef class SDCAKernel:
     cdef double[::1] mu_sum             # (K, K) sum over t of the marginals
 
     def __init__(
-        self, FeatureRows rows, Weights weights, offsets, edge_offsets, scale, node,
-        edge, entropy, gaps, steps, Sampler sampler, *, double fixed_step,
-        double line_search_tol,
+        self, rows, weights, offsets, scale, gaps, sampler, *, edge_offsets, node,
+        edge, entropy, double fixed_step, double line_search_tol,
     ):
-        cdef Py_ssize_t longest = int(np.diff(offsets).max(initial=1))
-        self.rows = rows
-        self.weights = weights
-        self.sums = FeatureSums(DistinctFeatures(rows, offsets), weights)
-        self.offsets, self.edge_offsets, self.scale = offsets, edge_offsets, scale
-        self.node, self.edge = node, edge
-        self.entropy, self.gaps, self.steps = entropy, gaps, steps
-        self.sampler = sampler
+        super().__init__(rows, weights, offsets, scale, gaps, sampler)
+        self.edge_offsets = edge_offsets
+        self.node, self.edge, self.entropy = node, edge, entropy
+        self.steps = np.full(len(offsets) - 1, 0.5)
         self.fixed_step = fixed_step
         self.line_search_tol = line_search_tol
-        self.n_labels = node.shape[1]
-        self.work = Workspace(longest, self.n_labels)
+        self.work = Workspace(self.longest, self.n_labels)
         matrix = self.n_labels * self.n_labels
-        self.scores = np.empty(longest * self.n_labels)
-        self.node_direction = np.empty(longest * self.n_labels)
-        self.node_single = np.empty(longest * self.n_labels, dtype=np.float32)
-        self.node_ratio = np.empty(longest * self.n_labels, dtype=np.float32)
-        n_edge_numbers = max(longest - 1, 1) * matrix
-        self.edge_direction = np.empty(n_edge_numbers)
-        self.edge_single = np.empty(n_edge_numbers, dtype=np.float32)
-        self.edge_ratio = np.empty(n_edge_numbers, dtype=np.float32)
+        n_node = self.longest * self.n_labels
+        n_edge = max(self.longest - 1, 1) * matrix
+        self.scores = np.empty(n_node)
+        self.node_direction = np.empty(n_node)
+        self.edge_direction = np.empty(n_edge)
+        self.node_single = np.empty(n_node, dtype=np.float32)
+        self.node_ratio = np.empty(n_node, dtype=np.float32)
+        self.edge_single = np.empty(n_edge, dtype=np.float32)
+        self.edge_ratio = np.empty(n_edge, dtype=np.float32)
         self.mu_sum = np.empty(matrix)
-
-    def epoch(self, const double[:, ::1] uniforms):
-        """Make one visit for each row (coin, position) of uniform numbers."""
-        cdef Py_ssize_t v, i = 0, work = 0
-        cdef bint sane = True
-        with nogil:
-            for v in range(uniforms.shape[0]):
-                i = self.sampler.pick(uniforms[v, 0], uniforms[v, 1])
-                sane = self.visit(i)
-                if not sane:
-                    break
-                work += (
-                    (self.offsets[i + 1] - self.offsets[i])
-                    * self.n_labels * self.n_labels
-                )
-                if work > WORK_BETWEEN_SIGNALS:
-                    work = 0
-                    with gil:
-                        PyErr_CheckSignals()
-        if not sane:
-            raise ValueError(
-                f"the scores of sequence {i} or its line search are not finite: scale "
-                "the features in X, or take a larger alpha"
-            )
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit sequence i; return False if a number is not finite."""
         cdef Py_ssize_t first = self.offsets[i]
         cdef Py_ssize_t length = self.offsets[i + 1] - first
-        cdef Py_ssize_t n = self.n_labels
         cdef double* mu_node
         cdef double* mu_edge
-        cdef double log_partition, gap, step, linear
+        cdef double gap, step
         cdef Segment segment
         if length == 0:
-            self.gaps[i] = 0.0
-            self.sampler.record(i, 0.0)
+            self.record_gap(i, 0.0)
             return True
         mu_node = &self.node[first, 0]
         mu_edge = NULL if length == 1 else &self.edge[self.edge_offsets[i], 0, 0]
-        log_partition = self.ask_oracle(first, length)
-        gap = log_partition - dot(mu_node, &self.scores[0], length * n)
-        gap -= self.entropy[i]
-        vdirection(
-            &self.node_direction[0], mu_node, length, n,
-            &self.sums.node[0], &self.mu_sum[0], &self.node_single[0],
-            &self.node_ratio[0],
+        gap = (
+            self.ask_oracle(first, length) - self.entropy[i]
+            - self.find_direction(&segment, mu_node, mu_edge, length)
         )
-        linear = dot(&self.node_direction[0], &self.scores[0], length * n)
-        vdirection(
-            &self.edge_direction[0], mu_edge, length - 1, n * n,
-            &self.sums.edge[0], &self.mu_sum[0], &self.edge_single[0],
-            &self.edge_ratio[0],
-        )
-        linear += dot(&self.sums.edge[0], &self.weights.transition[0, 0], n * n)
-        gap -= dot(&self.mu_sum[0], &self.weights.transition[0, 0], n * n)
         if gap != gap:
             return False
         gap = max(gap, 0.0)
-        self.gaps[i] = gap
-        self.sampler.record(i, gap)
+        self.record_gap(i, gap)
         if gap == 0.0:
             return True
-
         self.sums.set(i, first, length, &self.node_direction[0])
-        self.set_parts(&segment, mu_node, mu_edge, length)
-        segment.linear = linear
         segment.quadratic = self.scale[i] * self.sums.squared_norm()
         step = self.search(i, &segment)
         if step != step:
@@ -176,11 +111,8 @@ cdef class SDCAKernel:
         step = self.move_marginals(i, &segment, step)
         if length > 1:
             # The segment holds the inner nodes; the two outer ones move here.
-            vmove(mu_node, &self.node_direction[0], step, n)
-            vmove(
-                mu_node + (length - 1) * n,
-                &self.node_direction[(length - 1) * n], step, n,
-            )
+            self.move_node(mu_node, 0, step)
+            self.move_node(mu_node, length - 1, step)
         self.sums.add_to_weights(-self.scale[i] * step)
         self.steps[i] = step
         return True
@@ -194,6 +126,40 @@ cdef class SDCAKernel:
             self.work, &self.scores[0], length, &self.node_direction[0],
             &self.edge_direction[0], NULL,
         )
+
+    cdef double find_direction(
+        self,
+        Segment* segment,                       # out, but for quadratic
+        double* mu_node, double* mu_edge,       # in, (T, K) and (T - 1, K, K)
+        Py_ssize_t length,
+    ) noexcept nogil:
+        """Turn the target into the direction; return <mu, scores>."""
+        cdef Py_ssize_t n = self.n_labels
+        cdef const double* transition = &self.weights.transition[0, 0]
+        cdef double expected = dot(mu_node, &self.scores[0], length * n)
+        vdirection(
+            &self.node_direction[0], mu_node, length, n,
+            &self.sums.node[0], &self.mu_sum[0], &self.node_single[0],
+            &self.node_ratio[0],
+        )
+        vdirection(
+            &self.edge_direction[0], mu_edge, length - 1, n * n,
+            &self.sums.edge[0], &self.mu_sum[0], &self.edge_single[0],
+            &self.edge_ratio[0],
+        )
+        self.set_parts(segment, mu_node, mu_edge, length)
+        segment.linear = (
+            dot(&self.node_direction[0], &self.scores[0], length * n)
+            + dot(&self.sums.edge[0], transition, n * n)
+        )
+        return expected + dot(&self.mu_sum[0], transition, n * n)
+
+    cdef void move_node(
+        self, double* mu_node, Py_ssize_t t, double step
+    ) noexcept nogil:
+        """Move the node marginals at position t."""
+        cdef Py_ssize_t n = self.n_labels
+        vmove(mu_node + t * n, &self.node_direction[t * n], step, n)
 
     cdef void set_parts(
         self, Segment* segment, double* mu_node, double* mu_edge, Py_ssize_t length
