@@ -8,12 +8,13 @@ The compiled parts are in _kernels/. A module imports only from those before it.
 
 from skcrf_sdca.callbacks import DualityGapMonitor
 from skcrf_sdca.data import PackedSequences
-from skcrf_sdca.estimators import LBFGSCRF, SDCACRF
+from skcrf_sdca.estimators import LBFGSCRF, OEGCRF, SDCACRF
 from skcrf_sdca.features import SequenceVectorizer
 
 __all__ = [
     "DualityGapMonitor",
     "LBFGSCRF",
+    "OEGCRF",
     "PackedSequences",
     "SDCACRF",
     "SequenceVectorizer",

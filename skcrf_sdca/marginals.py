@@ -174,3 +174,33 @@ class Marginals:
             -self.edge,
         ]
         return max(v.max(initial=0.0) for v in violations)
+
+
+class SummedMarginals:
+    """Node marginals of n chains, and their edge marginals summed over each chain.
+
+    What features need, in memory that does not grow with n_labels^2 a position.
+
+    Parameters
+    ----------
+    node : ndarray of shape (n_positions, n_labels)
+    edge_sums : ndarray of shape (n, n_labels, n_labels)
+    offsets : ndarray of shape (n + 1,), int64
+    """
+
+    def __init__(self, node, edge_sums, offsets):
+        self.node = node
+        self.edge_sums = edge_sums
+        self.offsets = offsets
+
+    def edge_total(self, weight, *, n_jobs=None):
+        """Return sum_i weight[i] edge_sums[i], see `Marginals.edge_total`."""
+        return np.einsum("i,ijk->jk", weight, self.edge_sums)
+
+    def expected_scores(self, node_scores, transition, *, n_jobs=None):
+        """Return the mean score of every chain, see `Marginals.expected_scores`."""
+        n = len(self.edge_sums)
+        of_position = np.repeat(np.arange(n), np.diff(self.offsets))
+        of_nodes = np.einsum("tk,tk->t", self.node, node_scores)
+        of_edges = np.einsum("ijk,jk->i", self.edge_sums, transition)
+        return np.bincount(of_position, weights=of_nodes, minlength=n) + of_edges

@@ -20,7 +20,7 @@ LAYERS = [
     ["problem"],
     ["samplers"],
     ["solvers.base"],
-    ["solvers.sdca", "solvers.lbfgs"],
+    ["solvers.sdca", "solvers.oeg", "solvers.lbfgs"],
     ["callbacks"],
     ["_inputs"],
     ["_base"],

@@ -21,10 +21,16 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.utils._param_validation import InvalidParameterError
 
-from skcrf_sdca import LBFGSCRF, SDCACRF, PackedSequences, SequenceVectorizer
+from skcrf_sdca import (
+    LBFGSCRF,
+    OEGCRF,
+    SDCACRF,
+    PackedSequences,
+    SequenceVectorizer,
+)
 from skcrf_sdca.datasets import make_chains
 
-ESTIMATORS = [SDCACRF(random_state=0), LBFGSCRF()]
+ESTIMATORS = [SDCACRF(random_state=0), OEGCRF(random_state=0), LBFGSCRF()]
 
 ARRAYS, LABELS = make_chains(
     30, n_labels=3, n_features=4, length=(1, 7), random_state=0

@@ -6,17 +6,17 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import packed
-from skcrf_sdca import SDCACRF
+from skcrf_sdca import OEGCRF, SDCACRF
 from skcrf_sdca.datasets import fetch_ocr_letters
 
 pytestmark = pytest.mark.usefixtures("data_folder")
 load = functools.lru_cache(maxsize=1)(packed.load)
 
 
-def fit_for(name, epochs, **parameters):
-    """Return SDCACRF after so many epochs on a packed task, and the task."""
+def fit_for(name, epochs, estimator=SDCACRF, **parameters):
+    """Return an estimator after so many epochs on a packed task, and the task."""
     task = load(name)
-    crf = SDCACRF(task.alpha, max_iter=epochs, tol=0.0, random_state=0, **parameters)
+    crf = estimator(task.alpha, max_iter=epochs, tol=0.0, random_state=0, **parameters)
     with pytest.warns(ConvergenceWarning):
         return crf.fit(task.X, task.y), task
 
@@ -33,6 +33,19 @@ def test_gap_after_some_epochs(name, epochs, gap):
     crf, task = fit_for(name, epochs)
     assert crf.duality_gap_ <= gap
     assert 0.0 <= crf.primal_objective_ - task.optimum <= crf.duality_gap_
+
+
+@pytest.mark.parametrize(
+    ("name", "epochs", "gap"),
+    [
+        ("ocr", 30, 1e-2),
+        ("ned", 10, 1e-4),
+        pytest.param("conll2000", 15, 1e-3, marks=pytest.mark.slow),
+    ],
+)
+def test_gap_of_oeg_after_some_epochs(name, epochs, gap):
+    crf, _ = fit_for(name, epochs, estimator=OEGCRF)
+    assert crf.duality_gap_ <= gap
 
 
 @pytest.mark.slow

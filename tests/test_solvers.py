@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from skcrf_sdca import oracle
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.problem import Problem
 from skcrf_sdca.samplers import SCHEMES
 from skcrf_sdca.solvers.base import Loop, Observer
 from skcrf_sdca.solvers.lbfgs import LBFGS
+from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sdca import SDCA
 from twins import SDCATwin
 
@@ -43,6 +45,24 @@ def make_sdca(problem, seed=0, **changes):
         "init_smoothing": 1e-6,
     }
     return SDCA(problem, np.random.default_rng(seed), **(options | changes))
+
+
+def make_oeg(problem, seed=0, **changes):
+    options = {
+        "sampling": "gap",
+        "sampling_mix": 0.8,
+        "step_init": 0.7,
+        "init_score": 14.0,
+    }
+    return OEG(problem, np.random.default_rng(seed), **(options | changes))
+
+
+DUAL_SOLVERS = {"sdca": make_sdca, "oeg": make_oeg}
+
+
+@pytest.fixture(params=sorted(DUAL_SOLVERS))
+def make_dual(request):
+    return DUAL_SOLVERS[request.param]
 
 
 @pytest.fixture(scope="module")
@@ -124,9 +144,49 @@ def test_what_holds_after_every_epoch(problem, sampling, line_search):
         dual = certificate.dual
 
 
+@pytest.mark.parametrize("sampling", sorted(SCHEMES))
+def test_what_holds_after_every_epoch_of_oeg(problem, sampling):
+    solver = make_oeg(problem, sampling=sampling)
+    dual = -np.inf
+    for _ in range(15):
+        solver.epoch()
+        kept_w = solver.model.w.copy()
+        certificate = solver.certify()
+        assert_allclose(kept_w, solver.model.w, rtol=0, atol=1e-11)
+        # The stored marginals and entropies are those of the natural parameters.
+        for i, (b, e) in enumerate(
+            zip(problem.offsets[:-1], problem.offsets[1:], strict=True)
+        ):
+            marginals, _ = oracle.marginals(
+                solver.theta_node[b:e], solver.theta_edge[i]
+            )
+            assert_allclose(solver.marginals.node[b:e], marginals.node, atol=1e-13)
+            assert_allclose(
+                solver.marginals.edge_sums[i], marginals.edge.sum(axis=0), atol=1e-12
+            )
+            assert_allclose(solver.entropy[i], marginals.entropy()[0], atol=1e-11)
+        gap = certificate.primal - certificate.dual
+        assert_allclose(certificate.gap, gap, rtol=0, atol=1e-9)
+        assert certificate.dual >= dual - 1e-12
+        dual = certificate.dual
+
+
+def test_the_gaps_of_oeg_are_the_divergences(problem):
+    solver = make_oeg(problem)
+    solver.epoch()
+    # A visit that is not allowed to move anything only measures.
+    solver.kernel.max_halvings = -1
+    weights = solver.model.w.copy()
+    solver.kernel.epoch_in_order(np.arange(problem.n_sequences))
+    assert (solver.model.w == weights).all()
+    recorded = solver.gaps.copy()
+    solver.certify()
+    assert_allclose(recorded, solver.certified_gaps, rtol=0, atol=1e-10)
+
+
 @pytest.mark.parametrize("sampling", sorted(set(SCHEMES) - {"max"}))
-def test_sdca_ends_at_the_optimum(problem, optimum, sampling):
-    solver = make_sdca(problem, sampling=sampling)
+def test_dual_solvers_end_at_the_optimum(problem, optimum, sampling, make_dual):
+    solver = make_dual(problem, sampling=sampling)
     loop = Loop(solver, max_iter=3000, tol=1e-12).run()
     assert loop.converged
     assert_allclose(solver.model.w, optimum.model.w, rtol=0, atol=1e-4)
@@ -158,15 +218,16 @@ def test_the_line_search_needs_few_evaluations(problem):
 
 def test_the_gap_bounds_the_distance_from_the_optimum(problem, optimum):
     best = optimum.certify().primal
-    for solver in (make_sdca(problem), LBFGS(problem, None, max_iter=1000)):
+    solvers = make_sdca(problem), make_oeg(problem), LBFGS(problem, None, max_iter=1000)
+    for solver in solvers:
         loop = Loop(solver, max_iter=300, tol=1e-8).run()
         for row in loop.rows:
             assert row["primal"] - best <= row["gap"] + 1e-12
             assert row["dual"] <= best + 1e-12
 
 
-def test_no_drift_over_many_epochs(problem):
-    solver = make_sdca(problem)
+def test_no_drift_over_many_epochs(problem, make_dual):
+    solver = make_dual(problem)
     for _ in range(100):
         solver.epoch()
     kept = solver.model.w.copy()
@@ -175,10 +236,10 @@ def test_no_drift_over_many_epochs(problem):
     assert_allclose(solver.marginals.node.sum(axis=1), 1.0, rtol=0, atol=1e-10)
 
 
-def test_same_seed_same_bits_and_other_seed_other_bits(problem):
+def test_same_seed_same_bits_and_other_seed_other_bits(problem, make_dual):
     weights = []
     for seed in (0, 0, 1):
-        solver = make_sdca(problem, seed=seed)
+        solver = make_dual(problem, seed=seed)
         for _ in range(3):
             solver.epoch()
         weights.append(solver.model.w.tobytes())
@@ -186,38 +247,38 @@ def test_same_seed_same_bits_and_other_seed_other_bits(problem):
     assert weights[0] != weights[2]
 
 
-def test_the_running_estimate_is_near_the_gap(problem):
-    solver = make_sdca(problem)
+def test_the_running_estimate_is_near_the_gap(problem, make_dual):
+    solver = make_dual(problem)
     for _ in range(5):
         solver.epoch()
     gap = solver.certify().gap
     assert 0.2 * gap < solver.gap_estimate() < 5 * gap
 
 
-def test_warm_start_takes_up_the_dual(problem):
-    first = make_sdca(problem)
+def test_warm_start_takes_up_the_dual(problem, make_dual):
+    first = make_dual(problem)
     loop = Loop(first, max_iter=100, tol=1e-6).run()
-    again = make_sdca(problem, state=first.state())
+    again = make_dual(problem, state=first.state())
     assert_allclose(again.model.w, first.model.w, rtol=0, atol=1e-12)
     assert again.certify().gap <= loop.rows[-1]["gap"] + 1e-12
 
 
-def test_warm_start_from_other_data_is_refused(problem):
-    state = make_sdca(problem).state()
+def test_warm_start_from_other_data_is_refused(problem, make_dual):
+    state = make_dual(problem).state()
     other = make_problem(seed=1)
     with pytest.raises(ValueError, match="warm_start=True needs X and y with the same"):
-        make_sdca(other, state=state)
+        make_dual(other, state=state)
     weights = {"w": np.zeros(3)}
     with pytest.raises(ValueError, match="as many features and labels"):
         LBFGS(problem, None, max_iter=1, state=weights)
 
 
-def test_empty_sequences_count_in_n_and_in_nothing_else():
+def test_empty_sequences_count_in_n_and_in_nothing_else(make_dual):
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(t, 2)) for t in (3, 0, 2)]
     labels = np.array([0, 1, 2, 1, 0], dtype=np.int32)
     problem = Problem(PackedSequences.from_sequences(X), labels, 3, 0.1)
-    solver = make_sdca(problem)
+    solver = make_dual(problem)
     loop = Loop(solver, max_iter=500, tol=1e-11).run()
     reference = LBFGS(problem, None, max_iter=500)
     assert loop.converged
@@ -231,7 +292,8 @@ def test_one_label_stops_at_once():
     X = [np.ones((3, 2)), np.ones((1, 2))]
     labels = np.zeros(4, dtype=np.int32)
     problem = Problem(PackedSequences.from_sequences(X), labels, 1, 0.5)
-    for solver in (make_sdca(problem), LBFGS(problem, None, max_iter=10)):
+    solvers = make_sdca(problem), make_oeg(problem), LBFGS(problem, None, max_iter=10)
+    for solver in solvers:
         loop = Loop(solver, max_iter=10, tol=1e-4).run()
         assert loop.converged
         assert len(loop.rows) == 1
@@ -239,7 +301,7 @@ def test_one_label_stops_at_once():
         assert abs(solver.model.w).max() < 1e-15
 
 
-def test_zero_weight_is_absence():
+def test_zero_weight_is_absence(make_dual):
     X, y = make_chains(10, n_labels=N_LABELS, n_features=4, random_state=0)
     weight = np.array([1.0, 0.0, 2.0, 1.0, 0.0, 1.0, 1.0, 0.5, 1.0, 1.0])
     kept = np.flatnonzero(weight)
@@ -252,7 +314,7 @@ def test_zero_weight_is_absence():
             0.1,
             sample_weight=weight[chosen],
         )
-        loop = Loop(make_sdca(problem), max_iter=1000, tol=1e-12).run()
+        loop = Loop(make_dual(problem), max_iter=1000, tol=1e-12).run()
         primals.append(loop.rows[-1]["primal"])
     assert_allclose(primals[0], primals[1], rtol=1e-10)
 
@@ -302,13 +364,14 @@ def test_lbfgs_counts_its_evaluations(problem):
     assert (history["oracle_calls"] >= iterations).all()
 
 
-@pytest.mark.parametrize("name", ["sdca", "lbfgs"])
+@pytest.mark.parametrize("name", ["sdca", "oeg", "lbfgs"])
 def test_an_objective_that_is_not_finite_is_an_error(name):
     X = [np.array([[1e200], [-1e200]]), np.array([[-1e200], [1e200]])]
     problem = Problem(
         PackedSequences.from_sequences(X), np.array([0, 1, 1, 1], np.int32), 2, 1e-8
     )
-    make = {"sdca": make_sdca, "lbfgs": lambda p: LBFGS(p, None, max_iter=5)}[name]
+    others = {"lbfgs": lambda p: LBFGS(p, None, max_iter=5)}
+    make = (DUAL_SOLVERS | others)[name]
     with pytest.raises(ValueError, match="not finite"):
         Loop(make(problem), max_iter=5, tol=0.0).run()
 

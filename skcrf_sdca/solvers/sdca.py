@@ -5,7 +5,7 @@ import numpy as np
 from skcrf_sdca._kernels._sdca import SDCAKernel
 from skcrf_sdca.marginals import Marginals
 from skcrf_sdca.samplers import SCHEMES, first_gap
-from skcrf_sdca.solvers.base import EpochSolver
+from skcrf_sdca.solvers.base import EpochSolver, check_same_sequences
 
 
 class SDCA(EpochSolver):
@@ -79,15 +79,7 @@ class SDCA(EpochSolver):
                 n_labels=problem.n_labels,
                 smoothing=init_smoothing,
             )
-        shape = (problem.offsets[-1], problem.n_labels)
-        if state["node"].shape != shape or not np.array_equal(
-            state["offsets"], problem.offsets
-        ):
-            raise ValueError(
-                "warm_start=True needs X and y with the same sequence lengths and the "
-                "same number of labels as in the last fit; set warm_start=False to fit "
-                "other data"
-            )
+        check_same_sequences(state["node"], state["offsets"], problem)
         return Marginals(state["node"].copy(), state["edge"].copy(), problem.offsets)
 
     def epoch(self):

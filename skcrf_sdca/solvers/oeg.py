@@ -1,0 +1,116 @@
+"""Online exponentiated gradient [Collins08]: state, and call of the epoch."""
+
+import numpy as np
+
+from skcrf_sdca._kernels._oeg import OEGKernel
+from skcrf_sdca.marginals import SummedMarginals
+from skcrf_sdca.samplers import SCHEMES, first_gap
+from skcrf_sdca.solvers.base import EpochSolver, check_same_sequences
+
+# Halvings of the step that one visit may make, in the first epoch and later.
+FIRST_HALVINGS, LATER_HALVINGS = 2, 5
+
+
+class OEG(EpochSolver):
+    """OEG with the step sizes of [Schmidt15, footnote 9], and adaptive sampling.
+
+    The first epoch visits every sequence once, in random order.
+
+    Parameters
+    ----------
+    problem : Problem
+    rng : numpy.random.Generator
+    sampling : str
+        A key of `samplers.SCHEMES`.
+    sampling_mix : float in [0, 1]
+        Share of draws by score, the others being uniform.
+    step_init : float in (0, 1]
+        First step of every sequence.
+    init_score : float
+        Natural parameter of the correct label of each node at the start.
+    state : dict, default=None
+        `state()` of an earlier run on the same sequences, to start from.
+    """
+
+    def __init__(
+        self,
+        problem,
+        rng,
+        *,
+        sampling,
+        sampling_mix,
+        step_init,
+        init_score,
+        state=None,
+    ):
+        self.problem = problem
+        self.rng = rng
+        n, n_labels = problem.n_sequences, problem.n_labels
+        self.theta_node, self.theta_edge = self._first_parameters(init_score, state)
+        self.marginals = SummedMarginals(
+            np.zeros_like(self.theta_node),
+            np.empty((n, n_labels, n_labels)),
+            problem.offsets,
+        )
+        self.entropy = np.empty(n)
+        self.gaps = np.full(n, first_gap(problem))
+        self.model = problem.new_model()
+        self.kernel = OEGKernel(
+            problem.rows,
+            self.model.weights(),
+            problem.offsets,
+            problem.scale,
+            self.gaps,
+            SCHEMES[sampling].make(problem, sampling_mix),
+            theta_node=self.theta_node,
+            theta_edge=self.theta_edge,
+            node=self.marginals.node,
+            edge_sums=self.marginals.edge_sums,
+            theta_log_partition=np.empty(n),
+            entropy=self.entropy,
+            step=np.full(n, step_init),
+        )
+        self.kernel.marginalise()
+        self.model.w[:] = problem.dual_to_primal(self.marginals)
+
+    def _first_parameters(self, init_score, state):
+        problem = self.problem
+        if state is not None:
+            check_same_sequences(state["theta_node"], state["offsets"], problem)
+            return state["theta_node"].copy(), state["theta_edge"].copy()
+        n_labels = problem.n_labels
+        theta_node = np.zeros((len(problem.labels), n_labels))
+        theta_node[np.arange(len(theta_node)), problem.labels] = init_score
+        return theta_node, np.zeros((problem.n_sequences, n_labels, n_labels))
+
+    def epoch(self):
+        """Make n visits."""
+        n = self.problem.n_sequences
+        if self.n_updates == 0:
+            self.kernel.max_halvings = FIRST_HALVINGS
+            self.kernel.epoch_in_order(self.rng.permutation(n))
+        else:
+            self.kernel.max_halvings = LATER_HALVINGS
+            self.kernel.epoch(self.rng.random((n, 2)))
+        self.n_updates += n
+        self.n_oracle_calls = self.kernel.n_oracle_calls
+
+    def certify(self):
+        """Make w anew from the marginals and certify it."""
+        w, self.certified_gaps, certificate = self.problem.certify_dual(
+            self.marginals, self.entropy
+        )
+        self.model.w[:] = w
+        return certificate
+
+    def gap_estimate(self):
+        """Return the mean of the gaps recorded at the last visits, without a pass."""
+        return self.problem.mean(self.gaps)
+
+    def state(self):
+        """Return the natural parameters."""
+        return {
+            "theta_node": self.theta_node,
+            "theta_edge": self.theta_edge,
+            "offsets": self.problem.offsets,
+        }
