@@ -20,6 +20,7 @@ LAYERS = [
     ["problem"],
     ["samplers"],
     ["solvers.base"],
+    ["solvers.dual"],
     ["solvers.sdca", "solvers.oeg", "solvers.lbfgs"],
     ["callbacks"],
     ["_inputs"],

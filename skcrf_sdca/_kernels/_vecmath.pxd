@@ -4,8 +4,6 @@ The functions are those of vecmath.h, where their meaning is stated. They are ha
 on by this module, so that only its own C unit is compiled with -ffast-math.
 """
 
-cdef double TINY
-
 cdef void vexp(
     const double* x, double shift, double* out, Py_ssize_t n) noexcept nogil
 cdef double vxlogx(const double* p, Py_ssize_t n) noexcept nogil

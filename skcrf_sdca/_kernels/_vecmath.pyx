@@ -9,7 +9,6 @@ from cython.view cimport array as cython_array
 
 
 cdef extern from "vecmath.h" nogil:
-    const double SKCRF_TINY
     void skcrf_exp(const double*, double, double*, Py_ssize_t) noexcept
     double skcrf_xlogx(const double*, Py_ssize_t) noexcept
     void skcrf_slope(
@@ -28,8 +27,6 @@ cdef extern from "vecmath.h" nogil:
         const double*, const double*, double*, Py_ssize_t) noexcept
     void skcrf_axpy(double, const double*, double*, Py_ssize_t) noexcept
     double skcrf_dot(const double*, const double*, Py_ssize_t) noexcept
-
-TINY = SKCRF_TINY
 
 
 cdef void vexp(

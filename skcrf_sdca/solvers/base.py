@@ -70,26 +70,6 @@ class EpochSolver(Solver):
         """Improve the model by one epoch: n visits."""
 
 
-def check_same_sequences(node, offsets, problem):
-    """Raise ValueError if a dual state is not one of the problem's sequences.
-
-    Parameters
-    ----------
-    node : ndarray of shape (n_positions, n_labels)
-        Of the state.
-    offsets : ndarray of shape (n + 1,)
-        Of the state.
-    problem : Problem
-    """
-    shape = (problem.offsets[-1], problem.n_labels)
-    if node.shape != shape or not np.array_equal(offsets, problem.offsets):
-        raise ValueError(
-            "warm_start=True needs X and y with the same sequence lengths and the same "
-            "number of labels as in the last fit; set warm_start=False to fit other "
-            "data"
-        )
-
-
 class Observer:
     """What `Loop` tells: nothing happens here, subclasses pick what they need."""
 

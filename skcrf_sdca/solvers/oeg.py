@@ -5,13 +5,13 @@ import numpy as np
 from skcrf_sdca._kernels._oeg import OEGKernel
 from skcrf_sdca.marginals import SummedMarginals
 from skcrf_sdca.samplers import SCHEMES, first_gap
-from skcrf_sdca.solvers.base import EpochSolver, check_same_sequences
+from skcrf_sdca.solvers.dual import DualSolver, check_same_sequences
 
 # Halvings of the step that one visit may make, in the first epoch and later.
 FIRST_HALVINGS, LATER_HALVINGS = 2, 5
 
 
-class OEG(EpochSolver):
+class OEG(DualSolver):
     """OEG with the step sizes of [Schmidt15, footnote 9], and adaptive sampling.
 
     The first epoch visits every sequence once, in random order.
@@ -84,28 +84,15 @@ class OEG(EpochSolver):
         return theta_node, np.zeros((problem.n_sequences, n_labels, n_labels))
 
     def epoch(self):
-        """Make n visits."""
-        n = self.problem.n_sequences
-        if self.n_updates == 0:
-            self.kernel.max_halvings = FIRST_HALVINGS
-            self.kernel.epoch_in_order(self.rng.permutation(n))
-        else:
+        """Visit each sequence once in the first epoch, then those of the sampler."""
+        if self.n_updates > 0:
             self.kernel.max_halvings = LATER_HALVINGS
-            self.kernel.epoch(self.rng.random((n, 2)))
-        self.n_updates += n
-        self.n_oracle_calls = self.kernel.n_oracle_calls
-
-    def certify(self):
-        """Make w anew from the marginals and certify it."""
-        w, self.certified_gaps, certificate = self.problem.certify_dual(
-            self.marginals, self.entropy
-        )
-        self.model.w[:] = w
-        return certificate
-
-    def gap_estimate(self):
-        """Return the mean of the gaps recorded at the last visits, without a pass."""
-        return self.problem.mean(self.gaps)
+            super().epoch()
+            return
+        n = self.problem.n_sequences
+        self.kernel.max_halvings = FIRST_HALVINGS
+        self.kernel.epoch_in_order(self.rng.permutation(n))
+        self._count(n)
 
     def state(self):
         """Return the natural parameters."""

@@ -5,14 +5,11 @@ import numpy as np
 from skcrf_sdca._kernels._sdca import SDCAKernel
 from skcrf_sdca.marginals import Marginals
 from skcrf_sdca.samplers import SCHEMES, first_gap
-from skcrf_sdca.solvers.base import EpochSolver, check_same_sequences
+from skcrf_sdca.solvers.dual import DualSolver, check_same_sequences
 
 
-class SDCA(EpochSolver):
+class SDCA(DualSolver):
     """SDCA with exact line search and adaptive sampling.
-
-    Keeps w = what(mu): each visit moves both, and each certificate makes w anew from
-    the marginals, so that rounding does not gather.
 
     Parameters
     ----------
@@ -81,29 +78,6 @@ class SDCA(EpochSolver):
             )
         check_same_sequences(state["node"], state["offsets"], problem)
         return Marginals(state["node"].copy(), state["edge"].copy(), problem.offsets)
-
-    def epoch(self):
-        """Make n visits."""
-        n = self.problem.n_sequences
-        self.kernel.epoch(self.rng.random((n, 2)))
-        self.n_updates += n
-        self.n_oracle_calls = self.kernel.n_oracle_calls
-
-    def certify(self):
-        """Make w anew from the marginals and certify it."""
-        w, self.certified_gaps, certificate = self.problem.certify_dual(
-            self.marginals, self.entropy
-        )
-        self.model.w[:] = w
-        return certificate
-
-    def gap_estimate(self):
-        """Return the mean of the gaps recorded at the last visits, without a pass.
-
-        Within a factor of about 2 of the true gap once every sequence was visited
-        [LePriol18, sec. 6.3].
-        """
-        return self.problem.mean(self.gaps)
 
     def state(self):
         """Return the marginals."""

@@ -1,0 +1,71 @@
+"""What the dual solvers share: visits of a kernel, and the certificate of their pair.
+
+A dual solver holds marginals mu and w = what(mu). Each visit of its kernel moves both,
+and each certificate makes w anew from the marginals, so that rounding does not gather.
+"""
+
+import numpy as np
+
+from skcrf_sdca.solvers.base import EpochSolver
+
+
+class DualSolver(EpochSolver):
+    """A solver whose kernel moves marginals and weights together.
+
+    Attributes
+    ----------
+    rng : numpy.random.Generator
+    kernel : Visitor
+    marginals : Marginals or SummedMarginals
+        mu.
+    entropy, gaps : ndarrays of shape (n,)
+        H(mu_i), and the gap of each sequence when last visited.
+    certified_gaps : ndarray of shape (n,)
+        The gap of each sequence at the last certificate.
+    """
+
+    def epoch(self):
+        """Make n visits, to sequences that the sampler picks."""
+        n = self.problem.n_sequences
+        self.kernel.epoch(self.rng.random((n, 2)))
+        self._count(n)
+
+    def _count(self, n_visits):
+        self.n_updates += n_visits
+        self.n_oracle_calls = self.kernel.n_oracle_calls
+
+    def certify(self):
+        """Make w anew from the marginals and certify it."""
+        w, self.certified_gaps, certificate = self.problem.certify_dual(
+            self.marginals, self.entropy
+        )
+        self.model.w[:] = w
+        return certificate
+
+    def gap_estimate(self):
+        """Return the mean of the gaps recorded at the last visits, without a pass.
+
+        Within a factor of about 2 of the true gap once every sequence was visited
+        [LePriol18, sec. 6.3].
+        """
+        return self.problem.mean(self.gaps)
+
+
+def check_same_sequences(node, offsets, problem):
+    """Raise ValueError if a dual state is not one of the problem's sequences.
+
+    Parameters
+    ----------
+    node : ndarray of shape (n_positions, n_labels)
+        Of the state.
+    offsets : ndarray of shape (n + 1,)
+        Of the state.
+    problem : Problem
+    """
+    shape = (problem.offsets[-1], problem.n_labels)
+    if node.shape != shape or not np.array_equal(offsets, problem.offsets):
+        raise ValueError(
+            "warm_start=True needs X and y with the same sequence lengths and the same "
+            "number of labels as in the last fit; set warm_start=False to fit other "
+            "data"
+        )
