@@ -9,7 +9,7 @@ the norm of the direction is taken.
 
 from libc.string cimport memset
 
-from ._vecmath cimport axpy
+from ._vecmath cimport axpy, prefetch
 
 import numpy as np
 from scipy.sparse import issparse
@@ -149,6 +149,15 @@ cdef class DistinctFeatures:
         if self.rows.is_sparse:
             return self.bounds[i + 1] - self.bounds[i]
         return self.rows.n_features
+
+    cdef void prefetch_coef(
+        self, Py_ssize_t i, Py_ssize_t n_labels, const double* coef
+    ) noexcept nogil:
+        """Have the rows of coef that sequence i will read on their way."""
+        cdef Py_ssize_t r
+        if self.rows.is_sparse:
+            for r in range(self.bounds[i], self.bounds[i + 1]):
+                prefetch(coef + self.distinct[r] * n_labels, n_labels)
 
     cdef void sum_rows(
         self,

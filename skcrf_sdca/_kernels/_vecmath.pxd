@@ -27,4 +27,5 @@ cdef void scale_matrix(
 cdef void add_outer(
     const double* left, const double* right, double* out, Py_ssize_t n) noexcept nogil
 cdef void axpy(double a, const double* x, double* y, Py_ssize_t n) noexcept nogil
+cdef void prefetch(const double* x, Py_ssize_t n) noexcept nogil
 cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil

@@ -26,6 +26,7 @@ cdef extern from "vecmath.h" nogil:
     void skcrf_add_outer(
         const double*, const double*, double*, Py_ssize_t) noexcept
     void skcrf_axpy(double, const double*, double*, Py_ssize_t) noexcept
+    void skcrf_prefetch(const double*, Py_ssize_t) noexcept
     double skcrf_dot(const double*, const double*, Py_ssize_t) noexcept
 
 
@@ -87,6 +88,10 @@ cdef void add_outer(
 
 cdef void axpy(double a, const double* x, double* y, Py_ssize_t n) noexcept nogil:
     skcrf_axpy(a, x, y, n)
+
+
+cdef void prefetch(const double* x, Py_ssize_t n) noexcept nogil:
+    skcrf_prefetch(x, n)
 
 
 cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil:

@@ -81,6 +81,7 @@ cdef class Visitor:
                     i = order[v]
                 else:
                     i = self.sampler.pick(uniforms[v, 0], uniforms[v, 1])
+                self.sums.prefetch_weights(i)
                 sane = self.visit(i)
                 if not sane:
                     break

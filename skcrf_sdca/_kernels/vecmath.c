@@ -199,6 +199,18 @@ CLONES void skcrf_axpy(double a, const double *restrict x, double *restrict y,
         y[i] += a * x[i];
 }
 
+void skcrf_prefetch(const double *x, ptrdiff_t n)
+{
+#if defined(__GNUC__)
+    for (ptrdiff_t i = 0; i < n; i += 8)
+        __builtin_prefetch(x + i, 1);
+    __builtin_prefetch(x + n - 1, 1);
+#else
+    (void)x;
+    (void)n;
+#endif
+}
+
 CLONES double skcrf_dot(const double *restrict x, const double *restrict y, ptrdiff_t n)
 {
     double sum = 0.0;

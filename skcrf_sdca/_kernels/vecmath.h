@@ -59,6 +59,9 @@ void skcrf_add_outer(const double *left, const double *right, double *out, ptrdi
 /* y += a x. */
 void skcrf_axpy(double a, const double *x, double *y, ptrdiff_t n);
 
+/* Ask for x[0..n) to be brought into the cache; a hint only. */
+void skcrf_prefetch(const double *x, ptrdiff_t n);
+
 /* sum_i x[i] y[i]. */
 double skcrf_dot(const double *x, const double *y, ptrdiff_t n);
 
