@@ -18,6 +18,17 @@ def edge_offsets(offsets):
     return np.concatenate([[0], np.cumsum(n_edges)]).astype(np.int64)
 
 
+def edge_ends(offsets):
+    """Return the position that each edge leads to, an int array (n_edges,).
+
+    All positions but the first of each sequence, in order; the edge comes from the
+    position before.
+    """
+    leads_here = np.ones(offsets[-1], dtype=bool)
+    leads_here[offsets[:-1][np.diff(offsets) > 0]] = False
+    return np.flatnonzero(leads_here)
+
+
 class Marginals:
     """Node and edge marginals of n chains.
 
@@ -75,9 +86,7 @@ class Marginals:
         node[:] = smoothing / n_labels
         node[np.arange(len(node)), labels] += 1.0 - smoothing
         edge[:] = smoothing / n_labels**2
-        inner = np.ones(len(node), dtype=bool)
-        inner[offsets[:-1][np.diff(offsets) > 0]] = False
-        to = np.flatnonzero(inner)
+        to = edge_ends(offsets)
         edge[np.arange(len(edge)), labels[to - 1], labels[to]] += 1.0 - smoothing
         return marginals
 
@@ -162,14 +171,11 @@ class Marginals:
         Zero for true marginals: none negative, nodes sum to 1, and the edges sum to
         the nodes on their left and right.
         """
-        last = self.offsets[1:] - 1
-        is_left = np.ones(len(self.node), dtype=bool)
-        is_left[last[np.diff(self.offsets) > 0]] = False
-        left = np.flatnonzero(is_left)
+        to = edge_ends(self.offsets)
         violations = [
             np.abs(self.node.sum(axis=1) - 1.0),
-            np.abs(self.edge.sum(axis=2) - self.node[left]),
-            np.abs(self.edge.sum(axis=1) - self.node[left + 1]),
+            np.abs(self.edge.sum(axis=2) - self.node[to - 1]),
+            np.abs(self.edge.sum(axis=1) - self.node[to]),
             -self.node,
             -self.edge,
         ]

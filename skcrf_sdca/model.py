@@ -58,12 +58,6 @@ class ChainModel:
         blocks = self.coef, self.intercept, self.start, self.end, self.transition
         return Weights(blocks, self.boundaries)
 
-    def with_weights(self, w):
-        """Return a model of the same shape over another vector of weights."""
-        return ChainModel(
-            self.n_features, self.n_labels, boundaries=self.boundaries, w=w
-        )
-
     def node_scores(self, rows, offsets, *, n_jobs=None):
         """Return the node scores of all positions, (n_positions, n_labels).
 
@@ -76,8 +70,8 @@ class ChainModel:
         """
         return node_scores(rows, offsets, self.weights(), n_jobs=n_jobs)
 
-    def expected_features(self, rows, offsets, weight, node, edge_total):
-        """Return sum_i weight[i] E_{mu_i} F(x_i, .) as a flat vector like ``w``.
+    def add_expected(self, rows, offsets, weight, node, edge_total):
+        """Add sum_i weight[i] E_{mu_i} F(x_i, .) to the blocks, in place.
 
         Parameters
         ----------
@@ -89,17 +83,15 @@ class ChainModel:
         edge_total : ndarray of shape (n_labels, n_labels)
             sum_i weight[i] sum_t edge marginals of sequence i.
         """
-        out = self.with_weights(np.zeros_like(self.w))
         lengths = np.diff(offsets)
         weighted = np.repeat(weight, lengths)[:, None] * node
-        rows.add_expected(weighted, out.coef)
-        out.intercept[:] = weighted.sum(axis=0)
+        rows.add_expected(weighted, self.coef)
+        self.intercept += weighted.sum(axis=0)
         if self.boundaries:
             nonempty = lengths > 0
-            out.start[:] = weighted[offsets[:-1][nonempty]].sum(axis=0)
-            out.end[:] = weighted[offsets[1:][nonempty] - 1].sum(axis=0)
-            out.transition[:] = edge_total
-        return out.w
+            self.start += weighted[offsets[:-1][nonempty]].sum(axis=0)
+            self.end += weighted[offsets[1:][nonempty] - 1].sum(axis=0)
+            self.transition += edge_total
 
 
 def node_scores(rows, offsets, weights, *, n_jobs=None):

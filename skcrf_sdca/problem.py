@@ -23,6 +23,7 @@ import numpy as np
 from skcrf_sdca import oracle
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._kernels._vecmath import inner
+from skcrf_sdca.marginals import edge_ends
 from skcrf_sdca.model import ChainModel
 
 
@@ -115,18 +116,16 @@ class Problem:
         node[np.arange(len(node)), self.labels] = 1.0
         edge_total = np.zeros((self.n_labels, self.n_labels))
         position_weight = np.repeat(self.weight, self.data.lengths)
-        inner = np.ones(len(node), dtype=bool)
-        inner[self.offsets[:-1][self.data.lengths > 0]] = False
-        to = np.flatnonzero(inner)
+        to = edge_ends(self.offsets)
         np.add.at(
             edge_total, (self.labels[to - 1], self.labels[to]), position_weight[to]
         )
         return self._expected_features(node, edge_total)
 
     def _expected_features(self, node, edge_total):
-        return self.new_model().expected_features(
-            self.rows, self.offsets, self.weight, node, edge_total
-        )
+        features = self.new_model()
+        features.add_expected(self.rows, self.offsets, self.weight, node, edge_total)
+        return features.w
 
     def mean(self, values):
         """Return sum_i c_i values[i]."""
