@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
 
 import reference
 from skcrf_sdca import oracle
@@ -112,8 +113,6 @@ def test_a_weight_of_two_is_a_sequence_twice():
 
 
 def test_sparse_rows_give_what_dense_rows_give():
-    from scipy.sparse import csr_array
-
     case = Case(2, weighted=False, boundaries=True)
     sparse = Problem(
         PackedSequences.from_sequences([csr_array(x) for x in case.X]),

@@ -1,10 +1,13 @@
 """Every sampler draws with its probabilities, and every scheme is in the table."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
+from reference import features
 from skcrf_sdca._kernels._samplers import MaxTree, Sampler, SumTree
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.problem import Problem
@@ -121,10 +124,6 @@ def toy_problem(boundaries=True, weight=None):
 
 def brute_force_radius(x, y, boundaries):
     """Return max over paths of the squared norm of the difference of features."""
-    from itertools import product
-
-    from reference import features
-
     own = features(x, np.array(y), 2)
     others = [features(x, np.array(p), 2) for p in product(range(2), repeat=len(x))]
     keep = len(own) if boundaries else len(own) - 8
