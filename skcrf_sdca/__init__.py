@@ -8,7 +8,7 @@ The compiled parts are in _kernels/. A module imports only from those before it.
 
 from skcrf_sdca.callbacks import DualityGapMonitor
 from skcrf_sdca.data import PackedSequences
-from skcrf_sdca.estimators import LBFGSCRF, OEGCRF, SDCACRF
+from skcrf_sdca.estimators import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca.features import SequenceVectorizer
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "LBFGSCRF",
     "OEGCRF",
     "PackedSequences",
+    "SAGNUSCRF",
     "SDCACRF",
     "SequenceVectorizer",
 ]

@@ -199,6 +199,25 @@ class SummedMarginals:
         self.edge_sums = edge_sums
         self.offsets = offsets
 
+    @classmethod
+    def of_labels(cls, labels, offsets, *, n_labels):
+        """Return the marginals of chains whose labels are certain.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_positions,), int
+        offsets : ndarray of shape (n + 1,), int64
+        n_labels : int
+        """
+        n = len(offsets) - 1
+        node = np.zeros((len(labels), n_labels))
+        node[np.arange(len(node)), labels] = 1.0
+        edge_sums = np.zeros((n, n_labels, n_labels))
+        to = edge_ends(offsets)
+        of_position = np.repeat(np.arange(n), np.diff(offsets))
+        np.add.at(edge_sums, (of_position[to], labels[to - 1], labels[to]), 1.0)
+        return cls(node, edge_sums, offsets)
+
     def edge_total(self, weight, *, n_jobs=None):
         """Return sum_i weight[i] edge_sums[i], see `Marginals.edge_total`."""
         return np.einsum("i,ijk->jk", weight, self.edge_sums)

@@ -1,8 +1,9 @@
 """Sampling schemes: which sequence a solver visits next [LePriol18, sec. 5 and 6].
 
 Owns the table of schemes. A scheme is a tree over one score for each sequence: score_i
-= factor_i * g_i, with g_i the gap of sequence i when last visited, or factor_i alone.
-A new scheme is one entry of `SCHEMES`.
+= factor_i * value_i, where the value is what visits record of sequence i, its gap or
+the Lipschitz constant of its gradient, or score_i = factor_i alone. A new scheme is one
+entry of `SCHEMES`.
 """
 
 from collections.abc import Callable
@@ -54,7 +55,11 @@ def squared_radii(problem):
     return 2.0 * radii
 
 
-def _unit(problem):
+def _ones(problem):
+    return np.ones(problem.n_sequences)
+
+
+def _weight(problem):
     return problem.weight * problem.n_sequences
 
 
@@ -62,9 +67,13 @@ def _importance(problem):
     return problem.alpha + problem.weight * squared_radii(problem)
 
 
+def _weighted_importance(problem):
+    return _weight(problem) * _importance(problem)
+
+
 @dataclass(frozen=True)
 class Scheme:
-    """A sampling scheme: a tree, the factor of the scores, and whether gaps enter.
+    """A sampling scheme: a tree, the factor of the scores, and the value they follow.
 
     Attributes
     ----------
@@ -72,26 +81,38 @@ class Scheme:
         Subclass of Sampler.
     factor : callable
         ``factor(problem)`` is an array (n,), not negative.
-    follows_gap : bool
-        Whether score_i = factor_i * g_i, or factor_i alone.
+    solvers : set of str
+        Who may use it, "dual" and "sag": those whose visits record the value.
+    first_value : callable, default=None
+        ``first_value(problem)`` is the value of every sequence before its first visit;
+        None if score_i = factor_i alone.
     """
 
     tree: type
     factor: Callable
-    follows_gap: bool
+    solvers: frozenset
+    first_value: Callable | None = None
 
     def make(self, problem, mix):
         """Return a sampler that draws by score with probability ``mix``."""
-        factor, gap = self.factor(problem), first_gap(problem)
-        return self.tree(factor, mix, self.follows_gap, gap)
+        follows = self.first_value is not None
+        first = self.first_value(problem) if follows else 1.0
+        return self.tree(self.factor(problem), mix, follows, first)
 
+
+DUAL, SAG = frozenset({"dual"}), frozenset({"sag"})
 
 SCHEMES = {
-    "uniform": Scheme(Sampler, _unit, follows_gap=False),
-    "importance": Scheme(SumTree, _importance, follows_gap=False),
-    "gap": Scheme(SumTree, _unit, follows_gap=True),
-    "gap_importance": Scheme(
-        SumTree, lambda problem: _unit(problem) * _importance(problem), follows_gap=True
-    ),
-    "max": Scheme(MaxTree, _unit, follows_gap=True),
+    "uniform": Scheme(Sampler, _ones, DUAL | SAG),
+    "importance": Scheme(SumTree, _importance, DUAL),
+    "gap": Scheme(SumTree, _weight, DUAL, first_gap),
+    "gap_importance": Scheme(SumTree, _weighted_importance, DUAL, first_gap),
+    "max": Scheme(MaxTree, _weight, DUAL, first_gap),
+    # Nothing that was not visited yet is drawn by its constant.
+    "lipschitz": Scheme(SumTree, _ones, SAG, lambda problem: 0.0),
 }
+
+
+def schemes_for(solver):
+    """Return the names of the schemes for "dual" or "sag" solvers."""
+    return {name for name, scheme in SCHEMES.items() if solver in scheme.solvers}

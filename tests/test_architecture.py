@@ -20,7 +20,7 @@ LAYERS = [
     ["samplers"],
     ["solvers.base"],
     ["solvers.dual"],
-    ["solvers.sdca", "solvers.oeg", "solvers.lbfgs"],
+    ["solvers.sdca", "solvers.oeg", "solvers.sag", "solvers.lbfgs"],
     ["callbacks"],
     ["_inputs"],
     ["_base"],

@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import ClassifierMixin
 from sklearn.utils.estimator_checks import check_estimator
 
-from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF
+from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 
 # They compare to a relative 1e-7 what stops at a gap of tol.
 REPEATED_ROWS = {
@@ -48,6 +48,7 @@ def statuses(estimator, expected_failures=None):
     ("estimator", "n_checks"),
     [
         (SDCACRF(tol=1e-16, max_iter=3000, random_state=0), 50),
+        (SAGNUSCRF(tol=1e-16, max_iter=3000, random_state=0), 50),
         (LBFGSCRF(tol=1e-12), 50),
         (LBFGSClassifier(tol=1e-12), 63),
     ],
@@ -62,7 +63,7 @@ def test_all_checks_pass_at_a_tight_tolerance(estimator, n_checks):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     ("estimator", "n_checks"),
-    [(SDCACRF(), 50), (OEGCRF(), 50), (SDCAClassifier(), 63)],
+    [(SDCACRF(), 50), (SAGNUSCRF(), 50), (OEGCRF(), 50), (SDCAClassifier(), 63)],
     ids=lambda value: type(value).__name__,
 )
 def test_all_checks_but_two_pass_at_the_defaults(estimator, n_checks):

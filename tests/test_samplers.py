@@ -11,7 +11,13 @@ from reference import features
 from skcrf_sdca._kernels._samplers import MaxTree, Sampler, SumTree
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.problem import Problem
-from skcrf_sdca.samplers import FIRST_GAP, SCHEMES, first_gap, squared_radii
+from skcrf_sdca.samplers import (
+    FIRST_GAP,
+    SCHEMES,
+    first_gap,
+    schemes_for,
+    squared_radii,
+)
 
 
 def draw(sampler, n_draws, seed=0):
@@ -49,7 +55,7 @@ def test_sum_tree_follows_the_gaps(n):
     gaps = np.full(n, FIRST_GAP)
     for i in rng.integers(n, size=1000):
         gaps[i] = rng.exponential() ** 4
-        sampler.set_gap(i, gaps[i])
+        sampler.set_value(i, gaps[i])
     assert_frequencies(sampler, gaps / gaps.sum())
 
 
@@ -59,7 +65,7 @@ def test_sum_tree_visits_everything_before_anything_twice():
     for row in np.random.default_rng(0).random((50, 2)):
         (i,) = sampler.picks(row[None])
         seen.add(int(i))
-        sampler.set_gap(i, 0.0)
+        sampler.set_value(i, 0.0)
     assert seen == set(range(50))
 
 
@@ -67,13 +73,13 @@ def test_sum_tree_visits_everything_before_anything_twice():
 def test_sum_tree_without_usable_scores_draws_uniformly(gap):
     sampler = SumTree(np.ones(5), 1.0, True, 0.0)
     if gap != 0.0:
-        sampler.set_gap(3, gap)
+        sampler.set_value(3, gap)
     assert_frequencies(sampler, np.full(5, 0.2))
 
 
 def test_sum_tree_never_draws_what_has_no_score():
     sampler = SumTree(np.ones(7), 1.0, True, 0.0)
-    sampler.set_gap(2, 1e-300)
+    sampler.set_value(2, 1e-300)
     uniforms = np.array([[0.0, p] for p in (0.0, 0.5, 1.0 - 2.0**-53)])
     assert sampler.picks(uniforms).tolist() == [2, 2, 2]
 
@@ -84,14 +90,14 @@ def test_max_tree_draws_the_largest_and_the_first_of_equals(n):
     gaps = np.full(n, FIRST_GAP)
     for i in rng.integers(n, size=200):
         gaps[i] = rng.integers(5)
-        sampler.set_gap(i, gaps[i])
+        sampler.set_value(i, gaps[i])
         assert draw(sampler, 1) == [np.argmax(gaps)]
 
 
 def test_max_tree_never_draws_beyond_the_sequences():
     sampler = MaxTree(np.ones(5), 1.0, True, 1.0)
     for i in range(5):
-        sampler.set_gap(i, np.nan)
+        sampler.set_value(i, np.nan)
     assert draw(sampler, 1)[0] < 5
 
 
@@ -104,9 +110,9 @@ def test_first_gap_is_above_those_found_at_visits():
     assert first_gap(long) > 400 * np.log(4)
 
 
-def test_set_gap_checks_its_index():
+def test_set_value_checks_its_index():
     with pytest.raises(IndexError, match="sequence 5 of 5"):
-        SumTree(np.ones(5), 1.0, True, 1.0).set_gap(5, 1.0)
+        SumTree(np.ones(5), 1.0, True, 1.0).set_value(5, 1.0)
 
 
 def toy_problem(boundaries=True, weight=None):
@@ -146,7 +152,8 @@ def test_schemes_draw_by_their_rule(name):
     sampler = SCHEMES[name].make(problem, 1.0)
     gaps = np.array([0.5, 0.25])
     for i, gap in enumerate(gaps):
-        sampler.set_gap(i, gap)
+        sampler.set_value(i, gap)
+    # For "lipschitz" visits record L_i, not the gap: the same numbers serve.
     c = problem.weight
     importance = problem.alpha + c * squared_radii(problem)
     expected = {
@@ -155,5 +162,25 @@ def test_schemes_draw_by_their_rule(name):
         "gap": c * gaps,
         "gap_importance": c * gaps * importance,
         "max": (c * gaps == max(c * gaps)).astype(float),
+        "lipschitz": gaps,
     }[name]
     assert_frequencies(sampler, expected / expected.sum())
+    assert_allclose(sampler.probabilities(), expected / expected.sum(), rtol=1e-12)
+
+
+def test_probabilities_are_those_of_the_mixture():
+    sampler = SumTree(np.array([1.0, 3.0]), 0.5, False, 1.0)
+    assert_allclose(sampler.probabilities(), [0.25 + 0.125, 0.25 + 0.375])
+    assert_allclose(SumTree(np.zeros(2), 0.5, False, 1.0).probabilities(), [0.5, 0.5])
+
+
+def test_what_no_visit_has_recorded_is_drawn_uniformly_only():
+    sampler = SCHEMES["lipschitz"].make(toy_problem(), 0.5)
+    assert_allclose(sampler.probabilities(), [0.5, 0.5])
+    sampler.set_value(1, 7.0)
+    assert_allclose(sampler.probabilities(), [0.25, 0.75])
+
+
+def test_each_solver_has_the_schemes_whose_values_it_records():
+    assert schemes_for("sag") == {"uniform", "lipschitz"}
+    assert schemes_for("dual") == set(SCHEMES) - {"lipschitz"}

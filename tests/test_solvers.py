@@ -10,12 +10,13 @@ from skcrf_sdca import oracle
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.problem import Problem
-from skcrf_sdca.samplers import SCHEMES
+from skcrf_sdca.samplers import schemes_for
 from skcrf_sdca.solvers.base import Loop, Observer
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.oeg import OEG
+from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.sdca import SDCA
-from twins import SDCATwin
+from twins import SAGTwin, SDCATwin
 
 N_LABELS = 3
 
@@ -57,12 +58,28 @@ def make_oeg(problem, seed=0, **changes):
     return OEG(problem, np.random.default_rng(seed), **(options | changes))
 
 
+def make_sag(problem, seed=0, **changes):
+    options = {
+        "sampling": "lipschitz",
+        "sampling_mix": 0.5,
+        "line_search_skipping": True,
+        "saga": False,
+    }
+    return SAG(problem, np.random.default_rng(seed), **(options | changes))
+
+
 DUAL_SOLVERS = {"sdca": make_sdca, "oeg": make_oeg}
+STOCHASTIC_SOLVERS = DUAL_SOLVERS | {"sag": make_sag}
 
 
 @pytest.fixture(params=sorted(DUAL_SOLVERS))
 def make_dual(request):
     return DUAL_SOLVERS[request.param]
+
+
+@pytest.fixture(params=sorted(STOCHASTIC_SOLVERS))
+def make_stochastic(request):
+    return STOCHASTIC_SOLVERS[request.param]
 
 
 @pytest.fixture(scope="module")
@@ -77,12 +94,18 @@ def optimum(problem):
     return solver
 
 
-def make_twin(problem, tolerance):
+def dense_sequences(problem):
+    """Return X and y as lists, for a twin."""
     X, y = [], []
     for b, e in zip(problem.offsets[:-1], problem.offsets[1:], strict=True):
         rows = problem.data.X[b:e]
         X.append(rows.toarray() if problem.data.is_sparse else rows)
         y.append(problem.labels[b:e])
+    return X, y
+
+
+def make_twin(problem, tolerance):
+    X, y = dense_sequences(problem)
     return SDCATwin(
         X, y, N_LABELS, problem.alpha, mix=0.8, tolerance=tolerance, smoothing=1e-6
     )
@@ -118,7 +141,7 @@ def test_search_in_single_precision_finds_the_same_steps(problem):
     assert_allclose(solver.gaps, twin.gaps, rtol=1e-4)
 
 
-@pytest.mark.parametrize("sampling", sorted(SCHEMES))
+@pytest.mark.parametrize("sampling", sorted(schemes_for("dual")))
 @pytest.mark.parametrize("line_search", ["newton", "fixed"])
 def test_what_holds_after_every_epoch(problem, sampling, line_search):
     step = 0.2 if line_search == "fixed" else None
@@ -144,7 +167,98 @@ def test_what_holds_after_every_epoch(problem, sampling, line_search):
         dual = certificate.dual
 
 
-@pytest.mark.parametrize("sampling", sorted(SCHEMES))
+@pytest.mark.parametrize("length", [1, 2, (1, 6)])
+@pytest.mark.parametrize("density", [1.0, 0.5])
+@pytest.mark.parametrize("sampling", sorted(schemes_for("sag")))
+@pytest.mark.parametrize(
+    "changes", [{}, {"line_search_skipping": False}, {"saga": True}]
+)
+def test_epoch_of_sag_equals_its_twin(length, density, sampling, changes):
+    problem = make_problem(seed=3, length=length, density=density)
+    solver = make_sag(problem, sampling=sampling, **changes)
+    X, y = dense_sequences(problem)
+    own = sampling == "lipschitz"
+    twin = SAGTwin(
+        X,
+        y,
+        N_LABELS,
+        problem.alpha,
+        mix=0.5,
+        own=own,
+        skipping=changes.get("line_search_skipping", True),
+        saga=changes.get("saga", False),
+    )
+    rng = np.random.default_rng(7)
+    for _ in range(4):
+        uniforms = rng.random((problem.n_sequences, 2))
+        solver.kernel.epoch(uniforms)
+        twin.epoch(uniforms)
+        assert_allclose(solver.model.w, twin.w, rtol=0, atol=1e-10)
+        assert_allclose(solver.lipschitz, twin.L if own else twin.L[:1], rtol=1e-10)
+        assert (solver.visited == twin.seen).all()
+
+
+def test_what_holds_after_every_epoch_of_sag(problem):
+    solver = make_sag(problem)
+    for _ in range(15):
+        solver.epoch()
+        # The target is what(mu), of marginals of which the nodes sum to 1.
+        expected = problem.dual_to_primal(solver.marginals)
+        assert_allclose(solver.target.w, expected, rtol=0, atol=1e-11)
+        assert_allclose(solver.marginals.node.sum(axis=1), 1.0, rtol=0, atol=1e-12)
+        certificate = solver.certify()
+        gradient, again = problem.certify_primal(solver.model.w)
+        assert certificate == again
+        assert_allclose(certificate.gap, gradient @ gradient / (2 * problem.alpha))
+
+
+@pytest.mark.parametrize("sampling", sorted(schemes_for("sag")))
+@pytest.mark.parametrize("saga", [False, True])
+@pytest.mark.parametrize("skipping", [False, True])
+def test_sag_ends_at_the_optimum(problem, optimum, sampling, saga, skipping):
+    solver = make_sag(
+        problem, sampling=sampling, saga=saga, line_search_skipping=skipping
+    )
+    loop = Loop(solver, max_iter=3000, tol=1e-12).run()
+    assert loop.converged
+    assert_allclose(solver.model.w, optimum.model.w, rtol=0, atol=1e-4)
+    assert_allclose(loop.rows[-1]["primal"], optimum.certify().primal, rtol=1e-10)
+
+
+def test_skipping_saves_searches(problem):
+    calls = []
+    for skipping in (False, True):
+        solver = make_sag(problem, line_search_skipping=skipping)
+        for _ in range(30):
+            solver.epoch()
+        calls.append(solver.n_oracle_calls / solver.n_updates)
+    assert calls[0] > calls[1]
+    assert calls[1] >= 1.0
+
+
+def test_without_searches_an_update_is_an_oracle_call(problem):
+    solver = make_sag(problem)
+    solver.epoch()
+    before = solver.n_oracle_calls
+    constants = solver.lipschitz.copy()
+    solver.constants.searching = False
+    solver.epoch()
+    assert solver.n_oracle_calls - before == problem.n_sequences
+    known = solver.visited & (constants != 1.0)
+    assert (solver.lipschitz[known > 0] == constants[known > 0]).all()
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e3])
+def test_many_moves_do_not_underflow(alpha):
+    """At a large alpha every visit halves the weights: their product is 2^-n."""
+    problem = make_problem(n_sequences=2000, length=2, alpha=alpha)
+    solver = make_sag(problem)
+    loop = Loop(solver, max_iter=200, tol=1e-8).run()
+    assert loop.converged
+    assert np.isfinite(solver.model.w).all()
+
+
+@pytest.mark.parametrize("sampling", sorted(schemes_for("dual")))
 def test_what_holds_after_every_epoch_of_oeg(problem, sampling):
     solver = make_oeg(problem, sampling=sampling)
     dual = -np.inf
@@ -184,7 +298,7 @@ def test_the_gaps_of_oeg_are_the_divergences(problem):
     assert_allclose(recorded, solver.certified_gaps, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("sampling", sorted(set(SCHEMES) - {"max"}))
+@pytest.mark.parametrize("sampling", sorted(schemes_for("dual") - {"max"}))
 def test_dual_solvers_end_at_the_optimum(problem, optimum, sampling, make_dual):
     solver = make_dual(problem, sampling=sampling)
     loop = Loop(solver, max_iter=3000, tol=1e-12).run()
@@ -218,7 +332,8 @@ def test_the_line_search_needs_few_evaluations(problem):
 
 def test_the_gap_bounds_the_distance_from_the_optimum(problem, optimum):
     best = optimum.certify().primal
-    solvers = make_sdca(problem), make_oeg(problem), LBFGS(problem, None, max_iter=1000)
+    solvers = [make(problem) for make in STOCHASTIC_SOLVERS.values()]
+    solvers.append(LBFGS(problem, None, max_iter=1000))
     for solver in solvers:
         loop = Loop(solver, max_iter=300, tol=1e-8).run()
         for row in loop.rows:
@@ -236,10 +351,10 @@ def test_no_drift_over_many_epochs(problem, make_dual):
     assert_allclose(solver.marginals.node.sum(axis=1), 1.0, rtol=0, atol=1e-10)
 
 
-def test_same_seed_same_bits_and_other_seed_other_bits(problem, make_dual):
+def test_same_seed_same_bits_and_other_seed_other_bits(problem, make_stochastic):
     weights = []
     for seed in (0, 0, 1):
-        solver = make_dual(problem, seed=seed)
+        solver = make_stochastic(problem, seed=seed)
         for _ in range(3):
             solver.epoch()
         weights.append(solver.model.w.tobytes())
@@ -263,22 +378,22 @@ def test_warm_start_takes_up_the_dual(problem, make_dual):
     assert again.certify().gap <= loop.rows[-1]["gap"] + 1e-12
 
 
-def test_warm_start_from_other_data_is_refused(problem, make_dual):
-    state = make_dual(problem).state()
+def test_warm_start_from_other_data_is_refused(problem, make_stochastic):
+    state = make_stochastic(problem).state()
     other = make_problem(seed=1)
     with pytest.raises(ValueError, match="warm_start=True needs X and y with the same"):
-        make_dual(other, state=state)
+        make_stochastic(other, state=state)
     weights = {"w": np.zeros(3)}
     with pytest.raises(ValueError, match="as many features and labels"):
         LBFGS(problem, None, max_iter=1, state=weights)
 
 
-def test_empty_sequences_count_in_n_and_in_nothing_else(make_dual):
+def test_empty_sequences_count_in_n_and_in_nothing_else(make_stochastic):
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(t, 2)) for t in (3, 0, 2)]
     labels = np.array([0, 1, 2, 1, 0], dtype=np.int32)
     problem = Problem(PackedSequences.from_sequences(X), labels, 3, 0.1)
-    solver = make_dual(problem)
+    solver = make_stochastic(problem)
     loop = Loop(solver, max_iter=500, tol=1e-11).run()
     reference = LBFGS(problem, None, max_iter=500)
     assert loop.converged
@@ -292,7 +407,8 @@ def test_one_label_stops_at_once():
     X = [np.ones((3, 2)), np.ones((1, 2))]
     labels = np.zeros(4, dtype=np.int32)
     problem = Problem(PackedSequences.from_sequences(X), labels, 1, 0.5)
-    solvers = make_sdca(problem), make_oeg(problem), LBFGS(problem, None, max_iter=10)
+    solvers = [make(problem) for make in STOCHASTIC_SOLVERS.values()]
+    solvers.append(LBFGS(problem, None, max_iter=10))
     for solver in solvers:
         loop = Loop(solver, max_iter=10, tol=1e-4).run()
         assert loop.converged
@@ -301,7 +417,7 @@ def test_one_label_stops_at_once():
         assert abs(solver.model.w).max() < 1e-15
 
 
-def test_zero_weight_is_absence(make_dual):
+def test_zero_weight_is_absence(make_stochastic):
     X, y = make_chains(10, n_labels=N_LABELS, n_features=4, random_state=0)
     weight = np.array([1.0, 0.0, 2.0, 1.0, 0.0, 1.0, 1.0, 0.5, 1.0, 1.0])
     kept = np.flatnonzero(weight)
@@ -314,7 +430,7 @@ def test_zero_weight_is_absence(make_dual):
             0.1,
             sample_weight=weight[chosen],
         )
-        loop = Loop(make_dual(problem), max_iter=1000, tol=1e-12).run()
+        loop = Loop(make_stochastic(problem), max_iter=1000, tol=1e-12).run()
         primals.append(loop.rows[-1]["primal"])
     assert_allclose(primals[0], primals[1], rtol=1e-10)
 
@@ -364,14 +480,14 @@ def test_lbfgs_counts_its_evaluations(problem):
     assert (history["oracle_calls"] >= iterations).all()
 
 
-@pytest.mark.parametrize("name", ["sdca", "oeg", "lbfgs"])
+@pytest.mark.parametrize("name", ["sdca", "oeg", "sag", "lbfgs"])
 def test_an_objective_that_is_not_finite_is_an_error(name):
     X = [np.array([[1e200], [-1e200]]), np.array([[-1e200], [1e200]])]
     problem = Problem(
         PackedSequences.from_sequences(X), np.array([0, 1, 1, 1], np.int32), 2, 1e-8
     )
     others = {"lbfgs": lambda p: LBFGS(p, None, max_iter=5)}
-    make = (DUAL_SOLVERS | others)[name]
+    make = (STOCHASTIC_SOLVERS | others)[name]
     with pytest.raises(ValueError, match="not finite"):
         Loop(make(problem), max_iter=5, tol=0.0).run()
 

@@ -110,3 +110,93 @@ class SDCATwin:
         self.edge[i] = edge + s * edge_direction
         self.w = self.w + s * v
         self.steps[i] = s
+
+
+class SAGTwin:
+    """SAG, SAG-NUS* and SAGA as [Schmidt15, Alg. 1] has them, with dense gradients."""
+
+    def __init__(self, X, y, n_labels, alpha, *, mix, own, skipping, saga):
+        self.X, self.alpha, self.mix, self.saga = X, alpha, mix, saga
+        self.n, self.n_labels = len(X), n_labels
+        self.own, self.skipping = own, skipping
+        self.y = [np.asarray(labels) for labels in y]
+        n_weights = X[0].shape[1] * n_labels + 3 * n_labels + n_labels**2
+        self.w, self.sum = np.zeros(n_weights), np.zeros(n_weights)
+        self.gradients = np.zeros((self.n, n_weights))
+        self.L = np.ones(self.n)
+        self.seen = np.zeros(self.n, dtype=bool)
+        self.successes = np.zeros(self.n, dtype=int)
+        self.to_skip = np.zeros(self.n, dtype=int)
+
+    def loss(self, i, w):
+        """Return f_i and its gradient."""
+        x, labels = self.X[i], self.y[i]
+        coef, intercept, start, end, transition = unpack(w, x.shape[1], self.n_labels)
+        scores = x @ coef + intercept
+        scores[0] += start
+        scores[-1] += end
+        path = scores[np.arange(len(x)), labels].sum()
+        path += transition[labels[:-1], labels[1:]].sum()
+        node = node_marginals(scores, transition)
+        edge = edge_marginals(scores, transition)
+        one_hot = np.eye(self.n_labels)[labels]
+        pairs = np.einsum("tj,tk->tjk", one_hot[:-1], one_hot[1:])
+        gradient = chain_features(x, node, edge) - chain_features(x, one_hot, pairs)
+        return log_partition(scores, transition) - path, gradient
+
+    def probabilities(self):
+        L = np.where(self.seen, self.L, 0.0)
+        if not self.own or L.sum() == 0.0:
+            return np.full(self.n, 1 / self.n)
+        return self.mix * L / L.sum() + (1 - self.mix) / self.n
+
+    def pick(self, coin, position):
+        L = np.where(self.seen, self.L, 0.0)
+        if self.own and coin < self.mix and L.sum() > 0:
+            return int(np.searchsorted(np.cumsum(L), position * L.sum(), side="right"))
+        return int(position * self.n)
+
+    def search(self, i, loss, gradient):
+        if self.to_skip[i] > 0:
+            self.to_skip[i] -= 1
+            return
+        if not self.own:
+            L = self.L[0] * 2 ** (-1 / self.n)
+        elif self.seen[i]:
+            L = 0.9 * self.L[i]
+        else:
+            L = 0.5 * self.L[self.seen].mean() if self.seen.any() else 1.0
+        first = max(L, self.alpha)
+        L, squared = first, gradient @ gradient
+        if squared > 1e-8:
+            while self.loss(i, self.w - gradient / L)[0] >= loss - squared / (2 * L):
+                L *= 2
+            self.successes[i] = self.successes[i] + 1 if first == L else 0
+            if self.skipping and self.successes[i]:
+                self.to_skip[i] = 2 ** (self.successes[i] - 1)
+        self.L[i if self.own else slice(None)] = L
+
+    def step(self):
+        L = self.L[self.seen]
+        if not self.saga:
+            return (1 / (L.max() + self.alpha) + 1 / (L.mean() + self.alpha)) / 2
+        L_max = (self.L / (self.n * self.probabilities()))[self.seen].max()
+        return 1 / (3 * (L_max + self.alpha))
+
+    def epoch(self, uniforms):
+        for coin, position in uniforms:
+            i = self.pick(coin, position)
+            probability = self.probabilities()[i]
+            loss, gradient = self.loss(i, self.w)
+            self.search(i, loss, gradient)
+            self.seen[i] = True
+            change = gradient - self.gradients[i]
+            mean = self.sum / self.n
+            self.sum = self.sum + change
+            self.gradients[i] = gradient
+            step = self.step()
+            if self.saga:
+                direction = mean + change / (self.n * probability)
+            else:
+                direction = self.sum / self.seen.sum()
+            self.w = (1 - step * self.alpha) * self.w - step * direction

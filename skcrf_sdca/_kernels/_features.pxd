@@ -8,27 +8,38 @@ cdef class FeatureRows:
     cdef const double[::1] data
     cdef const int[::1] indices
     cdef const long long[::1] indptr
+    cdef const double* entries          # data, NULL if there are none
+    cdef const int* columns             # indices
     cdef const double[:, ::1] dense
 
     cdef void add_scores(
         self, Py_ssize_t begin, Py_ssize_t end, const double* coef,
         Py_ssize_t n_labels, double* scores) noexcept nogil
+    cdef void add_features(
+        self, Py_ssize_t begin, Py_ssize_t end, double step, const double* node,
+        Py_ssize_t n_labels, double* coef) noexcept nogil
 
 
 cdef class DistinctFeatures:
     cdef FeatureRows rows
     cdef readonly Py_ssize_t max_count
     cdef int[::1] local
+    cdef const int* numbers             # local, NULL if there are no entries
     cdef int[::1] distinct
+    cdef const int* first               # distinct, NULL if there are none
     cdef long long[::1] bounds
 
     cdef int find(self, const long long[::1] offsets) except -1
     cdef Py_ssize_t count(self, Py_ssize_t i) noexcept nogil
     cdef void prefetch_coef(
         self, Py_ssize_t i, Py_ssize_t n_labels, const double* coef) noexcept nogil
+    cdef const int* features(self, Py_ssize_t i) noexcept nogil
     cdef void sum_rows(
         self, Py_ssize_t i, Py_ssize_t begin, Py_ssize_t end, const double* node,
         Py_ssize_t n_labels, double* out) noexcept nogil
+    cdef void add_scores(
+        self, Py_ssize_t begin, Py_ssize_t end, const double* feature_sums,
+        Py_ssize_t n_labels, double* scores) noexcept nogil
     cdef void move_coef(
         self, Py_ssize_t i, double step, const double* feature_sums,
         Py_ssize_t n_labels, double* coef) noexcept nogil

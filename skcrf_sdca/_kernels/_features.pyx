@@ -9,7 +9,7 @@ the norm of the direction is taken.
 
 from libc.string cimport memset
 
-from ._vecmath cimport axpy, prefetch
+from ._vecmath cimport axpy, gather, prefetch, scatter
 
 import numpy as np
 from scipy.sparse import issparse
@@ -51,6 +51,8 @@ cdef class FeatureRows:
         self.data = X.data
         self.indices = X.indices
         self.indptr = bounds.astype(np.int64, copy=False)
+        if len(self.data) > 0 and len(self.indices) > 0:
+            self.entries, self.columns = &self.data[0], &self.indices[0]
 
     cdef void add_scores(
         self,
@@ -63,16 +65,42 @@ cdef class FeatureRows:
         cdef Py_ssize_t t, j
         for t in range(begin, end):
             if self.is_sparse:
-                for j in range(self.indptr[t], self.indptr[t + 1]):
-                    axpy(
-                        self.data[j], coef + self.indices[j] * n_labels, scores,
-                        n_labels,
-                    )
+                j = self.indptr[t]
+                gather(
+                    self.entries + j, self.columns + j, self.indptr[t + 1] - j, coef,
+                    scores, n_labels,
+                )
             else:
                 for j in range(self.n_features):
                     if self.dense[t, j] != 0.0:
                         axpy(self.dense[t, j], coef + j * n_labels, scores, n_labels)
             scores += n_labels
+
+    cdef void add_features(
+        self,
+        Py_ssize_t begin, Py_ssize_t end,
+        double step,
+        const double* node,                     # in, (end - begin, K)
+        Py_ssize_t n_labels,
+        double* coef,                           # in, out, (d, K)
+    ) noexcept nogil:
+        """Add coef += step sum_t x_t^T node_t."""
+        cdef Py_ssize_t t, j
+        for t in range(begin, end):
+            if self.is_sparse:
+                j = self.indptr[t]
+                scatter(
+                    step, self.entries + j, self.columns + j, self.indptr[t + 1] - j,
+                    node, coef, n_labels,
+                )
+            else:
+                for j in range(self.n_features):
+                    if self.dense[t, j] != 0.0:
+                        axpy(
+                            step * self.dense[t, j], node, coef + j * n_labels,
+                            n_labels,
+                        )
+            node += n_labels
 
     def add_expected(
         self,
@@ -80,21 +108,14 @@ cdef class FeatureRows:
         double[:, ::1] coef,                    # in, out, (d, K)
     ):
         """Add coef += sum_t x_t^T node_t."""
-        cdef Py_ssize_t t, j, n_labels = node.shape[1]
         if node.shape[0] != self.n_rows or coef.shape[0] != self.n_features:
             raise ValueError("node and coef do not have the shapes of the rows")
+        if self.n_rows == 0 or self.n_features == 0:
+            return
         with nogil:
-            for t in range(self.n_rows):
-                if self.is_sparse:
-                    for j in range(self.indptr[t], self.indptr[t + 1]):
-                        axpy(
-                            self.data[j], &node[t, 0], &coef[self.indices[j], 0],
-                            n_labels,
-                        )
-                else:
-                    for j in range(self.n_features):
-                        if self.dense[t, j] != 0.0:
-                            axpy(self.dense[t, j], &node[t, 0], &coef[j, 0], n_labels)
+            self.add_features(
+                0, self.n_rows, 1.0, &node[0, 0], node.shape[1], &coef[0, 0]
+            )
 
 
 cdef class DistinctFeatures:
@@ -102,8 +123,8 @@ cdef class DistinctFeatures:
 
     Entry j of the CSR arrays belongs to the ``local[j]``-th distinct feature of its
     sequence; the distinct features of sequence i are
-    ``distinct[bounds[i]:bounds[i + 1]]``, in order of first occurrence. Dense rows
-    need no list: their distinct features are all features.
+    ``distinct[bounds[i]:bounds[i + 1]]``, in order of first occurrence. Those of dense
+    rows are all features, listed once.
 
     Parameters
     ----------
@@ -118,6 +139,9 @@ cdef class DistinctFeatures:
             self.find(offsets)
         else:
             self.max_count = rows.n_features
+            self.distinct = np.arange(rows.n_features, dtype=np.int32)
+        if self.distinct.shape[0] > 0:
+            self.first = &self.distinct[0]
 
     cdef int find(self, const long long[::1] offsets) except -1:
         """Number the distinct features of each sequence."""
@@ -142,6 +166,8 @@ cdef class DistinctFeatures:
             self.bounds[i + 1] = n_found
             self.max_count = max(self.max_count, n_found - self.bounds[i])
         self.distinct = np.asarray(distinct)[:n_found].copy()
+        if n_entries > 0:
+            self.numbers = &self.local[0]
         return 0
 
     cdef Py_ssize_t count(self, Py_ssize_t i) noexcept nogil:
@@ -154,10 +180,12 @@ cdef class DistinctFeatures:
         self, Py_ssize_t i, Py_ssize_t n_labels, const double* coef
     ) noexcept nogil:
         """Have the rows of coef that sequence i will read on their way."""
-        cdef Py_ssize_t r
         if self.rows.is_sparse:
-            for r in range(self.bounds[i], self.bounds[i + 1]):
-                prefetch(coef + self.distinct[r] * n_labels, n_labels)
+            prefetch(self.features(i), self.count(i), coef, n_labels)
+
+    cdef const int* features(self, Py_ssize_t i) noexcept nogil:
+        """Return the address of the distinct features of sequence i."""
+        return self.first + (self.bounds[i] if self.rows.is_sparse else 0)
 
     cdef void sum_rows(
         self,
@@ -171,16 +199,36 @@ cdef class DistinctFeatures:
         memset(out, 0, self.count(i) * n_labels * sizeof(double))
         for t in range(begin, end):
             if self.rows.is_sparse:
-                for j in range(self.rows.indptr[t], self.rows.indptr[t + 1]):
-                    axpy(
-                        self.rows.data[j], node, out + self.local[j] * n_labels,
-                        n_labels,
-                    )
+                j = self.rows.indptr[t]
+                scatter(
+                    1.0, self.rows.entries + j, self.numbers + j,
+                    self.rows.indptr[t + 1] - j, node, out, n_labels,
+                )
             else:
                 for j in range(self.rows.n_features):
                     if self.rows.dense[t, j] != 0.0:
                         axpy(self.rows.dense[t, j], node, out + j * n_labels, n_labels)
             node += n_labels
+
+    cdef void add_scores(
+        self,
+        Py_ssize_t begin, Py_ssize_t end,
+        const double* feature_sums,             # in, (count(i), K)
+        Py_ssize_t n_labels,
+        double* scores,                         # in, out, (end - begin, K)
+    ) noexcept nogil:
+        """Add scores[t] += sum_r x[t, distinct_r] feature_sums[r]."""
+        cdef Py_ssize_t t, j
+        if not self.rows.is_sparse:
+            self.rows.add_scores(begin, end, feature_sums, n_labels, scores)
+            return
+        for t in range(begin, end):
+            j = self.rows.indptr[t]
+            gather(
+                self.rows.entries + j, self.numbers + j, self.rows.indptr[t + 1] - j,
+                feature_sums, scores, n_labels,
+            )
+            scores += n_labels
 
     cdef void move_coef(
         self,

@@ -16,8 +16,8 @@ from libc.math cimport fabs
 from libc.string cimport memcpy
 
 from ._chain cimport Workspace, forward_backward, log_partition
-from ._vecmath cimport dot
-from ._visits cimport Visitor
+from ._vecmath cimport dot, vchange
+from ._visits cimport DualVisitor
 
 import numpy as np
 
@@ -28,13 +28,13 @@ cdef double SMALLEST_STEP = 0.05
 cdef double GROWTH = 1.05
 
 
-cdef class OEGKernel(Visitor):
+cdef class OEGKernel(DualVisitor):
     """The arrays of one OEG run and the visits that change them.
 
     Parameters
     ----------
     rows, weights, offsets, scale, gaps, sampler
-        As for `Visitor`.
+        As for `DualVisitor`.
     theta_node, node : ndarrays of shape (N, K)
         Natural parameters and marginals of the nodes: changed in place.
     theta_edge, edge_sums : ndarrays of shape (n, K, K)
@@ -179,11 +179,10 @@ cdef class OEGKernel(Visitor):
             - dot(&self.new_node[0], &self.trial_node[0], length * n)
             - dot(&self.new_edge[0], &self.trial_edge[0], n * n)
         )
-        for k in range(n):
-            self.sums.node[k] = 0.0
-        for k in range(length * n):
-            self.node_change[k] = self.new_node[k] - node[k]
-            self.sums.node[k % n] += self.node_change[k]
+        vchange(
+            &self.new_node[0], node, length, n, &self.node_change[0],
+            &self.sums.node[0],
+        )
         for k in range(n * n):
             self.sums.edge[k] = self.new_edge[k] - edge[k]
         linear = (

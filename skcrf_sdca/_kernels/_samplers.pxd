@@ -5,9 +5,24 @@ cdef class Sampler:
     cdef readonly Py_ssize_t n_sequences
     cdef readonly double mix
     cdef double[::1] weight
-    cdef bint follows_gap
+    cdef bint follows
 
     cdef Py_ssize_t pick(self, double coin, double position) noexcept nogil
-    cdef void record(self, Py_ssize_t i, double gap) noexcept nogil
+    cdef void record(self, Py_ssize_t i, double value) noexcept nogil
+    cdef double probability(self, Py_ssize_t i) noexcept nogil
+    cdef double share(self, Py_ssize_t i) noexcept nogil
     cdef Py_ssize_t draw(self, double position) noexcept nogil
     cdef void update(self, Py_ssize_t i, double score) noexcept nogil
+
+
+cdef class SumTree(Sampler):
+    cdef Py_ssize_t n_leaves
+    cdef double[::1] sums
+
+
+cdef class MaxTree(Sampler):
+    cdef Py_ssize_t n_leaves
+    cdef double[::1] scores
+    cdef Py_ssize_t[::1] winner
+
+    cdef double largest(self) noexcept nogil

@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Which sequence to visit next: trees over one score for each sequence.
 
-The score of sequence i is weight[i] * gap_i, or weight[i] alone where the scheme does
-not follow the gaps. A draw is made from two numbers uniform on [0, 1), which the caller
-takes from a NumPy generator: no generator is kept here.
+The score of sequence i is weight[i] times a value that visits record, such as its gap,
+or weight[i] alone where the scheme does not follow one. A draw is made from two numbers
+uniform on [0, 1), which the caller takes from a NumPy generator: none is kept here.
 """
 
 from libc.math cimport INFINITY
@@ -20,21 +20,21 @@ cdef class Sampler:
         Factors of the scores; finite, not negative.
     mix : float in [0, 1]
         Probability of a draw by score; the others are uniform.
-    follows_gap : bool
-        Whether a score is weight * gap, or the weight alone.
-    first_gap : float
-        The gap that every sequence starts with.
+    follows : bool
+        Whether a score is weight * value, or the weight alone.
+    first : float
+        The value that every sequence starts with.
     """
 
-    def __init__(self, weight, double mix, bint follows_gap, double first_gap):
+    def __init__(self, weight, double mix, bint follows, double first):
         self.weight = np.array(weight, dtype=np.float64)
         self.n_sequences = self.weight.shape[0]
         self.mix = mix
-        self.follows_gap = follows_gap
+        self.follows = follows
         self.build()
         cdef Py_ssize_t i
         for i in range(self.n_sequences):
-            self.update(i, self.weight[i] * (first_gap if follows_gap else 1.0))
+            self.update(i, self.weight[i] * (first if follows else 1.0))
 
     def build(self):
         """Allocate what the draws by score need: nothing for uniform draws."""
@@ -45,10 +45,18 @@ cdef class Sampler:
             return self.draw(position)
         return Sampler.draw(self, position)
 
-    cdef void record(self, Py_ssize_t i, double gap) noexcept nogil:
-        """Take note of a new gap of sequence i."""
-        if self.follows_gap:
-            self.update(i, self.weight[i] * gap)
+    cdef void record(self, Py_ssize_t i, double value) noexcept nogil:
+        """Take note of a new value of sequence i."""
+        if self.follows:
+            self.update(i, self.weight[i] * value)
+
+    cdef double probability(self, Py_ssize_t i) noexcept nogil:
+        """Return the probability that the next pick is sequence i."""
+        return self.mix * self.share(i) + (1.0 - self.mix) * Sampler.share(self, i)
+
+    cdef double share(self, Py_ssize_t i) noexcept nogil:
+        """Return the probability of sequence i in a draw by score."""
+        return 1.0 / self.n_sequences
 
     cdef Py_ssize_t draw(self, double position) noexcept nogil:
         cdef Py_ssize_t i = <Py_ssize_t> (position * self.n_sequences)
@@ -64,11 +72,15 @@ cdef class Sampler:
              for v in range(uniforms.shape[0])], dtype=np.intp,
         )
 
-    def set_gap(self, Py_ssize_t i, double gap):
-        """Record the gap of sequence i."""
+    def probabilities(self):
+        """Return the probability of each sequence to be picked next."""
+        return np.array([self.probability(i) for i in range(self.n_sequences)])
+
+    def set_value(self, Py_ssize_t i, double value):
+        """Record the value of sequence i."""
         if not 0 <= i < self.n_sequences:
             raise IndexError(f"sequence {i} of {self.n_sequences}")
-        self.record(i, gap)
+        self.record(i, value)
 
 
 cdef class SumTree(Sampler):
@@ -78,9 +90,6 @@ cdef class SumTree(Sampler):
     sequence i is node n_leaves + i. A sum is always made anew from its two children,
     so that no rounding gathers.
     """
-
-    cdef Py_ssize_t n_leaves
-    cdef double[::1] sums
 
     def build(self):
         """Allocate the tree."""
@@ -102,6 +111,11 @@ cdef class SumTree(Sampler):
                 v += 1
         return v - self.n_leaves
 
+    cdef double share(self, Py_ssize_t i) noexcept nogil:
+        if not (0.0 < self.sums[1] < INFINITY):
+            return Sampler.share(self, i)
+        return self.sums[self.n_leaves + i] / self.sums[1]
+
     cdef void update(self, Py_ssize_t i, double score) noexcept nogil:
         cdef Py_ssize_t v = self.n_leaves + i
         self.sums[v] = score
@@ -118,10 +132,6 @@ cdef class MaxTree(Sampler):
     score below it.
     """
 
-    cdef Py_ssize_t n_leaves
-    cdef double[::1] scores
-    cdef Py_ssize_t[::1] winner
-
     def build(self):
         """Allocate the tree."""
         self.n_leaves = 1
@@ -137,6 +147,13 @@ cdef class MaxTree(Sampler):
 
     cdef Py_ssize_t draw(self, double position) noexcept nogil:
         return self.winner[1]
+
+    cdef double share(self, Py_ssize_t i) noexcept nogil:
+        return 1.0 if self.winner[1] == i else 0.0
+
+    cdef double largest(self) noexcept nogil:
+        """Return the largest score."""
+        return self.scores[self.winner[1]]
 
     cdef void update(self, Py_ssize_t i, double score) noexcept nogil:
         cdef Py_ssize_t v = (self.n_leaves + i) // 2

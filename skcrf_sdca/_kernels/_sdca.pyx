@@ -12,7 +12,7 @@ from libc.math cimport fabs
 from ._chain cimport Workspace, forward_backward
 from ._line_search cimport Part, Segment, move, newton_step
 from ._vecmath cimport dot, vdirection, vmove
-from ._visits cimport Visitor
+from ._visits cimport DualVisitor
 
 import numpy as np
 
@@ -21,13 +21,13 @@ cdef double ROUNDING = 1e-12
 cdef int MAX_HALVINGS = 40
 
 
-cdef class SDCAKernel(Visitor):
+cdef class SDCAKernel(DualVisitor):
     """The arrays of one SDCA run and the visits that change them.
 
     Parameters
     ----------
     rows, weights, offsets, scale, gaps, sampler
-        As for `Visitor`.
+        As for `DualVisitor`.
     edge_offsets : ndarray of shape (n + 1,), int64
     node, edge : ndarrays of shape (N, K) and (M, K, K)
         Marginals mu: changed in place.

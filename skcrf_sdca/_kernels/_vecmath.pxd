@@ -27,5 +27,20 @@ cdef void scale_matrix(
 cdef void add_outer(
     const double* left, const double* right, double* out, Py_ssize_t n) noexcept nogil
 cdef void axpy(double a, const double* x, double* y, Py_ssize_t n) noexcept nogil
-cdef void prefetch(const double* x, Py_ssize_t n) noexcept nogil
+cdef void pull(
+    const int* index, Py_ssize_t count, int move, int* moves, const double* shrunk,
+    const double* gained, const double* target, double* rows,
+    Py_ssize_t n) noexcept nogil
+cdef void gather(
+    const double* a, const int* index, Py_ssize_t count, const double* rows, double* y,
+    Py_ssize_t n) noexcept nogil
+cdef void scatter(
+    double step, const double* a, const int* index, Py_ssize_t count, const double* x,
+    double* rows, Py_ssize_t n) noexcept nogil
+cdef void vchange(
+    const double* to, const double* start, Py_ssize_t count, Py_ssize_t n,
+    double* change, double* change_sum) noexcept nogil
+cdef void prefetch(
+    const int* index, Py_ssize_t count, const double* rows,
+    Py_ssize_t n) noexcept nogil
 cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil

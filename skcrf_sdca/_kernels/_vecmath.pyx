@@ -26,7 +26,20 @@ cdef extern from "vecmath.h" nogil:
     void skcrf_add_outer(
         const double*, const double*, double*, Py_ssize_t) noexcept
     void skcrf_axpy(double, const double*, double*, Py_ssize_t) noexcept
-    void skcrf_prefetch(const double*, Py_ssize_t) noexcept
+    void skcrf_pull(
+        const int*, Py_ssize_t, int, int*, const double*, const double*,
+        const double*, double*, Py_ssize_t) noexcept
+    void skcrf_gather(
+        const double*, const int*, Py_ssize_t, const double*, double*,
+        Py_ssize_t) noexcept
+    void skcrf_scatter(
+        double, const double*, const int*, Py_ssize_t, const double*, double*,
+        Py_ssize_t) noexcept
+    void skcrf_change(
+        const double*, const double*, Py_ssize_t, Py_ssize_t, double*,
+        double*) noexcept
+    void skcrf_prefetch(
+        const int*, Py_ssize_t, const double*, Py_ssize_t) noexcept
     double skcrf_dot(const double*, const double*, Py_ssize_t) noexcept
 
 
@@ -90,8 +103,38 @@ cdef void axpy(double a, const double* x, double* y, Py_ssize_t n) noexcept nogi
     skcrf_axpy(a, x, y, n)
 
 
-cdef void prefetch(const double* x, Py_ssize_t n) noexcept nogil:
-    skcrf_prefetch(x, n)
+cdef void pull(
+    const int* index, Py_ssize_t count, int move, int* moves, const double* shrunk,
+    const double* gained, const double* target, double* rows, Py_ssize_t n
+) noexcept nogil:
+    skcrf_pull(index, count, move, moves, shrunk, gained, target, rows, n)
+
+
+cdef void gather(
+    const double* a, const int* index, Py_ssize_t count, const double* rows, double* y,
+    Py_ssize_t n
+) noexcept nogil:
+    skcrf_gather(a, index, count, rows, y, n)
+
+
+cdef void scatter(
+    double step, const double* a, const int* index, Py_ssize_t count, const double* x,
+    double* rows, Py_ssize_t n
+) noexcept nogil:
+    skcrf_scatter(step, a, index, count, x, rows, n)
+
+
+cdef void vchange(
+    const double* to, const double* start, Py_ssize_t count, Py_ssize_t n,
+    double* change, double* change_sum
+) noexcept nogil:
+    skcrf_change(to, start, count, n, change, change_sum)
+
+
+cdef void prefetch(
+    const int* index, Py_ssize_t count, const double* rows, Py_ssize_t n
+) noexcept nogil:
+    skcrf_prefetch(index, count, rows, n)
 
 
 cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil:

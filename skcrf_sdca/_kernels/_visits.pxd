@@ -13,9 +13,14 @@ cdef class Visitor:
     cdef Sampler sampler
     cdef const long long[::1] offsets
     cdef const double[::1] scale
-    cdef double[::1] gaps
     cdef Py_ssize_t n_labels
     cdef Py_ssize_t longest
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil
+
+
+cdef class DualVisitor(Visitor):
+    cdef double[::1] gaps
+
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil

@@ -1,7 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The loop over visits, and what every solver that visits one sequence at a time holds.
 
-A solver's kernel is a Visitor with a `visit` of its own.
+A solver's kernel is a Visitor with a `visit` of its own; that of a dual solver is a
+DualVisitor, which records the gap found at each visit.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -27,8 +28,6 @@ cdef class Visitor:
     offsets : ndarray of shape (n + 1,), int64
     scale : ndarray of shape (n,)
         weight_i / alpha with the weights summing to 1; 1 / (alpha n) if all are equal.
-    gaps : ndarray of shape (n,)
-        The gap of each sequence when last visited: changed in place.
     sampler : Sampler
 
     Attributes
@@ -38,12 +37,12 @@ cdef class Visitor:
     """
 
     def __init__(
-        self, FeatureRows rows, Weights weights, offsets, scale, gaps, Sampler sampler
+        self, FeatureRows rows, Weights weights, offsets, scale, Sampler sampler
     ):
         self.rows = rows
         self.weights = weights
         self.sums = FeatureSums(DistinctFeatures(rows, offsets), weights)
-        self.offsets, self.scale, self.gaps = offsets, scale, gaps
+        self.offsets, self.scale = offsets, scale
         self.sampler = sampler
         self.n_labels = weights.n_labels
         self.longest = int(np.diff(offsets).max(initial=1))
@@ -52,10 +51,8 @@ cdef class Visitor:
         """Visit sequence i; return False if a number is not finite."""
         return True
 
-    cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:
-        """Take note of a new gap of sequence i."""
-        self.gaps[i] = gap
-        self.sampler.record(i, gap)
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
+        """Have what the visit of sequence i reads first on its way."""
 
     def epoch(self, const double[:, ::1] uniforms):
         """Make one visit for each row (coin, position) of uniform numbers."""
@@ -81,7 +78,7 @@ cdef class Visitor:
                     i = order[v]
                 else:
                     i = self.sampler.pick(uniforms[v, 0], uniforms[v, 1])
-                self.sums.prefetch_weights(i)
+                self.prefetch(i)
                 sane = self.visit(i)
                 if not sane:
                     break
@@ -98,3 +95,28 @@ cdef class Visitor:
                 f"the scores of sequence {i} or its line search are not finite: scale "
                 "the features in X, or take a larger alpha"
             )
+
+
+cdef class DualVisitor(Visitor):
+    """Visits that record the gap of the sequence, for the sampler to follow.
+
+    Parameters
+    ----------
+    rows, weights, offsets, scale, sampler
+        As for `Visitor`.
+    gaps : ndarray of shape (n,)
+        The gap of each sequence when last visited: changed in place.
+    """
+
+    def __init__(self, rows, weights, offsets, scale, gaps, sampler):
+        super().__init__(rows, weights, offsets, scale, sampler)
+        self.gaps = gaps
+
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
+        """Have what the visit of sequence i reads first on its way."""
+        self.sums.prefetch_weights(i)
+
+    cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:
+        """Take note of a new gap of sequence i."""
+        self.gaps[i] = gap
+        self.sampler.record(i, gap)

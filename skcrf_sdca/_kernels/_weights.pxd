@@ -17,12 +17,22 @@ cdef class Weights:
     cdef void score_nodes(
         self, FeatureRows rows, Py_ssize_t first, Py_ssize_t length,
         double* scores) noexcept nogil
+    cdef void add_features(
+        self, FeatureRows rows, Py_ssize_t first, Py_ssize_t length, double step,
+        const double* node, const double* node_sum,
+        const double* edge_sum) noexcept nogil
+    cdef void add_to_blocks(
+        self, double step, const double* first_node, const double* last_node,
+        const double* node_sum, const double* edge_sum) noexcept nogil
+    cdef void blend_blocks(
+        self, double shrink, Weights other, double gain) noexcept nogil
 
 
 cdef class FeatureSums:
     cdef Weights weights
     cdef DistinctFeatures features
     cdef Py_ssize_t i
+    cdef Py_ssize_t first
     cdef const double* first_node
     cdef const double* last_node
     cdef double[::1] distinct           # (distinct features, K)
@@ -34,4 +44,5 @@ cdef class FeatureSums:
         self, Py_ssize_t i, Py_ssize_t first, Py_ssize_t length,
         const double* node_values) noexcept nogil
     cdef double squared_norm(self) noexcept nogil
+    cdef void score_nodes(self, Py_ssize_t length, double* scores) noexcept nogil
     cdef void add_to_weights(self, double step) noexcept nogil

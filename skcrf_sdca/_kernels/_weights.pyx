@@ -19,7 +19,7 @@ cdef class Weights:
     ----------
     blocks : tuple of ndarrays
         coef (d, K), intercept (K,), start (K,), end (K,), transition (K, K); float64,
-        C-contiguous. Only `FeatureSums.add_to_weights` changes them.
+        C-contiguous. The kernels change them in place.
     boundaries : bool
         Whether start, end and transition weights exist; else they are zero and stay so.
 
@@ -66,6 +66,52 @@ cdef class Weights:
             scores[(length - 1) * n + k] += self.end[k]
         rows.add_scores(first, first + length, self.coef_pointer(), n, scores)
 
+    cdef void add_features(
+        self,
+        FeatureRows rows,
+        Py_ssize_t first, Py_ssize_t length,
+        double step,
+        const double* node,                     # in, (T, K)
+        const double* node_sum,                 # in, (K,) summed over t
+        const double* edge_sum,                 # in, (K, K) summed over t
+    ) noexcept nogil:
+        """Add step times the features of a change of marginals of one sequence."""
+        cdef Py_ssize_t n = self.n_labels
+        rows.add_features(
+            first, first + length, step, node, n, <double*> self.coef_pointer()
+        )
+        self.add_to_blocks(step, node, node + (length - 1) * n, node_sum, edge_sum)
+
+    cdef void add_to_blocks(
+        self,
+        double step,
+        const double* first_node,               # in, (K,)
+        const double* last_node,                # in, (K,)
+        const double* node_sum,                 # in, (K,)
+        const double* edge_sum,                 # in, (K, K)
+    ) noexcept nogil:
+        """Add step times the features that are not of X."""
+        cdef Py_ssize_t n = self.n_labels
+        axpy(step, node_sum, <double*> &self.intercept[0], n)
+        if self.boundaries:
+            axpy(step, first_node, <double*> &self.start[0], n)
+            axpy(step, last_node, <double*> &self.end[0], n)
+            axpy(step, edge_sum, <double*> &self.transition[0, 0], n * n)
+
+    cdef void blend_blocks(
+        self, double shrink, Weights other, double gain
+    ) noexcept nogil:
+        """Make the blocks but coef shrink times themselves plus gain times others."""
+        cdef Py_ssize_t n = self.n_labels
+        scale(<double*> &self.intercept[0], shrink, n)
+        scale(<double*> &self.start[0], shrink, n)
+        scale(<double*> &self.end[0], shrink, n)
+        scale(<double*> &self.transition[0, 0], shrink, n * n)
+        self.add_to_blocks(
+            gain, &other.start[0], &other.end[0], &other.intercept[0],
+            &other.transition[0, 0],
+        )
+
     def node_scores(
         self,
         FeatureRows rows,
@@ -88,6 +134,13 @@ cdef class Weights:
                     rows, offsets[i], offsets[i + 1] - offsets[i],
                     &out[0, 0] + offsets[i] * self.n_labels,
                 )
+
+
+cdef void scale(double* x, double factor, Py_ssize_t n) noexcept nogil:
+    """Multiply n numbers with a factor, in place."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        x[k] *= factor
 
 
 cdef class FeatureSums:
@@ -122,6 +175,7 @@ cdef class FeatureSums:
         """Take the change of sequence i; its sums node and edge have been written."""
         cdef Py_ssize_t n = self.weights.n_labels
         self.i = i
+        self.first = first
         self.first_node = node_values
         self.last_node = node_values + (length - 1) * n
         self.features.sum_rows(
@@ -140,14 +194,28 @@ cdef class FeatureSums:
             norm += dot(&self.edge[0], &self.edge[0], n * n)
         return norm
 
+    cdef void score_nodes(
+        self, Py_ssize_t length,
+        double* scores,                         # out, (T, K)
+    ) noexcept nogil:
+        """Write the node scores of sequence i with the features as weights."""
+        cdef Py_ssize_t t, k, n = self.weights.n_labels
+        for t in range(length):
+            for k in range(n):
+                scores[t * n + k] = self.node[k]
+        if self.weights.boundaries:
+            axpy(1.0, self.first_node, scores, n)
+            axpy(1.0, self.last_node, scores + (length - 1) * n, n)
+        self.features.add_scores(
+            self.first, self.first + length, &self.distinct[0], n, scores
+        )
+
     cdef void add_to_weights(self, double step) noexcept nogil:
         """Add step times the features to every block of weights."""
-        cdef Py_ssize_t n = self.weights.n_labels
         self.features.move_coef(
-            self.i, step, &self.distinct[0], n, <double*> self.weights.coef_pointer()
+            self.i, step, &self.distinct[0], self.weights.n_labels,
+            <double*> self.weights.coef_pointer(),
         )
-        axpy(step, &self.node[0], <double*> &self.weights.intercept[0], n)
-        if self.weights.boundaries:
-            axpy(step, self.first_node, <double*> &self.weights.start[0], n)
-            axpy(step, self.last_node, <double*> &self.weights.end[0], n)
-            axpy(step, &self.edge[0], <double*> &self.weights.transition[0, 0], n * n)
+        self.weights.add_to_blocks(
+            step, self.first_node, self.last_node, &self.node[0], &self.edge[0]
+        )

@@ -199,16 +199,89 @@ CLONES void skcrf_axpy(double a, const double *restrict x, double *restrict y,
         y[i] += a * x[i];
 }
 
-void skcrf_prefetch(const double *x, ptrdiff_t n)
-{
 #if defined(__GNUC__)
-    for (ptrdiff_t i = 0; i < n; i += 8)
-        __builtin_prefetch(x + i, 1);
-    __builtin_prefetch(x + n - 1, 1);
+#define PREFETCH(x) __builtin_prefetch(x, 1)
 #else
-    (void)x;
-    (void)n;
+#define PREFETCH(x) ((void)(x))
 #endif
+
+static inline void prefetch_row(const double *x, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i += 8)
+        PREFETCH(x + i);
+    PREFETCH(x + n - 1);
+}
+
+/* Rows lie far apart: so many of them ahead are asked for while one is worked on. */
+#define AHEAD 6
+
+CLONES void skcrf_pull(const int *index, ptrdiff_t count, int move, int *moves,
+                       const double *shrunk, const double *gained,
+                       const double *restrict target, double *restrict rows,
+                       ptrdiff_t n)
+{
+    for (ptrdiff_t j = 0; j < count; j++) {
+        if (j + 2 * AHEAD < count)
+            PREFETCH(moves + index[j + 2 * AHEAD]);
+        if (j + AHEAD < count) {
+            prefetch_row(target + index[j + AHEAD] * n, n);
+            prefetch_row(rows + index[j + AHEAD] * n, n);
+        }
+        int last = moves[index[j]];
+        double a = shrunk[move] * (gained[move] - gained[last]);
+        double b = shrunk[move] / shrunk[last];
+        const double *restrict x = target + index[j] * n;
+        double *restrict y = rows + index[j] * n;
+#pragma omp simd
+        for (ptrdiff_t i = 0; i < n; i++)
+            y[i] = a * x[i] + b * y[i];
+        moves[index[j]] = move;
+    }
+}
+
+CLONES void skcrf_gather(const double *a, const int *index, ptrdiff_t count,
+                         const double *restrict rows, double *restrict y, ptrdiff_t n)
+{
+    for (ptrdiff_t j = 0; j < count; j++) {
+        const double *restrict x = rows + index[j] * n;
+#pragma omp simd
+        for (ptrdiff_t i = 0; i < n; i++)
+            y[i] += a[j] * x[i];
+    }
+}
+
+CLONES void skcrf_scatter(double step, const double *a, const int *index,
+                          ptrdiff_t count, const double *restrict x,
+                          double *restrict rows, ptrdiff_t n)
+{
+    for (ptrdiff_t j = 0; j < count; j++) {
+        double *restrict y = rows + index[j] * n;
+        double factor = step * a[j];
+#pragma omp simd
+        for (ptrdiff_t i = 0; i < n; i++)
+            y[i] += factor * x[i];
+    }
+}
+
+CLONES void skcrf_change(const double *restrict to, const double *restrict from,
+                         ptrdiff_t count, ptrdiff_t n, double *restrict change,
+                         double *restrict change_sum)
+{
+    for (ptrdiff_t i = 0; i < n; i++)
+        change_sum[i] = 0.0;
+    for (ptrdiff_t t = 0; t < count; t++, to += n, from += n, change += n) {
+#pragma omp simd
+        for (ptrdiff_t i = 0; i < n; i++) {
+            change[i] = to[i] - from[i];
+            change_sum[i] += change[i];
+        }
+    }
+}
+
+void skcrf_prefetch(const int *index, ptrdiff_t count, const double *rows, ptrdiff_t n)
+{
+    for (ptrdiff_t j = 0; j < count; j++)
+        prefetch_row(rows + index[j] * n, n);
 }
 
 CLONES double skcrf_dot(const double *restrict x, const double *restrict y, ptrdiff_t n)

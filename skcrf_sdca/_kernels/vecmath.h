@@ -59,8 +59,29 @@ void skcrf_add_outer(const double *left, const double *right, double *out, ptrdi
 /* y += a x. */
 void skcrf_axpy(double a, const double *x, double *y, ptrdiff_t n);
 
-/* Ask for x[0..n) to be brought into the cache; a hint only. */
-void skcrf_prefetch(const double *x, ptrdiff_t n);
+/* y = a x + b y, for the rows x of target and y of rows named by `index`, with
+ *     b = shrunk[move] / shrunk[last],
+ *     a = shrunk[move] (gained[move] - gained[last]),  last = moves[index[j]];
+ * then moves[index[j]] = move. The indices are distinct. */
+void skcrf_pull(const int *index, ptrdiff_t count, int move, int *moves,
+                const double *shrunk, const double *gained, const double *target,
+                double *rows, ptrdiff_t n);
+
+/* y += sum_j a[j] rows[index[j]], rows of n numbers. */
+void skcrf_gather(const double *a, const int *index, ptrdiff_t count,
+                  const double *rows, double *y, ptrdiff_t n);
+
+/* rows[index[j]] += step a[j] x, rows of n numbers; indices may repeat. */
+void skcrf_scatter(double step, const double *a, const int *index, ptrdiff_t count,
+                   const double *x, double *rows, ptrdiff_t n);
+
+/* change = to - from, over `count` blocks of `n` numbers, and its sum over the blocks. */
+void skcrf_change(const double *to, const double *from, ptrdiff_t count, ptrdiff_t n,
+                  double *change, double *change_sum);
+
+/* Ask for rows[index[j]], rows of n numbers, to be brought into the cache: a hint. */
+void skcrf_prefetch(const int *index, ptrdiff_t count, const double *rows,
+                    ptrdiff_t n);
 
 /* sum_i x[i] y[i]. */
 double skcrf_dot(const double *x, const double *y, ptrdiff_t n);

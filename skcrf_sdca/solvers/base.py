@@ -194,3 +194,23 @@ def _check_finite(certificate):
             "the objective is not finite: scale the features in X, or take a larger "
             "alpha"
         )
+
+
+def check_same_sequences(node, offsets, problem):
+    """Raise ValueError if a state is not one of the problem's sequences.
+
+    Parameters
+    ----------
+    node : ndarray of shape (n_positions, n_labels)
+        Of the state.
+    offsets : ndarray of shape (n + 1,)
+        Of the state.
+    problem : Problem
+    """
+    shape = (problem.offsets[-1], problem.n_labels)
+    if node.shape != shape or not np.array_equal(offsets, problem.offsets):
+        raise ValueError(
+            "warm_start=True needs X and y with the same sequence lengths and the same "
+            "number of labels as in the last fit; set warm_start=False to fit other "
+            "data"
+        )

@@ -4,8 +4,6 @@ A dual solver holds marginals mu and w = what(mu). Each visit of its kernel move
 and each certificate makes w anew from the marginals, so that rounding does not gather.
 """
 
-import numpy as np
-
 from skcrf_sdca.solvers.base import EpochSolver
 
 
@@ -49,23 +47,3 @@ class DualSolver(EpochSolver):
         [LePriol18, sec. 6.3].
         """
         return self.problem.mean(self.gaps)
-
-
-def check_same_sequences(node, offsets, problem):
-    """Raise ValueError if a dual state is not one of the problem's sequences.
-
-    Parameters
-    ----------
-    node : ndarray of shape (n_positions, n_labels)
-        Of the state.
-    offsets : ndarray of shape (n + 1,)
-        Of the state.
-    problem : Problem
-    """
-    shape = (problem.offsets[-1], problem.n_labels)
-    if node.shape != shape or not np.array_equal(offsets, problem.offsets):
-        raise ValueError(
-            "warm_start=True needs X and y with the same sequence lengths and the same "
-            "number of labels as in the last fit; set warm_start=False to fit other "
-            "data"
-        )

@@ -5,7 +5,8 @@ import numpy as np
 from skcrf_sdca._kernels._oeg import OEGKernel
 from skcrf_sdca.marginals import SummedMarginals
 from skcrf_sdca.samplers import SCHEMES, first_gap
-from skcrf_sdca.solvers.dual import DualSolver, check_same_sequences
+from skcrf_sdca.solvers.base import check_same_sequences
+from skcrf_sdca.solvers.dual import DualSolver
 
 # Halvings of the step that one visit may make, in the first epoch and later.
 FIRST_HALVINGS, LATER_HALVINGS = 2, 5

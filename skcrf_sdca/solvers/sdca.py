@@ -5,7 +5,8 @@ import numpy as np
 from skcrf_sdca._kernels._sdca import SDCAKernel
 from skcrf_sdca.marginals import Marginals
 from skcrf_sdca.samplers import SCHEMES, first_gap
-from skcrf_sdca.solvers.dual import DualSolver, check_same_sequences
+from skcrf_sdca.solvers.base import check_same_sequences
+from skcrf_sdca.solvers.dual import DualSolver
 
 
 class SDCA(DualSolver):

@@ -1,0 +1,82 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""Weights that move at every visit, each row brought up to date when it is next read.
+
+A visit moves all weights by w <- shrink w + gain target, but a row of coef is read by
+the sequences that have its feature only, and its target changes only with them. With
+S_v the product of the shrinks of the first v moves and G_v = sum_u gain_u / S_u, a row
+that was last up to date after move u is at move v
+
+    w_v = S_v / S_u w_u + S_v (G_v - G_u) target.
+
+So a visit costs in proportion to the features of its sequence, whatever their number.
+"""
+
+from ._features cimport DistinctFeatures
+from ._vecmath cimport pull
+from ._weights cimport Weights
+
+import numpy as np
+
+# Below, a new count of moves begins, long before the product underflows.
+cdef double SMALLEST_PRODUCT = 1e-100
+
+
+cdef class LazyWeights:
+    """Weights pulled toward a target.
+
+    Parameters
+    ----------
+    weights : Weights
+        Changed in place.
+    target : Weights
+        Of the same shape. Its rows change only while those of ``weights`` are up to
+        date.
+    features : DistinctFeatures
+    capacity : int
+        Moves between two updates of all rows.
+    """
+
+    def __init__(
+        self, Weights weights, Weights target, DistinctFeatures features, int capacity
+    ):
+        self.weights, self.target, self.features = weights, target, features
+        self.shrunk = np.ones(capacity + 1)
+        self.gained = np.zeros(capacity + 1)
+        self.all_rows = np.arange(weights.n_features, dtype=np.int32)
+        self.last_move = np.zeros(weights.n_features, dtype=np.int32)
+
+    def flush(self):
+        """Bring all rows up to date."""
+        self.restart()
+
+    cdef void catch_up(self, Py_ssize_t i) noexcept nogil:
+        """Bring the rows of the features of sequence i up to date."""
+        self.update(self.features.features(i), self.features.count(i))
+
+    cdef void update(self, const int* rows, Py_ssize_t count) noexcept nogil:
+        """Bring the rows named up to date."""
+        if count > 0:
+            pull(
+                rows, count, self.n_moves, &self.last_move[0], &self.shrunk[0],
+                &self.gained[0], self.target.coef_pointer(),
+                <double*> self.weights.coef_pointer(), self.weights.n_labels,
+            )
+
+    cdef void move(self, double shrink, double gain) noexcept nogil:
+        """Move all weights: rows of coef when next read, the other blocks now."""
+        cdef int v = self.n_moves + 1
+        self.weights.blend_blocks(shrink, self.target, gain)
+        self.shrunk[v] = self.shrunk[v - 1] * shrink
+        self.gained[v] = self.gained[v - 1] + gain / self.shrunk[v]
+        self.n_moves = v
+        if v + 1 == self.shrunk.shape[0] or self.shrunk[v] < SMALLEST_PRODUCT:
+            self.restart()
+
+    cdef void restart(self) noexcept nogil:
+        """Bring all rows up to date, and begin a new count of moves."""
+        cdef Py_ssize_t j, n_rows = self.all_rows.shape[0]
+        if n_rows > 0:
+            self.update(&self.all_rows[0], n_rows)
+        for j in range(n_rows):
+            self.last_move[j] = 0
+        self.n_moves = 0

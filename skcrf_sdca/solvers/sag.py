@@ -1,0 +1,118 @@
+"""Stochastic average gradient [Schmidt15]: state, and call of the epoch."""
+
+import numpy as np
+
+from skcrf_sdca._kernels._lipschitz import LipschitzConstants
+from skcrf_sdca._kernels._sag import SAGKernel
+from skcrf_sdca.marginals import SummedMarginals
+from skcrf_sdca.samplers import SCHEMES
+from skcrf_sdca.solvers.base import EpochSolver, check_same_sequences
+
+# A visit of SAG-NUS multiplies the constant of its sequence by this before it searches.
+OWN_DECAY = 0.9
+
+
+class SAG(EpochSolver):
+    """SAG with one Lipschitz constant, SAG-NUS with one for each sequence, or SAGA.
+
+    Parameters
+    ----------
+    problem : Problem
+    rng : numpy.random.Generator
+    sampling : str
+        "lipschitz" for SAG-NUS, "uniform" for SAG.
+    sampling_mix : float in [0, 1)
+        Share of draws by constant, the others being uniform.
+    line_search_skipping : bool
+        Whether to skip searches that are likely to change nothing.
+    saga : bool
+        Whether to take the unbiased steps of SAGA.
+    state : dict, default=None
+        `state()` of an earlier run on the same sequences, to start from.
+    """
+
+    def __init__(
+        self,
+        problem,
+        rng,
+        *,
+        sampling,
+        sampling_mix,
+        line_search_skipping,
+        saga,
+        state=None,
+    ):
+        self.problem = problem
+        self.rng = rng
+        n = problem.n_sequences
+        n_constants = n if sampling == "lipschitz" else 1
+        if state is None:
+            state = self._first_state(n_constants)
+        check_same_sequences(state["node"], state["offsets"], problem)
+        self.marginals = SummedMarginals(
+            state["node"].copy(), state["edge_sums"].copy(), problem.offsets
+        )
+        self.visited = state["visited"].copy()
+        self.lipschitz = state["lipschitz"].copy()
+        if len(self.lipschitz) != n_constants:
+            self.lipschitz = np.full(n_constants, self.lipschitz.mean())
+        self.constants = LipschitzConstants(
+            self.lipschitz,
+            self.visited,
+            alpha=problem.alpha,
+            decay=OWN_DECAY if n_constants > 1 else 2.0 ** (-1.0 / n),
+            skipping=line_search_skipping,
+        )
+        self.model = problem.new_model(state["w"].copy())
+        self.target = problem.new_model(problem.dual_to_primal(self.marginals))
+        self.kernel = SAGKernel(
+            problem.rows,
+            self.model.weights(),
+            problem.offsets,
+            problem.scale,
+            SCHEMES[sampling].make(problem, sampling_mix),
+            target=self.target.weights(),
+            constants=self.constants,
+            alpha=problem.alpha,
+            labels=problem.labels,
+            node=self.marginals.node,
+            edge_sums=self.marginals.edge_sums,
+            saga=saga,
+        )
+
+    def _first_state(self, n_constants):
+        problem = self.problem
+        labels = SummedMarginals.of_labels(
+            problem.labels, problem.offsets, n_labels=problem.n_labels
+        )
+        return {
+            "w": problem.new_model().w,
+            "node": labels.node,
+            "edge_sums": labels.edge_sums,
+            "lipschitz": np.ones(n_constants),
+            "visited": np.zeros(problem.n_sequences, dtype=np.uint8),
+            "offsets": problem.offsets,
+        }
+
+    def epoch(self):
+        """Make n visits, to sequences that the sampler picks."""
+        n = self.problem.n_sequences
+        self.kernel.epoch(self.rng.random((n, 2)))
+        self.n_updates += n
+        self.n_oracle_calls = self.kernel.n_oracle_calls
+
+    def certify(self):
+        """Certify the weights."""
+        _, certificate = self.problem.certify_primal(self.model.w)
+        return certificate
+
+    def state(self):
+        """Return the weights, the marginals of the last visits and the constants."""
+        return {
+            "w": self.model.w,
+            "node": self.marginals.node,
+            "edge_sums": self.marginals.edge_sums,
+            "lipschitz": self.lipschitz,
+            "visited": self.visited,
+            "offsets": self.problem.offsets,
+        }
