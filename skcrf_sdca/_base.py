@@ -100,14 +100,16 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         solver = self._new_solver(self._new_problem(training))
         loop = Loop(solver, max_iter=self.max_iter, tol=self.tol)
 
-        def attributes():
-            return {**training.attributes, **_fitted_attributes(loop)}
+        def attributes_now():
+            # A copy: the solver goes on changing its weights.
+            w = solver.model.w.copy()
+            return {**training.attributes, **_fitted_attributes(loop, w)}
 
-        loop.observers.append(CallbackBridge(self, context, arguments, attributes))
+        loop.observers.append(CallbackBridge(self, context, arguments, attributes_now))
         if self.verbose:
             loop.observers.append(EpochPrinter(type(self).__name__, loop.target))
         loop.run()
-        fitted = attributes()
+        fitted = {**training.attributes, **_fitted_attributes(loop, solver.model.w)}
         if self.warm_start:
             fitted["_warm_state"] = solver.state()
         self._forget_fit()
@@ -266,11 +268,10 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         return tags
 
 
-def _fitted_attributes(loop):
+def _fitted_attributes(loop, w):
     """Return what the solver and its loop determine, as the estimator's attributes."""
     problem = loop.solver.problem
-    # A copy: the solver goes on changing its weights while callbacks may keep these.
-    model = problem.new_model(loop.solver.model.w.copy())
+    model = problem.new_model(w)
     last = loop.rows[-1]
     return {
         "coef_": model.coef.T,

@@ -16,10 +16,19 @@ def ranges(offsets):
     return [(b, e) for b, e in zip(cuts[:-1], cuts[1:], strict=True) if b < e]
 
 
-def over_ranges(function, offsets, n_jobs=None):
-    """Call function(begin, end) for every range of chains, on ``n_jobs`` threads."""
+def each_range(function, offsets, n_jobs=None):
+    """Yield function(begin, end) of every range of chains, in their order.
+
+    With ``n_jobs`` threads some are computed ahead.
+    """
     calls = ranges(offsets)
     if effective_n_jobs(n_jobs) == 1:
-        return [function(*bounds) for bounds in calls]
-    parallel = Parallel(n_jobs=n_jobs, require="sharedmem")
-    return parallel(delayed(function)(*bounds) for bounds in calls)
+        yield from (function(*bounds) for bounds in calls)
+        return
+    parallel = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
+    yield from parallel(delayed(function)(*bounds) for bounds in calls)
+
+
+def over_ranges(function, offsets, n_jobs=None):
+    """Return the list of function(begin, end) of every range of chains."""
+    return list(each_range(function, offsets, n_jobs))

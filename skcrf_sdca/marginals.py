@@ -101,6 +101,13 @@ class Marginals:
             self.edge[self.edge_offsets[i] : self.edge_offsets[i + 1]],
         )
 
+    def part(self, begin, end):
+        """Return chains begin <= i < end, as views."""
+        edges = slice(self.edge_offsets[begin], self.edge_offsets[end])
+        nodes = slice(self.offsets[begin], self.offsets[end])
+        offsets = self.offsets[begin : end + 1] - self.offsets[begin]
+        return Marginals(self.node[nodes], self.edge[edges], offsets)
+
     def entropy(self, *, n_jobs=None):
         """Return H(mu_i) of every chain, an array of shape (n,), in nats.
 
@@ -217,6 +224,12 @@ class SummedMarginals:
         of_position = np.repeat(np.arange(n), np.diff(offsets))
         np.add.at(edge_sums, (of_position[to], labels[to - 1], labels[to]), 1.0)
         return cls(node, edge_sums, offsets)
+
+    def part(self, begin, end):
+        """Return chains begin <= i < end, as views."""
+        nodes = slice(self.offsets[begin], self.offsets[end])
+        offsets = self.offsets[begin : end + 1] - self.offsets[begin]
+        return SummedMarginals(self.node[nodes], self.edge_sums[begin:end], offsets)
 
     def edge_total(self, weight, *, n_jobs=None):
         """Return sum_i weight[i] edge_sums[i], see `Marginals.edge_total`."""

@@ -70,29 +70,6 @@ class ChainModel:
         """
         return node_scores(rows, offsets, self.weights(), n_jobs=n_jobs)
 
-    def add_expected(self, rows, offsets, weight, node, edge_total):
-        """Add sum_i weight[i] E_{mu_i} F(x_i, .) to the blocks, in place.
-
-        Parameters
-        ----------
-        rows : FeatureRows
-        offsets : ndarray of shape (n + 1,), int64
-        weight : ndarray of shape (n,)
-        node : ndarray of shape (n_positions, n_labels)
-            Node marginals.
-        edge_total : ndarray of shape (n_labels, n_labels)
-            sum_i weight[i] sum_t edge marginals of sequence i.
-        """
-        lengths = np.diff(offsets)
-        weighted = np.repeat(weight, lengths)[:, None] * node
-        rows.add_expected(weighted, self.coef)
-        self.intercept += weighted.sum(axis=0)
-        if self.boundaries:
-            nonempty = lengths > 0
-            self.start += weighted[offsets[:-1][nonempty]].sum(axis=0)
-            self.end += weighted[offsets[1:][nonempty] - 1].sum(axis=0)
-            self.transition += edge_total
-
 
 def node_scores(rows, offsets, weights, *, n_jobs=None):
     """Return the node scores of all positions.
@@ -112,7 +89,7 @@ def node_scores(rows, offsets, weights, *, n_jobs=None):
     out = np.empty((rows.n_rows, weights.n_labels))
 
     def run(b, e):
-        weights.node_scores(rows, offsets, b, e, out)
+        weights.node_scores(rows, offsets, b, e, out[offsets[b] : offsets[e]])
 
     over_ranges(run, offsets, n_jobs)
     return out

@@ -13,7 +13,8 @@ with H the entropy of a chain (marginals.py) and F the features (model.py). Then
     P(w) - D(mu) = sum_i c_i g_i      at w = what(mu),
     g_i = KL(mu_i || p(. | x_i; w)) = log Z_i - <mu_i, scores_i> - H(mu_i).
 
-Both certificates bound P(w) - min P from above [LePriol18, sec. 3].
+Both certificates bound P(w) - min P from above [LePriol18, sec. 3]. Full passes go over
+ranges of sequences, so that what they hold for every position is small.
 """
 
 from dataclasses import dataclass
@@ -21,8 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from skcrf_sdca import oracle
+from skcrf_sdca._kernels._chains import path_scores
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._kernels._vecmath import inner
+from skcrf_sdca._parallel import each_range, over_ranges, ranges
 from skcrf_sdca.marginals import edge_ends
 from skcrf_sdca.model import ChainModel
 
@@ -69,10 +72,12 @@ class Problem:
         c_i / alpha, by which the features of mu_i enter what(mu).
     rows : FeatureRows
     offsets : ndarray of shape (n + 1,), int64
-    empirical : ndarray of shape (n_weights,)
-        sum_i c_i F(x_i, y_i).
+    edge_counts : ndarray of shape (n_labels, n_labels)
+        sum_i c_i times how often the labels y_i go from one to the other.
+    mean_length : float
+        sum_i c_i T_i.
     initial_primal : float
-        P(0) = sum_i c_i T_i log n_labels.
+        P(0) = mean_length * log n_labels.
     """
 
     def __init__(
@@ -97,8 +102,9 @@ class Problem:
         self.scale = self.weight / self.alpha
         self.rows = FeatureRows(data.X)
         self.offsets = data.offsets
-        self.initial_primal = self.weight @ data.lengths * np.log(n_labels)
-        self.empirical = self._empirical_features()
+        self.mean_length = self.weight @ data.lengths
+        self.initial_primal = self.mean_length * np.log(n_labels)
+        self.edge_counts = self._count_edges()
 
     @property
     def n_sequences(self):
@@ -111,67 +117,85 @@ class Problem:
             self.rows.n_features, self.n_labels, boundaries=self.boundaries, w=w
         )
 
-    def _empirical_features(self):
-        node = np.zeros((len(self.labels), self.n_labels))
-        node[np.arange(len(node)), self.labels] = 1.0
-        edge_total = np.zeros((self.n_labels, self.n_labels))
-        position_weight = np.repeat(self.weight, self.data.lengths)
+    def _count_edges(self):
+        counts = np.zeros((self.n_labels, self.n_labels))
+        weight = np.repeat(self.weight, self.data.lengths)
         to = edge_ends(self.offsets)
-        np.add.at(
-            edge_total, (self.labels[to - 1], self.labels[to]), position_weight[to]
-        )
-        return self._expected_features(node, edge_total)
-
-    def _expected_features(self, node, edge_total):
-        features = self.new_model()
-        features.add_expected(self.rows, self.offsets, self.weight, node, edge_total)
-        return features.w
+        np.add.at(counts, (self.labels[to - 1], self.labels[to]), weight[to])
+        return counts
 
     def mean(self, values):
         """Return sum_i c_i values[i]."""
         return inner(self.weight, values)
 
-    def primal_point(self, node, edge_total):
+    def _add_to_primal_point(self, model, begin, end, node):
+        """Add what(mu) of sequences begin <= i < end, but for the edges.
+
+        ``node`` are their node marginals; it is overwritten.
+        """
+        first, last = self.offsets[begin], self.offsets[end]
+        np.negative(node, out=node)
+        node[np.arange(last - first), self.labels[first:last]] += 1.0
+        weights = model.weights()
+        weights.add_changes(self.rows, self.offsets, begin, end, self.scale, node)
+
+    def _add_edges_to_primal_point(self, model, edge_total):
+        """Add the edges of what(mu), given sum_i c_i sum_t edge marginals of mu_i."""
+        if self.boundaries:
+            model.transition += (self.edge_counts - edge_total) / self.alpha
+
+    def dual_to_primal(self, marginals, out=None):
         """Return what(mu) as a flat vector.
 
         Parameters
         ----------
-        node : ndarray of shape (n_positions, n_labels)
-            Node marginals of mu.
-        edge_total : ndarray of shape (n_labels, n_labels)
-            sum_i c_i sum_t edge marginals of mu_i.
+        marginals : Marginals or SummedMarginals
+            mu.
+        out : ndarray of shape (n_weights,), default=None
+            Where to write it.
         """
-        w = self._expected_features(node, edge_total)
-        np.subtract(self.empirical, w, out=w)
-        w /= self.alpha
-        return w
-
-    def dual_to_primal(self, marginals):
-        """Return what(mu) as a flat vector; `marginals` as for `certify_dual`."""
+        model = self.new_model(out)
+        model.w[:] = 0.0
+        for begin, end in ranges(self.offsets):
+            node = marginals.part(begin, end).node.copy()
+            self._add_to_primal_point(model, begin, end, node)
         edge_total = marginals.edge_total(self.weight, n_jobs=self.n_jobs)
-        return self.primal_point(marginals.node, edge_total)
+        self._add_edges_to_primal_point(model, edge_total)
+        return model.w
 
-    def primal(self, w, log_partition):
-        """Return P(w), given log Z_i(w) of every sequence."""
-        return (
-            0.5 * self.alpha * inner(w, w)
-            + self.mean(log_partition)
-            - inner(w, self.empirical)
-        )
+    def _scores(self, model, begin, end):
+        """Return node scores, transition and offsets of sequences begin <= i < end."""
+        offsets = self.offsets[begin : end + 1] - self.offsets[begin]
+        scores = np.empty((offsets[-1], self.n_labels))
+        model.weights().node_scores(self.rows, self.offsets, begin, end, scores)
+        return scores, model.transition, offsets
+
+    def _losses(self, log_partition, begin, end, scores, transition, offsets):
+        """Return log Z_i - score_i(y_i) of sequences begin <= i < end."""
+        paths = self.labels[self.offsets[begin] : self.offsets[end]]
+        of_labels = np.empty(end - begin)
+        path_scores(paths, offsets, scores, transition, of_labels)
+        return log_partition - of_labels
+
+    def primal(self, w, losses):
+        """Return P(w), given log Z_i - score_i(y_i) of every sequence."""
+        return 0.5 * self.alpha * inner(w, w) + self.mean(losses)
 
     def dual(self, w, entropy):
         """Return D(mu), given w = what(mu) and H(mu_i) of every sequence."""
         return self.mean(entropy) - 0.5 * self.alpha * inner(w, w)
 
-    def certify_dual(self, marginals, entropy):
+    def certify_dual(self, marginals, entropy, out=None):
         """Certify a dual point mu with the primal point it defines.
 
         Parameters
         ----------
-        marginals : Marginals
-            mu; in any form that has ``node``, ``edge_total`` and ``expected_scores``.
+        marginals : Marginals or SummedMarginals
+            mu.
         entropy : ndarray of shape (n,)
             H(mu_i).
+        out : ndarray of shape (n_weights,), default=None
+            Where to write w.
 
         Returns
         -------
@@ -181,18 +205,23 @@ class Problem:
             g_i; rounding below 0 is cut to 0.
         certificate : Certificate
         """
-        w = self.dual_to_primal(marginals)
+        w = self.dual_to_primal(marginals, out)
         model = self.new_model(w)
-        scores = model.node_scores(self.rows, self.offsets, n_jobs=self.n_jobs)
-        log_partition = oracle.log_partition(
-            scores, model.transition, self.offsets, n_jobs=self.n_jobs
-        )
-        expected = marginals.expected_scores(
-            scores, model.transition, n_jobs=self.n_jobs
-        )
-        gaps = np.maximum(log_partition - expected - entropy, 0.0)
+
+        def run(begin, end):
+            chains = self._scores(model, begin, end)
+            log_partition = oracle.log_partition(*chains)
+            expected = marginals.part(begin, end).expected_scores(*chains[:2])
+            return (
+                self._losses(log_partition, begin, end, *chains),
+                log_partition - expected - entropy[begin:end],
+            )
+
+        parts = over_ranges(run, self.offsets, self.n_jobs)
+        losses, gaps = (np.concatenate(values) for values in zip(*parts, strict=True))
+        gaps = np.maximum(gaps, 0.0)
         certificate = Certificate(
-            primal=self.primal(w, log_partition),
+            primal=self.primal(w, losses),
             dual=self.dual(w, entropy),
             gap=self.mean(gaps),
         )
@@ -211,15 +240,28 @@ class Problem:
             grad P(w).
         certificate : Certificate
         """
-        model = self.new_model(w)
-        node, edge_total, log_partition = oracle.expectations(
-            model.node_scores(self.rows, self.offsets, n_jobs=self.n_jobs),
-            model.transition,
-            self.offsets,
-            self.weight,
-            n_jobs=self.n_jobs,
-        )
-        gradient = self.alpha * (w - self.primal_point(node, edge_total))
-        primal = self.primal(w, log_partition)
+        model, target = self.new_model(w), self.new_model()
+        edge_total = np.zeros_like(self.edge_counts)
+        losses = []
+
+        def run(begin, end):
+            chains = self._scores(model, begin, end)
+            node, edges, log_partition = oracle.expectations(
+                *chains, self.weight[begin:end]
+            )
+            return node, edges, self._losses(log_partition, begin, end, *chains)
+
+        # Sums over ranges are made in their order: the bits do not depend on n_jobs.
+        passes = each_range(run, self.offsets, self.n_jobs)
+        for (begin, end), (node, edges, losses_of_part) in zip(
+            ranges(self.offsets), passes, strict=True
+        ):
+            self._add_to_primal_point(target, begin, end, node)
+            edge_total += edges
+            losses.append(losses_of_part)
+        self._add_edges_to_primal_point(target, edge_total)
+        gradient = np.subtract(w, target.w, out=target.w)
+        gradient *= self.alpha
+        primal = self.primal(w, np.concatenate(losses))
         gap = inner(gradient, gradient) / (2.0 * self.alpha)
         return gradient, Certificate(primal=primal, dual=primal - gap, gap=gap)

@@ -87,7 +87,7 @@ def test_dual_certificate(case):
 
 def test_initial_primal_is_that_of_the_empty_model():
     problem = Case(0, weighted=True, boundaries=True).problem
-    _, certificate = problem.certify_primal(np.zeros_like(problem.empirical))
+    _, certificate = problem.certify_primal(problem.new_model().w)
     assert_allclose(certificate.primal, problem.initial_primal, rtol=1e-13)
 
 
@@ -136,7 +136,7 @@ def test_threads_change_no_bit(n_jobs):
     results = []
     for jobs in (None, n_jobs):
         problem = Problem(data, labels, 4, 0.01, n_jobs=jobs)
-        w = rng.normal(size=problem.empirical.shape) if w is None else w
+        w = rng.normal(size=problem.new_model().w.shape) if w is None else w
         gradient, certificate = problem.certify_primal(w)
         results.append((gradient.tobytes(), certificate))
     assert results[0] == results[1]

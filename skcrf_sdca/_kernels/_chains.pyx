@@ -129,6 +129,26 @@ def expected_scores(
             values[i] = value
 
 
+def path_scores(
+    const int[::1] paths,                   # in, (N,) labels
+    const long long[::1] offsets,           # in, (n + 1,)
+    const double[:, ::1] node_scores,       # in, (N, K)
+    const double[:, ::1] transition,        # in, (K, K)
+    double[::1] values,                     # out, (n,)
+):
+    """Write the score of one path of every chain."""
+    cdef Py_ssize_t i, t
+    cdef double value
+    with nogil:
+        for i in range(offsets.shape[0] - 1):
+            value = 0.0
+            for t in range(offsets[i], offsets[i + 1]):
+                value += node_scores[t, paths[t]]
+                if t > offsets[i]:
+                    value += transition[paths[t - 1], paths[t]]
+            values[i] = value
+
+
 def best_paths(
     const double[:, ::1] node_scores,       # in, (N, K)
     const double[:, ::1] transition,        # in, (K, K)

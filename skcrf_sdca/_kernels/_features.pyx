@@ -102,21 +102,6 @@ cdef class FeatureRows:
                         )
             node += n_labels
 
-    def add_expected(
-        self,
-        const double[:, ::1] node,              # in, (N, K)
-        double[:, ::1] coef,                    # in, out, (d, K)
-    ):
-        """Add coef += sum_t x_t^T node_t."""
-        if node.shape[0] != self.n_rows or coef.shape[0] != self.n_features:
-            raise ValueError("node and coef do not have the shapes of the rows")
-        if self.n_rows == 0 or self.n_features == 0:
-            return
-        with nogil:
-            self.add_features(
-                0, self.n_rows, 1.0, &node[0, 0], node.shape[1], &coef[0, 0]
-            )
-
 
 cdef class DistinctFeatures:
     """The distinct features of each sequence, found once.

@@ -9,7 +9,10 @@ does not fall; with mu the marginals of theta and H = log Z(theta) - <mu, theta>
     (D_new - D_old) / weight_i = H_new - H_old + <mu_new - mu_old, scores_i>
                                  - scale_i / 2 ||features of mu_new - mu_old||^2.
 
-No logarithm of a marginal is taken, and no edge marginal is stored but their sum.
+No logarithm of a marginal is taken, and no edge marginal is stored but their sum. The
+natural parameters are stored in single precision: marginals and entropies are those of
+the parameters as stored, so that nothing is lost but the choice between parameters
+closer to each other than that.
 """
 
 from libc.math cimport fabs
@@ -28,6 +31,15 @@ cdef double SMALLEST_STEP = 0.05
 cdef double GROWTH = 1.05
 
 
+cdef void mix(
+    const float* theta, const double* scores, double step, Py_ssize_t n, double* out
+) noexcept nogil:
+    """Write (1 - step) theta + step scores, rounded as it will be stored."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        out[k] = <float> ((1.0 - step) * theta[k] + step * scores[k])
+
+
 cdef class OEGKernel(DualVisitor):
     """The arrays of one OEG run and the visits that change them.
 
@@ -35,13 +47,12 @@ cdef class OEGKernel(DualVisitor):
     ----------
     rows, weights, offsets, scale, gaps, sampler
         As for `DualVisitor`.
-    theta_node, node : ndarrays of shape (N, K)
-        Natural parameters and marginals of the nodes: changed in place.
-    theta_edge, edge_sums : ndarrays of shape (n, K, K)
-        Natural parameters of the edges, and the edge marginals summed over each
-        sequence: changed in place.
-    theta_log_partition, entropy : ndarrays of shape (n,)
-        log Z(theta_i) and H(mu_i): changed in place.
+    theta_node, theta_edge : ndarrays of shape (N, K) and (n, K, K), float32
+        Natural parameters: changed in place.
+    node, edge_sums : ndarrays of shape (N, K) and (n, K, K)
+        Node marginals, and edge marginals summed over each sequence: changed in place.
+    entropy : ndarray of shape (n,)
+        H(mu_i): changed in place.
     step : ndarray of shape (n,)
         eta_i of the next visit: changed in place.
 
@@ -53,11 +64,10 @@ cdef class OEGKernel(DualVisitor):
 
     cdef public int max_halvings
     cdef Workspace work
-    cdef double[:, ::1] theta_node
-    cdef double[:, :, ::1] theta_edge
+    cdef float[:, ::1] theta_node
+    cdef float[:, :, ::1] theta_edge
     cdef double[:, ::1] node
     cdef double[:, :, ::1] edge_sums
-    cdef double[::1] theta_log_partition
     cdef double[::1] entropy
     cdef double[::1] step
     # Buffers of one visit.
@@ -67,18 +77,16 @@ cdef class OEGKernel(DualVisitor):
     cdef double[::1] new_node           # (T, K) marginals
     cdef double[::1] new_edge           # (K, K) summed
     cdef double[::1] node_change        # (T, K)
-    cdef double new_log_partition
     cdef double new_entropy
 
     def __init__(
         self, rows, weights, offsets, scale, gaps, sampler, *, theta_node, theta_edge,
-        node, edge_sums, theta_log_partition, entropy, step,
+        node, edge_sums, entropy, step,
     ):
         super().__init__(rows, weights, offsets, scale, gaps, sampler)
         self.theta_node, self.theta_edge = theta_node, theta_edge
         self.node, self.edge_sums = node, edge_sums
-        self.theta_log_partition, self.entropy = theta_log_partition, entropy
-        self.step = step
+        self.entropy, self.step = entropy, step
         self.max_halvings = 2
         self.work = Workspace(self.longest, self.n_labels)
         n_node, matrix = self.longest * self.n_labels, self.n_labels * self.n_labels
@@ -91,12 +99,11 @@ cdef class OEGKernel(DualVisitor):
         self.new_edge = np.empty(matrix)
 
     def marginalise(self):
-        """Fill marginals, log Z and entropy from the natural parameters."""
+        """Fill marginals and entropy from the natural parameters."""
         cdef Py_ssize_t i, first, length
         with nogil:
             for i in range(self.offsets.shape[0] - 1):
                 first, length = self.offsets[i], self.offsets[i + 1] - self.offsets[i]
-                self.theta_log_partition[i] = 0.0
                 self.entropy[i] = 0.0
                 self.edge_sums[i, :, :] = 0.0
                 if length > 0:
@@ -131,26 +138,21 @@ cdef class OEGKernel(DualVisitor):
         self.step[i] = max(GROWTH * step, SMALLEST_STEP)
         return True
 
-    # g_i = KL(mu_i || p(. | w))
-    #     = <mu_i, theta_i - scores_i> - log Z(theta_i) + log Z(scores_i)
+    # g_i = KL(mu_i || p(. | w)) = log Z(scores_i) - <mu_i, scores_i> - H(mu_i)
     cdef double gap_of(
         self, Py_ssize_t i, Py_ssize_t first, Py_ssize_t length
     ) noexcept nogil:
         """Return g_i, from one forward pass under w."""
         cdef Py_ssize_t n = self.n_labels
         cdef const double* transition = &self.weights.transition[0, 0]
-        cdef double* node = &self.node[first, 0]
-        cdef double* edge = &self.edge_sums[i, 0, 0]
         cdef double value
         self.work.set_transition(transition)
         value = log_partition(self.work, &self.scores[0], length)
         self.n_oracle_calls += 0.5
         return (
-            value - self.theta_log_partition[i]
-            + dot(node, &self.theta_node[first, 0], length * n)
-            - dot(node, &self.scores[0], length * n)
-            + dot(edge, &self.theta_edge[i, 0, 0], n * n)
-            - dot(edge, transition, n * n)
+            value - self.entropy[i]
+            - dot(&self.node[first, 0], &self.scores[0], length * n)
+            - dot(&self.edge_sums[i, 0, 0], transition, n * n)
         )
 
     cdef double try_step(
@@ -159,23 +161,22 @@ cdef class OEGKernel(DualVisitor):
         """Fill the buffers with the trial; return its change of the dual."""
         cdef Py_ssize_t k, n = self.n_labels
         cdef const double* transition = &self.weights.transition[0, 0]
-        cdef double* theta_node = &self.theta_node[first, 0]
-        cdef double* theta_edge = &self.theta_edge[i, 0, 0]
         cdef double* node = &self.node[first, 0]
         cdef double* edge = &self.edge_sums[i, 0, 0]
-        cdef double linear
-        for k in range(length * n):
-            self.trial_node[k] = (1.0 - step) * theta_node[k] + step * self.scores[k]
-        for k in range(n * n):
-            self.trial_edge[k] = (1.0 - step) * theta_edge[k] + step * transition[k]
+        cdef double linear, log_z
+        mix(
+            &self.theta_node[first, 0], &self.scores[0], step, length * n,
+            &self.trial_node[0],
+        )
+        mix(&self.theta_edge[i, 0, 0], transition, step, n * n, &self.trial_edge[0])
         self.work.set_transition(&self.trial_edge[0])
-        self.new_log_partition = forward_backward(
+        log_z = forward_backward(
             self.work, &self.trial_node[0], length, &self.new_node[0], NULL,
             &self.new_edge[0],
         )
         self.n_oracle_calls += 1.0
         self.new_entropy = (
-            self.new_log_partition
+            log_z
             - dot(&self.new_node[0], &self.trial_node[0], length * n)
             - dot(&self.new_edge[0], &self.trial_edge[0], n * n)
         )
@@ -201,9 +202,13 @@ cdef class OEGKernel(DualVisitor):
         """Take the trial in the buffers."""
         cdef size_t node_bytes = length * self.n_labels * sizeof(double)
         cdef size_t edge_bytes = self.n_labels * self.n_labels * sizeof(double)
-        memcpy(&self.theta_node[first, 0], &self.trial_node[0], node_bytes)
-        memcpy(&self.theta_edge[i, 0, 0], &self.trial_edge[0], edge_bytes)
+        cdef Py_ssize_t k, n = self.n_labels
+        cdef float* theta_node = &self.theta_node[first, 0]
+        cdef float* theta_edge = &self.theta_edge[i, 0, 0]
+        for k in range(length * n):
+            theta_node[k] = <float> self.trial_node[k]
+        for k in range(n * n):
+            theta_edge[k] = <float> self.trial_edge[k]
         memcpy(&self.node[first, 0], &self.new_node[0], node_bytes)
         memcpy(&self.edge_sums[i, 0, 0], &self.new_edge[0], edge_bytes)
-        self.theta_log_partition[i] = self.new_log_partition
         self.entropy[i] = self.new_entropy

@@ -73,7 +73,7 @@ cdef class Weights:
         double step,
         const double* node,                     # in, (T, K)
         const double* node_sum,                 # in, (K,) summed over t
-        const double* edge_sum,                 # in, (K, K) summed over t
+        const double* edge_sum,                 # in, (K, K) summed over t, or NULL
     ) noexcept nogil:
         """Add step times the features of a change of marginals of one sequence."""
         cdef Py_ssize_t n = self.n_labels
@@ -88,7 +88,7 @@ cdef class Weights:
         const double* first_node,               # in, (K,)
         const double* last_node,                # in, (K,)
         const double* node_sum,                 # in, (K,)
-        const double* edge_sum,                 # in, (K, K)
+        const double* edge_sum,                 # in, (K, K), or NULL
     ) noexcept nogil:
         """Add step times the features that are not of X."""
         cdef Py_ssize_t n = self.n_labels
@@ -96,7 +96,8 @@ cdef class Weights:
         if self.boundaries:
             axpy(step, first_node, <double*> &self.start[0], n)
             axpy(step, last_node, <double*> &self.end[0], n)
-            axpy(step, edge_sum, <double*> &self.transition[0, 0], n * n)
+            if edge_sum != NULL:
+                axpy(step, edge_sum, <double*> &self.transition[0, 0], n * n)
 
     cdef void blend_blocks(
         self, double shrink, Weights other, double gain
@@ -117,23 +118,56 @@ cdef class Weights:
         FeatureRows rows,
         const long long[::1] offsets,           # in, (n + 1,)
         Py_ssize_t begin, Py_ssize_t end,
-        double[:, ::1] out,                     # out, (N, K)
+        double[:, ::1] out,                     # out, (their positions, K)
     ):
         """Write the node scores of the sequences begin <= i < end."""
         cdef Py_ssize_t i
-        if rows.n_features != self.n_features or out.shape[1] != self.n_labels:
-            raise ValueError(
-                f"{rows.n_features} features and {out.shape[1]} labels for weights of "
-                f"{self.n_features} features and {self.n_labels} labels"
-            )
-        if rows.n_rows == 0:
+        self.check_shapes(rows, out)
+        if out.shape[0] == 0:
             return
         with nogil:
             for i in range(begin, end):
                 self.score_nodes(
                     rows, offsets[i], offsets[i + 1] - offsets[i],
-                    &out[0, 0] + offsets[i] * self.n_labels,
+                    &out[0, 0] + (offsets[i] - offsets[begin]) * self.n_labels,
                 )
+
+    def add_changes(
+        self,
+        FeatureRows rows,
+        const long long[::1] offsets,           # in, (n + 1,)
+        Py_ssize_t begin, Py_ssize_t end,
+        const double[::1] factor,               # in, (n,)
+        const double[:, ::1] node,              # in, (their positions, K)
+    ):
+        """Add factor[i] times the features of a change of the node marginals of the
+        sequences begin <= i < end; the edges are left out.
+        """
+        cdef Py_ssize_t i, t, length, n = self.n_labels
+        cdef double[::1] total = np.empty(n)
+        cdef const double* first
+        self.check_shapes(rows, node)
+        if node.shape[0] == 0:
+            return
+        with nogil:
+            for i in range(begin, end):
+                first = &node[0, 0] + (offsets[i] - offsets[begin]) * n
+                length = offsets[i + 1] - offsets[i]
+                total[:] = 0.0
+                for t in range(length):
+                    axpy(1.0, first + t * n, &total[0], n)
+                if length > 0:
+                    self.add_features(
+                        rows, offsets[i], length, factor[i], first, &total[0], NULL
+                    )
+
+    def check_shapes(self, FeatureRows rows, const double[:, ::1] positions):
+        """Raise ValueError if rows or positions do not fit to the weights."""
+        if rows.n_features != self.n_features or positions.shape[1] != self.n_labels:
+            raise ValueError(
+                f"{rows.n_features} features and {positions.shape[1]} labels for "
+                f"weights of {self.n_features} features and {self.n_labels} labels"
+            )
 
 
 cdef void scale(double* x, double factor, Py_ssize_t n) noexcept nogil:

@@ -20,8 +20,8 @@ HISTORY_COLUMNS = (
     "gap",
 )
 
-# Gaps below are zero but for rounding: with a single label P(0) is 0, and so is tol's.
-ROUNDING = 1e-30
+# What rounding may leave of a mean of features, relative to the mean length.
+ROUNDING = 8.0 * np.finfo(float).eps
 
 
 class Solver(ABC):
@@ -99,7 +99,8 @@ class Loop:
     Attributes
     ----------
     target : float
-        tol * P(0).
+        tol * P(0), or the gap that rounding of the gradient makes: with a single label
+        P(0) is 0.
     rows : list of dict
         One for each epoch, with the keys HISTORY_COLUMNS.
     converged, stopped : bool
@@ -109,7 +110,9 @@ class Loop:
     def __init__(self, solver, *, max_iter, tol, observers=()):
         self.solver = solver
         self.max_iter = max_iter
-        self.target = max(tol * solver.problem.initial_primal, ROUNDING)
+        problem = solver.problem
+        zero = (ROUNDING * problem.mean_length) ** 2 / problem.alpha
+        self.target = max(tol * problem.initial_primal, zero)
         self.observers = list(observers)
         self.rows = []
         self.converged = False

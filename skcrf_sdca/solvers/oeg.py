@@ -49,7 +49,7 @@ class OEG(DualSolver):
         n, n_labels = problem.n_sequences, problem.n_labels
         self.theta_node, self.theta_edge = self._first_parameters(init_score, state)
         self.marginals = SummedMarginals(
-            np.zeros_like(self.theta_node),
+            np.zeros(self.theta_node.shape),
             np.empty((n, n_labels, n_labels)),
             problem.offsets,
         )
@@ -67,12 +67,11 @@ class OEG(DualSolver):
             theta_edge=self.theta_edge,
             node=self.marginals.node,
             edge_sums=self.marginals.edge_sums,
-            theta_log_partition=np.empty(n),
             entropy=self.entropy,
             step=np.full(n, step_init),
         )
         self.kernel.marginalise()
-        self.model.w[:] = problem.dual_to_primal(self.marginals)
+        problem.dual_to_primal(self.marginals, out=self.model.w)
 
     def _first_parameters(self, init_score, state):
         problem = self.problem
@@ -80,9 +79,11 @@ class OEG(DualSolver):
             check_same_sequences(state["theta_node"], state["offsets"], problem)
             return state["theta_node"].copy(), state["theta_edge"].copy()
         n_labels = problem.n_labels
-        theta_node = np.zeros((len(problem.labels), n_labels))
+        theta_node = np.zeros((len(problem.labels), n_labels), dtype=np.float32)
         theta_node[np.arange(len(theta_node)), problem.labels] = init_score
-        return theta_node, np.zeros((problem.n_sequences, n_labels, n_labels))
+        return theta_node, np.zeros(
+            (problem.n_sequences, n_labels, n_labels), dtype=np.float32
+        )
 
     def epoch(self):
         """Visit each sequence once in the first epoch, then those of the sampler."""
