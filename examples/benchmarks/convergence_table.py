@@ -1,0 +1,83 @@
+"""Epochs, oracle calls, updates and seconds that every solver needs to several gaps.
+
+A row says what a solver took until its certificate told that the gap is at most so
+much. The certificates of SAG and L-BFGS bound the distance from the optimum less
+tightly than those of the others; calls and seconds until P - P* itself is as small
+stand beside. Calls and updates are divided by the number of sequences; seconds are of
+one core, the certificates not counted; memory is the peak of the whole fit beyond the
+data. "-" is not reached. Printed, and written as one CSV file for each task.
+
+    python examples/benchmarks/convergence_table.py [--task ocr] [--quick]
+
+needs the folder of corpora in SKCRF_SDCA_DATA.
+"""
+
+import runs
+import tables
+import tasks
+
+LEVELS = (1e-2, 1e-3, 1e-4, 1e-6)
+# What must fall to the level, the column of the history that counts, how to print it.
+COLUMNS = {
+    "epochs": ("gap", "epoch", "{:.0f}"),
+    "calls / n": ("gap", "oracle_calls", "{:.1f}"),
+    "updates / n": ("gap", "updates", "{:.1f}"),
+    "seconds": ("gap", "seconds", "{:.2f}"),
+    "calls / n to P - P*": ("distance", "oracle_calls", "{:.1f}"),
+    "seconds to P - P*": ("distance", "seconds", "{:.2f}"),
+}
+HEADER = ["solver", "gap", *COLUMNS, "peak MiB"]
+# Columns in which the best solver is named.
+COMPARED = "epochs", "calls / n", "seconds"
+
+
+def costs(run, optimum, level):
+    """Return each column's number when the level was reached, None if it was not."""
+    values = {"gap": run.history["gap"], "distance": run.history["primal"] - optimum}
+    numbers = {}
+    for column, (criterion, quantity, _) in COLUMNS.items():
+        epoch = run.first(values[criterion], level)
+        numbers[column] = None if epoch is None else run.history[quantity][epoch]
+    return numbers
+
+
+def texts(numbers):
+    """Return the numbers of a row as text."""
+    formats = [form for _, _, form in COLUMNS.values()]
+    pairs = zip(numbers.values(), formats, strict=True)
+    return ["-" if value is None else form.format(value) for value, form in pairs]
+
+
+def fewest(costs_of):
+    """Return a line that names the solvers with the least of the columns compared."""
+    parts = []
+    for column in COMPARED:
+        known = {k: c[column] for k, c in costs_of.items() if c[column] is not None}
+        if known:
+            parts.append(f"fewest {column}: {min(known, key=known.get)}")
+    return ", ".join(parts) or "not reached"
+
+
+def main():
+    """Print and write a table for each task."""
+    campaign = runs.start(__doc__, "results/convergence.csv")
+    for name in campaign.names:
+        task = campaign.load(name)
+        optimum = campaign.optimum(task)
+        fits = {k: campaign.fit(task, solver) for k, solver in runs.SOLVERS.items()}
+        rows, best = [HEADER], []
+        for level in LEVELS:
+            costs_of = {k: costs(run, optimum, level) for k, run in fits.items()}
+            for label, numbers in costs_of.items():
+                peak = tables.size(fits[label].memory)
+                rows.append([label, f"{level:.0e}", *texts(numbers), peak])
+            best.append(f"gap {level:.0e}: {fewest(costs_of)}")
+        print(f"\n{tasks.TITLES[name]}")
+        tables.show(rows)
+        print("\n".join(best))
+        output = campaign.output
+        tables.write(rows, output.with_stem(f"{output.stem}_{name}"))
+
+
+if __name__ == "__main__":
+    main()

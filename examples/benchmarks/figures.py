@@ -1,0 +1,91 @@
+"""How the figures of the benchmarks look: a colour for each solver, one style.
+
+Owns colours, sizes and the place of the legend. The scripts beside this module draw
+with it; it runs nothing itself. It needs matplotlib.
+"""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+# Okabe and Ito's colours, which the colour-blind can tell apart. Solvers that adapt
+# their sampling have full lines.
+LINES = {
+    "SDCA": ("#56B4E9", "--"),
+    "SDCA-GAP": ("#0072B2", "-"),
+    "OEG": ("#E69F00", "--"),
+    "OEG-GAP": ("#D55E00", "-"),
+    "SAG": ("#CC79A7", "--"),
+    "SAG-NUS*": ("#009E73", "-"),
+    "L-BFGS": ("#000000", ":"),
+}
+STYLE = {
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.7,
+    "legend.frameon": False,
+    "figure.dpi": 110,
+}
+WIDTHS = {1: 6.0, 2: 9.0, 3: 11.0, 4: 11.5}
+# Inches of an entry of the legend.
+LEGEND_ENTRY = 1.25
+# What the optimum is known to; differences below are noise.
+FLOOR = 1e-8
+
+
+def panels(n_rows, n_columns, *, height=3.2, **options):
+    """Return a figure and its axes (n_rows, n_columns); options as for `subplots`."""
+    plt.rcParams.update(STYLE)
+    return plt.subplots(
+        n_rows,
+        n_columns,
+        figsize=(WIDTHS[n_columns], height * n_rows + 0.5),
+        layout="constrained",
+        squeeze=False,
+        **options,
+    )
+
+
+def shades(n):
+    """Return n colours from dark to light, for the values of an ordered parameter."""
+    return plt.get_cmap("viridis")(np.linspace(0.0, 0.85, n))
+
+
+def curve(axis, x, y, label, **style):
+    """Draw a curve; a solver has its own colour and dashes."""
+    if label in LINES:
+        colour, dashes = LINES[label]
+        style = {"color": colour, "linestyle": dashes, **style}
+    axis.plot(x, y, label=label, **style)
+
+
+def log_scale(axis, lowest, highest):
+    """Make the y axis logarithmic between two bounds; curves leave it at the lower."""
+    axis.set_yscale("log", nonpositive="clip")
+    axis.set_ylim(lowest, highest)
+
+
+def save(figure, output):
+    """Put one legend of all curves above the panels, and write the figure."""
+    entries = {}
+    for axis in figure.axes:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    figure.legend(
+        entries.values(),
+        entries,
+        loc="outside upper center",
+        ncols=int(figure.get_figwidth() / LEGEND_ENTRY),
+    )
+    output.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(output)
+    plt.close(figure)
+    print(f"wrote {output}")

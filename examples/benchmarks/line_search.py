@@ -1,0 +1,67 @@
+"""[LePriol18] figure 8: how precise the line search of SDCA should be.
+
+Above, the duality gap by epoch for several precisions of the step; below, the seconds
+of an epoch, and on the bars how often a visit evaluates the slope. "1 step" is a single
+evaluation and one step of Newton's method, from the step of the last visit; as always a
+step that would lower the dual is halved until it does not.
+
+    python examples/benchmarks/line_search.py [--task ocr] [--quick]
+
+needs the folder of corpora in SKCRF_SDCA_DATA, and matplotlib.
+"""
+
+import numpy as np
+
+import figures
+import runs
+import tasks
+from skcrf_sdca import SDCACRF
+
+# A step moves by less than 1, so that one is enough for the first; 1e-3 is the default.
+PRECISIONS = {
+    "1 step": {"line_search_tol": 0.999},
+    "1e-1": {"line_search_tol": 1e-1},
+    "1e-2": {"line_search_tol": 1e-2},
+    "1e-3": {},
+    "1e-4": {"line_search_tol": 1e-4},
+    "1e-6": {"line_search_tol": 1e-6},
+    "1e-8": {"line_search_tol": 1e-8},
+}
+
+
+def draw(gaps, costs, histories, n_sequences):
+    """Draw the curves of the gap, and a bar for the seconds of an epoch."""
+    colours = figures.shades(len(histories))
+    for (label, history), colour in zip(histories.items(), colours, strict=True):
+        figures.curve(gaps, history["epoch"], history["gap"], label, color=colour)
+        seconds = np.median(np.diff(history["seconds"], prepend=0.0))
+        bar = costs.bar(label, seconds, width=0.6, color=colour, zorder=2)
+        visits = n_sequences * history["updates"][-1]
+        costs.bar_label(bar, [f"{history['evaluations'][-1] / visits:.1f}"])
+    figures.log_scale(gaps, runs.TARGET, 30.0)
+    gaps.set_xlim(left=0)
+    gaps.set_xlabel("epochs")
+    costs.set_xlabel("precision of the step")
+    costs.grid(visible=False, axis="x")
+
+
+def main():
+    """Draw two panels for each task."""
+    names = "ocr", "ned"
+    campaign = runs.start(__doc__, "images/line_search.png", names=names)
+    figure, axes = figures.panels(2, len(campaign.names))
+    for (gaps, costs), name in zip(axes.T, campaign.names, strict=True):
+        task = campaign.load(name)
+        histories = {
+            label: campaign.fit(task, (SDCACRF, parameters)).history
+            for label, parameters in PRECISIONS.items()
+        }
+        draw(gaps, costs, histories, len(task.X))
+        gaps.set_title(tasks.TITLES[name])
+    axes[0, 0].set_ylabel("duality gap  (nats a sequence)")
+    axes[1, 0].set_ylabel("seconds of an epoch  (median)")
+    figures.save(figure, campaign.output)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""How the tables of the benchmarks are printed, and written as CSV files.
+
+A table is a list of rows of text, the header first. The scripts beside this module make
+them; it runs nothing itself.
+"""
+
+import csv
+
+
+def show(rows):
+    """Print a table in columns that are wide enough, the first to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for first, *others in rows:
+        padded = [text.rjust(w) for text, w in zip(others, widths[1:], strict=True)]
+        print("  ".join([first.ljust(widths[0]), *padded]), flush=True)
+
+
+def write(rows, output):
+    """Write a table as a CSV file."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with output.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+    print(f"wrote {output}")
+
+
+def size(n_bytes):
+    """Return a number of bytes as text in MiB, "-" for None."""
+    return "-" if n_bytes is None else f"{n_bytes / 2**20:,.0f}"

@@ -1,0 +1,168 @@
+"""The four tasks of the papers' figures: corpora, text features, test sets.
+
+`load` gives a task in the form in which it is trained: the packed ones with their known
+optimum (packed.py), and "wsj", part-of-speech tags on a sample of the Wall Street
+Journal. `load_split` makes a task from raw data together with its test set. `problem`
+hands a task to a solver without an estimator. Tasks can be cut to their first
+sequences.
+
+The packed tasks and "wsj" are read from the folder that the environment variable
+SKCRF_SDCA_DATA names; the raw data of the others are downloaded if they are not there.
+"""
+
+import gzip
+import os
+import sys
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+import packed
+from packed import Task
+from skcrf_sdca import PackedSequences, SequenceVectorizer, oracle
+from skcrf_sdca._kernels._features import FeatureRows
+from skcrf_sdca.datasets import fetch_conll2000, fetch_conll2002, fetch_ocr_letters
+from skcrf_sdca.metrics import flat_accuracy_score, span_f1_score
+from skcrf_sdca.problem import Problem
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from chunking_conll2000 import WINDOWS, sentence_features
+
+NAMES = (*packed.NAMES, "wsj")
+TITLES = {
+    "ocr": "OCR",
+    "conll2000": "CoNLL-2000 chunks",
+    "ned": "CoNLL-2002 Dutch",
+    "wsj": "WSJ tags",
+}
+
+# As for chunking, without the trigrams of part-of-speech tags.
+ENTITY_WINDOWS = {
+    "word": WINDOWS["word"],
+    "pos": [window for window in WINDOWS["pos"] if window[1] - window[0] < 2],
+}
+TAG_WINDOWS = {"word": [(k, k) for k in range(-2, 3)]}
+LONGEST_AFFIX = 4
+
+
+def shape(word):
+    """Return the word with letters as x or X and digits as d: "Xxxxx-dd"."""
+    return "".join(
+        "X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c
+        for c in word
+    )
+
+
+def entity_features(sentence):
+    """Return windows of words and tags, and how each word itself is written."""
+    features = sentence_features(sentence, ENTITY_WINDOWS)
+    for names, token in zip(features, sentence, strict=True):
+        word = token["word"]
+        names += [f"shape={shape(word)}", f"first={word[:3]}", f"last={word[-3:]}"]
+        names += ["capital"] * word[0].isupper() + ["number"] * word.isdigit()
+    return features
+
+
+def tagging_features(sentence):
+    """Return the words around, and the shape, prefixes and suffixes of each word."""
+    features = sentence_features(sentence, TAG_WINDOWS)
+    for names, token in zip(features, sentence, strict=True):
+        word = token["word"]
+        names.append(f"shape={shape(word)}")
+        for length in range(1, min(len(word), LONGEST_AFFIX) + 1):
+            names += [f"first={word[:length]}", f"last={word[-length:]}"]
+    return features
+
+
+def read_wsj(subset):
+    """Return the sentences and tags of the sample, in the form of the fetchers."""
+    folder = Path(os.environ["SKCRF_SDCA_DATA"]) / "wsj_sample"
+    with gzip.open(folder / f"{subset}.txt.gz", "rt", encoding="utf-8") as file:
+        blocks = file.read().strip().split("\n\n")
+    rows = [[line.split(" ") for line in block.split("\n")] for block in blocks]
+    X = [[{"word": word} for word, _ in sentence] for sentence in rows]
+    y = [[tag for _, tag in sentence] for sentence in rows]
+    return X, y
+
+
+# Of each task made from text: how to read it, its test part, its features.
+TEXTS = {
+    "conll2000": (partial(fetch_conll2000, return_X_y=True), "test", sentence_features),
+    "ned": (partial(fetch_conll2002, return_X_y=True), "testb", entity_features),
+    "wsj": (read_wsj, "test", tagging_features),
+}
+WITH_SPANS = ("conll2000", "ned")
+
+
+@dataclass
+class HeldOut:
+    """A test set: packed sequences, their labels, and the names of a model's labels."""
+
+    X: PackedSequences
+    y: list
+    names: np.ndarray
+    spans: bool
+
+    def errors(self, model):
+        """Return the share of wrong tokens, and 1 - span F1 where there are spans."""
+        scores = model.node_scores(FeatureRows(self.X.X), self.X.offsets)
+        paths, _ = oracle.viterbi(scores, model.transition, self.X.offsets)
+        predicted = np.split(self.names[paths], self.X.offsets[1:-1])
+        errors = {"token_error": 1.0 - flat_accuracy_score(self.y, predicted)}
+        if self.spans:
+            f1 = span_f1_score(self.y, predicted, zero_division=0.0)
+            errors["span_error"] = 1.0 - f1
+        return errors
+
+
+def load(name, first=None):
+    """Return a task, or the task of its first sequences and the features they have."""
+    if name == "wsj":
+        return load_split(name, first)[0]
+    task = packed.load(name)
+    if first is None:
+        return task
+    X = task.X[:first]
+    used = np.unique(X.X.indices)
+    X = PackedSequences(X.X[:, used], X.offsets)
+    return Task(task.name, X, task.y[:first], 1.0 / first, optimum=None)
+
+
+def load_split(name, first=None):
+    """Return a task made from raw data, and its test set."""
+    make = _letters if name == "ocr" else partial(_text, *TEXTS[name])
+    X, y, X_test, y_test = make(slice(first))
+    held_out = HeldOut(X_test, y_test, _names(y), name in WITH_SPANS)
+    return Task(name, X, y, 1.0 / len(X), optimum=None), held_out
+
+
+def _letters(cut):
+    """Return X, y and X, y of the test set for the handwritten words."""
+    X, y = fetch_ocr_letters(return_X_y=True)
+    X_test, y_test = fetch_ocr_letters(subset="test", return_X_y=True)
+    pack = PackedSequences.from_sequences
+    return pack(X[cut]), y[cut], pack(X_test[cut]), y_test[cut]
+
+
+def _text(read, test, features_of, cut):
+    """Return X, y and X, y of the test set for sentences."""
+    X, y = read(subset="train")
+    X_test, y_test = read(subset=test)
+    vectorizer = SequenceVectorizer()
+    X = vectorizer.fit_transform(map(features_of, X[cut]))
+    X_test = vectorizer.transform(map(features_of, X_test[cut]))
+    return X, y[cut], X_test, y_test[cut]
+
+
+def _names(y):
+    """Return the labels in the order of their numbers."""
+    return np.unique(np.concatenate(y))
+
+
+def problem(task):
+    """Return the training problem of a task, as solvers take it."""
+    names = _names(task.y)
+    labels = np.searchsorted(names, np.concatenate(task.y)).astype(np.int32)
+    return Problem(task.X, labels, len(names), task.alpha)
