@@ -3,15 +3,18 @@
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-# Chains are always cut into so many ranges, whatever the number of threads, so that
-# sums over ranges add up in one order.
-N_RANGES = 16
+# How chains are cut into ranges depends on their lengths alone and not on the number of
+# threads, so that sums over ranges add up in one order. A range is worth a call from
+# Python if it has so many positions.
+MAX_RANGES = 16
+MIN_POSITIONS = 2048
 
 
 def ranges(offsets):
     """Return (begin, end) of consecutive chains with about equally many positions."""
     n = len(offsets) - 1
-    targets = offsets[-1] * np.arange(1, N_RANGES) // N_RANGES
+    n_ranges = int(np.clip(offsets[-1] // MIN_POSITIONS, 1, MAX_RANGES))
+    targets = offsets[-1] * np.arange(1, n_ranges) // n_ranges
     cuts = np.concatenate([[0], np.searchsorted(offsets[1:], targets), [n]])
     return [(b, e) for b, e in zip(cuts[:-1], cuts[1:], strict=True) if b < e]
 

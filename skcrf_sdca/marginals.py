@@ -82,12 +82,9 @@ class Marginals:
             0 is not allowed: the slope of the entropy is infinite at one-hot marginals.
         """
         marginals = cls.empty(offsets, n_labels)
-        node, edge = marginals.node, marginals.edge
-        node[:] = smoothing / n_labels
-        node[np.arange(len(node)), labels] += 1.0 - smoothing
-        edge[:] = smoothing / n_labels**2
-        to = edge_ends(offsets)
-        edge[np.arange(len(edge)), labels[to - 1], labels[to]] += 1.0 - smoothing
+        marginals.node[:] = 1.0 / n_labels
+        marginals.edge[:] = 1.0 / n_labels**2
+        marginals.move_to_labels(labels, 1.0 - smoothing)
         return marginals
 
     def __len__(self):
@@ -101,12 +98,30 @@ class Marginals:
             self.edge[self.edge_offsets[i] : self.edge_offsets[i + 1]],
         )
 
+    def copy(self):
+        """Return marginals with arrays of their own."""
+        return Marginals(self.node.copy(), self.edge.copy(), self.offsets)
+
     def part(self, begin, end):
         """Return chains begin <= i < end, as views."""
         edges = slice(self.edge_offsets[begin], self.edge_offsets[end])
         nodes = slice(self.offsets[begin], self.offsets[end])
         offsets = self.offsets[begin : end + 1] - self.offsets[begin]
         return Marginals(self.node[nodes], self.edge[edges], offsets)
+
+    def move_to_labels(self, labels, share):
+        """Make the marginals share * one-hot at the labels + (1 - share) * themselves.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_positions,), int
+        share : float in [0, 1)
+        """
+        to = edge_ends(self.offsets)
+        self.node *= 1.0 - share
+        self.node[np.arange(len(self.node)), labels] += share
+        self.edge *= 1.0 - share
+        self.edge[np.arange(len(self.edge)), labels[to - 1], labels[to]] += share
 
     def entropy(self, *, n_jobs=None):
         """Return H(mu_i) of every chain, an array of shape (n,), in nats.

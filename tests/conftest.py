@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from skcrf_sdca import _parallel
+
 
 @pytest.fixture(scope="session")
 def data_folder():
@@ -20,3 +22,11 @@ def data_folder():
     if not path.is_dir():
         pytest.skip(f"SKCRF_SDCA_DATA={folder} is not a folder")
     return path
+
+
+@pytest.fixture(scope="module")
+def many_ranges():
+    """Cut even tiny data into many ranges, so that threads have something to share."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_parallel, "MIN_POSITIONS", 1)
+        yield

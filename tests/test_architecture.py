@@ -24,7 +24,7 @@ LAYERS = [
     ["callbacks"],
     ["_inputs"],
     ["_base"],
-    ["estimators"],
+    ["estimators", "path"],
     ["datasets"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -220,6 +220,7 @@ def test_global_random_state_is_not_touched():
     assert position() == before
 
 
+@pytest.mark.usefixtures("many_ranges")
 def test_threads_change_no_bit(crf):
     serial = clone(crf).fit(ARRAYS, LABELS)
     threaded = crf.set_params(n_jobs=2).fit(ARRAYS, LABELS)

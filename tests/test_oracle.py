@@ -62,6 +62,7 @@ def test_ties_go_to_the_lowest_label(length, n_labels):
     assert path.tolist() == [0] * length
 
 
+@pytest.mark.usefixtures("many_ranges")
 @given(st.lists(chains, min_size=1, max_size=4), st.integers(1, 3))
 def test_many_chains_are_the_single_chains(several, n_jobs):
     n_labels = min(len(transition) for _, transition in several)

@@ -126,6 +126,7 @@ def test_sparse_rows_give_what_dense_rows_give():
     assert_allclose(other.primal, certificate.primal, rtol=1e-13)
 
 
+@pytest.mark.usefixtures("many_ranges")
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_threads_change_no_bit(n_jobs):
     rng = np.random.default_rng(0)

@@ -378,6 +378,32 @@ def test_warm_start_takes_up_the_dual(problem, make_dual):
     assert again.certify().gap <= loop.rows[-1]["gap"] + 1e-12
 
 
+@pytest.mark.parametrize("ratio", [0.5, 0.1, 0.01])
+def test_warm_start_at_a_smaller_alpha_starts_with_a_larger_dual(ratio):
+    problem = make_problem(n_sequences=40, alpha=0.1)
+    first = make_sdca(problem)
+    Loop(first, max_iter=300, tol=1e-8).run()
+    smaller = make_problem(n_sequences=40, alpha=0.1 * ratio)
+    warm = make_sdca(smaller, state=first.state())
+    reached = warm.certify().dual
+    assert warm.marginals.inconsistency() < 1e-12
+    # More than with the marginals kept, and than with the weights kept.
+    for share in (0.0, 1.0 - ratio):
+        marginals = first.marginals.copy()
+        marginals.move_to_labels(problem.labels, share)
+        w, _, certificate = smaller.certify_dual(marginals, marginals.entropy())
+        assert reached >= certificate.dual - 1e-4
+        if share > 0.0:
+            assert_allclose(w, first.model.w, rtol=0, atol=1e-9)
+
+
+def test_warm_start_at_a_larger_alpha_keeps_the_marginals():
+    first = make_sdca(make_problem(alpha=0.1))
+    first.epoch()
+    warm = make_sdca(make_problem(alpha=0.2), state=first.state())
+    assert (warm.marginals.edge == first.marginals.edge).all()
+
+
 def test_warm_start_from_other_data_is_refused(problem, make_stochastic):
     state = make_stochastic(problem).state()
     other = make_problem(seed=1)

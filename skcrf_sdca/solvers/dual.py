@@ -42,7 +42,9 @@ class DualSolver(EpochSolver):
     def gap_estimate(self):
         """Return the mean of the gaps recorded at the last visits, without a pass.
 
-        Within a factor of about 2 of the true gap once every sequence was visited
-        [LePriol18, sec. 6.3].
+        Once every sequence was visited it is within a factor of about 2 of the true gap
+        [LePriol18, sec. 6.3], but below that where draws follow the gaps to the end:
+        a sequence whose gap was nearly zero is hardly drawn again, and its gap grows
+        unseen.
         """
         return self.problem.mean(self.gaps)

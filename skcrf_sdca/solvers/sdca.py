@@ -1,12 +1,17 @@
 """Stochastic dual coordinate ascent [LePriol18]: state, and call of the epoch."""
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from skcrf_sdca._kernels._sdca import SDCAKernel
 from skcrf_sdca.marginals import Marginals
 from skcrf_sdca.samplers import SCHEMES, first_gap
 from skcrf_sdca.solvers.base import check_same_sequences
 from skcrf_sdca.solvers.dual import DualSolver
+
+# Whose entropies tell how a warm start is best mixed with the labels.
+ENOUGH_SEQUENCES = 500
+TINY = np.finfo(float).tiny
 
 
 class SDCA(DualSolver):
@@ -78,12 +83,39 @@ class SDCA(DualSolver):
                 smoothing=init_smoothing,
             )
         check_same_sequences(state["node"], state["offsets"], problem)
-        return Marginals(state["node"].copy(), state["edge"].copy(), problem.offsets)
+        marginals = Marginals(state["node"], state["edge"], problem.offsets).copy()
+        if problem.alpha < state["alpha"]:
+            share = self._share_of_labels(marginals, problem.alpha / state["alpha"])
+            marginals.move_to_labels(problem.labels, share)
+        return marginals
+
+    # Where alpha falls to ratio alpha, the same mu makes w longer by 1 / ratio, far too
+    # long on sparse data. what(mu) is linear in the difference of mu and the labels, so
+    # that what(share labels + (1 - share) mu) = (1 - share) what(mu), and share = 1 -
+    # ratio keeps w; the dual is best in between.
+    def _share_of_labels(self, marginals, ratio):
+        """Return the share of the labels that about maximises the dual."""
+        problem = self.problem
+        squared = np.square(problem.dual_to_primal(marginals)).sum()
+        n_few = min(problem.n_sequences, ENOUGH_SEQUENCES)
+        weight = problem.weight[:n_few] / max(problem.weight[:n_few].sum(), TINY)
+        labels = problem.labels[: problem.offsets[n_few]]
+
+        def negative_dual(share):
+            few = marginals.part(0, n_few).copy()
+            few.move_to_labels(labels, share)
+            norm = (1.0 - share) ** 2 * squared
+            return 0.5 * problem.alpha * norm - weight @ few.entropy()
+
+        return minimize_scalar(
+            negative_dual, bounds=(0.0, 1.0 - ratio), options={"xatol": 1e-2}
+        ).x
 
     def state(self):
         """Return the marginals."""
         return {
             "node": self.marginals.node,
             "edge": self.marginals.edge,
+            "alpha": self.problem.alpha,
             "offsets": self.problem.offsets,
         }
