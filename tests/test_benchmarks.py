@@ -17,6 +17,7 @@ SCRIPTS = {
     "held_out_error": ".png",
     "line_search": ".png",
     "memory_table": ".csv",
+    "oeg_sampling": ".csv",
     "sampling_mix": ".png",
     "sampling_schemes": ".png",
 }

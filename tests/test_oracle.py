@@ -176,6 +176,7 @@ def test_shapes_are_checked():
         oracle.log_partition(np.zeros((3, 4)), np.zeros((2, 2)))
 
 
+@pytest.mark.usefixtures("many_ranges")
 @settings(max_examples=20)
 @given(st.integers(1, 40), st.integers(0, 2**32 - 1))
 def test_ranges_cover_all_chains_once(n, seed):

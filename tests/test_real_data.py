@@ -2,11 +2,13 @@
 
 import functools
 
+import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import packed
-from skcrf_sdca import OEGCRF, SDCACRF
+from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca.datasets import fetch_ocr_letters
 
 pytestmark = pytest.mark.usefixtures("data_folder")
@@ -71,3 +73,29 @@ def test_letters_of_words():
     X, y = fetch_ocr_letters(return_X_y=True)
     crf = SDCACRF(tol=5e-3, random_state=0).fit(X, y)
     assert crf.score(*fetch_ocr_letters(subset="test", return_X_y=True)) >= 0.87
+
+
+ESTIMATORS = {
+    "SDCA": SDCACRF(random_state=0),
+    "SAG": SAGNUSCRF(random_state=0),
+    "OEG": OEGCRF(random_state=0),
+    "L-BFGS": LBFGSCRF(),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ocr", "ned"])
+def test_all_estimators_end_at_the_same_model(name):
+    """To 1e-6 of the known optimum, and with the same predictions."""
+    task = load(name)
+    mean_length = task.X.n_positions / len(task.X)
+    initial = mean_length * np.log(1 + max(labels.max() for labels in task.y))
+    predicted = {}
+    for label, crf in ESTIMATORS.items():
+        crf = clone(crf).set_params(alpha=task.alpha, max_iter=1500, tol=1e-8 / initial)
+        crf.fit(task.X, task.y)
+        assert crf.primal_objective_ - task.optimum == pytest.approx(0.0, abs=1e-7)
+        predicted[label] = np.concatenate(list(crf.predict(task.X)))
+    for label, labels in predicted.items():
+        different = (labels != predicted["SDCA"]).sum()
+        assert different <= 1e-4 * len(labels), (label, different)
