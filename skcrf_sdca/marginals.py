@@ -4,6 +4,7 @@ Owns their layout, their entropy, and the starting point of the dual solvers.
 """
 
 import numpy as np
+from scipy.special import entr
 
 from skcrf_sdca._kernels import _chains
 from skcrf_sdca._parallel import over_ranges
@@ -84,7 +85,7 @@ class Marginals:
         marginals = cls.empty(offsets, n_labels)
         marginals.node[:] = 1.0 / n_labels
         marginals.edge[:] = 1.0 / n_labels**2
-        marginals.move_to_labels(labels, 1.0 - smoothing)
+        marginals.move_to_labels(labels, rest=smoothing)
         return marginals
 
     def __len__(self):
@@ -109,19 +110,62 @@ class Marginals:
         offsets = self.offsets[begin : end + 1] - self.offsets[begin]
         return Marginals(self.node[nodes], self.edge[edges], offsets)
 
-    def move_to_labels(self, labels, share):
-        """Make the marginals share * one-hot at the labels + (1 - share) * themselves.
+    def move_to_labels(self, labels, *, rest):
+        """Make the marginals rest * themselves + (1 - rest) * one-hot at the labels.
 
         Parameters
         ----------
         labels : ndarray of shape (n_positions,), int
-        share : float in [0, 1)
+        rest : float in (0, 1]
         """
         to = edge_ends(self.offsets)
-        self.node *= 1.0 - share
-        self.node[np.arange(len(self.node)), labels] += share
-        self.edge *= 1.0 - share
-        self.edge[np.arange(len(self.edge)), labels[to - 1], labels[to]] += share
+        self.node *= rest
+        self.node[np.arange(len(self.node)), labels] += 1.0 - rest
+        self.edge *= rest
+        self.edge[np.arange(len(self.edge)), labels[to - 1], labels[to]] += 1.0 - rest
+
+    def entropy_by_rest(self, labels, weight, *, n_jobs=None):
+        """Return sum_i weight[i] H(mu_i) as a function of the rest of `move_to_labels`.
+
+        An evaluation takes a time that does not grow with n_labels: a move keeps the
+        proportions of all labels but the correct one, so that the entropy of a node or
+        edge follows from H(1), its entropy now, and q, the probability of the correct
+        label or pair. With h(x) = -x log x,
+
+            H(rest) = rest (H(1) - h(q)) + (1 - q) h(rest) + h(1 - rest (1 - q)).
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_positions,), int
+        weight : ndarray of shape (n,)
+        n_jobs : int, default=None
+            Threads.
+
+        Returns
+        -------
+        entropy : callable
+            Takes a float in [0, 1] and returns a float, in nats.
+        """
+        to = edge_ends(self.offsets)
+        n_nodes, n_edges = len(self.node), len(self.edge)
+        q = np.concatenate(
+            [
+                self.edge[np.arange(n_edges), labels[to - 1], labels[to]],
+                self.node[np.arange(n_nodes), labels],
+            ]
+        )
+        # H is the sum over edges less that over inner nodes, which have two edges.
+        n_edges_at = np.bincount(np.concatenate([to - 1, to]), minlength=n_nodes)
+        of_node = np.repeat(weight, np.diff(self.offsets))
+        factor = np.concatenate([of_node[to], of_node * (1 - n_edges_at)])
+        now = weight @ self.entropy(n_jobs=n_jobs) - factor @ entr(q)
+        wrong = factor @ (1.0 - q)
+
+        def entropy(rest):
+            correct = factor @ entr(1.0 - rest * (1.0 - q))
+            return rest * now + wrong * entr(rest) + correct
+
+        return entropy
 
     def entropy(self, *, n_jobs=None):
         """Return H(mu_i) of every chain, an array of shape (n,), in nats.

@@ -378,23 +378,25 @@ def test_warm_start_takes_up_the_dual(problem, make_dual):
     assert again.certify().gap <= loop.rows[-1]["gap"] + 1e-12
 
 
-@pytest.mark.parametrize("ratio", [0.5, 0.1, 0.01])
-def test_warm_start_at_a_smaller_alpha_starts_with_a_larger_dual(ratio):
-    problem = make_problem(n_sequences=40, alpha=0.1)
-    first = make_sdca(problem)
+def mixed_with_labels(solver, problem, rest):
+    """Certify rest * mu + (1 - rest) * labels, with mu of a solver."""
+    marginals = solver.marginals.copy()
+    marginals.move_to_labels(problem.labels, rest=rest)
+    return problem.certify_dual(marginals, marginals.entropy())
+
+
+@pytest.mark.parametrize("ratio", [0.9, 0.5, 0.1, 0.01])
+def test_warm_start_at_a_smaller_alpha_has_the_largest_dual_of_mixtures(ratio):
+    first = make_sdca(make_problem(n_sequences=40, alpha=0.1))
     Loop(first, max_iter=300, tol=1e-8).run()
     smaller = make_problem(n_sequences=40, alpha=0.1 * ratio)
     warm = make_sdca(smaller, state=first.state())
     reached = warm.certify().dual
     assert warm.marginals.inconsistency() < 1e-12
-    # More than with the marginals kept, and than with the weights kept.
-    for share in (0.0, 1.0 - ratio):
-        marginals = first.marginals.copy()
-        marginals.move_to_labels(problem.labels, share)
-        w, _, certificate = smaller.certify_dual(marginals, marginals.entropy())
-        assert reached >= certificate.dual - 1e-4
-        if share > 0.0:
-            assert_allclose(w, first.model.w, rtol=0, atol=1e-9)
+    for rest in np.linspace(ratio, 1.0, 21):
+        w, _, certificate = mixed_with_labels(first, smaller, rest)
+        assert reached >= certificate.dual - 1e-9
+        assert_allclose(w, rest / ratio * first.model.w, rtol=0, atol=1e-9)
 
 
 def test_warm_start_at_a_larger_alpha_keeps_the_marginals():

@@ -4,14 +4,11 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from skcrf_sdca._kernels._sdca import SDCAKernel
+from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca.marginals import Marginals
 from skcrf_sdca.samplers import SCHEMES, first_gap
 from skcrf_sdca.solvers.base import check_same_sequences
 from skcrf_sdca.solvers.dual import DualSolver
-
-# Whose entropies tell how a warm start is best mixed with the labels.
-ENOUGH_SEQUENCES = 500
-TINY = np.finfo(float).tiny
 
 
 class SDCA(DualSolver):
@@ -85,30 +82,24 @@ class SDCA(DualSolver):
         check_same_sequences(state["node"], state["offsets"], problem)
         marginals = Marginals(state["node"], state["edge"], problem.offsets).copy()
         if problem.alpha < state["alpha"]:
-            share = self._share_of_labels(marginals, problem.alpha / state["alpha"])
-            marginals.move_to_labels(problem.labels, share)
+            rest = self._best_rest(marginals, problem.alpha / state["alpha"])
+            marginals.move_to_labels(problem.labels, rest=rest)
         return marginals
 
-    # Where alpha falls to ratio alpha, the same mu makes w longer by 1 / ratio, far too
-    # long on sparse data. what(mu) is linear in the difference of mu and the labels, so
-    # that what(share labels + (1 - share) mu) = (1 - share) what(mu), and share = 1 -
-    # ratio keeps w; the dual is best in between.
-    def _share_of_labels(self, marginals, ratio):
-        """Return the share of the labels that about maximises the dual."""
+    # Where alpha falls to ratio * alpha, the same mu makes w longer by 1 / ratio, far
+    # too long on sparse data. Moved to the labels it makes rest * what(mu), since what
+    # is linear in the difference of the two: rest = ratio keeps w, and the dual is
+    # largest somewhere between.
+    def _best_rest(self, marginals, ratio):
+        """Return the rest in [ratio, 1] with the largest dual, see `move_to_labels`."""
         problem = self.problem
-        squared = np.square(problem.dual_to_primal(marginals)).sum()
-        n_few = min(problem.n_sequences, ENOUGH_SEQUENCES)
-        weight = problem.weight[:n_few] / max(problem.weight[:n_few].sum(), TINY)
-        labels = problem.labels[: problem.offsets[n_few]]
-
-        def negative_dual(share):
-            few = marginals.part(0, n_few).copy()
-            few.move_to_labels(labels, share)
-            norm = (1.0 - share) ** 2 * squared
-            return 0.5 * problem.alpha * norm - weight @ few.entropy()
-
+        w = problem.dual_to_primal(marginals)
+        penalty = 0.5 * problem.alpha * inner(w, w)
+        entropy = marginals.entropy_by_rest(
+            problem.labels, problem.weight, n_jobs=problem.n_jobs
+        )
         return minimize_scalar(
-            negative_dual, bounds=(0.0, 1.0 - ratio), options={"xatol": 1e-2}
+            lambda rest: penalty * rest**2 - entropy(rest), bounds=(ratio, 1.0)
         ).x
 
     def state(self):
