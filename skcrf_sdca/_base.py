@@ -4,6 +4,7 @@ Fit, predict, marginals, score. A fit computes everything first and sets its att
 last, all at once: after an error the estimator is as before it.
 """
 
+import sys
 import warnings
 from abc import ABCMeta
 from collections.abc import Iterator
@@ -31,6 +32,8 @@ from skcrf_sdca.labels import decode_labels
 from skcrf_sdca.model import node_scores
 from skcrf_sdca.problem import Problem
 from skcrf_sdca.solvers.base import Loop
+
+_INSIDE = ("skcrf_sdca.", "sklearn.")
 
 
 class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
@@ -115,8 +118,7 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         self._forget_fit()
         vars(self).update(fitted)
         if complaint := loop.complaint():
-            # Past the wrappers of fit, to the line that calls it.
-            warnings.warn(complaint, ConvergenceWarning, stacklevel=4)
+            warnings.warn(complaint, ConvergenceWarning, stacklevel=_caller_level())
         context.call_on_fit_task_end(
             estimator=self, **arguments, reconstruction_attributes=dict
         )
@@ -286,3 +288,14 @@ def _fitted_attributes(loop, w):
         "duality_gap_": last["gap"],
         "history_": loop.history(),
     }
+
+
+def _caller_level():
+    """Return the stacklevel of the line outside that made the caller be called.
+
+    Past the wrappers of fit, what calls it in this package, and scikit-learn's tools.
+    """
+    frame, level = sys._getframe(1), 1
+    while frame and frame.f_globals.get("__name__", "").startswith(_INSIDE):
+        frame, level = frame.f_back, level + 1
+    return level

@@ -1,44 +1,56 @@
 """Fits for a decreasing path of alpha, each one started from the one before."""
 
 from collections.abc import Iterator
-from copy import copy
+from numbers import Real
 
 import numpy as np
 from sklearn.base import clone
 
-from skcrf_sdca.kinds import as_sequence_list
+from skcrf_sdca._base import BaseCRF
+from skcrf_sdca._inputs import training_data
+from skcrf_sdca.kinds import TABLE, as_sequence_list
 
 
 def alpha_path(estimator, X, y, alphas, *, sample_weight=None):
     """Fit an estimator for every alpha, from the largest to the smallest.
 
     Each fit is a warm start from the state of the one before, which takes fewer oracle
-    calls than as many cold fits. Dicts and strings are vectorized at every fit: make
-    `PackedSequences` of them first, with `SequenceVectorizer`, to do it once.
+    calls than as many cold fits. X is converted once for all of them.
 
     Parameters
     ----------
     estimator : SDCACRF, SAGNUSCRF, OEGCRF or LBFGSCRF
-        Cloned, not changed. Its ``alpha`` and ``warm_start`` do not matter.
+        Cloned, not changed; not a Pipeline. Its ``alpha`` and ``warm_start`` do not
+        matter.
     X, y : as in the ``fit`` of the estimator
-    alphas : array-like of shape (n_alphas,)
-        Strengths of the regularisation, > 0, in any order.
+    alphas : iterable of float
+        Strengths of the regularisation, > 0, each once, in any order.
     sample_weight : array-like of shape (n,), default=None
 
     Returns
     -------
-    path : list of n_alphas estimators
-        Fitted, by decreasing alpha, each on its own; without the state of the solver.
+    path : list of estimators
+        One for each alpha, the largest first: fitted, independent of each other, with
+        ``warm_start=False`` and without the state of the solver.
 
     Raises
     ------
     ValueError
-        If alphas is empty or not finite and positive; and what ``fit`` raises.
+        If alphas is empty or holds anything but distinct, positive, finite numbers; and
+        what ``fit`` raises.
+    TypeError
+        If the estimator is not one of the package; and what ``fit`` raises.
 
     Warns
     -----
     ConvergenceWarning
         For every alpha whose fit ends above its tolerance.
+
+    Notes
+    -----
+    At a smaller alpha SDCA starts from the mixture of its marginals and the labels that
+    has the largest dual, OEG from its parameters, SAG and L-BFGS from their weights. So
+    does a ``fit`` with ``warm_start=True`` after a change of alpha.
 
     Examples
     --------
@@ -50,25 +62,39 @@ def alpha_path(estimator, X, y, alphas, *, sample_weight=None):
     [1.0, 0.1, 0.01]
     """
     alphas = _decreasing(alphas)
+    if not isinstance(estimator, BaseCRF):
+        raise TypeError(
+            "alpha_path takes an estimator of skcrf_sdca itself, got "
+            f"{type(estimator).__name__}"
+        )
     X = as_sequence_list(X)
     y = list(y) if isinstance(y, Iterator) else y
-    crf = clone(estimator).set_params(warm_start=True)
-    path = []
+    training = training_data(estimator, X, y, sample_weight)
+    # A table packed would be a set of sequences, with weights for start and end.
+    if training.attributes["_input_kind"] != TABLE:
+        X = training.data
+    path, state = [], None
     for alpha in alphas:
-        crf.set_params(alpha=alpha).fit(X, y, sample_weight=sample_weight)
-        fitted = copy(crf).set_params(warm_start=False)
-        del fitted._warm_state
-        path.append(fitted)
+        crf = clone(estimator).set_params(alpha=alpha, warm_start=True)
+        crf._warm_state = state
+        crf.fit(X, y, sample_weight=sample_weight)
+        state = vars(crf).pop("_warm_state")
+        # As if it had converted X itself.
+        vars(crf).update(training.attributes)
+        path.append(crf.set_params(warm_start=False))
     return path
 
 
 def _decreasing(alphas):
     """Return the alphas as floats, the largest first."""
-    values = np.asarray(alphas)
-    if values.ndim != 1 or len(values) == 0 or values.dtype.kind not in "iuf":
+    values = list(alphas) if np.iterable(alphas) else []
+    are_valid = all(
+        isinstance(value, Real) and not isinstance(value, bool) and 0 < value < np.inf
+        for value in values
+    )
+    if not values or not are_valid or len(set(values)) < len(values):
         raise ValueError(
-            f"alphas must be a list of at least one number; got {alphas!r}"
+            f"alphas must be distinct, positive and finite numbers, at least one; got "
+            f"{alphas!r}"
         )
-    if not (np.isfinite(values) & (values > 0)).all():
-        raise ValueError(f"alphas must be finite and greater than 0; got {alphas!r}")
     return sorted(map(float, values), reverse=True)

@@ -7,8 +7,19 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+from sklearn.utils._param_validation import InvalidParameterError
 
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, alpha_path
+from skcrf_sdca import (
+    LBFGSCRF,
+    OEGCRF,
+    SAGNUSCRF,
+    SDCACRF,
+    DualityGapMonitor,
+    SequenceVectorizer,
+    alpha_path,
+)
 from skcrf_sdca.datasets import make_chains
 
 X, Y = make_chains(60, n_labels=3, n_features=4, length=(1, 7), random_state=0)
@@ -78,15 +89,117 @@ def test_sample_weights_reach_every_fit(crf):
         )
 
 
+DICTS = [[{f"f{j}": value for j, value in enumerate(row)} for row in x] for x in X]
+STRINGS = [[[f"f{j}" for j in np.flatnonzero(row > 0)] for row in x] for x in X]
+TABLE = np.concatenate([x[:1] for x in X])
+# Kinds of X, and how many times they are vectorized.
+KINDS = {"dicts": (DICTS, 1), "strings": (STRINGS, 1), "arrays": (X, 0)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_kind_of_input_is_converted_once_and_predicted(crf, kind, monkeypatch):
+    sequences, expected_calls = KINDS[kind]
+    cold = clone(crf).set_params(alpha=ALPHAS[0]).fit(sequences, Y)
+    calls, convert = [], SequenceVectorizer.fit_transform
+
+    def counted(self, X, y=None):
+        calls.append(self)
+        return convert(self, X, y)
+
+    monkeypatch.setattr(SequenceVectorizer, "fit_transform", counted)
+    path = alpha_path(crf, sequences, Y, ALPHAS[:3])
+    assert len(calls) == expected_calls
+    names = set(vars(cold))
+    for fitted in path:
+        assert set(vars(fitted)) == names
+        assert fitted.score(sequences, Y) > 0.4
+        assert pickle.loads(pickle.dumps(fitted)).score(sequences[:3], Y[:3]) > 0.2
+
+
+def test_a_table_stays_one(crf):
+    crf.set_params(tol=1e-10)
+    labels = np.array([labels[0] for labels in Y])
+    for fitted in alpha_path(crf, TABLE, labels, ALPHAS[:3]):
+        cold = clone(crf).set_params(alpha=fitted.alpha).fit(TABLE, labels)
+        assert_allclose(fitted.coef_, cold.coef_, rtol=0, atol=2e-3)
+        assert not fitted.start_.any()
+        assert fitted.predict(TABLE).shape == labels.shape
+
+
+def test_a_generator_of_random_numbers_is_not_shared():
+    rng = np.random.RandomState(0)
+    before = rng.get_state(legacy=False)["state"]["pos"]
+    path = alpha_path(SDCACRF(random_state=rng), X, Y, ALPHAS[:2])
+    assert rng.get_state(legacy=False)["state"]["pos"] == before
+    assert path[0].random_state is not path[1].random_state
+
+
+def test_callbacks_see_every_fit(crf):
+    monitor = DualityGapMonitor()
+    path = alpha_path(crf.set_callbacks(monitor), X, Y, ALPHAS[:3])
+    rows = monitor.get_logs(select="all")
+    assert sum(len(log.data) for log in rows) == sum(c.n_iter_ for c in path)
+
+
 @pytest.mark.parametrize(
-    "alphas", [[], [0.1, 0.0], [-1.0], [np.nan], [np.inf], ["auto"], 0.1, [[0.1]]]
+    "alphas",
+    [
+        [],
+        [0.1, 0.0],
+        [-1.0],
+        [np.nan],
+        [np.inf],
+        ["auto"],
+        "auto",
+        0.1,
+        np.array(0.1),
+        [[0.1]],
+        [True],
+        [None],
+        [0.1, 1.0, 0.1],
+        None,
+    ],
+    ids=repr,
 )
 def test_bad_alphas_are_named(alphas):
-    with pytest.raises(ValueError, match="alphas must be"):
+    with pytest.raises(ValueError, match="alphas must be distinct, positive"):
         alpha_path(SDCACRF(), X, Y, alphas)
 
 
-def test_every_fit_above_its_tolerance_warns():
+@pytest.mark.parametrize("alphas", [np.array([1, 2]), (a for a in [1, 2.0]), {1.0, 2}])
+def test_alphas_may_be_any_iterable_of_numbers(alphas):
+    path = alpha_path(SDCACRF(random_state=0), X, Y, alphas)
+    assert [fitted.alpha for fitted in path] == [2.0, 1.0]
+
+
+@pytest.mark.parametrize("wrong", [make_pipeline(SDCACRF()), SDCACRF, LinearSVC()])
+def test_only_an_estimator_of_the_package(wrong):
+    with pytest.raises(TypeError, match="an estimator of skcrf_sdca itself"):
+        alpha_path(wrong, X, Y, [0.1])
+
+
+def test_an_error_changes_nothing(crf):
+    crf.fit(X, Y)
+    before = pickle.dumps(crf)
+    with pytest.raises(ValueError, match="labels"):
+        alpha_path(crf, X, [*Y[:-1], Y[-1][1:]], ALPHAS)
+    with pytest.raises(InvalidParameterError, match="max_iter"):
+        alpha_path(clone(crf).set_params(max_iter=0), X, Y, ALPHAS)
+    assert pickle.dumps(crf) == before
+
+
+def test_every_fit_above_its_tolerance_warns_where_the_path_is_called():
     with pytest.warns(ConvergenceWarning) as caught:
-        alpha_path(SDCACRF(max_iter=1, tol=1e-9), X, Y, ALPHAS)
-    assert len(caught) == len(ALPHAS)
+        path = alpha_path(SDCACRF(max_iter=1, tol=1e-9), X, Y, ALPHAS)
+    assert {w.filename for w in caught} == {__file__}
+    texts = [str(w.message) for w in caught]
+    for fitted, text in zip(path, texts, strict=True):
+        assert f"at alpha = {fitted.alpha:.3g}:" in text
+
+
+def test_a_warm_start_of_the_estimator_itself_takes_fewer_calls_too(crf):
+    crf.set_params(tol=1e-6, alpha=0.1)
+    cold = clone(crf).set_params(alpha=0.05).fit(X, Y)
+    crf.set_params(warm_start=True).fit(X, Y)
+    crf.set_params(alpha=0.05).fit(X, Y)
+    assert crf.history_["oracle_calls"][-1] < cold.history_["oracle_calls"][-1]

@@ -186,7 +186,8 @@ class Loop:
             advice += "; few and long sequences are a case for LBFGSCRF"
         return (
             f"the duality gap is {last['gap']:.3g} after {last['epoch']} epochs"
-            f"{reason}, above tol * P(0) = {self.target:.3g}: {advice}"
+            f"{reason}, above tol * P(0) = {self.target:.3g} at alpha = "
+            f"{self.solver.problem.alpha:.3g}: {advice}"
         )
 
 
