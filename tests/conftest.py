@@ -7,9 +7,14 @@ os.environ["SCIPY_ARRAY_API"] = "1"
 
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from skcrf_sdca import _parallel
+
+# A deadline for an example would be a timed test, on machines that are shared.
+hypothesis.settings.register_profile("no deadline", deadline=None)
+hypothesis.settings.load_profile("no deadline")
 
 
 @pytest.fixture(scope="session")
