@@ -92,9 +92,9 @@ def test_all_estimators_end_at_the_same_model(name):
     initial = mean_length * np.log(1 + max(labels.max() for labels in task.y))
     predicted = {}
     for label, crf in ESTIMATORS.items():
-        crf = clone(crf).set_params(alpha=task.alpha, max_iter=1500, tol=1e-8 / initial)
+        crf = clone(crf).set_params(alpha=task.alpha, max_iter=1500, tol=1e-6 / initial)
         crf.fit(task.X, task.y)
-        assert crf.primal_objective_ - task.optimum == pytest.approx(0.0, abs=1e-7)
+        assert abs(crf.primal_objective_ - task.optimum) <= 1e-6
         predicted[label] = np.concatenate(list(crf.predict(task.X)))
     for label, labels in predicted.items():
         different = (labels != predicted["SDCA"]).sum()

@@ -225,6 +225,82 @@ def test_sag_ends_at_the_optimum(problem, optimum, sampling, saga, skipping):
     assert_allclose(loop.rows[-1]["primal"], optimum.certify().primal, rtol=1e-10)
 
 
+@pytest.mark.parametrize("sampling", sorted(schemes_for("sag")))
+@pytest.mark.parametrize("saga", [False, True])
+def test_sag_ignores_what_has_no_gradient(sampling, saga):
+    """Empty sequences, and those without weight, say nothing of the constants."""
+    problem = make_problem()
+    weight = np.ones(40)
+    weight[20:37] = 0.0
+    lengths = np.diff(problem.offsets)
+    again = np.concatenate([problem.data.X, problem.data.X])[: problem.offsets[-1] * 2]
+    rows = np.split(again, np.cumsum(np.tile(lengths, 2))[:-1])
+    rows[37:] = [np.zeros((0, rows[0].shape[1]))] * 3
+    labels = np.tile(problem.labels, 2)[: sum(map(len, rows))]
+    data = PackedSequences.from_sequences(rows)
+    padded = Problem(data, labels, N_LABELS, 0.05, sample_weight=weight)
+    reference = LBFGS(padded, None, max_iter=1000)
+    Loop(reference, max_iter=1000, tol=1e-12).run()
+    loop = Loop(
+        make_sag(padded, sampling=sampling, saga=saga), max_iter=1000, tol=1e-9
+    ).run()
+    assert loop.converged
+    best = reference.certify().primal
+    assert_allclose(loop.rows[-1]["primal"], best, rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("n_sequences", [1, 2, 3])
+@pytest.mark.parametrize("alpha", [1.0, 0.1, 1e-2])
+@pytest.mark.parametrize("sampling", sorted(schemes_for("sag")))
+def test_sag_ends_with_a_few_sequences_too(n_sequences, alpha, sampling):
+    problem = make_problem(n_sequences=n_sequences, length=5, alpha=alpha)
+    reference = LBFGS(problem, None, max_iter=1000)
+    Loop(reference, max_iter=1000, tol=1e-12).run()
+    loop = Loop(make_sag(problem, sampling=sampling), max_iter=20000, tol=1e-6).run()
+    assert loop.converged
+    best = reference.certify().primal
+    assert abs(loop.rows[-1]["primal"] - best) <= loop.target
+
+
+def test_constants_do_not_depend_on_alpha():
+    """What a search finds at a large alpha serves at a small one."""
+    large = make_sag(make_problem(alpha=1e3))
+    Loop(large, max_iter=10, tol=0.0).run()
+    problem = make_problem(alpha=0.05)
+    epochs = [
+        len(Loop(make_sag(problem, state=state), max_iter=500, tol=1e-8).run().rows)
+        for state in (large.state(), None)
+    ]
+    assert epochs[0] <= 1.5 * epochs[1]
+
+
+def test_the_sampler_of_a_warm_start_knows_the_constants(problem):
+    first = make_sag(problem)
+    for _ in range(5):
+        first.epoch()
+    again = make_sag(problem, state=first.state())
+    constants = np.where(first.visited, first.lipschitz, 0.0)
+    expected = 0.5 * constants / constants.sum() + 0.5 / problem.n_sequences
+    assert_allclose(again.kernel.sampler.probabilities(), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "make", [make_sag, lambda p, **k: LBFGS(p, None, max_iter=9, **k)]
+)
+def test_warm_start_without_boundaries_has_no_weights_for_them(make):
+    X, y = make_chains(20, n_labels=N_LABELS, n_features=4, length=1, random_state=0)
+    data = PackedSequences.from_sequences(X)
+    labels = np.concatenate(y).astype(np.int32)
+    first = make(Problem(data, labels, N_LABELS, 0.1))
+    Loop(first, max_iter=3, tol=0.0).run()
+    assert first.model.start.any()
+    table = Problem(data, labels, N_LABELS, 0.1, boundaries=False)
+    again = make(table, state=first.state())
+    Loop(again, max_iter=3, tol=0.0).run()
+    assert not again.model.start.any()
+    assert not again.model.end.any()
+
+
 def test_skipping_saves_searches(problem):
     calls = []
     for skipping in (False, True):
@@ -414,6 +490,8 @@ def test_warm_start_from_other_data_is_refused(problem, make_stochastic):
     weights = {"w": np.zeros(3)}
     with pytest.raises(ValueError, match="as many features and labels"):
         LBFGS(problem, None, max_iter=1, state=weights)
+    with pytest.raises(ValueError, match="as many features and labels"):
+        make_sag(problem, state=make_sag(problem).state() | weights)
 
 
 def test_empty_sequences_count_in_n_and_in_nothing_else(make_stochastic):

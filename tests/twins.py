@@ -166,9 +166,10 @@ class SAGTwin:
             L = 0.9 * self.L[i]
         else:
             L = 0.5 * self.L[self.seen].mean() if self.seen.any() else 1.0
-        first = max(L, self.alpha)
-        L, squared = first, gradient @ gradient
-        if squared > 1e-8:
+        first, squared = L, gradient @ gradient
+        if squared <= 1e-8:
+            L = max(L, 1e-6) if self.own else self.L[0]
+        else:
             while self.loss(i, self.w - gradient / L)[0] >= loss - squared / (2 * L):
                 L *= 2
             self.successes[i] = self.successes[i] + 1 if first == L else 0
@@ -178,8 +179,9 @@ class SAGTwin:
 
     def step(self):
         L = self.L[self.seen]
+        largest, mean = max(L.max(), self.alpha), max(L.mean(), self.alpha)
         if not self.saga:
-            return (1 / (L.max() + self.alpha) + 1 / (L.mean() + self.alpha)) / 2
+            return (1 / (largest + self.alpha) + 1 / (mean + self.alpha)) / 2
         L_max = (self.L / (self.n * self.probabilities()))[self.seen].max()
         return 1 / (3 * (L_max + self.alpha))
 

@@ -12,7 +12,6 @@ cdef class LipschitzConstants:
     cdef MaxTree tree
     cdef Py_ssize_t n_known
     cdef double total                   # over the known ones
-    cdef double alpha
     cdef double decay
     cdef bint own
     cdef bint skipping
@@ -20,6 +19,8 @@ cdef class LipschitzConstants:
     cdef double of(self, Py_ssize_t i) noexcept nogil
     cdef bint due(self, Py_ssize_t i) noexcept nogil
     cdef double first_trial(self, Py_ssize_t i) noexcept nogil
+    cdef void know(self, Py_ssize_t i) noexcept nogil
+    cdef void relax(self, Py_ssize_t i) noexcept nogil
     cdef void found(self, Py_ssize_t i, double value, bint doubled) noexcept nogil
     cdef void set(self, Py_ssize_t i, double value) noexcept nogil
     cdef double largest(self) noexcept nogil

@@ -12,6 +12,8 @@ import numpy as np
 
 # After so many searches without a doubling the number of those skipped grows no more.
 cdef int MOST_SUCCESSES = 30
+# From here a search that has to go up again ends soon.
+cdef double SMALLEST_CONSTANT = 1e-6
 
 
 cdef class LipschitzConstants:
@@ -23,8 +25,8 @@ cdef class LipschitzConstants:
         L_i of each sequence, or one L for all: changed in place.
     known : ndarray of shape (n,), uint8
         Whether the sequence was visited, so that its L_i counts: changed in place.
-    alpha : float
-        No constant falls below the strength of the regularisation.
+    own : bool
+        Whether each sequence has a constant of its own.
     decay : float
         What a constant is multiplied with before each search.
     skipping : bool
@@ -37,15 +39,14 @@ cdef class LipschitzConstants:
         Whether any search is made.
     """
 
-    def __init__(self, values, known, double alpha, double decay, bint skipping):
+    def __init__(self, values, known, *, bint own, double decay, bint skipping):
         cdef Py_ssize_t i, n = len(known)
         self.values, self.known = values, known
-        self.alpha, self.decay, self.skipping = alpha, decay, skipping
+        self.own, self.decay, self.skipping = own, decay, skipping
         self.searching = True
-        self.own = n == len(values)
         self.successes = np.zeros(n, dtype=np.int32)
         self.to_skip = np.zeros(n, dtype=np.int32)
-        self.tree = MaxTree(np.ones(n), 1.0, True, 0.0)
+        self.tree = MaxTree(np.ones(n if own else 0), 1.0, True, 0.0)
         for i in range(n if self.own else 0):
             if self.known[i]:
                 self.tree.record(i, self.values[i])
@@ -67,22 +68,32 @@ cdef class LipschitzConstants:
         if self.searching and self.to_skip[i] == 0:
             return True
         self.to_skip[i] = max(self.to_skip[i] - 1, 0)
-        if not self.known[i]:
-            self.set(i, self.first_trial(i))
+        self.know(i)
         return False
 
     cdef double first_trial(self, Py_ssize_t i) noexcept nogil:
         """Return the value that the search for sequence i begins with."""
-        cdef double value
         if not self.own:
-            value = self.values[0] * self.decay
-        elif self.known[i]:
-            value = self.values[i] * self.decay
-        elif self.n_known > 0:
-            value = 0.5 * self.mean()
+            return self.values[0] * self.decay
+        if self.known[i]:
+            return self.values[i] * self.decay
+        return 0.5 * self.mean() if self.n_known > 0 else 1.0
+
+    cdef void know(self, Py_ssize_t i) noexcept nogil:
+        """Count the constant of sequence i as known; no search was made."""
+        if not self.known[i]:
+            self.set(i, self.first_trial(i) if self.own else self.values[0])
+
+    cdef void relax(self, Py_ssize_t i) noexcept nogil:
+        """Take note that the gradient of sequence i is too small for a search.
+
+        Then the probabilities of its labels are nearly 1, and the curvature of its loss
+        is as small. A constant for all sequences is kept.
+        """
+        if self.own:
+            self.set(i, max(self.first_trial(i), SMALLEST_CONSTANT))
         else:
-            value = 1.0
-        return max(value, self.alpha)
+            self.know(i)
 
     cdef void found(self, Py_ssize_t i, double value, bint doubled) noexcept nogil:
         """Take the constant that the search for sequence i ended with."""

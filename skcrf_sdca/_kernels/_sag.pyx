@@ -53,8 +53,14 @@ cdef class SAGKernel(Visitor):
         Edge marginals of mu, summed over each sequence: changed in place.
     saga : bool
         Whether the steps are those of SAGA: unbiased, and a third as long.
+
+    Attributes
+    ----------
+    caution : float
+        By what every step is divided; 1 at first.
     """
 
+    cdef public double caution
     cdef LazyWeights lazy
     cdef Weights target
     cdef LipschitzConstants constants
@@ -85,7 +91,7 @@ cdef class SAGKernel(Visitor):
             weights, target, self.sums.features, len(offsets) - 1
         )
         self.target, self.constants = target, constants
-        self.alpha, self.saga = alpha, saga
+        self.alpha, self.saga, self.caution = alpha, saga, 1.0
         self.labels, self.node, self.edge_sums = labels, node, edge_sums
         self.work = Workspace(self.longest, self.n_labels)
         n_node, matrix = self.longest * self.n_labels, self.n_labels * self.n_labels
@@ -112,7 +118,7 @@ cdef class SAGKernel(Visitor):
         # Before the search, which changes it.
         cdef double probability = self.sampler.probability(i)
         if length == 0:
-            self.constants.set(i, self.alpha)
+            self.constants.know(i)
         else:
             self.lazy.catch_up(i)
             self.ask_oracle(first, length)
@@ -183,18 +189,20 @@ cdef class SAGKernel(Visitor):
         """Return the step that the constants allow.
 
         SAG takes the mean of a safe one and of one that the mean constant allows; for
-        SAGA what counts is the largest L_i / (n p_i).
+        SAGA what counts is the largest L_i / (n p_i). No step is longer than 1 / (2
+        alpha), which halves w.
         """
-        cdef double largest = self.constants.largest()
-        cdef double mean = self.constants.mean()
+        cdef double largest = max(self.constants.largest(), self.alpha)
+        cdef double mean = max(self.constants.mean(), self.alpha)
         cdef double mix = self.sampler.mix
-        cdef double of_all
+        cdef double of_all, step
         if not self.saga:
-            return 0.5 / (largest + self.alpha) + 0.5 / (mean + self.alpha)
+            step = 0.5 / (largest + self.alpha) + 0.5 / (mean + self.alpha)
+            return step / self.caution
         if self.constants.own:
             of_all = mean * self.constants.n_known / self.scale.shape[0]
             largest /= 1.0 - mix + mix * largest / of_all
-        return 1.0 / (3.0 * (largest + self.alpha))
+        return 1.0 / (3.0 * self.caution * (largest + self.alpha))
 
     # The gradient of n c_i f_i is n c_i times the features of p - (one-hot labels). A
     # constant L is large enough if the step rate = n c_i / L along these features does
@@ -211,7 +219,7 @@ cdef class SAGKernel(Visitor):
         self.set_gradient(i, first, length)
         norm = self.sums.squared_norm()
         if weight * weight * norm <= SMALLEST_GRADIENT:
-            self.constants.set(i, value)
+            self.constants.relax(i)
             return True
         self.sums.score_nodes(length, &self.gradient_scores[0])
         of_path = self.score_of_labels(first, length)

@@ -10,7 +10,7 @@ cdef class Visitor:
     cdef FeatureRows rows
     cdef Weights weights
     cdef FeatureSums sums
-    cdef Sampler sampler
+    cdef readonly Sampler sampler
     cdef const long long[::1] offsets
     cdef const double[::1] scale
     cdef Py_ssize_t n_labels

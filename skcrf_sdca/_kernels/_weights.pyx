@@ -2,8 +2,8 @@
 """The weights of a chain model, and the features that move them.
 
 Owns the five blocks of weights as the other kernels see them: the node scores that they
-give, and the features of a change of one sequence's marginals, by which every dual
-solver moves them.
+give, and the features of a change of one sequence's marginals, by which every solver
+that visits sequences moves them.
 """
 
 from ._features cimport DistinctFeatures, FeatureRows

@@ -218,3 +218,30 @@ def check_same_sequences(node, offsets, problem):
             "number of labels as in the last fit; set warm_start=False to fit other "
             "data"
         )
+
+
+def first_model(problem, state):
+    """Return a model with the weights of a state, made by a solver of primal points.
+
+    Parameters
+    ----------
+    problem : Problem
+    state : dict
+        With the weights ``w``: copied.
+
+    Raises
+    ------
+    ValueError
+        If they are not as many as the problem has.
+    """
+    model = problem.new_model()
+    if state["w"].shape != model.w.shape:
+        raise ValueError(
+            "warm_start=True needs as many features and labels as in the last fit; set "
+            "warm_start=False to fit other data"
+        )
+    model.w[:] = state["w"]
+    if not problem.boundaries:
+        for block in (model.start, model.end, model.transition):
+            block[:] = 0.0
+    return model

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import minimize
 
-from skcrf_sdca.solvers.base import Solver
+from skcrf_sdca.solvers.base import Solver, first_model
 
 
 class LBFGS(Solver):
@@ -24,12 +24,7 @@ class LBFGS(Solver):
         self.max_iter = max_iter
         self.model = problem.new_model()
         if state is not None:
-            if state["w"].shape != self.model.w.shape:
-                raise ValueError(
-                    "warm_start=True needs as many features and labels as in the last "
-                    "fit; set warm_start=False to fit other data"
-                )
-            self.model.w[:] = state["w"]
+            self.model = first_model(problem, state)
         self._last = None
 
     def _evaluate(self, w):

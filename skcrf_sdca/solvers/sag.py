@@ -6,10 +6,12 @@ from skcrf_sdca._kernels._lipschitz import LipschitzConstants
 from skcrf_sdca._kernels._sag import SAGKernel
 from skcrf_sdca.marginals import SummedMarginals
 from skcrf_sdca.samplers import SCHEMES
-from skcrf_sdca.solvers.base import EpochSolver, check_same_sequences
+from skcrf_sdca.solvers.base import EpochSolver, check_same_sequences, first_model
 
 # A visit of SAG-NUS multiplies the constant of its sequence by this before it searches.
 OWN_DECAY = 0.9
+# What the objective may rise by for its rounding.
+ROUNDING = 1e-12
 
 
 class SAG(EpochSolver):
@@ -44,8 +46,10 @@ class SAG(EpochSolver):
     ):
         self.problem = problem
         self.rng = rng
+        self.last_primal = np.inf
         n = problem.n_sequences
-        n_constants = n if sampling == "lipschitz" else 1
+        own = sampling == "lipschitz"
+        n_constants = n if own else 1
         if state is None:
             state = self._first_state(n_constants)
         check_same_sequences(state["node"], state["offsets"], problem)
@@ -59,18 +63,21 @@ class SAG(EpochSolver):
         self.constants = LipschitzConstants(
             self.lipschitz,
             self.visited,
-            alpha=problem.alpha,
-            decay=OWN_DECAY if n_constants > 1 else 2.0 ** (-1.0 / n),
+            own=own,
+            decay=OWN_DECAY if own else 2.0 ** (-1.0 / n),
             skipping=line_search_skipping,
         )
-        self.model = problem.new_model(state["w"].copy())
+        self.model = first_model(problem, state)
         self.target = problem.new_model(problem.dual_to_primal(self.marginals))
+        sampler = SCHEMES[sampling].make(problem, sampling_mix)
+        for i in np.flatnonzero(self.visited) if own else ():
+            sampler.set_value(i, self.lipschitz[i])
         self.kernel = SAGKernel(
             problem.rows,
             self.model.weights(),
             problem.offsets,
             problem.scale,
-            SCHEMES[sampling].make(problem, sampling_mix),
+            sampler,
             target=self.target.weights(),
             constants=self.constants,
             alpha=problem.alpha,
@@ -102,8 +109,16 @@ class SAG(EpochSolver):
         self.n_oracle_calls = self.kernel.n_oracle_calls
 
     def certify(self):
-        """Certify the weights."""
+        """Certify the weights, and be more careful if the objective has risen.
+
+        A search knows the curvature along the gradient of one loss. With few sequences
+        the steps end up along others, where it can be larger: then they are too long,
+        and the objective rises from one epoch to the next.
+        """
         _, certificate = self.problem.certify_primal(self.model.w)
+        if certificate.primal > self.last_primal + ROUNDING * abs(self.last_primal):
+            self.kernel.caution *= 2.0
+        self.last_primal = certificate.primal
         return certificate
 
     def state(self):

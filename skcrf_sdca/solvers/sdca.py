@@ -98,9 +98,12 @@ class SDCA(DualSolver):
         entropy = marginals.entropy_by_rest(
             problem.labels, problem.weight, n_jobs=problem.n_jobs
         )
-        return minimize_scalar(
-            lambda rest: penalty * rest**2 - entropy(rest), bounds=(ratio, 1.0)
-        ).x
+
+        def negative_dual(log_rest):
+            rest = np.exp(log_rest)
+            return penalty * rest**2 - entropy(rest)
+
+        return np.exp(minimize_scalar(negative_dual, bounds=(np.log(ratio), 0.0)).x)
 
     def state(self):
         """Return the marginals."""
