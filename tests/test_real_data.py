@@ -84,18 +84,21 @@ ESTIMATORS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ocr", "ned"])
-def test_all_estimators_end_at_the_same_model(name):
-    """To 1e-6 of the known optimum, and with the same predictions."""
+@pytest.mark.parametrize(("name", "gap"), [("ocr", 1e-9), ("ned", 1e-6)])
+def test_all_estimators_end_at_the_same_model(name, gap):
+    """At the known optimum, and with the same predictions.
+
+    A gap leaves ||w - w*|| <= sqrt(2 gap / alpha), and OCR has a word whose two best
+    readings are nearer to each other than a gap of 1e-8 decides.
+    """
     task = load(name)
     mean_length = task.X.n_positions / len(task.X)
     initial = mean_length * np.log(1 + max(labels.max() for labels in task.y))
     predicted = {}
     for label, crf in ESTIMATORS.items():
-        crf = clone(crf).set_params(alpha=task.alpha, max_iter=1500, tol=1e-6 / initial)
+        crf = clone(crf).set_params(alpha=task.alpha, max_iter=1500, tol=gap / initial)
         crf.fit(task.X, task.y)
-        assert abs(crf.primal_objective_ - task.optimum) <= 1e-6
+        assert abs(crf.primal_objective_ - task.optimum) <= gap
         predicted[label] = np.concatenate(list(crf.predict(task.X)))
     for label, labels in predicted.items():
-        different = (labels != predicted["SDCA"]).sum()
-        assert different <= 1e-4 * len(labels), (label, different)
+        np.testing.assert_array_equal(labels, predicted["SDCA"], err_msg=label)

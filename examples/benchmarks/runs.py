@@ -50,7 +50,7 @@ SOLVERS = {
 ENOUGH = 1000
 TARGET = 1e-7
 EPOCHS = {"ocr": 250, "conll2000": 90, "ned": 60, "wsj": 60}
-ITERATIONS = {"ocr": 600, "conll2000": 150, "ned": 150, "wsj": ENOUGH}
+ITERATIONS = {"ocr": 600, "conll2000": 600, "ned": 600, "wsj": ENOUGH}
 QUICK_EPOCHS = QUICK_ITERATIONS = 8
 QUICK_SEQUENCES = 300
 
