@@ -37,8 +37,9 @@ class Marginals:
     ----------
     node : ndarray of shape (n_positions, n_labels)
         ``node[t, k]`` is the probability of label k at position t.
-    edge : ndarray of shape (n_edges, n_labels, n_labels)
-        ``edge[t, j, k]`` is the probability of label j followed by label k.
+    edge : ndarray of shape (n_edges, n_labels, n_labels), float32 or float64
+        ``edge[t, j, k]`` is the probability of label j followed by label k. What the
+        rounding of float32 breaks, `settle` mends.
     offsets : ndarray of shape (n + 1,), int64
         Chain i has the positions ``offsets[i]:offsets[i + 1]``, and the edges
         ``edge_offsets[i]:edge_offsets[i + 1]``.
@@ -61,17 +62,20 @@ class Marginals:
         self.edge_offsets = edge_offsets(offsets)
 
     @classmethod
-    def empty(cls, offsets, n_labels):
-        """Return marginals of the right shapes whose values are not set."""
+    def empty(cls, offsets, n_labels, *, dtype=np.float64):
+        """Return marginals of the right shapes whose values are not set.
+
+        ``dtype`` is that of the edges.
+        """
         n_edges = edge_offsets(offsets)[-1]
         return cls(
             np.empty((offsets[-1], n_labels)),
-            np.empty((n_edges, n_labels, n_labels)),
+            np.empty((n_edges, n_labels, n_labels), dtype=dtype),
             offsets,
         )
 
     @classmethod
-    def smoothed(cls, labels, offsets, *, n_labels, smoothing):
+    def smoothed(cls, labels, offsets, *, n_labels, smoothing, dtype=np.float64):
         """Return smoothing * uniform + (1 - smoothing) * one-hot at the labels.
 
         Parameters
@@ -81,8 +85,10 @@ class Marginals:
         n_labels : int
         smoothing : float in (0, 1]
             0 is not allowed: the slope of the entropy is infinite at one-hot marginals.
+        dtype : dtype, default=float64
+            Of the edges.
         """
-        marginals = cls.empty(offsets, n_labels)
+        marginals = cls.empty(offsets, n_labels, dtype=dtype)
         marginals.node[:] = 1.0 / n_labels
         marginals.edge[:] = 1.0 / n_labels**2
         marginals.move_to_labels(labels, rest=smoothing)
@@ -167,21 +173,37 @@ class Marginals:
 
         return entropy
 
+    def settle(self, *, n_jobs=None):
+        """Make the nodes agree with the edges to the last digits; return the entropy.
+
+        The edges stay as they are, and stand from then on for the Markov chain that
+        begins with the first node and goes from label to label in the proportions of
+        their rows; its nodes become those of the marginals. For marginals that agree
+        already nothing changes but rounding.
+
+        Returns
+        -------
+        entropy : ndarray of shape (n,)
+            See `entropy`.
+        """
+        values = np.empty(len(self))
+
+        def run(b, e):
+            _chains.settle(
+                self.node, self.edge, self.offsets, self.edge_offsets, b, e, values
+            )
+
+        over_ranges(run, self.offsets, n_jobs)
+        return values
+
     def entropy(self, *, n_jobs=None):
         """Return H(mu_i) of every chain, an array of shape (n,), in nats.
 
         H = sum of the edge entropies - sum of the entropies of the inner nodes; for a
         chain of one node the entropy of that node.
         """
-        values = np.empty(len(self))
-
-        def run(b, e):
-            _chains.entropies(
-                self.node, self.edge, self.offsets, self.edge_offsets, b, e, values
-            )
-
-        over_ranges(run, self.offsets, n_jobs)
-        return values
+        settled = Marginals(self.node.copy(), self.edge, self.offsets)
+        return settled.settle(n_jobs=n_jobs)
 
     def edge_total(self, weight, *, n_jobs=None):
         """Return sum_i weight[i] sum_t edge marginals, (n_labels, n_labels).
@@ -196,7 +218,16 @@ class Marginals:
 
         def run(b, e):
             total = np.zeros((n_labels, n_labels))
-            _chains.add_edges(self.edge, self.edge_offsets, weight, b, e, total)
+            _chains.add_edges(
+                self.node,
+                self.edge,
+                self.offsets,
+                self.edge_offsets,
+                weight,
+                b,
+                e,
+                total,
+            )
             return total
 
         return np.sum(over_ranges(run, self.offsets, n_jobs), axis=0)

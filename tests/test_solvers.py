@@ -44,6 +44,7 @@ def make_sdca(problem, seed=0, **changes):
         "line_search_tol": 1e-3,
         "step": None,
         "init_smoothing": 1e-6,
+        "dual_dtype": "float64",
     }
     return SDCA(problem, np.random.default_rng(seed), **(options | changes))
 
@@ -382,6 +383,60 @@ def test_dual_solvers_end_at_the_optimum(problem, optimum, sampling, make_dual):
     assert_allclose(solver.model.w, optimum.model.w, rtol=0, atol=1e-4)
     primal = optimum.certify().primal
     assert_allclose(loop.rows[-1]["primal"], primal, rtol=1e-10)
+
+
+@pytest.mark.parametrize("length", [1, 2, (1, 6)])
+def test_single_precision_certifies_to_the_last_digits(length):
+    """Edges are rounded, but the certificate is that of marginals which are not."""
+    problem = make_problem(n_sequences=40, length=length)
+    best = LBFGS(problem, None, max_iter=1000)
+    Loop(best, max_iter=1000, tol=1e-14).run()
+    best = best.certify().primal
+    solver = make_sdca(problem, dual_dtype="float32")
+    assert solver.marginals.edge.dtype == np.float32
+    loop = Loop(solver, max_iter=1000, tol=1e-12).run()
+    assert loop.converged
+    for row in loop.rows:
+        assert_allclose(row["gap"], row["primal"] - row["dual"], rtol=0, atol=1e-13)
+        assert row["dual"] <= best + 1e-13
+    assert (solver.certified_gaps >= 0).all()
+    assert_allclose(loop.rows[-1]["primal"], best, rtol=0, atol=1e-11)
+
+
+def test_single_precision_follows_double(problem):
+    uniforms = np.random.default_rng(7).random((problem.n_sequences, 2))
+    solvers = [make_sdca(problem, dual_dtype=dtype) for dtype in ("float32", "float64")]
+    for _ in range(3):
+        for solver in solvers:
+            solver.kernel.epoch(uniforms)
+    single, double = solvers
+    assert_allclose(single.model.w, double.model.w, rtol=0, atol=1e-4)
+    # w moves by what the marginals were told to, not by what rounding left of it.
+    kept = single.model.w.copy()
+    single.certify()
+    assert_allclose(kept, single.model.w, rtol=0, atol=1e-5)
+
+
+def test_small_gaps_keep_their_digits_in_single_precision(problem):
+    """Recorded gaps lead the draws long after log Z - H has lost them in rounding."""
+    solver = make_sdca(problem, dual_dtype="float32")
+    Loop(solver, max_iter=1000, tol=1e-9).run()
+    for i in range(problem.n_sequences):
+        solver.certify()
+        solver.kernel.epoch_in_order(np.array([i], dtype=np.intp))
+        gap = solver.certified_gaps[i]
+        assert_allclose(solver.gaps[i], gap, rtol=1e-2, atol=1e-13)
+    assert solver.gaps.max() > 1e-10
+
+
+@pytest.mark.parametrize(
+    ("alpha", "dtype"), [(1.0, "float32"), (1e-4, "float32"), (1e-6, "float64")]
+)
+def test_precision_of_the_dual_follows_alpha(alpha, dtype):
+    """Rounding of the edges enters w divided by n alpha."""
+    problem = make_problem(n_sequences=40, alpha=alpha)
+    solver = make_sdca(problem, dual_dtype="auto")
+    assert solver.marginals.edge.dtype == dtype
 
 
 def test_fixed_step_ends_at_the_optimum(problem, optimum):

@@ -12,17 +12,22 @@ LENGTHS = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 100, 484]
 
 @pytest.fixture(params=LENGTHS)
 def segment(request):
-    """Return p >= 0 with zeros, and a direction that keeps p + direction >= 0."""
+    """Return p >= 0 and a target >= 0, with zeros in both."""
     rng = np.random.default_rng(request.param)
-    p = rng.random(request.param)
-    target = rng.random(request.param)
+    p, target = rng.random((2, request.param))
     p[::3] = 0.0
     target[1::3] = 0.0
-    return p, target - p
+    return p, target
+
+
+@pytest.fixture(params=["float32", "float64"])
+def stored(request, segment):
+    """Return the same in a type that marginals may be stored in."""
+    return tuple(x.astype(request.param) for x in segment)
 
 
 def test_exp(segment):
-    x = 50.0 * segment[1]
+    x = 50.0 * (segment[1] - segment[0])
     out = np.empty_like(x)
     _vecmath.exp(x, x.max(), out)
     assert_allclose(out, np.exp(x - x.max()), rtol=1e-14)
@@ -42,66 +47,129 @@ def test_xlogx(segment):
 
 
 @pytest.mark.parametrize("step", [1e-9, 0.3, 0.5, 0.999])
-def test_slope(segment, step):
-    p, direction = segment
+def test_slope(stored, step):
+    p, target = (x.astype(np.float64) for x in stored)
+    direction = target - p
     moves = direction != 0
     m = (p + step * direction)[moves]
-    slope, curvature = _vecmath.slope(p, direction, step)
+    slope, curvature = _vecmath.slope(*stored, step)
     assert_allclose(slope, (direction[moves] * np.log(m)).sum(), rtol=1e-12, atol=1e-12)
     assert_allclose(curvature, (direction[moves] ** 2 / m).sum(), rtol=1e-12)
 
 
-def test_slope_at_the_border_is_finite(segment):
-    p, direction = segment
+def test_slope_at_the_border_is_finite(stored):
     for step in (0.0, 1.0):
-        assert np.isfinite(_vecmath.slope(p, direction, step)).all()
+        assert np.isfinite(_vecmath.slope(*stored, step)).all()
 
 
-def test_move(segment):
-    p, direction = segment
-    expected = p + 0.3 * direction
-    value = _vecmath.move(p, direction, 0.3)
-    assert_allclose(p, expected, rtol=1e-15, atol=1e-300)
-    assert_allclose(value, xlogy(expected, expected).sum(), rtol=1e-13, atol=1e-15)
+def ratio_of(p, target):
+    """Return what skcrf_aim writes."""
+    end = np.maximum(target.astype(np.float64), 1e-30)
+    return ((target.astype(np.float64) - p) / end).astype(np.float32)
 
 
-def test_move_leaves_no_subnormal_numbers():
-    p = np.array([1e-31, 1e-310, 0.5, 1e-29])
-    _vecmath.move(p, np.zeros(4), 0.5)
-    assert p.tolist() == [0.0, 0.0, 0.5, 1e-29]
+def divergence(p, target):
+    return (xlogy(p, p / target) - p + target).sum()
+
+
+def test_move(stored):
+    p, target = stored[0], np.maximum(stored[1], 1e-30).astype(stored[1].dtype)
+    out = np.empty_like(p)
+    value = _vecmath.move(p, target, ratio_of(p, target), 0.3, out)
+    moved = 0.7 * p.astype(np.float64) + 0.3 * target
+    assert_allclose(out, moved, rtol=1.5 * np.finfo(out.dtype).eps, atol=1e-30)
+    digits = 1e-13 if out.dtype == np.float64 else 1e-6
+    assert_allclose(value, divergence(moved, target), rtol=digits)
+
+
+def test_move_keeps_the_digits_of_what_is_small():
+    """Next to a target whose difference from p has none left."""
+    p = np.array([1.0, 1e-20], dtype=np.float32)
+    target = np.array([1e-20, 1.0], dtype=np.float32)
+    out = np.empty_like(p)
+    _vecmath.move(p, target, ratio_of(p, target), 1.0, out)
+    assert_allclose(out, target, rtol=1e-7)
+
+
+@pytest.mark.parametrize("size", [1e-5, 1e-3, 1e-1])
+def test_divergence_keeps_its_digits_near_the_target(stored, size):
+    target = np.maximum(stored[1], 1e-30).astype(stored[1].dtype)
+    relative = size * np.random.default_rng(0).choice([-1.0, 1.0], len(target))
+    p = (target * (1.0 + relative)).astype(target.dtype)
+    ratio = ratio_of(p, target)
+    value = _vecmath.move(p, target, ratio, 0.0, np.empty_like(p))
+    t, u = target.astype(np.float64), -ratio.astype(np.float64)
+    exact = (t * (xlogy(1 + u, 1 + u) - u)).sum()
+    # Of terms of the size of u only u^2 / 2 stays.
+    assert_allclose(value, exact, rtol=0, atol=2e-7 * (t * abs(u)).sum() + 1e-6 * exact)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_divergence_of_nothing(dtype):
+    """p = 0: the ratio is 1 and the term is t."""
+    p, target = np.zeros(2, dtype=dtype), np.array([0.25, 1e-30], dtype=dtype)
+    ratio = np.ones(2, dtype=np.float32)
+    value = _vecmath.move(p, target, ratio, 0.0, np.empty_like(p))
+    assert_allclose(value, 0.25, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_move_leaves_no_subnormal_numbers(dtype):
+    p = np.array([1e-31, 1e-40, 0.5, 1e-29], dtype=dtype)
+    out = np.empty_like(p)
+    _vecmath.move(p, p, np.zeros(4, dtype=np.float32), 0.5, out)
+    assert out.tolist() == [0.0, 0.0, 0.5, p[3]]
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-7, 1e-3, 1.0, 1e10, 1e30])
-def test_slope_single(segment, scale):
+def test_slope_near(stored, scale):
     """Relative precision near the target (small ratios) and far from it."""
-    p, direction = segment
-    single = direction.astype(np.float32)
     # A ratio is 1 - p / target: any size below 0, at most 1 above.
+    direction = stored[1] - stored[0]
     ratio = np.minimum(scale * direction, 0.9).astype(np.float32)
+    target = np.ones_like(direction)
+    np.divide(direction, ratio, where=ratio != 0, out=target)
     rest = np.float32(0.75)
-    slope, curvature = _vecmath.slope_single(single, ratio, rest)
-    d, x = single.astype(np.float64), -np.float64(rest) * ratio
+    slope, curvature = _vecmath.slope_near(target, ratio, rest)
+    d, x = target.astype(np.float64) * ratio, -np.float64(rest) * ratio
     terms = d * np.log1p(x)
     assert_allclose(slope, terms.sum(), rtol=0, atol=3e-6 * abs(terms).sum())
     terms = d * ratio / (1 + x)
     assert_allclose(curvature, terms.sum(), rtol=0, atol=3e-6 * abs(terms).sum())
 
 
-def test_direction():
-    rng = np.random.default_rng(0)
-    target, p = rng.random((2, 5, 7))
-    target[2, 3] = 0.0
-    moved = target.copy()
-    direction_sum, p_sum, single, ratio = map(np.asarray, _vecmath.direction(moved, p))
-    assert_allclose(moved, target - p, rtol=0, atol=0)
-    assert_allclose(direction_sum, (target - p).sum(axis=0), rtol=1e-14, atol=1e-15)
-    assert_allclose(p_sum, p.sum(axis=0), rtol=1e-14)
-    assert_allclose(single, target - p, rtol=1e-7)
+def test_aim(stored):
+    p, target = stored[0], stored[1].astype(np.float64)
+    scores = np.linspace(-3.0, 3.0, len(p))
+    kept, ratio, direction, expected = _vecmath.aim(target, p, scores)
+    exact = p.astype(np.float64)
+    assert_allclose(kept, np.maximum(target, 1e-30), rtol=1e-7)
+    assert_allclose(direction, target - exact, rtol=0, atol=0)
+    assert_allclose(expected, exact @ scores, rtol=1e-13, atol=1e-14)
     positive = target > 0
     assert_allclose(
-        ratio[positive], 1 - p[positive] / target[positive], rtol=1e-6, atol=1e-6
+        np.asarray(ratio)[positive],
+        1 - exact[positive] / target[positive],
+        rtol=1e-6,
+        atol=1e-6,
     )
     assert np.isfinite(ratio).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 22])
+def test_follow(n, dtype):
+    rng = np.random.default_rng(n)
+    edge = rng.random((n, n)).astype(dtype)
+    edge[0] = 0.0
+    start = rng.random(n)
+    out, to = np.empty((n, n)), np.empty(n)
+    _vecmath.follow(edge, start, out, to)
+    rows = edge.astype(np.float64)
+    sums = rows.sum(axis=1, keepdims=True)
+    exact = start[:, None] * np.divide(rows, sums, where=sums > 0, out=rows.copy())
+    assert_allclose(out, exact, rtol=1e-14)
+    assert_allclose(to, exact.sum(axis=0), rtol=1e-13)
 
 
 def test_logarithm_from_1_to_the_smallest_probability():

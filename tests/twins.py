@@ -102,9 +102,13 @@ class SDCATwin:
             slope, curvature = slope_and_curvature(s)
             low, high = (s, high) if slope > 0 else (low, s)
             previous, s = s, s - slope / curvature
-            if not low < s < high:
-                s = (low + high) / 2
-            if abs(s - previous) < self.tolerance:
+            moved = abs(s - previous)
+            if low < s < high:
+                border = min(s, 1 - s, previous, 1 - previous)
+                error = min(moved, moved**2 / 2 / border if border > 0 else np.inf)
+            else:
+                s, error = (low + high) / 2, (high - low) / 2
+            if error < self.tolerance:
                 break
         self.node[i] = node + s * node_direction
         self.edge[i] = edge + s * edge_direction

@@ -42,7 +42,7 @@ def kept(problem, n_weights):
     n_positions = len(problem.labels)
     nodes, matrix = n_positions * n_labels, n_labels**2
     return {
-        "SDCA": 8 * (nodes + (n_positions - n) * matrix),
+        "SDCA": 8 * nodes + 4 * (n_positions - n) * matrix,
         "OEG": 12 * (nodes + n * matrix),
         "SAG": 8 * (nodes + n * matrix),
         "L-BFGS": 8 * 20 * n_weights,

@@ -12,9 +12,11 @@ cdef class Workspace:
     cdef double* row                 # (K,)
     cdef double* exp_transition      # (K, K) exp(transition - transition_max)
     cdef double* exp_transition_t    # (K, K) its transpose
+    cdef double* edge                # (K, K)
     cdef const double* transition    # (K, K) borrowed
     cdef double transition_max
     cdef double transition_spread
+    cdef bint in_logs                # whether forward and message are logarithms
 
     cdef void set_transition(self, const double* transition) noexcept nogil
 
@@ -26,10 +28,8 @@ cdef double forward_backward(
     Workspace work, const double* node_scores, Py_ssize_t length,
     double* node, double* edge, double* edge_sum) noexcept nogil
 
+cdef void write_edge(Workspace work, Py_ssize_t t, double* edge) noexcept nogil
+
 cdef double viterbi(
     Workspace work, const double* node_scores, Py_ssize_t length,
     int* backpointer, int* path) noexcept nogil
-
-cdef double entropy(
-    const double* node, const double* edge, Py_ssize_t length,
-    Py_ssize_t n_labels) noexcept nogil

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""Inference on one linear chain: forward-backward, entropy, Viterbi.
+"""Inference on one linear chain: forward-backward, Viterbi.
 
 A chain of T positions and K labels is given by node_scores (T, K) and transition
 (K, K), indexed [from, to]; the probability of a path is proportional to the
@@ -21,7 +21,7 @@ from libc.string cimport memcpy, memset
 
 from ._math cimport logsumexp, maximum, minimum, total
 from ._vecmath cimport (
-    add_outer, row_times_matrix, scale_matrix, vexp, vxlogx,
+    add_outer, axpy, row_times_matrix, scale_matrix, vexp,
 )
 
 # exp(-600) / K is far above the smallest double, exp(-708).
@@ -37,7 +37,7 @@ cdef class Workspace:
         self.n_labels = n_labels
         block = self.max_length * n_labels
         self.arena = <double*> malloc(
-            (3 * block + self.max_length + n_labels + 2 * matrix) * sizeof(double)
+            (3 * block + self.max_length + n_labels + 3 * matrix) * sizeof(double)
         )
         if self.arena == NULL:
             raise MemoryError(
@@ -51,6 +51,7 @@ cdef class Workspace:
         self.row = self.scale + self.max_length
         self.exp_transition = self.row + n_labels
         self.exp_transition_t = self.exp_transition + matrix
+        self.edge = self.exp_transition_t + matrix
         self.transition = NULL
 
     def __dealloc__(self):
@@ -127,31 +128,6 @@ cdef void scaled_backward(
             row_times_matrix(message, work.exp_transition_t, backward, n)
 
 
-cdef void scaled_edges(
-    Workspace work,         # in: forward, message
-    Py_ssize_t length,
-    double* edge,           # out, (T - 1, K, K), or NULL
-    double* edge_sum,       # out, (K, K), or NULL
-) noexcept nogil:
-    """Fill the edge marginals, or only their sum over positions."""
-    cdef Py_ssize_t t, k, n = work.n_labels
-    cdef Py_ssize_t matrix = n * n
-    if edge != NULL:
-        for t in range(1, length):
-            scale_matrix(
-                work.forward + (t - 1) * n, work.exp_transition,
-                work.message + t * n, edge + (t - 1) * matrix, n,
-            )
-    if edge_sum != NULL:
-        memset(edge_sum, 0, matrix * sizeof(double))
-        for t in range(1, length):
-            add_outer(
-                work.forward + (t - 1) * n, work.message + t * n, edge_sum, n
-            )
-        for k in range(matrix):
-            edge_sum[k] *= work.exp_transition[k]
-
-
 # forward_t[k] = node_scores_t[k] + logsumexp_j(forward_{t-1}[j] + transition[j, k]),
 # each row shifted to a log-sum of 0 (kept in scale) so that digits are not lost on
 # long chains.
@@ -204,27 +180,42 @@ cdef void log_backward(
                 backward[j] = logsumexp(work.row, n)
 
 
-cdef void log_edges(
+cdef void write_edge(
+    Workspace work,         # in: forward, message
+    Py_ssize_t t,
+    double* edge,           # out, (K, K)
+) noexcept nogil:
+    """Write the marginals of the edge from position t - 1 to t."""
+    cdef Py_ssize_t j, k, n = work.n_labels
+    cdef const double* forward = work.forward + (t - 1) * n
+    cdef const double* message = work.message + t * n
+    if not work.in_logs:
+        scale_matrix(forward, work.exp_transition, message, edge, n)
+        return
+    for j in range(n):
+        for k in range(n):
+            edge[j * n + k] = exp(
+                forward[j] + work.transition[j * n + k] + message[k]
+            )
+
+
+cdef void sum_edges(
     Workspace work,         # in: forward, message
     Py_ssize_t length,
-    double* edge,           # out, (T - 1, K, K), or NULL
-    double* edge_sum,       # out, (K, K), or NULL
+    double* edge_sum,       # out, (K, K)
 ) noexcept nogil:
-    cdef Py_ssize_t t, j, k, n = work.n_labels
-    cdef double p
-    if edge_sum != NULL:
-        memset(edge_sum, 0, n * n * sizeof(double))
+    """Write the edge marginals, summed over positions."""
+    cdef Py_ssize_t t, k, n = work.n_labels
+    memset(edge_sum, 0, n * n * sizeof(double))
     for t in range(1, length):
-        for j in range(n):
-            for k in range(n):
-                p = exp(
-                    work.forward[(t - 1) * n + j] + work.transition[j * n + k]
-                    + work.message[t * n + k]
-                )
-                if edge != NULL:
-                    edge[((t - 1) * n + j) * n + k] = p
-                if edge_sum != NULL:
-                    edge_sum[j * n + k] += p
+        if work.in_logs:
+            write_edge(work, t, work.edge)
+            axpy(1.0, work.edge, edge_sum, n * n)
+        else:
+            add_outer(work.forward + (t - 1) * n, work.message + t * n, edge_sum, n)
+    if not work.in_logs:
+        for k in range(n * n):
+            edge_sum[k] *= work.exp_transition[k]
 
 
 cdef double log_partition(
@@ -245,15 +236,23 @@ cdef double forward_backward(
     double* edge,                   # out, (T - 1, K, K), or NULL
     double* edge_sum,               # out, (K, K), or NULL
 ) noexcept nogil:
-    """Fill the marginals of one chain; return log Z, NaN if a score is not finite."""
+    """Fill the marginals of one chain; return log Z, NaN if a score is not finite.
+
+    The edges can be had one by one with `write_edge` until the next chain.
+    """
+    cdef Py_ssize_t t, n = work.n_labels
     cdef double value = scaled_forward(work, node_scores, length)
-    if value == value:
-        scaled_backward(work, length, node)
-        scaled_edges(work, length, edge, edge_sum)
-    else:
+    work.in_logs = value != value
+    if work.in_logs:
         value = log_forward(work, node_scores, length)
         log_backward(work, node_scores, length, node)
-        log_edges(work, length, edge, edge_sum)
+    else:
+        scaled_backward(work, length, node)
+    if edge != NULL:
+        for t in range(1, length):
+            write_edge(work, t, edge + (t - 1) * n * n)
+    if edge_sum != NULL:
+        sum_edges(work, length, edge_sum)
     return value
 
 
@@ -300,20 +299,3 @@ cdef double viterbi(
         if t > 0:
             argmax = backpointer[t * n + argmax]
     return best
-
-
-cdef double entropy(
-    const double* node,         # in, (T, K)
-    const double* edge,         # in, (T - 1, K, K)
-    Py_ssize_t length,
-    Py_ssize_t n_labels,
-) noexcept nogil:
-    """Return H = sum_t H(edge_t) - sum of H(node_t) over the inner nodes."""
-    if length == 0:
-        return 0.0
-    if length == 1:
-        return -vxlogx(node, n_labels)
-    return (
-        vxlogx(node + n_labels, (length - 2) * n_labels)
-        - vxlogx(edge, (length - 1) * n_labels * n_labels)
-    )

@@ -7,9 +7,14 @@ without the GIL, so that threads can share the arrays.
 """
 
 from cython.view cimport array as cython_array
+from libc.string cimport memcpy
 
-from ._chain cimport Workspace, entropy, forward_backward, log_partition, viterbi
-from ._vecmath cimport axpy, dot
+from ._chain cimport Workspace, forward_backward, log_partition, viterbi
+from ._vecmath cimport Stored, axpy, dot, skip, vfollow, vxlogx
+
+ctypedef fused real:
+    float
+    double
 
 
 cdef const double* row_pointer(const double[:, ::1] rows) noexcept nogil:
@@ -91,8 +96,74 @@ def expectations(
             axpy(weight[i], &edge_sum[0, 0], &edge_total[0, 0], n * n)
 
 
+# The edges of a chain mean the Markov chain that begins with the first node and goes
+# from label to label in the proportions of each row: with edges that were rounded when
+# they were stored, these are marginals that agree to the last digits all the same,
+#     q_t[j, k] = node_{t-1}[j] edge_t[j, k] / sum_k edge_t[j, k],
+#     node_t[k] = sum_j q_t[j, k].
+cdef class Follower:
+    """Goes along the edges of chains, one by one."""
+
+    cdef Py_ssize_t n
+    cdef double[:, ::1] node            # (N, K)
+    cdef Stored edges                   # (M, K, K)
+    cdef double[:, ::1] q               # (K, K) the edge last followed
+    cdef double[::1] to                 # (K,) the node that it leads to
+
+    cdef double* follow(self, Py_ssize_t t, Py_ssize_t edge) noexcept nogil:
+        """Return q of an edge from the position t."""
+        cdef Stored stored = skip(self.edges, edge * self.n * self.n)
+        vfollow(stored, &self.node[t, 0], self.n, &self.q[0, 0], &self.to[0])
+        return &self.q[0, 0]
+
+
+cdef Follower along(double[:, ::1] node, const real[:, :, ::1] edge):
+    """Return a follower of the edges between the nodes."""
+    cdef Follower follower = Follower()
+    follower.n = node.shape[1]
+    follower.node = node
+    follower.edges.single = real is float
+    follower.edges.first = <char*> &edge[0, 0, 0] if edge.shape[0] > 0 else NULL
+    follower.q = cython_array((follower.n, follower.n), sizeof(double), "d")
+    follower.to = cython_array((follower.n,), sizeof(double), "d")
+    return follower
+
+
+def settle(
+    double[:, ::1] node,                    # in, out, (N, K)
+    const real[:, :, ::1] edge,             # in, (M, K, K)
+    const long long[::1] offsets,           # in, (n + 1,)
+    const long long[::1] edge_offsets,      # in, (n + 1,)
+    Py_ssize_t begin, Py_ssize_t end,
+    double[::1] values,                     # out, (n,)
+):
+    """Make the nodes but the first those that the edges lead to, for the chains begin
+    <= i < end, and write their entropy.
+    """
+    cdef Py_ssize_t i, t, n = node.shape[1]
+    cdef Follower follower = along(node, edge)
+    cdef double* to
+    with nogil:
+        for i in range(begin, end):
+            values[i] = 0.0
+            if offsets[i + 1] == offsets[i]:
+                continue
+            if offsets[i + 1] == offsets[i] + 1:
+                values[i] = -vxlogx(&node[offsets[i], 0], n)
+            for t in range(offsets[i + 1] - offsets[i] - 1):
+                if t > 0:
+                    values[i] += vxlogx(&node[offsets[i] + t, 0], n)
+                values[i] -= vxlogx(
+                    follower.follow(offsets[i] + t, edge_offsets[i] + t), n * n
+                )
+                to = &node[offsets[i] + t + 1, 0]
+                memcpy(to, &follower.to[0], n * sizeof(double))
+
+
 def add_edges(
-    const double[:, :, ::1] edge,           # in, (M, K, K)
+    double[:, ::1] node,                    # in, (N, K)
+    const real[:, :, ::1] edge,             # in, (M, K, K)
+    const long long[::1] offsets,           # in, (n + 1,)
     const long long[::1] edge_offsets,      # in, (n + 1,)
     const double[::1] weight,               # in, (n,)
     Py_ssize_t begin, Py_ssize_t end,
@@ -100,15 +171,19 @@ def add_edges(
 ):
     """Add weight[i] times the edge marginals of the chains begin <= i < end."""
     cdef Py_ssize_t i, t, n = total.shape[0]
+    cdef Follower follower = along(node, edge)
     with nogil:
         for i in range(begin, end):
-            for t in range(edge_offsets[i], edge_offsets[i + 1]):
-                axpy(weight[i], &edge[t, 0, 0], &total[0, 0], n * n)
+            for t in range(edge_offsets[i + 1] - edge_offsets[i]):
+                axpy(
+                    weight[i], follower.follow(offsets[i] + t, edge_offsets[i] + t),
+                    &total[0, 0], n * n,
+                )
 
 
 def expected_scores(
-    const double[:, ::1] node,              # in, (N, K)
-    const double[:, :, ::1] edge,           # in, (M, K, K)
+    double[:, ::1] node,                    # in, (N, K)
+    const real[:, :, ::1] edge,             # in, (M, K, K)
     const long long[::1] offsets,           # in, (n + 1,)
     const long long[::1] edge_offsets,      # in, (n + 1,)
     const double[:, ::1] node_scores,       # in, (N, K)
@@ -118,14 +193,18 @@ def expected_scores(
 ):
     """Write <marginals, scores> of the chains begin <= i < end."""
     cdef Py_ssize_t i, t, n = node.shape[1]
+    cdef Follower follower = along(node, edge)
     cdef double value
     with nogil:
         for i in range(begin, end):
             value = 0.0
             for t in range(offsets[i], offsets[i + 1]):
                 value += dot(&node[t, 0], &node_scores[t, 0], n)
-            for t in range(edge_offsets[i], edge_offsets[i + 1]):
-                value += dot(&edge[t, 0, 0], &transition[0, 0], n * n)
+            for t in range(edge_offsets[i + 1] - edge_offsets[i]):
+                value += dot(
+                    follower.follow(offsets[i] + t, edge_offsets[i] + t),
+                    &transition[0, 0], n * n,
+                )
             values[i] = value
 
 
@@ -171,26 +250,6 @@ def best_paths(
             values[i] = viterbi(
                 work, scores + offsets[i] * n, offsets[i + 1] - offsets[i],
                 &backpointer[0, 0], first + offsets[i],
-            )
-
-
-def entropies(
-    const double[:, ::1] node,              # in, (N, K)
-    const double[:, :, ::1] edge,           # in, (M, K, K)
-    const long long[::1] offsets,           # in, (n + 1,)
-    const long long[::1] edge_offsets,      # in, (n + 1,)
-    Py_ssize_t begin, Py_ssize_t end,
-    double[::1] values,                     # out, (n,)
-):
-    """Write the entropy of the chains begin <= i < end."""
-    cdef Py_ssize_t i, n = node.shape[1]
-    cdef const double* node_in = row_pointer(node)
-    cdef const double* edge_in = &edge[0, 0, 0] if edge.shape[0] > 0 else NULL
-    with nogil:
-        for i in range(begin, end):
-            values[i] = entropy(
-                node_in + offsets[i] * n, edge_in + edge_offsets[i] * n * n,
-                offsets[i + 1] - offsets[i], n,
             )
 
 

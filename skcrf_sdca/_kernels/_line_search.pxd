@@ -1,17 +1,19 @@
 """Exact line search on the dual of one chain: see _line_search.pyx."""
 
+from ._vecmath cimport Stored
+
 
 cdef struct Part:
     # The cliques or the separators of one chain, and where they move.
-    double* p
-    const double* direction
-    const float* single                 # direction
-    const float* ratio                  # direction / target
+    Stored p
+    Stored target
+    const float* ratio                  # (target - p) / target
+    Stored moved                        # p + step (target - p), out
     Py_ssize_t n
 
 
 cdef struct Segment:
-    # A move of one chain's marginals: m = p + step * direction.
+    # A move of one chain's marginals: m = p + step * (target - p).
     Part cliques                        # edges; the node if T = 1
     Part separators                     # inner nodes
     double linear                       # <direction, scores>

@@ -14,7 +14,7 @@ before anything is evaluated.
 
 from libc.math cimport NAN, fabs
 
-from ._vecmath cimport vmove, vslope, vslope_single
+from ._vecmath cimport vmove, vslope, vslope_near
 
 cdef int MAX_EVALUATIONS = 60
 # Double precision for steps wanted more precisely than this, and for steps so small
@@ -29,11 +29,9 @@ cdef double slope_at(Segment* segment, double step, double* curvature) noexcept 
     cdef Part* separators = &segment.separators
     cdef double clique, clique_curvature
     cdef double separator, separator_curvature
+    vslope(cliques.p, cliques.target, step, cliques.n, &clique, &clique_curvature)
     vslope(
-        cliques.p, cliques.direction, step, cliques.n, &clique, &clique_curvature
-    )
-    vslope(
-        separators.p, separators.direction, step, separators.n,
+        separators.p, separators.target, step, separators.n,
         &separator, &separator_curvature,
     )
     curvature[0] = separator_curvature - clique_curvature - segment.quadratic
@@ -52,15 +50,26 @@ cdef double slope_at_single(
     cdef float rest = <float> (1.0 - step)
     cdef double clique, clique_curvature
     cdef double separator, separator_curvature
-    vslope_single(
-        cliques.single, cliques.ratio, rest, cliques.n, &clique, &clique_curvature
+    vslope_near(
+        cliques.target, cliques.ratio, rest, cliques.n, &clique, &clique_curvature
     )
-    vslope_single(
-        separators.single, separators.ratio, rest, separators.n,
+    vslope_near(
+        separators.target, separators.ratio, rest, separators.n,
         &separator, &separator_curvature,
     )
     curvature[0] = separator_curvature - clique_curvature - segment.quadratic
     return separator - clique - step * segment.quadratic
+
+
+# The third derivative of -m log m on the way to the target is its second times the
+# direction over m, and |direction| / m <= 1 / min(s, 1 - s).
+cdef inline double error_of_newton(double previous, double step) noexcept nogil:
+    """Return about how far from the root a step of Newton's method ends."""
+    cdef double moved = step - previous
+    cdef double from_border = min(
+        min(previous, 1.0 - previous), min(step, 1.0 - step)
+    )
+    return 0.5 * moved * moved / from_border
 
 
 cdef double newton_step(
@@ -74,7 +83,7 @@ cdef double newton_step(
     Newton's iteration on f' inside the bracket, bisection where it would leave it.
     """
     cdef double low = 0.0, high = 1.0
-    cdef double step = start, previous, slope, curvature
+    cdef double step = start, previous, slope, curvature, error
     cdef int _evaluation
     if segment.quadratic == 0.0:
         return 1.0
@@ -92,18 +101,29 @@ cdef double newton_step(
             high = step
         previous = step
         step -= slope / curvature
-        if not (low < step < high):
+        error = fabs(step - previous)
+        if low < step < high:
+            error = min(error, error_of_newton(previous, step))
+        else:
             step = 0.5 * (low + high)
-        if fabs(step - previous) < tolerance:
+            error = 0.5 * (high - low)
+        if error < tolerance:
             break
     return step
 
 
+# Of the sums m log(m / t) - m + t, the parts - m + t of cliques and separators add up
+# to nothing: they are there so that each sum keeps its digits where it is small.
 cdef double move(Segment* segment, double step) noexcept nogil:
-    """Move the cliques and separators by step; return their entropy H."""
+    """Write the moved cliques and separators; return KL(moved || target)."""
     cdef Part* cliques = &segment.cliques
     cdef Part* separators = &segment.separators
     return (
-        vmove(separators.p, separators.direction, step, separators.n)
-        - vmove(cliques.p, cliques.direction, step, cliques.n)
+        vmove(
+            cliques.p, cliques.target, cliques.ratio, step, cliques.n, cliques.moved
+        )
+        - vmove(
+            separators.p, separators.target, separators.ratio, step, separators.n,
+            separators.moved,
+        )
     )

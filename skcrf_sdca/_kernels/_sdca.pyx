@@ -8,16 +8,21 @@ solver's state and are changed in place.
 """
 
 from libc.math cimport fabs
+from libc.string cimport memcpy, memset
 
-from ._chain cimport Workspace, forward_backward
+from ._chain cimport Workspace, forward_backward, write_edge
 from ._line_search cimport Part, Segment, move, newton_step
-from ._vecmath cimport dot, vdirection, vmove
+from ._vecmath cimport Stored, axpy, dot, skip, vaim, vmove
 from ._visits cimport DualVisitor
 
 import numpy as np
 
-# A step is taken back, halved, while the dual falls by more than rounding.
+# A step is taken back, halved, while the dual falls by more than rounding: that of its
+# own arithmetic, or of edges stored in single precision.
 cdef double ROUNDING = 1e-12
+cdef double ROUNDING_SINGLE = 1e-6
+# A gap that is no larger than so many times the rounding is found in a slower way.
+cdef double SMALL_GAP = 10.0
 cdef int MAX_HALVINGS = 40
 
 
@@ -29,8 +34,10 @@ cdef class SDCAKernel(DualVisitor):
     rows, weights, offsets, scale, gaps, sampler
         As for `DualVisitor`.
     edge_offsets : ndarray of shape (n + 1,), int64
-    node, edge : ndarrays of shape (N, K) and (M, K, K)
-        Marginals mu: changed in place.
+    node : ndarray of shape (N, K)
+        Node marginals of mu: changed in place.
+    edge : ndarray of shape (M, K, K), float32 or float64
+        Edge marginals of mu: changed in place.
     entropy : ndarray of shape (n,)
         H(mu_i): changed in place.
     fixed_step : float
@@ -41,21 +48,25 @@ cdef class SDCAKernel(DualVisitor):
     cdef readonly Py_ssize_t n_evaluations
     cdef double fixed_step
     cdef double line_search_tol
+    cdef double rounding
     cdef Workspace work
     cdef const long long[::1] edge_offsets
     cdef double[:, ::1] node
-    cdef double[:, :, ::1] edge
+    cdef unsigned char[::1] edge        # (M, K, K) of numbers
+    cdef Py_ssize_t itemsize            # of the numbers of edge
     cdef double[::1] entropy
     cdef double[::1] steps              # (n,) the step of the last visit
     # Buffers of one visit.
     cdef double[::1] scores             # (T, K)
+    cdef double[::1] node_target        # (T, K)
+    cdef double[::1] node_kept          # (T, K) no smaller than the least marginal
     cdef double[::1] node_direction     # (T, K)
-    cdef double[::1] edge_direction     # (T - 1, K, K)
-    cdef float[::1] node_single         # node_direction
-    cdef float[::1] node_ratio          # node_direction / target
-    cdef float[::1] edge_single
-    cdef float[::1] edge_ratio
-    cdef double[::1] mu_sum             # (K, K) sum over t of the marginals
+    cdef float[::1] node_ratio          # (T, K) node_direction / node_target
+    cdef double[::1] node_moved         # (T, K)
+    cdef double[::1] matrix             # (K, K) the target of one edge
+    cdef unsigned char[::1] edge_target     # (T - 1, K, K) of numbers
+    cdef float[::1] edge_ratio              # (T - 1, K, K)
+    cdef unsigned char[::1] edge_moved      # (T - 1, K, K) of numbers
 
     def __init__(
         self, rows, weights, offsets, scale, gaps, sampler, *, edge_offsets, node,
@@ -63,126 +74,129 @@ cdef class SDCAKernel(DualVisitor):
     ):
         super().__init__(rows, weights, offsets, scale, gaps, sampler)
         self.edge_offsets = edge_offsets
-        self.node, self.edge, self.entropy = node, edge, entropy
+        self.node, self.entropy = node, entropy
+        self.edge = edge.reshape(-1).view(np.uint8)
+        self.itemsize = edge.itemsize
+        self.rounding = ROUNDING_SINGLE if edge.dtype == np.float32 else ROUNDING
         self.steps = np.full(len(offsets) - 1, 0.5)
         self.fixed_step = fixed_step
         self.line_search_tol = line_search_tol
         self.work = Workspace(self.longest, self.n_labels)
-        matrix = self.n_labels * self.n_labels
         n_node = self.longest * self.n_labels
-        n_edge = max(self.longest - 1, 1) * matrix
+        n_edge = max(self.longest - 1, 1) * self.n_labels * self.n_labels
         self.scores = np.empty(n_node)
+        self.node_target = np.empty(n_node)
+        self.node_kept = np.empty(n_node)
         self.node_direction = np.empty(n_node)
-        self.edge_direction = np.empty(n_edge)
-        self.node_single = np.empty(n_node, dtype=np.float32)
         self.node_ratio = np.empty(n_node, dtype=np.float32)
-        self.edge_single = np.empty(n_edge, dtype=np.float32)
+        self.node_moved = np.empty(n_node)
+        self.matrix = np.empty(self.n_labels * self.n_labels)
+        self.edge_target = np.empty(n_edge * edge.itemsize, dtype=np.uint8)
         self.edge_ratio = np.empty(n_edge, dtype=np.float32)
-        self.mu_sum = np.empty(matrix)
+        self.edge_moved = np.empty(n_edge * edge.itemsize, dtype=np.uint8)
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit sequence i; return False if a number is not finite."""
         cdef Py_ssize_t first = self.offsets[i]
         cdef Py_ssize_t length = self.offsets[i + 1] - first
-        cdef double* mu_node
-        cdef double* mu_edge
-        cdef double gap, step
+        cdef double log_partition, expected, gap, step
         cdef Segment segment
         if length == 0:
             self.record_gap(i, 0.0)
             return True
-        mu_node = &self.node[first, 0]
-        mu_edge = NULL if length == 1 else &self.edge[self.edge_offsets[i], 0, 0]
-        gap = (
-            self.ask_oracle(first, length) - self.entropy[i]
-            - self.find_direction(&segment, mu_node, mu_edge, length)
-        )
+        log_partition = self.ask_oracle(first, length)
+        self.set_parts(&segment, i, length)
+        expected = self.aim(&segment, i, length)
+        gap = log_partition - expected - self.entropy[i]
         if gap != gap:
             return False
-        gap = max(gap, 0.0)
-        self.record_gap(i, gap)
-        if gap == 0.0:
-            return True
+        if gap <= SMALL_GAP * self.rounding * (1.0 + fabs(log_partition)):
+            gap = move(&segment, 0.0)
+        self.record_gap(i, max(gap, 0.0))
         self.sums.set(i, first, length, &self.node_direction[0])
         segment.quadratic = self.scale[i] * self.sums.squared_norm()
         step = self.search(i, &segment)
         if step != step:
             return False
-        step = self.move_marginals(i, &segment, step)
-        if length > 1:
-            # The segment holds the inner nodes; the two outer ones move here.
-            self.move_node(mu_node, 0, step)
-            self.move_node(mu_node, length - 1, step)
+        step = self.find_move(i, &segment, step, log_partition - expected)
+        self.take_move(i, length, step)
         self.sums.add_to_weights(-self.scale[i] * step)
         self.steps[i] = step
         return True
 
     cdef double ask_oracle(self, Py_ssize_t first, Py_ssize_t length) noexcept nogil:
-        """Write the scores and the target marginals; return log Z."""
+        """Write the scores and the node marginals of the target; return log Z."""
         self.weights.score_nodes(self.rows, first, length, &self.scores[0])
         self.work.set_transition(&self.weights.transition[0, 0])
         self.n_oracle_calls += 1
         return forward_backward(
-            self.work, &self.scores[0], length, &self.node_direction[0],
-            &self.edge_direction[0], NULL,
+            self.work, &self.scores[0], length, &self.node_target[0], NULL, NULL
         )
 
-    cdef double find_direction(
-        self,
-        Segment* segment,                       # out, but for quadratic
-        double* mu_node, double* mu_edge,       # in, (T, K) and (T - 1, K, K)
-        Py_ssize_t length,
+    cdef Stored stored(self, unsigned char* first) noexcept nogil:
+        """Return numbers of the type of the edges."""
+        return Stored(<char*> first, self.itemsize == sizeof(float))
+
+    cdef void set_parts(
+        self, Segment* segment, Py_ssize_t i, Py_ssize_t length
     ) noexcept nogil:
-        """Turn the target into the direction; return <mu, scores>."""
+        """Name the cliques and separators: a chain of one node is its own clique."""
         cdef Py_ssize_t n = self.n_labels
+        cdef Part nodes
+        nodes.p = Stored(<char*> &self.node[self.offsets[i], 0], False)
+        nodes.target = Stored(<char*> &self.node_kept[0], False)
+        nodes.ratio = &self.node_ratio[0]
+        nodes.moved = Stored(<char*> &self.node_moved[0], False)
+        nodes.n = n
+        segment.cliques = nodes
+        segment.separators = nodes
+        segment.separators.n = 0
+        if length == 1:
+            return
+        segment.cliques.p = skip(
+            self.stored(&self.edge[0]), self.edge_offsets[i] * n * n
+        )
+        segment.cliques.target = self.stored(&self.edge_target[0])
+        segment.cliques.ratio = &self.edge_ratio[0]
+        segment.cliques.moved = self.stored(&self.edge_moved[0])
+        segment.cliques.n = (length - 1) * n * n
+        segment.separators.p = skip(nodes.p, n)
+        segment.separators.target = skip(nodes.target, n)
+        segment.separators.ratio += n
+        segment.separators.moved = skip(nodes.moved, n)
+        segment.separators.n = (length - 2) * n
+
+    cdef double aim(
+        self, Segment* segment, Py_ssize_t i, Py_ssize_t length
+    ) noexcept nogil:
+        """Write target and direction of nodes and edges; return <mu, scores>."""
+        cdef Py_ssize_t t, n = self.n_labels
+        cdef Part* edges = &segment.cliques
         cdef const double* transition = &self.weights.transition[0, 0]
-        cdef double expected = dot(mu_node, &self.scores[0], length * n)
-        vdirection(
-            &self.node_direction[0], mu_node, length, n,
-            &self.sums.node[0], &self.mu_sum[0], &self.node_single[0],
-            &self.node_ratio[0],
+        cdef double* node = &self.node[self.offsets[i], 0]
+        cdef double expected
+        memset(&self.node_direction[0], 0, length * n * sizeof(double))
+        expected = vaim(
+            &self.node_target[0], Stored(<char*> node, False), &self.scores[0],
+            length * n, Stored(<char*> &self.node_kept[0], False),
+            &self.node_ratio[0], &self.node_direction[0],
         )
-        vdirection(
-            &self.edge_direction[0], mu_edge, length - 1, n * n,
-            &self.sums.edge[0], &self.mu_sum[0], &self.edge_single[0],
-            &self.edge_ratio[0],
-        )
-        self.set_parts(segment, mu_node, mu_edge, length)
+        memset(&self.sums.node[0], 0, n * sizeof(double))
+        for t in range(length):
+            axpy(1.0, &self.node_direction[t * n], &self.sums.node[0], n)
+        memset(&self.sums.edge[0], 0, n * n * sizeof(double))
+        for t in range(1, length):
+            write_edge(self.work, t, &self.matrix[0])
+            expected += vaim(
+                &self.matrix[0], skip(edges.p, (t - 1) * n * n), transition, n * n,
+                skip(edges.target, (t - 1) * n * n),
+                <float*> edges.ratio + (t - 1) * n * n, &self.sums.edge[0],
+            )
         segment.linear = (
             dot(&self.node_direction[0], &self.scores[0], length * n)
             + dot(&self.sums.edge[0], transition, n * n)
         )
-        return expected + dot(&self.mu_sum[0], transition, n * n)
-
-    cdef void move_node(
-        self, double* mu_node, Py_ssize_t t, double step
-    ) noexcept nogil:
-        """Move the node marginals at position t."""
-        cdef Py_ssize_t n = self.n_labels
-        vmove(mu_node + t * n, &self.node_direction[t * n], step, n)
-
-    cdef void set_parts(
-        self, Segment* segment, double* mu_node, double* mu_edge, Py_ssize_t length
-    ) noexcept nogil:
-        """Name the cliques and separators: a chain of one node is its own clique."""
-        cdef Py_ssize_t n = self.n_labels
-        cdef Part nodes = Part(
-            mu_node, &self.node_direction[0], &self.node_single[0],
-            &self.node_ratio[0], n,
-        )
-        if length == 1:
-            segment.cliques = nodes
-            segment.separators = nodes
-            segment.separators.n = 0
-            return
-        segment.cliques = Part(
-            mu_edge, &self.edge_direction[0], &self.edge_single[0],
-            &self.edge_ratio[0], (length - 1) * n * n,
-        )
-        segment.separators = Part(
-            nodes.p + n, nodes.direction + n, nodes.single + n, nodes.ratio + n,
-            (length - 2) * n,
-        )
+        return expected
 
     cdef double search(self, Py_ssize_t i, Segment* segment) noexcept nogil:
         """Return the step: the fixed one, or that of the line search."""
@@ -192,23 +206,49 @@ cdef class SDCAKernel(DualVisitor):
             segment, self.steps[i], self.line_search_tol, &self.n_evaluations
         )
 
-    cdef double move_marginals(
-        self, Py_ssize_t i, Segment* segment, double step
+    # With the target t = p(. | x_i; w), H(m) = log Z - <m, scores> - KL(m || t), where
+    # the divergence is small beside H: it does with fewer digits.
+    cdef double find_move(
+        self, Py_ssize_t i, Segment* segment, double step,
+        double rest,                            # log Z - <mu_i, scores>
     ) noexcept nogil:
-        """Move mu_i and its entropy; return the step after any halving."""
-        cdef double old = self.entropy[i]
-        cdef double new = move(segment, step)
-        cdef double change
+        """Write the moved marginals and their entropy; return the step taken."""
+        cdef double change, old = self.entropy[i]
+        cdef double least = -self.rounding * (1.0 + fabs(old) + fabs(rest))
         cdef int _halving
-        if self.fixed_step == 0.0:
-            for _halving in range(MAX_HALVINGS):
-                change = (
-                    new - old
-                    + step * (segment.linear - 0.5 * step * segment.quadratic)
-                )
-                if change >= -ROUNDING * (1.0 + fabs(old)):
-                    break
-                step *= 0.5
-                new = move(segment, -step)
-        self.entropy[i] = new
+        for _halving in range(MAX_HALVINGS):
+            self.entropy[i] = rest - step * segment.linear - move(segment, step)
+            change = (
+                self.entropy[i] - old
+                + step * (segment.linear - 0.5 * step * segment.quadratic)
+            )
+            if self.fixed_step > 0.0 or change >= least:
+                break
+            step *= 0.5
         return step
+
+    cdef void take_move(
+        self, Py_ssize_t i, Py_ssize_t length, double step
+    ) noexcept nogil:
+        """Make the moved marginals those of sequence i."""
+        cdef Py_ssize_t n = self.n_labels
+        cdef Py_ssize_t matrix = n * n * self.itemsize
+        cdef double* node = &self.node[self.offsets[i], 0]
+        self.move_end(node, 0, step)
+        if length > 1:
+            self.move_end(node, length - 1, step)
+            memcpy(
+                &self.edge[self.edge_offsets[i] * matrix], &self.edge_moved[0],
+                (length - 1) * matrix,
+            )
+        memcpy(node, &self.node_moved[0], length * n * sizeof(double))
+
+    cdef void move_end(self, double* node, Py_ssize_t t, double step) noexcept nogil:
+        """Write the moved node of an end of the chain, which is no separator."""
+        cdef Py_ssize_t first = t * self.n_labels
+        vmove(
+            Stored(<char*> (node + first), False),
+            Stored(<char*> &self.node_kept[first], False), &self.node_ratio[first],
+            step, self.n_labels,
+            Stored(<char*> &self.node_moved[first], False),
+        )

@@ -4,21 +4,37 @@ The functions are those of vecmath.h, where their meaning is stated. They are ha
 on by this module, so that only its own C unit is compiled with -ffast-math.
 """
 
+
+cdef struct Stored:
+    # Marginals, in single or double precision.
+    char* first
+    bint single
+
+
+cdef inline Stored skip(Stored x, Py_ssize_t n) noexcept nogil:
+    """Return where the numbers after the first n are stored."""
+    cdef size_t itemsize = sizeof(float) if x.single else sizeof(double)
+    return Stored(x.first + n * itemsize, x.single)
+
+
 cdef void vexp(
     const double* x, double shift, double* out, Py_ssize_t n) noexcept nogil
 cdef double vxlogx(const double* p, Py_ssize_t n) noexcept nogil
+cdef double vaim(
+    const double* target, Stored p, const double* scores, Py_ssize_t n, Stored stored,
+    float* ratio, double* direction_sum) noexcept nogil
 cdef void vslope(
-    const double* p, const double* direction, double step, Py_ssize_t n,
-    double* slope, double* curvature) noexcept nogil
-cdef void vslope_single(
-    const float* direction, const float* ratio, float rest, Py_ssize_t n,
-    double* slope, double* curvature) noexcept nogil
+    Stored p, Stored target, double step, Py_ssize_t n, double* slope,
+    double* curvature) noexcept nogil
+cdef void vslope_near(
+    Stored target, const float* ratio, float rest, Py_ssize_t n, double* slope,
+    double* curvature) noexcept nogil
 cdef double vmove(
-    double* p, const double* direction, double step, Py_ssize_t n) noexcept nogil
-cdef void vdirection(
-    double* target, const double* p, Py_ssize_t count, Py_ssize_t n,
-    double* direction_sum, double* p_sum, float* single,
-    float* ratio) noexcept nogil
+    Stored p, Stored target, const float* ratio, double step, Py_ssize_t n,
+    Stored out) noexcept nogil
+cdef void vfollow(
+    Stored edge, const double* start, Py_ssize_t n, double* out,
+    double* to) noexcept nogil
 cdef void row_times_matrix(
     const double* row, const double* matrix, double* out, Py_ssize_t n) noexcept nogil
 cdef void scale_matrix(

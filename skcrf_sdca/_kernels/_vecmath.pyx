@@ -7,18 +7,38 @@ for the tests.
 
 from cython.view cimport array as cython_array
 
+ctypedef fused real:
+    float
+    double
+
 
 cdef extern from "vecmath.h" nogil:
     void skcrf_exp(const double*, double, double*, Py_ssize_t) noexcept
     double skcrf_xlogx(const double*, Py_ssize_t) noexcept
-    void skcrf_slope(
+    double skcrf_aim_double(
+        const double*, const double*, const double*, Py_ssize_t, double*, float*,
+        double*) noexcept
+    void skcrf_slope_double(
         const double*, const double*, double, Py_ssize_t, double*, double*) noexcept
+    void skcrf_slope_near_double(
+        const double*, const float*, float, Py_ssize_t, double*, double*) noexcept
+    double skcrf_move_double(
+        const double*, const double*, const float*, double, Py_ssize_t,
+        double*) noexcept
+    void skcrf_follow_double(
+        const double*, const double*, Py_ssize_t, double*, double*) noexcept
+    double skcrf_aim_single(
+        const double*, const float*, const double*, Py_ssize_t, float*, float*,
+        double*) noexcept
     void skcrf_slope_single(
+        const float*, const float*, double, Py_ssize_t, double*, double*) noexcept
+    void skcrf_slope_near_single(
         const float*, const float*, float, Py_ssize_t, double*, double*) noexcept
-    double skcrf_move(double*, const double*, double, Py_ssize_t) noexcept
-    void skcrf_direction(
-        double*, const double*, Py_ssize_t, Py_ssize_t, double*, double*, float*,
+    double skcrf_move_single(
+        const float*, const float*, const float*, double, Py_ssize_t,
         float*) noexcept
+    void skcrf_follow_single(
+        const float*, const double*, Py_ssize_t, double*, double*) noexcept
     void skcrf_row_times_matrix(
         const double*, const double*, double*, Py_ssize_t) noexcept
     void skcrf_scale_matrix(
@@ -53,31 +73,76 @@ cdef double vxlogx(const double* p, Py_ssize_t n) noexcept nogil:
     return skcrf_xlogx(p, n)
 
 
+cdef double vaim(
+    const double* target, Stored p, const double* scores, Py_ssize_t n, Stored stored,
+    float* ratio, double* direction_sum
+) noexcept nogil:
+    if p.single:
+        return skcrf_aim_single(
+            target, <float*> p.first, scores, n, <float*> stored.first, ratio,
+            direction_sum
+        )
+    else:
+        return skcrf_aim_double(
+            target, <double*> p.first, scores, n, <double*> stored.first, ratio,
+            direction_sum
+        )
+
+
 cdef void vslope(
-    const double* p, const double* direction, double step, Py_ssize_t n,
-    double* slope, double* curvature
+    Stored p, Stored target, double step, Py_ssize_t n, double* slope,
+    double* curvature
 ) noexcept nogil:
-    skcrf_slope(p, direction, step, n, slope, curvature)
+    if p.single:
+        skcrf_slope_single(
+            <float*> p.first, <float*> target.first, step, n, slope, curvature
+        )
+    else:
+        skcrf_slope_double(
+            <double*> p.first, <double*> target.first, step, n, slope, curvature
+        )
 
 
-cdef void vslope_single(
-    const float* direction, const float* ratio, float rest, Py_ssize_t n,
-    double* slope, double* curvature
+cdef void vslope_near(
+    Stored target, const float* ratio, float rest, Py_ssize_t n, double* slope,
+    double* curvature
 ) noexcept nogil:
-    skcrf_slope_single(direction, ratio, rest, n, slope, curvature)
+    if target.single:
+        skcrf_slope_near_single(
+            <float*> target.first, ratio, rest, n, slope, curvature
+        )
+    else:
+        skcrf_slope_near_double(
+            <double*> target.first, ratio, rest, n, slope, curvature
+        )
 
 
 cdef double vmove(
-    double* p, const double* direction, double step, Py_ssize_t n
+    Stored p, Stored target, const float* ratio, double step, Py_ssize_t n, Stored out
 ) noexcept nogil:
-    return skcrf_move(p, direction, step, n)
+    if p.single:
+        return skcrf_move_single(
+            <float*> p.first, <float*> target.first, ratio, step, n,
+            <float*> out.first
+        )
+    else:
+        return skcrf_move_double(
+            <double*> p.first, <double*> target.first, ratio, step, n,
+            <double*> out.first
+        )
 
 
-cdef void vdirection(
-    double* target, const double* p, Py_ssize_t count, Py_ssize_t n,
-    double* direction_sum, double* p_sum, float* single, float* ratio
+cdef void vfollow(
+    Stored edge, const double* start, Py_ssize_t n, double* out, double* to
 ) noexcept nogil:
-    skcrf_direction(target, p, count, n, direction_sum, p_sum, single, ratio)
+    if edge.single:
+        skcrf_follow_single(
+            <float*> edge.first, start, n, out, to
+        )
+    else:
+        skcrf_follow_double(
+            <double*> edge.first, start, n, out, to
+        )
 
 
 cdef void row_times_matrix(
@@ -156,36 +221,54 @@ def xlogx(const double[::1] p):
     return skcrf_xlogx(&p[0], p.shape[0])
 
 
-def slope(const double[::1] p, const double[::1] direction, double step):
+cdef Stored stored(const real[::1] x):
+    """Return where the numbers of an array are stored."""
+    return Stored(<char*> &x[0], real is float)
+
+
+def aim(const double[::1] target, const real[::1] p, const double[::1] scores):
+    """Return what skcrf_aim writes, and the sum that it returns."""
+    n = p.shape[0]
+    form = "f" if real is float else "d"
+    cdef real[::1] kept = cython_array((n,), sizeof(real), form)
+    cdef float[::1] ratio = cython_array((n,), sizeof(float), "f")
+    cdef double[::1] direction_sum = cython_array((n,), sizeof(double), "d")
+    direction_sum[:] = 0.0
+    expected = vaim(
+        &target[0], stored(p), &scores[0], n, stored(kept), &ratio[0],
+        &direction_sum[0],
+    )
+    return kept, ratio, direction_sum, expected
+
+
+def slope(const real[::1] p, const real[::1] target, double step):
     """Return the slope and curvature sums at ``step``; see skcrf_slope."""
     cdef double first, second
-    skcrf_slope(&p[0], &direction[0], step, p.shape[0], &first, &second)
+    vslope(stored(p), stored(target), step, p.shape[0], &first, &second)
     return first, second
 
 
-def slope_single(const float[::1] direction, const float[::1] ratio, float rest):
-    """Return slope and curvature in single precision; see skcrf_slope_single."""
+def slope_near(const real[::1] target, const float[::1] ratio, float rest):
+    """Return slope and curvature in single precision; see skcrf_slope_near."""
     cdef double first, second
-    skcrf_slope_single(
-        &direction[0], &ratio[0], rest, direction.shape[0], &first, &second
-    )
+    vslope_near(stored(target), &ratio[0], rest, ratio.shape[0], &first, &second)
     return first, second
 
 
-def direction(double[:, ::1] target, const double[:, ::1] p):
-    """Turn ``target`` into the direction; return what skcrf_direction writes."""
-    n = p.shape[1]
-    cdef double[::1] direction_sum = cython_array((n,), sizeof(double), "d")
-    cdef double[::1] p_sum = cython_array((n,), sizeof(double), "d")
-    cdef float[:, ::1] single = cython_array((p.shape[0], n), sizeof(float), "f")
-    cdef float[:, ::1] ratio = cython_array((p.shape[0], n), sizeof(float), "f")
-    skcrf_direction(
-        &target[0, 0], &p[0, 0], p.shape[0], n, &direction_sum[0], &p_sum[0],
-        &single[0, 0], &ratio[0, 0],
+def move(
+    const real[::1] p, const real[::1] target, const float[::1] ratio, double step,
+    real[::1] out,
+):
+    """Write the moved marginals, return their divergence; see skcrf_move."""
+    return vmove(
+        stored(p), stored(target), &ratio[0], step, p.shape[0], stored(out)
     )
-    return direction_sum, p_sum, single, ratio
 
 
-def move(double[::1] p, const double[::1] direction, double step):
-    """Add step direction to ``p`` in place, return its x log x; see skcrf_move."""
-    return skcrf_move(&p[0], &direction[0], step, p.shape[0])
+def follow(
+    const real[:, ::1] edge, const double[::1] start, double[:, ::1] out,
+    double[::1] to,
+):
+    """Write the edge and the node after it; see skcrf_follow."""
+    cdef Stored first = Stored(<char*> &edge[0, 0], real is float)
+    vfollow(first, &start[0], edge.shape[0], &out[0, 0], &to[0])

@@ -22,28 +22,39 @@ void skcrf_exp(const double *x, double shift, double *out, ptrdiff_t n);
 /* sum_i p[i] log p[i], with 0 log 0 = 0. */
 double skcrf_xlogx(const double *p, ptrdiff_t n);
 
-/* With m = p + step * direction:
- *     slope = sum_i direction[i] log m[i],   curvature = sum_i direction[i]^2 / m[i]. */
-void skcrf_slope(const double *p, const double *direction, double step, ptrdiff_t n,
-                 double *slope, double *curvature);
-
-/* p += step * direction, flushed to 0 below SKCRF_TINY;
- * returns sum_i p[i] log p[i] of the new p. */
-double skcrf_move(double *p, const double *direction, double step, ptrdiff_t n);
-
-/* The same sums in single precision, from the target t = p + direction:
- *     slope = sum_i direction[i] log(m[i] / t[i]),   m / t = 1 - rest * ratio,
- * with rest = 1 - step in [0, 1] and ratio = direction / t. Close to the target, where
- * direction is small, each term keeps its relative precision. */
-void skcrf_slope_single(const float *direction, const float *ratio, float rest,
-                        ptrdiff_t n, double *slope, double *curvature);
-
-/* target -= p (now the direction), over `count` blocks of `n` numbers, with
- *     direction_sum[i], p_sum[i]: sums over the blocks,
- *     single, ratio (count * n): direction and direction / target. */
-void skcrf_direction(double *target, const double *p, ptrdiff_t count, ptrdiff_t n,
-                     double *direction_sum, double *p_sum, float *single,
-                     float *ratio);
+/* What moves marginals p toward a target t, with REAL the type in which both are stored.
+ *
+ * aim: stored = target, at least SKCRF_TINY,   ratio = direction / target,
+ *     direction_sum += direction,   with direction = target - p;
+ *     returns sum_i p[i] scores[i].
+ *
+ * slope: with m = p + step * direction,
+ *     slope = sum_i direction[i] log m[i],   curvature = sum_i direction[i]^2 / m[i].
+ *
+ * slope_near: the same in single precision, but slope = sum_i direction[i] log(m[i] / t[i]).
+ *     With rest = 1 - step in [0, 1], m / t = 1 - rest * ratio: close to the target, where
+ *     direction is small, each term keeps its relative precision.
+ *
+ * move: out = m, flushed to 0 below SKCRF_TINY;
+ *     returns sum_i m[i] log(m[i] / t[i]) - m[i] + t[i], whose terms are all positive.
+ *
+ * follow: the edge (n, n) of a chain whose node before has the marginals `from`:
+ *     out[j, k] = from[j] edge[j, k] / sum_k edge[j, k],   to[k] = sum_j out[j, k]. */
+#define SKCRF_MOVES(REAL, NAMED)                                                         \
+    double NAMED(aim)(const double *target, const REAL *p, const double *scores,         \
+                      ptrdiff_t n, REAL *stored, float *ratio, double *direction_sum);   \
+    void NAMED(slope)(const REAL *p, const REAL *target, double step, ptrdiff_t n,       \
+                      double *slope, double *curvature);                                 \
+    void NAMED(slope_near)(const REAL *target, const float *ratio, float rest,           \
+                           ptrdiff_t n, double *slope, double *curvature);               \
+    double NAMED(move)(const REAL *p, const REAL *target, const float *ratio,            \
+                       double step, ptrdiff_t n, REAL *out);                             \
+    void NAMED(follow)(const REAL *edge, const double *from, ptrdiff_t n, double *out,   \
+                       double *to);
+#define SKCRF_DOUBLE(function) skcrf_##function##_double
+#define SKCRF_SINGLE(function) skcrf_##function##_single
+SKCRF_MOVES(double, SKCRF_DOUBLE)
+SKCRF_MOVES(float, SKCRF_SINGLE)
 
 /* out[k] = sum_j row[j] matrix[j, k], matrix (n, n) with rows contiguous. */
 void skcrf_row_times_matrix(const double *row, const double *matrix, double *out,

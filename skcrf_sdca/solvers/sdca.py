@@ -10,6 +10,9 @@ from skcrf_sdca.samplers import SCHEMES, first_gap
 from skcrf_sdca.solvers.base import check_same_sequences
 from skcrf_sdca.solvers.dual import DualSolver
 
+# Rounding of an edge enters w times the scale: beyond this, edges are kept in double.
+LARGEST_SINGLE_SCALE = 1e3
+
 
 class SDCA(DualSolver):
     """SDCA with exact line search and adaptive sampling.
@@ -30,6 +33,8 @@ class SDCA(DualSolver):
         The step of ``line_search="fixed"``.
     init_smoothing : float in (0, 1]
         Share of the uniform distribution in the first marginals.
+    dual_dtype : str
+        "float32" or "float64", of the edge marginals, or "auto".
     state : dict, default=None
         `state()` of an earlier run on the same sequences, to start from.
     """
@@ -45,14 +50,18 @@ class SDCA(DualSolver):
         line_search_tol,
         step,
         init_smoothing,
+        dual_dtype,
         state=None,
     ):
         if line_search == "fixed" and step is None:
             raise ValueError('line_search="fixed" needs a step in (0, 1]; got None')
         self.problem = problem
         self.rng = rng
-        self.marginals = self._first_marginals(init_smoothing, state)
-        self.entropy = self.marginals.entropy()
+        if dual_dtype == "auto":
+            single = problem.scale.max() <= LARGEST_SINGLE_SCALE
+            dual_dtype = "float32" if single else "float64"
+        self.marginals = self._first_marginals(init_smoothing, dual_dtype, state)
+        self.entropy = self.marginals.settle(n_jobs=problem.n_jobs)
         self.gaps = np.full(problem.n_sequences, first_gap(problem))
         self.model = problem.new_model(problem.dual_to_primal(self.marginals))
         self.kernel = SDCAKernel(
@@ -70,7 +79,7 @@ class SDCA(DualSolver):
             line_search_tol=line_search_tol,
         )
 
-    def _first_marginals(self, init_smoothing, state):
+    def _first_marginals(self, init_smoothing, dtype, state):
         problem = self.problem
         if state is None:
             return Marginals.smoothed(
@@ -78,9 +87,11 @@ class SDCA(DualSolver):
                 problem.offsets,
                 n_labels=problem.n_labels,
                 smoothing=init_smoothing,
+                dtype=dtype,
             )
         check_same_sequences(state["node"], state["offsets"], problem)
-        marginals = Marginals(state["node"], state["edge"], problem.offsets).copy()
+        edge = state["edge"].astype(dtype)
+        marginals = Marginals(state["node"].copy(), edge, problem.offsets)
         if problem.alpha < state["alpha"]:
             rest = self._best_rest(marginals, problem.alpha / state["alpha"])
             marginals.move_to_labels(problem.labels, rest=rest)
@@ -104,6 +115,11 @@ class SDCA(DualSolver):
             return penalty * rest**2 - entropy(rest)
 
         return np.exp(minimize_scalar(negative_dual, bounds=(np.log(ratio), 0.0)).x)
+
+    def certify(self):
+        """Settle the marginals, make w anew from them and certify it."""
+        self.entropy[:] = self.marginals.settle(n_jobs=self.problem.n_jobs)
+        return super().certify()
 
     def state(self):
         """Return the marginals."""

@@ -1,0 +1,90 @@
+/* Moves of stored marginals: included by vecmath.c once for each type REAL that they may
+ * have, with NAMED(f) the name of f for it and DIVERGENCE(m, t, x) = m log(m / t) - m + t,
+ * x being m / t - 1. See vecmath.h. */
+
+CLONES double NAMED(aim)(const double *restrict target, const REAL *restrict p,
+                         const double *restrict scores, ptrdiff_t n,
+                         REAL *restrict stored, float *restrict ratio,
+                         double *restrict direction_sum)
+{
+    double expected = 0.0;
+#pragma omp simd reduction(+ : expected)
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double end = target[i] < SKCRF_TINY ? SKCRF_TINY : target[i];
+        double direction = target[i] - (double)p[i];
+        stored[i] = (REAL)end;
+        ratio[i] = (float)direction / (float)end;
+        direction_sum[i] += direction;
+        expected += (double)p[i] * scores[i];
+    }
+    return expected;
+}
+
+CLONES void NAMED(slope)(const REAL *restrict p, const REAL *restrict target,
+                         double step, ptrdiff_t n, double *restrict slope,
+                         double *restrict curvature)
+{
+    double first = 0.0, second = 0.0;
+#pragma omp simd reduction(+ : first, second)
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double direction = (double)target[i] - (double)p[i];
+        double m = (double)p[i] + step * direction;
+        m = m < SKCRF_TINY ? SKCRF_TINY : m;
+        first += direction * log_double(m);
+        second += direction * direction / m;
+    }
+    *slope = first;
+    *curvature = second;
+}
+
+CLONES void NAMED(slope_near)(const REAL *restrict target, const float *restrict ratio,
+                              float rest, ptrdiff_t n, double *restrict slope,
+                              double *restrict curvature)
+{
+    float first = 0.0f, second = 0.0f;
+#pragma omp simd reduction(+ : first, second)
+    for (ptrdiff_t i = 0; i < n; i++) {
+        float direction = (float)target[i] * ratio[i];
+        float x = -rest * ratio[i];
+        first += direction * log1p_single(x);
+        second += direction * ratio[i] / (1.0f + x);
+    }
+    *slope = first;
+    *curvature = second;
+}
+
+CLONES double NAMED(move)(const REAL *restrict p, const REAL *restrict target,
+                          const float *restrict ratio, double step, ptrdiff_t n,
+                          REAL *restrict out)
+{
+    double rest = 1.0 - step;
+    float rest_single = (float)rest;
+    REAL sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (ptrdiff_t i = 0; i < n; i++) {
+        REAL m = (REAL)(rest * (double)p[i] + step * (double)target[i]);
+        out[i] = m < (REAL)SKCRF_TINY ? 0 : m;
+        sum += DIVERGENCE(m, target[i], -rest_single * ratio[i]);
+    }
+    return sum;
+}
+
+CLONES void NAMED(follow)(const REAL *restrict edge, const double *restrict from,
+                          ptrdiff_t n, double *restrict out, double *restrict to)
+{
+    for (ptrdiff_t k = 0; k < n; k++)
+        to[k] = 0.0;
+    for (ptrdiff_t j = 0; j < n; j++, edge += n, out += n) {
+        double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+        for (ptrdiff_t k = 0; k < n; k++)
+            sum += (double)edge[k];
+        double factor = sum > 0.0 ? from[j] / sum : 0.0;
+#pragma omp simd
+        for (ptrdiff_t k = 0; k < n; k++) {
+            double q = factor * (double)edge[k];
+            out[k] = q;
+            to[k] += q;
+        }
+    }
+}
