@@ -1,15 +1,11 @@
 """Sequences of feature dicts or of lists of strings to numbered features.
 
-``SequenceVectorizer`` owns what a feature dict means: which features an entry stands
-for, their values, their names and their numbers.
+``SequenceVectorizer`` owns the vocabulary: which features are kept, their names and
+their numbers. What an entry of a dict stands for is in the kernel that reads them.
 """
 
 from array import array
-from collections.abc import Mapping, Set
-from decimal import Decimal
-from itertools import count
-from math import isfinite
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval, Options
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._kernels._encoder import Encoder
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.kinds import DICTS, STRINGS, check_container, sequence_kind
 
@@ -125,7 +122,8 @@ class SequenceVectorizer(
         TypeError
             If `X` is not of this form, with the place.
         ValueError
-            If `X` has no items, or a value is NaN or infinite.
+            If `X` has no items, a value is NaN or infinite, or dicts are nested
+            without end.
 
         Examples
         --------
@@ -163,28 +161,24 @@ class SequenceVectorizer(
         >>> SequenceVectorizer().fit_transform([[["a", "b"], ["b"]]])
         PackedSequences(n_sequences=1, n_positions=2, n_features=2, sparse)
         """
-        counter = count()
-        vocabulary = {
-            "numeric": _GrowingTable(counter),
-            "categorical": _GrowingTables(counter),
-            "vectors": {},
-        }
-        encoder = _Encoder(vocabulary, counter)
-        encoder.add_sequences(X)
-        if encoder.kind is None:
+        vocabulary = {"numeric": {}, "categorical": {}, "vectors": {}}
+        encoder = Encoder(vocabulary, grows=True, dtype=self.dtype)
+        kind, offsets = _encode(X, encoder)
+        if kind is None:
             raise ValueError(
-                f"X has {len(encoder.offsets) - 1} sequences and 0 items; "
+                f"X has {len(offsets) - 1} sequences and 0 items; "
                 "at least one sequence with one item is required."
             )
-        rows = encoder.rows(next(counter), self.dtype)
+        rows = _csr_array(encoder, encoder.n_features)
         frequency = np.bincount(rows.indices, minlength=rows.shape[1])
         keep = frequency >= self.min_freq
         if not keep.all():
             rows = rows[:, np.flatnonzero(keep)]
-        packed = PackedSequences(rows, encoder.offsets)
-        self.vocabulary_ = _plain_vocabulary(vocabulary, keep)
+            vocabulary = _kept_vocabulary(vocabulary, keep)
+        packed = PackedSequences(rows, offsets)
+        self.vocabulary_ = vocabulary
         self.n_features_out_ = packed.n_features
-        self.input_kind_ = encoder.kind
+        self.input_kind_ = kind
         return packed
 
     def transform(self, X):
@@ -213,10 +207,9 @@ class SequenceVectorizer(
         array([[0., 1.]])
         """
         check_is_fitted(self)
-        encoder = _Encoder(self.vocabulary_, kind=self.input_kind_)
-        encoder.add_sequences(X)
-        rows = encoder.rows(self.n_features_out_, self.dtype)
-        return PackedSequences(rows, encoder.offsets)
+        encoder = Encoder(self.vocabulary_, grows=False, dtype=self.dtype)
+        _, offsets = _encode(X, encoder, self.input_kind_)
+        return PackedSequences(_csr_array(encoder, self.n_features_out_), offsets)
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the features, in the order of their numbers.
@@ -261,213 +254,61 @@ class SequenceVectorizer(
         return tags
 
 
-class _GrowingTable(dict):
-    """{name: number} that gives an unseen name the next number."""
-
-    def __init__(self, counter):
-        self.counter = counter
-
-    def __missing__(self, name):
-        number = self[_plain(name)] = next(self.counter)
-        return number
-
-
-class _GrowingTables(dict):
-    """{key: growing table} that starts a table for an unseen key."""
-
-    def __init__(self, counter):
-        self.counter = counter
-
-    def __missing__(self, key):
-        table = self[_plain(key)] = _GrowingTable(self.counter)
-        return table
-
-
-class _Encoder:
-    """One pass over sequences: numbers and values of the features of each position.
-
-    The tables of the vocabulary either grow or raise KeyError for an unseen feature,
-    which is then left out. Most values are one, so only the others are stored:
-    ``values[i]`` is the value of ``indices[entries[i]]``.
-    """
-
-    def __init__(self, vocabulary, counter=None, *, kind=None):
-        self.numeric = vocabulary["numeric"]
-        self.categorical = vocabulary["categorical"]
-        self.vectors = vocabulary["vectors"]
-        self.counter = counter
-        self.kind = kind
-        self.indices = array("i")
-        self.entries = array("q")
-        self.values = array("d")
-        self.indptr = array("q", [0])
-        self.offsets = array("q", [0])
-
-    def add_sequences(self, X):
-        check_container(X)
-        for index, sequence in enumerate(X):
-            kind = sequence_kind(sequence, index)
-            if kind is not None:
-                self._check_kind(kind, index)
-                self._add_sequence(sequence, index)
-            self.offsets.append(len(self.indptr) - 1)
-
-    def rows(self, n_features, dtype):
-        indices = np.array(self.indices, dtype=np.int32)
-        data = np.ones(len(indices))
-        values = np.array(self.values, dtype=np.float64)
-        with np.errstate(over="ignore"):
-            data[np.array(self.entries, dtype=np.intp)] = values.astype(dtype)
-        indptr = np.array(self.indptr, dtype=np.int64)
-        shape = (len(indptr) - 1, n_features)
-        rows = sp.csr_array((data, indices, indptr), shape=shape)
-        rows.sum_duplicates()
-        rows.eliminate_zeros()
-        return rows
-
-    def _check_kind(self, kind, index):
-        if kind not in _ITEMS:
-            raise TypeError(
-                f"X: sequence {index} holds numbers; SequenceVectorizer takes "
-                "sequences of dicts or of lists of str."
-            )
-        if self.kind is None:
-            self.kind = kind
-        if kind != self.kind:
-            seen = "the data seen in fit" if self.counter is None else "those before"
-            raise TypeError(
-                f"X: sequence {index} is a list of {_ITEMS[kind]}, but {seen} had "
-                f"{_ITEMS[self.kind]}."
-            )
-
-    def _add_sequence(self, sequence, index):
-        add = self._add_dict if self.kind == DICTS else self._add_strings
-        for position, item in enumerate(sequence):
-            try:
-                add(item)
-            except (TypeError, ValueError, OverflowError, RecursionError) as error:
-                kind = TypeError if isinstance(error, TypeError) else ValueError
-                place = f"X: sequence {index}, item {position}"
-                raise kind(f"{place}: {error}") from error
-            self.indptr.append(len(self.indices))
-
-    def _add_strings(self, names):
-        numeric, append = self.numeric, self.indices.append
-        for name in _in_order(names):
-            try:
-                append(numeric[name])
-            except (KeyError, TypeError):
-                # Not seen in fit, or not even a str.
-                _plain(name)
-
-    def _add_dict(self, item):
-        numeric, categorical = self.numeric, self.categorical
-        append = self.indices.append
-        for key, value in item.items():
-            kind = type(value)
-            try:
-                if kind is str:
-                    append(categorical[key][value])
-                elif value is True:
-                    append(numeric[key])
-                elif value is False:
-                    _plain(key)
-                elif kind is float or kind is int:
-                    self._add_number(key, value)
-                else:
-                    self._add_other(_plain(key), value)
-            except KeyError:
-                # Not seen in fit, or not even a str.
-                _plain(key)
-
-    def _add_number(self, key, value):
-        try:
-            finite = isfinite(value)
-        except OverflowError as error:
-            raise ValueError(f"feature {key!r}: {error}") from error
-        if not finite:
-            name = "NaN" if value != value else "infinity"
-            raise ValueError(f"feature {key!r} is {name}; leave it out instead.")
-        if value == 0:
-            _plain(key)
-        else:
-            self._add_entry(self.numeric[key], value)
-
-    def _add_entry(self, number, value):
-        if value != 1:
-            self.entries.append(len(self.indices))
-            self.values.append(value)
-        self.indices.append(number)
-
-    def _add_other(self, key, value):
-        if isinstance(value, str):
-            self._add_dict({key: _plain(value)})
-        elif isinstance(value, (np.bool_, Real, Decimal)):
-            self._add_number(key, float(value))
-        elif isinstance(value, Mapping):
-            entries = {f"{key}:{_plain(name)}": inner for name, inner in value.items()}
-            self._add_dict(entries)
-        elif isinstance(value, np.ndarray):
-            self._add_vector(key, value)
-        elif isinstance(value, (list, tuple, Set)):
-            try:
-                names = [_plain(name) for name in _in_order(value)]
-            except TypeError as error:
-                raise TypeError(f"feature {key!r}: {error}") from error
-            for name in names:
-                self._add_dict({key: name})
-        else:
-            raise TypeError(
-                f"feature {key!r} has a value of type {type(value).__name__}; it must "
-                "be a str, number, bool, dict, 1-D array, or list of str."
-            )
-
-    def _add_vector(self, key, value):
-        if value.ndim != 1 or value.dtype.kind not in "biuf":
-            raise TypeError(
-                f"feature {key!r} is an array of shape {value.shape} and dtype "
-                f"{value.dtype}; it must be one-dimensional, of numbers."
-            )
-        finite = np.isfinite(value)
-        if not finite.all():
-            component = int(np.argmin(finite))
-            name = "NaN" if np.isnan(value[component]) else "infinity"
-            raise ValueError(f"feature '{key}[{component}]' is {name}.")
-        if key not in self.vectors:
-            if self.counter is None:
-                return
-            self.vectors[key] = [next(self.counter) for _ in value]
-        numbers = self.vectors[key]
-        if len(numbers) != len(value):
-            raise ValueError(
-                f"feature {key!r} is an array of {len(value)} values, but had "
-                f"{len(numbers)} where fit saw it first."
-            )
-        for number, component in zip(numbers, value.tolist(), strict=True):
-            if number >= 0:
-                self._add_entry(number, component)
-
-
 _ITEMS = {DICTS: "dicts", STRINGS: "lists of str"}
 
 
-def _plain(name):
-    """Return the name of a feature as a plain str, without what a subclass adds."""
-    if not isinstance(name, str):
+def _encode(X, encoder, kind=None):
+    """Add `X` to an encoder; return its kind and the first row of each sequence.
+
+    `kind` is that of the data seen in fit, None if this is fit.
+    """
+    check_container(X)
+    seen = "those before" if kind is None else "the data seen in fit"
+    offsets = array("q", [0])
+    for index, sequence in enumerate(X):
+        found = sequence_kind(sequence, index)
+        if found is not None:
+            kind = kind or found
+            _check_kind(found, kind, index, seen)
+            _add_sequence(sequence, index, encoder, kind)
+        offsets.append(encoder.n_rows)
+    return kind, offsets
+
+
+def _check_kind(found, kind, index, seen):
+    if found not in _ITEMS:
         raise TypeError(
-            f"{name!r:.40} is of type {type(name).__name__}; names of features and "
-            "strings in a list must be str."
+            f"X: sequence {index} holds numbers; SequenceVectorizer takes "
+            "sequences of dicts or of lists of str."
         )
-    return str.__str__(name)
+    if found != kind:
+        raise TypeError(
+            f"X: sequence {index} is a list of {_ITEMS[found]}, but {seen} had "
+            f"{_ITEMS[kind]}."
+        )
 
 
-def _in_order(names):
-    """Return `names`, sorted if it is a set: its own order changes between runs."""
-    return sorted(map(_plain, names)) if isinstance(names, Set) else names
+def _add_sequence(sequence, index, encoder, kind):
+    first = encoder.n_rows
+    try:
+        if kind == DICTS:
+            encoder.add_dicts(sequence)
+        else:
+            encoder.add_strings(sequence)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        wrapper = TypeError if isinstance(error, TypeError) else ValueError
+        place = f"X: sequence {index}, item {encoder.n_rows - first}"
+        raise wrapper(f"{place}: {error}") from error
 
 
-def _plain_vocabulary(vocabulary, keep):
-    """Return plain dicts of the features to keep, numbered anew in their order."""
+def _csr_array(encoder, n_features):
+    data, indices, indptr = encoder.take_rows()
+    shape = (len(indptr) - 1, n_features)
+    return sp.csr_array((data, indices, indptr), shape=shape)
+
+
+def _kept_vocabulary(vocabulary, keep):
+    """Return the vocabulary of the features to keep, numbered anew in their order."""
     numbers = np.where(keep, np.cumsum(keep) - 1, -1).tolist()
 
     def kept(table):

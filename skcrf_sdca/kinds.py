@@ -153,10 +153,7 @@ def sequence_kind(sequence, index):
     code = getattr(getattr(sequence, "dtype", None), "kind", "f")
     n_axes = len(getattr(sequence, "shape", ()))
     if isinstance(sequence, (list, tuple)) or (n_axes == 1 and code == "O"):
-        # One type for all items is the common case, and the fast one.
-        if set(map(type, sequence)) == {dict}:
-            return DICTS
-        return _kind_of_items(sequence, index)
+        return _kind_of_plain_items(sequence) or _kind_of_items(sequence, index)
     if n_axes in (1, 2) and code not in "USV":
         return ARRAYS if n_axes == 2 else TABLE
     raise TypeError(
@@ -195,6 +192,16 @@ def _packed_or_common_kind(X):
                 f"sequence {first} is of kind {kind!r}."
             )
     return kind, n_items
+
+
+def _kind_of_plain_items(sequence):
+    """Kind of a sequence of dicts or lists alone, the common case; else None."""
+    types = set(map(type, sequence))
+    if types == {dict}:
+        return DICTS
+    if types == {list} and {type(item[0]) for item in sequence if item} <= {str}:
+        return STRINGS
+    return None
 
 
 def _kind_of_items(sequence, index):

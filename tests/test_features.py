@@ -7,6 +7,7 @@ import types
 from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
+from itertools import chain, pairwise
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.features import SequenceVectorizer
+from twins import VectorizerTwin
 
 # Sums of values at one position, of at most 1e6, may be taken in another order.
 SUM_RTOL = 1e-12
@@ -405,6 +407,169 @@ def test_equal_to_the_plain_definition(X, min_freq):
     assert_array_equal(packed.lengths, [len(sequence) for sequence in X])
     again = vectorizer.transform(X)
     assert_array_equal(again.X.toarray(), packed.X.toarray())
+
+
+# Every kind of value, as often in a subclass or in a dict as not.
+any_names = names | names.map(np.str_)
+any_values = st.one_of(
+    leaves,
+    any_names,
+    st.lists(any_names, max_size=3).map(tuple),
+    st.integers(-2, 2).map(np.int16),
+    st.booleans().map(np.bool_),
+    st.decimals(-10, 10, places=2),
+    st.floats(-1e3, 1e3),
+)
+any_dicts = st.dictionaries(
+    any_names,
+    st.recursive(
+        any_values,
+        lambda inner: st.dictionaries(any_names, inner, max_size=3),
+        max_leaves=6,
+    ),
+    max_size=5,
+)
+# A vector has one length wherever it occurs.
+vectors = st.lists(st.sampled_from([0.0, -0.5, 2.0]), min_size=3, max_size=3)
+any_dicts |= st.tuples(any_dicts, vectors.map(np.array)).map(
+    lambda pair: {**pair[0], "vector": pair[1]}
+)
+any_strings = st.one_of(
+    st.lists(any_names, max_size=5),
+    st.lists(any_names, max_size=5).map(tuple),
+    st.frozensets(any_names, max_size=5),
+)
+
+
+def rows_of(packed):
+    """[(number, value), ...] of each position, as they are stored."""
+    X = packed.X
+    pairs = list(zip(X.indices.tolist(), X.data.tolist(), strict=True))
+    return [pairs[start:stop] for start, stop in pairwise(X.indptr.tolist())]
+
+
+def numbers_of(vectorizer):
+    """{(table, key, what): number} in the order of each table."""
+    vocabulary = vectorizer.vocabulary_
+    numbers = {("numeric", k, None): j for k, j in vocabulary["numeric"].items()}
+    for key, table in vocabulary["categorical"].items():
+        numbers |= {("categorical", key, value): j for value, j in table.items()}
+    for key, block in vocabulary["vectors"].items():
+        numbers |= {("vectors", key, i): j for i, j in enumerate(block) if j >= 0}
+    return numbers
+
+
+def check_against_twin(X, X_new, **params):
+    vectorizer, twin = SequenceVectorizer(**params), VectorizerTwin(**params)
+    assert rows_of(vectorizer.fit_transform(X)) == twin.fit_transform(list(chain(*X)))
+    assert numbers_of(vectorizer) == twin.numbers
+    for table in vectorizer.vocabulary_["categorical"].values():
+        assert list(table.values()) == sorted(table.values())
+    assert rows_of(vectorizer.transform(X_new)) == twin.transform(list(chain(*X_new)))
+    return vectorizer
+
+
+@given(
+    st.sampled_from([any_dicts, any_strings]).flatmap(
+        lambda items: st.tuples(
+            st.lists(st.lists(items, max_size=3), min_size=1, max_size=4).filter(any),
+            st.lists(st.lists(items, max_size=2), max_size=2),
+        )
+    ),
+    st.integers(1, 2),
+    st.sampled_from([np.float64, np.float32]),
+)
+def test_equal_to_the_twin(both, min_freq, dtype):
+    check_against_twin(*both, min_freq=min_freq, dtype=dtype)
+
+
+@pytest.mark.parametrize("n_names", [1, 60, 3000])
+def test_long_items_are_equal_to_the_twin(n_names):
+    random = np.random.default_rng(n_names)
+
+    def item():
+        names = [f"name {j}" for j in random.integers(n_names, size=1000)]
+        values = random.standard_normal(len(names)).tolist()
+        numbers = {f"a:{name}": v for name, v in zip(names, values, strict=True)}
+        return names, {
+            **numbers,
+            "a": dict(zip(names, values, strict=True)),
+            "b": names,
+        }
+
+    items = [item() for _ in range(6)]
+    for X in zip(*items, strict=True):
+        check_against_twin([X[:2], X[2:4]], [X[4:]])
+
+
+class Hostile(str):
+    """A name that does not even know itself."""
+
+    __slots__ = ()
+
+    def __hash__(self):
+        raise RuntimeError
+
+    def __eq__(self, other):
+        raise RuntimeError
+
+    def __str__(self):
+        return "wrong"
+
+
+def test_what_a_subclass_of_str_adds_does_not_matter():
+    X = [[[Hostile("a"), "b", Hostile("b")], {"c"}]]
+    vectorizer = SequenceVectorizer()
+    assert rows_of(vectorizer.fit_transform(X)) == [[(0, 1), (1, 2)], [(2, 1)]]
+    assert vectorizer.vocabulary_["numeric"] == {"a": 0, "b": 1, "c": 2}
+
+
+class Meddler(float):
+    """A number that changes the dict or the list that holds it, once read."""
+
+    def __new__(cls, change):
+        number = super().__new__(cls, 1.0)
+        number.change = change
+        return number
+
+    def __float__(self):
+        self.change()
+        return 1.0
+
+
+def test_a_dict_that_changes_while_it_is_read():
+    item = {"b": "c"}
+    item["a"] = Meddler(lambda: item.update(d=1))
+    item["e"] = 2
+    with pytest.raises(RuntimeError, match="changed size during iteration"):
+        SequenceVectorizer().fit([[item]])
+
+
+def test_a_sequence_that_shrinks_while_it_is_read():
+    sequence = [{"a": Meddler(lambda: sequence.clear())}, {"b": 1}]
+    assert SequenceVectorizer().fit_transform([sequence]).n_positions == 1
+
+
+def nested(depth):
+    item = {"b": 1}
+    for _ in range(depth):
+        item = {"a": item}
+    return item
+
+
+def test_dicts_may_be_nested_deeply_but_not_without_end():
+    assert features_of(nested(500)) == {"a:" * 500 + "b": 1}
+    endless = {}
+    endless["a"] = endless
+    for item in (endless, nested(5000)):
+        with pytest.raises(ValueError, match="item 1: dicts are nested more than"):
+            SequenceVectorizer().fit([[{}, item]])
+
+
+def test_the_output_keeps_no_spare_room():
+    X = SequenceVectorizer().fit_transform([[["a", "b"]] * 1000]).X
+    assert (len(X.data), len(X.indices), len(X.indptr)) == (2000, 2000, 1001)
+    assert X.data.base.nbytes == X.data.nbytes
 
 
 @given(st.lists(dict_items, min_size=1, max_size=3), st.randoms())

@@ -1,8 +1,11 @@
-"""Plain NumPy twins of the compiled solvers: short, slow, and written to be read.
+"""Plain twins of the compiled code: short, slow, and written to be read.
 
-They share no code with the package but the formulas. Sequences are dense (T, d) arrays;
-the flat weights are laid out as in `reference.Params`.
+They share no code with the package but the formulas. In those of the solvers, sequences
+are dense (T, d) arrays; the flat weights are laid out as in `reference.Params`.
 """
+
+from collections import Counter
+from collections.abc import Mapping, Set
 
 import numpy as np
 from scipy.special import xlogy
@@ -206,3 +209,49 @@ class SAGTwin:
             else:
                 direction = self.sum / self.seen.sum()
             self.w = (1 - step * self.alpha) * self.w - step * direction
+
+
+class VectorizerTwin:
+    """SequenceVectorizer: features by name, rows as sorted lists of (number, value)."""
+
+    def __init__(self, min_freq=1, dtype=np.float64):
+        self.min_freq, self.dtype = min_freq, dtype
+
+    def fit_transform(self, items):
+        every = dict.fromkeys(f for item in items for f, _ in self.entries(item))
+        counts = Counter(f for item in items for f in self.sums(item))
+        kept = [feature for feature in every if counts[feature] >= self.min_freq]
+        self.numbers = {feature: number for number, feature in enumerate(kept)}
+        return self.transform(items)
+
+    def transform(self, items):
+        numbers = self.numbers
+        return [
+            sorted((numbers[f], v) for f, v in self.sums(item).items() if f in numbers)
+            for item in items
+        ]
+
+    def sums(self, item):
+        sums = {}
+        for feature, value in self.entries(item):
+            sums[feature] = sums.get(feature, 0.0) + float(self.dtype(value))
+        return {feature: value for feature, value in sums.items() if value != 0}
+
+    def entries(self, item):
+        """Yield (table, key, what) and the value of each entry, in order."""
+        if not isinstance(item, Mapping):
+            names = sorted(item) if isinstance(item, Set) else item
+            yield from ((("numeric", str(name), None), 1.0) for name in names)
+            return
+        for key, value in item.items():
+            if isinstance(value, Mapping):
+                yield from self.entries({f"{key}:{k}": v for k, v in value.items()})
+            elif isinstance(value, np.ndarray):
+                for i, component in enumerate(value.tolist()):
+                    yield ("vectors", str(key), i), component
+            elif isinstance(value, (str, list, tuple, Set)):
+                strings = sorted(value) if isinstance(value, Set) else value
+                for string in [value] if isinstance(value, str) else strings:
+                    yield ("categorical", str(key), str(string)), 1.0
+            elif value != 0:
+                yield ("numeric", str(key), None), float(value)
