@@ -250,7 +250,7 @@ def fit_alone(task, crf, target, held_out, verbose):
     if "random_state" in crf.get_params():
         crf.set_params(random_state=0)
     with threadpool_limits(1):
-        before = _forget_peak()
+        before = forget_peak()
         problem = tasks.problem(task)
         solver = crf._new_solver(problem)
         recorder = Recorder(solver, held_out)
@@ -259,20 +259,20 @@ def fit_alone(task, crf, target, held_out, verbose):
         if verbose:
             loop.observers.append(EpochPrinter(type(crf).__name__, loop.target))
         loop.run()
-    memory = None if before is None else _status("VmHWM") - before
+    memory = None if before is None else status("VmHWM") - before
     return {"memory": memory, "history": recorder.history()}
 
 
-def _forget_peak():
+def forget_peak():
     """Forget the peak of this process's memory; return what it holds, or None."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
-        return _status("VmRSS")
+        return status("VmRSS")
     except OSError:
         return None
 
 
-def _status(field):
+def status(field):
     """Return a size of this process in bytes."""
     status = Path("/proc/self/status").read_text()
     return 1024 * int(re.search(rf"{field}:\s+(\d+) kB", status)[1])

@@ -1,0 +1,118 @@
+"""Seconds of numbering the features of CoNLL-2000 beside those of CRFsuite.
+
+``SequenceVectorizer`` beside ``Trainer.append`` of python-crfsuite, which numbers
+features too, on the same items as lists of strings and as dicts: one thread, in the
+same run and in turns, medians over the rounds. Then the peak of the memory of
+``fit_transform`` beyond the data and its output, in a process of its own.
+
+    python examples/benchmarks/vectorizer_vs_crfsuite.py [--rounds 3]
+
+needs python-crfsuite; the corpus is read from the folder SKCRF_SDCA_DATA or downloaded.
+"""
+
+import argparse
+import multiprocessing
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from time import perf_counter
+
+import numpy as np
+import pycrfsuite
+
+import runs
+import tables
+from skcrf_sdca import SequenceVectorizer
+from tasks import TEXTS
+
+TITLES = ["items", "append", "fit_transform", "ratio", "transform", "ratio"]
+MEMORY_TITLES = ["items", "output MiB", "peak beyond it MiB"]
+
+
+def as_dict(names):
+    """Return the features of an item as {place: text}."""
+    pairs = (name.split("=", 1) for name in names)
+    # As in a program that spells its keys out.
+    return {sys.intern(place): text for place, text in pairs}
+
+
+FORMS = {"lists": list, "dicts": as_dict}
+
+
+def items_of(sentences, form):
+    """Return the items of sentences: new strings, which have not been hashed."""
+    features_of = TEXTS["conll2000"][2]
+    return [
+        [FORMS[form](names) for names in features_of(sentence)]
+        for sentence in sentences
+    ]
+
+
+def append(X, y):
+    """Hand all sequences to CRFsuite."""
+    trainer = pycrfsuite.Trainer(verbose=False)
+    for items, labels in zip(X, y, strict=True):
+        trainer.append(items, labels)
+
+
+def seconds(function, *arguments):
+    """Return the seconds of a call."""
+    begin = perf_counter()
+    function(*arguments)
+    return perf_counter() - begin
+
+
+def one_round(sentences, y, form):
+    """Return the seconds of append, fit_transform and transform."""
+    vectorizer = SequenceVectorizer()
+    return (
+        seconds(append, items_of(sentences, form), y),
+        seconds(vectorizer.fit_transform, items_of(sentences, form)),
+        seconds(vectorizer.transform, items_of(sentences, form)),
+    )
+
+
+def memory(form):
+    """Return the bytes of the output of fit_transform, and the peak beyond them."""
+    sentences, _ = TEXTS["conll2000"][0](subset="train")
+    X = items_of(sentences, form)
+    vectorizer = SequenceVectorizer()
+    before = runs.forget_peak()
+    packed = vectorizer.fit_transform(X)
+    output = size_of(packed, vectorizer.vocabulary_)
+    return output, None if before is None else runs.status("VmHWM") - before - output
+
+
+def size_of(packed, vocabulary):
+    """Return the bytes of packed rows and of a vocabulary, its strings left out."""
+    rows = packed.X
+    arrays = (rows.data, rows.indices, rows.indptr, packed.offsets)
+    dicts = [vocabulary["numeric"], *vocabulary["categorical"].values()]
+    numbers = sum(sys.getsizeof(n) for numbers in dicts for n in numbers.values())
+    return sum(a.nbytes for a in arrays) + sum(map(sys.getsizeof, dicts)) + numbers
+
+
+def main():
+    """Measure in turns and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    with ProcessPoolExecutor(
+        mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1
+    ) as pool:
+        sizes = [(form, *pool.submit(memory, form).result()) for form in FORMS]
+
+    sentences, y = TEXTS["conll2000"][0](subset="train")
+    rows = []
+    for form in FORMS:
+        measured = [one_round(sentences, y, form) for _ in range(arguments.rounds)]
+        theirs, fit, transform = np.median(measured, axis=0)
+        texts = [f"{s:.2f} s" for s in (theirs, fit, transform)]
+        ratios = [f"{theirs / s:.1f}" for s in (fit, transform)]
+        rows.append([form, texts[0], texts[1], ratios[0], texts[2], ratios[1]])
+    tables.show([TITLES, *rows])
+    print()
+    tables.show([MEMORY_TITLES, *([f, *map(tables.size, s)] for f, *s in sizes)])
+
+
+if __name__ == "__main__":
+    main()
