@@ -26,10 +26,11 @@ from skcrf_sdca import oracle
 from skcrf_sdca._inputs import evaluation_labels, prediction_data, training_data
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._kernels._weights import Weights
+from skcrf_sdca._parallel import over_ranges
 from skcrf_sdca.callbacks import CallbackBridge, EpochPrinter
 from skcrf_sdca.kinds import TABLE, as_sequence_list
-from skcrf_sdca.labels import decode_labels
-from skcrf_sdca.model import node_scores
+from skcrf_sdca.labels import decode_labels, split_rows
+from skcrf_sdca.model import range_scores
 from skcrf_sdca.problem import Problem
 from skcrf_sdca.solvers.base import Loop
 
@@ -138,10 +139,14 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         """
         check_is_fitted(self)
         data = prediction_data(self, X)
-        paths, _ = oracle.viterbi(*self._scores(data), n_jobs=self.n_jobs)
-        if self._input_kind == TABLE:
-            return self.classes_[paths]
-        return decode_labels(paths, self.classes_, data.offsets)
+
+        def labels(*chains):
+            paths, _ = oracle.viterbi(*chains)
+            if self._input_kind == TABLE:
+                return self.classes_[paths]
+            return decode_labels(paths, self.classes_, chains[-1])
+
+        return self._over_chains(labels, data)
 
     def predict_proba(self, X):
         """Return the probability of every label at every position.
@@ -158,15 +163,12 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         """
         check_is_fitted(self)
         data = prediction_data(self, X)
-        node, _, _ = oracle.expectations(
-            *self._scores(data), np.zeros(len(data)), n_jobs=self.n_jobs
-        )
-        if self._input_kind == TABLE:
-            return node
-        proba = np.empty(len(data), dtype=object)
-        for i in range(len(proba)):
-            proba[i] = node[data.offsets[i] : data.offsets[i + 1]]
-        return proba
+
+        def probabilities(*chains):
+            node, _ = oracle.node_marginals(*chains)
+            return node if self._input_kind == TABLE else split_rows(node, chains[-1])
+
+        return self._over_chains(probabilities, data)
 
     def predict_marginals(self, X):
         """Return the node marginals: another name of `predict_proba`.
@@ -200,7 +202,7 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         labels, weight = evaluation_labels(self, y, data, sample_weight)
         if not len(labels):
             raise ValueError("X has 0 items: there is nothing to score.")
-        paths, _ = oracle.viterbi(*self._scores(data), n_jobs=self.n_jobs)
+        paths = self._over_chains(lambda *chains: oracle.viterbi(*chains)[0], data)
         return float(np.average(paths == labels, weights=weight))
 
     def _check_parameters(self):
@@ -242,8 +244,12 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         for name in ("vectorizer_", "feature_names_in_", "_warm_state"):
             vars(self).pop(name, None)
 
-    def _scores(self, data):
-        """Return (node_scores, transition, offsets), as the oracle takes them."""
+    def _over_chains(self, function, data):
+        """Return function(node_scores, transition, offsets) of all chains in one array.
+
+        It is called for ranges of chains, on threads: scores are held of a part of the
+        positions only, and one thread may build Python objects while another computes.
+        """
         blocks = (
             np.ascontiguousarray(self.coef_.T),
             self.intercept_,
@@ -251,10 +257,14 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
             self.end_,
             np.ascontiguousarray(self.transition_),
         )
-        scores = node_scores(
-            FeatureRows(data.X), data.offsets, Weights(blocks), n_jobs=self.n_jobs
-        )
-        return scores, self.transition_, data.offsets
+        rows, weights = FeatureRows(data.X), Weights(blocks)
+
+        def run(begin, end):
+            scores, offsets = range_scores(rows, data.offsets, weights, begin, end)
+            return function(scores, self.transition_, offsets)
+
+        parts = over_ranges(run, data.offsets, self.n_jobs)
+        return np.concatenate(parts) if parts else np.empty(0, dtype=object)
 
     def __sklearn_tags__(self):
         """Return the tags: a classifier of rows, sparse or dense, or of sequences."""

@@ -25,6 +25,7 @@ from skcrf_sdca.kinds import (
     TABLE,
     as_sequence_list,
     input_kind,
+    sequence_kind,
 )
 from skcrf_sdca.labels import encode_known_labels, encode_labels
 
@@ -114,7 +115,7 @@ def prediction_data(estimator, X):
     name, fitted_kind = type(estimator).__name__, estimator._input_kind
     if fitted_kind == TABLE:
         return _pack_table(validate_data(estimator, X, **_TABLE_FORM, reset=False))
-    kind = input_kind(X, default=fitted_kind)
+    kind = _kind_to_vectorize(estimator, X) or input_kind(X, default=fitted_kind)
     if kind == TABLE:
         raise ValueError(
             f"X is a single table, but {name} was fitted on sequences: wrap a single "
@@ -164,6 +165,17 @@ def evaluation_labels(estimator, y, data, sample_weight):
     labels = encode_known_labels(y, data.lengths, estimator.classes_)
     weight = _checked_weight(sample_weight, data)
     return labels, None if weight is None else np.repeat(weight, data.lengths)
+
+
+def _kind_to_vectorize(estimator, X):
+    """Return the kind seen in fit if X begins so, and a vectorizer will look at all.
+
+    None if that cannot be told from the first sequence, or is not so.
+    """
+    if not hasattr(estimator, "vectorizer_") or not isinstance(X, list) or not X:
+        return None
+    kind = sequence_kind(X[0], 0) if isinstance(X[0], list) else None
+    return kind if kind == estimator.vectorizer_.input_kind_ else None
 
 
 _TABLE_FORM = {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}

@@ -1,7 +1,10 @@
 """Full passes over many chains on threads; the bits do not depend on their number."""
 
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 
 # How chains are cut into ranges depends on their lengths alone and not on the number of
 # threads, so that sums over ranges add up in one order. A range is worth a call from
@@ -13,7 +16,7 @@ MIN_POSITIONS = 2048
 def ranges(offsets):
     """Return (begin, end) of consecutive chains with about equally many positions."""
     n = len(offsets) - 1
-    n_ranges = int(np.clip(offsets[-1] // MIN_POSITIONS, 1, MAX_RANGES))
+    n_ranges = min(max(int(offsets[-1]) // MIN_POSITIONS, 1), MAX_RANGES)
     targets = offsets[-1] * np.arange(1, n_ranges) // n_ranges
     cuts = np.concatenate([[0], np.searchsorted(offsets[1:], targets), [n]])
     return [(b, e) for b, e in zip(cuts[:-1], cuts[1:], strict=True) if b < e]
@@ -25,11 +28,18 @@ def each_range(function, offsets, n_jobs=None):
     With ``n_jobs`` threads some are computed ahead.
     """
     calls = ranges(offsets)
-    if effective_n_jobs(n_jobs) == 1:
+    n_threads = min(effective_n_jobs(n_jobs), len(calls))
+    if n_threads <= 1:
         yield from (function(*bounds) for bounds in calls)
         return
-    parallel = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
-    yield from parallel(delayed(function)(*bounds) for bounds in calls)
+    # Threads of our own: joblib takes some 50 ms to start and end a parallel loop.
+    with ThreadPoolExecutor(n_threads) as threads:
+        ahead = deque()
+        for bounds in calls:
+            if len(ahead) == 2 * n_threads:
+                yield ahead.popleft().result()
+            ahead.append(threads.submit(function, *bounds))
+        yield from (future.result() for future in ahead)
 
 
 def over_ranges(function, offsets, n_jobs=None):

@@ -117,12 +117,33 @@ def decode_labels(paths, classes, offsets):
     >>> decode_labels(np.array([1, 0]), np.array(["B", "O"]), np.array([0, 1, 2]))
     array([list(['O']), list(['B'])], dtype=object)
     """
-    names = classes.tolist()
-    flat = [names[code] for code in np.asarray(paths).tolist()]
-    decoded = np.empty(len(offsets) - 1, dtype=object)
-    for i, (start, stop) in enumerate(pairwise(np.asarray(offsets).tolist())):
-        decoded[i] = flat[start:stop]
-    return decoded
+    return split_rows(classes.astype(object)[paths].tolist(), offsets)
+
+
+def split_rows(rows, offsets):
+    """Cut what belongs to all positions into one piece for each sequence.
+
+    Parameters
+    ----------
+    rows : list or ndarray of length n_positions
+    offsets : ndarray of int of shape (n_sequences + 1,)
+        Where each sequence starts, see `PackedSequences`.
+
+    Returns
+    -------
+    ndarray of object of shape (n_sequences,)
+        A part of `rows` for each sequence, also if all have the same length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcrf_sdca.labels import split_rows
+    >>> split_rows(["O", "B"], np.array([0, 1, 2]))
+    array([list(['O']), list(['B'])], dtype=object)
+    """
+    bounds = pairwise(np.asarray(offsets).tolist())
+    pieces = (rows[first:last] for first, last in bounds)
+    return np.fromiter(pieces, dtype=object, count=len(offsets) - 1)
 
 
 def _flat_labels(y, lengths):

@@ -68,28 +68,33 @@ class ChainModel:
         n_jobs : int, default=None
             Threads.
         """
-        return node_scores(rows, offsets, self.weights(), n_jobs=n_jobs)
+        weights = self.weights()
+        out = np.empty((rows.n_rows, self.n_labels))
+
+        def run(b, e):
+            weights.node_scores(rows, offsets, b, e, out[offsets[b] : offsets[e]])
+
+        over_ranges(run, offsets, n_jobs)
+        return out
 
 
-def node_scores(rows, offsets, weights, *, n_jobs=None):
-    """Return the node scores of all positions.
+def range_scores(rows, offsets, weights, begin, end):
+    """Return the node scores of the sequences begin <= i < end, and their offsets.
 
     Parameters
     ----------
     rows : FeatureRows
     offsets : ndarray of shape (n + 1,), int64
     weights : Weights
-    n_jobs : int, default=None
-        Threads.
+    begin, end : int
 
     Returns
     -------
-    node_scores : ndarray of shape (n_positions, n_labels)
+    node_scores : ndarray of shape (their positions, n_labels)
+    offsets : ndarray of shape (end - begin + 1,), int64
+        From 0.
     """
-    out = np.empty((rows.n_rows, weights.n_labels))
-
-    def run(b, e):
-        weights.node_scores(rows, offsets, b, e, out[offsets[b] : offsets[e]])
-
-    over_ranges(run, offsets, n_jobs)
-    return out
+    own = offsets[begin : end + 1] - offsets[begin]
+    scores = np.empty((own[-1], weights.n_labels))
+    weights.node_scores(rows, offsets, begin, end, scores)
+    return scores, own

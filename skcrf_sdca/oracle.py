@@ -111,6 +111,40 @@ def marginals(node_scores, transition, offsets=None, *, n_jobs=None):
     return out, values
 
 
+def node_marginals(node_scores, transition, offsets=None, *, n_jobs=None):
+    """Return the node marginals of all chains and their log Z.
+
+    Parameters
+    ----------
+    node_scores, transition, offsets, n_jobs
+        As for `log_partition`.
+
+    Returns
+    -------
+    node : ndarray of shape (n_positions, n_labels)
+    log_partition : ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> from skcrf_sdca.oracle import node_marginals
+    >>> node, _ = node_marginals([[0.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]])
+    >>> node
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    """
+    node_scores, transition, offsets = _as_chains(node_scores, transition, offsets)
+    node = np.empty_like(node_scores)
+    values = np.empty(len(offsets) - 1)
+
+    def run(begin, end):
+        _chains.node_marginals(
+            node_scores, transition, offsets, begin, end, node, values
+        )
+
+    over_ranges(run, offsets, n_jobs)
+    return node, values
+
+
 def expectations(node_scores, transition, offsets, weight, *, n_jobs=None):
     """Return node marginals, the weighted total of the edge marginals, and log Z.
 

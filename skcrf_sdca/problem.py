@@ -27,7 +27,7 @@ from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca._parallel import each_range, over_ranges, ranges
 from skcrf_sdca.marginals import edge_ends
-from skcrf_sdca.model import ChainModel
+from skcrf_sdca.model import ChainModel, range_scores
 
 
 @dataclass(frozen=True)
@@ -165,9 +165,9 @@ class Problem:
 
     def _scores(self, model, begin, end):
         """Return node scores, transition and offsets of sequences begin <= i < end."""
-        offsets = self.offsets[begin : end + 1] - self.offsets[begin]
-        scores = np.empty((offsets[-1], self.n_labels))
-        model.weights().node_scores(self.rows, self.offsets, begin, end, scores)
+        scores, offsets = range_scores(
+            self.rows, self.offsets, model.weights(), begin, end
+        )
         return scores, model.transition, offsets
 
     def _losses(self, log_partition, begin, end, scores, transition, offsets):

@@ -28,6 +28,7 @@ from skcrf_sdca import (
     SDCACRF,
     PackedSequences,
     SequenceVectorizer,
+    oracle,
 )
 from skcrf_sdca.datasets import make_chains
 
@@ -226,6 +227,60 @@ def test_threads_change_no_bit(crf):
     threaded = crf.set_params(n_jobs=2).fit(ARRAYS, LABELS)
     assert threaded.coef_.tobytes() == serial.coef_.tobytes()
     assert as_lists(threaded.predict(ARRAYS)) == as_lists(serial.predict(ARRAYS))
+
+
+@pytest.mark.parametrize(
+    ("odd", "message"),
+    [
+        ([["a"]], "sequence 2 is a list of lists of str"),
+        ([[1.0]], "sequence 2 holds numbers"),
+        ([{"word": "a"}, ["a"]], "sequence 2, item 1 is a list of str"),
+        ([None], "sequence 2, item 0 is None"),
+    ],
+)
+def test_every_sequence_to_predict_is_checked(odd, message):
+    crf = SDCACRF(random_state=0).fit(DICTS, STR_LABELS)
+    with pytest.raises(TypeError, match=message):
+        crf.predict([*DICTS[:2], odd])
+
+
+@pytest.mark.usefixtures("many_ranges")
+@pytest.mark.parametrize("X", [ARRAYS, DICTS], ids=["arrays", "dicts"])
+def test_threads_change_no_bit_of_predictions(X):
+    crf = SDCACRF(random_state=0).fit(X, STR_LABELS)
+    paths, proba, score = crf.predict(X), crf.predict_proba(X), crf.score(X, STR_LABELS)
+    crf.set_params(n_jobs=2)
+    assert as_lists(crf.predict(X)) == as_lists(paths)
+    assert [p.tobytes() for p in crf.predict_proba(X)] == [p.tobytes() for p in proba]
+    assert crf.score(X, STR_LABELS) == score
+
+
+def test_predictions_are_those_of_all_scores_at_once(crf):
+    """Ranges of sequences, one by one, give what the oracle gives for all."""
+    crf.fit(ARRAYS, LABELS)
+    offsets = np.cumsum([0, *map(len, ARRAYS)])
+    scores = np.concatenate(ARRAYS) @ crf.coef_.T + crf.intercept_
+    scores[offsets[:-1]] += crf.start_
+    scores[offsets[1:] - 1] += crf.end_
+    paths, _ = oracle.viterbi(scores, crf.transition_, offsets)
+    assert np.concatenate(crf.predict(ARRAYS)).tolist() == crf.classes_[paths].tolist()
+    node, _ = oracle.node_marginals(scores, crf.transition_, offsets)
+    assert_allclose(np.concatenate(crf.predict_proba(ARRAYS)), node, atol=1e-12)
+
+
+def test_loaded_weights_lie_as_the_kernels_take_them(crf, tmp_path):
+    """Else every call of predict would copy them."""
+    crf.fit(ARRAYS, LABELS)
+    joblib.dump(crf, tmp_path / "model.joblib")
+    for other in (
+        crf,
+        pickle.loads(pickle.dumps(crf)),
+        joblib.load(tmp_path / "model.joblib"),
+        joblib.load(tmp_path / "model.joblib", mmap_mode="r"),
+        copy.deepcopy(crf),
+    ):
+        assert other.coef_.T.flags.c_contiguous
+        assert other.transition_.flags.c_contiguous
 
 
 @pytest.mark.parametrize("X", [ARRAYS, DICTS], ids=["arrays", "dicts"])

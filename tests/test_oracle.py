@@ -1,5 +1,8 @@
 """The compiled oracle against enumeration of all label paths."""
 
+import threading
+
+import joblib
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,8 +10,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import reference
+import twins
 from skcrf_sdca import oracle
-from skcrf_sdca._parallel import ranges
+from skcrf_sdca._parallel import each_range, ranges
 
 chains = reference.chains(max_abs=1e4)
 
@@ -62,6 +66,46 @@ def test_ties_go_to_the_lowest_label(length, n_labels):
     assert path.tolist() == [0] * length
 
 
+# Near the vector widths, and far beyond.
+@pytest.mark.parametrize("n_labels", [1, 2, 3, 5, 8, 9, 17, 45, 200])
+@pytest.mark.parametrize("scores", ["any", "tied", "forbidden", "impossible"])
+def test_viterbi_is_its_twin_to_the_last_bit(n_labels, scores):
+    rng = np.random.default_rng(n_labels)
+    node_scores = rng.normal(size=(40, n_labels))
+    transition = rng.normal(size=(n_labels, n_labels))
+    if scores == "tied":
+        node_scores, transition = np.rint(node_scores), np.rint(transition)
+    elif scores != "any":
+        wall = -1e4 if scores == "forbidden" else -np.inf
+        node_scores[rng.random(node_scores.shape) < 0.3] = wall
+        transition[rng.random(transition.shape) < 0.3] = wall
+    expected, expected_score = twins.best_path(node_scores, transition)
+    path, (score,) = oracle.viterbi(node_scores, transition)
+    assert path.tolist() == expected
+    assert score == expected_score
+
+
+@pytest.mark.parametrize("n_labels", [1, 9])
+def test_viterbi_of_nan_scores_returns_labels(n_labels):
+    nan = np.full((3, n_labels), np.nan)
+    path, (score,) = oracle.viterbi(nan, np.zeros((n_labels, n_labels)))
+    assert path.tolist() == [0, 0, 0]
+    assert np.isnan(score)
+
+
+@pytest.mark.parametrize("n_labels", [1, 3, 9, 45])
+@pytest.mark.parametrize("function", [oracle.viterbi, oracle.node_marginals])
+def test_threads_change_no_bit(function, n_labels):
+    rng = np.random.default_rng(n_labels)
+    offsets = np.cumsum([0, *rng.integers(0, 60, size=300)])
+    node_scores = rng.normal(size=(offsets[-1], n_labels))
+    transition = rng.normal(size=(n_labels, n_labels))
+    assert len(ranges(offsets)) > 1
+    serial = function(node_scores, transition, offsets, n_jobs=1)
+    threaded = function(node_scores, transition, offsets, n_jobs=2)
+    assert [a.tobytes() for a in threaded] == [a.tobytes() for a in serial]
+
+
 @pytest.mark.usefixtures("many_ranges")
 @given(st.lists(chains, min_size=1, max_size=4), st.integers(1, 3))
 def test_many_chains_are_the_single_chains(several, n_jobs):
@@ -76,6 +120,8 @@ def test_many_chains_are_the_single_chains(several, n_jobs):
     node, edge_total, _ = oracle.expectations(
         scores, transition, offsets, weight, n_jobs=n_jobs
     )
+    assert_allclose(node, marginals.node, rtol=0, atol=0)
+    node, _ = oracle.node_marginals(scores, transition, offsets, n_jobs=n_jobs)
     assert_allclose(node, marginals.node, rtol=0, atol=0)
     assert_allclose(
         edge_total,
@@ -184,3 +230,44 @@ def test_ranges_cover_all_chains_once(n, seed):
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     covered = [i for b, e in ranges(offsets) for i in range(b, e)]
     assert covered == list(range(n))
+
+
+@pytest.mark.usefixtures("many_ranges")
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_results_of_ranges_come_in_order_and_few_are_held(n_jobs):
+    offsets = np.arange(100)
+    started, results = [], []
+
+    def run(begin, end):
+        started.append(begin)
+        return begin
+
+    for value in each_range(run, offsets, n_jobs):
+        results.append(value)
+        assert len(started) <= len(results) + 2 * n_jobs
+    assert results == [begin for begin, _ in ranges(offsets)]
+
+
+@pytest.mark.usefixtures("many_ranges")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_errors_of_threads_reach_the_caller(n_jobs):
+    def run(begin, end):
+        raise ZeroDivisionError(begin)
+
+    with pytest.raises(ZeroDivisionError, match="^0$"):
+        list(each_range(run, np.arange(9), n_jobs))
+
+
+@pytest.mark.usefixtures("many_ranges")
+def test_n_jobs_means_what_it_means_to_joblib():
+    offsets, names = np.arange(9), set()
+
+    def run(begin, end):
+        names.add(threading.current_thread().name)
+
+    list(each_range(run, offsets))
+    assert names == {threading.main_thread().name}
+    names.clear()
+    with joblib.parallel_config("threading", n_jobs=2):
+        list(each_range(run, offsets))
+    assert threading.main_thread().name not in names

@@ -40,6 +40,19 @@ def chain_entropy(node, edge):
     return xlogy(node[1:-1], node[1:-1]).sum() - xlogy(edge, edge).sum()
 
 
+def best_path(node_scores, transition):
+    """Viterbi: (path, its score), with ties for the lowest label."""
+    best, origins = node_scores[0], []
+    for scores in node_scores[1:]:
+        sums = best[:, np.newaxis] + transition
+        origins.append(sums.argmax(axis=0))
+        best = scores + sums.max(axis=0)
+    path = [best.argmax()]
+    for origin in reversed(origins):
+        path.append(origin[path[-1]])
+    return path[::-1], best.max()
+
+
 class SDCATwin:
     """SDCA with safeguarded Newton line search and gap sampling."""
 

@@ -32,4 +32,4 @@ cdef void write_edge(Workspace work, Py_ssize_t t, double* edge) noexcept nogil
 
 cdef double viterbi(
     Workspace work, const double* node_scores, Py_ssize_t length,
-    int* backpointer, int* path) noexcept nogil
+    int* path) noexcept nogil

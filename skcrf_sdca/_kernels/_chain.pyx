@@ -24,6 +24,10 @@ from ._vecmath cimport (
     add_outer, axpy, row_times_matrix, scale_matrix, vexp,
 )
 
+cdef extern from "maxplus.h" nogil:
+    void skcrf_row_plus_matrix(
+        const double*, const double*, double*, Py_ssize_t) noexcept
+
 # exp(-600) / K is far above the smallest double, exp(-708).
 cdef double LARGEST_SPREAD = 600.0
 
@@ -257,45 +261,52 @@ cdef double forward_backward(
 
 
 # The max-plus twin of the forward recursion:
-# best_t[k] = node_scores_t[k] + max_j(best_{t-1}[j] + transition[j, k]).
-# Strict comparison from the lowest label up: ties go to the lowest label.
+# reached_t[k] = max_j(best_{t-1}[j] + transition[j, k]),
+# best_t[k] = node_scores_t[k] + reached_t[k],   best_0 = node_scores_0.
+# Which j reached a label is looked up on the way back, for the labels of the path
+# alone: the first whose sum is the maximum, so that ties go to the lowest label.
 cdef double viterbi(
     Workspace work,
     const double* node_scores,      # in, (T, K)
     Py_ssize_t length,
-    int* backpointer,               # scratch, (T, K)
     int* path,                      # out, (T,)
 ) noexcept nogil:
     """Fill the path of highest score and return that score."""
-    cdef Py_ssize_t t, j, k, n = work.n_labels
-    cdef double best, candidate
+    cdef Py_ssize_t t, k, n = work.n_labels
     cdef double* row
-    cdef int argmax
+    cdef double* reached
+    cdef double* last = work.forward + (length - 1) * n
     if length == 0:
         return 0.0
-    for t in range(length):
+    memcpy(work.forward, node_scores, n * sizeof(double))
+    for t in range(1, length):
         row = work.forward + t * n
-        if t == 0:
-            memcpy(row, node_scores, n * sizeof(double))
-            continue
+        reached = work.message + t * n
+        skcrf_row_plus_matrix(row - n, work.transition, reached, n)
         for k in range(n):
-            best = row[-n] + work.transition[k]
-            argmax = 0
-            for j in range(1, n):
-                candidate = row[j - n] + work.transition[j * n + k]
-                if candidate > best:
-                    best = candidate
-                    argmax = <int> j
-            row[k] = best + node_scores[t * n + k]
-            backpointer[t * n + k] = argmax
-    row = work.forward + (length - 1) * n
-    argmax = 0
+            row[k] = reached[k] + node_scores[t * n + k]
+    path[length - 1] = 0
     for k in range(1, n):
-        if row[k] > row[argmax]:
-            argmax = <int> k
-    best = row[argmax]
-    for t in range(length - 1, -1, -1):
-        path[t] = argmax
-        if t > 0:
-            argmax = backpointer[t * n + argmax]
-    return best
+        if last[k] > last[path[length - 1]]:
+            path[length - 1] = <int> k
+    for t in range(length - 1, 0, -1):
+        path[t - 1] = origin(
+            work.forward + (t - 1) * n, work.transition + path[t], n,
+            work.message[t * n + path[t]],
+        )
+    return last[path[length - 1]]
+
+
+cdef int origin(
+    const double* best,             # in, (K,)
+    const double* transition,       # in, a column of (K, K)
+    Py_ssize_t n,
+    double reached,
+) noexcept nogil:
+    """Return the first j with best[j] + transition[j] == reached; 0 if that is NaN."""
+    cdef Py_ssize_t j
+    cdef int first = 0
+    for j in range(n - 1, -1, -1):
+        if best[j] + transition[j * n] == reached:
+            first = <int> j
+    return first

@@ -66,6 +66,28 @@ def marginals(
             )
 
 
+def node_marginals(
+    const double[:, ::1] node_scores,       # in, (N, K)
+    const double[:, ::1] transition,        # in, (K, K)
+    const long long[::1] offsets,           # in, (n + 1,)
+    Py_ssize_t begin, Py_ssize_t end,
+    double[:, ::1] node,                    # out, (N, K)
+    double[::1] values,                     # out, (n,)
+):
+    """Write the node marginals and log Z of the chains begin <= i < end."""
+    cdef Py_ssize_t i, n = transition.shape[0]
+    cdef Workspace work = workspace_for(offsets, begin, end, n)
+    cdef const double* scores = row_pointer(node_scores)
+    cdef double* node_out = <double*> row_pointer(node)
+    with nogil:
+        work.set_transition(&transition[0, 0])
+        for i in range(begin, end):
+            values[i] = forward_backward(
+                work, scores + offsets[i] * n, offsets[i + 1] - offsets[i],
+                node_out + offsets[i] * n, NULL, NULL,
+            )
+
+
 def expectations(
     const double[:, ::1] node_scores,       # in, (N, K)
     const double[:, ::1] transition,        # in, (K, K)
@@ -239,9 +261,6 @@ def best_paths(
     """Write the best paths and their scores, for the chains begin <= i < end."""
     cdef Py_ssize_t i, n = transition.shape[0]
     cdef Workspace work = workspace_for(offsets, begin, end, n)
-    cdef int[:, ::1] backpointer = cython_array(
-        shape=(work.max_length, n), itemsize=sizeof(int), format="i"
-    )
     cdef const double* scores = row_pointer(node_scores)
     cdef int* first = &paths[0] if paths.shape[0] > 0 else NULL
     with nogil:
@@ -249,7 +268,7 @@ def best_paths(
         for i in range(begin, end):
             values[i] = viterbi(
                 work, scores + offsets[i] * n, offsets[i + 1] - offsets[i],
-                &backpointer[0, 0], first + offsets[i],
+                first + offsets[i],
             )
 
 

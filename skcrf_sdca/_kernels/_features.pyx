@@ -9,7 +9,7 @@ the norm of the direction is taken.
 
 from libc.string cimport memset
 
-from ._vecmath cimport axpy, gather, prefetch, scatter
+from ._vecmath cimport axpy, gather, gather_each, prefetch, scatter
 
 import numpy as np
 from scipy.sparse import issparse
@@ -63,17 +63,16 @@ cdef class FeatureRows:
     ) noexcept nogil:
         """Add scores[t] += sum_j x[t, j] coef[j]."""
         cdef Py_ssize_t t, j
+        if self.is_sparse:
+            gather_each(
+                self.entries, self.columns, &self.indptr[begin], end - begin, coef,
+                scores, n_labels,
+            )
+            return
         for t in range(begin, end):
-            if self.is_sparse:
-                j = self.indptr[t]
-                gather(
-                    self.entries + j, self.columns + j, self.indptr[t + 1] - j, coef,
-                    scores, n_labels,
-                )
-            else:
-                for j in range(self.n_features):
-                    if self.dense[t, j] != 0.0:
-                        axpy(self.dense[t, j], coef + j * n_labels, scores, n_labels)
+            for j in range(self.n_features):
+                if self.dense[t, j] != 0.0:
+                    axpy(self.dense[t, j], coef + j * n_labels, scores, n_labels)
             scores += n_labels
 
     cdef void add_features(

@@ -61,6 +61,9 @@ cdef extern from "vecmath.h" nogil:
     void skcrf_prefetch(
         const int*, Py_ssize_t, const double*, Py_ssize_t) noexcept
     double skcrf_dot(const double*, const double*, Py_ssize_t) noexcept
+    void skcrf_gather_each(
+        const double*, const int*, const long long*, Py_ssize_t, const double*,
+        double*, Py_ssize_t) noexcept
 
 
 cdef void vexp(
@@ -204,6 +207,13 @@ cdef void prefetch(
 
 cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil:
     return skcrf_dot(x, y, n)
+
+
+cdef void gather_each(
+    const double* a, const int* index, const long long* bounds, Py_ssize_t count,
+    const double* rows, double* y, Py_ssize_t n
+) noexcept nogil:
+    skcrf_gather_each(a, index, bounds, count, rows, y, n)
 
 
 def inner(const double[::1] x, const double[::1] y):

@@ -17,6 +17,7 @@ cdef class Weights:
     cdef void score_nodes(
         self, FeatureRows rows, Py_ssize_t first, Py_ssize_t length,
         double* scores) noexcept nogil
+    cdef void set_scores(self, Py_ssize_t length, double* scores) noexcept nogil
     cdef void add_features(
         self, FeatureRows rows, Py_ssize_t first, Py_ssize_t length, double step,
         const double* node, const double* node_sum,

@@ -55,6 +55,16 @@ cdef class Weights:
         double* scores,                         # out, (T, K)
     ) noexcept nogil:
         """Write the node scores of the sequence of the rows first, first + 1, ..."""
+        self.set_scores(length, scores)
+        rows.add_scores(
+            first, first + length, self.coef_pointer(), self.n_labels, scores
+        )
+
+    cdef void set_scores(
+        self, Py_ssize_t length,
+        double* scores,                         # out, (T, K)
+    ) noexcept nogil:
+        """Write the node scores of a sequence without features."""
         cdef Py_ssize_t t, k, n = self.n_labels
         if length == 0:
             return
@@ -64,7 +74,6 @@ cdef class Weights:
         for k in range(n):
             scores[k] += self.start[k]
             scores[(length - 1) * n + k] += self.end[k]
-        rows.add_scores(first, first + length, self.coef_pointer(), n, scores)
 
     cdef void add_features(
         self,
@@ -127,10 +136,15 @@ cdef class Weights:
             return
         with nogil:
             for i in range(begin, end):
-                self.score_nodes(
-                    rows, offsets[i], offsets[i + 1] - offsets[i],
+                self.set_scores(
+                    offsets[i + 1] - offsets[i],
                     &out[0, 0] + (offsets[i] - offsets[begin]) * self.n_labels,
                 )
+            # The rows of all sequences at once: prefetches go on across sequences.
+            rows.add_scores(
+                offsets[begin], offsets[end], self.coef_pointer(), self.n_labels,
+                &out[0, 0],
+            )
 
     def add_changes(
         self,

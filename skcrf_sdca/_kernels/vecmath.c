@@ -1,18 +1,10 @@
-/* See vecmath.h. Plain loops: gcc compiles them once for each x86-64 level, and the one
- * that fits is chosen when the module is loaded. Elsewhere the same loops run as the
- * compiler finds best. */
+/* See vecmath.h. */
 #include "vecmath.h"
+
+#include "clones.h"
 
 #include <math.h>
 #include <stdint.h>
-
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && \
-    defined(__x86_64__) && defined(__gnu_linux__)
-#define CLONES \
-    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define CLONES
-#endif
 
 /* Both logarithms write x = 2^e m with m in about [sqrt(1/2), sqrt(2)], by subtracting
  * the bits of the lower end and cutting off what belongs to the exponent. */
@@ -244,4 +236,34 @@ CLONES double skcrf_dot(const double *restrict x, const double *restrict y, ptrd
     for (ptrdiff_t i = 0; i < n; i++)
         sum += x[i] * y[i];
     return sum;
+}
+
+/* So many entries ahead, about two positions of text, a row is asked for. */
+#define ENTRIES_AHEAD 32
+
+#if defined(__GNUC__)
+#define PREFETCH_READ(x) __builtin_prefetch(x, 0)
+#else
+#define PREFETCH_READ(x) ((void)(x))
+#endif
+
+CLONES void skcrf_gather_each(const double *a, const int *index, const long long *bounds,
+                              ptrdiff_t count, const double *restrict rows,
+                              double *restrict y, ptrdiff_t n)
+{
+    ptrdiff_t last = bounds[count] - 1;
+    for (ptrdiff_t t = 0; t < count; t++, y += n) {
+        for (ptrdiff_t j = bounds[t]; j < bounds[t + 1]; j++) {
+            const double *restrict x = rows + index[j] * n;
+            const double *ahead =
+                rows + index[j + ENTRIES_AHEAD < last ? j + ENTRIES_AHEAD : last] * n;
+            for (ptrdiff_t i = 0; i < n; i += 8)
+                PREFETCH_READ(ahead + i);
+            PREFETCH_READ(ahead + n - 1);
+            double factor = a[j];
+#pragma omp simd
+            for (ptrdiff_t i = 0; i < n; i++)
+                y[i] += factor * x[i];
+        }
+    }
 }

@@ -97,4 +97,9 @@ void skcrf_prefetch(const int *index, ptrdiff_t count, const double *rows,
 /* sum_i x[i] y[i]. */
 double skcrf_dot(const double *x, const double *y, ptrdiff_t n);
 
+/* y_t += sum_j a[j] rows[index[j]] over bounds[t] <= j < bounds[t + 1], for each of the
+ * `count` rows y_t of y; all rows have n numbers. */
+void skcrf_gather_each(const double *a, const int *index, const long long *bounds,
+                       ptrdiff_t count, const double *rows, double *y, ptrdiff_t n);
+
 #endif
