@@ -288,16 +288,17 @@ def parser(description, output=None, *, names=tasks.NAMES):
     output : str, default=None
         What the script writes, in the folder docs; None if it writes nothing.
     names : sequence of str
-        The tasks that it can run.
+        The tasks that it can run; none if it makes its own data.
     """
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     add = parser.add_argument
-    add("--task", choices=names, action="append", help="only this one; repeatable")
-    add("--quick", action="store_true", help="a trial on 300 sequences of each task")
+    if names:
+        add("--task", choices=names, action="append", help="only this one; repeatable")
+    add("--quick", action="store_true", help="a trial on little data")
     add("--fresh", action="store_true", help="make the runs anew")
     add("--verbose", action="store_true", help="a line an epoch")
     add("--cache", type=Path, default=FOLDER / "cache", help="folder of the runs")
-    parser.set_defaults(names=names, written=output, output=None)
+    parser.set_defaults(names=names, task=None, written=output, output=None)
     if output is not None:
         add("--output", type=Path, help=f"default: docs/{output}")
     return parser

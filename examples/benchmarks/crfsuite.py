@@ -1,0 +1,127 @@
+"""CRFsuite on the packed tasks: its objective made ours, its trainers, its weights.
+
+Its "lbfgs" minimises the sum of the losses + c2 ||w||^2: n P(w) at c2 = alpha n / 2.
+Its "l2sgd" has lambda = 2 c2 / n, hence P(w) at the same c2. Every item gets the
+attribute that makes our intercepts, the first and the last item those of our start and
+end weights, and all weights exist, also those of what does not occur.
+
+Owns the way to CRFsuite and back; the scripts beside this module measure with it. It
+needs python-crfsuite.
+"""
+
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pycrfsuite
+
+# Names of one width make records of one width in the model files.
+WIDTH = 7
+HEADER_WORDS = 10
+CHUNK_WORDS = 3
+FEATURE = np.dtype([("type", "<u4"), ("from", "<u4"), ("to", "<u4"), ("w", "<f8")])
+TRANSITION = 1
+# The names come after the header and the 256 hash tables of their chunk.
+NAMES_BYTES = 24 + 256 * 8
+NAME = np.dtype([("id", "<u4"), ("size", "<u4"), ("name", f"S{WIDTH + 1}")])
+CALIBRATED = re.compile(r"Best learning rate.*\nSeconds required: ([\d.]+)")
+
+
+@dataclass
+class Training:
+    """What a trainer of CRFsuite did.
+
+    Attributes
+    ----------
+    seconds : ndarray
+        Of each iteration or epoch, on the clock of the processor.
+    losses : ndarray
+        The loss that each logs, divided by n. That of "lbfgs" is P; that of "l2sgd" is
+        a sum over the epoch, each sequence at the weights with which it was met.
+    calibration : float
+        Seconds in which "l2sgd" looked for its learning rate.
+    w : ndarray of shape (n_weights,)
+        The weights that it keeps, as a ChainModel takes them: of "lbfgs" the last, of
+        "l2sgd" those after the epoch with the smallest loss.
+    """
+
+    seconds: np.ndarray
+    losses: np.ndarray
+    calibration: float
+    w: np.ndarray
+
+
+def train(problem, algorithm, max_iterations):
+    """Return the Training of a problem whose features are 0 or 1."""
+    trainer = pycrfsuite.Trainer(verbose=False)
+    trainer.select(algorithm)
+    trainer.set_params(
+        {
+            "c2": problem.alpha * problem.n_sequences / 2,
+            "max_iterations": max_iterations,
+            "feature.possible_states": 1,
+            "feature.possible_transitions": 1,
+        }
+    )
+    _append(trainer, problem)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.crfsuite"
+        trainer.train(str(file))
+        w = _weights(file.read_bytes(), problem)
+    iterations = trainer.logparser.iterations
+    calibrated = CALIBRATED.search("".join(trainer.logparser.log))
+    return Training(
+        np.array([iteration["time"] for iteration in iterations]),
+        np.array([iteration["loss"] for iteration in iterations]) / problem.n_sequences,
+        float(calibrated[1]) if calibrated else 0.0,
+        w,
+    )
+
+
+def _name(number):
+    return f"{number:0{WIDTH}d}"
+
+
+def _append(trainer, problem):
+    """Give the trainer the sequences; its attributes are our rows of weights."""
+    X, offsets = problem.data.X, problem.offsets
+    *names, bias, first, last = map(_name, range(X.shape[1] + 3))
+    labels = [_name(label) for label in problem.labels]
+    for begin, end in zip(offsets[:-1], offsets[1:], strict=True):
+        items = [
+            [*(names[j] for j in X.indices[X.indptr[t] : X.indptr[t + 1]]), bias]
+            for t in range(begin, end)
+        ]
+        items[0].append(first)
+        items[-1].append(last)
+        trainer.append(items, labels[begin:end])
+
+
+def _weights(file, problem):
+    """Return the weights in a model file, which lacks those that are 0."""
+    header = np.frombuffer(file, "<u4", HEADER_WORDS)
+    n_labels, n_attributes, features, labels, attributes = header[5:]
+    # The header has a place for the number of weights too, which is left 0.
+    chunk = np.frombuffer(file, "<u4", CHUNK_WORDS, features)
+    weights = np.frombuffer(file, FEATURE, chunk[-1], features + chunk.nbytes)
+    label_of = _numbers(file, n_labels, labels)
+    row_of = _numbers(file, n_attributes, attributes)
+    model = problem.new_model()
+    # The vector begins with the rows of coef, then intercept, start and end.
+    rows = model.w[: -model.transition.size].reshape(-1, problem.n_labels)
+    edges = weights["type"] == TRANSITION
+    w = weights[edges]
+    model.transition[label_of[w["from"]], label_of[w["to"]]] = w["w"]
+    w = weights[~edges]
+    rows[row_of[w["from"]], label_of[w["to"]]] = w["w"]
+    return model.w
+
+
+def _numbers(file, n, offset):
+    """Return the numbers that are the names of a chunk, by their id."""
+    names = np.frombuffer(file, NAME, n, offset + NAMES_BYTES)
+    numbers = np.empty(n, dtype=int)
+    numbers[names["id"]] = names["name"].astype(int)
+    return numbers

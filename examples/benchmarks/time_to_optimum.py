@@ -1,0 +1,185 @@
+"""Seconds to a distance from the optimum, beside the trainers of CRFsuite.
+
+The same data, objective and weights for all (crfsuite.py), one thread, in turns in the
+same run; the table has medians over the rounds. Levels are (P - P*) / P(0): those asked
+for, which CRFsuite's "lbfgs" reaches or not, and the one that its "l2sgd" has reached
+after its epochs, by our own evaluation of P at the weights that it keeps.
+
+CRFsuite's seconds are those that it logs for its iterations, without and with the
+calibration of "l2sgd"; making its features is not counted. Ours are those of the
+solver, and those of all of `fit`: set-up and certificates too. The ratio divides
+CRFsuite's with calibration by the latter. Its clock is that of the processor, ours that
+on the wall: other work on the machine counts against us alone.
+
+    python examples/benchmarks/time_to_optimum.py [--task ned] [--rounds 3] [--quick]
+
+needs python-crfsuite and the folder of corpora in SKCRF_SDCA_DATA.
+"""
+
+import warnings
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+import crfsuite
+import runs
+import tables
+import tasks
+from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF
+
+NAMES = ("conll2000", "ned")
+ESTIMATORS = (SDCACRF, OEGCRF, SAGNUSCRF)
+LEVELS = (1e-4,)
+HEADER = ["task", "CRFsuite", "level", "s", "with calibration", "estimator"]
+HEADER += ["epochs", "solver s", "fit s", "ratio"]
+
+
+@dataclass
+class Leg:
+    """That a trainer of CRFsuite has reached a level; NaN seconds if it has not."""
+
+    trainer: str
+    level: float
+    seconds: float
+    calibration: float = 0.0
+
+
+class Race:
+    """CRFsuite and our estimators on one task.
+
+    Parameters
+    ----------
+    task : Task
+    optimum : float
+        P*.
+    levels : sequence of float
+        That "lbfgs" is to reach.
+    """
+
+    def __init__(self, task, optimum, levels):
+        self.task = task
+        self.problem = tasks.problem(task)
+        self.optimum = optimum
+        self.levels = levels
+        self.histories = {}
+
+    def level(self, primal):
+        """Return (P - P*) / P(0)."""
+        return (primal - self.optimum) / self.problem.initial_primal
+
+    def lbfgs(self, max_iterations):
+        """Return the legs of "lbfgs", and the iterations to the last level."""
+        training = crfsuite.train(self.problem, "lbfgs", max_iterations)
+        at = self.level(training.losses)
+        self._tell("lbfgs", training, at[-1])
+        needed = [_first(at, level) for level in self.levels]
+        legs = [
+            Leg("lbfgs", level, training.seconds[:n].sum() if n else np.nan)
+            for level, n in zip(self.levels, needed, strict=True)
+        ]
+        return legs, max(needed) if all(needed) else max_iterations
+
+    def l2sgd(self, n_epochs):
+        """Return the leg of "l2sgd"."""
+        training = crfsuite.train(self.problem, "l2sgd", n_epochs)
+        best = np.argmin(training.losses)
+        level = self._tell("l2sgd", training, self.level(training.losses[best]))
+        seconds = training.seconds[: best + 1].sum()
+        return Leg("l2sgd", level, seconds, training.calibration)
+
+    def _tell(self, trainer, training, logged):
+        """Return the level at the weights of a trainer; print it beside its own."""
+        _, certificate = self.problem.certify_primal(training.w)
+        level = self.level(certificate.primal)
+        print(
+            f"{self.task.name} {trainer}: {len(training.losses)} iterations, "
+            f"{training.seconds.sum():.1f} s, level {level:.3e}, logged {logged:.3e}",
+            flush=True,
+        )
+        return level
+
+    def fit(self, estimator, level):
+        """Return the epochs to a level, the solver's seconds and those of the fit."""
+        epochs = self._epochs(estimator, level)
+        crf = self._new(estimator, max_iter=epochs, tol=0.0)
+        begin = perf_counter()
+        crf.fit(self.task.X, self.task.y)
+        seconds = perf_counter() - begin
+        return epochs, crf.history_["seconds"][-1], seconds
+
+    def _new(self, estimator, **options):
+        return estimator(alpha=self.task.alpha, random_state=0, **options)
+
+    def _epochs(self, estimator, level):
+        """Return the epochs to a level, from a longer fit made once."""
+        reached = self.histories.get(estimator)
+        if reached is None or reached.min() > level:
+            # The gap bounds the distance: where it is at the level, P is too.
+            crf = self._new(estimator, max_iter=runs.ENOUGH, tol=level)
+            history = crf.fit(self.task.X, self.task.y).history_
+            reached = self.histories[estimator] = self.level(history["primal"])
+        return _first(reached, level)
+
+
+def _first(values, level):
+    """Return the number of the first value, from 1, that is at most level, or None."""
+    reached = np.flatnonzero(values <= level)
+    return int(reached[0]) + 1 if len(reached) else None
+
+
+def measure(race, arguments):
+    """Return the records of the rounds by trainer, place of the level and estimator."""
+    records = {}
+    n_iterations = arguments.iterations
+    for _ in range(1 if arguments.quick else arguments.rounds):
+        legs, n_iterations = race.lbfgs(n_iterations)
+        for place, leg in enumerate([*legs, race.l2sgd(arguments.epochs)]):
+            theirs = leg.seconds + leg.calibration
+            for estimator in ESTIMATORS:
+                ours = race.fit(estimator, leg.level)
+                record = (leg.level, leg.seconds, theirs, *ours, theirs / ours[-1])
+                key = leg.trainer, place, estimator.__name__
+                records.setdefault(key, []).append(record)
+                tables.show([row_of(race.task.name, key, [record])])
+    return records
+
+
+def row_of(task, key, records):
+    """Return the row of the table: medians over the records of the rounds."""
+    trainer, _, estimator = key
+    level, theirs, calibrated, epochs, *ours, ratio = np.median(records, axis=0)
+    row = [task, trainer, f"{level:.2e}"]
+    row += [_text(theirs), _text(calibrated), estimator]
+    return [*row, f"{epochs:.0f}", *(_text(s) for s in ours), _text(ratio)]
+
+
+def _text(number):
+    return "-" if np.isnan(number) else f"{number:.2f}"
+
+
+def main():
+    """Race on every task asked for, and print one table."""
+    parser = runs.parser(__doc__, names=NAMES)
+    add = parser.add_argument
+    add("--level", type=float, action="append", help=f"repeatable; default {LEVELS}")
+    add("--rounds", type=int, default=3, help="not of a quick trial, which has one")
+    add("--iterations", type=int, default=200, help="of lbfgs, at most")
+    add("--epochs", type=int, default=60, help="of l2sgd, at most")
+    arguments = parser.parse_args()
+    campaign = runs.Campaign(arguments)
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    rows = [HEADER]
+    with threadpool_limits(1):
+        for name in campaign.names:
+            task = campaign.load(name)
+            race = Race(task, campaign.optimum(task), arguments.level or LEVELS)
+            for key, records in measure(race, arguments).items():
+                rows.append(row_of(name, key, records))
+    tables.show(rows)
+
+
+if __name__ == "__main__":
+    main()
