@@ -89,9 +89,9 @@ class Marginals:
             Of the edges.
         """
         marginals = cls.empty(offsets, n_labels, dtype=dtype)
-        marginals.node[:] = 1.0 / n_labels
-        marginals.edge[:] = 1.0 / n_labels**2
-        marginals.move_to_labels(labels, rest=smoothing)
+        marginals.node[:] = smoothing / n_labels
+        marginals.edge[:] = smoothing / n_labels**2
+        marginals._add_labels(labels, 1.0 - smoothing)
         return marginals
 
     def __len__(self):
@@ -109,13 +109,6 @@ class Marginals:
         """Return marginals with arrays of their own."""
         return Marginals(self.node.copy(), self.edge.copy(), self.offsets)
 
-    def part(self, begin, end):
-        """Return chains begin <= i < end, as views."""
-        edges = slice(self.edge_offsets[begin], self.edge_offsets[end])
-        nodes = slice(self.offsets[begin], self.offsets[end])
-        offsets = self.offsets[begin : end + 1] - self.offsets[begin]
-        return Marginals(self.node[nodes], self.edge[edges], offsets)
-
     def move_to_labels(self, labels, *, rest):
         """Make the marginals rest * themselves + (1 - rest) * one-hot at the labels.
 
@@ -124,11 +117,15 @@ class Marginals:
         labels : ndarray of shape (n_positions,), int
         rest : float in (0, 1]
         """
-        to = edge_ends(self.offsets)
         self.node *= rest
-        self.node[np.arange(len(self.node)), labels] += 1.0 - rest
         self.edge *= rest
-        self.edge[np.arange(len(self.edge)), labels[to - 1], labels[to]] += 1.0 - rest
+        self._add_labels(labels, 1.0 - rest)
+
+    def _add_labels(self, labels, share):
+        """Add a share of the one-hot marginals at the labels."""
+        to = edge_ends(self.offsets)
+        self.node[np.arange(len(self.node)), labels] += share
+        self.edge[np.arange(len(self.edge)), labels[to - 1], labels[to]] += share
 
     def entropy_by_rest(self, labels, weight, *, n_jobs=None):
         """Return sum_i weight[i] H(mu_i) as a function of the rest of `move_to_labels`.
@@ -173,52 +170,33 @@ class Marginals:
 
         return entropy
 
-    def settle(self, *, n_jobs=None):
-        """Make the nodes agree with the edges to the last digits; return the entropy.
+    def settle(self, weight, *, n_jobs=None):
+        """Make the nodes agree with the edges to the last digits.
 
         The edges stay as they are, and stand from then on for the Markov chain that
         begins with the first node and goes from label to label in the proportions of
         their rows; its nodes become those of the marginals. For marginals that agree
         already nothing changes but rounding.
 
-        Returns
-        -------
-        entropy : ndarray of shape (n,)
-            See `entropy`.
-        """
-        values = np.empty(len(self))
-
-        def run(b, e):
-            _chains.settle(
-                self.node, self.edge, self.offsets, self.edge_offsets, b, e, values
-            )
-
-        over_ranges(run, self.offsets, n_jobs)
-        return values
-
-    def entropy(self, *, n_jobs=None):
-        """Return H(mu_i) of every chain, an array of shape (n,), in nats.
-
-        H = sum of the edge entropies - sum of the entropies of the inner nodes; for a
-        chain of one node the entropy of that node.
-        """
-        settled = Marginals(self.node.copy(), self.edge, self.offsets)
-        return settled.settle(n_jobs=n_jobs)
-
-    def edge_total(self, weight, *, n_jobs=None):
-        """Return sum_i weight[i] sum_t edge marginals, (n_labels, n_labels).
-
         Parameters
         ----------
         weight : ndarray of shape (n,)
         n_jobs : int, default=None
             Threads.
+
+        Returns
+        -------
+        edge_total : ndarray of shape (n_labels, n_labels)
+            sum_i weight[i] sum_t edge marginals of the Markov chain.
+        entropy : ndarray of shape (n,)
+            See `entropy`.
         """
         n_labels = self.node.shape[1]
+        values = np.empty(len(self))
 
         def run(b, e):
             total = np.zeros((n_labels, n_labels))
-            _chains.add_edges(
+            _chains.settle(
                 self.node,
                 self.edge,
                 self.offsets,
@@ -227,40 +205,21 @@ class Marginals:
                 b,
                 e,
                 total,
+                values,
             )
             return total
 
-        return np.sum(over_ranges(run, self.offsets, n_jobs), axis=0)
+        totals = over_ranges(run, self.offsets, n_jobs)
+        return np.sum(totals, axis=0), values
 
-    def expected_scores(self, node_scores, transition, *, n_jobs=None):
-        """Return the mean score of a path of every chain, an array of shape (n,).
+    def entropy(self, *, n_jobs=None):
+        """Return H(mu_i) of every chain, an array of shape (n,), in nats.
 
-        Parameters
-        ----------
-        node_scores : ndarray of shape (n_positions, n_labels)
-        transition : ndarray of shape (n_labels, n_labels)
-        n_jobs : int, default=None
-            Threads.
+        H = sum of the edge entropies - sum of the entropies of the inner nodes; for a
+        chain of one node the entropy of that node.
         """
-        node_scores = np.ascontiguousarray(node_scores)
-        transition = np.ascontiguousarray(transition)
-        values = np.empty(len(self))
-
-        def run(b, e):
-            _chains.expected_scores(
-                self.node,
-                self.edge,
-                self.offsets,
-                self.edge_offsets,
-                node_scores,
-                transition,
-                b,
-                e,
-                values,
-            )
-
-        over_ranges(run, self.offsets, n_jobs)
-        return values
+        settled = Marginals(self.node.copy(), self.edge, self.offsets)
+        return settled.settle(np.ones(len(self)), n_jobs=n_jobs)[1]
 
     def inconsistency(self):
         """Return the largest violation of the local polytope over all chains.
@@ -315,20 +274,6 @@ class SummedMarginals:
         np.add.at(edge_sums, (of_position[to], labels[to - 1], labels[to]), 1.0)
         return cls(node, edge_sums, offsets)
 
-    def part(self, begin, end):
-        """Return chains begin <= i < end, as views."""
-        nodes = slice(self.offsets[begin], self.offsets[end])
-        offsets = self.offsets[begin : end + 1] - self.offsets[begin]
-        return SummedMarginals(self.node[nodes], self.edge_sums[begin:end], offsets)
-
-    def edge_total(self, weight, *, n_jobs=None):
-        """Return sum_i weight[i] edge_sums[i], see `Marginals.edge_total`."""
+    def edge_total(self, weight):
+        """Return sum_i weight[i] edge_sums[i], an array (n_labels, n_labels)."""
         return np.einsum("i,ijk->jk", weight, self.edge_sums)
-
-    def expected_scores(self, node_scores, transition, *, n_jobs=None):
-        """Return the mean score of every chain, see `Marginals.expected_scores`."""
-        n = len(self.edge_sums)
-        of_position = np.repeat(np.arange(n), np.diff(self.offsets))
-        of_nodes = np.einsum("tk,tk->t", self.node, node_scores)
-        of_edges = np.einsum("ijk,jk->i", self.edge_sums, transition)
-        return np.bincount(of_position, weights=of_nodes, minlength=n) + of_edges

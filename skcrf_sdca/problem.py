@@ -144,22 +144,23 @@ class Problem:
         if self.boundaries:
             model.transition += (self.edge_counts - edge_total) / self.alpha
 
-    def dual_to_primal(self, marginals, out=None):
+    def dual_to_primal(self, node, edge_total, out=None):
         """Return what(mu) as a flat vector.
 
         Parameters
         ----------
-        marginals : Marginals or SummedMarginals
-            mu.
+        node : ndarray of shape (n_positions, n_labels)
+            Node marginals of mu.
+        edge_total : ndarray of shape (n_labels, n_labels)
+            sum_i c_i sum_t edge marginals of mu_i.
         out : ndarray of shape (n_weights,), default=None
             Where to write it.
         """
         model = self.new_model(out)
         model.w[:] = 0.0
         for begin, end in ranges(self.offsets):
-            node = marginals.part(begin, end).node.copy()
-            self._add_to_primal_point(model, begin, end, node)
-        edge_total = marginals.edge_total(self.weight, n_jobs=self.n_jobs)
+            part = node[self.offsets[begin] : self.offsets[end]].copy()
+            self._add_to_primal_point(model, begin, end, part)
         self._add_edges_to_primal_point(model, edge_total)
         return model.w
 
@@ -185,13 +186,13 @@ class Problem:
         """Return D(mu), given w = what(mu) and H(mu_i) of every sequence."""
         return self.mean(entropy) - 0.5 * self.alpha * inner(w, w)
 
-    def certify_dual(self, marginals, entropy, out=None):
+    def certify_dual(self, node, edge_total, entropy, out=None):
         """Certify a dual point mu with the primal point it defines.
 
         Parameters
         ----------
-        marginals : Marginals or SummedMarginals
-            mu.
+        node, edge_total
+            mu, as for `dual_to_primal`.
         entropy : ndarray of shape (n,)
             H(mu_i).
         out : ndarray of shape (n_weights,), default=None
@@ -201,31 +202,33 @@ class Problem:
         -------
         w : ndarray of shape (n_weights,)
             what(mu), made anew.
-        gaps : ndarray of shape (n,)
-            g_i; rounding below 0 is cut to 0.
         certificate : Certificate
+            Its gap is sum_i c_i g_i; rounding below 0 is cut to 0.
         """
-        w = self.dual_to_primal(marginals, out)
+        w = self.dual_to_primal(node, edge_total, out)
         model = self.new_model(w)
 
         def run(begin, end):
             chains = self._scores(model, begin, end)
             log_partition = oracle.log_partition(*chains)
-            expected = marginals.part(begin, end).expected_scores(*chains[:2])
-            return (
-                self._losses(log_partition, begin, end, *chains),
-                log_partition - expected - entropy[begin:end],
-            )
+            losses = self._losses(log_partition, begin, end, *chains)
+            return losses, log_partition, self._of_nodes(node, begin, end, chains[0])
 
         parts = over_ranges(run, self.offsets, self.n_jobs)
-        losses, gaps = (np.concatenate(values) for values in zip(*parts, strict=True))
-        gaps = np.maximum(gaps, 0.0)
-        certificate = Certificate(
-            primal=self.primal(w, losses),
+        losses, log_partition, of_nodes = zip(*parts, strict=True)
+        expected = sum(of_nodes) + inner(edge_total.ravel(), model.transition.ravel())
+        gap = self.mean(np.concatenate(log_partition) - entropy) - expected
+        return w, Certificate(
+            primal=self.primal(w, np.concatenate(losses)),
             dual=self.dual(w, entropy),
-            gap=self.mean(gaps),
+            gap=max(gap, 0.0),
         )
-        return w, gaps, certificate
+
+    def _of_nodes(self, node, begin, end, scores):
+        """Return sum_i c_i <node_i, scores_i> of sequences begin <= i < end."""
+        part = slice(self.offsets[begin], self.offsets[end])
+        weight = np.repeat(self.weight[begin:end], self.data.lengths[begin:end])
+        return float(np.einsum("t,tk,tk->", weight, node[part], scores))
 
     def certify_primal(self, w):
         """Certify a primal point w; the gap is ||grad P(w)||^2 / (2 alpha).

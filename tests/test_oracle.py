@@ -125,21 +125,18 @@ def test_many_chains_are_the_single_chains(several, n_jobs):
     assert_allclose(node, marginals.node, rtol=0, atol=0)
     assert_allclose(
         edge_total,
-        marginals.edge_total(weight, n_jobs=n_jobs),
+        sum(c * marginals[i][1].sum(axis=0) for i, c in enumerate(weight)),
         rtol=1e-12,
         atol=1e-12,
     )
     assert_allclose(
         log_z, oracle.log_partition(scores, transition, offsets), rtol=0, atol=0
     )
-    expected_scores = marginals.expected_scores(scores, transition, n_jobs=n_jobs)
     for i, part in enumerate(parts):
         single, (value,) = oracle.marginals(part, transition)
         assert log_z[i] == value
         assert_allclose(marginals[i][0], single.node, rtol=0, atol=0)
         assert_allclose(marginals[i][1], single.edge, rtol=0, atol=0)
-        mean_score = (single.node * part).sum() + (single.edge * transition).sum()
-        assert_allclose(expected_scores[i], mean_score, rtol=1e-12, atol=1e-9)
 
 
 @given(chains, st.floats(-1e4, 1e4))

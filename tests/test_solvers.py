@@ -1,6 +1,7 @@
 """The solvers: the compiled epoch against its twin, and what must hold of any run."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.sdca import SDCA
-from twins import SAGTwin, SDCATwin
+from twins import SAGTwin, SDCATwin, markov_chain
 
 N_LABELS = 3
 
@@ -105,6 +106,21 @@ def dense_sequences(problem):
     return X, y
 
 
+def gaps_of(solver):
+    """Return KL(mu_i || p(. | x_i; w)) of a dual solver, sequence by sequence."""
+    problem, model, node = solver.problem, solver.model, solver.marginals.node
+    scores = model.node_scores(problem.rows, problem.offsets)
+    log_z = oracle.log_partition(scores, model.transition, problem.offsets)
+    gaps = log_z - solver.entropy
+    for i, (b, e) in enumerate(pairwise(problem.offsets)):
+        if isinstance(solver, SDCA):
+            edges = markov_chain(node[b:e], solver.marginals[i][1])[1].sum(axis=0)
+        else:
+            edges = solver.marginals.edge_sums[i]
+        gaps[i] -= (node[b:e] * scores[b:e]).sum() + (edges * model.transition).sum()
+    return gaps
+
+
 def make_twin(problem, tolerance):
     X, y = dense_sequences(problem)
     return SDCATwin(
@@ -157,9 +173,9 @@ def test_what_holds_after_every_epoch(problem, sampling, line_search):
         assert_allclose(kept_w, solver.model.w, rtol=0, atol=1e-11)
         assert marginals.inconsistency() < 1e-12
         assert_allclose(solver.entropy, marginals.entropy(), rtol=0, atol=1e-11)
-        gaps = solver.certified_gaps
-        assert (gaps >= 0).all()
-        assert_allclose(certificate.gap, problem.weight @ gaps, rtol=1e-12, atol=1e-15)
+        gaps = gaps_of(solver)
+        assert (gaps >= -1e-12).all()
+        assert_allclose(certificate.gap, problem.weight @ gaps, rtol=1e-9, atol=1e-12)
         assert_allclose(
             certificate.gap, certificate.primal - certificate.dual, rtol=0, atol=1e-9
         )
@@ -204,7 +220,8 @@ def test_what_holds_after_every_epoch_of_sag(problem):
     for _ in range(15):
         solver.epoch()
         # The target is what(mu), of marginals of which the nodes sum to 1.
-        expected = problem.dual_to_primal(solver.marginals)
+        edge_total = solver.marginals.edge_total(problem.weight)
+        expected = problem.dual_to_primal(solver.marginals.node, edge_total)
         assert_allclose(solver.target.w, expected, rtol=0, atol=1e-11)
         assert_allclose(solver.marginals.node.sum(axis=1), 1.0, rtol=0, atol=1e-12)
         certificate = solver.certify()
@@ -372,7 +389,7 @@ def test_the_gaps_of_oeg_are_the_divergences(problem):
     assert (solver.model.w == weights).all()
     recorded = solver.gaps.copy()
     solver.certify()
-    assert_allclose(recorded, solver.certified_gaps, rtol=0, atol=1e-10)
+    assert_allclose(recorded, gaps_of(solver), rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("sampling", sorted(schemes_for("dual") - {"max"}))
@@ -399,7 +416,6 @@ def test_single_precision_certifies_to_the_last_digits(length):
     for row in loop.rows:
         assert_allclose(row["gap"], row["primal"] - row["dual"], rtol=0, atol=1e-13)
         assert row["dual"] <= best + 1e-13
-    assert (solver.certified_gaps >= 0).all()
     assert_allclose(loop.rows[-1]["primal"], best, rtol=0, atol=1e-11)
 
 
@@ -423,8 +439,9 @@ def test_small_gaps_keep_their_digits_in_single_precision(problem):
     Loop(solver, max_iter=1000, tol=1e-9).run()
     for i in range(problem.n_sequences):
         solver.certify()
+        gaps = gaps_of(solver)
         solver.kernel.epoch_in_order(np.array([i], dtype=np.intp))
-        gap = solver.certified_gaps[i]
+        gap = gaps[i]
         assert_allclose(solver.gaps[i], gap, rtol=1e-2, atol=1e-13)
     assert solver.gaps.max() > 1e-10
 
@@ -513,7 +530,8 @@ def mixed_with_labels(solver, problem, rest):
     """Certify rest * mu + (1 - rest) * labels, with mu of a solver."""
     marginals = solver.marginals.copy()
     marginals.move_to_labels(problem.labels, rest=rest)
-    return problem.certify_dual(marginals, marginals.entropy())
+    edge_total, entropy = marginals.settle(problem.weight)
+    return problem.certify_dual(marginals.node, edge_total, entropy)
 
 
 @pytest.mark.parametrize("ratio", [0.9, 0.5, 0.1, 0.01])
@@ -525,7 +543,7 @@ def test_warm_start_at_a_smaller_alpha_has_the_largest_dual_of_mixtures(ratio):
     reached = warm.certify().dual
     assert warm.marginals.inconsistency() < 1e-12
     for rest in np.linspace(ratio, 1.0, 21):
-        w, _, certificate = mixed_with_labels(first, smaller, rest)
+        w, certificate = mixed_with_labels(first, smaller, rest)
         assert reached >= certificate.dual - 1e-9
         assert_allclose(w, rest / ratio * first.model.w, rtol=0, atol=1e-9)
 

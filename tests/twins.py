@@ -53,6 +53,15 @@ def best_path(node_scores, transition):
     return path[::-1], best.max()
 
 
+def markov_chain(node, edge):
+    """Return nodes and edges of the chain that goes by the rows of the edges."""
+    nodes, edges = [node[0]], []
+    for rows in edge.astype(np.float64):
+        edges.append(nodes[-1][:, None] * rows / rows.sum(axis=1, keepdims=True))
+        nodes.append(edges[-1].sum(axis=0))
+    return np.array(nodes), np.array(edges).reshape(-1, *edge.shape[1:])
+
+
 class SDCATwin:
     """SDCA with safeguarded Newton line search and gap sampling."""
 

@@ -10,7 +10,7 @@ from cython.view cimport array as cython_array
 from libc.string cimport memcpy
 
 from ._chain cimport Workspace, forward_backward, log_partition, viterbi
-from ._vecmath cimport Stored, axpy, dot, skip, vfollow, vxlogx
+from ._vecmath cimport Stored, axpy, skip, vfollow, vxlogx
 
 ctypedef fused real:
     float
@@ -156,78 +156,31 @@ def settle(
     const real[:, :, ::1] edge,             # in, (M, K, K)
     const long long[::1] offsets,           # in, (n + 1,)
     const long long[::1] edge_offsets,      # in, (n + 1,)
+    const double[::1] weight,               # in, (n,)
     Py_ssize_t begin, Py_ssize_t end,
+    double[:, ::1] edge_total,              # in, out, (K, K)
     double[::1] values,                     # out, (n,)
 ):
     """Make the nodes but the first those that the edges lead to, for the chains begin
-    <= i < end, and write their entropy.
+    <= i < end, add weight[i] times the edges of each to ``edge_total``, and write their
+    entropy.
     """
-    cdef Py_ssize_t i, t, n = node.shape[1]
+    cdef Py_ssize_t i, t, length, n = node.shape[1]
     cdef Follower follower = along(node, edge)
-    cdef double* to
+    cdef double* q
     with nogil:
         for i in range(begin, end):
-            values[i] = 0.0
-            if offsets[i + 1] == offsets[i]:
-                continue
-            if offsets[i + 1] == offsets[i] + 1:
-                values[i] = -vxlogx(&node[offsets[i], 0], n)
-            for t in range(offsets[i + 1] - offsets[i] - 1):
+            length = offsets[i + 1] - offsets[i]
+            values[i] = -vxlogx(&node[offsets[i], 0], n) if length == 1 else 0.0
+            for t in range(length - 1):
                 if t > 0:
                     values[i] += vxlogx(&node[offsets[i] + t, 0], n)
-                values[i] -= vxlogx(
-                    follower.follow(offsets[i] + t, edge_offsets[i] + t), n * n
+                q = follower.follow(offsets[i] + t, edge_offsets[i] + t)
+                values[i] -= vxlogx(q, n * n)
+                axpy(weight[i], q, &edge_total[0, 0], n * n)
+                memcpy(
+                    &node[offsets[i] + t + 1, 0], &follower.to[0], n * sizeof(double)
                 )
-                to = &node[offsets[i] + t + 1, 0]
-                memcpy(to, &follower.to[0], n * sizeof(double))
-
-
-def add_edges(
-    double[:, ::1] node,                    # in, (N, K)
-    const real[:, :, ::1] edge,             # in, (M, K, K)
-    const long long[::1] offsets,           # in, (n + 1,)
-    const long long[::1] edge_offsets,      # in, (n + 1,)
-    const double[::1] weight,               # in, (n,)
-    Py_ssize_t begin, Py_ssize_t end,
-    double[:, ::1] total,                   # in, out, (K, K)
-):
-    """Add weight[i] times the edge marginals of the chains begin <= i < end."""
-    cdef Py_ssize_t i, t, n = total.shape[0]
-    cdef Follower follower = along(node, edge)
-    with nogil:
-        for i in range(begin, end):
-            for t in range(edge_offsets[i + 1] - edge_offsets[i]):
-                axpy(
-                    weight[i], follower.follow(offsets[i] + t, edge_offsets[i] + t),
-                    &total[0, 0], n * n,
-                )
-
-
-def expected_scores(
-    double[:, ::1] node,                    # in, (N, K)
-    const real[:, :, ::1] edge,             # in, (M, K, K)
-    const long long[::1] offsets,           # in, (n + 1,)
-    const long long[::1] edge_offsets,      # in, (n + 1,)
-    const double[:, ::1] node_scores,       # in, (N, K)
-    const double[:, ::1] transition,        # in, (K, K)
-    Py_ssize_t begin, Py_ssize_t end,
-    double[::1] values,                     # out, (n,)
-):
-    """Write <marginals, scores> of the chains begin <= i < end."""
-    cdef Py_ssize_t i, t, n = node.shape[1]
-    cdef Follower follower = along(node, edge)
-    cdef double value
-    with nogil:
-        for i in range(begin, end):
-            value = 0.0
-            for t in range(offsets[i], offsets[i + 1]):
-                value += dot(&node[t, 0], &node_scores[t, 0], n)
-            for t in range(edge_offsets[i + 1] - edge_offsets[i]):
-                value += dot(
-                    follower.follow(offsets[i] + t, edge_offsets[i] + t),
-                    &transition[0, 0], n * n,
-                )
-            values[i] = value
 
 
 def path_scores(

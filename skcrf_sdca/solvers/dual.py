@@ -4,6 +4,8 @@ A dual solver holds marginals mu and w = what(mu). Each visit of its kernel move
 and each certificate makes w anew from the marginals, so that rounding does not gather.
 """
 
+from abc import abstractmethod
+
 from skcrf_sdca.solvers.base import EpochSolver
 
 
@@ -18,8 +20,6 @@ class DualSolver(EpochSolver):
         mu.
     entropy, gaps : ndarrays of shape (n,)
         H(mu_i), and the gap of each sequence when last visited.
-    certified_gaps : ndarray of shape (n,)
-        The gap of each sequence at the last certificate.
     """
 
     def epoch(self):
@@ -32,10 +32,15 @@ class DualSolver(EpochSolver):
         self.n_updates += n_visits
         self.n_oracle_calls = self.kernel.n_oracle_calls
 
+    @abstractmethod
+    def settle(self):
+        """Make the marginals agree with each other; return the total of the edges."""
+
     def certify(self):
         """Make w anew from the marginals and certify it."""
-        _, self.certified_gaps, certificate = self.problem.certify_dual(
-            self.marginals, self.entropy, out=self.model.w
+        edge_total = self.settle()
+        _, certificate = self.problem.certify_dual(
+            self.marginals.node, edge_total, self.entropy, out=self.model.w
         )
         return certificate
 

@@ -71,7 +71,11 @@ class OEG(DualSolver):
             step=np.full(n, step_init),
         )
         self.kernel.marginalise()
-        problem.dual_to_primal(self.marginals, out=self.model.w)
+        problem.dual_to_primal(self.marginals.node, self.settle(), out=self.model.w)
+
+    def settle(self):
+        """Return the total of the edges, of marginals that agree as they are."""
+        return self.marginals.edge_total(self.problem.weight)
 
     def _first_parameters(self, init_score, state):
         problem = self.problem

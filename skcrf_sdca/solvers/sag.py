@@ -68,7 +68,10 @@ class SAG(EpochSolver):
             skipping=line_search_skipping,
         )
         self.model = first_model(problem, state)
-        self.target = problem.new_model(problem.dual_to_primal(self.marginals))
+        edge_total = self.marginals.edge_total(problem.weight)
+        self.target = problem.new_model(
+            problem.dual_to_primal(self.marginals.node, edge_total)
+        )
         sampler = SCHEMES[sampling].make(problem, sampling_mix)
         for i in np.flatnonzero(self.visited) if own else ():
             sampler.set_value(i, self.lipschitz[i])

@@ -61,9 +61,13 @@ class SDCA(DualSolver):
             single = problem.scale.max() <= LARGEST_SINGLE_SCALE
             dual_dtype = "float32" if single else "float64"
         self.marginals = self._first_marginals(init_smoothing, dual_dtype, state)
-        self.entropy = self.marginals.settle(n_jobs=problem.n_jobs)
+        edge_total, self.entropy = self.marginals.settle(
+            problem.weight, n_jobs=problem.n_jobs
+        )
         self.gaps = np.full(problem.n_sequences, first_gap(problem))
-        self.model = problem.new_model(problem.dual_to_primal(self.marginals))
+        self.model = problem.new_model(
+            problem.dual_to_primal(self.marginals.node, edge_total)
+        )
         self.kernel = SDCAKernel(
             problem.rows,
             self.model.weights(),
@@ -104,7 +108,8 @@ class SDCA(DualSolver):
     def _best_rest(self, marginals, ratio):
         """Return the rest in [ratio, 1] with the largest dual, see `move_to_labels`."""
         problem = self.problem
-        w = problem.dual_to_primal(marginals)
+        edge_total, _ = marginals.settle(problem.weight, n_jobs=problem.n_jobs)
+        w = problem.dual_to_primal(marginals.node, edge_total)
         penalty = 0.5 * problem.alpha * inner(w, w)
         entropy = marginals.entropy_by_rest(
             problem.labels, problem.weight, n_jobs=problem.n_jobs
@@ -116,10 +121,12 @@ class SDCA(DualSolver):
 
         return np.exp(minimize_scalar(negative_dual, bounds=(np.log(ratio), 0.0)).x)
 
-    def certify(self):
-        """Settle the marginals, make w anew from them and certify it."""
-        self.entropy[:] = self.marginals.settle(n_jobs=self.problem.n_jobs)
-        return super().certify()
+    def settle(self):
+        """Make nodes and H(mu_i) agree with the edges; return the edges' total."""
+        edge_total, self.entropy[:] = self.marginals.settle(
+            self.problem.weight, n_jobs=self.problem.n_jobs
+        )
+        return edge_total
 
     def state(self):
         """Return the marginals."""
