@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skcrf_sdca import oracle
+from skcrf_sdca._kernels._sdca import SDCAKernel
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.problem import Problem
@@ -454,6 +455,37 @@ def test_precision_of_the_dual_follows_alpha(alpha, dtype):
     problem = make_problem(n_sequences=40, alpha=alpha)
     solver = make_sdca(problem, dual_dtype="auto")
     assert solver.marginals.edge.dtype == dtype
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda edge: edge[:-1],
+        lambda edge: edge.astype(np.float16),
+        np.asfortranarray,
+        lambda edge: edge[:, :, :2].copy(),
+    ],
+)
+def test_the_kernel_refuses_edges_that_it_cannot_move(problem, wrong):
+    solver = make_sdca(problem)
+    arguments = {
+        "edge_offsets": solver.marginals.edge_offsets,
+        "node": solver.marginals.node,
+        "edge": wrong(solver.marginals.edge),
+        "entropy": solver.entropy,
+        "fixed_step": 0.0,
+        "line_search_tol": 1e-3,
+    }
+    with pytest.raises(ValueError, match="it must be of shape"):
+        SDCAKernel(
+            problem.rows,
+            solver.model.weights(),
+            problem.offsets,
+            problem.scale,
+            solver.gaps,
+            solver.kernel.sampler,
+            **arguments,
+        )
 
 
 def test_fixed_step_ends_at_the_optimum(problem, optimum):

@@ -21,8 +21,6 @@ import numpy as np
 # own arithmetic, or of edges stored in single precision.
 cdef double ROUNDING = 1e-12
 cdef double ROUNDING_SINGLE = 1e-6
-# A gap that is no larger than so many times the rounding is found in a slower way.
-cdef double SMALL_GAP = 10.0
 cdef int MAX_HALVINGS = 40
 
 
@@ -43,6 +41,11 @@ cdef class SDCAKernel(DualVisitor):
     fixed_step : float
         Step of every visit; 0 for the exact line search.
     line_search_tol : float
+
+    Raises
+    ------
+    ValueError
+        If the edges are not a C-contiguous array of that shape and type.
     """
 
     cdef readonly Py_ssize_t n_evaluations
@@ -73,6 +76,15 @@ cdef class SDCAKernel(DualVisitor):
         edge, entropy, double fixed_step, double line_search_tol,
     ):
         super().__init__(rows, weights, offsets, scale, gaps, sampler)
+        shape = (edge_offsets[-1], self.n_labels, self.n_labels)
+        if (
+            edge.shape != shape or edge.dtype not in (np.float32, np.float64)
+            or not edge.flags.c_contiguous or not edge.flags.writeable
+        ):
+            raise ValueError(
+                f"edge is an array of shape {edge.shape} and dtype {edge.dtype}; it "
+                f"must be of shape {shape}, float32 or float64, C-contiguous, writeable"
+            )
         self.edge_offsets = edge_offsets
         self.node, self.entropy = node, entropy
         self.edge = edge.reshape(-1).view(np.uint8)
@@ -110,7 +122,8 @@ cdef class SDCAKernel(DualVisitor):
         gap = log_partition - expected - self.entropy[i]
         if gap != gap:
             return False
-        if gap <= SMALL_GAP * self.rounding * (1.0 + fabs(log_partition)):
+        if gap <= self.rounding * (1.0 + fabs(log_partition)):
+            # Where the difference has lost its digits, as a sum of positive terms.
             gap = move(&segment, 0.0)
         self.record_gap(i, max(gap, 0.0))
         self.sums.set(i, first, length, &self.node_direction[0])

@@ -94,7 +94,7 @@ class SDCA(DualSolver):
                 dtype=dtype,
             )
         check_same_sequences(state["node"], state["offsets"], problem)
-        edge = state["edge"].astype(dtype)
+        edge = state["edge"].astype(dtype, order="C")
         marginals = Marginals(state["node"].copy(), edge, problem.offsets)
         if problem.alpha < state["alpha"]:
             rest = self._best_rest(marginals, problem.alpha / state["alpha"])
