@@ -63,7 +63,7 @@ def test_slope_at_the_border_is_finite(stored):
 
 
 def ratio_of(p, target):
-    """Return what skcrf_aim writes."""
+    """Return what aim writes."""
     end = np.maximum(target.astype(np.float64), 1e-30)
     return ((target.astype(np.float64) - p) / end).astype(np.float32)
 

@@ -19,14 +19,24 @@ from libc.math cimport NAN, exp, log
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from skcrf_sdca._kernels import PLAIN_LOOPS
+
 from ._math cimport logsumexp, maximum, minimum, total
 from ._vecmath cimport (
     add_outer, axpy, row_times_matrix, scale_matrix, vexp,
 )
 
 cdef extern from "maxplus.h" nogil:
-    void skcrf_row_plus_matrix(
+    void skcrf_row_plus_matrix_clones(
         const double*, const double*, double*, Py_ssize_t) noexcept
+    void skcrf_row_plus_matrix_plain(
+        const double*, const double*, double*, Py_ssize_t) noexcept
+
+cdef void (*row_plus_matrix)(
+    const double*, const double*, double*, Py_ssize_t) noexcept nogil
+row_plus_matrix = (
+    skcrf_row_plus_matrix_plain if PLAIN_LOOPS else skcrf_row_plus_matrix_clones
+)
 
 # exp(-600) / K is far above the smallest double, exp(-708).
 cdef double LARGEST_SPREAD = 600.0
@@ -282,7 +292,7 @@ cdef double viterbi(
     for t in range(1, length):
         row = work.forward + t * n
         reached = work.message + t * n
-        skcrf_row_plus_matrix(row - n, work.transition, reached, n)
+        row_plus_matrix(row - n, work.transition, reached, n)
         for k in range(n):
             row[k] = reached[k] + node_scores[t * n + k]
     path[length - 1] = 0
@@ -310,3 +320,8 @@ cdef int origin(
         if best[j] + transition[j * n] == reached:
             first = <int> j
     return first
+
+
+def plain_loops():
+    """Return whether the plain build of maxplus.c is in use; for the tests."""
+    return row_plus_matrix == skcrf_row_plus_matrix_plain

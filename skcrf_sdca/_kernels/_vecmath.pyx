@@ -1,79 +1,95 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Vector arithmetic over contiguous blocks: hands vecmath.c on to the other kernels.
 
-Owns no arithmetic of its own. Of the Python functions at the end, all but `inner` exist
-for the tests.
+Owns the choice between its builds, and no arithmetic. Of the Python functions at the
+end, all but `inner` exist for the tests.
 """
 
 from cython.view cimport array as cython_array
+
+from skcrf_sdca._kernels import PLAIN_LOOPS
 
 ctypedef fused real:
     float
     double
 
 
-cdef extern from "vecmath.h" nogil:
-    void skcrf_exp(const double*, double, double*, Py_ssize_t) noexcept
-    double skcrf_xlogx(const double*, Py_ssize_t) noexcept
-    double skcrf_aim_double(
-        const double*, const double*, const double*, Py_ssize_t, double*, float*,
-        double*) noexcept
-    void skcrf_slope_double(
-        const double*, const double*, double, Py_ssize_t, double*, double*) noexcept
-    void skcrf_slope_near_double(
-        const double*, const float*, float, Py_ssize_t, double*, double*) noexcept
-    double skcrf_move_double(
-        const double*, const double*, const float*, double, Py_ssize_t,
-        double*) noexcept
-    void skcrf_follow_double(
-        const double*, const double*, Py_ssize_t, double*, double*) noexcept
-    double skcrf_aim_single(
-        const double*, const float*, const double*, Py_ssize_t, float*, float*,
-        double*) noexcept
-    void skcrf_slope_single(
-        const float*, const float*, double, Py_ssize_t, double*, double*) noexcept
-    void skcrf_slope_near_single(
-        const float*, const float*, float, Py_ssize_t, double*, double*) noexcept
-    double skcrf_move_single(
-        const float*, const float*, const float*, double, Py_ssize_t,
-        float*) noexcept
-    void skcrf_follow_single(
-        const float*, const double*, Py_ssize_t, double*, double*) noexcept
-    void skcrf_row_times_matrix(
-        const double*, const double*, double*, Py_ssize_t) noexcept
-    void skcrf_scale_matrix(
-        const double*, const double*, const double*, double*, Py_ssize_t) noexcept
-    void skcrf_add_outer(
-        const double*, const double*, double*, Py_ssize_t) noexcept
-    void skcrf_axpy(double, const double*, double*, Py_ssize_t) noexcept
-    void skcrf_pull(
-        const int*, Py_ssize_t, int, int*, const double*, const double*,
-        const double*, double*, Py_ssize_t) noexcept
-    void skcrf_gather(
-        const double*, const int*, Py_ssize_t, const double*, double*,
-        Py_ssize_t) noexcept
-    void skcrf_scatter(
-        double, const double*, const int*, Py_ssize_t, const double*, double*,
-        Py_ssize_t) noexcept
-    void skcrf_change(
-        const double*, const double*, Py_ssize_t, Py_ssize_t, double*,
-        double*) noexcept
-    void skcrf_prefetch(
-        const int*, Py_ssize_t, const double*, Py_ssize_t) noexcept
-    double skcrf_dot(const double*, const double*, Py_ssize_t) noexcept
-    void skcrf_gather_each(
-        const double*, const int*, const long long*, Py_ssize_t, const double*,
-        double*, Py_ssize_t) noexcept
+cdef extern from "vecmath.h":
+    struct skcrf_vecmath:
+        void (*exp)(const double*, double, double*, Py_ssize_t) noexcept nogil
+        double (*xlogx)(const double*, Py_ssize_t) noexcept nogil
+        double (*aim_double)(
+            const double*, const double*, const double*, Py_ssize_t, double*, float*,
+            double*) noexcept nogil
+        void (*slope_double)(
+            const double*, const double*, double, Py_ssize_t, double*,
+            double*) noexcept nogil
+        void (*slope_near_double)(
+            const double*, const float*, float, Py_ssize_t, double*,
+            double*) noexcept nogil
+        double (*move_double)(
+            const double*, const double*, const float*, double, Py_ssize_t,
+            double*) noexcept nogil
+        void (*follow_double)(
+            const double*, const double*, Py_ssize_t, double*, double*) noexcept nogil
+        double (*aim_single)(
+            const double*, const float*, const double*, Py_ssize_t, float*, float*,
+            double*) noexcept nogil
+        void (*slope_single)(
+            const float*, const float*, double, Py_ssize_t, double*,
+            double*) noexcept nogil
+        void (*slope_near_single)(
+            const float*, const float*, float, Py_ssize_t, double*,
+            double*) noexcept nogil
+        double (*move_single)(
+            const float*, const float*, const float*, double, Py_ssize_t,
+            float*) noexcept nogil
+        void (*follow_single)(
+            const float*, const double*, Py_ssize_t, double*, double*) noexcept nogil
+        void (*row_times_matrix)(
+            const double*, const double*, double*, Py_ssize_t) noexcept nogil
+        void (*scale_matrix)(
+            const double*, const double*, const double*, double*,
+            Py_ssize_t) noexcept nogil
+        void (*add_outer)(
+            const double*, const double*, double*, Py_ssize_t) noexcept nogil
+        void (*axpy)(double, const double*, double*, Py_ssize_t) noexcept nogil
+        void (*pull)(
+            const int*, Py_ssize_t, int, int*, const double*, const double*,
+            const double*, double*, Py_ssize_t) noexcept nogil
+        void (*gather)(
+            const double*, const int*, Py_ssize_t, const double*, double*,
+            Py_ssize_t) noexcept nogil
+        void (*scatter)(
+            double, const double*, const int*, Py_ssize_t, const double*, double*,
+            Py_ssize_t) noexcept nogil
+        void (*change)(
+            const double*, const double*, Py_ssize_t, Py_ssize_t, double*,
+            double*) noexcept nogil
+        void (*prefetch)(
+            const int*, Py_ssize_t, const double*, Py_ssize_t) noexcept nogil
+        double (*dot)(const double*, const double*, Py_ssize_t) noexcept nogil
+        void (*gather_each)(
+            const double*, const int*, const long long*, Py_ssize_t, const double*,
+            double*, Py_ssize_t) noexcept nogil
+
+    const skcrf_vecmath skcrf_vecmath_clones
+    const skcrf_vecmath skcrf_vecmath_plain
+
+
+cdef const skcrf_vecmath* ops = (
+    &skcrf_vecmath_plain if PLAIN_LOOPS else &skcrf_vecmath_clones
+)
 
 
 cdef void vexp(
     const double* x, double shift, double* out, Py_ssize_t n
 ) noexcept nogil:
-    skcrf_exp(x, shift, out, n)
+    ops.exp(x, shift, out, n)
 
 
 cdef double vxlogx(const double* p, Py_ssize_t n) noexcept nogil:
-    return skcrf_xlogx(p, n)
+    return ops.xlogx(p, n)
 
 
 cdef double vaim(
@@ -81,12 +97,12 @@ cdef double vaim(
     float* ratio, double* direction_sum
 ) noexcept nogil:
     if p.single:
-        return skcrf_aim_single(
+        return ops.aim_single(
             target, <float*> p.first, scores, n, <float*> stored.first, ratio,
             direction_sum
         )
     else:
-        return skcrf_aim_double(
+        return ops.aim_double(
             target, <double*> p.first, scores, n, <double*> stored.first, ratio,
             direction_sum
         )
@@ -97,11 +113,11 @@ cdef void vslope(
     double* curvature
 ) noexcept nogil:
     if p.single:
-        skcrf_slope_single(
+        ops.slope_single(
             <float*> p.first, <float*> target.first, step, n, slope, curvature
         )
     else:
-        skcrf_slope_double(
+        ops.slope_double(
             <double*> p.first, <double*> target.first, step, n, slope, curvature
         )
 
@@ -111,11 +127,11 @@ cdef void vslope_near(
     double* curvature
 ) noexcept nogil:
     if target.single:
-        skcrf_slope_near_single(
+        ops.slope_near_single(
             <float*> target.first, ratio, rest, n, slope, curvature
         )
     else:
-        skcrf_slope_near_double(
+        ops.slope_near_double(
             <double*> target.first, ratio, rest, n, slope, curvature
         )
 
@@ -124,12 +140,12 @@ cdef double vmove(
     Stored p, Stored target, const float* ratio, double step, Py_ssize_t n, Stored out
 ) noexcept nogil:
     if p.single:
-        return skcrf_move_single(
+        return ops.move_single(
             <float*> p.first, <float*> target.first, ratio, step, n,
             <float*> out.first
         )
     else:
-        return skcrf_move_double(
+        return ops.move_double(
             <double*> p.first, <double*> target.first, ratio, step, n,
             <double*> out.first
         )
@@ -139,11 +155,11 @@ cdef void vfollow(
     Stored edge, const double* start, Py_ssize_t n, double* out, double* to
 ) noexcept nogil:
     if edge.single:
-        skcrf_follow_single(
+        ops.follow_single(
             <float*> edge.first, start, n, out, to
         )
     else:
-        skcrf_follow_double(
+        ops.follow_double(
             <double*> edge.first, start, n, out, to
         )
 
@@ -151,84 +167,89 @@ cdef void vfollow(
 cdef void row_times_matrix(
     const double* row, const double* matrix, double* out, Py_ssize_t n
 ) noexcept nogil:
-    skcrf_row_times_matrix(row, matrix, out, n)
+    ops.row_times_matrix(row, matrix, out, n)
 
 
 cdef void scale_matrix(
     const double* left, const double* matrix, const double* right, double* out,
     Py_ssize_t n
 ) noexcept nogil:
-    skcrf_scale_matrix(left, matrix, right, out, n)
+    ops.scale_matrix(left, matrix, right, out, n)
 
 
 cdef void add_outer(
     const double* left, const double* right, double* out, Py_ssize_t n
 ) noexcept nogil:
-    skcrf_add_outer(left, right, out, n)
+    ops.add_outer(left, right, out, n)
 
 
 cdef void axpy(double a, const double* x, double* y, Py_ssize_t n) noexcept nogil:
-    skcrf_axpy(a, x, y, n)
+    ops.axpy(a, x, y, n)
 
 
 cdef void pull(
     const int* index, Py_ssize_t count, int move, int* moves, const double* shrunk,
     const double* gained, const double* target, double* rows, Py_ssize_t n
 ) noexcept nogil:
-    skcrf_pull(index, count, move, moves, shrunk, gained, target, rows, n)
+    ops.pull(index, count, move, moves, shrunk, gained, target, rows, n)
 
 
 cdef void gather(
     const double* a, const int* index, Py_ssize_t count, const double* rows, double* y,
     Py_ssize_t n
 ) noexcept nogil:
-    skcrf_gather(a, index, count, rows, y, n)
+    ops.gather(a, index, count, rows, y, n)
 
 
 cdef void scatter(
     double step, const double* a, const int* index, Py_ssize_t count, const double* x,
     double* rows, Py_ssize_t n
 ) noexcept nogil:
-    skcrf_scatter(step, a, index, count, x, rows, n)
+    ops.scatter(step, a, index, count, x, rows, n)
 
 
 cdef void vchange(
     const double* to, const double* start, Py_ssize_t count, Py_ssize_t n,
     double* change, double* change_sum
 ) noexcept nogil:
-    skcrf_change(to, start, count, n, change, change_sum)
+    ops.change(to, start, count, n, change, change_sum)
 
 
 cdef void prefetch(
     const int* index, Py_ssize_t count, const double* rows, Py_ssize_t n
 ) noexcept nogil:
-    skcrf_prefetch(index, count, rows, n)
+    ops.prefetch(index, count, rows, n)
 
 
 cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil:
-    return skcrf_dot(x, y, n)
+    return ops.dot(x, y, n)
 
 
 cdef void gather_each(
     const double* a, const int* index, const long long* bounds, Py_ssize_t count,
     const double* rows, double* y, Py_ssize_t n
 ) noexcept nogil:
-    skcrf_gather_each(a, index, bounds, count, rows, y, n)
+    ops.gather_each(a, index, bounds, count, rows, y, n)
 
 
 def inner(const double[::1] x, const double[::1] y):
     """Return sum_i x[i] y[i]: the same bits whatever the threads of BLAS."""
-    return skcrf_dot(&x[0], &y[0], x.shape[0])
+    return ops.dot(&x[0], &y[0], x.shape[0])
+
+
+def plain_loops():
+    """Return whether the plain build is in use."""
+    return ops == &skcrf_vecmath_plain
 
 
 def exp(const double[::1] x, double shift, double[::1] out):
-    """Write exp(x - shift) to ``out``; see skcrf_exp."""
-    skcrf_exp(&x[0], shift, &out[0], x.shape[0])
+    """Write exp(x - shift) to ``out``; see vecmath.h."""
+    ops.exp(&x[0], shift, &out[0], x.shape[0])
 
 
 def xlogx(const double[::1] p):
-    """Return the sum of p log p; see skcrf_xlogx."""
-    return skcrf_xlogx(&p[0], p.shape[0])
+    """Return the sum of p log p; see vecmath.h."""
+    return ops.xlogx(&p[0], p.shape[0])
 
 
 cdef Stored stored(const real[::1] x):
@@ -252,14 +273,14 @@ def aim(const double[::1] target, const real[::1] p, const double[::1] scores):
 
 
 def slope(const real[::1] p, const real[::1] target, double step):
-    """Return the slope and curvature sums at ``step``; see skcrf_slope."""
+    """Return the slope and curvature sums at ``step``; see vecmath.h."""
     cdef double first, second
     vslope(stored(p), stored(target), step, p.shape[0], &first, &second)
     return first, second
 
 
 def slope_near(const real[::1] target, const float[::1] ratio, float rest):
-    """Return slope and curvature in single precision; see skcrf_slope_near."""
+    """Return slope and curvature in single precision; see vecmath.h."""
     cdef double first, second
     vslope_near(stored(target), &ratio[0], rest, ratio.shape[0], &first, &second)
     return first, second
@@ -269,7 +290,7 @@ def move(
     const real[::1] p, const real[::1] target, const float[::1] ratio, double step,
     real[::1] out,
 ):
-    """Write the moved marginals, return their divergence; see skcrf_move."""
+    """Write the moved marginals, return their divergence; see vecmath.h."""
     return vmove(
         stored(p), stored(target), &ratio[0], step, p.shape[0], stored(out)
     )
@@ -279,6 +300,6 @@ def follow(
     const real[:, ::1] edge, const double[::1] start, double[:, ::1] out,
     double[::1] to,
 ):
-    """Write the edge and the node after it; see skcrf_follow."""
+    """Write the edge and the node after it; see vecmath.h."""
     cdef Stored first = Stored(<char*> &edge[0, 0], real is float)
     vfollow(first, &start[0], edge.shape[0], &out[0, 0], &to[0])

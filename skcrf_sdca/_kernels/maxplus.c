@@ -3,9 +3,9 @@
 
 #include "clones.h"
 
-CLONES void skcrf_row_plus_matrix(const double *restrict row,
-                                  const double *restrict matrix, double *restrict out,
-                                  ptrdiff_t n)
+CLONES void LOOPS(skcrf_row_plus_matrix)(const double *restrict row,
+                                         const double *restrict matrix,
+                                         double *restrict out, ptrdiff_t n)
 {
     for (ptrdiff_t k = 0; k < n; k++)
         out[k] = row[0] + matrix[k];

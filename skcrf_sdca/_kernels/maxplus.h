@@ -1,5 +1,6 @@
 /* Products in the (max, +) semiring, compiled without -ffast-math: a score of -inf or
- * NaN means what it means in IEEE arithmetic, and the sums have the bits of plain ones. */
+ * NaN means what it means in IEEE arithmetic, and the sums have the bits of plain ones.
+ * Built twice: see clones.h. */
 #ifndef SKCRF_MAXPLUS_H
 #define SKCRF_MAXPLUS_H
 
@@ -7,7 +8,9 @@
 
 /* out[k] = max_j(row[j] + matrix[j, k]), matrix (n, n) with rows contiguous. A NaN counts
  * for j = 0, as the start of the comparisons, and for no other j. */
-void skcrf_row_plus_matrix(const double *row, const double *matrix, double *out,
-                           ptrdiff_t n);
+void skcrf_row_plus_matrix_clones(const double *row, const double *matrix, double *out,
+                                  ptrdiff_t n);
+void skcrf_row_plus_matrix_plain(const double *row, const double *matrix, double *out,
+                                 ptrdiff_t n);
 
 #endif

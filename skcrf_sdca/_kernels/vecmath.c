@@ -49,8 +49,8 @@ static inline float log1p_single(float x)
     return p * r + (float)e * 0.69314718f;
 }
 
-CLONES void skcrf_exp(const double *restrict x, double shift, double *restrict out,
-                      ptrdiff_t n)
+CLONES static void vexp(const double *restrict x, double shift, double *restrict out,
+                        ptrdiff_t n)
 {
 #pragma omp simd
     for (ptrdiff_t i = 0; i < n; i++) {
@@ -59,7 +59,7 @@ CLONES void skcrf_exp(const double *restrict x, double shift, double *restrict o
     }
 }
 
-CLONES double skcrf_xlogx(const double *restrict p, ptrdiff_t n)
+CLONES static double xlogx(const double *restrict p, ptrdiff_t n)
 {
     double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
@@ -98,9 +98,9 @@ static inline float divergence_single(float t, float x)
 #undef DIVERGENCE
 #undef NAMED
 
-CLONES void skcrf_row_times_matrix(const double *restrict row,
-                                   const double *restrict matrix, double *restrict out,
-                                   ptrdiff_t n)
+CLONES static void row_times_matrix(const double *restrict row,
+                                    const double *restrict matrix, double *restrict out,
+                                    ptrdiff_t n)
 {
     for (ptrdiff_t k = 0; k < n; k++)
         out[k] = 0.0;
@@ -112,10 +112,10 @@ CLONES void skcrf_row_times_matrix(const double *restrict row,
     }
 }
 
-CLONES void skcrf_scale_matrix(const double *restrict left,
-                               const double *restrict matrix,
-                               const double *restrict right, double *restrict out,
-                               ptrdiff_t n)
+CLONES static void scale_matrix(const double *restrict left,
+                                const double *restrict matrix,
+                                const double *restrict right, double *restrict out,
+                                ptrdiff_t n)
 {
     for (ptrdiff_t j = 0; j < n; j++, matrix += n, out += n) {
         double scale = left[j];
@@ -125,8 +125,8 @@ CLONES void skcrf_scale_matrix(const double *restrict left,
     }
 }
 
-CLONES void skcrf_add_outer(const double *restrict left, const double *restrict right,
-                            double *restrict out, ptrdiff_t n)
+CLONES static void add_outer(const double *restrict left, const double *restrict right,
+                             double *restrict out, ptrdiff_t n)
 {
     for (ptrdiff_t j = 0; j < n; j++, out += n) {
         double scale = left[j];
@@ -136,8 +136,8 @@ CLONES void skcrf_add_outer(const double *restrict left, const double *restrict 
     }
 }
 
-CLONES void skcrf_axpy(double a, const double *restrict x, double *restrict y,
-                       ptrdiff_t n)
+CLONES static void axpy(double a, const double *restrict x, double *restrict y,
+                        ptrdiff_t n)
 {
 #pragma omp simd
     for (ptrdiff_t i = 0; i < n; i++)
@@ -160,10 +160,10 @@ static inline void prefetch_row(const double *x, ptrdiff_t n)
 /* Rows lie far apart: so many of them ahead are asked for while one is worked on. */
 #define AHEAD 6
 
-CLONES void skcrf_pull(const int *index, ptrdiff_t count, int move, int *moves,
-                       const double *shrunk, const double *gained,
-                       const double *restrict target, double *restrict rows,
-                       ptrdiff_t n)
+CLONES static void pull(const int *index, ptrdiff_t count, int move, int *moves,
+                        const double *shrunk, const double *gained,
+                        const double *restrict target, double *restrict rows,
+                        ptrdiff_t n)
 {
     for (ptrdiff_t j = 0; j < count; j++) {
         if (j + 2 * AHEAD < count)
@@ -184,8 +184,8 @@ CLONES void skcrf_pull(const int *index, ptrdiff_t count, int move, int *moves,
     }
 }
 
-CLONES void skcrf_gather(const double *a, const int *index, ptrdiff_t count,
-                         const double *restrict rows, double *restrict y, ptrdiff_t n)
+CLONES static void gather(const double *a, const int *index, ptrdiff_t count,
+                          const double *restrict rows, double *restrict y, ptrdiff_t n)
 {
     for (ptrdiff_t j = 0; j < count; j++) {
         const double *restrict x = rows + index[j] * n;
@@ -195,9 +195,9 @@ CLONES void skcrf_gather(const double *a, const int *index, ptrdiff_t count,
     }
 }
 
-CLONES void skcrf_scatter(double step, const double *a, const int *index,
-                          ptrdiff_t count, const double *restrict x,
-                          double *restrict rows, ptrdiff_t n)
+CLONES static void scatter(double step, const double *a, const int *index,
+                           ptrdiff_t count, const double *restrict x,
+                           double *restrict rows, ptrdiff_t n)
 {
     for (ptrdiff_t j = 0; j < count; j++) {
         double *restrict y = rows + index[j] * n;
@@ -208,9 +208,9 @@ CLONES void skcrf_scatter(double step, const double *a, const int *index,
     }
 }
 
-CLONES void skcrf_change(const double *restrict to, const double *restrict from,
-                         ptrdiff_t count, ptrdiff_t n, double *restrict change,
-                         double *restrict change_sum)
+CLONES static void change(const double *restrict to, const double *restrict from,
+                          ptrdiff_t count, ptrdiff_t n, double *restrict change,
+                          double *restrict change_sum)
 {
     for (ptrdiff_t i = 0; i < n; i++)
         change_sum[i] = 0.0;
@@ -223,13 +223,14 @@ CLONES void skcrf_change(const double *restrict to, const double *restrict from,
     }
 }
 
-void skcrf_prefetch(const int *index, ptrdiff_t count, const double *rows, ptrdiff_t n)
+static void prefetch(const int *index, ptrdiff_t count, const double *rows, ptrdiff_t n)
 {
     for (ptrdiff_t j = 0; j < count; j++)
         prefetch_row(rows + index[j] * n, n);
 }
 
-CLONES double skcrf_dot(const double *restrict x, const double *restrict y, ptrdiff_t n)
+CLONES static double dot(const double *restrict x, const double *restrict y,
+                         ptrdiff_t n)
 {
     double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
@@ -247,9 +248,10 @@ CLONES double skcrf_dot(const double *restrict x, const double *restrict y, ptrd
 #define PREFETCH_READ(x) ((void)(x))
 #endif
 
-CLONES void skcrf_gather_each(const double *a, const int *index, const long long *bounds,
-                              ptrdiff_t count, const double *restrict rows,
-                              double *restrict y, ptrdiff_t n)
+CLONES static void gather_each(const double *a, const int *index,
+                               const long long *bounds, ptrdiff_t count,
+                               const double *restrict rows, double *restrict y,
+                               ptrdiff_t n)
 {
     ptrdiff_t last = bounds[count] - 1;
     for (ptrdiff_t t = 0; t < count; t++, y += n) {
@@ -267,3 +269,29 @@ CLONES void skcrf_gather_each(const double *a, const int *index, const long long
         }
     }
 }
+
+const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
+    .exp = vexp,
+    .xlogx = xlogx,
+    .aim_double = aim_double,
+    .slope_double = slope_double,
+    .slope_near_double = slope_near_double,
+    .move_double = move_double,
+    .follow_double = follow_double,
+    .aim_single = aim_single,
+    .slope_single = slope_single,
+    .slope_near_single = slope_near_single,
+    .move_single = move_single,
+    .follow_single = follow_single,
+    .row_times_matrix = row_times_matrix,
+    .scale_matrix = scale_matrix,
+    .add_outer = add_outer,
+    .axpy = axpy,
+    .pull = pull,
+    .gather = gather,
+    .scatter = scatter,
+    .change = change,
+    .prefetch = prefetch,
+    .dot = dot,
+    .gather_each = gather_each,
+};

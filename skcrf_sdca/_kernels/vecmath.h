@@ -1,4 +1,5 @@
-/* Vector arithmetic over contiguous blocks: the only unit compiled with -ffast-math.
+/* Vector arithmetic over contiguous blocks: the only unit compiled with -ffast-math. It
+ * is built twice, see clones.h, and each build hands on its functions as a table.
  *
  * Logarithms are made here, from the bits of the number and a short series: that
  * vectorises with any compiler on any processor, and gives the same result on all, but
@@ -15,12 +16,6 @@
 
 /* Probabilities below this are stored as 0 (no subnormals in the marginals). */
 #define SKCRF_TINY 1e-30
-
-/* out[i] = exp(x[i] - shift) for x[i] <= shift; arguments below -700 count as -700. */
-void skcrf_exp(const double *x, double shift, double *out, ptrdiff_t n);
-
-/* sum_i p[i] log p[i], with 0 log 0 = 0. */
-double skcrf_xlogx(const double *p, ptrdiff_t n);
 
 /* What moves marginals p toward a target t, with REAL the type in which both are stored.
  *
@@ -41,65 +36,79 @@ double skcrf_xlogx(const double *p, ptrdiff_t n);
  * follow: the edge (n, n) of a chain whose node before has the marginals `from`:
  *     out[j, k] = from[j] edge[j, k] / sum_k edge[j, k],   to[k] = sum_j out[j, k]. */
 #define SKCRF_MOVES(REAL, NAMED)                                                         \
-    double NAMED(aim)(const double *target, const REAL *p, const double *scores,         \
-                      ptrdiff_t n, REAL *stored, float *ratio, double *direction_sum);   \
-    void NAMED(slope)(const REAL *p, const REAL *target, double step, ptrdiff_t n,       \
-                      double *slope, double *curvature);                                 \
-    void NAMED(slope_near)(const REAL *target, const float *ratio, float rest,           \
-                           ptrdiff_t n, double *slope, double *curvature);               \
-    double NAMED(move)(const REAL *p, const REAL *target, const float *ratio,            \
-                       double step, ptrdiff_t n, REAL *out);                             \
-    void NAMED(follow)(const REAL *edge, const double *from, ptrdiff_t n, double *out,   \
-                       double *to);
-#define SKCRF_DOUBLE(function) skcrf_##function##_double
-#define SKCRF_SINGLE(function) skcrf_##function##_single
-SKCRF_MOVES(double, SKCRF_DOUBLE)
-SKCRF_MOVES(float, SKCRF_SINGLE)
+    double (*NAMED(aim))(const double *target, const REAL *p, const double *scores,      \
+                         ptrdiff_t n, REAL *stored, float *ratio,                        \
+                         double *direction_sum);                                         \
+    void (*NAMED(slope))(const REAL *p, const REAL *target, double step, ptrdiff_t n,    \
+                         double *slope, double *curvature);                              \
+    void (*NAMED(slope_near))(const REAL *target, const float *ratio, float rest,        \
+                              ptrdiff_t n, double *slope, double *curvature);            \
+    double (*NAMED(move))(const REAL *p, const REAL *target, const float *ratio,         \
+                          double step, ptrdiff_t n, REAL *out);                          \
+    void (*NAMED(follow))(const REAL *edge, const double *from, ptrdiff_t n,             \
+                          double *out, double *to);
+#define SKCRF_DOUBLE(function) function##_double
+#define SKCRF_SINGLE(function) function##_single
 
-/* out[k] = sum_j row[j] matrix[j, k], matrix (n, n) with rows contiguous. */
-void skcrf_row_times_matrix(const double *row, const double *matrix, double *out,
-                            ptrdiff_t n);
+struct skcrf_vecmath {
+    /* out[i] = exp(x[i] - shift) for x[i] <= shift; arguments below -700 count as -700. */
+    void (*exp)(const double *x, double shift, double *out, ptrdiff_t n);
 
-/* out[j, k] = left[j] matrix[j, k] right[k]. */
-void skcrf_scale_matrix(const double *left, const double *matrix, const double *right,
-                        double *out, ptrdiff_t n);
+    /* sum_i p[i] log p[i], with 0 log 0 = 0. */
+    double (*xlogx)(const double *p, ptrdiff_t n);
 
-/* out[j, k] += left[j] right[k]. */
-void skcrf_add_outer(const double *left, const double *right, double *out, ptrdiff_t n);
+    SKCRF_MOVES(double, SKCRF_DOUBLE)
+    SKCRF_MOVES(float, SKCRF_SINGLE)
 
-/* y += a x. */
-void skcrf_axpy(double a, const double *x, double *y, ptrdiff_t n);
+    /* out[k] = sum_j row[j] matrix[j, k], matrix (n, n) with rows contiguous. */
+    void (*row_times_matrix)(const double *row, const double *matrix, double *out,
+                             ptrdiff_t n);
 
-/* y = a x + b y, for the rows x of target and y of rows named by `index`, with
- *     b = shrunk[move] / shrunk[last],
- *     a = shrunk[move] (gained[move] - gained[last]),  last = moves[index[j]];
- * then moves[index[j]] = move. The indices are distinct. */
-void skcrf_pull(const int *index, ptrdiff_t count, int move, int *moves,
-                const double *shrunk, const double *gained, const double *target,
-                double *rows, ptrdiff_t n);
+    /* out[j, k] = left[j] matrix[j, k] right[k]. */
+    void (*scale_matrix)(const double *left, const double *matrix, const double *right,
+                         double *out, ptrdiff_t n);
 
-/* y += sum_j a[j] rows[index[j]], rows of n numbers. */
-void skcrf_gather(const double *a, const int *index, ptrdiff_t count,
-                  const double *rows, double *y, ptrdiff_t n);
+    /* out[j, k] += left[j] right[k]. */
+    void (*add_outer)(const double *left, const double *right, double *out,
+                      ptrdiff_t n);
 
-/* rows[index[j]] += step a[j] x, rows of n numbers; indices may repeat. */
-void skcrf_scatter(double step, const double *a, const int *index, ptrdiff_t count,
-                   const double *x, double *rows, ptrdiff_t n);
+    /* y += a x. */
+    void (*axpy)(double a, const double *x, double *y, ptrdiff_t n);
 
-/* change = to - from, over `count` blocks of `n` numbers, and its sum over the blocks. */
-void skcrf_change(const double *to, const double *from, ptrdiff_t count, ptrdiff_t n,
-                  double *change, double *change_sum);
+    /* y = a x + b y, for the rows x of target and y of rows named by `index`, with
+     *     b = shrunk[move] / shrunk[last],
+     *     a = shrunk[move] (gained[move] - gained[last]),  last = moves[index[j]];
+     * then moves[index[j]] = move. The indices are distinct. */
+    void (*pull)(const int *index, ptrdiff_t count, int move, int *moves,
+                 const double *shrunk, const double *gained, const double *target,
+                 double *rows, ptrdiff_t n);
 
-/* Ask for rows[index[j]], rows of n numbers, to be brought into the cache: a hint. */
-void skcrf_prefetch(const int *index, ptrdiff_t count, const double *rows,
-                    ptrdiff_t n);
+    /* y += sum_j a[j] rows[index[j]], rows of n numbers. */
+    void (*gather)(const double *a, const int *index, ptrdiff_t count,
+                   const double *rows, double *y, ptrdiff_t n);
 
-/* sum_i x[i] y[i]. */
-double skcrf_dot(const double *x, const double *y, ptrdiff_t n);
+    /* rows[index[j]] += step a[j] x, rows of n numbers; indices may repeat. */
+    void (*scatter)(double step, const double *a, const int *index, ptrdiff_t count,
+                    const double *x, double *rows, ptrdiff_t n);
 
-/* y_t += sum_j a[j] rows[index[j]] over bounds[t] <= j < bounds[t + 1], for each of the
- * `count` rows y_t of y; all rows have n numbers. */
-void skcrf_gather_each(const double *a, const int *index, const long long *bounds,
-                       ptrdiff_t count, const double *rows, double *y, ptrdiff_t n);
+    /* change = to - from, over `count` blocks of `n` numbers, and its sum over the
+     * blocks. */
+    void (*change)(const double *to, const double *from, ptrdiff_t count, ptrdiff_t n,
+                   double *change, double *change_sum);
+
+    /* Ask for rows[index[j]], rows of n numbers, to be brought into the cache: a hint. */
+    void (*prefetch)(const int *index, ptrdiff_t count, const double *rows,
+                     ptrdiff_t n);
+
+    /* sum_i x[i] y[i]. */
+    double (*dot)(const double *x, const double *y, ptrdiff_t n);
+
+    /* y_t += sum_j a[j] rows[index[j]] over bounds[t] <= j < bounds[t + 1], for each of
+     * the `count` rows y_t of y; all rows have n numbers. */
+    void (*gather_each)(const double *a, const int *index, const long long *bounds,
+                        ptrdiff_t count, const double *rows, double *y, ptrdiff_t n);
+};
+
+extern const struct skcrf_vecmath skcrf_vecmath_clones, skcrf_vecmath_plain;
 
 #endif

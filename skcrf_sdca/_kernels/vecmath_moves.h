@@ -2,10 +2,10 @@
  * have, with NAMED(f) the name of f for it and DIVERGENCE(m, t, x) = m log(m / t) - m + t,
  * x being m / t - 1. See vecmath.h. */
 
-CLONES double NAMED(aim)(const double *restrict target, const REAL *restrict p,
-                         const double *restrict scores, ptrdiff_t n,
-                         REAL *restrict stored, float *restrict ratio,
-                         double *restrict direction_sum)
+CLONES static double NAMED(aim)(const double *restrict target, const REAL *restrict p,
+                                const double *restrict scores, ptrdiff_t n,
+                                REAL *restrict stored, float *restrict ratio,
+                                double *restrict direction_sum)
 {
     double expected = 0.0;
 #pragma omp simd reduction(+ : expected)
@@ -20,9 +20,9 @@ CLONES double NAMED(aim)(const double *restrict target, const REAL *restrict p,
     return expected;
 }
 
-CLONES void NAMED(slope)(const REAL *restrict p, const REAL *restrict target,
-                         double step, ptrdiff_t n, double *restrict slope,
-                         double *restrict curvature)
+CLONES static void NAMED(slope)(const REAL *restrict p, const REAL *restrict target,
+                                double step, ptrdiff_t n, double *restrict slope,
+                                double *restrict curvature)
 {
     double first = 0.0, second = 0.0;
 #pragma omp simd reduction(+ : first, second)
@@ -37,9 +37,10 @@ CLONES void NAMED(slope)(const REAL *restrict p, const REAL *restrict target,
     *curvature = second;
 }
 
-CLONES void NAMED(slope_near)(const REAL *restrict target, const float *restrict ratio,
-                              float rest, ptrdiff_t n, double *restrict slope,
-                              double *restrict curvature)
+CLONES static void NAMED(slope_near)(const REAL *restrict target,
+                                     const float *restrict ratio, float rest,
+                                     ptrdiff_t n, double *restrict slope,
+                                     double *restrict curvature)
 {
     float first = 0.0f, second = 0.0f;
 #pragma omp simd reduction(+ : first, second)
@@ -53,9 +54,9 @@ CLONES void NAMED(slope_near)(const REAL *restrict target, const float *restrict
     *curvature = second;
 }
 
-CLONES double NAMED(move)(const REAL *restrict p, const REAL *restrict target,
-                          const float *restrict ratio, double step, ptrdiff_t n,
-                          REAL *restrict out)
+CLONES static double NAMED(move)(const REAL *restrict p, const REAL *restrict target,
+                                 const float *restrict ratio, double step, ptrdiff_t n,
+                                 REAL *restrict out)
 {
     double rest = 1.0 - step;
     float rest_single = (float)rest;
@@ -69,8 +70,8 @@ CLONES double NAMED(move)(const REAL *restrict p, const REAL *restrict target,
     return sum;
 }
 
-CLONES void NAMED(follow)(const REAL *restrict edge, const double *restrict from,
-                          ptrdiff_t n, double *restrict out, double *restrict to)
+CLONES static void NAMED(follow)(const REAL *restrict edge, const double *restrict from,
+                                 ptrdiff_t n, double *restrict out, double *restrict to)
 {
     for (ptrdiff_t k = 0; k < n; k++)
         to[k] = 0.0;

@@ -1,0 +1,74 @@
+"""The plain loops against the clones: the switch is read once, so each in a process."""
+
+import os
+import pickle
+import subprocess
+import sys
+
+import pytest
+from numpy.testing import assert_allclose
+
+FITS = """
+import pickle, sys, warnings
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca._kernels import _chain, _vecmath
+from skcrf_sdca.datasets import make_chains
+
+warnings.simplefilter("ignore", ConvergenceWarning)
+X, y = make_chains(60, n_labels=7, n_features=11, random_state=0)
+inputs = {"dense": X, "sparse": [csr_array(x) for x in X]}
+fixed = {"max_iter": 5, "tol": 0.0, "random_state": 0}
+estimators = {
+    "SDCA": SDCACRF(**fixed),
+    "SDCA, double": SDCACRF(**fixed, dual_dtype="float64", line_search_tol=1e-9),
+    "OEG": OEGCRF(**fixed),
+    "SAG": SAGNUSCRF(**fixed),
+}
+fits = {}
+for kind, crf in estimators.items():
+    for name, sequences in inputs.items():
+        crf.fit(sequences, y)
+        fits[kind, name] = {
+            "weights": [crf.coef_, crf.intercept_, crf.start_, crf.end_,
+                        crf.transition_],
+            "objectives": [crf.history_["primal"], crf.history_["dual"]],
+            "predictions": crf.predict(sequences).tolist(),
+        }
+plain = _vecmath.plain_loops(), _chain.plain_loops()
+pickle.dump((plain, fits), sys.stdout.buffer)
+"""
+# By default SDCA keeps marginals and searches its steps in single precision.
+ROUNDING = {"SDCA": 1e-5, "SDCA, double": 1e-9, "OEG": 1e-9, "SAG": 1e-9}
+RUNS = [(kind, x) for kind in ROUNDING for x in ("dense", "sparse")]
+
+
+def fitted(value):
+    """Return which loops ran, and the fits, with the variable set to ``value``."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", FITS],
+        env={**os.environ, "SKCRF_SDCA_PLAIN_LOOPS": value},
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return pickle.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def both():
+    return fitted("0"), fitted("1")
+
+
+def test_the_variable_switches_every_unit(both):
+    assert [plain for plain, _ in both] == [(False, False), (True, True)]
+
+
+@pytest.mark.parametrize("run", RUNS, ids="-".join)
+def test_same_results_to_rounding(both, run):
+    clones, plain = (fits[run] for _, fits in both)
+    rounding = ROUNDING[run[0]]
+    for name in "objectives", "weights":
+        for a, b in zip(clones[name], plain[name], strict=True):
+            assert_allclose(a, b, rtol=rounding, atol=rounding)
+    assert clones["predictions"] == plain["predictions"]
