@@ -9,7 +9,7 @@ the norm of the direction is taken.
 
 from libc.string cimport memset
 
-from ._vecmath cimport axpy, gather, gather_each, prefetch, scatter
+from ._vecmath cimport axpy, gather, gather_each, prefetch, scatter, scatter_each
 
 import numpy as np
 from scipy.sparse import issparse
@@ -85,20 +85,16 @@ cdef class FeatureRows:
     ) noexcept nogil:
         """Add coef += step sum_t x_t^T node_t."""
         cdef Py_ssize_t t, j
+        if self.is_sparse:
+            scatter_each(
+                step, self.entries, self.columns, &self.indptr[begin], end - begin,
+                node, coef, n_labels,
+            )
+            return
         for t in range(begin, end):
-            if self.is_sparse:
-                j = self.indptr[t]
-                scatter(
-                    step, self.entries + j, self.columns + j, self.indptr[t + 1] - j,
-                    node, coef, n_labels,
-                )
-            else:
-                for j in range(self.n_features):
-                    if self.dense[t, j] != 0.0:
-                        axpy(
-                            step * self.dense[t, j], node, coef + j * n_labels,
-                            n_labels,
-                        )
+            for j in range(self.n_features):
+                if self.dense[t, j] != 0.0:
+                    axpy(step * self.dense[t, j], node, coef + j * n_labels, n_labels)
             node += n_labels
 
 

@@ -63,3 +63,6 @@ cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil
 cdef void gather_each(
     const double* a, const int* index, const long long* bounds, Py_ssize_t count,
     const double* rows, double* y, Py_ssize_t n) noexcept nogil
+cdef void scatter_each(
+    double step, const double* a, const int* index, const long long* bounds,
+    Py_ssize_t count, const double* x, double* rows, Py_ssize_t n) noexcept nogil

@@ -72,6 +72,9 @@ cdef extern from "vecmath.h":
         void (*gather_each)(
             const double*, const int*, const long long*, Py_ssize_t, const double*,
             double*, Py_ssize_t) noexcept nogil
+        void (*scatter_each)(
+            double, const double*, const int*, const long long*, Py_ssize_t,
+            const double*, double*, Py_ssize_t) noexcept nogil
 
     const skcrf_vecmath skcrf_vecmath_clones
     const skcrf_vecmath skcrf_vecmath_plain
@@ -230,6 +233,13 @@ cdef void gather_each(
     const double* rows, double* y, Py_ssize_t n
 ) noexcept nogil:
     ops.gather_each(a, index, bounds, count, rows, y, n)
+
+
+cdef void scatter_each(
+    double step, const double* a, const int* index, const long long* bounds,
+    Py_ssize_t count, const double* x, double* rows, Py_ssize_t n
+) noexcept nogil:
+    ops.scatter_each(step, a, index, bounds, count, x, rows, n)
 
 
 def inner(const double[::1] x, const double[::1] y):

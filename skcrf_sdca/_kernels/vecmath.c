@@ -270,6 +270,25 @@ CLONES static void gather_each(const double *a, const int *index,
     }
 }
 
+CLONES static void scatter_each(double step, const double *a, const int *index,
+                                const long long *bounds, ptrdiff_t count,
+                                const double *restrict x, double *restrict rows,
+                                ptrdiff_t n)
+{
+    ptrdiff_t last = bounds[count] - 1;
+    for (ptrdiff_t t = 0; t < count; t++, x += n) {
+        for (ptrdiff_t j = bounds[t]; j < bounds[t + 1]; j++) {
+            double *restrict y = rows + index[j] * n;
+            prefetch_row(
+                rows + index[j + ENTRIES_AHEAD < last ? j + ENTRIES_AHEAD : last] * n, n);
+            double factor = step * a[j];
+#pragma omp simd
+            for (ptrdiff_t i = 0; i < n; i++)
+                y[i] += factor * x[i];
+        }
+    }
+}
+
 const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .exp = vexp,
     .xlogx = xlogx,
@@ -294,4 +313,5 @@ const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .prefetch = prefetch,
     .dot = dot,
     .gather_each = gather_each,
+    .scatter_each = scatter_each,
 };

@@ -107,6 +107,12 @@ struct skcrf_vecmath {
      * the `count` rows y_t of y; all rows have n numbers. */
     void (*gather_each)(const double *a, const int *index, const long long *bounds,
                         ptrdiff_t count, const double *rows, double *y, ptrdiff_t n);
+
+    /* rows[index[j]] += step a[j] x_t over bounds[t] <= j < bounds[t + 1], for each of the
+     * `count` rows x_t of x; all rows have n numbers, indices may repeat. */
+    void (*scatter_each)(double step, const double *a, const int *index,
+                         const long long *bounds, ptrdiff_t count, const double *x,
+                         double *rows, ptrdiff_t n);
 };
 
 extern const struct skcrf_vecmath skcrf_vecmath_clones, skcrf_vecmath_plain;
