@@ -186,26 +186,23 @@ class Problem:
         """Return D(mu), given w = what(mu) and H(mu_i) of every sequence."""
         return self.mean(entropy) - 0.5 * self.alpha * inner(w, w)
 
-    def certify_dual(self, node, edge_total, entropy, out=None):
+    def certify_dual(self, w, node, edge_total, entropy):
         """Certify a dual point mu with the primal point it defines.
 
         Parameters
         ----------
+        w : ndarray of shape (n_weights,)
+            what(mu).
         node, edge_total
             mu, as for `dual_to_primal`.
         entropy : ndarray of shape (n,)
             H(mu_i).
-        out : ndarray of shape (n_weights,), default=None
-            Where to write w.
 
         Returns
         -------
-        w : ndarray of shape (n_weights,)
-            what(mu), made anew.
         certificate : Certificate
             Its gap is sum_i c_i g_i; rounding below 0 is cut to 0.
         """
-        w = self.dual_to_primal(node, edge_total, out)
         model = self.new_model(w)
 
         def run(begin, end):
@@ -218,7 +215,7 @@ class Problem:
         losses, log_partition, of_nodes = zip(*parts, strict=True)
         expected = sum(of_nodes) + inner(edge_total.ravel(), model.transition.ravel())
         gap = self.mean(np.concatenate(log_partition) - entropy) - expected
-        return w, Certificate(
+        return Certificate(
             primal=self.primal(w, np.concatenate(losses)),
             dual=self.dual(w, entropy),
             gap=max(gap, 0.0),

@@ -70,7 +70,8 @@ def test_dual_certificate(case):
     scores = model.node_scores(problem.rows, problem.offsets)
     marginals, _ = oracle.marginals(scores, model.transition, problem.offsets)
     edge_total, entropy = marginals.settle(problem.weight)
-    w, certificate = problem.certify_dual(marginals.node, edge_total, entropy)
+    w = problem.dual_to_primal(marginals.node, edge_total)
+    certificate = problem.certify_dual(w, marginals.node, edge_total, entropy)
     mu = [
         reference.path_probabilities(scores[b:e], model.transition)
         for b, e in zip(problem.offsets[:-1], problem.offsets[1:], strict=True)

@@ -1,7 +1,8 @@
 """What the dual solvers share: visits of a kernel, and the certificate of their pair.
 
-A dual solver holds marginals mu and w = what(mu). Each visit of its kernel moves both,
-and each certificate makes w anew from the marginals, so that rounding does not gather.
+A dual solver holds marginals mu and w = what(mu). Each visit of its kernel moves both.
+So that rounding does not gather, w is made anew from the marginals at the first of
+every ten certificates, or at each where every visit rounds the marginals themselves.
 """
 
 from abc import abstractmethod
@@ -20,7 +21,14 @@ class DualSolver(EpochSolver):
         mu.
     entropy, gaps : ndarrays of shape (n,)
         H(mu_i), and the gap of each sequence when last visited.
+    anew_every : int
+        Certificates from one making of w to the next.
+    n_certificates : int
+        So far.
     """
+
+    anew_every = 10
+    n_certificates = 0
 
     def epoch(self):
         """Make n visits, to sequences that the sampler picks."""
@@ -37,12 +45,16 @@ class DualSolver(EpochSolver):
         """Make the marginals agree with each other; return the total of the edges."""
 
     def certify(self):
-        """Make w anew from the marginals and certify it."""
+        """Certify the marginals and w, which is made anew when that is due."""
         edge_total = self.settle()
-        _, certificate = self.problem.certify_dual(
-            self.marginals.node, edge_total, self.entropy, out=self.model.w
+        if self.n_certificates % self.anew_every == 0:
+            self.problem.dual_to_primal(
+                self.marginals.node, edge_total, out=self.model.w
+            )
+        self.n_certificates += 1
+        return self.problem.certify_dual(
+            self.model.w, self.marginals.node, edge_total, self.entropy
         )
-        return certificate
 
     def gap_estimate(self):
         """Return the mean of the gaps recorded at the last visits, without a pass.

@@ -64,6 +64,8 @@ class SDCA(DualSolver):
         edge_total, self.entropy = self.marginals.settle(
             problem.weight, n_jobs=problem.n_jobs
         )
+        if dual_dtype == "float32":
+            self.anew_every = 1
         self.gaps = np.full(problem.n_sequences, first_gap(problem))
         self.model = problem.new_model(
             problem.dual_to_primal(self.marginals.node, edge_total)
