@@ -420,6 +420,45 @@ def test_single_precision_certifies_to_the_last_digits(length):
     assert_allclose(loop.rows[-1]["primal"], best, rtol=0, atol=1e-11)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("size", "alpha", "step"),
+    [
+        (1e3, 1e-3, None),
+        (1e4, 1 / 30, None),
+        (1e5, 1 / 30, None),
+        (10.0, 1 / 30, 0.5),
+        (10.0, 1e-3, 0.05),
+    ],
+)
+def test_entropy_where_the_target_is_out_of_reach(size, alpha, step, dtype):
+    """The logarithm of a target below 1e-30 is not there: it must not be used."""
+    small = make_problem(n_sequences=30, length=(1, 6))
+    data = PackedSequences(small.data.X * size, small.data.offsets)
+    problem = Problem(data, small.labels, N_LABELS, alpha)
+    search = "newton" if step is None else "fixed"
+    solver = make_sdca(problem, line_search=search, step=step, dual_dtype=dtype)
+    for _ in range(3):
+        solver.epoch()
+        entropy = solver.marginals.entropy()
+        digits = 1e-9 if dtype == "float64" else 2e-4
+        assert_allclose(solver.entropy, entropy, rtol=0, atol=digits)
+
+
+def test_long_chains_in_single_precision_follow_double():
+    X, y = make_chains(2, n_labels=16, n_features=4, length=2_000, random_state=0)
+    labels = np.concatenate(y).astype(np.int32)
+    problem = Problem(PackedSequences.from_sequences(X), labels, 16, 0.5)
+    duals = []
+    for dtype in ("float32", "float64"):
+        solver = make_sdca(problem, dual_dtype=dtype)
+        for _ in range(3):
+            solver.kernel.epoch_in_order(np.arange(2))
+        assert_allclose(solver.entropy, solver.marginals.entropy(), rtol=1e-5)
+        duals.append(solver.certify().dual)
+    assert_allclose(duals[0], duals[1], rtol=1e-4)
+
+
 def test_single_precision_follows_double(problem):
     uniforms = np.random.default_rng(7).random((problem.n_sequences, 2))
     solvers = [make_sdca(problem, dual_dtype=dtype) for dtype in ("float32", "float64")]

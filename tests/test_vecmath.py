@@ -41,9 +41,28 @@ def test_exp_of_very_negative_arguments_is_tiny_and_positive():
     assert out[2] == 1.0
 
 
-def test_xlogx(segment):
-    p, _ = segment
-    assert_allclose(_vecmath.xlogx(p), xlogy(p, p).sum(), rtol=1e-13, atol=1e-15)
+def test_xlogx(stored):
+    p = stored[0]
+    exact = p.astype(np.float64)
+    assert_allclose(
+        _vecmath.xlogx(p), xlogy(exact, exact).sum(), rtol=1e-13, atol=1e-15
+    )
+
+
+def test_long_sums_keep_their_digits_in_single_precision():
+    """A million terms that would stand still in one number of single precision."""
+    rng = np.random.default_rng(0)
+    target = rng.random(1_000_000).astype(np.float32)
+    p = rng.random(1_000_000).astype(np.float32)
+    ratio = ratio_of(p, np.maximum(target, 1e-30))
+    value = _vecmath.move(p, target, ratio, 0.3, np.empty_like(p))
+    t, moved = target.astype(np.float64), 0.7 * p.astype(np.float64) + 0.3 * target
+    assert_allclose(value, divergence(moved, np.maximum(t, 1e-30)), rtol=3e-6)
+    slope, curvature = _vecmath.slope_near(target, ratio, np.float32(0.7))
+    direction, x = t * ratio, -np.float64(np.float32(0.7)) * ratio
+    terms = direction * np.log1p(x)
+    assert_allclose(slope, terms.sum(), rtol=0, atol=3e-6 * abs(terms).sum())
+    assert_allclose(curvature, (direction * ratio / (1 + x)).sum(), rtol=3e-6)
 
 
 @pytest.mark.parametrize("step", [1e-9, 0.3, 0.5, 0.999])
@@ -141,8 +160,9 @@ def test_slope_near(stored, scale):
 def test_aim(stored):
     p, target = stored[0], stored[1].astype(np.float64)
     scores = np.linspace(-3.0, 3.0, len(p))
-    kept, ratio, direction, expected = _vecmath.aim(target, p, scores)
+    kept, ratio, direction, lost, expected = _vecmath.aim(target, p, scores)
     exact = p.astype(np.float64)
+    assert_allclose(lost, exact[target < 1e-30].sum(), rtol=1e-14)
     assert_allclose(kept, np.maximum(target, 1e-30), rtol=1e-7)
     assert_allclose(direction, target - exact, rtol=0, atol=0)
     assert_allclose(expected, exact @ scores, rtol=1e-13, atol=1e-14)

@@ -10,7 +10,7 @@ from cython.view cimport array as cython_array
 from libc.string cimport memcpy
 
 from ._chain cimport Workspace, forward_backward, log_partition, viterbi
-from ._vecmath cimport Stored, axpy, skip, vfollow, vxlogx
+from ._vecmath cimport Stored, axpy, doubles, skip, vfollow, vxlogx
 
 ctypedef fused real:
     float
@@ -171,12 +171,14 @@ def settle(
     with nogil:
         for i in range(begin, end):
             length = offsets[i + 1] - offsets[i]
-            values[i] = -vxlogx(&node[offsets[i], 0], n) if length == 1 else 0.0
+            values[i] = 0.0
+            if length == 1:
+                values[i] = -vxlogx(doubles(&node[offsets[i], 0]), n)
             for t in range(length - 1):
                 if t > 0:
-                    values[i] += vxlogx(&node[offsets[i] + t, 0], n)
+                    values[i] += vxlogx(doubles(&node[offsets[i] + t, 0]), n)
                 q = follower.follow(offsets[i] + t, edge_offsets[i] + t)
-                values[i] -= vxlogx(q, n * n)
+                values[i] -= vxlogx(doubles(q), n * n)
                 axpy(weight[i], q, &edge_total[0, 0], n * n)
                 memcpy(
                     &node[offsets[i] + t + 1, 0], &follower.to[0], n * sizeof(double)

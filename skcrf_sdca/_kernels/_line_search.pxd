@@ -7,7 +7,7 @@ cdef struct Part:
     # The cliques or the separators of one chain, and where they move.
     Stored p
     Stored target
-    const float* ratio                  # (target - p) / target
+    const float* ratio                  # (target - p) / target, see vecmath.h
     Stored moved                        # p + step (target - p), out
     Py_ssize_t n
 
@@ -16,12 +16,16 @@ cdef struct Segment:
     # A move of one chain's marginals: m = p + step * (target - p).
     Part cliques                        # edges; the node if T = 1
     Part separators                     # inner nodes
+    double rest                         # log Z - <p, scores>
     double linear                       # <direction, scores>
     double quadratic                    # scale ||features of direction||^2
+    bint out_of_reach                   # whether p is where the target is as good as 0
 
 
 cdef double newton_step(
     Segment* segment, double start, double tolerance,
     Py_ssize_t* n_evaluations) noexcept nogil
+
+cdef double divergence(Segment* segment, double step) noexcept nogil
 
 cdef double move(Segment* segment, double step) noexcept nogil

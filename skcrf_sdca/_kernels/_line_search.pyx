@@ -14,7 +14,7 @@ before anything is evaluated.
 
 from libc.math cimport NAN, fabs
 
-from ._vecmath cimport vmove, vslope, vslope_near
+from ._vecmath cimport vmove, vslope, vslope_near, vxlogx
 
 cdef int MAX_EVALUATIONS = 60
 # Double precision for steps wanted more precisely than this, and for steps so small
@@ -88,7 +88,10 @@ cdef double newton_step(
     if segment.quadratic == 0.0:
         return 1.0
     for _evaluation in range(MAX_EVALUATIONS):
-        if tolerance < SINGLE_TOLERANCE or step < SMALLEST_SINGLE_STEP:
+        if (
+            segment.out_of_reach or tolerance < SINGLE_TOLERANCE
+            or step < SMALLEST_SINGLE_STEP
+        ):
             slope = slope_at(segment, step, &curvature)
         else:
             slope = slope_at_single(segment, step, &curvature)
@@ -112,9 +115,12 @@ cdef double newton_step(
     return step
 
 
-# Of the sums m log(m / t) - m + t, the parts - m + t of cliques and separators add up
-# to nothing: they are there so that each sum keeps its digits where it is small.
-cdef double move(Segment* segment, double step) noexcept nogil:
+# With the target t = p(. | x; w), H(m) = log Z - <m, scores> - KL(m || t), where the
+# divergence is small beside H: it does with fewer digits. That needs log t, which is
+# there unless t was out of reach. Of the sums m log(m / t) - m + t, the parts - m + t
+# of cliques and separators add up to nothing: they are there so that each sum keeps
+# its digits where it is small.
+cdef double divergence(Segment* segment, double step) noexcept nogil:
     """Write the moved cliques and separators; return KL(moved || target)."""
     cdef Part* cliques = &segment.cliques
     cdef Part* separators = &segment.separators
@@ -127,3 +133,15 @@ cdef double move(Segment* segment, double step) noexcept nogil:
             separators.moved,
         )
     )
+
+
+cdef double move(Segment* segment, double step) noexcept nogil:
+    """Write the moved cliques and separators; return their entropy H."""
+    cdef Part* cliques = &segment.cliques
+    cdef Part* separators = &segment.separators
+    cdef double of_target = divergence(segment, step)
+    if segment.out_of_reach:
+        return (
+            vxlogx(separators.moved, separators.n) - vxlogx(cliques.moved, cliques.n)
+        )
+    return segment.rest - step * segment.linear - of_target

@@ -11,8 +11,8 @@ from libc.math cimport fabs
 from libc.string cimport memcpy, memset
 
 from ._chain cimport Workspace, forward_backward, write_edge
-from ._line_search cimport Part, Segment, move, newton_step
-from ._vecmath cimport Stored, axpy, dot, skip, vaim, vmove
+from ._line_search cimport Part, Segment, divergence, move, newton_step
+from ._vecmath cimport Stored, axpy, dot, doubles, skip, vaim, vmove
 from ._visits cimport DualVisitor
 
 import numpy as np
@@ -22,6 +22,9 @@ import numpy as np
 cdef double ROUNDING = 1e-12
 cdef double ROUNDING_SINGLE = 1e-6
 cdef int MAX_HALVINGS = 40
+# More probability than this where the target is below the smallest number stored, and
+# the logarithm of the target is missed.
+cdef double LARGEST_LOSS = 1e-13
 
 
 cdef class SDCAKernel(DualVisitor):
@@ -111,30 +114,33 @@ cdef class SDCAKernel(DualVisitor):
         """Visit sequence i; return False if a number is not finite."""
         cdef Py_ssize_t first = self.offsets[i]
         cdef Py_ssize_t length = self.offsets[i + 1] - first
-        cdef double log_partition, expected, gap, step
+        cdef double log_partition, gap, step
         cdef Segment segment
         if length == 0:
             self.record_gap(i, 0.0)
             return True
         log_partition = self.ask_oracle(first, length)
         self.set_parts(&segment, i, length)
-        expected = self.aim(&segment, i, length)
-        gap = log_partition - expected - self.entropy[i]
+        segment.rest = log_partition - self.aim(&segment, i, length)
+        gap = segment.rest - self.entropy[i]
         if gap != gap:
             return False
-        if gap <= self.rounding * (1.0 + fabs(log_partition)):
+        if (
+            gap <= self.rounding * (1.0 + fabs(log_partition))
+            and not segment.out_of_reach
+        ):
             # Where the difference has lost its digits, as a sum of positive terms.
-            gap = move(&segment, 0.0)
+            gap = divergence(&segment, 0.0)
         self.record_gap(i, max(gap, 0.0))
         self.sums.set(i, first, length, &self.node_direction[0])
         segment.quadratic = self.scale[i] * self.sums.squared_norm()
         step = self.search(i, &segment)
         if step != step:
             return False
-        step = self.find_move(i, &segment, step, log_partition - expected)
+        self.steps[i] = step
+        step = self.find_move(i, &segment, step)
         self.take_move(i, length, step)
         self.sums.add_to_weights(-self.scale[i] * step)
-        self.steps[i] = step
         return True
 
     cdef double ask_oracle(self, Py_ssize_t first, Py_ssize_t length) noexcept nogil:
@@ -156,10 +162,10 @@ cdef class SDCAKernel(DualVisitor):
         """Name the cliques and separators: a chain of one node is its own clique."""
         cdef Py_ssize_t n = self.n_labels
         cdef Part nodes
-        nodes.p = Stored(<char*> &self.node[self.offsets[i], 0], False)
-        nodes.target = Stored(<char*> &self.node_kept[0], False)
+        nodes.p = doubles(&self.node[self.offsets[i], 0])
+        nodes.target = doubles(&self.node_kept[0])
         nodes.ratio = &self.node_ratio[0]
-        nodes.moved = Stored(<char*> &self.node_moved[0], False)
+        nodes.moved = doubles(&self.node_moved[0])
         nodes.n = n
         segment.cliques = nodes
         segment.separators = nodes
@@ -187,12 +193,12 @@ cdef class SDCAKernel(DualVisitor):
         cdef Part* edges = &segment.cliques
         cdef const double* transition = &self.weights.transition[0, 0]
         cdef double* node = &self.node[self.offsets[i], 0]
-        cdef double expected
+        cdef double expected, lost = 0.0
         memset(&self.node_direction[0], 0, length * n * sizeof(double))
         expected = vaim(
-            &self.node_target[0], Stored(<char*> node, False), &self.scores[0],
-            length * n, Stored(<char*> &self.node_kept[0], False),
-            &self.node_ratio[0], &self.node_direction[0],
+            &self.node_target[0], doubles(node), &self.scores[0],
+            length * n, doubles(&self.node_kept[0]),
+            &self.node_ratio[0], &self.node_direction[0], &lost,
         )
         memset(&self.sums.node[0], 0, n * sizeof(double))
         for t in range(length):
@@ -203,8 +209,9 @@ cdef class SDCAKernel(DualVisitor):
             expected += vaim(
                 &self.matrix[0], skip(edges.p, (t - 1) * n * n), transition, n * n,
                 skip(edges.target, (t - 1) * n * n),
-                <float*> edges.ratio + (t - 1) * n * n, &self.sums.edge[0],
+                <float*> edges.ratio + (t - 1) * n * n, &self.sums.edge[0], &lost,
             )
+        segment.out_of_reach = lost > LARGEST_LOSS
         segment.linear = (
             dot(&self.node_direction[0], &self.scores[0], length * n)
             + dot(&self.sums.edge[0], transition, n * n)
@@ -219,25 +226,23 @@ cdef class SDCAKernel(DualVisitor):
             segment, self.steps[i], self.line_search_tol, &self.n_evaluations
         )
 
-    # With the target t = p(. | x_i; w), H(m) = log Z - <m, scores> - KL(m || t), where
-    # the divergence is small beside H: it does with fewer digits.
     cdef double find_move(
-        self, Py_ssize_t i, Segment* segment, double step,
-        double rest,                            # log Z - <mu_i, scores>
+        self, Py_ssize_t i, Segment* segment, double step
     ) noexcept nogil:
         """Write the moved marginals and their entropy; return the step taken."""
         cdef double change, old = self.entropy[i]
-        cdef double least = -self.rounding * (1.0 + fabs(old) + fabs(rest))
-        cdef int _halving
-        for _halving in range(MAX_HALVINGS):
-            self.entropy[i] = rest - step * segment.linear - move(segment, step)
+        cdef double least = -self.rounding * (1.0 + fabs(old) + fabs(segment.rest))
+        cdef int halving
+        for halving in range(MAX_HALVINGS + 1):
+            self.entropy[i] = move(segment, step)
             change = (
                 self.entropy[i] - old
                 + step * (segment.linear - 0.5 * step * segment.quadratic)
             )
             if self.fixed_step > 0.0 or change >= least:
                 break
-            step *= 0.5
+            if halving < MAX_HALVINGS:
+                step *= 0.5
         return step
 
     cdef void take_move(
@@ -260,8 +265,8 @@ cdef class SDCAKernel(DualVisitor):
         """Write the moved node of an end of the chain, which is no separator."""
         cdef Py_ssize_t first = t * self.n_labels
         vmove(
-            Stored(<char*> (node + first), False),
-            Stored(<char*> &self.node_kept[first], False), &self.node_ratio[first],
+            doubles(node + first),
+            doubles(&self.node_kept[first]), &self.node_ratio[first],
             step, self.n_labels,
-            Stored(<char*> &self.node_moved[first], False),
+            doubles(&self.node_moved[first]),
         )

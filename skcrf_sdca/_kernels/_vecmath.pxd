@@ -11,6 +11,11 @@ cdef struct Stored:
     bint single
 
 
+cdef inline Stored doubles(const double* x) noexcept nogil:
+    """Return where numbers in double precision are stored."""
+    return Stored(<char*> x, False)
+
+
 cdef inline Stored skip(Stored x, Py_ssize_t n) noexcept nogil:
     """Return where the numbers after the first n are stored."""
     cdef size_t itemsize = sizeof(float) if x.single else sizeof(double)
@@ -19,10 +24,10 @@ cdef inline Stored skip(Stored x, Py_ssize_t n) noexcept nogil:
 
 cdef void vexp(
     const double* x, double shift, double* out, Py_ssize_t n) noexcept nogil
-cdef double vxlogx(const double* p, Py_ssize_t n) noexcept nogil
+cdef double vxlogx(Stored p, Py_ssize_t n) noexcept nogil
 cdef double vaim(
     const double* target, Stored p, const double* scores, Py_ssize_t n, Stored stored,
-    float* ratio, double* direction_sum) noexcept nogil
+    float* ratio, double* direction_sum, double* lost) noexcept nogil
 cdef void vslope(
     Stored p, Stored target, double step, Py_ssize_t n, double* slope,
     double* curvature) noexcept nogil

@@ -17,10 +17,10 @@ ctypedef fused real:
 cdef extern from "vecmath.h":
     struct skcrf_vecmath:
         void (*exp)(const double*, double, double*, Py_ssize_t) noexcept nogil
-        double (*xlogx)(const double*, Py_ssize_t) noexcept nogil
         double (*aim_double)(
             const double*, const double*, const double*, Py_ssize_t, double*, float*,
-            double*) noexcept nogil
+            double*, double*) noexcept nogil
+        double (*xlogx_double)(const double*, Py_ssize_t) noexcept nogil
         void (*slope_double)(
             const double*, const double*, double, Py_ssize_t, double*,
             double*) noexcept nogil
@@ -34,7 +34,8 @@ cdef extern from "vecmath.h":
             const double*, const double*, Py_ssize_t, double*, double*) noexcept nogil
         double (*aim_single)(
             const double*, const float*, const double*, Py_ssize_t, float*, float*,
-            double*) noexcept nogil
+            double*, double*) noexcept nogil
+        double (*xlogx_single)(const float*, Py_ssize_t) noexcept nogil
         void (*slope_single)(
             const float*, const float*, double, Py_ssize_t, double*,
             double*) noexcept nogil
@@ -91,23 +92,26 @@ cdef void vexp(
     ops.exp(x, shift, out, n)
 
 
-cdef double vxlogx(const double* p, Py_ssize_t n) noexcept nogil:
-    return ops.xlogx(p, n)
+cdef double vxlogx(Stored p, Py_ssize_t n) noexcept nogil:
+    if p.single:
+        return ops.xlogx_single(<float*> p.first, n)
+    else:
+        return ops.xlogx_double(<double*> p.first, n)
 
 
 cdef double vaim(
     const double* target, Stored p, const double* scores, Py_ssize_t n, Stored stored,
-    float* ratio, double* direction_sum
+    float* ratio, double* direction_sum, double* lost
 ) noexcept nogil:
     if p.single:
         return ops.aim_single(
             target, <float*> p.first, scores, n, <float*> stored.first, ratio,
-            direction_sum
+            direction_sum, lost
         )
     else:
         return ops.aim_double(
             target, <double*> p.first, scores, n, <double*> stored.first, ratio,
-            direction_sum
+            direction_sum, lost
         )
 
 
@@ -257,29 +261,30 @@ def exp(const double[::1] x, double shift, double[::1] out):
     ops.exp(&x[0], shift, &out[0], x.shape[0])
 
 
-def xlogx(const double[::1] p):
-    """Return the sum of p log p; see vecmath.h."""
-    return ops.xlogx(&p[0], p.shape[0])
-
-
 cdef Stored stored(const real[::1] x):
     """Return where the numbers of an array are stored."""
     return Stored(<char*> &x[0], real is float)
 
 
+def xlogx(const real[::1] p):
+    """Return the sum of p log p; see vecmath.h."""
+    return vxlogx(stored(p), p.shape[0])
+
+
 def aim(const double[::1] target, const real[::1] p, const double[::1] scores):
-    """Return what skcrf_aim writes, and the sum that it returns."""
+    """Return what aim writes, and the sum that it returns; see vecmath.h."""
     n = p.shape[0]
     form = "f" if real is float else "d"
     cdef real[::1] kept = cython_array((n,), sizeof(real), form)
     cdef float[::1] ratio = cython_array((n,), sizeof(float), "f")
     cdef double[::1] direction_sum = cython_array((n,), sizeof(double), "d")
+    cdef double lost = 0.0
     direction_sum[:] = 0.0
     expected = vaim(
         &target[0], stored(p), &scores[0], n, stored(kept), &ratio[0],
-        &direction_sum[0],
+        &direction_sum[0], &lost,
     )
-    return kept, ratio, direction_sum, expected
+    return kept, ratio, direction_sum, lost, expected
 
 
 def slope(const real[::1] p, const real[::1] target, double step):

@@ -28,12 +28,13 @@ static inline double log_double(double x)
     return (double)(int32_t)e * 0.69314718055994530942 + 2.0 * (s + s * z * q);
 }
 
-/* log(1 + x) for x > -1. For e = 0 the fraction is x itself: taken from the bits of 1 + x
+/* log(1 + x) for x >= -1, a 1 + x below SKCRF_TINY counting as that. For e = 0 the fraction is x itself: taken from the bits of 1 + x
  * it would lose the digits of a small x. The polynomial is log(1 + r) / r interpolated
  * at the Chebyshev nodes of [-0.334, 0.334], to a relative 3e-8. */
 static inline float log1p_single(float x)
 {
     union { float value; int32_t bits; } m = {1.0f + x};
+    m.value = m.value < (float)SKCRF_TINY ? (float)SKCRF_TINY : m.value;
     int32_t e = (m.bits - 0x3f2aaaab) >> 23;
     m.bits -= e * (1 << 23);
     float r = e == 0 ? x : m.value - 1.0f;
@@ -59,16 +60,8 @@ CLONES static void vexp(const double *restrict x, double shift, double *restrict
     }
 }
 
-CLONES static double xlogx(const double *restrict p, ptrdiff_t n)
-{
-    double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-    for (ptrdiff_t i = 0; i < n; i++) {
-        double m = p[i];
-        sum += m * log_double(m < SKCRF_TINY ? SKCRF_TINY : m);
-    }
-    return sum;
-}
+/* Sums in single precision are made of so many terms, and added up in double. */
+#define BLOCK 4096
 
 static inline double divergence_double(double m, double t)
 {
@@ -291,13 +284,14 @@ CLONES static void scatter_each(double step, const double *a, const int *index,
 
 const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .exp = vexp,
-    .xlogx = xlogx,
     .aim_double = aim_double,
+    .xlogx_double = xlogx_double,
     .slope_double = slope_double,
     .slope_near_double = slope_near_double,
     .move_double = move_double,
     .follow_double = follow_double,
     .aim_single = aim_single,
+    .xlogx_single = xlogx_single,
     .slope_single = slope_single,
     .slope_near_single = slope_near_single,
     .move_single = move_single,

@@ -20,8 +20,11 @@
 /* What moves marginals p toward a target t, with REAL the type in which both are stored.
  *
  * aim: stored = target, at least SKCRF_TINY,   ratio = direction / target,
- *     direction_sum += direction,   with direction = target - p;
+ *     direction_sum += direction,   with direction = target - p,
+ *     lost += what p has where the target is below SKCRF_TINY;
  *     returns sum_i p[i] scores[i].
+ *
+ * xlogx: returns sum_i p[i] log p[i], with 0 log 0 = 0.
  *
  * slope: with m = p + step * direction,
  *     slope = sum_i direction[i] log m[i],   curvature = sum_i direction[i]^2 / m[i].
@@ -38,7 +41,8 @@
 #define SKCRF_MOVES(REAL, NAMED)                                                         \
     double (*NAMED(aim))(const double *target, const REAL *p, const double *scores,      \
                          ptrdiff_t n, REAL *stored, float *ratio,                        \
-                         double *direction_sum);                                         \
+                         double *direction_sum, double *lost);                           \
+    double (*NAMED(xlogx))(const REAL *p, ptrdiff_t n);                                  \
     void (*NAMED(slope))(const REAL *p, const REAL *target, double step, ptrdiff_t n,    \
                          double *slope, double *curvature);                              \
     void (*NAMED(slope_near))(const REAL *target, const float *ratio, float rest,        \
@@ -53,9 +57,6 @@
 struct skcrf_vecmath {
     /* out[i] = exp(x[i] - shift) for x[i] <= shift; arguments below -700 count as -700. */
     void (*exp)(const double *x, double shift, double *out, ptrdiff_t n);
-
-    /* sum_i p[i] log p[i], with 0 log 0 = 0. */
-    double (*xlogx)(const double *p, ptrdiff_t n);
 
     SKCRF_MOVES(double, SKCRF_DOUBLE)
     SKCRF_MOVES(float, SKCRF_SINGLE)

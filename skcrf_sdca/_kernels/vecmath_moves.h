@@ -5,19 +5,32 @@
 CLONES static double NAMED(aim)(const double *restrict target, const REAL *restrict p,
                                 const double *restrict scores, ptrdiff_t n,
                                 REAL *restrict stored, float *restrict ratio,
-                                double *restrict direction_sum)
+                                double *restrict direction_sum, double *restrict lost)
 {
-    double expected = 0.0;
-#pragma omp simd reduction(+ : expected)
+    double expected = 0.0, out_of_reach = 0.0;
+#pragma omp simd reduction(+ : expected, out_of_reach)
     for (ptrdiff_t i = 0; i < n; i++) {
         double end = target[i] < SKCRF_TINY ? SKCRF_TINY : target[i];
         double direction = target[i] - (double)p[i];
+        out_of_reach += target[i] < SKCRF_TINY ? (double)p[i] : 0.0;
         stored[i] = (REAL)end;
         ratio[i] = (float)direction / (float)end;
         direction_sum[i] += direction;
         expected += (double)p[i] * scores[i];
     }
+    *lost += out_of_reach;
     return expected;
+}
+
+CLONES static double NAMED(xlogx)(const REAL *restrict p, ptrdiff_t n)
+{
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double m = (double)p[i];
+        sum += m * log_double(m < SKCRF_TINY ? SKCRF_TINY : m);
+    }
+    return sum;
 }
 
 CLONES static void NAMED(slope)(const REAL *restrict p, const REAL *restrict target,
@@ -42,16 +55,20 @@ CLONES static void NAMED(slope_near)(const REAL *restrict target,
                                      ptrdiff_t n, double *restrict slope,
                                      double *restrict curvature)
 {
-    float first = 0.0f, second = 0.0f;
+    *slope = *curvature = 0.0;
+    for (ptrdiff_t begin = 0; begin < n; begin += BLOCK) {
+        ptrdiff_t end = begin + BLOCK < n ? begin + BLOCK : n;
+        float first = 0.0f, second = 0.0f;
 #pragma omp simd reduction(+ : first, second)
-    for (ptrdiff_t i = 0; i < n; i++) {
-        float direction = (float)target[i] * ratio[i];
-        float x = -rest * ratio[i];
-        first += direction * log1p_single(x);
-        second += direction * ratio[i] / (1.0f + x);
+        for (ptrdiff_t i = begin; i < end; i++) {
+            float direction = (float)target[i] * ratio[i];
+            float x = -rest * ratio[i];
+            first += direction * log1p_single(x);
+            second += direction * ratio[i] / (1.0f + x);
+        }
+        *slope += first;
+        *curvature += second;
     }
-    *slope = first;
-    *curvature = second;
 }
 
 CLONES static double NAMED(move)(const REAL *restrict p, const REAL *restrict target,
@@ -60,12 +77,17 @@ CLONES static double NAMED(move)(const REAL *restrict p, const REAL *restrict ta
 {
     double rest = 1.0 - step;
     float rest_single = (float)rest;
-    REAL sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (ptrdiff_t i = 0; i < n; i++) {
-        REAL m = (REAL)(rest * (double)p[i] + step * (double)target[i]);
-        out[i] = m < (REAL)SKCRF_TINY ? 0 : m;
-        sum += DIVERGENCE(m, target[i], -rest_single * ratio[i]);
+    double sum = 0.0;
+    for (ptrdiff_t begin = 0; begin < n; begin += BLOCK) {
+        ptrdiff_t end = begin + BLOCK < n ? begin + BLOCK : n;
+        REAL part = 0;
+#pragma omp simd reduction(+ : part)
+        for (ptrdiff_t i = begin; i < end; i++) {
+            REAL m = (REAL)(rest * (double)p[i] + step * (double)target[i]);
+            out[i] = m < (REAL)SKCRF_TINY ? 0 : m;
+            part += DIVERGENCE(m, target[i], -rest_single * ratio[i]);
+        }
+        sum += part;
     }
     return sum;
 }
