@@ -61,7 +61,7 @@ CLONES static void vexp(const double *restrict x, double shift, double *restrict
 }
 
 /* Sums in single precision are made of so many terms, and added up in double. */
-#define BLOCK 4096
+#define BLOCK 512
 
 static inline double divergence_double(double m, double t)
 {
