@@ -33,7 +33,7 @@ STAGES = {
     "inference": r"row_times|scaled_|forward_backward|exp|set_transition|minimum",
     "direction": r"scale_matrix|aim|write_edge|dot",
     "line search": r"slope|newton",
-    "move": r"skcrf_move|memmove|memcpy",
+    "move": r"move_(single|double)|memmove|memcpy",
     "update": r"scatter|axpy|sum_rows|move_coef|add_to|memset",
     "sampler": r"Sampler|Tree|draw|pick",
 }
