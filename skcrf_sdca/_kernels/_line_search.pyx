@@ -17,8 +17,8 @@ from libc.math cimport NAN, fabs
 from ._vecmath cimport vmove, vslope, vslope_near, vxlogx
 
 cdef int MAX_EVALUATIONS = 60
-# Double precision for steps wanted more precisely than this, and for steps so small
-# that 1 - step has lost its digits in single precision.
+# Double precision for steps wanted more precisely than this, if the marginals have it,
+# and for steps so small that 1 - step has lost its digits in single precision.
 cdef double SINGLE_TOLERANCE = 1e-5
 cdef double SMALLEST_SINGLE_STEP = 1e-3
 
@@ -89,8 +89,8 @@ cdef double newton_step(
         return 1.0
     for _evaluation in range(MAX_EVALUATIONS):
         if (
-            segment.out_of_reach or tolerance < SINGLE_TOLERANCE
-            or step < SMALLEST_SINGLE_STEP
+            segment.out_of_reach or step < SMALLEST_SINGLE_STEP
+            or tolerance < SINGLE_TOLERANCE and not segment.cliques.p.single
         ):
             slope = slope_at(segment, step, &curvature)
         else:
