@@ -127,7 +127,7 @@ class Marginals:
         self.node[np.arange(len(self.node)), labels] += share
         self.edge[np.arange(len(self.edge)), labels[to - 1], labels[to]] += share
 
-    def entropy_by_rest(self, labels, weight, *, n_jobs=None):
+    def entropy_by_rest(self, labels, weight, entropy):
         """Return sum_i weight[i] H(mu_i) as a function of the rest of `move_to_labels`.
 
         An evaluation takes a time that does not grow with n_labels: a move keeps the
@@ -141,12 +141,12 @@ class Marginals:
         ----------
         labels : ndarray of shape (n_positions,), int
         weight : ndarray of shape (n,)
-        n_jobs : int, default=None
-            Threads.
+        entropy : ndarray of shape (n,)
+            H(mu_i) now.
 
         Returns
         -------
-        entropy : callable
+        by_rest : callable
             Takes a float in [0, 1] and returns a float, in nats.
         """
         to = edge_ends(self.offsets)
@@ -161,14 +161,14 @@ class Marginals:
         n_edges_at = np.bincount(np.concatenate([to - 1, to]), minlength=n_nodes)
         of_node = np.repeat(weight, np.diff(self.offsets))
         factor = np.concatenate([of_node[to], of_node * (1 - n_edges_at)])
-        now = weight @ self.entropy(n_jobs=n_jobs) - factor @ entr(q)
+        now = weight @ entropy - factor @ entr(q)
         wrong = factor @ (1.0 - q)
 
-        def entropy(rest):
+        def by_rest(rest):
             correct = factor @ entr(1.0 - rest * (1.0 - q))
             return rest * now + wrong * entr(rest) + correct
 
-        return entropy
+        return by_rest
 
     def settle(self, weight, *, n_jobs=None):
         """Make the nodes agree with the edges to the last digits.

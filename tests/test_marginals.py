@@ -39,7 +39,7 @@ def test_moved_marginals_are_the_mixture(seed, n_labels, spread, rest):
 @given(*CASES, st.floats(1e-6, 1.0))
 def test_entropy_by_rest_is_that_of_the_moved_marginals(seed, n_labels, spread, rest):
     marginals, labels, weight = random_case(seed, n_labels, spread)
-    entropy = marginals.entropy_by_rest(labels, weight)
+    entropy = marginals.entropy_by_rest(labels, weight, marginals.entropy())
     marginals.move_to_labels(labels, rest=rest)
     assert_allclose(entropy(rest), weight @ marginals.entropy(), rtol=0, atol=1e-12)
 

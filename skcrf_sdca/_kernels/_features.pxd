@@ -31,8 +31,6 @@ cdef class DistinctFeatures:
 
     cdef int find(self, const long long[::1] offsets) except -1
     cdef Py_ssize_t count(self, Py_ssize_t i) noexcept nogil
-    cdef void prefetch_coef(
-        self, Py_ssize_t i, Py_ssize_t n_labels, const double* coef) noexcept nogil
     cdef const int* features(self, Py_ssize_t i) noexcept nogil
     cdef void sum_rows(
         self, Py_ssize_t i, Py_ssize_t begin, Py_ssize_t end, const double* node,

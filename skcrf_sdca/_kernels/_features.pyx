@@ -9,7 +9,7 @@ the norm of the direction is taken.
 
 from libc.string cimport memset
 
-from ._vecmath cimport axpy, gather, gather_each, prefetch, scatter, scatter_each
+from ._vecmath cimport axpy, gather, gather_each, scatter, scatter_each
 
 import numpy as np
 from scipy.sparse import issparse
@@ -155,13 +155,6 @@ cdef class DistinctFeatures:
         if self.rows.is_sparse:
             return self.bounds[i + 1] - self.bounds[i]
         return self.rows.n_features
-
-    cdef void prefetch_coef(
-        self, Py_ssize_t i, Py_ssize_t n_labels, const double* coef
-    ) noexcept nogil:
-        """Have the rows of coef that sequence i will read on their way."""
-        if self.rows.is_sparse:
-            prefetch(self.features(i), self.count(i), coef, n_labels)
 
     cdef const int* features(self, Py_ssize_t i) noexcept nogil:
         """Return the address of the distinct features of sequence i."""

@@ -61,9 +61,6 @@ cdef void scatter(
 cdef void vchange(
     const double* to, const double* start, Py_ssize_t count, Py_ssize_t n,
     double* change, double* change_sum) noexcept nogil
-cdef void prefetch(
-    const int* index, Py_ssize_t count, const double* rows,
-    Py_ssize_t n) noexcept nogil
 cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil
 cdef void gather_each(
     const double* a, const int* index, const long long* bounds, Py_ssize_t count,

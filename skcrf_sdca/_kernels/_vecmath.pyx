@@ -67,8 +67,6 @@ cdef extern from "vecmath.h":
         void (*change)(
             const double*, const double*, Py_ssize_t, Py_ssize_t, double*,
             double*) noexcept nogil
-        void (*prefetch)(
-            const int*, Py_ssize_t, const double*, Py_ssize_t) noexcept nogil
         double (*dot)(const double*, const double*, Py_ssize_t) noexcept nogil
         void (*gather_each)(
             const double*, const int*, const long long*, Py_ssize_t, const double*,
@@ -220,12 +218,6 @@ cdef void vchange(
     double* change, double* change_sum
 ) noexcept nogil:
     ops.change(to, start, count, n, change, change_sum)
-
-
-cdef void prefetch(
-    const int* index, Py_ssize_t count, const double* rows, Py_ssize_t n
-) noexcept nogil:
-    ops.prefetch(index, count, rows, n)
 
 
 cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil:

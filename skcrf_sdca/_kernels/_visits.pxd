@@ -17,7 +17,6 @@ cdef class Visitor:
     cdef Py_ssize_t longest
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil
-    cdef void prefetch(self, Py_ssize_t i) noexcept nogil
 
 
 cdef class DualVisitor(Visitor):

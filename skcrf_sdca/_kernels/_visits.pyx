@@ -51,9 +51,6 @@ cdef class Visitor:
         """Visit sequence i; return False if a number is not finite."""
         return True
 
-    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
-        """Have what the visit of sequence i reads first on its way."""
-
     def epoch(self, const double[:, ::1] uniforms):
         """Make one visit for each row (coin, position) of uniform numbers."""
         self.make_visits(uniforms, None, uniforms.shape[0])
@@ -78,7 +75,6 @@ cdef class Visitor:
                     i = order[v]
                 else:
                     i = self.sampler.pick(uniforms[v, 0], uniforms[v, 1])
-                self.prefetch(i)
                 sane = self.visit(i)
                 if not sane:
                     break
@@ -111,10 +107,6 @@ cdef class DualVisitor(Visitor):
     def __init__(self, rows, weights, offsets, scale, gaps, sampler):
         super().__init__(rows, weights, offsets, scale, sampler)
         self.gaps = gaps
-
-    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
-        """Have what the visit of sequence i reads first on its way."""
-        self.sums.prefetch_weights(i)
 
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:
         """Take note of a new gap of sequence i."""

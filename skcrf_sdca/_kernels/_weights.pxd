@@ -40,7 +40,6 @@ cdef class FeatureSums:
     cdef double[::1] node               # (K,) summed over t; set by the caller
     cdef double[::1] edge               # (K, K) summed over t; set by the caller
 
-    cdef void prefetch_weights(self, Py_ssize_t i) noexcept nogil
     cdef void set(
         self, Py_ssize_t i, Py_ssize_t first, Py_ssize_t length,
         const double* node_values) noexcept nogil

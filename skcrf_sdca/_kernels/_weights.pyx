@@ -209,12 +209,6 @@ cdef class FeatureSums:
         self.node = np.empty(n_labels)
         self.edge = np.empty(n_labels * n_labels)
 
-    cdef void prefetch_weights(self, Py_ssize_t i) noexcept nogil:
-        """Have the weights of sequence i on their way: they lie far apart in memory."""
-        self.features.prefetch_coef(
-            i, self.weights.n_labels, self.weights.coef_pointer()
-        )
-
     cdef void set(
         self,
         Py_ssize_t i, Py_ssize_t first, Py_ssize_t length,

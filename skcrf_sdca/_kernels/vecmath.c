@@ -216,12 +216,6 @@ CLONES static void change(const double *restrict to, const double *restrict from
     }
 }
 
-static void prefetch(const int *index, ptrdiff_t count, const double *rows, ptrdiff_t n)
-{
-    for (ptrdiff_t j = 0; j < count; j++)
-        prefetch_row(rows + index[j] * n, n);
-}
-
 CLONES static double dot(const double *restrict x, const double *restrict y,
                          ptrdiff_t n)
 {
@@ -304,7 +298,6 @@ const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .gather = gather,
     .scatter = scatter,
     .change = change,
-    .prefetch = prefetch,
     .dot = dot,
     .gather_each = gather_each,
     .scatter_each = scatter_each,

@@ -97,10 +97,6 @@ struct skcrf_vecmath {
     void (*change)(const double *to, const double *from, ptrdiff_t count, ptrdiff_t n,
                    double *change, double *change_sum);
 
-    /* Ask for rows[index[j]], rows of n numbers, to be brought into the cache: a hint. */
-    void (*prefetch)(const int *index, ptrdiff_t count, const double *rows,
-                     ptrdiff_t n);
-
     /* sum_i x[i] y[i]. */
     double (*dot)(const double *x, const double *y, ptrdiff_t n);
 

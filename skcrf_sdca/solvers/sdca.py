@@ -61,9 +61,8 @@ class SDCA(DualSolver):
             single = problem.scale.max() <= LARGEST_SINGLE_SCALE
             dual_dtype = "float32" if single else "float64"
         self.marginals = self._first_marginals(init_smoothing, dual_dtype, state)
-        edge_total, self.entropy = self.marginals.settle(
-            problem.weight, n_jobs=problem.n_jobs
-        )
+        self.entropy = np.empty(problem.n_sequences)
+        edge_total = self.settle()
         if dual_dtype == "float32":
             self.anew_every = 1
         self.gaps = np.full(problem.n_sequences, first_gap(problem))
@@ -110,16 +109,14 @@ class SDCA(DualSolver):
     def _best_rest(self, marginals, ratio):
         """Return the rest in [ratio, 1] with the largest dual, see `move_to_labels`."""
         problem = self.problem
-        edge_total, _ = marginals.settle(problem.weight, n_jobs=problem.n_jobs)
+        edge_total, entropy = marginals.settle(problem.weight, n_jobs=problem.n_jobs)
         w = problem.dual_to_primal(marginals.node, edge_total)
         penalty = 0.5 * problem.alpha * inner(w, w)
-        entropy = marginals.entropy_by_rest(
-            problem.labels, problem.weight, n_jobs=problem.n_jobs
-        )
+        by_rest = marginals.entropy_by_rest(problem.labels, problem.weight, entropy)
 
         def negative_dual(log_rest):
             rest = np.exp(log_rest)
-            return penalty * rest**2 - entropy(rest)
+            return penalty * rest**2 - by_rest(rest)
 
         return np.exp(minimize_scalar(negative_dual, bounds=(np.log(ratio), 0.0)).x)
 
