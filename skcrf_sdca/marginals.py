@@ -247,13 +247,11 @@ class SummedMarginals:
     ----------
     node : ndarray of shape (n_positions, n_labels)
     edge_sums : ndarray of shape (n, n_labels, n_labels)
-    offsets : ndarray of shape (n + 1,), int64
     """
 
-    def __init__(self, node, edge_sums, offsets):
+    def __init__(self, node, edge_sums):
         self.node = node
         self.edge_sums = edge_sums
-        self.offsets = offsets
 
     @classmethod
     def of_labels(cls, labels, offsets, *, n_labels):
@@ -272,7 +270,7 @@ class SummedMarginals:
         to = edge_ends(offsets)
         of_position = np.repeat(np.arange(n), np.diff(offsets))
         np.add.at(edge_sums, (of_position[to], labels[to - 1], labels[to]), 1.0)
-        return cls(node, edge_sums, offsets)
+        return cls(node, edge_sums)
 
     def edge_total(self, weight):
         """Return sum_i weight[i] edge_sums[i], an array (n_labels, n_labels)."""

@@ -49,9 +49,7 @@ class OEG(DualSolver):
         n, n_labels = problem.n_sequences, problem.n_labels
         self.theta_node, self.theta_edge = self._first_parameters(init_score, state)
         self.marginals = SummedMarginals(
-            np.zeros(self.theta_node.shape),
-            np.empty((n, n_labels, n_labels)),
-            problem.offsets,
+            np.zeros(self.theta_node.shape), np.empty((n, n_labels, n_labels))
         )
         self.entropy = np.empty(n)
         self.gaps = np.full(n, first_gap(problem))

@@ -54,7 +54,7 @@ class SAG(EpochSolver):
             state = self._first_state(n_constants)
         check_same_sequences(state["node"], state["offsets"], problem)
         self.marginals = SummedMarginals(
-            state["node"].copy(), state["edge_sums"].copy(), problem.offsets
+            state["node"].copy(), state["edge_sums"].copy()
         )
         self.visited = state["visited"].copy()
         self.lipschitz = state["lipschitz"].copy()
