@@ -445,6 +445,46 @@ def test_entropy_where_the_target_is_out_of_reach(size, alpha, step, dtype):
         assert_allclose(solver.entropy, entropy, rtol=0, atol=digits)
 
 
+def settled(solver):
+    """Return a list that gets an entry whenever the marginals are settled."""
+    calls, certify = [], solver.certify
+    solver.certify = lambda: calls.append("settled") or certify()
+    return calls
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_certificates_far_from_the_optimum_are_right_but_for_rounding(problem, dtype):
+    solver = make_sdca(problem, dual_dtype=dtype)
+    calls = settled(solver)
+    digits = 1e-6 if dtype == "float32" else 1e-12
+    for _ in range(5):
+        solver.kernel.epoch_in_order(np.arange(0, problem.n_sequences, 4))
+        kept = solver.certify_epoch(target=0.0)
+        assert not calls
+        exact = solver.certify()
+        calls.clear()
+        for name in ("primal", "dual", "gap"):
+            value = getattr(exact, name)
+            assert_allclose(getattr(kept, name), value, rtol=0, atol=digits)
+
+
+def test_a_certificate_that_ends_the_run_is_settled(problem):
+    solver = make_sdca(problem, dual_dtype="float32")
+    calls = settled(solver)
+    loop = Loop(solver, max_iter=100, tol=0.1).run()
+    assert loop.converged
+    assert len(calls) == 1
+
+
+def test_marginals_far_from_the_optimum_are_settled_now_and_then(problem):
+    solver = make_sdca(problem)
+    calls = settled(solver)
+    solver.epoch()
+    for _ in range(30):
+        solver.certify_epoch(target=0.0)
+    assert len(calls) == 3
+
+
 def test_long_chains_in_single_precision_follow_double():
     X, y = make_chains(2, n_labels=16, n_features=4, length=2_000, random_state=0)
     labels = np.concatenate(y).astype(np.int32)

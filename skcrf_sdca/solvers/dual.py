@@ -2,7 +2,7 @@
 
 A dual solver holds marginals mu and w = what(mu). Each visit of its kernel moves both.
 So that rounding does not gather, w is made anew from the marginals at the first of
-every ten certificates, or at each where every visit rounds the marginals themselves.
+every ten certificates, or at each at which rounded marginals are settled.
 """
 
 from abc import abstractmethod
