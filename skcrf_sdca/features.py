@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval, Options
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._kernels._encoder import Encoder
+from skcrf_sdca._kernels._encoder import Encoder, Lookup
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.kinds import DICTS, STRINGS, check_container, sequence_kind
 
@@ -161,8 +161,8 @@ class SequenceVectorizer(
         >>> SequenceVectorizer().fit_transform([[["a", "b"], ["b"]]])
         PackedSequences(n_sequences=1, n_positions=2, n_features=2, sparse)
         """
-        vocabulary = {"numeric": {}, "categorical": {}, "vectors": {}}
-        encoder = Encoder(vocabulary, grows=True, dtype=self.dtype)
+        lookup = Lookup({"numeric": {}, "categorical": {}, "vectors": {}})
+        encoder = Encoder(lookup, grows=True, dtype=self.dtype)
         kind, offsets = _encode(X, encoder)
         if kind is None:
             raise ValueError(
@@ -174,9 +174,10 @@ class SequenceVectorizer(
         keep = frequency >= self.min_freq
         if not keep.all():
             rows = rows[:, np.flatnonzero(keep)]
-            vocabulary = _kept_vocabulary(vocabulary, keep)
+            lookup = Lookup(_kept_vocabulary(lookup.vocabulary, keep))
         packed = PackedSequences(rows, offsets)
-        self.vocabulary_ = vocabulary
+        self.vocabulary_ = lookup.vocabulary
+        self._lookup = lookup
         self.n_features_out_ = packed.n_features
         self.input_kind_ = kind
         return packed
@@ -207,7 +208,10 @@ class SequenceVectorizer(
         array([[0., 1.]])
         """
         check_is_fitted(self)
-        encoder = Encoder(self.vocabulary_, grows=False, dtype=self.dtype)
+        lookup = self._lookup
+        if lookup.vocabulary is not self.vocabulary_:
+            lookup = Lookup(self.vocabulary_)
+        encoder = Encoder(lookup, grows=False, dtype=self.dtype)
         _, offsets = _encode(X, encoder, self.input_kind_)
         return PackedSequences(_csr_array(encoder, self.n_features_out_), offsets)
 

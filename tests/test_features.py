@@ -5,6 +5,7 @@ import subprocess
 import sys
 import types
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
 from itertools import chain, pairwise
@@ -707,6 +708,24 @@ def test_fitted_state_is_plain_and_pickles():
     again = pickle.loads(pickle.dumps(vectorizer))
     assert again.vocabulary_ == vectorizer.vocabulary_
     assert_array_equal(again.transform(X_TRAIN).X.toarray(), TRAIN_ROWS)
+
+
+def test_a_vocabulary_put_in_place_of_the_learnt_one_is_used():
+    vectorizer = SequenceVectorizer().fit([[["a", "b"]]])
+    vectorizer.vocabulary_ = {"numeric": {"c": 1}, "categorical": {}, "vectors": {}}
+    rows = vectorizer.transform([[["a", "c"], ["b"]]]).X.toarray()
+    assert rows.tolist() == [[0.0, 1.0], [0.0, 0.0]]
+
+
+def test_threads_may_transform_with_one_vectorizer_just_loaded():
+    X = [[{"w": f"word{i}", f"n{i % 700}": 2.0}] for i in range(3000)]
+    vectorizer = SequenceVectorizer().fit(X)
+    expected = vectorizer.transform(X).X
+    for _ in range(5):
+        loaded = pickle.loads(pickle.dumps(vectorizer))
+        with ThreadPoolExecutor(8) as pool:
+            for packed in pool.map(lambda _, v=loaded: v.transform(X), range(8)):
+                assert (packed.X != expected).nnz == 0
 
 
 def test_clone_repr_and_tags():

@@ -11,7 +11,7 @@ for: the entries of an item are gathered first, then looked up together.
 
 cimport cython
 
-from cpython.dict cimport PyDict_GetItemWithError
+from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
 from cpython.list cimport PyList_CheckExact, PyList_GET_SIZE
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -62,7 +62,7 @@ cdef struct Slot:
 
 @cython.final
 cdef class Table:
-    """The numbers of the strings met in this pass, in front of a dict of all.
+    """A dict of numbers with open slots.
 
     A dict cannot tell where it will look next; here the slot of a string and the string
     in it can be fetched while others are looked up.
@@ -70,7 +70,7 @@ cdef class Table:
     Parameters
     ----------
     numbers : dict
-        {string: number}.
+        {str: number}.
     """
 
     cdef dict numbers
@@ -84,6 +84,19 @@ cdef class Table:
         self.slots = <Slot*> calloc(self.n_slots, sizeof(Slot))
         if self.slots is NULL:
             raise MemoryError()
+        self.take_all()
+
+    cdef int take_all(self) except -1:
+        cdef PyObject* name
+        cdef PyObject* number
+        cdef Py_ssize_t place = 0
+        cdef unsigned int bits
+        while PyDict_Next(self.numbers, &place, &name, &number):
+            bits = <unsigned int> hash(<str> name)
+            self.keep(
+                self.find(<str> name, bits), <str> name, bits, <object> number
+            )
+        return 0
 
     def __dealloc__(self):
         cdef size_t i
@@ -138,6 +151,49 @@ cdef class Table:
         return 0
 
 
+@cython.final
+cdef class Lookup:
+    """Tables of a vocabulary, made when they are first asked for.
+
+    Reading does not change them: threads may share one.
+
+    Parameters
+    ----------
+    vocabulary : dict
+        As ``SequenceVectorizer.vocabulary_``: all its names are plain str.
+    """
+
+    cdef readonly dict vocabulary
+    cdef Table _numeric
+    cdef dict _categorical
+
+    def __init__(self, dict vocabulary):
+        self.vocabulary = vocabulary
+
+    def __reduce__(self):
+        return Lookup, (self.vocabulary,)
+
+    def __eq__(self, other):
+        return isinstance(other, Lookup) and self.vocabulary == other.vocabulary
+
+    cdef int fill(self) except -1:
+        if self._numeric is None:
+            categorical = self.vocabulary["categorical"]
+            self._categorical = {key: Table(categorical[key]) for key in categorical}
+            self._numeric = Table(self.vocabulary["numeric"])
+        return 0
+
+    cdef Table numeric(self):
+        """Return the table of the numeric features."""
+        self.fill()
+        return self._numeric
+
+    cdef dict categorical(self):
+        """Return {key: Table} of the categorical features."""
+        self.fill()
+        return self._categorical
+
+
 cdef struct Entry:
     PyObject* table                 # a Table that the encoder holds
     PyObject* name                  # a reference of its own
@@ -151,8 +207,8 @@ cdef class Encoder:
 
     Parameters
     ----------
-    vocabulary : dict
-        As ``SequenceVectorizer.vocabulary_``.
+    lookup : Lookup
+        Of the vocabulary: filled by this encoder alone if it grows.
     grows : bool
         Whether an unseen feature gets the next number, or is left out.
     dtype : {np.float64, np.float32}
@@ -182,11 +238,11 @@ cdef class Encoder:
     cdef int[::1] indices
     cdef long long[::1] indptr
 
-    def __cinit__(self, vocabulary, *, bint grows, dtype):
-        self.numeric = Table(vocabulary["numeric"])
-        self.categorical = vocabulary["categorical"]
-        self.tables = {}
-        self.vectors = vocabulary["vectors"]
+    def __cinit__(self, Lookup lookup, *, bint grows, dtype):
+        self.numeric = lookup.numeric()
+        self.tables = lookup.categorical()
+        self.categorical = lookup.vocabulary["categorical"]
+        self.vectors = lookup.vocabulary["vectors"]
         self.grows = grows
         self.single = dtype is np.float32
         self.begin()
@@ -248,7 +304,6 @@ cdef class Encoder:
             return self.add(<Table> table, value, 1.0)
         if self.grows:
             self.categorical[key] = {}
-        if key in self.categorical:
             self.tables[key] = Table(self.categorical[key])
             return self.add(self.tables[key], value, 1.0)
         return 0
@@ -376,18 +431,13 @@ cdef class Encoder:
     cdef int number(self, Table table, str name, unsigned int hash) except? -2:
         """Return the number of a feature, -1 if it was not seen in fit."""
         cdef Slot* slot = table.find(name, hash)
-        cdef PyObject* known
         cdef int number
         if slot.name is not NULL:
             return slot.number
-        if self.grows:
-            number = self.next_number()
-            table.numbers[name] = number
-        else:
-            known = PyDict_GetItemWithError(table.numbers, name)
-            if known is NULL:
-                return -1
-            number = <object> known
+        if not self.grows:
+            return -1
+        number = self.next_number()
+        table.numbers[name] = number
         table.keep(slot, name, hash, number)
         return number
 
