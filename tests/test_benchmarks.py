@@ -50,3 +50,11 @@ def test_the_quick_trial_runs(name, cache, data_folder):
     assert done.stdout
     for file in written:
         assert (cache / file).stat().st_size > 100
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
+def test_cycles_of_fit_and_pickle_leave_nothing_behind():
+    command = [sys.executable, FOLDER / "soak.py", "--cycles", "2000"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
