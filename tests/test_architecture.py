@@ -14,6 +14,8 @@ LAYERS = [
     ["_parallel", "data", "metrics"],
     ["marginals", "kinds"],
     ["labels", "features"],
+    ["pipeline"],
+    ["union"],
     ["oracle"],
     ["model"],
     ["problem"],
@@ -24,7 +26,7 @@ LAYERS = [
     ["callbacks"],
     ["_inputs"],
     ["_base"],
-    ["estimators", "path"],
+    ["estimators", "path", "model_selection"],
     ["datasets"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
