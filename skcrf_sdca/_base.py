@@ -24,20 +24,28 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca import oracle
 from skcrf_sdca._inputs import evaluation_labels, prediction_data, training_data
+from skcrf_sdca._inspection import InspectionMixin
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._kernels._weights import Weights
 from skcrf_sdca._parallel import over_ranges
+from skcrf_sdca._trimming import TrimmingMixin
 from skcrf_sdca.callbacks import CallbackBridge, EpochPrinter
 from skcrf_sdca.kinds import TABLE, as_sequence_list
 from skcrf_sdca.labels import decode_labels, split_rows
-from skcrf_sdca.model import range_scores
+from skcrf_sdca.model import coef_block, range_scores
 from skcrf_sdca.problem import Problem
 from skcrf_sdca.solvers.base import Loop
 
 _INSIDE = ("skcrf_sdca.", "sklearn.")
 
 
-class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
+class BaseCRF(
+    InspectionMixin,
+    TrimmingMixin,
+    CallbackSupportMixin,
+    BaseEstimator,
+    metaclass=ABCMeta,
+):
     """Base of the estimators: all of them but the parameters and the solver.
 
     A subclass names its solver and the parameters that the solver takes:
@@ -250,14 +258,15 @@ class BaseCRF(CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
         It is called for ranges of chains, on threads: scores are held of a part of the
         positions only, and one thread may build Python objects while another computes.
         """
+        coef, X = coef_block(self.coef_, data.X)
         blocks = (
-            np.ascontiguousarray(self.coef_.T),
+            coef,
             self.intercept_,
             self.start_,
             self.end_,
             np.ascontiguousarray(self.transition_),
         )
-        rows, weights = FeatureRows(data.X), Weights(blocks)
+        rows, weights = FeatureRows(X), Weights(blocks)
 
         def run(begin, end):
             scores, offsets = range_scores(rows, data.offsets, weights, begin, end)
@@ -292,6 +301,7 @@ def _fitted_attributes(loop, w):
         "end_": model.end,
         "transition_": model.transition,
         "alpha_": problem.alpha,
+        "gap_target_": loop.target,
         "n_iter_": len(loop.rows),
         "primal_objective_": last["primal"],
         "dual_objective_": last["dual"],

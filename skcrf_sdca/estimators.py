@@ -82,6 +82,8 @@ class SDCACRF(BaseCRF):
         Epochs made.
     primal_objective_, dual_objective_, duality_gap_ : float
         P(w), D(mu) and their difference at the end, in nats a sequence.
+    gap_target_ : float
+        tol * P(0), the gap at which the fit ends.
     history_ : dict of ndarrays of shape (n_iter_,)
         Per epoch: epoch, updates and oracle_calls (divided by n), seconds (without the
         certificates), primal, dual, gap.
@@ -231,6 +233,8 @@ class SAGNUSCRF(BaseCRF):
         Epochs made.
     primal_objective_, dual_objective_, duality_gap_ : float
         P(w), P(w) - gap and the gap at the end, in nats a sequence.
+    gap_target_ : float
+        tol * P(0), the gap at which the fit ends.
     history_ : dict of ndarrays of shape (n_iter_,)
         Per epoch: epoch, updates and oracle_calls (divided by n; each forward pass of a
         search is half a call), seconds (without the certificates), primal, dual, gap.
@@ -361,6 +365,8 @@ class OEGCRF(BaseCRF):
         Epochs made.
     primal_objective_, dual_objective_, duality_gap_ : float
         P(w), D(mu) and their difference at the end, in nats a sequence.
+    gap_target_ : float
+        tol * P(0), the gap at which the fit ends.
     history_ : dict of ndarrays of shape (n_iter_,)
         Per epoch: epoch, updates and oracle_calls (divided by n; every trial of a step
         is a call, and the forward pass that makes the gap is half a call), seconds
@@ -474,6 +480,8 @@ class LBFGSCRF(BaseCRF):
         Iterations made.
     primal_objective_, dual_objective_, duality_gap_ : float
         P(w), P(w) - gap and the gap at the end, in nats a sequence.
+    gap_target_ : float
+        tol * P(0), the gap at which the fit ends.
     history_ : dict of ndarrays of shape (n_iter_,)
         Per iteration: epoch, updates and oracle_calls (divided by n), seconds, primal,
         dual, gap.

@@ -249,6 +249,43 @@ class SequenceVectorizer(
                     names[number] = f"{key}[{component}]"
         return names
 
+    def restrict(self, support):
+        """Keep only some of the features.
+
+        Parameters
+        ----------
+        support : array-like of bool of shape (n_features_out_,)
+            Which to keep, for example those that a model has weights for.
+
+        Returns
+        -------
+        self : SequenceVectorizer
+            Of fewer features, numbered anew in their order.
+
+        Raises
+        ------
+        ValueError
+            If `support` has another shape.
+
+        Examples
+        --------
+        >>> from skcrf_sdca.features import SequenceVectorizer
+        >>> vectorizer = SequenceVectorizer().fit([[["a", "b"], ["c"]]])
+        >>> vectorizer.restrict([True, False, True]).get_feature_names_out()
+        array(['a', 'c'], dtype=object)
+        """
+        check_is_fitted(self)
+        keep = np.asarray(support, dtype=bool)
+        if keep.shape != (self.n_features_out_,):
+            raise ValueError(
+                f"support has shape {keep.shape}, but there are "
+                f"{self.n_features_out_} features."
+            )
+        self._lookup = Lookup(_kept_vocabulary(self.vocabulary_, keep))
+        self.vocabulary_ = self._lookup.vocabulary
+        self.n_features_out_ = int(keep.sum())
+        return self
+
     def __sklearn_tags__(self):
         """Tell scikit-learn that the input is dicts or strings, not a table."""
         tags = super().__sklearn_tags__()
@@ -313,7 +350,8 @@ def _csr_array(encoder, n_features):
 
 def _kept_vocabulary(vocabulary, keep):
     """Return the vocabulary of the features to keep, numbered anew in their order."""
-    numbers = np.where(keep, np.cumsum(keep) - 1, -1).tolist()
+    # The last entry is that of -1, a component that is not kept already.
+    numbers = [*np.where(keep, np.cumsum(keep) - 1, -1).tolist(), -1]
 
     def kept(table):
         return {name: numbers[i] for name, i in table.items() if numbers[i] >= 0}

@@ -9,6 +9,7 @@ Owns the feature map [LePriol18, App. B]:
 """
 
 import numpy as np
+import scipy.sparse as sp
 
 from skcrf_sdca._kernels._weights import Weights
 from skcrf_sdca._parallel import over_ranges
@@ -98,3 +99,44 @@ def range_scores(rows, offsets, weights, begin, end):
     scores = np.empty((own[-1], weights.n_labels))
     weights.node_scores(rows, offsets, begin, end, scores)
     return scores, own
+
+
+def dense_coef(coef):
+    """Return coefficients dense, in the memory layout that they have after fit.
+
+    Parameters
+    ----------
+    coef : ndarray or sparse array of shape (n_labels, n_features)
+
+    Returns
+    -------
+    coef : ndarray of shape (n_labels, n_features)
+        Itself if it is dense.
+    """
+    return coef.toarray(order="F") if sp.issparse(coef) else coef
+
+
+def coef_block(coef, X):
+    """Return the coefficients as a block of weights, and rows of the same features.
+
+    Of sparse coefficients and rows, only the features that occur in the rows: scores
+    are the same to the last bit, in memory that does not grow with the vocabulary.
+
+    Parameters
+    ----------
+    coef : ndarray or sparse array of shape (n_labels, n_features)
+    X : ndarray or csr_array of shape (n_rows, n_features)
+
+    Returns
+    -------
+    block : ndarray of shape (n_used, n_labels)
+    X : ndarray or csr_array of shape (n_rows, n_used)
+    """
+    if sp.issparse(coef) and sp.issparse(X):
+        used = np.zeros(X.shape[1], dtype=bool)
+        used[X.indices] = True
+        indices = (np.cumsum(used, dtype=np.int32) - 1)[X.indices]
+        shape = (X.shape[0], np.count_nonzero(used))
+        X = sp.csr_array((X.data, indices, X.indptr), shape=shape)
+        coef = coef[:, used]
+    return np.ascontiguousarray(dense_coef(coef).T), X

@@ -11,8 +11,8 @@ ROOT = Path(__file__).parents[1] / "skcrf_sdca"
 # From the ground up; modules of one line do not import each other.
 LAYERS = [
     ["_kernels"],
-    ["_parallel", "data", "metrics"],
-    ["marginals", "kinds"],
+    ["_parallel", "data", "metrics", "plotting", "tables"],
+    ["marginals", "kinds", "explanation"],
     ["labels", "features"],
     ["pipeline"],
     ["union"],
@@ -25,6 +25,7 @@ LAYERS = [
     ["solvers.sdca", "solvers.oeg", "solvers.sag", "solvers.lbfgs"],
     ["callbacks"],
     ["_inputs"],
+    ["_inspection", "_trimming"],
     ["_base"],
     ["estimators", "path", "model_selection"],
     ["datasets"],

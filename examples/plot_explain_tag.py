@@ -1,0 +1,98 @@
+"""
+Why a word got its tag: its neighbour overruled the word itself
+===============================================================
+
+"Manville is a building and forest products concern": the part-of-speech tagger took
+"concern" for a verb, and all features together speak for the begin of a verb phrase.
+The chunker finds nevertheless that the word ends the noun phrase. ``explain`` says why,
+term by term: the contributions add up to the difference between the scores of two label
+paths.
+
+It needs the data of the task, see ``chunking_conll2000.py``. It takes some ten
+seconds::
+
+    python examples/plot_explain_tag.py --output explain_tag.png
+"""
+
+import argparse
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from chunking_conll2000 import sentence_features
+from skcrf_sdca import OEGCRF
+from skcrf_sdca.datasets import fetch_conll2000
+
+parser = argparse.ArgumentParser(description="Explain the tag of a word.")
+parser.add_argument("--output", type=Path, default="explain_tag.png")
+output = parser.parse_args().output
+
+# %%
+# A model and a doubtful word
+# ---------------------------
+
+X, y = fetch_conll2000(return_X_y=True)
+X, y = X[:2000], y[:2000]
+crf = OEGCRF(random_state=0).fit([sentence_features(sentence) for sentence in X], y)
+
+X_test = fetch_conll2000(subset="test").X
+words = "Manville is a building and forest products concern .".split()
+(sentence,) = (s for s in X_test if [token["word"] for token in s] == words)
+position = words.index("concern")
+features = sentence_features(sentence)
+(labels,) = crf.predict([features])
+for token, label in zip(sentence, labels, strict=True):
+    print(f"{token['word']:10} {token['pos']:4} {label}")
+
+# %%
+# What it is, and what else it might have been
+# --------------------------------------------
+# Labels are compared with the second most probable one, unless another is asked for.
+# The explanation is a table here and in a notebook; in code, its rows are named tuples.
+
+explanation = crf.explain(features, position)
+print(f"\n{explanation}")
+
+label, reference = explanation.label, explanation.reference
+contributions = {row.feature: row.contributions[label] for row in explanation}
+neighbours = [name for name in contributions if name.startswith(("<after", "<before"))]
+alone = sum(value for name, value in contributions.items() if name not in neighbours)
+total = explanation.scores[0]
+
+# %%
+# The picture
+# -----------
+
+FOR, AGAINST, GREY = "#0072B2", "#D55E00", "#707070"
+# Few of the features say much.
+weight = {name: (name in neighbours, abs(v)) for name, v in contributions.items()}
+shown = sorted(contributions.items(), key=lambda item: weight[item[0]])[-12:]
+shown.sort(key=lambda item: item[1])
+others = total - sum(value for _, value in shown)
+names = [f"{len(contributions) - len(shown)} others", *(name for name, _ in shown)]
+values = np.array([others, *(value for _, value in shown)])
+
+figure, ax = plt.subplots(figsize=(8.5, 5), layout="constrained")
+bars = ax.barh(names, values, color=np.where(values > 0, FOR, AGAINST), height=0.7)
+for bar, name in zip(bars, names, strict=True):
+    bar.set_hatch("///" if name in neighbours else "")
+    bar.set_edgecolor("white")
+ax.bar_label(bars, fmt="%+.2f", padding=3, color=GREY, fontsize="small")
+ax.axvline(0, color="black", linewidth=0.8)
+ax.margins(x=0.12)
+ax.set_title(
+    f'"concern" is {label}, not {reference}: score {alone:+.2f} without its neighbours '
+    f"(hatched), {total:+.2f} with them",
+    fontsize="medium",
+    weight="bold",
+    loc="right",
+)
+ax.set_xlabel(f"contribution to the score of {label} against {reference}  (nats)")
+ax.spines[["top", "right", "left"]].set_visible(False)
+ax.tick_params(axis="y", length=0)
+
+figure.savefig(output, dpi=150)
+print(f"\nfigure saved as {output}")
+if plt.get_backend().lower() != "agg":
+    plt.show()

@@ -1,0 +1,247 @@
+"""ConvergenceDisplay: the gap of fits as they went on.
+
+Owns the colours of curves, which the colour-blind can tell apart, and their dashes.
+"""
+
+from collections.abc import Mapping
+from itertools import cycle
+
+from sklearn.utils.validation import check_is_fitted
+
+from ._shared import last_step, new_axes
+
+# Colours of Okabe and Ito, and dashes: for print without colours too.
+_LOOKS = (
+    ("#0072B2", "-"),
+    ("#D55E00", "--"),
+    ("#009E73", "-."),
+    ("#CC79A7", (0, (5, 1))),
+    ("#E69F00", (0, (3, 1, 1, 1))),
+    ("#56B4E9", (0, (7, 2))),
+    ("#000000", ":"),
+)
+_GREY = "#707070"
+_X_LABELS = {
+    "epoch": "epoch",
+    "updates": "parameter updates / n",
+    "oracle_calls": "oracle calls / n",
+    "seconds": "seconds",
+}
+_Y_LABELS = {
+    "gap": "duality gap  (nats a sequence)",
+    "suboptimality": "$P - P^*$  (nats a sequence)",
+}
+
+
+class ConvergenceDisplay:
+    """How the fits of one or several estimators converged.
+
+    Make it by `from_estimator` or `from_estimators`.
+
+    Parameters
+    ----------
+    histories : dict of str to dict of ndarrays of shape (n_epochs,)
+        ``history_`` of each fit, by the name that the legend gives it.
+    targets : dict of str to float, default=None
+        The gap at which each fit was to end, tol * P(0).
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : list of matplotlib Line2D
+        One for each fit.
+    target_lines_ : list of matplotlib Line2D
+        One for each distinct target.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from skcrf_sdca import OEGCRF, SDCACRF
+    >>> from skcrf_sdca.datasets import make_chains
+    >>> from skcrf_sdca.plotting import ConvergenceDisplay
+    >>> X, y = make_chains(n_sequences=30, random_state=0)
+    >>> fits = [crf(random_state=0).fit(X, y) for crf in (SDCACRF, OEGCRF)]
+    >>> display = ConvergenceDisplay.from_estimators(fits, x="oracle_calls")
+    >>> [line.get_label() for line in display.lines_]
+    ['SDCACRF', 'OEGCRF']
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, histories, *, targets=None):
+        self.histories = histories
+        self.targets = targets
+
+    @classmethod
+    def from_estimator(cls, estimator, *, name=None, **options):
+        """Draw the convergence of one fit.
+
+        Parameters
+        ----------
+        estimator : fitted estimator, or Pipeline that ends in one
+        name : str, default=None
+            For the legend; by default the name of the class.
+        **options
+            Handed on to `plot`.
+
+        Returns
+        -------
+        display : ConvergenceDisplay
+        """
+        name = type(last_step(estimator)).__name__ if name is None else name
+        return cls.from_estimators({name: estimator}, **options)
+
+    @classmethod
+    def from_estimators(cls, estimators, **options):
+        """Draw the convergence of several fits of the same data into one picture.
+
+        Parameters
+        ----------
+        estimators : dict of str to estimator, or iterable of estimators
+            Fitted; by the name that the legend gives them. Estimators without names go
+            by those of their classes, with numbers where a class comes again.
+        **options
+            Handed on to `plot`.
+
+        Returns
+        -------
+        display : ConvergenceDisplay
+
+        Raises
+        ------
+        ValueError
+            If there are no estimators.
+        NotFittedError
+            If one is not fitted.
+        """
+        if not isinstance(estimators, Mapping):
+            estimators = _named(list(estimators))
+        if not estimators:
+            raise ValueError("estimators is empty; at least one is needed.")
+        fits = {name: last_step(crf) for name, crf in estimators.items()}
+        for crf in fits.values():
+            check_is_fitted(crf)
+        display = cls(
+            {name: crf.history_ for name, crf in fits.items()},
+            targets={name: crf.gap_target_ for name, crf in fits.items()},
+        )
+        return display.plot(**options)
+
+    def plot(
+        self,
+        *,
+        x="epoch",
+        y="gap",
+        optimum=None,
+        target=True,
+        ax=None,
+        curve_kwargs=None,
+    ):
+        """Draw the curves, on a logarithmic scale.
+
+        Parameters
+        ----------
+        x : {"epoch", "updates", "oracle_calls", "seconds"}, default="epoch"
+            Updates and oracle calls are divided by the number of sequences.
+        y : {"gap", "suboptimality"}, default="gap"
+            The certificate, or P - P*, which is at most as large.
+        optimum : float, default=None
+            P* of the suboptimality. By default the largest dual objective of all the
+            fits: what is drawn is then at least the true distance.
+        target : bool, default=True
+            Whether to draw a line at tol * P(0), the gap at which the fits end.
+        ax : matplotlib Axes, default=None
+            By default that of a new figure.
+        curve_kwargs : dict or list of dict, default=None
+            Options of matplotlib's ``plot`` for all curves, or for each of them.
+
+        Returns
+        -------
+        display : ConvergenceDisplay
+
+        Raises
+        ------
+        ValueError
+            If x or y is none of these, or the list of curve_kwargs has another length.
+        """
+        _check_option("x", x, _X_LABELS)
+        _check_option("y", y, _Y_LABELS)
+        heights = self._heights(y, optimum)
+        ax = new_axes(ax)
+        looks = self._looks(curve_kwargs)
+        self.lines_ = [
+            ax.plot(history[x], heights[name], **look)[0]
+            for (name, history), look in zip(self.histories.items(), looks, strict=True)
+        ]
+        self.target_lines_ = self._draw_targets(ax) if target and self.targets else []
+        ax.set(xlabel=_X_LABELS[x], ylabel=_Y_LABELS[y])
+        if any((values > 0.0).any() for values in heights.values()):
+            ax.set_yscale("log", nonpositive="mask")
+        if x == "epoch" and ax.get_xscale() == "linear":
+            ax.xaxis.get_major_locator().set_params(integer=True)
+        _light_frame(ax)
+        if len(self.lines_) + len(self.target_lines_) > 1:
+            ax.legend(frameon=False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _heights(self, y, optimum):
+        """Return what is drawn of every fit."""
+        if y == "gap":
+            return {name: history["gap"] for name, history in self.histories.items()}
+        if optimum is None:
+            optimum = max(history["dual"].max() for history in self.histories.values())
+        return {
+            name: history["primal"] - optimum
+            for name, history in self.histories.items()
+        }
+
+    def _looks(self, curve_kwargs):
+        """Return the options of each curve for ``plot``."""
+        n = len(self.histories)
+        given = curve_kwargs if isinstance(curve_kwargs, list) else [curve_kwargs] * n
+        if len(given) != n:
+            raise ValueError(
+                f"curve_kwargs has {len(given)} dicts, but there are {n} curves."
+            )
+        # A single epoch is a point, which no line would show.
+        single = any(len(history["gap"]) == 1 for history in self.histories.values())
+        common = {"linewidth": 1.8, "marker": "o" if single else None, "markersize": 4}
+        return [
+            {
+                **common,
+                "color": colour,
+                "linestyle": dashes,
+                "label": name,
+                **(own or {}),
+            }
+            for name, (colour, dashes), own in zip(
+                self.histories, cycle(_LOOKS), given, strict=False
+            )
+        ]
+
+    def _draw_targets(self, ax):
+        look = {"color": _GREY, "linewidth": 1, "linestyle": ":", "zorder": 1}
+        lines = [ax.axhline(v, **look) for v in dict.fromkeys(self.targets.values())]
+        lines[0].set_label(r"target, tol $\times$ P(0)")
+        return lines
+
+
+def _light_frame(ax):
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(color="#dddddd", linewidth=0.6)
+    ax.set_axisbelow(True)
+
+
+def _named(estimators):
+    """Return the estimators by the names of their classes, numbered where needed."""
+    names = [type(last_step(estimator)).__name__ for estimator in estimators]
+    return {
+        f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name: crf
+        for i, (name, crf) in enumerate(zip(names, estimators, strict=True))
+    }
+
+
+def _check_option(name, value, options):
+    if value not in options:
+        raise ValueError(f"{name} must be one of {list(options)}, got {value!r}.")

@@ -1,0 +1,204 @@
+"""TransitionDisplay: the weights from label to label as a heat map.
+
+Owns its colours, which the colour-blind can tell apart: blue for, red against.
+"""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ._shared import last_step, new_axes
+
+# More labels have no room for the values in their cells.
+_MAX_VALUES = 12
+
+
+class TransitionDisplay:
+    """The weights of transitions, from label to label, as a heat map.
+
+    Make it by `from_estimator`.
+
+    Parameters
+    ----------
+    transition : array-like of shape (n_labels, n_labels)
+        Indexed [from, to]; -inf where forbidden.
+    start, end : array-like of shape (n_labels,), default=None
+        Weights of the first and of the last label: a row above, a column at the right.
+    labels : list of length n_labels, default=None
+        By default numbers.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    im_ : matplotlib AxesImage
+    text_ : ndarray of matplotlib Text or None
+        The values in the cells, if they are written; None where nothing is.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from skcrf_sdca import SDCACRF
+    >>> from skcrf_sdca.datasets import make_chains
+    >>> from skcrf_sdca.plotting import TransitionDisplay
+    >>> X, y = make_chains(n_sequences=30, random_state=0)
+    >>> crf = SDCACRF(random_state=0).fit(X, y)
+    >>> display = TransitionDisplay.from_estimator(crf)
+    >>> display.im_.get_array().shape
+    (4, 4)
+    >>> plt.close(display.figure_)
+    """
+
+    def __init__(self, transition, *, start=None, end=None, labels=None):
+        self.transition = transition
+        self.start = start
+        self.end = end
+        self.labels = labels
+
+    @classmethod
+    def from_estimator(cls, estimator, *, labels=None, boundaries=True, **options):
+        """Draw the transitions of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator, or Pipeline that ends in one
+        labels : list of labels, default=None
+            Those to draw, in this order; by default all.
+        boundaries : bool, default=True
+            Whether to draw the weights of start and end.
+        **options
+            Handed on to `plot`.
+
+        Returns
+        -------
+        display : TransitionDisplay
+
+        Raises
+        ------
+        ValueError
+            If a label was not seen in `fit`.
+        NotFittedError
+            If the estimator is not fitted.
+        """
+        crf = last_step(estimator)
+        check_is_fitted(crf)
+        known = crf.classes_.tolist()
+        labels = known if labels is None else list(labels)
+        unknown = [label for label in labels if label not in known]
+        if unknown:
+            raise ValueError(
+                f"labels: {unknown[0]!r} is not among the labels of fit, {known}."
+            )
+        codes = [known.index(label) for label in labels]
+        display = cls(
+            crf.transition_[np.ix_(codes, codes)],
+            start=crf.start_[codes] if boundaries else None,
+            end=crf.end_[codes] if boundaries else None,
+            labels=labels,
+        )
+        return display.plot(**options)
+
+    def plot(
+        self,
+        *,
+        include_values=None,
+        values_format=".1f",
+        cmap="RdBu",
+        colorbar=True,
+        ax=None,
+        im_kw=None,
+        text_kw=None,
+    ):
+        """Draw the heat map; forbidden transitions are hatched.
+
+        Parameters
+        ----------
+        include_values : bool, default=None
+            Whether to write the weights into the cells; by default up to 12 labels.
+        values_format : str, default=".1f"
+        cmap : str or matplotlib Colormap, default="RdBu"
+            Its middle is weight 0.
+        colorbar : bool, default=True
+        ax : matplotlib Axes, default=None
+            By default that of a new figure, whose size goes with the labels.
+        im_kw, text_kw : dict, default=None
+            Options of matplotlib's ``imshow``, and of ``text`` for the values.
+
+        Returns
+        -------
+        display : TransitionDisplay
+        """
+        cells, rows, columns = self._cells()
+        ax = new_axes(ax, side=1.8 + 0.42 * len(columns) ** 0.92)
+        finite = cells[np.isfinite(cells)]
+        scale = np.abs(finite).max(initial=0.0) or 1.0
+        look = {"cmap": cmap, "vmin": -scale, "vmax": scale, **(im_kw or {})}
+        self.im_ = ax.imshow(np.ma.masked_invalid(cells), **look)
+        self._draw_frame(ax, rows, columns)
+        _hatch(ax, np.argwhere(cells == -np.inf))
+        small = max(cells.shape) <= _MAX_VALUES + 1
+        self.text_ = None
+        if small if include_values is None else include_values:
+            self.text_ = self._write(ax, cells, values_format, text_kw or {})
+        if colorbar:
+            bar = ax.figure.colorbar(self.im_, ax=ax, label="weight", shrink=0.8)
+            bar.outline.set_visible(False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _cells(self):
+        """Return the weights with start above and end at the right, and all names."""
+        cells = np.asarray(self.transition, dtype=float)
+        labels = range(len(cells)) if self.labels is None else self.labels
+        rows, columns = list(map(str, labels)), list(map(str, labels))
+        if self.end is not None:
+            cells = np.column_stack([cells, self.end])
+            columns.append("end")
+        if self.start is not None:
+            # From start to end there is nothing: a blank.
+            start = np.full(cells.shape[1], np.nan)
+            start[: len(rows)] = self.start
+            cells = np.vstack([start, cells])
+            rows.insert(0, "start")
+        return cells, rows, columns
+
+    def _draw_frame(self, ax, rows, columns):
+        """Name rows and columns, and set start and end apart."""
+        n_letters = max(map(len, columns))
+        turn = 90 if n_letters > 4 else 0
+        ax.set_xticks(range(len(columns)), columns, rotation=turn)
+        ax.set_yticks(range(len(rows)), rows)
+        ax.xaxis.tick_top()
+        ax.xaxis.set_label_position("top")
+        ax.set(xlabel="to", ylabel="from")
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)
+        ax.set_xticks(np.arange(1, len(columns)) - 0.5, minor=True)
+        ax.set_yticks(np.arange(1, len(rows)) - 0.5, minor=True)
+        ax.grid(which="minor", color="white", linewidth=1)
+        ax.tick_params(which="minor", length=0)
+        apart = {"color": "white", "linewidth": 5}
+        if self.start is not None:
+            ax.axhline(0.5, **apart)
+        if self.end is not None:
+            ax.axvline(len(columns) - 1.5, **apart)
+
+    def _write(self, ax, cells, values_format, options):
+        """Write the weights into the cells, in black or white as can be read."""
+        written = np.full(cells.shape, None, dtype=object)
+        for i, j in np.argwhere(np.isfinite(cells)):
+            red, green, blue, _ = self.im_.to_rgba(cells[i, j])
+            is_light = 0.299 * red + 0.587 * green + 0.114 * blue > 0.5
+            look = {"ha": "center", "va": "center", "fontsize": "small"}
+            look |= {"color": "black" if is_light else "white", **options}
+            written[i, j] = ax.text(j, i, format(cells[i, j], values_format), **look)
+        return written
+
+
+def _hatch(ax, cells):
+    """Hatch some cells [row, column] of a heat map."""
+    from matplotlib.patches import Rectangle
+
+    for i, j in cells:
+        corner = (j - 0.5, i - 0.5)
+        look = {"facecolor": "#f2f2f2", "edgecolor": "#b5b5b5", "linewidth": 0}
+        ax.add_patch(Rectangle(corner, 1, 1, hatch="////", zorder=1.5, **look))

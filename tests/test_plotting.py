@@ -1,0 +1,204 @@
+"""The displays: what they draw, of what, and in which units."""
+
+import copy
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+
+from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, SequenceVectorizer
+from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.plotting import ConvergenceDisplay, TransitionDisplay
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+X, Y = make_chains(30, n_labels=3, n_features=4, random_state=0)
+FITS = [SDCACRF(random_state=0).fit(X, Y), OEGCRF(random_state=0).fit(X, Y)]
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def drawn(display):
+    """Draw everything, as a user's screen would; warnings are errors here."""
+    display.figure_.canvas.draw()
+    return display
+
+
+@pytest.mark.parametrize("x", ["epoch", "updates", "oracle_calls", "seconds"])
+def test_gap_of_one_fit(x):
+    display = drawn(ConvergenceDisplay.from_estimator(FITS[0], x=x))
+    (line,) = display.lines_
+    assert_array_equal(line.get_xdata(), FITS[0].history_[x])
+    assert_array_equal(line.get_ydata(), FITS[0].history_["gap"])
+    assert display.ax_.get_yscale() == "log"
+    assert display.ax_.figure is display.figure_
+    (target,) = display.target_lines_
+    assert set(target.get_ydata()) == {FITS[0].gap_target_}
+
+
+def test_target_is_tol_times_the_objective_of_the_empty_model():
+    empty = np.mean([len(y) for y in Y]) * np.log(3)
+    assert FITS[0].gap_target_ == pytest.approx(1e-4 * empty, rel=1e-12)
+
+
+def test_suboptimality_is_above_the_best_dual():
+    display = drawn(ConvergenceDisplay.from_estimators(FITS, y="suboptimality"))
+    best = max(crf.dual_objective_ for crf in FITS)
+    for line, crf in zip(display.lines_, FITS, strict=True):
+        assert_array_equal(line.get_ydata(), crf.history_["primal"] - best)
+    display = ConvergenceDisplay.from_estimators(FITS, y="suboptimality", optimum=0.5)
+    assert display.lines_[0].get_ydata()[-1] == FITS[0].history_["primal"][-1] - 0.5
+
+
+def labels_of(display):
+    return [line.get_label() for line in display.lines_]
+
+
+def test_names_of_fits():
+    twice = [FITS[0], FITS[1], FITS[0]]
+    display = drawn(ConvergenceDisplay.from_estimators(twice))
+    assert labels_of(display) == ["SDCACRF 1", "OEGCRF", "SDCACRF 2"]
+    display = ConvergenceDisplay.from_estimators({"a": FITS[0], "b": FITS[1]})
+    assert labels_of(display) == ["a", "b"]
+    assert labels_of(ConvergenceDisplay.from_estimator(FITS[0], name="c")) == ["c"]
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts == ["a", "b", r"target, tol $\times$ P(0)"]
+
+
+def test_looks_of_curves():
+    display = ConvergenceDisplay.from_estimators(FITS)
+    looks = {(line.get_color(), line.get_linestyle()) for line in display.lines_}
+    assert len(looks) == 2
+    styles = [{"color": "red"}, None]
+    display = ConvergenceDisplay.from_estimators(FITS, curve_kwargs=styles)
+    assert display.lines_[0].get_color() == "red"
+    display = ConvergenceDisplay.from_estimators(FITS, curve_kwargs={"linewidth": 7})
+    assert {line.get_linewidth() for line in display.lines_} == {7}
+    with pytest.raises(ValueError, match="curve_kwargs has 1 dicts, but there are 2"):
+        ConvergenceDisplay.from_estimators(FITS, curve_kwargs=[{}])
+
+
+def test_axes_of_the_user_and_no_target():
+    figure, ax = plt.subplots()
+    display = drawn(ConvergenceDisplay.from_estimator(FITS[0], ax=ax, target=False))
+    assert display.ax_ is ax
+    assert display.figure_ is figure
+    assert display.target_lines_ == []
+    assert ax.get_legend() is None
+
+
+def test_logarithmic_epochs_stay_so():
+    _, ax = plt.subplots()
+    ax.set_xscale("log")
+    drawn(ConvergenceDisplay.from_estimator(FITS[0], ax=ax))
+    assert ax.get_xscale() == "log"
+
+
+def test_distinct_targets():
+    loose = SDCACRF(tol=1e-2, random_state=0).fit(X, Y)
+    display = drawn(ConvergenceDisplay.from_estimators([*FITS, loose]))
+    assert len(display.target_lines_) == 2
+
+
+def test_single_epoch_and_single_label():
+    one = SDCACRF(random_state=0).fit(X[:1], [[0] * len(X[0])])
+    display = drawn(ConvergenceDisplay.from_estimator(one))
+    assert len(one.history_["gap"]) == 1
+    assert display.lines_[0].get_marker() == "o"
+    drawn(TransitionDisplay.from_estimator(one))
+
+
+def test_end_of_a_pipeline():
+    dicts = [[{"a": row[0]} for row in x] for x in X]
+    pipe = make_pipeline(SequenceVectorizer(), LBFGSCRF()).fit(dicts, Y)
+    assert labels_of(ConvergenceDisplay.from_estimator(pipe)) == ["LBFGSCRF"]
+    drawn(TransitionDisplay.from_estimator(pipe))
+
+
+def test_what_is_refused():
+    with pytest.raises(ValueError, match="x must be one of"):
+        ConvergenceDisplay.from_estimator(FITS[0], x="time")
+    with pytest.raises(ValueError, match="y must be one of"):
+        ConvergenceDisplay.from_estimator(FITS[0], y="loss")
+    with pytest.raises(ValueError, match="estimators is empty"):
+        ConvergenceDisplay.from_estimators([])
+    with pytest.raises(ValueError, match="labels: 7 is not among the labels of fit"):
+        TransitionDisplay.from_estimator(FITS[0], labels=[0, 7])
+    with pytest.raises(NotFittedError):
+        ConvergenceDisplay.from_estimator(SDCACRF())
+    with pytest.raises(NotFittedError):
+        TransitionDisplay.from_estimator(SDCACRF())
+
+
+def cells(display):
+    return np.ma.filled(display.im_.get_array(), np.nan)
+
+
+def test_cells_are_from_row_to_column():
+    crf = FITS[0]
+    display = drawn(TransitionDisplay.from_estimator(crf))
+    shown = cells(display)
+    assert_array_equal(shown[1:, :3], crf.transition_)
+    assert_array_equal(shown[0, :3], crf.start_)
+    assert_array_equal(shown[1:, 3], crf.end_)
+    assert np.isnan(shown[0, 3])
+    ax = display.ax_
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["0", "1", "2", "end"]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["start", "0", "1", "2"]
+    assert display.text_[1, 2].get_text() == format(crf.transition_[0, 2], ".1f")
+    assert display.text_[0, 3] is None
+    low, high = display.im_.get_clim()
+    assert low == -high == -np.nanmax(np.abs(shown))
+
+
+def test_choice_of_labels_and_no_boundaries():
+    crf = FITS[0]
+    display = TransitionDisplay.from_estimator(crf, labels=[2, 0], boundaries=False)
+    assert_array_equal(cells(display), crf.transition_[np.ix_([2, 0], [2, 0])])
+    display = drawn(TransitionDisplay(np.eye(2), end=[1.0, 2.0]).plot())
+    assert cells(display).shape == (2, 3)
+    display = drawn(TransitionDisplay(np.eye(2), start=[1.0, 2.0]).plot())
+    assert cells(display).shape == (3, 2)
+
+
+def test_forbidden_transitions_are_hatched():
+    crf = copy.deepcopy(FITS[0])
+    crf.transition_ = crf.transition_.copy()
+    crf.transition_[0, 1] = crf.transition_[2, 0] = -np.inf
+    display = drawn(TransitionDisplay.from_estimator(crf))
+    places = {(p.get_y() + 0.5, p.get_x() + 0.5) for p in display.ax_.patches}
+    assert places == {(1, 1), (3, 0)}
+    assert all(patch.get_hatch() for patch in display.ax_.patches)
+    assert display.text_[1, 1] is None
+    assert np.isfinite(display.im_.get_clim()).all()
+
+
+@pytest.mark.parametrize(("n_labels", "written"), [(12, True), (13, False)])
+def test_values_are_written_where_they_have_room(n_labels, written):
+    blocks = {"start": np.zeros(n_labels), "end": np.zeros(n_labels)}
+    display = TransitionDisplay(np.zeros((n_labels, n_labels)), **blocks)
+    assert (display.plot(colorbar=False).text_ is not None) == written
+    assert (display.plot(include_values=not written).text_ is not None) != written
+
+
+def test_options_reach_matplotlib():
+    options = {"im_kw": {"vmin": -9, "vmax": 9}, "text_kw": {"color": "red"}}
+    display = TransitionDisplay.from_estimator(FITS[0], values_format=".3f", **options)
+    assert display.im_.get_clim() == (-9, 9)
+    assert display.text_[1, 1].get_color() == "red"
+    assert len(display.text_[1, 1].get_text().split(".")[1]) == 3
+
+
+def test_matplotlib_is_imported_when_something_is_drawn():
+    code = "import skcrf_sdca.plotting, sys; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
