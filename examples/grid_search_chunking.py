@@ -14,13 +14,12 @@ minutes::
     python examples/grid_search_chunking.py
 """
 
-from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold
 
 from chunking_conll2000 import sentence_features
 from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF, SequenceVectorizer
 from skcrf_sdca.datasets import fetch_conll2000
-from skcrf_sdca.metrics import span_f1_score
+from skcrf_sdca.metrics import get_scorer
 
 # %%
 # Features once
@@ -86,7 +85,7 @@ def main():
         search = GridSearchCV(
             estimator(random_state=0),
             grids(sampling),
-            scoring=make_scorer(span_f1_score),
+            scoring=get_scorer("span_f1"),
             cv=KFold(N_FOLDS),
             refit=False,
         ).fit(packed, y)

@@ -146,12 +146,40 @@ def split_rows(rows, offsets):
     return np.fromiter(pieces, dtype=object, count=len(offsets) - 1)
 
 
+def label_lists(y, name="y"):
+    """Return the labels of every sequence in a list or tuple of its own.
+
+    Parameters
+    ----------
+    y : iterable of n_sequences list, tuple or 1-D array of labels
+    name : str, default="y"
+        Name of the argument, for the message.
+
+    Returns
+    -------
+    list of n_sequences list or tuple
+
+    Raises
+    ------
+    TypeError
+        If y, or one of its sequences, is not a list.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcrf_sdca.labels import label_lists
+    >>> label_lists([["O", "B"], np.array(["O"])])
+    [['O', 'B'], ['O']]
+    """
+    check_container(y, name)
+    return [_label_list(labels, i, name) for i, labels in enumerate(y)]
+
+
 def _flat_labels(y, lengths):
     """Return all labels in one list, as plain Python values of one type."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None.")
-    check_container(y, "y")
-    sequences = [_label_list(labels, i) for i, labels in enumerate(y)]
+    sequences = label_lists(y)
     if len(sequences) != len(lengths):
         raise ValueError(f"X has {len(lengths)} sequences, but y has {len(sequences)}.")
     for i, (labels, length) in enumerate(zip(sequences, lengths, strict=True)):
@@ -167,7 +195,7 @@ def _flat_labels(y, lengths):
     return flat
 
 
-def _label_list(labels, index):
+def _label_list(labels, index, name):
     if isinstance(labels, (list, tuple)):
         return labels
     if len(getattr(labels, "shape", ())) == 1 and not sp.issparse(labels):
@@ -175,8 +203,8 @@ def _label_list(labels, index):
         # tolist() would turn dates into numbers.
         return labels.tolist() if labels.dtype.kind in "OUSbiuf" else list(labels)
     raise TypeError(
-        f"y: sequence {index} is {described(labels)}; y must be a list of label "
-        "lists, with one label for each item of the sequence."
+        f"{name}: sequence {index} is {described(labels)}; {name} must be a list of "
+        "label lists, with one label for each item of the sequence."
     )
 
 

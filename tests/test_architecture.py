@@ -11,12 +11,12 @@ ROOT = Path(__file__).parents[1] / "skcrf_sdca"
 # From the ground up; modules of one line do not import each other.
 LAYERS = [
     ["_kernels"],
-    ["_parallel", "data", "metrics", "plotting", "tables"],
+    ["_parallel", "data", "spans", "plotting", "tables"],
     ["marginals", "kinds", "explanation"],
     ["labels", "features"],
     ["pipeline"],
     ["union"],
-    ["oracle"],
+    ["oracle", "metrics"],
     ["model"],
     ["problem"],
     ["samplers"],

@@ -1,20 +1,20 @@
-"""Metrics against seqeval, scikit-learn and cases worked out by hand."""
+"""Metrics against scikit-learn and cases worked out by hand."""
+
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from seqeval.metrics.sequence_labeling import (
-    get_entities,
-    precision_recall_fscore_support,
-)
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import (
     accuracy_score,
     classification_report,
     f1_score,
+    fbeta_score,
+    log_loss,
     make_scorer,
     precision_score,
     recall_score,
@@ -23,24 +23,41 @@ from sklearn.metrics import (
 from skcrf_sdca import metrics
 
 BIO = ["O", "B-X", "I-X", "B-Y", "I-Y", "B", "I", "B-X-Z", "I-X-Z"]
-BIOES = ["O", "B-X", "I-X", "E-X", "S-X", "B-Y", "I-Y", "E-Y", "S-Y"]
 
 Y_TRUE = [["A", "B", "B"], [], ["A"], ["C", "A"]]
 Y_PRED = [["A", "B", "A"], [], ["A"], ["C", "B"]]
 FLAT_TRUE = ["A", "B", "B", "A", "C", "A"]
 FLAT_PRED = ["A", "B", "A", "A", "C", "B"]
 
-TWO_ARGUMENT_METRICS = [
+SHARES = [
     metrics.flat_accuracy_score,
-    metrics.flat_classification_report,
+    metrics.flat_hamming_loss,
+    metrics.sequence_accuracy_score,
+]
+FLAT_SCORES = [
     metrics.flat_f1_score,
+    partial(metrics.flat_fbeta_score, beta=2.0),
     metrics.flat_precision_score,
     metrics.flat_recall_score,
-    metrics.sequence_accuracy_score,
+]
+SPAN_SCORES = [
     metrics.span_f1_score,
+    metrics.span_precision_score,
+    metrics.span_recall_score,
+]
+TWO_ARGUMENT_METRICS = [
+    *SHARES,
+    *FLAT_SCORES,
+    *SPAN_SCORES,
+    metrics.flat_classification_report,
+    metrics.span_classification_report,
     metrics.span_precision_recall_fscore,
 ]
-WEIGHTED_METRICS = TWO_ARGUMENT_METRICS[:6]
+SPAN_METRICS = [
+    *SPAN_SCORES,
+    metrics.span_classification_report,
+    metrics.span_precision_recall_fscore,
+]
 
 
 def as_object_array(y):
@@ -74,6 +91,7 @@ def test_weight_of_a_sequence_is_the_weight_of_its_tokens():
     ("flat", "metric"),
     [
         (metrics.flat_f1_score, f1_score),
+        (partial(metrics.flat_fbeta_score, beta=0.5), partial(fbeta_score, beta=0.5)),
         (metrics.flat_precision_score, precision_score),
         (metrics.flat_recall_score, recall_score),
     ],
@@ -122,61 +140,6 @@ def test_flat_f1_makes_a_scorer():
     assert scorer(Echo(), Y_PRED, Y_TRUE) == expected
 
 
-@pytest.mark.parametrize(
-    ("labels", "spans"),
-    [
-        ([], []),
-        (["O", "O"], []),
-        (["B-X", "I-X", "O", "B-X"], [("X", 0, 2), ("X", 3, 4)]),
-        (["B-X", "B-X", "I-X"], [("X", 0, 1), ("X", 1, 3)]),
-        (["I-X", "I-X"], [("X", 0, 2)]),
-        (["O", "I-X", "O"], [("X", 1, 2)]),
-        (["B-X", "I-Y", "I-Y"], [("X", 0, 1), ("Y", 1, 3)]),
-        (["I-X", "B-X"], [("X", 0, 1), ("X", 1, 2)]),
-        (["B", "I", "I-X"], [("", 0, 2), ("X", 2, 3)]),
-        (["B-a-b", "I-a-b", "I-a-c"], [("a-b", 0, 2), ("a-c", 2, 3)]),
-    ],
-)
-@pytest.mark.parametrize("scheme", ["BIO", "IOB1"])
-def test_spans_by_hand(labels, spans, scheme):
-    assert metrics.extract_spans(labels, scheme) == spans
-    assert metrics.extract_spans(np.array(labels, dtype=object), scheme) == spans
-
-
-@pytest.mark.parametrize(
-    ("labels", "spans"),
-    [
-        (["B-X", "I-X", "E-X", "S-X", "S-Y"], [("X", 0, 3), ("X", 3, 4), ("Y", 4, 5)]),
-        (["B-X", "B-X", "E-X"], [("X", 0, 1), ("X", 1, 3)]),
-        (["E-X", "I-X", "O", "E-X", "E-X"], [("X", t, t + 1) for t in (0, 1, 3, 4)]),
-        (["B-X", "E-Y"], [("X", 0, 1), ("Y", 1, 2)]),
-        (["B-X", "S-X"], [("X", 0, 1), ("X", 1, 2)]),
-        (["S-X", "E-X"], [("X", 0, 1), ("X", 1, 2)]),
-    ],
-)
-def test_spans_with_marked_ends_by_hand(labels, spans):
-    assert metrics.extract_spans(labels, "BIOES") == spans
-    renamed = [
-        {"E": "L", "S": "U"}.get(label[0], label[0]) + label[1:] for label in labels
-    ]
-    assert metrics.extract_spans(renamed, scheme="BILOU") == spans
-
-
-@pytest.mark.parametrize(("scheme", "alphabet"), [("BIO", BIO), ("BIOES", BIOES)])
-def test_spans_are_those_of_seqeval(scheme, alphabet):
-    @settings(max_examples=300, deadline=None)
-    @given(st.lists(st.sampled_from(alphabet), max_size=8))
-    def check(labels):
-        # seqeval names the type of a bare prefix "_" and includes the last position.
-        expected = [
-            (kind.replace("_", ""), start, last + 1)
-            for kind, start, last in get_entities(labels)
-        ]
-        assert metrics.extract_spans(labels, scheme) == expected
-
-    check()
-
-
 def label_pairs(alphabet):
     """Draw (y_true, y_pred) of equal lengths, with empty sequences among them."""
     token = st.tuples(st.sampled_from(alphabet), st.sampled_from(alphabet))
@@ -184,22 +147,6 @@ def label_pairs(alphabet):
     return sequences.map(
         lambda pairs: tuple([[token[i] for token in s] for s in pairs] for i in (0, 1))
     )
-
-
-@settings(max_examples=200, deadline=None)
-@given(label_pairs(BIO))
-@pytest.mark.parametrize("average", ["micro", None])
-def test_span_scores_are_those_of_seqeval(average, pair):
-    expected = precision_recall_fscore_support(*pair, average=average, zero_division=0)
-    options = {"average": average, "zero_division": 0.0}
-    if average is None:
-        # Sorted, "" comes before the other types, and "_" after them.
-        types = sorted({kind for y in pair for kind, _, _ in get_entities(y)})
-        options["types"] = [kind.replace("_", "") for kind in types]
-    scores = metrics.span_precision_recall_fscore(*pair, **options)
-    for value, reference in zip(scores, expected, strict=True):
-        assert_allclose(value, reference, rtol=1e-14)
-    assert_array_equal(metrics.span_f1_score(*pair, **options), scores[2])
 
 
 @settings(max_examples=50, deadline=None)
@@ -227,8 +174,174 @@ def test_span_scores_by_hand():
     assert only_y == (1 / 2, 1.0, pytest.approx(2 / 3), 1)
 
 
-def test_spans_at_the_same_place_of_other_sequences_do_not_match():
+def test_spans_match_in_type_and_place_and_sequence():
+    assert metrics.span_f1_score([["B-X", "B-Y"]], [["B-Y", "B-Y"]]) == 0.5
+    assert metrics.span_f1_score([["B-X", "I-X"]], [["B-X", "O"]]) == 0.0
     assert metrics.span_f1_score([["B-X"], ["O"]], [["O"], ["B-X"]]) == 0.0
+
+
+def test_averages_over_types_by_hand():
+    y_true = [["B-X", "I-X", "O", "B-Y"], ["B-X"], ["O"]]
+    y_pred = [["B-X", "O", "B-Y", "B-Y"], ["I-X"], ["B-Z"]]
+    # Of X, Y, Z: correct 1, 1, 0; predicted 2, 2, 1; true 2, 1, 0.
+    options = {"zero_division": np.nan}
+    scores = metrics.span_precision_recall_fscore
+    macro = scores(y_true, y_pred, average="macro", **options)
+    expected = [1 / 3, 3 / 4, (1 / 2 + 2 / 3) / 3, 3]
+    assert_allclose(macro, expected, rtol=1e-15)
+    weighted = scores(y_true, y_pred, average="weighted", **options)
+    expected = [1 / 2, 2 / 3, (2 * 1 / 2 + 2 / 3) / 3, 3]
+    assert_allclose(weighted, expected, rtol=1e-15)
+
+
+@given(label_pairs(BIO), st.lists(st.integers(0, 3), min_size=5, max_size=5))
+@pytest.mark.parametrize("average", ["micro", "macro", "weighted", None])
+def test_weight_of_a_sequence_is_the_number_of_its_copies(average, pair, weight):
+    weight = weight[: len(pair[0])]
+    types = sorted({label[2:] for label in BIO if label != "O"})
+    options = {"average": average, "zero_division": 1.0, "types": types}
+    scores = metrics.span_precision_recall_fscore
+    copies = [
+        [labels for labels, n in zip(y, weight, strict=True) for _ in range(n)]
+        for y in pair
+    ]
+    weighted = scores(*pair, sample_weight=weight, **options)
+    for value, expected in zip(weighted, scores(*copies, **options), strict=True):
+        assert_allclose(value, expected, rtol=1e-14)
+
+
+def test_small_weights_count_too():
+    y_true, y_pred = [["B-X"], ["B-X"]], [["B-X"], ["O"]]
+    for scale in (1.0, 1e-3):
+        weight = np.array([3.0, 1.0]) * scale
+        options = {"sample_weight": weight}
+        assert_allclose(
+            metrics.span_recall_score(y_true, y_pred, **options), 0.75, rtol=1e-14
+        )
+        accuracy = metrics.flat_accuracy_score(y_true, y_pred, **options)
+        assert_allclose(accuracy, 0.75, rtol=1e-14)
+
+
+def test_report_of_spans_by_hand():
+    y_true = [["B-X", "I-X", "O", "B-long_type"], ["B-X"]]
+    y_pred = [["B-X", "O", "O", "B-long_type"], ["I-X"]]
+    text = metrics.span_classification_report(y_true, y_pred, digits=3)
+    assert text.splitlines() == [
+        "              precision    recall  f1-score   support",
+        "",
+        "           X      0.500     0.500     0.500         2",
+        "   long_type      1.000     1.000     1.000         1",
+        "",
+        "   micro avg      0.667     0.667     0.667         3",
+        "   macro avg      0.750     0.750     0.750         3",
+        "weighted avg      0.667     0.667     0.667         3",
+    ]
+    rows = metrics.span_classification_report(
+        y_true, y_pred, types=["X"], sample_weight=[1.0, 0.5], output_dict=True
+    )
+    assert list(rows) == ["X", "micro avg", "macro avg", "weighted avg"]
+    # Weights: one of 1.5 predicted and true spans is right by half.
+    expected = {"precision": 1 / 3, "recall": 1 / 3, "f1-score": 1 / 3, "support": 1.5}
+    assert all(rows[row] == pytest.approx(expected) for row in rows)
+    assert {type(value) for value in rows["X"].values()} == {float}
+
+
+def test_report_is_laid_out_as_that_of_tokens():
+    y = [["B-X", "O"], ["B-Y"]]
+    ours = metrics.span_classification_report(y, y).splitlines()
+    theirs = metrics.flat_classification_report(y, y).splitlines()
+    assert ours[0] == theirs[0]
+    assert len(ours[-1]) == len(theirs[-1])
+
+
+def test_strict_scores_leave_out_invalid_spans():
+    y_true, y_pred = [["B-X", "I-X", "O", "B-Y"]], [["I-X", "I-X", "O", "B-Y"]]
+    scores = metrics.span_precision_recall_fscore
+    assert scores(y_true, y_pred) == (1.0, 1.0, 1.0, 2)
+    strict = scores(y_true, y_pred, strict=True)
+    assert strict == (1.0, 0.5, pytest.approx(2 / 3), 2)
+
+
+@pytest.mark.parametrize("flat", FLAT_SCORES)
+def test_ignored_labels_are_left_out(flat):
+    expected = flat(Y_TRUE, Y_PRED, labels=["A", "B"], average="weighted")
+    assert flat(Y_TRUE, Y_PRED, ignore=["C"], average="weighted") == expected
+    options = {"labels": ["C", "B", "A"], "average": None}
+    by_label = flat(Y_TRUE, Y_PRED, **options)
+    assert_array_equal(flat(Y_TRUE, Y_PRED, ignore={"B"}, **options), by_label[[0, 2]])
+    with pytest.raises(TypeError, match="ignore must be a list of labels, got the str"):
+        flat(Y_TRUE, Y_PRED, ignore="C")
+
+
+def test_report_of_tokens_leaves_out_ignored_labels():
+    expected = metrics.flat_classification_report(Y_TRUE, Y_PRED, labels=["A", "B"])
+    report = metrics.flat_classification_report(Y_TRUE, Y_PRED, ignore=["C"])
+    assert report == expected
+
+
+@pytest.mark.parametrize("y", [[], [[]], [[], []]])
+@pytest.mark.parametrize(
+    "metric",
+    [
+        *SHARES[:2],
+        *(partial(flat, average="macro") for flat in FLAT_SCORES),
+        *SPAN_SCORES,
+        *(partial(score, average="macro") for score in SPAN_SCORES),
+        metrics.flat_log_loss,
+    ],
+)
+def test_no_token_gives_the_value_of_zero_division(metric, y):
+    with pytest.warns(UndefinedMetricWarning, match="is undefined and set to 0.0: the"):
+        assert metric(y, y) == 0.0
+    for value in (0.0, 1.0, np.nan):
+        assert_array_equal(metric(y, y, zero_division=value), value)
+    with pytest.raises(ValueError, match="zero_division must be"):
+        metric(y, y, zero_division=0.5)
+
+
+@pytest.mark.parametrize("metric", [*SHARES, *FLAT_SCORES, *SPAN_SCORES])
+def test_the_line_of_the_caller_is_warned_about(metric):
+    with pytest.warns(UndefinedMetricWarning) as caught:
+        metric([], [])
+    assert [w.filename for w in caught] == [__file__]
+
+
+@pytest.mark.parametrize("flat", FLAT_SCORES)
+def test_flat_scores_without_labels_are_empty(flat):
+    for options in ({"labels": []}, {"ignore": ["O"]}):
+        options |= {"average": None, "zero_division": 0.0}
+        assert flat([["O"]], [["O"]], **options).shape == (0,)
+    options = {"labels": ["A", "B"], "average": None, "zero_division": 1.0}
+    assert_array_equal(flat([], [], **options), [1.0, 1.0])
+    assert flat([["O"]], [["O"]], ignore=["O"], zero_division=1.0) == 1.0
+
+
+def test_reports_without_a_row():
+    with pytest.raises(ValueError, match="nothing to report: y_true has no token"):
+        metrics.flat_classification_report([], [])
+    with pytest.raises(ValueError, match="nothing to report"):
+        metrics.flat_classification_report([["O"]], [["O"]], ignore=["O"])
+    report = metrics.span_classification_report
+    rows = report([["O"]], [["O"]], output_dict=True, zero_division=1.0)
+    assert set(rows) == {"micro avg", "macro avg", "weighted avg"}
+    row = {"precision": 1.0, "recall": 1.0, "f1-score": 1.0, "support": 0}
+    assert all(rows[name] == row for name in rows)
+    assert len(report([], [], zero_division=0.0).splitlines()) == 6
+
+
+def test_shares_of_no_weight_are_undefined():
+    y = [["A"]]
+    for share in SHARES:
+        assert share(y, y, sample_weight=[0], zero_division=1.0) == 1.0
+    assert metrics.sequence_accuracy_score([], [], zero_division=1.0) == 1.0
+
+
+def test_hamming_loss_is_what_accuracy_leaves():
+    weight = [1.0, 5.0, 2.0, 0.5]
+    for options in ({}, {"sample_weight": weight}):
+        loss = metrics.flat_hamming_loss(Y_TRUE, Y_PRED, **options)
+        accuracy = metrics.flat_accuracy_score(Y_TRUE, Y_PRED, **options)
+        assert_allclose(loss, 1 - accuracy, rtol=1e-14)
 
 
 def test_scores_without_any_span_warn_and_are_zero():
@@ -277,9 +390,9 @@ def test_mismatches_are_named(metric):
 @pytest.mark.parametrize("metric", TWO_ARGUMENT_METRICS)
 def test_what_is_no_list_of_label_lists_is_named(metric):
     good = [["O"]]
-    with pytest.raises(TypeError, match="y_pred is of type str"):
+    with pytest.raises(TypeError, match="y_pred must be a list of sequences, got str"):
         metric(good, "O")
-    with pytest.raises(TypeError, match="y_true is of type NoneType"):
+    with pytest.raises(TypeError, match="y_true must be a list .* got NoneType"):
         metric(None, good)
     with pytest.raises(TypeError, match="y_true: sequence 0 is of type str"):
         metric(["O"], good)
@@ -287,9 +400,9 @@ def test_what_is_no_list_of_label_lists_is_named(metric):
         metric([["O"], ["O"]], [["O"], 1])
 
 
-@pytest.mark.parametrize("metric", WEIGHTED_METRICS)
+@pytest.mark.parametrize("metric", TWO_ARGUMENT_METRICS)
 def test_sample_weight_is_checked(metric):
-    y = [["A"], ["B"]]
+    y = [["B-A"], ["B-B"]]
     with pytest.raises(ValueError, match="3 entries, but there are 2 sequences"):
         metric(y, y, sample_weight=[1, 1, 1])
     for bad in (-1.0, np.nan, np.inf):
@@ -297,46 +410,101 @@ def test_sample_weight_is_checked(metric):
             metric(y, y, sample_weight=[1, bad])
 
 
-@pytest.mark.parametrize("y", [[], [[]]])
-def test_accuracy_of_no_token_is_an_error(y):
-    with pytest.raises(ValueError, match="no token to score"):
-        metrics.flat_accuracy_score(y, y)
-
-
-def test_accuracy_of_no_weight_is_an_error():
-    y = [["A"]]
-    with pytest.raises(ValueError, match="no sequence to score"):
-        metrics.sequence_accuracy_score([], [])
-    with pytest.raises(ValueError, match="no sequence to score"):
-        metrics.sequence_accuracy_score(y, y, sample_weight=[0])
-    with pytest.raises(ValueError, match="no token to score"):
-        metrics.flat_accuracy_score(y, y, sample_weight=[0])
-
-
-@pytest.mark.parametrize("label", ["PER", "E-PER", "", "-X", "BI-X", "o", "B_X", "O-X"])
-def test_a_label_of_no_scheme_is_named(label):
-    with pytest.raises(ValueError, match=f"Label '{label}' is not of the scheme 'BIO'"):
-        metrics.extract_spans(["O", label])
-
-
-@pytest.mark.parametrize("labels", ["BIO", None, [1], [None], [["B-X"]], {"B-X": 1}])
-def test_spans_need_a_list_of_str(labels):
-    with pytest.raises(TypeError):
-        metrics.extract_spans(labels)
-
-
 @pytest.mark.parametrize(
     ("option", "message"),
     [
         ({"scheme": "XML"}, "scheme must be one of .*'BIO'"),
-        ({"average": "macro"}, "average must be 'micro' or None, got 'macro'"),
+        ({"average": "binary"}, "average must be one of .* or None, got 'binary'"),
         ({"zero_division": 2}, "zero_division must be"),
         ({"zero_division": "ignore"}, "zero_division must be"),
     ],
 )
 def test_options_are_checked(option, message):
     y = [["B-X"]]
-    with pytest.raises(ValueError, match=message):
-        metrics.span_f1_score(y, y, **option)
-    with pytest.raises(ValueError, match=message):
-        metrics.span_precision_recall_fscore(y, y, **option)
+    for metric in (*SPAN_SCORES, metrics.span_precision_recall_fscore):
+        with pytest.raises(ValueError, match=message):
+            metric(y, y, **option)
+
+
+@pytest.mark.parametrize("metric", SPAN_METRICS)
+def test_labels_of_no_scheme_are_named_with_their_place(metric):
+    good, bad = [["O"], ["O", "B-X"]], [["O"], ["O", "E-X"]]
+    with pytest.raises(ValueError, match="y_pred: sequence 1, item 1: Label 'E-X' is"):
+        metric(good, bad)
+    with pytest.raises(ValueError, match="y_true: sequence 1, item 1: Label 'E-X' is"):
+        metric(bad, good)
+    with pytest.raises(TypeError, match="y_true: sequence 1, item 0: Labels of spans"):
+        metric([["O"], [0, 1]], good)
+
+
+@pytest.mark.parametrize("metric", SPAN_METRICS)
+def test_types_are_checked(metric):
+    y = [["B-X"]]
+    with pytest.raises(TypeError, match="types must be a list of str, got the str 'X'"):
+        metric(y, y, types="X")
+    with pytest.raises(ValueError, match="types must be distinct"):
+        metric(y, y, types=["X", "X"])
+
+
+def distributions(rng, lengths, n_labels):
+    return [rng.dirichlet(np.ones(n_labels), size=length) for length in lengths]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_log_loss_is_that_of_the_joined_sequences(dtype):
+    y_proba = distributions(np.random.default_rng(0), [3, 0, 1, 2], 3)
+    y_proba = [table.astype(dtype) for table in y_proba]
+    joined = np.concatenate(y_proba)
+    weight = [1.0, 5.0, 2.0, 0.5]
+    by_token = np.repeat(weight, [3, 0, 1, 2])
+    for options in ({}, {"labels": ["A", "B", "C"]}):
+        loss = metrics.flat_log_loss(Y_TRUE, y_proba, **options)
+        assert_allclose(loss, log_loss(FLAT_TRUE, joined), rtol=1e-6)
+        loss = metrics.flat_log_loss(Y_TRUE, y_proba, sample_weight=weight, **options)
+        expected = log_loss(FLAT_TRUE, joined, sample_weight=by_token)
+        assert_allclose(loss, expected, rtol=1e-6)
+
+
+def test_log_loss_takes_the_columns_in_the_order_of_the_labels():
+    y_true, y_proba = [["A", "B"]], np.array([[[0.25, 0.75], [0.5, 0.5]]])
+    loss = metrics.flat_log_loss(y_true, y_proba, labels=np.array(["B", "A"]))
+    assert_allclose(loss, -(np.log(0.75) + np.log(0.5)) / 2, rtol=1e-14)
+
+
+def test_log_loss_of_impossible_and_unknown_labels_is_large_but_finite():
+    eps = np.finfo(float).eps
+    y_proba = [[[1.0, 0.0]]]
+    for label in ("B", "never seen"):
+        loss = metrics.flat_log_loss([[label]], y_proba, labels=["A", "B"])
+        assert_allclose(loss, -np.log(eps), rtol=1e-14)
+    assert metrics.flat_log_loss([["A"]], y_proba, labels=["A", "B"]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("y_proba", "error", "message"),
+    [
+        ([[[1.0, 0.0]]], ValueError, "y_true has 2 sequences, but y_proba has 1"),
+        ([[[1.0, 0.0]], []], ValueError, "Sequence 1 has 1 labels in y_true, but 0"),
+        ([[[1.0, 0.0]], [[1.0]]], ValueError, "sequence 1 has 1 columns, but .* 2 la"),
+        ([[[1.0, 0.0]], [[0.5, 0.4]]], ValueError, "sequence 1 holds a row that is no"),
+        ([[[1.0, 0.0]], [[1.5, -0.5]]], ValueError, "sequence 1 holds a row that is "),
+        ([[[1.0, 0.0]], [[np.nan, 1]]], ValueError, "sequence 1 holds a row that is "),
+        ([[[1.0, 0.0]], [1.0, 0.0]], TypeError, "sequence 1 is a list of float"),
+        ([[[1.0, 0.0]], [{"A": 1.0}]], TypeError, "sequence 1 is a list of dict"),
+        ([[[1.0, 0.0]], [[1.0], [0, 1]]], TypeError, "sequence 1 is a list of list"),
+        ("AB", TypeError, "y_proba must be a list of sequences, got str"),
+    ],
+)
+def test_probabilities_are_checked(y_proba, error, message):
+    with pytest.raises(error, match=message):
+        metrics.flat_log_loss([["A"], ["B"]], y_proba, labels=["A", "B"])
+
+
+def test_labels_of_the_columns_are_checked():
+    for labels in (["A", "A"], [["A", "B"]], "AB"):
+        with pytest.raises(ValueError, match="labels must be the distinct labels"):
+            metrics.flat_log_loss([["A"]], [[[0.5, 0.5]]], labels=labels)
+    with pytest.raises(ValueError, match="2 columns, but there are 1 labels: pass lab"):
+        metrics.flat_log_loss([["A"]], [[[0.5, 0.5]]])
+    with pytest.raises(TypeError, match="labels of type int, but"):
+        metrics.flat_log_loss([[0]], [[[0.5, 0.5]]], labels=["A", "B"])

@@ -1,0 +1,51 @@
+"""Metrics on sequences of labels: by token, by sequence, by span, by probability.
+
+Owns the comparison of true labels with predictions. It knows nothing of models: any
+predictions will do; only the scorers call an estimator.
+
+"flat" metrics join all sequences and call scikit-learn; "sequence" metrics ask whether
+a whole sequence is right; "span" metrics compare spans, as conlleval does. For all of
+them, y is one list (or array) of labels for each sequence: what `fit` takes and what
+`predict` returns. `SCORERS` holds ready scorers for `GridSearchCV` and its like.
+"""
+
+from skcrf_sdca.metrics._extraction import extract_spans
+from skcrf_sdca.metrics._flat import (
+    flat_accuracy_score,
+    flat_classification_report,
+    flat_f1_score,
+    flat_fbeta_score,
+    flat_hamming_loss,
+    flat_precision_score,
+    flat_recall_score,
+    sequence_accuracy_score,
+)
+from skcrf_sdca.metrics._proba import flat_log_loss
+from skcrf_sdca.metrics._report import span_classification_report
+from skcrf_sdca.metrics._scorers import SCORERS, get_scorer
+from skcrf_sdca.metrics._spans import (
+    span_f1_score,
+    span_precision_recall_fscore,
+    span_precision_score,
+    span_recall_score,
+)
+
+__all__ = [
+    "SCORERS",
+    "extract_spans",
+    "flat_accuracy_score",
+    "flat_classification_report",
+    "flat_f1_score",
+    "flat_fbeta_score",
+    "flat_hamming_loss",
+    "flat_log_loss",
+    "flat_precision_score",
+    "flat_recall_score",
+    "get_scorer",
+    "sequence_accuracy_score",
+    "span_classification_report",
+    "span_f1_score",
+    "span_precision_recall_fscore",
+    "span_precision_score",
+    "span_recall_score",
+]

@@ -1,0 +1,170 @@
+"""What the metrics ask of their arguments, and what a ratio is that has no denominator.
+
+The reading of label lists itself is in labels.py.
+"""
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import column_or_1d
+
+from skcrf_sdca.labels import label_lists
+
+NO_TOKENS = "there are no tokens"
+
+
+def check_pair(y_true, y_pred):
+    """Return both as lists of label lists, of equal lengths.
+
+    Parameters
+    ----------
+    y_true, y_pred : iterable of n list, tuple or 1-D array of labels
+
+    Returns
+    -------
+    y_true, y_pred : list of n list or tuple
+
+    Raises
+    ------
+    ValueError
+        If the numbers of sequences or the lengths of a sequence differ.
+    TypeError
+        If an argument is not a list of label lists.
+    """
+    y_true, y_pred = label_lists(y_true, "y_true"), label_lists(y_pred, "y_pred")
+    check_lengths(y_true, y_pred, "y_pred")
+    return y_true, y_pred
+
+
+def check_lengths(y_true, other, name):
+    """Raise ValueError if the lengths of an argument are not those of y_true.
+
+    Parameters
+    ----------
+    y_true, other : list of sized
+    name : str
+        Name of the other argument.
+    """
+    if len(y_true) != len(other):
+        raise ValueError(
+            f"y_true has {len(y_true)} sequences, but {name} has {len(other)}."
+        )
+    for i, (true, given) in enumerate(zip(y_true, other, strict=True)):
+        if len(true) != len(given):
+            raise ValueError(
+                f"Sequence {i} has {len(true)} labels in y_true, but {len(given)} in "
+                f"{name}."
+            )
+
+
+def check_sample_weight(sample_weight, y):
+    """Return the weight of every sequence.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n,) or None
+    y : list of n label lists
+
+    Returns
+    -------
+    weight : ndarray of shape (n,)
+        Ones by default.
+
+    Raises
+    ------
+    ValueError
+        If the weights are not n finite numbers, none of them negative.
+    """
+    if sample_weight is None:
+        return np.ones(len(y))
+    weight = column_or_1d(sample_weight, dtype=np.float64)
+    if len(weight) != len(y):
+        raise ValueError(
+            f"sample_weight has {len(weight)} entries, but there are {len(y)} "
+            "sequences."
+        )
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        raise ValueError("sample_weight must be finite and not negative.")
+    return weight
+
+
+def token_weight(sample_weight, y):
+    """Return the weight of every token, None without weights.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n,) or None
+    y : list of n label lists
+
+    Returns
+    -------
+    weight : ndarray of shape (n_positions,) or None
+
+    Raises
+    ------
+    ValueError
+        See `check_sample_weight`.
+    """
+    if sample_weight is None:
+        return None
+    return np.repeat(check_sample_weight(sample_weight, y), [len(s) for s in y])
+
+
+def undefined_value(name, reason, zero_division, *, stacklevel):
+    """Return what `zero_division` makes of an undefined ratio.
+
+    Parameters
+    ----------
+    name, reason : str
+        What is undefined and why: "Recall", "there are no true spans".
+    zero_division : {"warn", 0.0, 1.0, np.nan}
+    stacklevel : int
+        Of the line to warn about, 1 being the caller.
+
+    Returns
+    -------
+    value : float
+    """
+    if zero_division != "warn":
+        return float(zero_division)
+    warnings.warn(
+        f"{name} is undefined and set to 0.0: {reason}. Use `zero_division` to choose "
+        "the value.",
+        UndefinedMetricWarning,
+        stacklevel=stacklevel + 1,
+    )
+    return 0.0
+
+
+def ratio(numerator, denominator, name, reason, zero_division, *, stacklevel=2):
+    """Divide; where the denominator is 0, give `zero_division`.
+
+    Parameters
+    ----------
+    numerator, denominator : array-like of shape (k,) or ()
+    name, reason, zero_division, stacklevel
+        See `undefined_value`; the default warns about the caller of the caller.
+
+    Returns
+    -------
+    quotient : ndarray of float of shape (k,) or ()
+    """
+    numerator, denominator = np.asarray(numerator), np.asarray(denominator)
+    is_defined = denominator != 0
+    value = 0.0
+    if not is_defined.all():
+        value = undefined_value(name, reason, zero_division, stacklevel=stacklevel + 1)
+    quotient = np.full(denominator.shape, value)
+    return np.divide(numerator, denominator, out=quotient, where=is_defined)
+
+
+def check_zero_division(zero_division):
+    """Raise ValueError if `zero_division` is none of "warn", 0.0, 1.0 and nan."""
+    known = ("warn", 0, 1)
+    if not any(zero_division == value for value in known) and not (
+        isinstance(zero_division, float) and np.isnan(zero_division)
+    ):
+        raise ValueError(
+            f"zero_division must be 'warn', 0.0, 1.0 or nan, got {zero_division!r}."
+        )

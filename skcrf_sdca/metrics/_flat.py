@@ -1,0 +1,366 @@
+"""Metrics of tokens, which scikit-learn computes of all sequences joined; of sequences.
+
+Owns the joining, and the shares of tokens and sequences that are right.
+"""
+
+from itertools import chain
+from operator import eq
+
+import numpy as np
+from sklearn.metrics import (
+    classification_report,
+    f1_score,
+    fbeta_score,
+    precision_score,
+    recall_score,
+)
+
+from skcrf_sdca.metrics._checks import (
+    NO_TOKENS,
+    check_pair,
+    check_sample_weight,
+    check_zero_division,
+    ratio,
+    token_weight,
+    undefined_value,
+)
+
+
+def flat_accuracy_score(y_true, y_pred, *, sample_weight=None, zero_division="warn"):
+    """Return the share of tokens whose label is predicted right.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
+        True and predicted labels; sequences may be empty.
+    sample_weight : array-like of shape (n,), default=None
+        Weight of each sequence, the same for all its tokens.
+    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+        Value if there is no token of positive weight. "warn" is 0.0 with a warning.
+
+    Returns
+    -------
+    accuracy : float
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If the numbers of sequences or the lengths of a sequence differ.
+    TypeError
+        If an argument is not a list of label lists.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        See `zero_division`.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.metrics import flat_accuracy_score
+    >>> flat_accuracy_score([["A", "B", "B"], ["A"]], [["A", "B", "A"], ["A"]])
+    0.75
+    """
+    n_right, total = _right_tokens(y_true, y_pred, sample_weight, zero_division)
+    return ratio(n_right, total, "Accuracy", NO_TOKENS, zero_division).item()
+
+
+def flat_hamming_loss(y_true, y_pred, *, sample_weight=None, zero_division="warn"):
+    """Return the share of tokens whose label is predicted wrong, 1 - accuracy.
+
+    Parameters
+    ----------
+    y_true, y_pred, sample_weight, zero_division
+        As for `flat_accuracy_score`.
+
+    Returns
+    -------
+    loss : float
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `flat_accuracy_score`.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        See `zero_division`.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.metrics import flat_hamming_loss
+    >>> flat_hamming_loss([["A", "B", "B"], ["A"]], [["A", "B", "A"], ["A"]])
+    0.25
+    """
+    n_right, total = _right_tokens(y_true, y_pred, sample_weight, zero_division)
+    n_wrong = total - n_right
+    return ratio(n_wrong, total, "Hamming loss", NO_TOKENS, zero_division).item()
+
+
+def sequence_accuracy_score(
+    y_true, y_pred, *, sample_weight=None, zero_division="warn"
+):
+    """Return the share of sequences all of whose labels are predicted right.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
+        True and predicted labels. An empty sequence is right: nothing in it is wrong.
+    sample_weight : array-like of shape (n,), default=None
+        Weight of each sequence.
+    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+        Value if there is no sequence of positive weight. "warn" is 0.0 with a warning.
+
+    Returns
+    -------
+    accuracy : float
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If the numbers of sequences or the lengths of a sequence differ.
+    TypeError
+        If an argument is not a list of label lists.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        See `zero_division`.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.metrics import sequence_accuracy_score
+    >>> sequence_accuracy_score([["A", "B", "B"], ["A"]], [["A", "B", "A"], ["A"]])
+    0.5
+    """
+    check_zero_division(zero_division)
+    y_true, y_pred = check_pair(y_true, y_pred)
+    is_right = [all(map(eq, *pair)) for pair in zip(y_true, y_pred, strict=True)]
+    weight = check_sample_weight(sample_weight, y_true)
+    right, total, reason = weight @ is_right, weight.sum(), "there are no sequences"
+    return ratio(right, total, "Accuracy", reason, zero_division).item()
+
+
+def flat_precision_score(y_true, y_pred, *, ignore=(), sample_weight=None, **kwargs):
+    """Return scikit-learn's ``precision_score`` of all tokens.
+
+    Parameters
+    ----------
+    y_true, y_pred, ignore, sample_weight
+        As for `flat_f1_score`.
+    **kwargs
+        For :func:`sklearn.metrics.precision_score`: `average`, `labels` and so on.
+
+    Returns
+    -------
+    precision : float or ndarray of shape (n_labels,)
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `flat_f1_score`.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.metrics import flat_precision_score
+    >>> y_true, y_pred = [["A", "B"], ["B"]], [["B", "B"], ["B"]]
+    >>> round(flat_precision_score(y_true, y_pred, labels=["B"], average="micro"), 3)
+    0.667
+    """
+    joined = _joined(y_true, y_pred, ignore, sample_weight, kwargs)
+    return _score(precision_score, "Precision", *joined)
+
+
+def flat_recall_score(y_true, y_pred, *, ignore=(), sample_weight=None, **kwargs):
+    """Return scikit-learn's ``recall_score`` of all tokens.
+
+    Parameters
+    ----------
+    y_true, y_pred, ignore, sample_weight
+        As for `flat_f1_score`.
+    **kwargs
+        For :func:`sklearn.metrics.recall_score`: `average`, `labels` and so on.
+
+    Returns
+    -------
+    recall : float or ndarray of shape (n_labels,)
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `flat_f1_score`.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.metrics import flat_recall_score
+    >>> y_true, y_pred = [["A", "B"], ["B"]], [["B", "B"], ["B"]]
+    >>> flat_recall_score(y_true, y_pred, average="macro")
+    0.5
+    """
+    joined = _joined(y_true, y_pred, ignore, sample_weight, kwargs)
+    return _score(recall_score, "Recall", *joined)
+
+
+def flat_f1_score(y_true, y_pred, *, ignore=(), sample_weight=None, **kwargs):
+    """Return scikit-learn's ``f1_score`` of all tokens.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
+        True and predicted labels; sequences may be empty.
+    ignore : collection of labels, default=()
+        Labels to leave out of `labels`, or of those that occur: ``ignore=["O"]`` scores
+        only what is not "O". Tokens of these labels still count as errors of the
+        others.
+    sample_weight : array-like of shape (n,), default=None
+        Weight of each sequence, the same for all its tokens.
+    **kwargs
+        For :func:`sklearn.metrics.f1_score`: `average` (needed where there are more
+        than two labels, or labels are not 0 and 1), `labels`, `zero_division` and so
+        on. Without any token or label, the value is `zero_division`.
+
+    Returns
+    -------
+    f1 : float or ndarray of shape (n_labels,)
+
+    Raises
+    ------
+    ValueError
+        If the numbers of sequences or the lengths of a sequence differ, and what
+        scikit-learn raises.
+    TypeError
+        If an argument is not a list of label lists.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.metrics import flat_f1_score
+    >>> y_true, y_pred = [["A", "B"], ["B"]], [["B", "B"], ["B"]]
+    >>> flat_f1_score(y_true, y_pred, average="weighted", labels=["B"])
+    0.8
+    >>> flat_f1_score(y_true, y_pred, average="weighted", ignore=["A"])
+    0.8
+    """
+    joined = _joined(y_true, y_pred, ignore, sample_weight, kwargs)
+    return _score(f1_score, "F1", *joined)
+
+
+def flat_fbeta_score(y_true, y_pred, beta, *, ignore=(), sample_weight=None, **kwargs):
+    """Return scikit-learn's ``fbeta_score`` of all tokens.
+
+    Parameters
+    ----------
+    y_true, y_pred, ignore, sample_weight
+        As for `flat_f1_score`.
+    beta : float
+        Weight of recall against precision: above 1 for recall.
+    **kwargs
+        For :func:`sklearn.metrics.fbeta_score`: `average`, `labels` and so on.
+
+    Returns
+    -------
+    fbeta : float or ndarray of shape (n_labels,)
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `flat_f1_score`.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.metrics import flat_fbeta_score
+    >>> y_true, y_pred = [["A", "B"], ["B"]], [["B", "B"], ["B"]]
+    >>> round(flat_fbeta_score(y_true, y_pred, 2, labels=["B"], average="micro"), 3)
+    0.909
+    """
+    joined = _joined(y_true, y_pred, ignore, sample_weight, kwargs | {"beta": beta})
+    return _score(fbeta_score, "F-beta", *joined)
+
+
+def flat_classification_report(
+    y_true, y_pred, labels=None, *, ignore=(), sample_weight=None, **kwargs
+):
+    """Return scikit-learn's ``classification_report`` of all tokens.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
+        True and predicted labels; sequences may be empty.
+    labels : array-like of shape (n_labels,), default=None
+        Labels to report, in this order; all of them, sorted, by default.
+    ignore : collection of labels, default=()
+        Labels to leave out.
+    sample_weight : array-like of shape (n,), default=None
+        Weight of each sequence, the same for all its tokens.
+    **kwargs
+        For :func:`sklearn.metrics.classification_report`: `digits`, `output_dict`,
+        `zero_division`, `target_names`.
+
+    Returns
+    -------
+    report : str or dict
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `flat_f1_score`; and ValueError if there is no token or no label, hence
+        no row.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.metrics import flat_classification_report
+    >>> y_true, y_pred = [["A", "B"], ["B"]], [["B", "B"], ["B"]]
+    >>> report = flat_classification_report(y_true, y_pred, ["B"], output_dict=True)
+    >>> report["B"]["recall"]
+    1.0
+    """
+    kwargs["labels"] = labels
+    flat, options = _joined(y_true, y_pred, ignore, sample_weight, kwargs)
+    if _is_empty(flat, options):
+        raise ValueError(
+            "There is nothing to report: y_true has no token, or no label."
+        )
+    return classification_report(*flat, **options)
+
+
+def _right_tokens(y_true, y_pred, sample_weight, zero_division):
+    """Return the weights of the tokens that are right, and of all."""
+    check_zero_division(zero_division)
+    y_true, y_pred = check_pair(y_true, y_pred)
+    n_right = [sum(map(eq, *pair)) for pair in zip(y_true, y_pred, strict=True)]
+    lengths = [len(labels) for labels in y_true]
+    weight = check_sample_weight(sample_weight, y_true)
+    return weight @ n_right, weight @ lengths
+
+
+def _joined(y_true, y_pred, ignore, sample_weight, options):
+    """Return the tokens of all sequences, and the options for scikit-learn."""
+    y_true, y_pred = check_pair(y_true, y_pred)
+    flat = [list(chain.from_iterable(y)) for y in (y_true, y_pred)]
+    if isinstance(ignore, str):
+        raise TypeError(f"ignore must be a list of labels, got the str {ignore!r}.")
+    if ignore:
+        labels = options.get("labels")
+        labels = sorted(set().union(*flat)) if labels is None else labels
+        options = options | {"labels": [k for k in labels if k not in set(ignore)]}
+    return flat, options | {"sample_weight": token_weight(sample_weight, y_true)}
+
+
+def _is_empty(flat, options):
+    labels = options.get("labels")
+    return not flat[0] or (labels is not None and not len(labels))
+
+
+def _score(metric, name, flat, options):
+    if not _is_empty(flat, options):
+        return metric(*flat, **options)
+    zero_division = options.get("zero_division", "warn")
+    check_zero_division(zero_division)
+    reason = "there are no tokens, or no labels to score"
+    value = undefined_value(name, reason, zero_division, stacklevel=3)
+    if options.get("average", "binary") is not None:
+        return value
+    labels = options.get("labels")
+    return np.full(0 if labels is None else len(labels), value)

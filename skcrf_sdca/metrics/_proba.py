@@ -1,0 +1,129 @@
+"""The loss of probabilities, as `predict_proba` returns them."""
+
+import numpy as np
+
+from skcrf_sdca.kinds import check_container, described
+from skcrf_sdca.labels import encode_known_labels, encode_labels, label_lists
+from skcrf_sdca.metrics._checks import (
+    NO_TOKENS,
+    check_lengths,
+    check_zero_division,
+    ratio,
+    token_weight,
+)
+
+
+def flat_log_loss(
+    y_true, y_proba, *, labels=None, sample_weight=None, zero_division="warn"
+):
+    """Return the mean over tokens of -log of the probability of the true label.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,), of label lists of shape (T_i,)
+        True labels; sequences may be empty.
+    y_proba : iterable of n array-like of shape (T_i, n_labels)
+        Probabilities, as from `predict_proba`: each row sums to 1.
+    labels : array-like of shape (n_labels,), default=None
+        Label of each column: ``classes_`` of the estimator. By default the labels of
+        `y_true`, sorted.
+    sample_weight : array-like of shape (n,), default=None
+        Weight of each sequence, the same for all its tokens.
+    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+        Value if there is no token of positive weight. "warn" is 0.0 with a warning.
+
+    Returns
+    -------
+    loss : float
+        Not negative. A probability counts as eps of its dtype at least, as in
+        :func:`sklearn.metrics.log_loss`; a label that is not in `labels` has
+        probability 0.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of sequences or the lengths of a sequence differ, if the number
+        of columns is not that of the labels, or if a row is no distribution; the
+        message names the sequence.
+    TypeError
+        If y_true is not a list of label lists, or y_proba not one of 2-D arrays.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        See `zero_division`.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.metrics import flat_log_loss
+    >>> y_true, y_proba = [["A", "B"]], [[[0.5, 0.5], [0.75, 0.25]]]
+    >>> round(flat_log_loss(y_true, y_proba, labels=["A", "B"]), 3)
+    1.04
+    """
+    check_zero_division(zero_division)
+    y_true = label_lists(y_true, "y_true")
+    check_container(y_proba, "y_proba")
+    tables = [_table(table, i) for i, table in enumerate(y_proba)]
+    check_lengths(y_true, tables, "y_proba")
+    lengths = [len(table) for table in tables]
+    if not sum(lengths):
+        return ratio(0.0, 0.0, "Log loss", NO_TOKENS, zero_division).item()
+    if labels is None:
+        labels, codes = encode_labels(y_true, lengths)
+    else:
+        labels = _checked_labels(labels)
+        codes = encode_known_labels(y_true, lengths, labels)
+    proba = _joined(tables, len(labels))
+    at_label = np.where(codes < 0, 0.0, proba[np.arange(len(codes)), codes])
+    loss = -np.log(np.maximum(at_label, np.finfo(proba.dtype).eps))
+    weight = token_weight(sample_weight, y_true)
+    weight = np.ones(len(loss)) if weight is None else weight
+    total = weight.sum()
+    return ratio(weight @ loss, total, "Log loss", NO_TOKENS, zero_division).item()
+
+
+def _table(table, index):
+    """Return one entry of y_proba as an array of float of two axes."""
+    try:
+        array = np.asarray(table)
+        is_number = array.dtype.kind in "fiub"
+    except ValueError:
+        is_number = False
+    # A sequence without items may have lost its second axis.
+    if is_number and (array.ndim == 2 or array.shape == (0,)):
+        return array if array.dtype.kind == "f" else array.astype(np.float64)
+    raise TypeError(
+        f"y_proba: sequence {index} is {described(table)}; y_proba must be a list of "
+        "arrays of shape (T, n_labels), as from predict_proba."
+    )
+
+
+def _checked_labels(labels):
+    labels = np.asarray(labels)
+    if labels.ndim != 1 or len(set(labels.tolist())) != labels.size:
+        raise ValueError(
+            "labels must be the distinct labels of the columns of y_proba, as classes_."
+        )
+    return labels
+
+
+def _joined(tables, n_labels):
+    """Return the rows of all sequences, which are distributions over the labels."""
+    for i, table in enumerate(tables):
+        if len(table) and table.shape[1] != n_labels:
+            raise ValueError(
+                f"y_proba: sequence {i} has {table.shape[1]} columns, but there are "
+                f"{n_labels} labels: pass labels=classes_ of the estimator."
+            )
+    proba = np.concatenate([table for table in tables if len(table)])
+    # As tight as scikit-learn's own check.
+    is_good = np.isclose(proba.sum(1), 1, rtol=np.finfo(proba.dtype).eps ** 0.5)
+    is_good &= (proba >= 0).all(1)
+    if not is_good.all():
+        stops = np.cumsum([len(table) for table in tables])
+        i = np.searchsorted(stops, np.argmin(is_good), side="right")
+        raise ValueError(
+            f"y_proba: sequence {i} holds a row that is no distribution: "
+            "probabilities must not be negative, and sum to 1."
+        )
+    return proba

@@ -1,0 +1,98 @@
+"""The report of spans by type, as a text or as a dict."""
+
+from skcrf_sdca.metrics._checks import check_zero_division
+from skcrf_sdca.metrics._spans import AVERAGES, averaged, span_counts
+
+COLUMNS = ("precision", "recall", "f1-score", "support")
+
+
+def span_classification_report(  # noqa: PLR0913 - the options are the interface
+    y_true,
+    y_pred,
+    *,
+    scheme="BIO",
+    strict=False,
+    types=None,
+    digits=2,
+    output_dict=False,
+    sample_weight=None,
+    zero_division="warn",
+):
+    """Return precision, recall, F1 and support of every type of spans, and averages.
+
+    Parameters
+    ----------
+    y_true, y_pred, scheme, strict, types, sample_weight, zero_division
+        As for `span_precision_recall_fscore`.
+    digits : int, default=2
+        Decimals in the text.
+    output_dict : bool, default=False
+        Return a dict of numbers, not rounded, instead of a text.
+
+    Returns
+    -------
+    report : str or dict
+        The rows are the types and "micro avg", "macro avg", "weighted avg"; the dict is
+        {row: {"precision": float, "recall": float, "f1-score": float,
+        "support": int}}, as that of :func:`sklearn.metrics.classification_report`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `span_precision_recall_fscore`.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        See `zero_division`.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.metrics import span_classification_report
+    >>> y_true = [["B-PER", "I-PER", "O", "B-LOC"], ["B-LOC"]]
+    >>> y_pred = [["B-PER", "O", "O", "B-LOC"], ["B-LOC"]]
+    >>> print(span_classification_report(y_true, y_pred))
+                  precision    recall  f1-score   support
+    <BLANKLINE>
+             LOC       1.00      1.00      1.00         2
+             PER       0.00      0.00      0.00         1
+    <BLANKLINE>
+       micro avg       0.67      0.67      0.67         3
+       macro avg       0.50      0.50      0.50         3
+    weighted avg       0.67      0.67      0.67         3
+    <BLANKLINE>
+    """
+    check_zero_division(zero_division)
+    counts = span_counts(y_true, y_pred, scheme, strict, types, sample_weight)
+    precision = averaged("Precision", counts, None, zero_division)
+    recall = averaged("Recall", counts, None, zero_division)
+    f1 = averaged("F1", counts, None, zero_division)
+    columns = [values.tolist() for values in (precision, recall, f1, counts.true)]
+    rows = dict(zip(counts.types, zip(*columns, strict=True), strict=True))
+    # The types have been warned about; without any the averages are as zero_division.
+    quiet = 0.0 if zero_division == "warn" else zero_division
+    averages = {
+        f"{average} avg": (
+            *(averaged(name, counts, average, quiet) for name in counts.fractions()),
+            counts.true.sum().item(),
+        )
+        for average in AVERAGES
+    }
+    if output_dict:
+        both = rows | averages
+        return {row: dict(zip(COLUMNS, both[row], strict=True)) for row in both}
+    return _text(rows, averages, digits)
+
+
+def _text(rows, averages, digits):
+    """Lay the rows out as scikit-learn does."""
+    width = max(len(name) for name in [*rows, *averages, "." * digits])
+    header = f"{'':>{width}} " + "".join(f" {column:>9}" for column in COLUMNS)
+
+    def line(name, scores):
+        *ratios, support = scores
+        cells = [f" {value:>9.{digits}f}" for value in ratios] + [f" {support:>9}"]
+        return f"{name:>{width}} " + "".join(cells)
+
+    parts = [[line(name, block[name]) for name in block] for block in (rows, averages)]
+    return "\n".join([header, "", *parts[0], "", *parts[1], ""])

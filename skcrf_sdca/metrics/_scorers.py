@@ -1,0 +1,153 @@
+"""Scorers for model selection: the metrics, called with an estimator."""
+
+from copy import deepcopy
+
+import numpy as np
+from sklearn.metrics import make_scorer
+from sklearn.metrics._scorer import _BaseScorer
+from sklearn.pipeline import Pipeline
+
+from skcrf_sdca.labels import label_lists
+from skcrf_sdca.metrics._checks import NO_TOKENS, check_sample_weight, ratio
+from skcrf_sdca.metrics._flat import (
+    flat_accuracy_score,
+    flat_f1_score,
+    sequence_accuracy_score,
+)
+from skcrf_sdca.metrics._proba import flat_log_loss
+from skcrf_sdca.metrics._spans import (
+    span_f1_score,
+    span_precision_score,
+    span_recall_score,
+)
+
+
+class EstimatorScorer(_BaseScorer):
+    """A scorer of more than a prediction: its score_func gets the estimator itself.
+
+    Called as ``score_func(estimator, X, y, sample_weight=None)``.
+    """
+
+    def _score(self, method_caller, estimator, X, y_true, **kwargs):
+        options = {**self._kwargs, **kwargs}
+        return self._sign * self._score_func(estimator, X, y_true, **options)
+
+
+def _log_loss_of(estimator, X, y, sample_weight=None):
+    """Return the log loss a token, with the labels that the estimator knows."""
+    return flat_log_loss(
+        y,
+        estimator.predict_proba(X),
+        labels=estimator.classes_,
+        sample_weight=sample_weight,
+        zero_division=0.0,
+    )
+
+
+def _log_likelihood_of(estimator, X, y, sample_weight=None):
+    """Return log p(y | x) of the sequences, a token."""
+    # A pipeline hands on the methods that scikit-learn knows, and no others.
+    if isinstance(estimator, Pipeline):
+        X = estimator[:-1].transform(X) if len(estimator) > 1 else X
+        estimator = estimator[-1]
+    if not hasattr(estimator, "log_likelihood"):
+        raise TypeError(
+            f"{type(estimator).__name__} has no method log_likelihood(X, y), which the "
+            "scorer 'log_likelihood' needs; 'neg_log_loss' needs only predict_proba."
+        )
+    y = label_lists(y)
+    lengths = [len(labels) for labels in y]
+    weight = check_sample_weight(sample_weight, y)
+    value = estimator.log_likelihood(X, y)
+    # An impossible sequence, of value -inf, that has no weight.
+    total = np.multiply(weight, value, where=weight > 0, out=np.zeros(len(y))).sum()
+    return ratio(total, weight @ lengths, "Log-likelihood", NO_TOKENS, 0.0).item()
+
+
+_QUIET = {"zero_division": 0.0}
+_NO_O = {"ignore": ("O",), **_QUIET}
+SCORERS = {
+    "flat_accuracy": make_scorer(flat_accuracy_score, **_QUIET),
+    "flat_f1_macro": make_scorer(flat_f1_score, average="macro", **_QUIET),
+    "flat_f1_weighted": make_scorer(flat_f1_score, average="weighted", **_QUIET),
+    "flat_f1_macro_without_O": make_scorer(flat_f1_score, average="macro", **_NO_O),
+    "flat_f1_weighted_without_O": make_scorer(
+        flat_f1_score, average="weighted", **_NO_O
+    ),
+    "sequence_accuracy": make_scorer(sequence_accuracy_score, **_QUIET),
+    "span_precision": make_scorer(span_precision_score, **_QUIET),
+    "span_recall": make_scorer(span_recall_score, **_QUIET),
+    "span_f1": make_scorer(span_f1_score, **_QUIET),
+    "neg_log_loss": EstimatorScorer(_log_loss_of, -1, {}, "predict_proba"),
+    "log_likelihood": EstimatorScorer(_log_likelihood_of, 1, {}),
+}
+
+
+def get_scorer(scoring):
+    """Return the scorer of a name, to be passed on as ``scoring=``.
+
+    scikit-learn's own names cannot be added to: ``GridSearchCV(crf, grid,
+    scoring="span_f1")`` is an error, ``scoring=get_scorer("span_f1")`` is right.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        A name of the table below, or a scorer, which is returned as it is.
+
+    Returns
+    -------
+    scorer : callable
+        Called as ``scorer(estimator, X, y, sample_weight=None)``, greater is better.
+        It can be pickled, hence used with ``n_jobs``, and takes a pipeline or a search
+        in the place of the estimator.
+
+    Raises
+    ------
+    ValueError
+        If the name is not known.
+
+    Notes
+    -----
+    Ratios without a denominator are 0.0, without a warning.
+
+    ==========================  ========================================================
+    name                        score
+    ==========================  ========================================================
+    flat_accuracy               share of tokens that are right
+    flat_f1_macro               mean F1 of the labels
+    flat_f1_weighted            the same, weighted by their true tokens
+    flat_f1_macro_without_O     ... of the labels but "O"
+    flat_f1_weighted_without_O  ... of the labels but "O", as in the CoNLL tutorials
+    sequence_accuracy           share of sequences that are right as a whole
+    span_precision              share of predicted spans that are right; BIO, lenient
+    span_recall                 share of true spans that are predicted
+    span_f1                     F1 of spans
+    neg_log_loss                minus `flat_log_loss`; needs ``predict_proba`` and
+                                ``classes_``
+    log_likelihood              log p(y | x) of the sequences a token; needs
+                                ``log_likelihood(X, y)``
+    ==========================  ========================================================
+
+    Other options are a matter of :func:`sklearn.metrics.make_scorer`, as in
+    ``make_scorer(span_f1_score, scheme="BIOES", strict=True, zero_division=0.0)``. For
+    one label a row, with y of one axis, scikit-learn's scorers do.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skcrf_sdca import LBFGSCRF
+    >>> from skcrf_sdca.metrics import get_scorer
+    >>> X = [[["the"], ["Rhine"]], [["a"], ["Danube"]]] * 3
+    >>> y = [["O", "B-LOC"]] * 6
+    >>> search = GridSearchCV(
+    ...     LBFGSCRF(), {"alpha": [0.01, 10.0]}, scoring=get_scorer("span_f1"), cv=3
+    ... )
+    >>> float(search.fit(X, y).best_score_)
+    1.0
+    """
+    if not isinstance(scoring, str):
+        return scoring
+    if scoring not in SCORERS:
+        raise ValueError(f"scoring must be one of {sorted(SCORERS)}, got {scoring!r}.")
+    # set_score_request changes a scorer.
+    return deepcopy(SCORERS[scoring])

@@ -1,0 +1,356 @@
+"""Precision, recall and F1 of spans.
+
+Owns the counting of true, predicted and correct spans, and the averages over types.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skcrf_sdca.metrics._checks import (
+    check_pair,
+    check_zero_division,
+    ratio,
+    token_weight,
+)
+from skcrf_sdca.metrics._extraction import read_spans
+
+AVERAGES = ("micro", "macro", "weighted")
+
+
+def span_precision_recall_fscore(
+    y_true,
+    y_pred,
+    *,
+    scheme="BIO",
+    strict=False,
+    types=None,
+    average="micro",
+    sample_weight=None,
+    zero_division="warn",
+):
+    """Return precision, recall and F1 of spans, and the number of true spans.
+
+    A predicted span is correct if a true one has the same type, start and stop:
+
+        precision = n_correct / n_predicted,    recall = n_correct / n_true,
+        F1 = 2 n_correct / (n_predicted + n_true)
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
+        True and predicted labels, see `extract_spans`.
+    scheme : {"BIO", "IOB2", "IOB1", "BIOES", "BILOU"}, default="BIO"
+        What the prefixes mean, see `extract_spans`.
+    strict : bool, default=False
+        Whether spans that are invalid in the scheme do not count, see `extract_spans`.
+        By default they are repaired, as conlleval does.
+    types : sequence of str, default=None
+        Types to count, in this order; all that spans have, sorted, by default.
+    average : {"micro", "macro", "weighted", None}, default="micro"
+        "micro" counts the spans of all types together, the "overall" of conlleval.
+        "macro" is the mean over types, "weighted" that weighted by true spans. None
+        gives one value for each type.
+    sample_weight : array-like of shape (n,), default=None
+        Weight of each sequence, the same for all its spans.
+    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+        Value of a ratio without a denominator: precision without predicted spans,
+        recall without true ones, F1 without either. "warn" is 0.0 with a warning; nan
+        is left out of the averages over types.
+
+    Returns
+    -------
+    precision, recall, f1 : float, or ndarray of shape (n_types,)
+    support : int, or ndarray of shape (n_types,)
+        Number of true spans; with `sample_weight` their weight, a float.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of sequences or the lengths of a sequence differ, if an option
+        is unknown, or if a label does not belong to the scheme; the message names the
+        sequence and the item.
+    TypeError
+        If an argument is not a list of label lists.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        See `zero_division`.
+
+    Notes
+    -----
+    The values are those of seqeval 1.2.2, of ``mode=None`` for the lenient reading and
+    of ``mode="strict"`` with the scheme for the strict one, but for what it gets wrong:
+
+    * IOB1, strict. The remains of an invalid span count: of "B-X I-X" after "O" the
+      "I-X". The valid "B-X" of "I-X B-X B-Y" does not.
+    * BILOU, lenient. "U" and "L" are not known: "U-X U-X" is one span.
+    * A scheme without ``mode="strict"``, and ``mode="strict"`` without a scheme, are
+      ignored by the scores: they are lenient.
+    * Types. "B", "B-" and "B-_" are all of type "_"; strict, "B--X" and "B-X-" are of
+      type "X".
+    * Labels of no scheme. "BX", "Bob-X" and, lenient, "PER" name spans; here they are
+      an error.
+    * `sample_weight` is ignored.
+    * Without any span the macro average is nan, and the report fails.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.metrics import span_precision_recall_fscore
+    >>> y_true = [["B-PER", "I-PER", "O", "B-LOC"]]
+    >>> y_pred = [["B-PER", "O", "O", "B-LOC"]]
+    >>> span_precision_recall_fscore(y_true, y_pred)
+    (0.5, 0.5, 0.5, 2)
+    >>> precision, _, _, support = span_precision_recall_fscore(
+    ...     y_true, y_pred, types=["LOC", "PER"], average=None
+    ... )
+    >>> precision, support
+    (array([1., 0.]), array([1, 1]))
+    """
+    _check_options(average, zero_division)
+    counts = span_counts(y_true, y_pred, scheme, strict, types, sample_weight)
+    precision = averaged("Precision", counts, average, zero_division)
+    recall = averaged("Recall", counts, average, zero_division)
+    f1 = averaged("F1", counts, average, zero_division)
+    support = counts.true if average is None else counts.true.sum().item()
+    return precision, recall, f1, support
+
+
+def span_precision_score(
+    y_true,
+    y_pred,
+    *,
+    scheme="BIO",
+    strict=False,
+    types=None,
+    average="micro",
+    sample_weight=None,
+    zero_division="warn",
+):
+    """Return the precision of spans, n_correct / n_predicted.
+
+    Parameters
+    ----------
+    y_true, y_pred, scheme, strict, types, average, sample_weight, zero_division
+        As for `span_precision_recall_fscore`.
+
+    Returns
+    -------
+    precision : float, or ndarray of shape (n_types,)
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `span_precision_recall_fscore`.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If there are no predicted spans; see `zero_division`.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.metrics import span_precision_score
+    >>> span_precision_score([["B-PER", "O"]], [["B-PER", "B-LOC"]])
+    0.5
+    """
+    _check_options(average, zero_division)
+    counts = span_counts(y_true, y_pred, scheme, strict, types, sample_weight)
+    return averaged("Precision", counts, average, zero_division)
+
+
+def span_recall_score(
+    y_true,
+    y_pred,
+    *,
+    scheme="BIO",
+    strict=False,
+    types=None,
+    average="micro",
+    sample_weight=None,
+    zero_division="warn",
+):
+    """Return the recall of spans, n_correct / n_true.
+
+    Parameters
+    ----------
+    y_true, y_pred, scheme, strict, types, average, sample_weight, zero_division
+        As for `span_precision_recall_fscore`.
+
+    Returns
+    -------
+    recall : float, or ndarray of shape (n_types,)
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `span_precision_recall_fscore`.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If there are no true spans; see `zero_division`.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.metrics import span_recall_score
+    >>> span_recall_score([["B-PER", "O"]], [["B-PER", "B-LOC"]])
+    1.0
+    """
+    _check_options(average, zero_division)
+    counts = span_counts(y_true, y_pred, scheme, strict, types, sample_weight)
+    return averaged("Recall", counts, average, zero_division)
+
+
+def span_f1_score(
+    y_true,
+    y_pred,
+    *,
+    scheme="BIO",
+    strict=False,
+    types=None,
+    average="micro",
+    sample_weight=None,
+    zero_division="warn",
+):
+    """Return the F1 score of spans, 2 n_correct / (n_predicted + n_true).
+
+    Parameters
+    ----------
+    y_true, y_pred, scheme, strict, types, average, sample_weight, zero_division
+        As for `span_precision_recall_fscore`. Without predicted spans, but with true
+        ones, F1 is 0.0 and well defined.
+
+    Returns
+    -------
+    f1 : float, or ndarray of shape (n_types,)
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `span_precision_recall_fscore`.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If there are neither true nor predicted spans; see `zero_division`.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.metrics import span_f1_score
+    >>> span_f1_score([["B-PER", "O", "B-LOC"]], [["B-PER", "O", "O"]], types=["PER"])
+    1.0
+    >>> span_f1_score([["S-PER"]], [["B-PER"]], scheme="BIOES")
+    1.0
+    >>> span_f1_score([["S-PER"]], [["B-PER"]], scheme="BIOES", strict=True)
+    0.0
+    """
+    _check_options(average, zero_division)
+    counts = span_counts(y_true, y_pred, scheme, strict, types, sample_weight)
+    return averaged("F1", counts, average, zero_division)
+
+
+class Counts(NamedTuple):
+    """Numbers of spans of every type.
+
+    Attributes
+    ----------
+    types : list of str
+    correct, predicted, true : ndarray of shape (n_types,)
+        Of int64, or of float64 with weights.
+    """
+
+    types: list
+    correct: np.ndarray
+    predicted: np.ndarray
+    true: np.ndarray
+
+    def fractions(self):
+        """Return {score: (numerator, denominator, why the latter may be 0)}."""
+        _, correct, predicted, true = self
+        neither = "there are neither true nor predicted spans"
+        return {
+            "Precision": (correct, predicted, "there are no predicted spans"),
+            "Recall": (correct, true, "there are no true spans"),
+            "F1": (2 * correct, predicted + true, neither),
+        }
+
+
+def span_counts(y_true, y_pred, scheme, strict, types, sample_weight):
+    """Count spans, see `span_precision_recall_fscore` for the parameters.
+
+    Returns
+    -------
+    counts : Counts
+    """
+    if types is not None:
+        _check_types(types)
+    y_true, y_pred = check_pair(y_true, y_pred)
+    weight = token_weight(sample_weight, y_true)
+    true = read_spans(y_true, scheme, strict=strict, name="y_true")
+    predicted = read_spans(y_pred, scheme, strict=strict, name="y_pred")
+    if types is None:
+        types = sorted(true.found_types() | predicted.found_types())
+    true, predicted = true.of_types(types), predicted.of_types(types)
+    # Spans of one reading do not overlap: one at most starts at a position.
+    _, i, j = np.intersect1d(
+        true.start, predicted.start, assume_unique=True, return_indices=True
+    )
+    is_same = (true.stop[i] == predicted.stop[j]) & (true.kind[i] == predicted.kind[j])
+
+    def count(spans, chosen=slice(None)):
+        weights = None if weight is None else weight[spans.start[chosen]]
+        return np.bincount(spans.kind[chosen], weights, minlength=len(types))
+
+    return Counts(list(types), count(true, i[is_same]), count(predicted), count(true))
+
+
+def averaged(name, counts, average, zero_division, *, stacklevel=3):
+    """Return a score of all types or of each.
+
+    Parameters
+    ----------
+    name : {"Precision", "Recall", "F1"}
+    counts : Counts
+    average : {"micro", "macro", "weighted", None}
+    zero_division : {"warn", 0.0, 1.0, np.nan}
+    stacklevel : int, default=3
+        Of the line that a warning is about, 1 being this one.
+
+    Returns
+    -------
+    score : float, or ndarray of shape (n_types,)
+    """
+    above, below, reason = counts.fractions()[name]
+    if average == "micro" or (average is not None and not counts.types):
+        above, below = above.sum(keepdims=True), below.sum(keepdims=True)
+    values = ratio(above, below, name, reason, zero_division, stacklevel=stacklevel)
+    if average is None:
+        return values
+    weights = counts.true if average == "weighted" and counts.types else None
+    return _mean_of_defined(values, weights)
+
+
+def _mean_of_defined(values, weights):
+    """Return the mean of what is not NaN, unweighted if no weight is left."""
+    is_defined = ~np.isnan(values)
+    if not is_defined.any():
+        return np.nan
+    values = values[is_defined]
+    if weights is not None and weights[is_defined].any():
+        return np.average(values, weights=weights[is_defined]).item()
+    return values.mean().item()
+
+
+def _check_types(types):
+    if isinstance(types, str):
+        raise TypeError(f"types must be a list of str, got the str {types!r}.")
+    if len(set(types)) < len(types):
+        raise ValueError(f"types must be distinct, got {types!r}.")
+
+
+def _check_options(average, zero_division):
+    check_zero_division(zero_division)
+    if average is not None and average not in AVERAGES:
+        raise ValueError(f"average must be one of {AVERAGES} or None, got {average!r}.")
