@@ -1,7 +1,8 @@
 """BaseCRF: what every estimator does around its solver.
 
-Fit, predict, marginals, score. A fit computes everything first and sets its attributes
-last, all at once: after an error the estimator is as before it.
+A fit computes everything first and sets its attributes last, all at once: after an
+error the estimator is as before it. What a fitted estimator answers is in
+_prediction.py.
 """
 
 import sys
@@ -20,19 +21,13 @@ from sklearn.utils._param_validation import (
     InvalidParameterError,
     StrOptions,
 )
-from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca import oracle
-from skcrf_sdca._inputs import evaluation_labels, prediction_data, training_data
+from skcrf_sdca._inputs import training_data
 from skcrf_sdca._inspection import InspectionMixin
-from skcrf_sdca._kernels._features import FeatureRows
-from skcrf_sdca._kernels._weights import Weights
-from skcrf_sdca._parallel import over_ranges
+from skcrf_sdca._prediction import PredictionMixin
 from skcrf_sdca._trimming import TrimmingMixin
 from skcrf_sdca.callbacks import CallbackBridge, EpochPrinter
 from skcrf_sdca.kinds import TABLE, as_sequence_list
-from skcrf_sdca.labels import decode_labels, split_rows
-from skcrf_sdca.model import coef_block, range_scores
 from skcrf_sdca.problem import Problem
 from skcrf_sdca.solvers.base import Loop
 
@@ -40,6 +35,7 @@ _INSIDE = ("skcrf_sdca.", "sklearn.")
 
 
 class BaseCRF(
+    PredictionMixin,
     InspectionMixin,
     TrimmingMixin,
     CallbackSupportMixin,
@@ -133,86 +129,6 @@ class BaseCRF(
         )
         return self
 
-    def predict(self, X):
-        """Return the most probable label path of every sequence (Viterbi).
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        y : ndarray of shape (n,)
-            An object array of label lists; for one-node chains an array of labels.
-        """
-        check_is_fitted(self)
-        data = prediction_data(self, X)
-
-        def labels(*chains):
-            paths, _ = oracle.viterbi(*chains)
-            if self._input_kind == TABLE:
-                return self.classes_[paths]
-            return decode_labels(paths, self.classes_, chains[-1])
-
-        return self._over_chains(labels, data)
-
-    def predict_proba(self, X):
-        """Return the probability of every label at every position.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        proba : ndarray of shape (n,)
-            An object array of arrays of shape (T, n_labels), in the order of
-            ``classes_``; for one-node chains one array of shape (n, n_labels).
-        """
-        check_is_fitted(self)
-        data = prediction_data(self, X)
-
-        def probabilities(*chains):
-            node, _ = oracle.node_marginals(*chains)
-            return node if self._input_kind == TABLE else split_rows(node, chains[-1])
-
-        return self._over_chains(probabilities, data)
-
-    def predict_marginals(self, X):
-        """Return the node marginals: another name of `predict_proba`.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        proba : as from `predict_proba`
-        """
-        return self.predict_proba(X)
-
-    def score(self, X, y, sample_weight=None):
-        """Return the share of positions whose label is predicted right.
-
-        Parameters
-        ----------
-        X, y : as in `fit`
-            Labels that were not in `fit` count as wrong.
-        sample_weight : array-like of shape (n,), default=None
-            Weight of each sequence.
-
-        Returns
-        -------
-        accuracy : float
-        """
-        check_is_fitted(self)
-        data = prediction_data(self, X)
-        labels, weight = evaluation_labels(self, y, data, sample_weight)
-        if not len(labels):
-            raise ValueError("X has 0 items: there is nothing to score.")
-        paths = self._over_chains(lambda *chains: oracle.viterbi(*chains)[0], data)
-        return float(np.average(paths == labels, weights=weight))
-
     def _check_parameters(self):
         """Raise what `_parameter_constraints` cannot say."""
         for name, value in self.get_params().items():
@@ -251,29 +167,6 @@ class BaseCRF(
         """Drop the attributes of an earlier fit that this one may not set."""
         for name in ("vectorizer_", "feature_names_in_", "_warm_state"):
             vars(self).pop(name, None)
-
-    def _over_chains(self, function, data):
-        """Return function(node_scores, transition, offsets) of all chains in one array.
-
-        It is called for ranges of chains, on threads: scores are held of a part of the
-        positions only, and one thread may build Python objects while another computes.
-        """
-        coef, X = coef_block(self.coef_, data.X)
-        blocks = (
-            coef,
-            self.intercept_,
-            self.start_,
-            self.end_,
-            np.ascontiguousarray(self.transition_),
-        )
-        rows, weights = FeatureRows(X), Weights(blocks)
-
-        def run(begin, end):
-            scores, offsets = range_scores(rows, data.offsets, weights, begin, end)
-            return function(scores, self.transition_, offsets)
-
-        parts = over_ranges(run, data.offsets, self.n_jobs)
-        return np.concatenate(parts) if parts else np.empty(0, dtype=object)
 
     def __sklearn_tags__(self):
         """Return the tags: a classifier of rows, sparse or dense, or of sequences."""

@@ -24,10 +24,15 @@ from skcrf_sdca.kinds import (
     STRINGS,
     TABLE,
     as_sequence_list,
+    check_container,
     input_kind,
     sequence_kind,
 )
-from skcrf_sdca.labels import encode_known_labels, encode_labels
+from skcrf_sdca.labels import (
+    encode_known_labels,
+    encode_labels,
+    encode_partial_labels,
+)
 
 
 @dataclass(frozen=True)
@@ -165,6 +170,28 @@ def evaluation_labels(estimator, y, data, sample_weight):
     labels = encode_known_labels(y, data.lengths, estimator.classes_)
     weight = _checked_weight(sample_weight, data)
     return labels, None if weight is None else np.repeat(weight, data.lengths)
+
+
+def known_labels(estimator, known, data):
+    """Validate the labels that a prediction is to keep.
+
+    Parameters
+    ----------
+    estimator : BaseCRF
+        Fitted.
+    known : list of n lists of labels and None, or of n if X is a table
+    data : PackedSequences
+        As `prediction_data` returns it.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_positions,), int32
+        -1 where the label is free.
+    """
+    if estimator._input_kind == TABLE:
+        check_container(known, "known")
+        known = [[label] for label in known]
+    return encode_partial_labels(known, data.lengths, estimator.classes_)
 
 
 def _kind_to_vectorize(estimator, X):

@@ -93,6 +93,79 @@ def encode_known_labels(y, lengths, classes):
     return _codes(flat, known)
 
 
+def encode_partial_labels(known, lengths, classes):
+    """Encode labels of which only some are known.
+
+    Parameters
+    ----------
+    known : iterable of n_sequences list, tuple or ndarray of labels
+        Labels of `classes`, and None where the label is not known.
+    lengths : array-like of int of shape (n_sequences,)
+        Number of items of each sequence of X.
+    classes : ndarray of shape (n_labels,)
+        As `encode_labels` returns it.
+
+    Returns
+    -------
+    ndarray of int32 of shape (n_positions,)
+        Index in `classes` of each label, -1 where it is None.
+
+    Raises
+    ------
+    ValueError
+        If the lengths are not those of X, or a label is none of `classes`; the message
+        names the sequence and the item.
+    TypeError
+        If a sequence is not a list of labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcrf_sdca.labels import encode_partial_labels
+    >>> encode_partial_labels([["O", None], [None]], [2, 1], np.array(["B", "O"]))
+    array([ 1, -1, -1], dtype=int32)
+    """
+    sequences = _lists_as_long(known, lengths, "known")
+    flat = list(chain.from_iterable(sequences))
+    codes = label_codes(flat, classes)
+    for t in np.flatnonzero(codes < 0):
+        if flat[t] is not None:
+            raise ValueError(
+                f"{_place(t, sequences, 'known')} is {described(flat[t])}; it must be "
+                "a label that was in fit, or None where the label is free."
+            )
+    return codes
+
+
+def label_codes(labels, classes):
+    """Look up labels among the classes of a fitted model.
+
+    Parameters
+    ----------
+    labels : list
+        Anything; only a label of the same type is looked up.
+    classes : ndarray of shape (n_labels,)
+        As `encode_labels` returns it.
+
+    Returns
+    -------
+    ndarray of int32 of shape (len(labels),)
+        Index in `classes` of each label, -1 where it is none of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcrf_sdca.labels import label_codes
+    >>> label_codes(["O", "X", None], np.array(["B", "O"]))
+    array([ 1, -1, -1], dtype=int32)
+    """
+    names = classes.tolist()
+    kind = type(names[0])
+    plain = map(_plain_label, labels)
+    # A bool is equal to an int, but not the same label.
+    return _codes([v if type(v) is kind else None for v in plain], names)
+
+
 def decode_labels(paths, classes, offsets):
     """Turn label numbers back into one list of labels per sequence.
 
@@ -179,20 +252,29 @@ def _flat_labels(y, lengths):
     """Return all labels in one list, as plain Python values of one type."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None.")
-    sequences = label_lists(y)
-    if len(sequences) != len(lengths):
-        raise ValueError(f"X has {len(lengths)} sequences, but y has {len(sequences)}.")
-    for i, (labels, length) in enumerate(zip(sequences, lengths, strict=True)):
-        if len(labels) != length:
-            raise ValueError(
-                f"Sequence {i} has {length} items in X, but {len(labels)} labels in y."
-            )
+    sequences = _lists_as_long(y, lengths, "y")
     flat = list(chain.from_iterable(sequences))
     types = set(map(type, flat))
     if not types <= {str} and not types <= {int}:
         flat = [_plain_label(label) for label in flat]
         _check_one_kind(flat, sequences)
     return flat
+
+
+def _lists_as_long(y, lengths, name):
+    """Return the label lists, as many and as long as the sequences of X."""
+    sequences = label_lists(y, name)
+    if len(sequences) != len(lengths):
+        raise ValueError(
+            f"X has {len(lengths)} sequences, but {name} has {len(sequences)}."
+        )
+    for i, (labels, length) in enumerate(zip(sequences, lengths, strict=True)):
+        if len(labels) != length:
+            raise ValueError(
+                f"Sequence {i} has {length} items in X, but {len(labels)} labels in "
+                f"{name}."
+            )
+    return sequences
 
 
 def _label_list(labels, index, name):
@@ -229,15 +311,20 @@ def _check_one_kind(flat, sequences):
     t = next(wrong, None)
     if t is None:
         return
-    offsets = np.cumsum([0] + [len(labels) for labels in sequences])
-    i = int(np.searchsorted(offsets, t, side="right")) - 1
-    where = f"y: sequence {i}, position {t - offsets[i]} is {described(flat[t])}"
+    where = f"{_place(t, sequences, 'y')} is {described(flat[t])}"
     if flat[t] is None or type(flat[t]) is kind:
         raise ValueError(f"{where}; a label is needed.")
     raise TypeError(
         f"{where}, but the first label is {described(flat[0])}; "
         "labels must be of one kind."
     )
+
+
+def _place(t, sequences, name):
+    """Say where the label t of all stands."""
+    offsets = np.cumsum([0] + [len(labels) for labels in sequences])
+    i = int(np.searchsorted(offsets, t, side="right")) - 1
+    return f"{name}: sequence {i}, position {t - offsets[i]}"
 
 
 def _class_array(classes):

@@ -8,13 +8,24 @@ Results do not depend on ``n_jobs``, to the last bit.
 
 import numpy as np
 
-from skcrf_sdca._kernels import _chains
+from skcrf_sdca._kernels import _chains, _spans
 from skcrf_sdca._parallel import over_ranges
 from skcrf_sdca.marginals import Marginals
 
 
-def _as_chains(node_scores, transition, offsets):
-    """Return the three arrays as the kernels take them."""
+def as_chains(node_scores, transition, offsets):
+    """Return the three arrays as the kernels take them.
+
+    Parameters
+    ----------
+    node_scores, transition, offsets
+        As for `log_partition`.
+
+    Raises
+    ------
+    ValueError
+        If their shapes do not agree, there is no label, or the offsets are not such.
+    """
     node_scores = np.ascontiguousarray(node_scores, dtype=np.float64)
     transition = np.ascontiguousarray(transition, dtype=np.float64)
     n_labels = node_scores.shape[1]
@@ -59,7 +70,7 @@ def log_partition(node_scores, transition, offsets=None, *, n_jobs=None):
     >>> log_partition([[0.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]) / np.log(2)
     array([2.])
     """
-    node_scores, transition, offsets = _as_chains(node_scores, transition, offsets)
+    node_scores, transition, offsets = as_chains(node_scores, transition, offsets)
     values = np.empty(len(offsets) - 1)
 
     def run(begin, end):
@@ -90,7 +101,7 @@ def marginals(node_scores, transition, offsets=None, *, n_jobs=None):
     array([[[0.25, 0.25],
             [0.25, 0.25]]])
     """
-    node_scores, transition, offsets = _as_chains(node_scores, transition, offsets)
+    node_scores, transition, offsets = as_chains(node_scores, transition, offsets)
     out = Marginals.empty(offsets, node_scores.shape[1])
     values = np.empty(len(offsets) - 1)
 
@@ -132,7 +143,7 @@ def node_marginals(node_scores, transition, offsets=None, *, n_jobs=None):
     array([[0.5, 0.5],
            [0.5, 0.5]])
     """
-    node_scores, transition, offsets = _as_chains(node_scores, transition, offsets)
+    node_scores, transition, offsets = as_chains(node_scores, transition, offsets)
     node = np.empty_like(node_scores)
     values = np.empty(len(offsets) - 1)
 
@@ -163,7 +174,7 @@ def expectations(node_scores, transition, offsets, weight, *, n_jobs=None):
         sum_i weight[i] sum_t edge marginals of chain i.
     log_partition : ndarray of shape (n,)
     """
-    node_scores, transition, offsets = _as_chains(node_scores, transition, offsets)
+    node_scores, transition, offsets = as_chains(node_scores, transition, offsets)
     weight = np.ascontiguousarray(weight, dtype=np.float64)
     if weight.shape != (len(offsets) - 1,):
         raise ValueError(f"{weight.shape} weights for {len(offsets) - 1} chains")
@@ -209,7 +220,7 @@ def viterbi(node_scores, transition, offsets=None, *, n_jobs=None):
     >>> viterbi([[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [3.0, 0.0]])
     (array([1, 0], dtype=int32), array([4.]))
     """
-    node_scores, transition, offsets = _as_chains(node_scores, transition, offsets)
+    node_scores, transition, offsets = as_chains(node_scores, transition, offsets)
     paths = np.empty(len(node_scores), dtype=np.int32)
     values = np.empty(len(offsets) - 1)
 
@@ -218,3 +229,177 @@ def viterbi(node_scores, transition, offsets=None, *, n_jobs=None):
 
     over_ranges(run, offsets, n_jobs)
     return paths, values
+
+
+def log_likelihood(labels, node_scores, transition, offsets=None, *, n_jobs=None):
+    """Return log p(y | x) of one label path for each chain.
+
+    It is score(x, y) - log Z.
+
+    Parameters
+    ----------
+    labels : array-like of int of shape (n_positions,)
+        The paths of all chains, end to end. A negative label stands for one that the
+        chain does not have.
+    node_scores, transition, offsets, n_jobs
+        As for `log_partition`.
+
+    Returns
+    -------
+    log_likelihood : ndarray of shape (n,)
+        Not above 0; -inf for a path with a label that the chain does not have.
+
+    Raises
+    ------
+    ValueError
+        If there is not one label for each position, or a label is too large.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.oracle import log_likelihood
+    >>> np.exp(log_likelihood([0, 1], np.zeros((2, 2)), np.zeros((2, 2))))
+    array([0.25])
+    """
+    node_scores, transition, offsets = as_chains(node_scores, transition, offsets)
+    labels = _as_labels(labels, len(node_scores), len(transition))
+    values = np.empty(len(offsets) - 1)
+    known = np.maximum(labels, 0)
+    _chains.path_scores(known, offsets, node_scores, transition, values)
+    log_z = log_partition(node_scores, transition, offsets, n_jobs=n_jobs)
+    chain = np.searchsorted(offsets, np.flatnonzero(labels < 0), side="right") - 1
+    values[chain] = -np.inf
+    possible = values > -np.inf
+    values[possible] -= log_z[possible]
+    return np.minimum(values, 0.0)
+
+
+def span_probabilities(spans, labels, node_scores, transition, offsets=None):
+    """Return the probability that consecutive positions have given labels.
+
+    Exact, and not a product of node marginals:
+
+        p(y_b, ..., y_{e-1}) = node_b[y_b] prod_t p(y_t | y_{t-1})
+
+    Parameters
+    ----------
+    spans : array-like of int of shape (n_spans, 3)
+        A row (i, b, e) is the positions b <= t < e of chain i, counted from its first.
+    labels : array-like of int of shape (sum of e - b,)
+        The labels of all spans, end to end. A negative label stands for one that the
+        chain does not have.
+    node_scores, transition, offsets
+        As for `log_partition`.
+
+    Returns
+    -------
+    probabilities : ndarray of shape (n_spans,)
+
+    Raises
+    ------
+    ValueError
+        If a span is empty or not within its chain, or as `log_likelihood` for labels.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.oracle import span_probabilities
+    >>> spans, labels = [[0, 0, 2], [0, 1, 2]], [0, 1, 1]
+    >>> span_probabilities(spans, labels, np.zeros((3, 2)), np.zeros((2, 2)))
+    array([0.25, 0.5 ])
+    """
+    node_scores, transition, offsets = as_chains(node_scores, transition, offsets)
+    spans = _as_spans(spans, offsets)
+    lengths = spans[:, 2] - spans[:, 1]
+    labels = _as_labels(labels, lengths.sum(), len(transition))
+    values = np.empty(len(spans))
+    _spans.label_probabilities(
+        node_scores, transition, offsets, spans, np.maximum(labels, 0), values
+    )
+    values[np.repeat(np.arange(len(spans)), lengths)[labels < 0]] = 0.0
+    return np.minimum(values, 1.0)
+
+
+def typed_span_probabilities(
+    spans, types, label_types, joins, node_scores, transition, offsets=None
+):
+    """Return the probability that exactly these spans of a type stand there.
+
+    A span goes from label to label as long as they join: that of the positions
+    b <= t < e is there if the label at b has its type, each joins the one before for
+    b < t < e, and it does not for t = b nor, unless the chain ends, for t = e. The sum
+    of p(y) over all such paths is exact, and takes a time that does not depend on
+    their number.
+
+    Parameters
+    ----------
+    spans : array-like of int of shape (n_spans, 3)
+        As for `span_probabilities`.
+    types : array-like of int of shape (n_spans,)
+    label_types : array-like of int of shape (n_labels,)
+        Type of the span that a label belongs to; one that no span has for a label
+        outside all spans.
+    joins : array-like of bool of shape (n_labels, n_labels)
+        ``joins[j, k]``: label k goes on with the span of the label j before it.
+    node_scores, transition, offsets
+        As for `log_partition`.
+
+    Returns
+    -------
+    probabilities : ndarray of shape (n_spans,)
+
+    Raises
+    ------
+    ValueError
+        If shapes do not agree, or a span is empty or not within its chain.
+
+    Examples
+    --------
+    The first two of three positions: B I O and B I B are 2 of the 27 paths of the
+    labels O, B, I, and I I O and I I B as many.
+
+    >>> from skcrf_sdca.oracle import typed_span_probabilities
+    >>> joins = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 1]], dtype=bool)
+    >>> (p,) = typed_span_probabilities(
+    ...     [[0, 0, 2]], [0], [-1, 0, 0], joins, np.zeros((3, 3)), np.zeros((3, 3))
+    ... )
+    >>> round(27 * float(p), 6)
+    4.0
+    """
+    node_scores, transition, offsets = as_chains(node_scores, transition, offsets)
+    spans = _as_spans(spans, offsets)
+    types = np.ascontiguousarray(types, dtype=np.int64)
+    label_types = np.ascontiguousarray(label_types, dtype=np.int64)
+    joins = np.ascontiguousarray(joins, dtype=np.uint8)
+    shapes = (len(spans),), (len(transition),), transition.shape
+    if (types.shape, label_types.shape, joins.shape) != shapes:
+        raise ValueError(
+            f"types, label_types and joins have the shapes {types.shape}, "
+            f"{label_types.shape} and {joins.shape}; they need {shapes}"
+        )
+    values = np.empty(len(spans))
+    _spans.type_probabilities(
+        node_scores, transition, offsets, spans, types, label_types, joins, values
+    )
+    return np.minimum(values, 1.0)
+
+
+def _as_labels(labels, n, n_labels):
+    """Return n labels below n_labels as the kernels take them."""
+    labels = np.ascontiguousarray(labels, dtype=np.int32)
+    if labels.shape != (n,) or (labels >= n_labels).any():
+        raise ValueError(f"labels must be {n} numbers below {n_labels}")
+    return labels
+
+
+def _as_spans(spans, offsets):
+    """Return the spans as the kernels take them: none empty, all within the chains."""
+    spans = np.ascontiguousarray(spans, dtype=np.int64).reshape(-1, 3)
+    chain, begin, end = spans.T
+    within = (chain >= 0) & (chain < len(offsets) - 1) & (begin >= 0) & (begin < end)
+    within[within] = end[within] <= np.diff(offsets)[chain[within]]
+    if not within.all():
+        row = within.argmin()
+        raise ValueError(
+            f"spans: row {row} is {spans[row].tolist()}; a span (i, b, e) needs "
+            "0 <= b < e <= the number of positions of chain i"
+        )
+    return spans

@@ -97,7 +97,7 @@ WORDS = [["the", "cat"], [], ["a", "dog", "barks"]]
             lambda word: {"word": word},
         ),
     ],
-    ids=str,
+    ids=lambda part: type(part).__name__,
 )
 def test_lists_of_items(transformer, item):
     sequences = [list(map(item, words)) for words in WORDS]

@@ -1,0 +1,201 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""Several paths of a chain: the best in their order, and random ones.
+
+Chain i has the positions offsets[i]:offsets[i + 1]. Every function treats the chains
+begin <= i < end without the GIL, so that threads can share the arrays. Scores of -inf
+are forbidden: no path goes there.
+"""
+
+from cython.view cimport array as cython_array
+from libc.math cimport INFINITY
+
+from ._chain cimport Workspace, forward_backward, write_edge
+from ._chains cimport row_pointer, workspace_for
+
+
+cdef class Lists:
+    """Buffers for the recursion of `best_lists`; `width` is set for every chain."""
+
+    cdef Py_ssize_t n, width
+    cdef double[:, ::1] rows
+    cdef double* reached                # (K * width,) the lists of a position
+    cdef double* extended               # (K * width,) those of the next
+    cdef long long[::1] origins         # (T * K * width,) of all positions
+    cdef double[::1] front              # (K,)
+    cdef long long[::1] head            # (K,)
+    cdef double[::1] nothing            # (K,) zeros
+
+    def __cinit__(self, Py_ssize_t n_labels, Py_ssize_t width, Py_ssize_t n_origins):
+        self.n = n_labels
+        self.width = width
+        self.rows = cython_array((2, n_labels * width), sizeof(double), "d")
+        self.reached = &self.rows[0, 0]
+        self.extended = &self.rows[1, 0]
+        self.origins = cython_array((n_origins,), sizeof(long long), "q")
+        self.front = cython_array((n_labels,), sizeof(double), "d")
+        self.head = cython_array((n_labels,), sizeof(long long), "q")
+        self.nothing = cython_array((n_labels,), sizeof(double), "d")
+        self.nothing[:] = 0.0
+
+    # The r-th best of all reached[j, .] + added[j]. Lists are sorted, so that only the
+    # first that is left of each can be next; ties go to the lowest j. An origin is the
+    # place of the entry, j * width + r; places without a path have the score -inf.
+    cdef void merge(
+        self,
+        const double* added, Py_ssize_t stride,     # in, (K,)
+        double* scores,                             # out, (width,)
+        long long* origins,                         # out, (width,)
+    ) noexcept nogil:
+        """Merge the lists of all labels into one."""
+        cdef Py_ssize_t j, r, best, n = self.n, width = self.width
+        cdef double* front = &self.front[0]
+        cdef long long* head = &self.head[0]
+        for j in range(n):
+            head[j] = 0
+            front[j] = self.reached[j * width] + added[j * stride]
+        for r in range(width):
+            best = 0
+            for j in range(1, n):
+                if front[j] > front[best]:
+                    best = j
+            scores[r] = front[best]
+            origins[r] = 0
+            if scores[r] == -INFINITY:
+                continue
+            origins[r] = best * width + head[best]
+            head[best] += 1
+            front[best] = -INFINITY
+            if head[best] < width:
+                front[best] = self.reached[origins[r] + 1] + added[best * stride]
+
+
+# Viterbi with lists: reached_t[k, .] are the best scores of the paths that end in label
+# k at position t,
+#     reached_t[k, .] = node_scores_t[k]
+#                       + best of all reached_{t-1}[j, .] + transition[j, k],
+# and the best of all lists at the last position are those of the chain. The sums are
+# those of Viterbi, and so is the order of ties: the path with the lower label at the
+# last position where two differ comes first.
+cdef void best_lists(
+    Lists lists,
+    const double* node_scores,      # in, (T, K)
+    const double* transition,       # in, (K, K)
+    Py_ssize_t length,
+    double* scores,                 # out, (width,)
+    int* paths,                     # out, (width, T)
+) noexcept nogil:
+    """Write the best paths of one chain and their scores, -inf where there are no more.
+    """
+    cdef Py_ssize_t t, k, r, n = lists.n, width = lists.width
+    cdef long long place
+    cdef long long* origins = &lists.origins[0]
+    cdef double* row
+    for k in range(n):
+        for r in range(width):
+            lists.reached[k * width + r] = -INFINITY
+        lists.reached[k * width] = node_scores[k]
+    for t in range(1, length):
+        for k in range(n):
+            row = lists.extended + k * width
+            lists.merge(transition + k, n, row, origins + (t * n + k) * width)
+            for r in range(width):
+                row[r] += node_scores[t * n + k]
+        lists.reached, lists.extended = lists.extended, lists.reached
+    # The first position has no origins: their place takes those of the end.
+    lists.merge(&lists.nothing[0], 1, scores, origins)
+    for r in range(width):
+        place = origins[r]
+        for t in range(length - 1, -1, -1):
+            paths[r * length + t] = <int> (place // width)
+            place = origins[t * n * width + place]
+
+
+def best_paths(
+    const double[:, ::1] node_scores,       # in, (N, K)
+    const double[:, ::1] transition,        # in, (K, K)
+    const long long[::1] offsets,           # in, (n + 1,)
+    const long long[::1] widths,            # in, (n,) paths wanted, at least 1
+    const long long[::1] path_offsets,      # in, (n + 1,) sums of the widths
+    const long long[::1] label_offsets,     # in, (n + 1,) sums of widths * lengths
+    Py_ssize_t begin, Py_ssize_t end,
+    double[::1] scores,                     # out, (sum of widths,)
+    int[::1] paths,                         # out, (sum of widths * lengths,)
+):
+    """Write the widths[i] best paths of the chains begin <= i < end, best first, and
+    their scores. A chain that has fewer gets -inf for those it lacks.
+    """
+    cdef Py_ssize_t i, length, n = transition.shape[0], widest = 1, most = 1
+    for i in range(begin, end):
+        length = offsets[i + 1] - offsets[i]
+        widest = max(widest, widths[i])
+        most = max(most, length * widths[i])
+    cdef Lists lists = Lists(n, widest, most * n)
+    cdef const double* first = row_pointer(node_scores)
+    with nogil:
+        for i in range(begin, end):
+            length = offsets[i + 1] - offsets[i]
+            if length == 0:
+                scores[path_offsets[i]] = 0.0
+                continue
+            lists.width = widths[i]
+            best_lists(
+                lists, first + offsets[i] * n, &transition[0, 0], length,
+                &scores[path_offsets[i]], &paths[label_offsets[i]],
+            )
+
+
+def random_paths(
+    const double[:, ::1] node_scores,       # in, (N, K)
+    const double[:, ::1] transition,        # in, (K, K)
+    const long long[::1] offsets,           # in, (n + 1,)
+    const double[:, ::1] uniform,           # in, (N, n_draws) in [0, 1)
+    Py_ssize_t begin, Py_ssize_t end,
+    int[:, ::1] paths,                      # out, (N, n_draws)
+):
+    """Write independent draws from p(y | x) for the chains begin <= i < end.
+
+    From the last position backwards, y_{t-1} in proportion to edge_t[., y_t].
+    """
+    cdef Py_ssize_t i, t, d, length, n = transition.shape[0]
+    cdef Workspace work = workspace_for(offsets, begin, end, n)
+    cdef double[:, ::1] node = cython_array((work.max_length, n), sizeof(double), "d")
+    cdef double[:, ::1] edge = cython_array((n, n), sizeof(double), "d")
+    cdef const double* scores = row_pointer(node_scores)
+    with nogil:
+        work.set_transition(&transition[0, 0])
+        for i in range(begin, end):
+            length = offsets[i + 1] - offsets[i]
+            forward_backward(
+                work, scores + offsets[i] * n, length, &node[0, 0], NULL, NULL
+            )
+            for t in range(offsets[i + 1] - 1, offsets[i] - 1, -1):
+                if t + 1 < offsets[i + 1]:
+                    write_edge(work, t + 1 - offsets[i], &edge[0, 0])
+                for d in range(uniform.shape[1]):
+                    if t + 1 < offsets[i + 1]:
+                        paths[t, d] = drawn(
+                            &edge[0, paths[t + 1, d]], n, n, uniform[t, d]
+                        )
+                    else:
+                        paths[t, d] = drawn(&node[length - 1, 0], 1, n, uniform[t, d])
+
+
+cdef int drawn(
+    const double* weight, Py_ssize_t stride,    # in, (K,)
+    Py_ssize_t n,
+    double uniform,
+) noexcept nogil:
+    """Return a label in proportion to its weight, none of weight 0."""
+    cdef Py_ssize_t k
+    cdef int last = 0
+    cdef double left = 0.0
+    for k in range(n):
+        left += weight[k * stride]
+    left *= uniform
+    for k in range(n):
+        if weight[k * stride] > 0.0:
+            last = <int> k
+            left -= weight[k * stride]
+            if left < 0.0:
+                break
+    return last

@@ -1,0 +1,468 @@
+"""What fitted estimators answer: against enumeration, for every kind of input."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+from sklearn.exceptions import NotFittedError
+
+import reference
+from skcrf_sdca import LBFGSCRF, SDCACRF, PackedSequences
+from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.metrics import extract_spans
+
+ARRAYS, LABELS = make_chains(
+    20, n_labels=3, n_features=4, length=(1, 4), random_state=0
+)
+LONG = next(i for i, x in enumerate(ARRAYS) if len(x) == 4)
+NAMES = ["B-X", "I-X", "O"]
+Y = [[NAMES[k] for k in labels] for labels in LABELS]
+DICTS = [[{f"f{j}": value for j, value in enumerate(row)} for row in x] for x in ARRAYS]
+KINDS = {
+    "arrays": ARRAYS,
+    "csr": [csr_array(x) for x in ARRAYS],
+    "dicts": DICTS,
+    "packed": PackedSequences.from_sequences(ARRAYS),
+}
+ROWS = np.concatenate(ARRAYS)
+ROW_LABELS = np.concatenate(Y)
+
+
+@pytest.fixture(scope="module")
+def crf():
+    return LBFGSCRF(alpha=0.1).fit(ARRAYS, Y)
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Chains of one node."""
+    return LBFGSCRF(alpha=0.1).fit(ROWS, ROW_LABELS)
+
+
+def scores_of(crf, x):
+    blocks = crf.coef_.T, crf.intercept_, crf.start_, crf.end_, crf.transition_
+    params = reference.Params(*blocks)
+    return reference.node_scores(x, params), crf.transition_
+
+
+def forbidding(crf):
+    """Return a copy that never goes from O to I-X, nor begins with I-X."""
+    other = pickle.loads(pickle.dumps(crf))
+    other.transition_[2, 1] = other.start_[1] = -np.inf
+    return other
+
+
+def codes_of(labels):
+    return [NAMES.index(label) for label in labels]
+
+
+# Every method, and how it is called on X and y.
+METHODS = {
+    "predict": lambda crf, X, y: crf.predict(X),
+    "posterior": lambda crf, X, y: crf.predict(X, decoding="posterior"),
+    "known": lambda crf, X, y: crf.predict(X, known=y),
+    "n_best": lambda crf, X, y: crf.predict_n_best(X, 3),
+    "sample": lambda crf, X, y: crf.sample(X, 4, random_state=0),
+    "proba": lambda crf, X, y: crf.predict_proba(X),
+    "edge_proba": lambda crf, X, y: crf.predict_edge_proba(X),
+    "log_partition": lambda crf, X, y: crf.log_partition(X),
+    "log_likelihood": lambda crf, X, y: crf.log_likelihood(X, y),
+    "span_proba": lambda crf, X, y: crf.span_proba(X, [[(0, 1, y[0][:1])]] * len(X)),
+}
+
+
+def as_plain(values):
+    if isinstance(values, np.ndarray):
+        return [as_plain(value) for value in values.tolist()]
+    return values
+
+
+def assert_same(found, expected):
+    assert found.shape == expected.shape
+    assert found.dtype == expected.dtype
+    for a, b in zip(found.flat, expected.flat, strict=True):
+        if isinstance(a, np.ndarray | float):
+            assert_allclose(a, b, rtol=1e-6, atol=1e-6)
+        else:
+            plain = [
+                [v if isinstance(v, str) else v[0] for v in values] for values in (a, b)
+            ]
+            assert plain[0] == plain[1]
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"arrays"}))
+def test_every_kind_of_input_gives_the_same_answers(kind, method):
+    X = KINDS[kind]
+    arguments = {"alpha": 0.1, "tol": 1e-14}
+    expected = METHODS[method](LBFGSCRF(**arguments).fit(ARRAYS, Y), ARRAYS, Y)
+    assert_same(METHODS[method](LBFGSCRF(**arguments).fit(X, Y), X, Y), expected)
+
+
+@pytest.mark.usefixtures("many_ranges")
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_threads_change_no_bit(crf, method):
+    serial = METHODS[method](crf, ARRAYS, Y)
+    threaded = pickle.loads(pickle.dumps(crf)).set_params(n_jobs=2)
+    assert as_plain(METHODS[method](threaded, ARRAYS, Y)) == as_plain(serial)
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_generators_are_read_once(crf, method):
+    if method == "span_proba":
+        found = crf.span_proba(iter(ARRAYS), ([(0, 1, y[:1])] for y in Y))
+        expected = crf.span_proba(ARRAYS, [[(0, 1, y[:1])] for y in Y])
+    else:
+        expected = METHODS[method](crf, ARRAYS, Y)
+        found = METHODS[method](crf, iter(ARRAYS), iter(Y))
+    assert as_plain(found) == as_plain(expected)
+
+
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"span_proba"}))
+def test_no_sequences(crf, method):
+    found = METHODS[method](crf, [], [])
+    some = METHODS[method](crf, ARRAYS, Y)
+    assert found.dtype == some.dtype
+    assert found.shape == ((4, 0) if method == "sample" else (0,))
+
+
+def test_empty_sequences(crf):
+    X = [np.empty((0, 4))]
+    empty = [METHODS[m](crf, X, [[]]) for m in ("predict", "posterior", "known")]
+    assert [as_plain(y) for y in empty] == [[[]]] * 3
+    assert as_plain(crf.predict_n_best(X, 3)) == [[([], 1.0)]]
+    assert as_plain(crf.sample(X, 2)) == [[[]], [[]]]
+    assert crf.predict_edge_proba(X)[0].shape == (0, 3, 3)
+    assert crf.log_partition(X).tolist() == crf.log_likelihood(X, [[]]).tolist() == [0]
+    assert crf.span_proba(X, [[]])[0].shape == (0,)
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_use_before_fit(method):
+    with pytest.raises(NotFittedError):
+        METHODS[method](SDCACRF(), ARRAYS, Y)
+
+
+def test_one_label(crf):
+    one = LBFGSCRF().fit(ARRAYS[:5], [["A"] * len(x) for x in ARRAYS[:5]])
+    ((paths, probability),) = one.predict_n_best(ARRAYS[:1], 5)[0]
+    assert paths == ["A"] * len(ARRAYS[0])
+    assert probability == 1.0
+    assert one.sample(ARRAYS[:1])[0, 0] == paths
+    assert one.log_likelihood(ARRAYS[:1], [paths]).tolist() == [0.0]
+
+
+# Probabilities ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", [lambda crf: crf, forbidding])
+def test_probabilities_are_those_of_enumeration(crf, change):
+    crf = change(crf)
+    edges, nodes = crf.predict_edge_proba(ARRAYS), crf.predict_proba(ARRAYS)
+    log_z = crf.log_partition(ARRAYS)
+    for i, x in enumerate(ARRAYS):
+        chain = scores_of(crf, x)
+        assert_allclose(log_z[i], reference.log_partition(*chain), rtol=1e-12)
+        assert_allclose(edges[i], reference.edge_marginals(*chain), atol=1e-12)
+        assert_allclose(edges[i].sum(axis=2), nodes[i][:-1], atol=1e-12)
+        assert_allclose(edges[i].sum(axis=1), nodes[i][1:], atol=1e-12)
+
+
+@pytest.mark.parametrize("change", [lambda crf: crf, forbidding])
+def test_log_likelihood_is_that_of_enumeration(crf, change):
+    crf = change(crf)
+    values = crf.log_likelihood(ARRAYS, Y)
+    for value, x, labels in zip(values, ARRAYS, Y, strict=True):
+        expected = reference.log_path_probabilities(*scores_of(crf, x))
+        row = 3 ** np.arange(len(x))[::-1] @ codes_of(labels)
+        assert_allclose(value, expected[row], rtol=1e-10)
+
+
+def test_log_likelihood_is_what_fit_minimises(crf):
+    weights = (crf.coef_, crf.intercept_, crf.start_, crf.end_, crf.transition_)
+    penalty = 0.1 / 2 * sum((w**2).sum() for w in weights)
+    loss = -crf.log_likelihood(ARRAYS, Y).mean()
+    assert_allclose(loss + penalty, crf.primal_objective_, rtol=1e-12)
+
+
+def test_log_likelihood_of_unseen_labels(crf):
+    y = [["Z", *labels[1:]] if i == 3 else labels for i, labels in enumerate(Y)]
+    values = crf.log_likelihood(ARRAYS, y)
+    assert np.flatnonzero(values == -np.inf).tolist() == [3]
+    others = np.delete(values, 3)
+    assert_allclose(others, np.delete(crf.log_likelihood(ARRAYS, Y), 3), rtol=0)
+
+
+def test_log_likelihood_of_wrong_lengths(crf):
+    with pytest.raises(ValueError, match="Sequence 0 has"):
+        crf.log_likelihood(ARRAYS, [Y[0] + ["O"], *Y[1:]])
+    with pytest.raises(TypeError, match="labels of type int"):
+        crf.log_likelihood(ARRAYS, LABELS)
+
+
+# Decoding -----------------------------------------------------------------------------
+
+
+def test_posterior_takes_the_most_probable_labels(crf):
+    for labels, node in zip(
+        crf.predict(ARRAYS, decoding="posterior"),
+        crf.predict_proba(ARRAYS),
+        strict=True,
+    ):
+        assert codes_of(labels) == node.argmax(axis=1).tolist()
+
+
+@pytest.mark.parametrize("decoding", ["viterbi", "posterior"])
+def test_nothing_known_changes_nothing(crf, decoding):
+    free = [[None] * len(x) for x in ARRAYS]
+    found = crf.predict(ARRAYS, decoding=decoding, known=free)
+    assert as_plain(found) == as_plain(crf.predict(ARRAYS, decoding=decoding))
+
+
+@pytest.mark.parametrize("decoding", ["viterbi", "posterior"])
+@pytest.mark.parametrize("change", [lambda crf: crf, forbidding])
+def test_known_labels_are_kept_and_condition_the_others(crf, decoding, change):
+    crf = change(crf)
+    rng = np.random.default_rng(0)
+    X = [x for x in ARRAYS if len(x) > 1]
+    known = [["B-X" if rng.random() < 0.5 else None for _ in x] for x in X]
+    found = crf.predict(X, decoding=decoding, known=known)
+    for x, labels, kept in zip(X, found, known, strict=True):
+        chain = scores_of(crf, x)
+        paths = reference.all_paths(len(x), 3)
+        fixed = [t for t, label in enumerate(kept) if label]
+        agrees = (paths[:, fixed] == 0).all(axis=1)
+        p = np.where(agrees, reference.path_probabilities(*chain), 0.0)
+        expected = paths[p.argmax()]
+        if decoding == "posterior":
+            expected = reference.marginals_of(p, len(x), 3)[0].argmax(axis=1)
+        assert codes_of(labels) == expected.tolist()
+
+
+def test_known_labels_in_other_forms(crf):
+    X, known = ARRAYS[:3], [[None] * len(x) for x in ARRAYS[:3]]
+    known[1][0] = "O"
+    expected = as_plain(crf.predict(X, known=known))
+    forms = [
+        tuple(map(tuple, known)),
+        [np.array(labels, dtype=object) for labels in known],
+        [[label and np.str_(label) for label in labels] for labels in known],
+    ]
+    for form in forms:
+        assert as_plain(crf.predict(X, known=form)) == expected
+
+
+def with_known(t, label):
+    known = [[None] * len(x) for x in ARRAYS]
+    known[LONG][t] = label
+    return known
+
+
+PLACE = f"known: sequence {LONG}, position 1 is"
+BAD_KNOWN = {
+    "unknown": (with_known(1, "Z"), ValueError, f"{PLACE} of type str 'Z'; it must"),
+    "type": (with_known(1, 1), ValueError, f"{PLACE} of type int 1; it must"),
+    "list": (with_known(1, ["O"]), ValueError, f"{PLACE} a list of str; it must"),
+    "too few": (with_known(1, "O")[:-1], ValueError, "20 sequences, but known has 19"),
+    "length": ([*with_known(1, "O")[:-1], []], ValueError, "Sequence 19 has"),
+    "a dict": ({}, TypeError, "known must be a list"),
+    "str": (["BIO"] * 20, TypeError, "known: sequence 0 is of type str"),
+}
+
+
+@pytest.mark.parametrize("case", sorted(BAD_KNOWN))
+def test_bad_known_labels(crf, case):
+    known, error, message = BAD_KNOWN[case]
+    with pytest.raises(error, match=message):
+        crf.predict(ARRAYS, known=known)
+
+
+@pytest.mark.usefixtures("many_ranges")
+@pytest.mark.parametrize("decoding", ["viterbi", "posterior"])
+def test_known_labels_that_are_forbidden(crf, decoding):
+    with pytest.raises(ValueError, match=f"sequence {LONG} has no possible path"):
+        forbidding(crf).predict(ARRAYS, decoding=decoding, known=with_known(0, "I-X"))
+
+
+@pytest.mark.parametrize("decoding", ["best", "", None])
+def test_unknown_decoding(crf, decoding):
+    with pytest.raises(ValueError, match="decoding must be one of .'posterior'"):
+        crf.predict(ARRAYS, decoding=decoding)
+
+
+# The n best, draws --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", [lambda crf: crf, forbidding])
+@pytest.mark.parametrize("n", [1, 2, 100])
+def test_n_best_are_those_of_enumeration(crf, change, n):
+    crf = change(crf)
+    found, best = crf.predict_n_best(ARRAYS, n), crf.predict(ARRAYS)
+    for x, ranked, labels in zip(ARRAYS, found, best, strict=True):
+        p = reference.path_probabilities(*scores_of(crf, x))
+        order = np.argsort(-p)[: min(n, np.count_nonzero(p))]
+        assert ranked[0][0] == labels
+        assert_allclose([q for _, q in ranked], p[order], rtol=1e-10)
+        paths = reference.all_paths(len(x), 3)[order]
+        assert [codes_of(labels) for labels, _ in ranked] == paths.tolist()
+        assert {type(q) for _, q in ranked} == {float}
+        if n == 100:
+            assert_allclose(sum(q for _, q in ranked), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [0, -1, 2.0, True, None, "3"])
+def test_counts_are_positive_integers(crf, n):
+    with pytest.raises(ValueError, match="n must be an integer of at least 1"):
+        crf.predict_n_best(ARRAYS, n)
+    with pytest.raises(ValueError, match="n_draws must be an integer of at least 1"):
+        crf.sample(ARRAYS, n_draws=n)
+
+
+def test_draws_are_as_frequent_as_probable(crf):
+    crf = forbidding(crf)
+    draws = crf.sample(ARRAYS[:6], n_draws=4000, random_state=0)
+    assert draws.shape == (4000, 6)
+    for i, x in enumerate(ARRAYS[:6]):
+        p = reference.path_probabilities(*scores_of(crf, x))
+        rows = [3 ** np.arange(len(x))[::-1] @ codes_of(y) for y in draws[:, i]]
+        counts = np.bincount(rows, minlength=len(p))
+        assert (counts[p == 0] == 0).all()
+        spread = np.sqrt(4000 * p * (1 - p))
+        assert (abs(counts - 4000 * p) <= 5 * spread + 1).all()
+
+
+def test_draws_depend_on_the_seed_alone(crf):
+    first = as_plain(crf.sample(ARRAYS, 3, random_state=1))
+    assert as_plain(crf.sample(ARRAYS, 3, random_state=1)) == first
+    assert as_plain(crf.sample(ARRAYS, 3, random_state=2)) != first
+    generator = np.random.RandomState(1)
+    assert as_plain(crf.sample(ARRAYS, 3, random_state=generator)) == first
+    assert as_plain(crf.sample(ARRAYS, 3, random_state=generator)) != first
+
+
+@pytest.mark.usefixtures("many_ranges")
+def test_draws_of_equal_sequences_differ(crf):
+    draws = crf.sample([ARRAYS[LONG]] * 20, 30, random_state=0)
+    columns = {tuple(map(tuple, column)) for column in draws.T}
+    assert len(columns) == 20
+
+
+def test_a_draw_is_a_labelling_of_x(crf):
+    (y,) = crf.sample(ARRAYS, random_state=0)
+    assert y.shape == crf.predict(ARRAYS).shape
+    assert 0.0 <= crf.score(ARRAYS, y) <= 1.0
+    assert np.isfinite(crf.log_likelihood(ARRAYS, y)).all()
+
+
+# Spans --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", [lambda crf: crf, forbidding])
+def test_spans_of_predictions(crf, change):
+    crf = change(crf)
+    spans = [extract_spans(labels) for labels in crf.predict(ARRAYS)]
+    assert sum(map(len, spans)) > 5
+    found = crf.span_proba(ARRAYS, spans, scheme="BIO")
+    for x, own, values in zip(ARRAYS, spans, found, strict=True):
+        expected = np.zeros(len(own))
+        p = reference.path_probabilities(*scores_of(crf, x))
+        for path, probability in zip(reference.all_paths(len(x), 3), p, strict=True):
+            there = extract_spans([NAMES[k] for k in path])
+            expected += [probability * (span in there) for span in own]
+        assert_allclose(values, expected, rtol=1e-10)
+
+
+def test_spans_by_their_labels(crf):
+    spans = [[(0, 1, labels[:1]), (0, len(labels), labels)] for labels in Y]
+    found = np.stack(crf.span_proba(ARRAYS, spans))
+    nodes = [
+        p[0, labels[0]]
+        for p, labels in zip(crf.predict_proba(ARRAYS), LABELS, strict=True)
+    ]
+    assert_allclose(found[:, 0], nodes, rtol=1e-12)
+    assert_allclose(np.log(found[:, 1]), crf.log_likelihood(ARRAYS, Y), rtol=1e-10)
+
+
+def test_spans_of_unseen_labels_and_types(crf):
+    (values,) = crf.span_proba(ARRAYS[:1], [[(0, 1, ["Z"]), (0, 1, [7])]])
+    assert values.tolist() == [0.0, 0.0]
+    (values,) = crf.span_proba(ARRAYS[:1], [[("LOC", 0, 1)]], scheme="BIO")
+    assert values.tolist() == [0.0]
+
+
+BAD_SPANS = {
+    "beyond": ((3, 5, ["O", "O"]), ValueError, "goes from 3 to 5, but 0 <= begin"),
+    "empty": ((2, 2, []), ValueError, "goes from 2 to 2"),
+    "turned": ((2, 1, []), ValueError, "must be .begin, end, labels."),
+    "before": ((-1, 1, ["O", "O"]), ValueError, "goes from -1 to 1"),
+    "labels": ((0, 2, ["O"]), ValueError, "not one label for each position"),
+    "one label": ((0, 1, "O"), ValueError, "must be .begin, end, labels."),
+    "typed": (("X", 0, 1), TypeError, "must be .begin, end, labels."),
+    "pair": ((0, 1), ValueError, "must be .begin, end, labels."),
+    "number": (3, TypeError, "must be .begin, end, labels."),
+}
+
+
+@pytest.mark.parametrize("case", sorted(BAD_SPANS))
+def test_bad_spans(crf, case):
+    span, error, message = BAD_SPANS[case]
+    spans = [[] for _ in ARRAYS]
+    spans[LONG] = [(0, 1, ["O"]), span]
+    with pytest.raises(error, match=f"spans: sequence {LONG}, span 1 .*{message}"):
+        crf.span_proba(ARRAYS, spans)
+
+
+def test_bad_typed_spans(crf):
+    with pytest.raises(ValueError, match="sequence 0, span 0 goes from 0 to 9"):
+        crf.span_proba(ARRAYS[:1], [[("X", 0, 9)]], scheme="BIO")
+    with pytest.raises(TypeError, match="must be .type, begin, end."):
+        crf.span_proba(ARRAYS[:1], [[(0, 1, ["O"])]], scheme="BIO")
+    with pytest.raises(ValueError, match="scheme"):
+        crf.span_proba(ARRAYS[:1], [[]], scheme="BI")
+    with pytest.raises(ValueError, match="1 sequences, but spans has 2"):
+        crf.span_proba(ARRAYS[:1], [[], []])
+    with pytest.raises(TypeError, match="spans: sequence 0 must be a list"):
+        crf.span_proba(ARRAYS[:1], [None])
+    other = LBFGSCRF().fit(ARRAYS, LABELS)
+    with pytest.raises(TypeError, match="must be str"):
+        other.span_proba(ARRAYS[:1], [[]], scheme="BIO")
+
+
+# One-node chains ----------------------------------------------------------------------
+
+
+def test_one_node_chains(table):
+    p = table.predict_proba(ROWS)
+    n, row = len(ROWS), np.arange(len(ROWS))
+    codes = np.array(codes_of(ROW_LABELS))
+    posterior = table.predict(ROWS, decoding="posterior")
+    assert posterior.tolist() == table.predict(ROWS).tolist()
+    assert posterior.dtype == table.predict(ROWS).dtype
+    assert table.predict_edge_proba(ROWS).shape == (n, 0, 3, 3)
+    assert_allclose(np.exp(table.log_likelihood(ROWS, ROW_LABELS)), p[row, codes])
+    scores = ROWS @ table.coef_.T + table.intercept_
+    assert_allclose(
+        table.log_partition(ROWS), np.logaddexp.reduce(scores, axis=1), rtol=1e-12
+    )
+    for own, ranked in zip(p, table.predict_n_best(ROWS, 2), strict=True):
+        order = np.argsort(-own)[:2]
+        assert [label for label, _ in ranked] == [NAMES[k] for k in order]
+        assert_allclose([q for _, q in ranked], own[order], rtol=1e-10)
+    draws = table.sample(ROWS, 500, random_state=0)
+    assert draws.shape == (500, n)
+    assert_allclose((draws == "O").mean(axis=0), p[:, 2], atol=0.12)
+    spans = [[(0, 1, [label])] for label in ROW_LABELS]
+    assert_allclose(np.concatenate(table.span_proba(ROWS, spans)), p[row, codes])
+
+
+def test_known_labels_of_one_node_chains(table):
+    known = [None] * len(ROWS)
+    known[5] = "I-X"
+    expected = table.predict(ROWS)
+    expected[5] = "I-X"
+    assert table.predict(ROWS, known=known).tolist() == expected.tolist()
+    known[5] = "Z"
+    with pytest.raises(ValueError, match="known: sequence 5, position 0 is"):
+        table.predict(ROWS, known=known)

@@ -1,0 +1,155 @@
+"""Probabilities of spans: against enumeration of all label paths."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import reference
+from skcrf_sdca import oracle
+from skcrf_sdca._span_inputs import LabelSpans, TypedSpans
+from skcrf_sdca.metrics import extract_spans
+
+CLASSES = {
+    "BIO": ["B-X", "B-Y", "I-X", "I-Y", "O"],
+    "IOB1": ["B-X", "I-X", "I-Y", "O"],
+    "BIOES": ["B-X", "E-X", "I-X", "O", "S-X"],
+    "BILOU": ["B-", "I-", "L-", "U-", "U-Y"],
+}
+
+
+def spans_of(length):
+    return [(b, e) for b in range(length) for e in range(b + 1, length + 1)]
+
+
+@st.composite
+def span_chains(draw):
+    """Draw a scheme and a chain of its labels, with or without forbidden pairs."""
+    scheme = draw(st.sampled_from(sorted(CLASSES)))
+    length, n_labels = draw(st.integers(1, 4)), len(CLASSES[scheme])
+    max_abs = draw(st.sampled_from([3.0, 1e4]))
+    node_scores = draw(reference.score_matrices(length, n_labels, max_abs))
+    transition = draw(reference.score_matrices(n_labels, n_labels, max_abs))
+    if draw(st.booleans()):
+        # Of all labels one more is forbidden before each but the last.
+        transition[np.arange(n_labels - 1) + 1, np.arange(n_labels - 1)] = -np.inf
+    return scheme, node_scores, transition
+
+
+def tolerance_of(node_scores):
+    return 1e-11 * (1.0 + len(node_scores) * abs(node_scores).max())
+
+
+@given(span_chains())
+def test_typed_spans_are_those_that_extract_spans_finds(drawn):
+    scheme, node_scores, transition = drawn
+    classes = np.array(CLASSES[scheme])
+    length = len(node_scores)
+    probabilities = reference.path_probabilities(node_scores, transition)
+    expected = {(name, *span): 0.0 for name in "XY" for span in spans_of(length)}
+    expected |= {("", *span): 0.0 for span in spans_of(length)}
+    paths = reference.all_paths(*node_scores.shape)
+    for path, probability in zip(paths, probabilities, strict=True):
+        for span in extract_spans(classes[path].tolist(), scheme):
+            expected[span] += probability
+    spans = TypedSpans([list(expected)], np.array([length]), classes, scheme)
+    (values,) = spans.probabilities((node_scores, transition, None), 0, 1)
+    assert_allclose(
+        values, list(expected.values()), rtol=0, atol=tolerance_of(node_scores)
+    )
+
+
+@given(reference.chains(max_length=4, max_labels=3))
+def test_spans_of_labels(chain):
+    node_scores, transition = chain
+    length, n_labels = node_scores.shape
+    probabilities = reference.path_probabilities(*chain)
+    paths = reference.all_paths(length, n_labels)
+    spans, expected = [], []
+    for begin, end in spans_of(length):
+        for labels in product(range(n_labels), repeat=end - begin):
+            spans.append((begin, end, list(labels)))
+            there = (paths[:, begin:end] == labels).all(axis=1)
+            expected.append(probabilities @ there)
+    encoded = LabelSpans([spans], np.array([length]), np.arange(n_labels))
+    (values,) = encoded.probabilities((*chain, None), 0, 1)
+    assert_allclose(values, expected, rtol=0, atol=tolerance_of(node_scores))
+
+
+def test_a_whole_path_is_a_span():
+    rng = np.random.default_rng(0)
+    chain = rng.normal(size=(6, 4)), rng.normal(size=(4, 4))
+    path = rng.integers(4, size=6)
+    (value,) = oracle.span_probabilities([[0, 0, 6]], path, *chain)
+    assert_allclose(np.log(value), oracle.log_likelihood(path, *chain)[0], rtol=1e-12)
+
+
+def test_small_probabilities_keep_their_digits():
+    """Not a difference of two log Z, each of 1e4, that leaves 1e-12."""
+    node_scores = np.tile([1e4, 1e4 - 20.0], (3, 1))
+    spans = [[0, 0, 3], [0, 1, 2]]
+    values = oracle.span_probabilities(
+        spans, [1, 1, 1, 1], node_scores, np.zeros((2, 2))
+    )
+    wrong = np.exp(-20.0) / (1 + np.exp(-20.0))
+    assert_allclose(values, [wrong**3, wrong], rtol=1e-12)
+
+
+def test_probabilities_below_the_smallest_double_are_zero():
+    node_scores = np.tile([0.0, -720.0], (4, 1))
+    transition = np.array([[0.0, 0.0], [0.0, -50.0]])
+    values = oracle.span_probabilities([[0, 0, 4]], [1] * 4, node_scores, transition)
+    assert values.tolist() == [0.0]
+    joins = np.ones((2, 2), dtype=bool)
+    typed = oracle.typed_span_probabilities(
+        [[0, 0, 4]], [1], [0, 1], joins, node_scores, transition
+    )
+    assert_allclose(typed, 0.0, rtol=0, atol=1e-300)
+
+
+def test_spans_of_many_chains_in_any_order():
+    rng = np.random.default_rng(0)
+    offsets = np.cumsum([0, 3, 0, 1, 5])
+    node_scores, transition = rng.normal(size=(9, 3)), rng.normal(size=(3, 3))
+    spans = [[3, 1, 4], [0, 0, 3], [3, 0, 1], [2, 0, 1], [0, 2, 3]]
+    labels = rng.integers(3, size=3 + 3 + 1 + 1 + 1)
+    values = oracle.span_probabilities(spans, labels, node_scores, transition, offsets)
+    first = 0
+    for value, (i, begin, end) in zip(values, spans, strict=True):
+        own = labels[first : first + end - begin]
+        first += end - begin
+        chain = node_scores[offsets[i] : offsets[i + 1]], transition
+        (expected,) = oracle.span_probabilities([[0, begin, end]], own, *chain)
+        assert value == expected
+
+
+@pytest.mark.parametrize(
+    "span", [[0, 0, 0], [0, 2, 1], [0, -1, 1], [0, 0, 4], [1, 0, 1], [-1, 0, 1]]
+)
+def test_spans_are_within_their_chains(span):
+    scores = np.zeros((3, 2)), np.zeros((2, 2))
+    with pytest.raises(ValueError, match="row 1 is"):
+        oracle.span_probabilities([[0, 0, 1], span], [0, 0], *scores)
+    with pytest.raises(ValueError, match="row 1 is"):
+        oracle.typed_span_probabilities(
+            [[0, 0, 1], span], [0, 0], [0, 0], np.eye(2), *scores
+        )
+
+
+@pytest.mark.parametrize(
+    ("types", "label_types", "joins"),
+    [([], [0, 0], np.eye(2)), ([0], [0], np.eye(2)), ([0], [0, 0], np.eye(3))],
+)
+def test_shapes_of_types(types, label_types, joins):
+    with pytest.raises(ValueError, match="they need"):
+        oracle.typed_span_probabilities(
+            [[0, 0, 1]], types, label_types, joins, np.zeros((3, 2)), np.zeros((2, 2))
+        )
+
+
+def test_as_many_labels_as_positions():
+    with pytest.raises(ValueError, match="3 numbers below 2"):
+        oracle.span_probabilities([[0, 0, 3]], [0], np.zeros((3, 2)), np.zeros((2, 2)))
