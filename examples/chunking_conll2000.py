@@ -15,59 +15,50 @@ downloaded to scikit-learn's data home. It takes about half a minute::
 """
 
 import numpy as np
+from sklearn.pipeline import make_pipeline
 
 from skcrf_sdca import SDCACRF
 from skcrf_sdca.datasets import fetch_conll2000
 from skcrf_sdca.metrics import extract_spans, flat_accuracy_score, span_f1_score
+from skcrf_sdca.text import TokenFeatures, Window
 
 # %%
 # Features
 # --------
 # A feature is a string, such as "pos[-1]|pos[0]=DT|NN" for a noun after a determiner.
-# Each window below is the first and the last of its places, counted from the token:
-# single words and tags up to two places away, and runs of two words, two tags and
-# three tags around it. A window that does not fit into the sentence makes no feature.
+# Each template below makes some for every token: single words and tags up to two places
+# away, and runs of two words, two tags and three tags around it. A window that does not
+# fit into the sentence makes no feature.
 
-WINDOWS = {
-    "word": [(-2, -2), (-1, -1), (0, 0), (1, 1), (2, 2), (-1, 0), (0, 1)],
-    "pos": [(-2, -2), (-1, -1), (0, 0), (1, 1), (2, 2)]
-    + [(-2, -1), (-1, 0), (0, 1), (1, 2)]
-    + [(-2, 0), (-1, 1), (0, 2)],
-}
-
-
-def sentence_features(sentence, windows=WINDOWS):
-    """Return the list of feature strings of each token of a sentence."""
-    features = [[] for _ in sentence]
-    for field, places in windows.items():
-        values = [token[field] for token in sentence]
-        for first, last in places:
-            name = "|".join(f"{field}[{k}]" for k in range(first, last + 1))
-            for i in range(max(0, -first), len(values) - max(0, last)):
-                window = "|".join(values[i + first : i + last + 1])
-                features[i].append(f"{name}={window}")
-    return features
+FEATURES = TokenFeatures(
+    [
+        Window("word", 2),
+        Window("word", 1, n=2),
+        Window("pos", 2),
+        Window("pos", 2, n=2),
+        Window("pos", 2, n=3),
+    ]
+)
 
 
 # %%
 # Training and test scores
 # ------------------------
-# Sentences of lists of strings go into the estimator as they are. Its fit ends when the
-# duality gap is at most ``tol`` times the objective of an empty model.
+# The features go into the estimator as they are. Its fit ends when the duality gap is
+# at most ``tol`` times the objective of an empty model.
 
 
 def train_and_score():
-    """Print the gap of every epoch and the test scores; return the model."""
+    """Print the gap of every epoch and the test scores; return the pipeline."""
     X, y = fetch_conll2000(return_X_y=True)
     X_test, y_test = fetch_conll2000(subset="test", return_X_y=True)
-    crf = SDCACRF(random_state=0, verbose=1)
-    crf.fit([sentence_features(sentence) for sentence in X], y)
+    tagger = make_pipeline(FEATURES, SDCACRF(random_state=0, verbose=1)).fit(X, y)
 
-    predicted = crf.predict([sentence_features(sentence) for sentence in X_test])
-    print(f"\n{len(X)} sentences, {crf.n_features_in_} features")
+    predicted = tagger.predict(X_test)
+    print(f"\n{len(X)} sentences, {tagger[-1].n_features_in_} features")
     print(f"test accuracy by token  {flat_accuracy_score(y_test, predicted):.4f}")
     print(f"test F1 of phrases      {span_f1_score(y_test, predicted):.4f}")
-    return crf
+    return tagger
 
 
 # %%
@@ -112,13 +103,13 @@ def bracketed(words, labels):
 
 def main():
     """Train, look at the weights, chunk a sentence."""
-    crf = train_and_score()
-    print_weights(crf)
+    tagger = train_and_score()
+    print_weights(tagger[-1])
 
     words = "A small company in Basel will probably build the new engines .".split()
     tags = "DT JJ NN IN NNP MD RB VB DT JJ NNS .".split()
     sentence = [{"word": w, "pos": t} for w, t in zip(words, tags, strict=True)]
-    (labels,) = crf.predict([sentence_features(sentence)])
+    (labels,) = tagger.predict([sentence])
     print("\n" + bracketed(words, labels))
 
 

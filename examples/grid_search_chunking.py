@@ -16,7 +16,7 @@ minutes::
 
 from sklearn.model_selection import GridSearchCV, KFold
 
-from chunking_conll2000 import sentence_features
+from chunking_conll2000 import FEATURES
 from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF, SequenceVectorizer
 from skcrf_sdca.datasets import fetch_conll2000
 from skcrf_sdca.metrics import get_scorer
@@ -29,7 +29,7 @@ from skcrf_sdca.metrics import get_scorer
 N_SENTENCES, N_FOLDS = 1000, 3
 X, y = fetch_conll2000(return_X_y=True)
 X, y = X[:N_SENTENCES], y[:N_SENTENCES]
-packed = SequenceVectorizer().fit_transform(map(sentence_features, X))
+packed = SequenceVectorizer().fit_transform(FEATURES.transform(X))
 
 # %%
 # The grid

@@ -20,7 +20,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from chunking_conll2000 import sentence_features
+from chunking_conll2000 import FEATURES
 from skcrf_sdca import OEGCRF
 from skcrf_sdca.datasets import fetch_conll2000
 
@@ -34,13 +34,13 @@ output = parser.parse_args().output
 
 X, y = fetch_conll2000(return_X_y=True)
 X, y = X[:2000], y[:2000]
-crf = OEGCRF(random_state=0).fit([sentence_features(sentence) for sentence in X], y)
+crf = OEGCRF(random_state=0).fit(FEATURES.transform(X), y)
 
 X_test = fetch_conll2000(subset="test").X
 words = "Manville is a building and forest products concern .".split()
 (sentence,) = (s for s in X_test if [token["word"] for token in s] == words)
 position = words.index("concern")
-features = sentence_features(sentence)
+(features,) = FEATURES.transform([sentence])
 (labels,) = crf.predict([features])
 for token, label in zip(sentence, labels, strict=True):
     print(f"{token['word']:10} {token['pos']:4} {label}")

@@ -199,8 +199,9 @@ def _kind_of_plain_items(sequence):
     types = set(map(type, sequence))
     if types == {dict}:
         return DICTS
-    if types == {list} and {type(item[0]) for item in sequence if item} <= {str}:
-        return STRINGS
+    if types in ({list}, {tuple}):
+        firsts = {type(item[0]) for item in sequence if item}
+        return STRINGS if firsts <= {str} else None
     return None
 
 

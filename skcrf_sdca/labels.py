@@ -40,7 +40,7 @@ def encode_labels(y, lengths):
     >>> encode_labels([["O", "B"], ["O"]], [2, 1])
     (array(['B', 'O'], dtype='<U1'), array([1, 0, 1], dtype=int32))
     """
-    flat = _flat_labels(y, lengths)
+    flat = flat_labels(y, lengths)
     if not flat:
         raise ValueError("y has 0 labels; at least one is required.")
     try:
@@ -83,7 +83,7 @@ def encode_known_labels(y, lengths, classes):
     >>> encode_known_labels([["B", "I"]], [2], classes)
     array([ 0, -1], dtype=int32)
     """
-    flat = _flat_labels(y, lengths)
+    flat = flat_labels(y, lengths)
     known = classes.tolist()
     if flat and type(flat[0]) is not type(known[0]):
         raise TypeError(
@@ -248,8 +248,29 @@ def label_lists(y, name="y"):
     return [_label_list(labels, i, name) for i, labels in enumerate(y)]
 
 
-def _flat_labels(y, lengths):
-    """Return all labels in one list, as plain Python values of one type."""
+def flat_labels(y, lengths):
+    """Return all labels in one list, as plain Python values of one type.
+
+    Parameters
+    ----------
+    y, lengths
+        As for `encode_labels`.
+
+    Returns
+    -------
+    list
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `encode_labels`, but y may have no labels.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.labels import flat_labels
+    >>> flat_labels([["O", "B"], ["O"]], [2, 1])
+    ['O', 'B', 'O']
+    """
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None.")
     sequences = _lists_as_long(y, lengths, "y")

@@ -14,7 +14,7 @@ LAYERS = [
     ["_parallel", "data", "spans", "plotting", "tables"],
     ["marginals", "kinds", "explanation"],
     ["labels", "features"],
-    ["pipeline"],
+    ["pipeline", "text"],
     ["union"],
     ["oracle", "metrics"],
     ["decoding", "model"],

@@ -1,7 +1,7 @@
 """Tokens a second of prediction beside python-crfsuite, on the test text of CoNLL-2000.
 
 Both models are trained shortly on the same lists of feature strings, those of
-chunking_conll2000, and predict the same sentences, in turns in the same run: medians
+handwritten.py, and predict the same sentences, in turns in the same run: medians
 over the rounds. Both start from the lists; ours also from PackedSequences, that is
 without the time of `SequenceVectorizer.transform`, on one and on two threads. The last
 column is the ratio to `Tagger.tag`, and for probabilities to `Tagger.marginal` of every
@@ -23,10 +23,10 @@ import numpy as np
 import pycrfsuite
 from sklearn.exceptions import ConvergenceWarning
 
+from handwritten import chunk_features
 from skcrf_sdca import SDCACRF
 from skcrf_sdca.datasets import fetch_conll2000
 from skcrf_sdca.metrics import flat_accuracy_score
-from tasks import sentence_features
 
 
 def crfsuite_tagger(X, y, n_iterations):
@@ -122,7 +122,7 @@ def main():
     sentences, y = fetch_conll2000(return_X_y=True)
     sentences, y = sentences[: arguments.sentences], y[: arguments.sentences]
     test, y_test = fetch_conll2000(subset="test", return_X_y=True)
-    X, X_test = ([sentence_features(s) for s in part] for part in (sentences, test))
+    X, X_test = ([chunk_features(s) for s in part] for part in (sentences, test))
     tagger = crfsuite_tagger(X, y, arguments.iterations)
     crf = trained_sdca(X, y, arguments.epochs)
     functions = predictions(tagger, crf, X_test, arguments.repeats)

@@ -10,7 +10,6 @@ The packed tasks and "wsj" are read from the folder that the environment variabl
 SKCRF_SDCA_DATA names; the raw data of the others are downloaded if they are not there.
 """
 
-import gzip
 import os
 import sys
 from dataclasses import dataclass
@@ -26,9 +25,19 @@ from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca.datasets import fetch_conll2000, fetch_conll2002, fetch_ocr_letters
 from skcrf_sdca.metrics import flat_accuracy_score, span_f1_score
 from skcrf_sdca.problem import Problem
+from skcrf_sdca.text import (
+    Apply,
+    Prefix,
+    Shape,
+    Suffix,
+    TokenFeatures,
+    Window,
+    is_capitalized,
+    read_conll,
+)
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from chunking_conll2000 import WINDOWS, sentence_features
+from chunking_conll2000 import FEATURES as CHUNK_FEATURES
 
 NAMES = (*packed.NAMES, "wsj")
 TITLES = {
@@ -39,59 +48,43 @@ TITLES = {
 }
 
 # As for chunking, without the trigrams of part-of-speech tags.
-ENTITY_WINDOWS = {
-    "word": WINDOWS["word"],
-    "pos": [window for window in WINDOWS["pos"] if window[1] - window[0] < 2],
-}
-TAG_WINDOWS = {"word": [(k, k) for k in range(-2, 3)]}
+ENTITY_FEATURES = TokenFeatures(
+    [
+        *(template for template in CHUNK_FEATURES.templates if template.n < 3),
+        Shape(),
+        Prefix(3),
+        Suffix(3),
+        Apply(is_capitalized),
+        Apply(str.isdigit),
+    ]
+)
 LONGEST_AFFIX = 4
 
 
-def shape(word):
-    """Return the word with letters as x or X and digits as d: "Xxxxx-dd"."""
-    return "".join(
-        "X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c
-        for c in word
-    )
+def first(word):
+    """Return the prefixes of a word."""
+    return [word[:length] for length in range(1, min(len(word), LONGEST_AFFIX) + 1)]
 
 
-def entity_features(sentence):
-    """Return windows of words and tags, and how each word itself is written."""
-    features = sentence_features(sentence, ENTITY_WINDOWS)
-    for names, token in zip(features, sentence, strict=True):
-        word = token["word"]
-        names += [f"shape={shape(word)}", f"first={word[:3]}", f"last={word[-3:]}"]
-        names += ["capital"] * word[0].isupper() + ["number"] * word.isdigit()
-    return features
+def last(word):
+    """Return the suffixes of a word."""
+    return [word[-length:] for length in range(1, min(len(word), LONGEST_AFFIX) + 1)]
 
 
-def tagging_features(sentence):
-    """Return the words around, and the shape, prefixes and suffixes of each word."""
-    features = sentence_features(sentence, TAG_WINDOWS)
-    for names, token in zip(features, sentence, strict=True):
-        word = token["word"]
-        names.append(f"shape={shape(word)}")
-        for length in range(1, min(len(word), LONGEST_AFFIX) + 1):
-            names += [f"first={word[:length]}", f"last={word[-length:]}"]
-    return features
+TAG_FEATURES = TokenFeatures([Window("word", 2), Shape(), Apply(first), Apply(last)])
 
 
 def read_wsj(subset):
     """Return the sentences and tags of the sample, in the form of the fetchers."""
     folder = Path(os.environ["SKCRF_SDCA_DATA"]) / "wsj_sample"
-    with gzip.open(folder / f"{subset}.txt.gz", "rt", encoding="utf-8") as file:
-        blocks = file.read().strip().split("\n\n")
-    rows = [[line.split(" ") for line in block.split("\n")] for block in blocks]
-    X = [[{"word": word} for word, _ in sentence] for sentence in rows]
-    y = [[tag for _, tag in sentence] for sentence in rows]
-    return X, y
+    return read_conll(folder / f"{subset}.txt.gz", ("word", "label"))
 
 
 # Of each task made from text: how to read it, its test part, its features.
 TEXTS = {
-    "conll2000": (partial(fetch_conll2000, return_X_y=True), "test", sentence_features),
-    "ned": (partial(fetch_conll2002, return_X_y=True), "testb", entity_features),
-    "wsj": (read_wsj, "test", tagging_features),
+    "conll2000": (partial(fetch_conll2000, return_X_y=True), "test", CHUNK_FEATURES),
+    "ned": (partial(fetch_conll2002, return_X_y=True), "testb", ENTITY_FEATURES),
+    "wsj": (read_wsj, "test", TAG_FEATURES),
 }
 WITH_SPANS = ("conll2000", "ned")
 
@@ -146,13 +139,13 @@ def _letters(cut):
     return pack(X[cut]), y[cut], pack(X_test[cut]), y_test[cut]
 
 
-def _text(read, test, features_of, cut):
+def _text(read, test, features, cut):
     """Return X, y and X, y of the test set for sentences."""
     X, y = read(subset="train")
     X_test, y_test = read(subset=test)
     vectorizer = SequenceVectorizer()
-    X = vectorizer.fit_transform(map(features_of, X[cut]))
-    X_test = vectorizer.transform(map(features_of, X_test[cut]))
+    X = vectorizer.fit_transform(features.transform(X[cut]))
+    X_test = vectorizer.transform(features.transform(X_test[cut]))
     return X, y[cut], X_test, y_test[cut]
 
 

@@ -21,8 +21,9 @@ import pycrfsuite
 
 import runs
 import tables
+from handwritten import chunk_features
 from skcrf_sdca import SequenceVectorizer
-from tasks import TEXTS
+from skcrf_sdca.datasets import fetch_conll2000
 
 TITLES = ["items", "append", "fit_transform", "ratio", "transform", "ratio"]
 MEMORY_TITLES = ["items", "output MiB", "peak beyond it MiB"]
@@ -40,9 +41,8 @@ FORMS = {"lists": list, "dicts": as_dict}
 
 def items_of(sentences, form):
     """Return the items of sentences: new strings, which have not been hashed."""
-    features_of = TEXTS["conll2000"][2]
     return [
-        [FORMS[form](names) for names in features_of(sentence)]
+        [FORMS[form](names) for names in chunk_features(sentence)]
         for sentence in sentences
     ]
 
@@ -73,7 +73,7 @@ def one_round(sentences, y, form):
 
 def memory(form):
     """Return the bytes of the output of fit_transform, and the peak beyond them."""
-    sentences, _ = TEXTS["conll2000"][0](subset="train")
+    sentences, _ = fetch_conll2000(return_X_y=True)
     X = items_of(sentences, form)
     vectorizer = SequenceVectorizer()
     before = runs.forget_peak()
@@ -101,7 +101,7 @@ def main():
     ) as pool:
         sizes = [(form, *pool.submit(memory, form).result()) for form in FORMS]
 
-    sentences, y = TEXTS["conll2000"][0](subset="train")
+    sentences, y = fetch_conll2000(return_X_y=True)
     rows = []
     for form in FORMS:
         measured = [one_round(sentences, y, form) for _ in range(arguments.rounds)]

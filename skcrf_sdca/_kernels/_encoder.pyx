@@ -15,7 +15,8 @@ from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
 from cpython.list cimport PyList_CheckExact, PyList_GET_SIZE
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
-from cpython.sequence cimport PySequence_Fast_ITEMS
+from cpython.sequence cimport PySequence_Fast_GET_SIZE, PySequence_Fast_ITEMS
+from cpython.tuple cimport PyTuple_CheckExact
 from cpython.unicode cimport PyUnicode_CheckExact
 from libc.limits cimport INT_MAX
 from libc.math cimport isfinite
@@ -544,13 +545,13 @@ cdef inline bint equal(PyObject* a, PyObject* b) noexcept:
 
 
 cdef int fetch_item(sequence, Py_ssize_t t) except -1:
-    """Have the strings of item t on their way, if they are plainly in lists."""
+    """Have the strings of item t on their way, if they are plainly in a list."""
     cdef PyObject* names
     cdef Py_ssize_t i
     if PyList_CheckExact(sequence) and t < PyList_GET_SIZE(sequence):
         names = PySequence_Fast_ITEMS(sequence)[t]
-        if PyList_CheckExact(<object> names):
-            for i in range(PyList_GET_SIZE(<object> names)):
+        if PyList_CheckExact(<object> names) or PyTuple_CheckExact(<object> names):
+            for i in range(PySequence_Fast_GET_SIZE(<object> names)):
                 fetch_string(PySequence_Fast_ITEMS(<object> names)[i])
     return 0
 

@@ -1,6 +1,10 @@
 """The two CoNLL shared tasks that serve as benchmarks of sequence labelling."""
 
+import io
+
 from sklearn.utils import Bunch
+
+from skcrf_sdca.text import read_conll
 
 from ._download import RemoteFile, read_remote
 
@@ -218,7 +222,8 @@ def _check_option(name, value, known):
 
 
 def _as_dataset(content, description, return_X_y):
-    X, y = _parse(_decode(content))
+    # Only the blank separates columns: words may hold other white space.
+    X, y = read_conll(io.StringIO(_decode(content)), delimiter=" ")
     if return_X_y:
         return X, y
     return Bunch(
@@ -239,16 +244,3 @@ def _decode(content):
         return text.encode("latin-1").decode("utf-8")
     except UnicodeError:
         return text
-
-
-def _parse(text):
-    """Read lines "word pos label" in sentences that blank lines separate."""
-    X, y = [], []
-    for block in text.replace("\r\n", "\n").split("\n\n"):
-        # Only the blank separates fields: words may hold other white space.
-        rows = [line.split(" ") for line in block.split("\n") if line]
-        rows = [row for row in rows if row[0] != "-DOCSTART-"]
-        if rows:
-            X.append([{"word": word, "pos": pos} for word, pos, _ in rows])
-            y.append([label for _, _, label in rows])
-    return X, y

@@ -4,13 +4,14 @@ import gzip
 import hashlib
 import os
 import tempfile
-import zlib
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 from urllib.request import urlopen
 
 from sklearn.datasets import get_data_home
+
+from skcrf_sdca.text._conll import decompressed
 
 LOCAL_FOLDER_VARIABLE = "SKCRF_SDCA_DATA"
 _TIMEOUT = 60.0
@@ -89,7 +90,7 @@ def read_remote(remote, data_home=None, download_if_missing=True):
     if file is None:
         file = Path(get_data_home(data_home)) / "skcrf_sdca" / remote.path
     if file.is_file():
-        return _decompress(file.read_bytes())
+        return decompressed(file.read_bytes())
     if not download_if_missing:
         raise OSError(
             f"Data not found: no {remote.path} in the folder that "
@@ -106,22 +107,13 @@ def _download(remote):
     for url in remote.urls:
         try:
             with urlopen(url, timeout=_TIMEOUT) as response:
-                content = _decompress(response.read())
+                content = decompressed(response.read())
             _check(remote, content)
         except (OSError, HTTPException) as error:
             failures.append(f"{url}: {error}")
         else:
             return content
     raise OSError(f"Could not download {remote.path}:\n" + "\n".join(failures))
-
-
-def _decompress(content):
-    if not content.startswith(b"\x1f\x8b"):
-        return content
-    try:
-        return gzip.decompress(content)
-    except (EOFError, zlib.error) as error:
-        raise OSError(f"broken gzip data: {error}") from error
 
 
 def _check(remote, content):

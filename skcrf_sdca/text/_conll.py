@@ -1,0 +1,292 @@
+"""Files of columns: a token a line, its columns apart by tabs or blanks.
+
+The one place that knows the format: comments, marks of documents, blank lines between
+the sequences, compression and encodings.
+"""
+
+import gzip
+import os
+import zlib
+from pathlib import Path
+
+from skcrf_sdca.labels import flat_labels
+
+from ._tokens import Tokens
+
+_DOCUMENT = "-DOCSTART-"
+_BLANKS = " \t\r\n"
+
+
+def read_conll(
+    file,
+    columns=("word", "pos", "label"),
+    *,
+    label="label",
+    delimiter=None,
+    comment=None,
+    encoding="utf-8-sig",
+):
+    r"""Read sequences of tokens, and their labels, from a file of columns.
+
+    A line holds the columns of a token; blank lines, and the lines ``-DOCSTART-`` that
+    begin a document, stand between sequences.
+
+    Parameters
+    ----------
+    file : str, path-like, or file object of text or bytes
+        What to read. Bytes that are compressed by gzip are unpacked, whatever the name
+        of the file.
+    columns : sequence of (str or None), default=("word", "pos", "label")
+        Name of each column; None is a column to leave out.
+    label : str or None, default="label"
+        Which column holds the labels; None if there is none.
+    delimiter : str, default=None
+        What separates columns. By default tabs, in a line that has any, else one or
+        more blanks.
+    comment : str, default=None
+        Lines that begin so are left out, ``"#"`` in CoNLL-U. By default none are:
+        "#" is a word, too.
+    encoding : str, default="utf-8-sig"
+        Encoding of bytes; the default is UTF-8, with or without a byte order mark.
+
+    Returns
+    -------
+    X : list of lists of dict
+        ``{column: str}`` for each sequence and token, without the labels.
+    y : list of lists of str
+        The labels. Left out if `label` is None.
+
+    Raises
+    ------
+    ValueError
+        If a line has another number of columns, or bytes are not in this encoding; the
+        message names the line. If names of columns are repeated, or `label` is not
+        among them.
+    OSError
+        If the file cannot be read or unpacked.
+
+    See Also
+    --------
+    write_conll : The way back.
+
+    Examples
+    --------
+    >>> import io
+    >>> from skcrf_sdca.text import read_conll
+    >>> file = io.StringIO("the DT B-NP\ndog NN I-NP\n\nit PRP B-NP\n")
+    >>> X, y = read_conll(file)
+    >>> X[0]
+    [{'word': 'the', 'pos': 'DT'}, {'word': 'dog', 'pos': 'NN'}]
+    >>> y
+    [['B-NP', 'I-NP'], ['B-NP']]
+
+    Only the words and the tags of a file in CoNLL-U, which has ten columns::
+
+        columns = (None, "word", None, "label", *6 * (None,))
+        read_conll("en-ud-train.conllu", columns, comment="#")
+    """
+    columns = _checked_columns(columns, label)
+    text = _text(file, encoding)
+    kept = [(i, name) for i, name in enumerate(columns) if name not in (None, label)]
+    label_column = None if label is None else columns.index(label)
+    # Equal strings are stored once: less memory, and faster to look up.
+    shared = {}
+    X, y = [], []
+    for lines in _blocks(text, comment):
+        tokens, labels = [], []
+        for number, line in lines:
+            fields = _fields(line, delimiter)
+            if len(fields) != len(columns):
+                _refuse(file, number, fields, columns)
+            fields = [shared.setdefault(field, field) for field in fields]
+            tokens.append({name: fields[i] for i, name in kept})
+            if label is not None:
+                labels.append(fields[label_column])
+        X.append(tokens)
+        y.append(labels)
+    return X if label is None else (X, y)
+
+
+def write_conll(file, X, *labels, columns=None, delimiter=" ", encoding="utf-8"):
+    r"""Write sequences of tokens, and labels beside them, as columns.
+
+    With true and predicted labels the file is what ``conlleval`` reads.
+
+    Parameters
+    ----------
+    file : str, path-like or text file object
+        Where to write; a path that ends in ``.gz`` is compressed.
+    X : iterable of sequences
+        Of tokens that are str, tuples of str or dicts of str. A sequence without tokens
+        leaves no trace.
+    *labels : list of label lists
+        One more column each, such as ``y`` and what an estimator predicts.
+    columns : sequence of str, default=None
+        Which columns of dicts to write, in which order; by default all, in the order of
+        the first token. Tuples are written whole.
+    delimiter : str, default=" "
+        What to write between columns.
+    encoding : str, default="utf-8"
+        Encoding of a file that is opened here.
+
+    Raises
+    ------
+    ValueError
+        If the lengths of `X` and `labels` differ, or a column is empty or holds the
+        delimiter or the end of a line, so that it could not be read again. Nothing is
+        written.
+    TypeError
+        If `X` is not of this form.
+
+    See Also
+    --------
+    read_conll : The way back.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from skcrf_sdca.text import write_conll
+    >>> X, y = [[("the", "DT"), ("dog", "NN")]], [["B-NP", "I-NP"]]
+    >>> write_conll(sys.stdout, X, y, [["B-NP", "B-NP"]])
+    the DT B-NP B-NP
+    dog NN I-NP B-NP
+    <BLANKLINE>
+    """
+    tokens = Tokens(X)
+    names = tokens.names if columns is None else columns
+    parts = [tokens.column(name) for name in names]
+    parts += [list(map(str, flat_labels(y, tokens.lengths))) for y in labels]
+    _check_fields(tokens, parts, delimiter)
+    lines = [delimiter.join(fields) for fields in zip(*parts, strict=True)]
+    _write(file, _joined(lines, tokens.lengths), encoding)
+
+
+def decompressed(content):
+    """Return bytes, unpacked if they are compressed by gzip.
+
+    Parameters
+    ----------
+    content : bytes
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    OSError
+        If they are broken.
+    """
+    if not content.startswith(b"\x1f\x8b"):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (EOFError, zlib.error) as error:
+        raise OSError(f"broken gzip data: {error}") from error
+
+
+def _checked_columns(columns, label):
+    if isinstance(columns, str):
+        raise TypeError(f"columns must be a sequence of names; got {columns!r}.")
+    columns = list(columns)
+    names = [name for name in columns if name is not None]
+    if len(set(names)) < len(names):
+        raise ValueError(f"columns has a name twice: {columns}.")
+    if label is not None and label not in columns:
+        raise ValueError(
+            f"columns has no {label!r}: say with label= which of {columns} holds the "
+            "labels, or label=None if none does."
+        )
+    return columns
+
+
+def _text(file, encoding):
+    is_path = isinstance(file, (str, os.PathLike))
+    content = Path(file).read_bytes() if is_path else file.read()
+    if isinstance(content, str):
+        return content
+    content = decompressed(content)
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"{_name(file)}, line {line}: not {encoding} ({error.reason}); give the "
+            "encoding of the file, such as encoding='latin-1'."
+        ) from error
+
+
+def _blocks(text, comment):
+    """Yield the numbered lines of each sequence."""
+    block = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if comment is not None and line.startswith(comment):
+            continue
+        if line.strip(_BLANKS) and not line.startswith(_DOCUMENT):
+            block.append((number, line.rstrip("\r")))
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _fields(line, delimiter):
+    if delimiter is not None:
+        return line.split(delimiter)
+    if "\t" in line:
+        return line.split("\t")
+    # Only the blank: words may hold other white space.
+    fields = line.split(" ")
+    return [field for field in fields if field] if "" in fields else fields
+
+
+def _refuse(file, number, fields, columns):
+    raise ValueError(
+        f"{_name(file)}, line {number}: {len(fields)} columns, but columns names "
+        f"{len(columns)}: {columns}. The line is {fields!r:.80}; if it is a comment, "
+        "say with comment= how comments begin."
+    )
+
+
+def _name(file):
+    is_path = isinstance(file, (str, os.PathLike))
+    return os.fspath(file) if is_path else getattr(file, "name", "file")
+
+
+def _check_fields(tokens, parts, delimiter):
+    """Raise ValueError if a field could not be read again."""
+    separators = {delimiter, "\r", "\n"}
+    separators |= {" ", "\t"} if delimiter == " " else set()
+    for k, part in enumerate(parts):
+        for i, field in enumerate(part):
+            if (
+                not field.strip(_BLANKS)
+                or any(separator in field for separator in separators)
+                or (k == 0 and field.startswith(_DOCUMENT))
+            ):
+                raise ValueError(
+                    f"{tokens.place(i)}: {field!r} in column {k} could not be read "
+                    f"again with delimiter={delimiter!r}."
+                )
+
+
+def _joined(lines, lengths):
+    """Return the text of all lines, a blank line after each sequence."""
+    ends = lengths.cumsum().tolist()
+    blocks = [
+        "".join(f"{line}\n" for line in lines[end - length : end]) + "\n"
+        for end, length in zip(ends, lengths.tolist(), strict=True)
+        if length
+    ]
+    return "".join(blocks)
+
+
+def _write(file, text, encoding):
+    if not isinstance(file, (str, os.PathLike)):
+        file.write(text)
+        return
+    content = text.encode(encoding)
+    if os.fspath(file).endswith(".gz"):
+        content = gzip.compress(content, mtime=0)
+    Path(file).write_bytes(content)

@@ -1,0 +1,232 @@
+"""`TokenFeatures`: sequences of tokens to the feature strings of each token."""
+
+from itertools import pairwise
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from ._patterns import numbered_strings
+from ._templates import Window, expanded
+from ._tokens import Tokens
+from ._values import Apply, Prefix, Shape, Suffix, has_digit, is_capitalized
+
+DEFAULT_TEMPLATES = (
+    Window("word", 2),
+    Window("word", 1, n=2),
+    Window(Shape(compact=True), 1),
+    Shape(),
+    *(Prefix(length) for length in (1, 2, 3, 4)),
+    *(Suffix(length) for length in (1, 2, 3, 4)),
+    Apply(is_capitalized),
+    Apply(has_digit),
+)
+
+
+class TokenFeatures(
+    TransformerMixin,
+    BaseEstimator,
+    # The output is no table: there is nothing for set_output to wrap.
+    auto_wrap_output_keys=None,
+):
+    """Turn tokens into tuples of feature strings, with names that explain themselves.
+
+    A feature is a string such as ``"pos[-1]|pos[0]=DT|NN"`` for a noun after a
+    determiner. `SequenceVectorizer` and the estimators take the tuples as they are.
+    What makes features are templates:
+
+    ===================================== ============================================
+    template                              features
+    ===================================== ============================================
+    ``"word"``                            ``word=Dogs``
+    ``Shape()``                           ``shape=Xxxx``
+    ``Prefix(2)``, ``Suffix(2)``          ``prefix2=Do``, ``suffix2=gs``
+    ``Apply(str.lower)``                  ``lower=dogs``
+    ``Apply(is_capitalized)``             ``is_capitalized``
+    ``At("word", 1)``                     ``word[1]=bark``
+    ``Window("word", 1)``                 ``word[-1]=...``, ``word[0]=Dogs``,
+                                          ``word[1]=bark``
+    ``Window("pos", (0, 1), n=2)``        ``pos[0]|pos[1]=NNS|VBP``
+    ``Window(Shape(), 1)``                ``shape[-1]=...`` and so on
+    ``Joint("word", At("pos", 1))``       ``word|pos[1]=Dogs|VBP``
+    ===================================== ============================================
+
+    Parameters
+    ----------
+    templates : list or tuple of templates, default=DEFAULT_TEMPLATES
+        What features there are, in their order. The default looks at the column
+        ``"word"``: words and pairs of words around, shapes, prefixes and suffixes.
+    columns : list or tuple of str, default=("word",)
+        Names of the columns of tokens that are tuples, or of the one column of tokens
+        that are str. Dicts have their own names.
+    pad : tuple of two str, default=None
+        What all columns, and functions of them, are before and after the sequence, for
+        example ``("BOS", "EOS")``. By default a feature that looks beyond an end of the
+        sequence is absent there; the weights ``start_`` and ``end_`` of an estimator
+        know the ends.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In `fit` and `transform`, if a parameter is not valid or two features have the
+        same name.
+
+    See Also
+    --------
+    skcrf_sdca.SequenceVectorizer : What comes next, if a fit is not to do it itself.
+
+    Notes
+    -----
+    A column that holds "|" makes two runs look alike: ``a|b`` beside ``c`` and ``a``
+    beside ``b|c`` are the same feature.
+
+    Examples
+    --------
+    >>> from skcrf_sdca import SDCACRF
+    >>> from skcrf_sdca.text import Apply, Suffix, TokenFeatures, Window
+    >>> from sklearn.pipeline import make_pipeline
+    >>> X, y = [["the", "dogs", "bark"], ["a", "dog"]], [["D", "N", "V"], ["D", "N"]]
+    >>> features = TokenFeatures([Window("word", (-1, 0)), Suffix(1)])
+    >>> features.transform(X)[1]
+    [('word[0]=a', 'suffix1=a'), ('word[-1]=a', 'word[0]=dog', 'suffix1=g')]
+    >>> tagger = make_pipeline(features, SDCACRF(random_state=0)).fit(X, y)
+    >>> tagger.predict([["a", "bark"]]).tolist()
+    [['D', 'N']]
+
+    Tokens with more columns than the word are tuples, or dicts:
+
+    >>> features = TokenFeatures([Window("pos", 1, n=2)], columns=("word", "pos"))
+    >>> features.transform([[("the", "DT"), ("dogs", "NNS")]])
+    [[('pos[0]|pos[1]=DT|NNS',), ('pos[-1]|pos[0]=DT|NNS',)]]
+
+    A search over the size of the window:
+
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> windows = [[Window("word", k), Suffix(1)] for k in (0, 1, 2)]
+    >>> search = GridSearchCV(tagger, {"tokenfeatures__templates": windows}, cv=2)
+    """
+
+    def __init__(self, templates=DEFAULT_TEMPLATES, *, columns=("word",), pad=None):
+        self.templates = templates
+        self.columns = columns
+        self.pad = pad
+
+    def fit(self, X=None, y=None):
+        """Check the parameters; there is nothing to learn.
+
+        Parameters
+        ----------
+        X, y : any
+            Ignored.
+
+        Returns
+        -------
+        self : TokenFeatures
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter is not valid.
+        """
+        self._features()
+        return self
+
+    def transform(self, X):
+        """Return the features of all tokens.
+
+        Parameters
+        ----------
+        X : iterable of sequences
+            Each a list, tuple or one-dimensional array of tokens, which may be empty.
+            All tokens are str, all are tuples of str, or all are dicts of str.
+
+        Returns
+        -------
+        list of lists of tuples of str
+            For each sequence and token its features, in the order of the templates. The
+            same feature is the same str everywhere.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `X` is not of this form, with the place, or a parameter is not valid, or
+            a column is missing.
+
+        Examples
+        --------
+        >>> from skcrf_sdca.text import Shape, TokenFeatures
+        >>> TokenFeatures(["word", Shape()]).transform([["Dr", "No"], []])
+        [[('word=Dr', 'shape=Xx'), ('word=No', 'shape=Xx')], []]
+        """
+        features = self._features()
+        tokens = Tokens(X, self.columns)
+        strings, numbers, offsets = numbered_strings(features, tokens, self.pad)
+        bounds = np.append(0, tokens.lengths.cumsum()).tolist()
+        return [
+            _cut(strings, numbers, offsets[first : last + 1])
+            for first, last in pairwise(bounds)
+        ]
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the features, which stand before "=" in them.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of object
+
+        Examples
+        --------
+        >>> from skcrf_sdca.text import Shape, TokenFeatures, Window
+        >>> TokenFeatures([Window("word", 1), Shape()]).get_feature_names_out()
+        array(['word[-1]', 'word[0]', 'word[1]', 'shape'], dtype=object)
+        """
+        return np.array([feature.name for feature in self._features()], dtype=object)
+
+    def _features(self):
+        """Return what the templates stand for, all parameters checked."""
+        for name in ("templates", "columns"):
+            if not isinstance(getattr(self, name), (list, tuple)):
+                raise TypeError(
+                    f"{name} must be a list or tuple; got {getattr(self, name)!r:.60}."
+                )
+        if len(set(self.columns)) < len(self.columns):
+            raise ValueError(f"columns has a name twice: {self.columns}.")
+        if self.pad is not None and not (
+            isinstance(self.pad, (list, tuple))
+            and len(self.pad) == 2
+            and all(isinstance(text, str) for text in self.pad)
+        ):
+            raise ValueError(f"pad must be None or a pair of str; got {self.pad!r}.")
+        features = [f for template in self.templates for f in expanded(template)]
+        names = set()
+        for feature in features:
+            if feature.name in names:
+                raise ValueError(f"templates has {feature.name!r} twice.")
+            names.add(feature.name)
+        return features
+
+    def __sklearn_is_fitted__(self):
+        """Tell that there is nothing to learn."""
+        return True
+
+    def __sklearn_tags__(self):
+        """Tell scikit-learn that the input is tokens, not a table."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.input_tags.dict = True
+        tags.requires_fit = False
+        return tags
+
+
+def _cut(strings, numbers, offsets):
+    """Return the tuples of the tokens of one sequence."""
+    offsets = offsets.tolist()
+    begin = offsets[0]
+    # A slice of a tuple is a tuple, which the garbage collector does not follow.
+    row = tuple(strings[numbers[begin : offsets[-1]]].tolist())
+    return [row[a - begin : b - begin] for a, b in pairwise(offsets)]

@@ -1,0 +1,163 @@
+"""Features of all tokens at once, as arrays of codes.
+
+A function is called once for each distinct word, a run of words is put together once
+wherever it stands, and a feature string is made once and shared by all tokens that have
+it. That is what makes it fast, and small.
+"""
+
+from itertools import product, starmap
+
+import numpy as np
+
+from ._templates import Part
+
+# What a place is: before a sequence, after it, or one of its tokens. The first two are
+# also the codes of what is there; the words of a column are numbered from the third.
+_BEFORE, _AFTER, _TOKEN = range(3)
+
+
+def numbered_strings(features, tokens, pad):
+    """Return the feature strings of all tokens, as numbers of distinct ones.
+
+    Parameters
+    ----------
+    features : list of Feature
+    tokens : Tokens
+    pad : tuple of two str or None
+        What is before and after a sequence; None makes no feature.
+
+    Returns
+    -------
+    strings : ndarray of object
+        Distinct features.
+    numbers : ndarray of int
+        Which of them the tokens have, end to end.
+    offsets : ndarray of shape (n_tokens + 1,)
+        Those of token i are ``numbers[offsets[i]:offsets[i + 1]]``.
+    """
+    patterns = Patterns(tokens, _reach(features), pad)
+    found = [patterns.seen_by_tokens(feature) for feature in features]
+    counts = [pattern.counts[codes] for pattern, codes in found]
+    offsets = np.zeros(len(tokens) + 1, dtype=np.int64)
+    np.cumsum(sum(counts, start=offsets[1:]), out=offsets[1:])
+
+    strings, slots = [], offsets[:-1].copy()
+    numbers = np.empty(offsets[-1], dtype=np.int64)
+    for feature, (pattern, codes), n_here in zip(features, found, counts, strict=True):
+        firsts = pattern.firsts + len(strings)
+        for j in range(pattern.counts.max(initial=0)):
+            has = n_here > j
+            numbers[slots[has] + j] = firsts[codes[has]] + j
+        slots += n_here
+        strings += pattern.strings(feature.name)
+    return np.array(strings, dtype=object), numbers, offsets
+
+
+def _reach(features):
+    """Return how far from its token a feature looks."""
+    return max((abs(part.place) for f in features for part in f.parts), default=0)
+
+
+class Pattern:
+    """What some parts, in fixed distances, give at every place.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_places,), int64
+        Which of `texts` is there, if the first part is there.
+    texts : list of tuples of (str or None)
+        What stands behind "=", see `Function.texts`; of all codes.
+    """
+
+    def __init__(self, codes, texts):
+        self.codes = codes
+        self.texts = texts
+        self.counts = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+        self.firsts = self.counts.cumsum() - self.counts
+
+    def strings(self, name):
+        """Return the features of that name, those of code 0 first."""
+        return [
+            name if text is None else f"{name}={text}"
+            for texts in self.texts
+            for text in texts
+        ]
+
+
+class Patterns:
+    """The patterns of some tokens, each made when it is first asked for.
+
+    The places are the tokens of all sequences, end to end, and beyond both ends of each
+    as many as features reach.
+
+    Parameters
+    ----------
+    tokens : Tokens
+    reach : int
+        Greatest distance between a token and the parts of its features.
+    pad : tuple of two str or None
+    """
+
+    def __init__(self, tokens, reach, pad):
+        self._tokens = tokens
+        lengths = np.full((tokens.lengths.size, 3), reach)
+        lengths[:, 1] = tokens.lengths
+        order = np.tile([_BEFORE, _TOKEN, _AFTER], tokens.lengths.size)
+        self._kinds = np.repeat(order, lengths.ravel())
+        self._places = np.flatnonzero(self._kinds == _TOKEN)
+        self._outside = [(), ()] if pad is None else [(text,) for text in pad]
+        self._columns = {}
+        self._patterns = {}
+
+    def seen_by_tokens(self, feature):
+        """Return the pattern of a feature, and its code for each token."""
+        first = feature.parts[0].place
+        parts = tuple(Part(value, place - first) for value, place in feature.parts)
+        pattern = self._pattern(parts)
+        return pattern, pattern.codes[self._places + first]
+
+    def _pattern(self, parts):
+        if parts not in self._patterns:
+            *others, last = parts
+            self._patterns[parts] = (
+                self._joined(self._pattern(tuple(others)), last)
+                if others
+                else self._single(last.value)
+            )
+        return self._patterns[parts]
+
+    def _single(self, value):
+        words, codes = self._column(value.column)
+        return Pattern(codes, [*self._outside, *map(value.texts, words)])
+
+    def _joined(self, head, last):
+        """Return a pattern with one part more."""
+        tail = self._pattern((Part(last.value, 0),))
+        k = last.place
+        # What comes round the ends is seen by no token.
+        shifted = np.concatenate((tail.codes[k:], tail.codes[:k]))
+        keys = head.codes * len(tail.texts) + shifted
+        keys, codes = np.unique(keys, return_inverse=True)
+        heads, tails = (half.tolist() for half in np.divmod(keys, len(tail.texts)))
+        texts = [
+            tuple(starmap(_joint, product(head.texts[i], tail.texts[j])))
+            for i, j in zip(heads, tails, strict=True)
+        ]
+        return Pattern(codes, texts)
+
+    def _column(self, name):
+        """Return the distinct words of a column, and the codes of all places."""
+        if name not in self._columns:
+            numbers = {}
+            codes = self._kinds.copy()
+            codes[self._places] = [
+                numbers.setdefault(word, len(numbers) + _TOKEN)
+                for word in self._tokens.column(name)
+            ]
+            self._columns[name] = list(numbers), codes
+        return self._columns[name]
+
+
+def _joint(a, b):
+    """Join two texts by "|"; None is a text that is not there."""
+    return b if a is None else a if b is None else f"{a}|{b}"

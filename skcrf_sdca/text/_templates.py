@@ -1,0 +1,240 @@
+"""Templates: where a feature looks, counted from the token it describes.
+
+A template stands for features, each of one or more parts: what a token has (see
+_values.py) at a place. Templates do not change, and compare equal if they stand for the
+same.
+"""
+
+from dataclasses import dataclass
+from itertools import product
+from numbers import Integral
+from typing import NamedTuple
+
+from ._values import Column, Function
+
+
+class Part(NamedTuple):
+    """What the token at a place has.
+
+    Parameters
+    ----------
+    value : Column or Function
+    place : int
+        Counted from the token that is described.
+    """
+
+    value: Column | Function
+    place: int
+
+
+class Feature(NamedTuple):
+    """A family of features that have their name in common.
+
+    Parameters
+    ----------
+    name : str
+        What stands before "=".
+    parts : tuple of Part
+        What stands behind it, joined by "|".
+    """
+
+    name: str
+    parts: tuple[Part, ...]
+
+
+def expanded(template):
+    """Return the features that a template, a value or a name of a column stands for.
+
+    Parameters
+    ----------
+    template : str, Column, Function, At, Window or Joint
+
+    Returns
+    -------
+    list of Feature
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    """
+    if hasattr(template, "expand"):
+        return template.expand()
+    value = as_value(template)
+    return [Feature(value.feature_name, (Part(value, 0),))]
+
+
+def as_value(value):
+    """Return a value, or the column of that name, as a value."""
+    if isinstance(value, str):
+        return Column(value)
+    if isinstance(value, (Column, Function)):
+        return value
+    hint = f": write Apply({value.__name__})" if hasattr(value, "__name__") else ""
+    raise TypeError(
+        f"{value!r} is neither the name of a column, nor a template, nor a value such "
+        f"as Shape(){hint}."
+    )
+
+
+def _placed(parts):
+    """Return the feature of parts whose names show their places."""
+    names = (f"{value.feature_name}[{place}]" for value, place in parts)
+    return Feature("|".join(names), tuple(parts))
+
+
+@dataclass(frozen=True)
+class At:
+    """What the token at one place has.
+
+    Parameters
+    ----------
+    value : str, Apply, Shape, Prefix or Suffix
+        Name of a column, or a function of one.
+    place : int
+        Counted from the token that is described: -1 is the token before.
+
+    Raises
+    ------
+    TypeError
+        If `value` is none of these, or `place` no int.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.text import At, Shape, TokenFeatures
+    >>> TokenFeatures([At(Shape(), -1)]).transform([["Dr", "No"]])
+    [[(), ('shape[-1]=Xx',)]]
+    """
+
+    value: str | Function
+    place: int
+
+    def __post_init__(self):
+        """Check the parameters."""
+        as_value(self.value)
+        if not isinstance(self.place, Integral):
+            raise TypeError(f"place must be an int; got {self.place!r}.")
+
+    def expand(self):
+        """Return the feature."""
+        return [_placed([Part(as_value(self.value), int(self.place))])]
+
+
+@dataclass(frozen=True)
+class Window:
+    """What the tokens around have, one by one or in runs of neighbours.
+
+    Parameters
+    ----------
+    value : str, Apply, Shape, Prefix or Suffix
+        Name of a column, or a function of one.
+    places : int or tuple (first, last), default=2
+        The places to look at, both ends included, counted from the token that is
+        described; k stands for (-k, k).
+    n : int, default=1
+        Length of the runs: every run of `n` neighbouring places within `places` makes a
+        feature.
+
+    Raises
+    ------
+    TypeError
+        If `value` is none of these, or `places` or `n` not made of int.
+    ValueError
+        If `places` does not hold `n` places.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.text import TokenFeatures, Window
+    >>> X = [["a", "big", "dog"]]
+    >>> for features in TokenFeatures([Window("word", 1)]).transform(X)[0]:
+    ...     print(features)
+    ('word[0]=a', 'word[1]=big')
+    ('word[-1]=a', 'word[0]=big', 'word[1]=dog')
+    ('word[-1]=big', 'word[0]=dog')
+    >>> TokenFeatures([Window("word", (-1, 0), n=2)]).transform(X)
+    [[(), ('word[-1]|word[0]=a|big',), ('word[-1]|word[0]=big|dog',)]]
+    """
+
+    value: str | Function
+    places: int | tuple[int, int] = 2
+    n: int = 1
+
+    def __post_init__(self):
+        """Check the parameters."""
+        as_value(self.value)
+        first, last = self._bounds()
+        if not isinstance(self.n, Integral):
+            raise TypeError(f"n must be an int; got {self.n!r}.")
+        if not 1 <= self.n <= last - first + 1:
+            raise ValueError(
+                f"no run of n={self.n} places fits into places={self.places}."
+            )
+
+    def _bounds(self):
+        if isinstance(self.places, Integral):
+            return -int(self.places), int(self.places)
+        try:
+            first, last = self.places
+            if isinstance(first, Integral) and isinstance(last, Integral):
+                return int(first), int(last)
+        except (TypeError, ValueError):
+            pass
+        raise TypeError(
+            f"places must be an int or a pair of int, (first, last); got "
+            f"{self.places!r}."
+        )
+
+    def expand(self):
+        """Return the features, first places first."""
+        value = as_value(self.value)
+        first, last = self._bounds()
+        runs = (range(k, k + self.n) for k in range(first, last - self.n + 2))
+        return [_placed([Part(value, place) for place in run]) for run in runs]
+
+
+@dataclass(frozen=True, init=False)
+class Joint:
+    """Features of several templates taken together.
+
+    If a template stands for several features, so does this one: for each combination.
+
+    Parameters
+    ----------
+    *templates : str, Apply, Shape, Prefix, Suffix, At, Window or Joint
+        Names of columns, functions of them, or templates.
+
+    Raises
+    ------
+    TypeError
+        If there are none, or one is none of these.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.text import At, Joint, Suffix, TokenFeatures
+    >>> features = TokenFeatures([Joint(At("word", -1), Suffix(2))])
+    >>> features.transform([["will", "grow"]])
+    [[(), ('word[-1]|suffix2=will|ow',)]]
+    """
+
+    templates: tuple
+
+    def __init__(self, *templates):
+        if not templates:
+            raise TypeError("Joint() needs at least one template.")
+        for template in templates:
+            expanded(template)
+        object.__setattr__(self, "templates", templates)
+
+    def __repr__(self):
+        """Return the call that makes it."""
+        return f"Joint({', '.join(map(repr, self.templates))})"
+
+    def expand(self):
+        """Return a feature for each combination, the last template fastest."""
+        return [
+            Feature(
+                "|".join(feature.name for feature in combination),
+                sum((feature.parts for feature in combination), ()),
+            )
+            for combination in product(*map(expanded, self.templates))
+        ]

@@ -1,0 +1,172 @@
+"""What a token may be: a str, a tuple of columns or a dict of columns.
+
+The one place that reads tokens: behind it there are only columns, lists of the str of
+all tokens, and the lengths of the sequences.
+"""
+
+from collections.abc import Mapping
+from itertools import chain
+
+import numpy as np
+
+from skcrf_sdca.kinds import check_container, described
+
+
+class Tokens:
+    """The tokens of all sequences, end to end.
+
+    Parameters
+    ----------
+    X : iterable of sequences
+        Each a list, tuple or one-dimensional array of tokens, all tokens str, all
+        tuples (or lists) of str, or all dicts.
+    names : sequence of str, default=None
+        Names of the columns of a tuple; a str has one column. By default the numbers of
+        the entries of the first token.
+
+    Attributes
+    ----------
+    lengths : ndarray of shape (n,)
+        Number of tokens of each sequence.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `X` is not of this form, with the place.
+    """
+
+    def __init__(self, X, names=None):
+        check_container(X)
+        X = list(X)
+        for index, sequence in enumerate(X):
+            _check_sequence(sequence, index)
+        self.lengths = np.fromiter(map(len, X), dtype=np.int64, count=len(X))
+        self._tokens = list(chain.from_iterable(X))
+        self._names = None if names is None else list(names)
+        self._form = self._common_form()
+
+    def __len__(self):
+        return len(self._tokens)
+
+    @property
+    def names(self):
+        """The names of the columns; of dicts those of the first token."""
+        return list(self._tokens[0]) if self._form is Mapping else self._names
+
+    def column(self, name):
+        """Return the column of that name, a list of str.
+
+        Parameters
+        ----------
+        name : str
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or a token does not have it.
+        TypeError
+            If a token has something else than a str there.
+        """
+        if not self._tokens:
+            return []
+        if self._form is Mapping:
+            values = self._of_dicts(name)
+        elif name not in self._names:
+            raise ValueError(
+                f"there is no column {name!r}: the tokens of X have {self._names}; "
+                "name all of them with columns=."
+            )
+        elif self._form is str:
+            values = self._tokens
+        else:
+            entry = self._names.index(name)
+            values = [token[entry] for token in self._tokens]
+        self._check_strings(name, values)
+        return values
+
+    def _of_dicts(self, name):
+        try:
+            return [token[name] for token in self._tokens]
+        except KeyError:
+            wrong = next(i for i, t in enumerate(self._tokens) if name not in t)
+            raise ValueError(
+                f"{self.place(wrong)} has no column {name!r}; it has "
+                f"{list(self._tokens[wrong])}."
+            ) from None
+
+    def place(self, i):
+        """Name the i-th token in a message."""
+        ends = np.cumsum(self.lengths)
+        sequence = int(np.searchsorted(ends, i, side="right"))
+        item = i - int(ends[sequence] - self.lengths[sequence])
+        return f"X: sequence {sequence}, item {item}"
+
+    def _common_form(self):
+        found = {form: _form(form) for form in set(map(type, self._tokens))}
+        forms = set(found.values())
+        if len(forms) > 1 or None in forms:
+            self._refuse_forms(found)
+        form = forms.pop() if forms else str
+        if form is Mapping:
+            return form
+        widths = [1 if form is str else len(token) for token in self._tokens]
+        if self._names is None:
+            self._names = list(range(widths[0] if widths else 1))
+        if set(widths) - {len(self._names)}:
+            self._refuse_widths(widths)
+        return form
+
+    def _refuse_forms(self, found):
+        first = found[type(self._tokens[0])]
+        for i, token in enumerate(self._tokens):
+            form = found[type(token)]
+            if form is None:
+                raise TypeError(
+                    f"{self.place(i)} is {described(token)}; a token must be a str, a "
+                    "tuple of str or a dict of str (if X is a single sequence, wrap it "
+                    "in a list: [X])."
+                )
+            if form is not first:
+                raise TypeError(
+                    f"X mixes kinds of tokens: {self.place(i)[3:]} is "
+                    f"{described(token)}, but the first is "
+                    f"{described(self._tokens[0])}."
+                )
+
+    def _refuse_widths(self, widths):
+        i = next(i for i, width in enumerate(widths) if width != len(self._names))
+        raise ValueError(
+            f"{self.place(i)} is {described(self._tokens[i])} and has {widths[i]} "
+            f"columns, but there are to be {len(self._names)}: {self._names}; name all "
+            "of them with columns=."
+        )
+
+    def _check_strings(self, name, values):
+        if set(map(type, values)) <= {str}:
+            return
+        for i, value in enumerate(values):
+            if not isinstance(value, str):
+                raise TypeError(
+                    f"{self.place(i)}: column {name!r} is {described(value)}; it must "
+                    "be a str."
+                )
+
+
+def _check_sequence(sequence, index):
+    if isinstance(sequence, (list, tuple)) or (
+        isinstance(sequence, np.ndarray) and sequence.ndim == 1
+    ):
+        return
+    raise TypeError(
+        f"X: sequence {index} is {described(sequence)}; a sequence must be a list of "
+        "tokens (if X is a single sequence, wrap it in a list: [X])."
+    )
+
+
+def _form(kind):
+    """Return what tokens of a type are read as: str, tuple, Mapping or None."""
+    if issubclass(kind, str):
+        return str
+    if issubclass(kind, (tuple, list)):
+        return tuple
+    return Mapping if issubclass(kind, Mapping) else None

@@ -1,0 +1,323 @@
+"""What a token has by itself: a column, or a function of one, under a name.
+
+Owns what the result of a function stands for, and the functions of words that come with
+the package.
+"""
+
+import re
+from collections.abc import Callable, Hashable, Set
+from dataclasses import KW_ONLY, dataclass
+from numbers import Integral
+
+import numpy as np
+
+# Functions of this column go by their own names, functions of others by both.
+WORD = "word"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as it is; templates take its name in the place of it.
+
+    Parameters
+    ----------
+    column : str
+        Name of the column.
+    """
+
+    column: str
+
+    @property
+    def feature_name(self):
+        """What stands before "=" in features."""
+        return self.column
+
+    def texts(self, value):
+        """Return what stands behind "=": the value of the column."""
+        return (value,)
+
+
+class Function:
+    """A function of a column: subclasses are called with a str and have `column`."""
+
+    @property
+    def feature_name(self):
+        """What stands before "=" in features."""
+        name = self._function_name
+        return name if self.column == WORD else f"{self.column}.{name}"
+
+    def texts(self, value):
+        """Return what stands behind "=" in the features of a token.
+
+        Parameters
+        ----------
+        value : str
+            What the token has in the column.
+
+        Returns
+        -------
+        tuple of str or None
+            One entry for each feature; None is a feature without "=".
+        """
+        try:
+            result = self(value)
+        except Exception as error:
+            error.add_note(f"It was raised by {self!r} for {value!r}.")
+            raise
+        if isinstance(result, str):
+            return (result,)
+        if result is None or isinstance(result, (bool, np.bool_)):
+            return (None,) if result else ()
+        if isinstance(result, (list, tuple, Set)):
+            if all(isinstance(item, str) for item in result):
+                # The order of a set changes between runs.
+                return tuple(sorted(result) if isinstance(result, Set) else result)
+        raise TypeError(
+            f"{self!r} returned {result!r:.40} for {value!r}; it must return a str, a "
+            "bool, None, or a list of str."
+        )
+
+
+@dataclass(frozen=True)
+class Apply(Function):
+    """A function of your own, called once for each distinct word of the data.
+
+    ======================== ==========================================================
+    the function returns     features
+    ======================== ==========================================================
+    str                      ``name=value``
+    bool                     ``name`` if True, none if False
+    None                     none
+    list, tuple or set of    ``name=item`` for each item
+    str
+    ======================== ==========================================================
+
+    Parameters
+    ----------
+    function : callable
+        Takes a str. To be pickled, and used by another process, it must be importable
+        there: a method such as ``str.lower``, or a function in a module.
+    column : str, default="word"
+        Which column it is called with.
+    name : str, default=None
+        Its name in features. By default ``function.__name__``, with the name of the
+        column in front unless that is ``"word"``: ``lower``, ``lemma.lower``.
+
+    Raises
+    ------
+    TypeError
+        If `function` cannot be called.
+    ValueError
+        If `function` has no name, as a lambda, and none is given.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.text import Apply, TokenFeatures
+    >>> def endings(word):
+    ...     return [word[-n:] for n in (1, 2)]
+    >>> TokenFeatures([Apply(str.lower), Apply(endings)]).transform([["Dogs"]])
+    [[('lower=dogs', 'endings=s', 'endings=gs')]]
+    """
+
+    function: Callable
+    column: str = WORD
+    _: KW_ONLY
+    name: str | None = None
+
+    def __post_init__(self):
+        """Check that there is a function with a name."""
+        if not (callable(self.function) and isinstance(self.function, Hashable)):
+            raise TypeError(
+                f"function must be callable and hashable; got {self.function!r}."
+            )
+        if self.name is None and not self._function_name.isidentifier():
+            raise ValueError(f"{self.function!r} has no name: give it one with name=.")
+
+    def __call__(self, value):
+        """Return what the function returns."""
+        return self.function(value)
+
+    def __repr__(self):
+        """Return the call that makes it, the function by its name."""
+        name = getattr(self.function, "__qualname__", repr(self.function))
+        column = "" if self.column == WORD else f", {self.column!r}"
+        given = "" if self.name is None else f", name={self.name!r}"
+        return f"Apply({name}{column}{given})"
+
+    @property
+    def feature_name(self):
+        """What stands before "=" in features."""
+        return super().feature_name if self.name is None else self.name
+
+    @property
+    def _function_name(self):
+        return getattr(self.function, "__name__", "")
+
+
+_RUNS = re.compile(r"(.)\1+", flags=re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Shape(Function):
+    """The shape of a word: capitals X, other letters x, digits d, the rest as it is.
+
+    Parameters
+    ----------
+    column : str, default="word"
+        Which column.
+    compact : bool, default=False
+        Whether a run of equal characters of the shape is one of them. The name of the
+        feature is then ``compact_shape``.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.text import Shape
+    >>> Shape()("McDonald-747")
+    'XxXxxxxx-ddd'
+    >>> Shape(compact=True)("McDonald-747")
+    'XxXx-d'
+    """
+
+    column: str = WORD
+    _: KW_ONLY
+    compact: bool = False
+
+    def __call__(self, value):
+        """Return the shape of a str."""
+        shape = "".join(
+            "X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c
+            for c in value
+        )
+        return _RUNS.sub(r"\1", shape) if self.compact else shape
+
+    @property
+    def _function_name(self):
+        return "compact_shape" if self.compact else "shape"
+
+
+@dataclass(frozen=True)
+class _Affix(Function):
+    length: int
+    column: str = WORD
+
+    def __post_init__(self):
+        if not isinstance(self.length, Integral) or self.length < 1:
+            raise ValueError(f"length must be an int of at least 1; got {self.length}.")
+
+    @property
+    def _function_name(self):
+        return f"{type(self).__name__.lower()}{self.length}"
+
+
+class Prefix(_Affix):
+    """The first characters of a word, all of them if it is shorter.
+
+    Parameters
+    ----------
+    length : int
+        How many; it is a part of the name of the feature, as in ``prefix3=tho``.
+    column : str, default="word"
+        Which column.
+
+    Raises
+    ------
+    ValueError
+        If `length` is below 1.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.text import Prefix
+    >>> Prefix(3)("thought"), Prefix(3)("in")
+    ('tho', 'in')
+    """
+
+    def __call__(self, value):
+        """Return the prefix of a str."""
+        return value[: self.length]
+
+
+class Suffix(_Affix):
+    """The last characters of a word, all of them if it is shorter.
+
+    Parameters
+    ----------
+    length : int
+        How many; it is a part of the name of the feature, as in ``suffix3=ght``.
+    column : str, default="word"
+        Which column.
+
+    Raises
+    ------
+    ValueError
+        If `length` is below 1.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.text import Suffix
+    >>> Suffix(3)("thought"), Suffix(3)("in")
+    ('ght', 'in')
+    """
+
+    def __call__(self, value):
+        """Return the suffix of a str."""
+        return value[-self.length :]
+
+
+def is_capitalized(word):
+    """Tell whether a word begins with a capital letter.
+
+    Parameters
+    ----------
+    word : str
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from skcrf_sdca.text import is_capitalized
+    >>> is_capitalized("Basel"), is_capitalized("iPod")
+    (True, False)
+    """
+    return word[:1].isupper()
+
+
+def has_digit(word):
+    """Tell whether a word has a digit.
+
+    Parameters
+    ----------
+    word : str
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from skcrf_sdca.text import has_digit
+    >>> has_digit("A4"), has_digit("four")
+    (True, False)
+    """
+    return any(map(str.isdigit, word))
+
+
+def has_hyphen(word):
+    """Tell whether a word has a hyphen.
+
+    Parameters
+    ----------
+    word : str
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from skcrf_sdca.text import has_hyphen
+    >>> has_hyphen("well-known"), has_hyphen("known")
+    (True, False)
+    """
+    return "-" in word

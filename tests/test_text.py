@@ -1,0 +1,718 @@
+import gzip
+import io
+import pickle
+import re
+import subprocess
+import sys
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import get_tags
+
+import handwritten
+import packed
+import tasks
+from skcrf_sdca import SDCACRF, SequenceVectorizer
+from skcrf_sdca.text import (
+    DEFAULT_TEMPLATES,
+    Apply,
+    At,
+    Joint,
+    Prefix,
+    Shape,
+    Suffix,
+    TokenFeatures,
+    Window,
+    has_digit,
+    has_hyphen,
+    is_capitalized,
+    read_conll,
+    write_conll,
+)
+from skcrf_sdca.text._templates import expanded
+
+X = [[("the", "DT"), ("Dogs", "NNS"), ("bark", "VBP")], [], [("3-D", "JJ")]]
+COLUMNS = ("word", "pos")
+WORDS = [[word for word, _ in sentence] for sentence in X]
+DICTS = [[dict(zip(COLUMNS, token, strict=True)) for token in s] for s in X]
+
+
+def features(*templates, X=X, columns=COLUMNS, **params):
+    """Return what some templates make of X."""
+    return TokenFeatures(list(templates), columns=columns, **params).transform(X)
+
+
+def first_features(*templates, **params):
+    """Return the features of "the", "Dogs" and "bark"."""
+    return [set(names) for names in features(*templates, **params)[0]]
+
+
+# Templates ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("word", [{"word=the"}, {"word=Dogs"}, {"word=bark"}]),
+        (At("pos", 1), [{"pos[1]=NNS"}, {"pos[1]=VBP"}, set()]),
+        (At("word", -2), [set(), set(), {"word[-2]=the"}]),
+        (At("word", 3), [set(), set(), set()]),
+        (Window("pos", 0), [{"pos[0]=DT"}, {"pos[0]=NNS"}, {"pos[0]=VBP"}]),
+        (
+            Window("word", (0, 1)),
+            [{"word[0]=the", "word[1]=Dogs"}, {"word[0]=Dogs", "word[1]=bark"}]
+            + [{"word[0]=bark"}],
+        ),
+        (
+            Window("pos", 1, n=2),
+            [{"pos[0]|pos[1]=DT|NNS"}]
+            + [{"pos[-1]|pos[0]=DT|NNS", "pos[0]|pos[1]=NNS|VBP"}]
+            + [{"pos[-1]|pos[0]=NNS|VBP"}],
+        ),
+        (
+            Window("pos", 1, n=3),
+            [set(), {"pos[-1]|pos[0]|pos[1]=DT|NNS|VBP"}, set()],
+        ),
+        (Shape(), [{"shape=xxx"}, {"shape=Xxxx"}, {"shape=xxxx"}]),
+        (Prefix(2), [{"prefix2=th"}, {"prefix2=Do"}, {"prefix2=ba"}]),
+        (Suffix(9), [{"suffix9=the"}, {"suffix9=Dogs"}, {"suffix9=bark"}]),
+        (Suffix(1, "pos"), [{"pos.suffix1=T"}, {"pos.suffix1=S"}, {"pos.suffix1=P"}]),
+        (Apply(is_capitalized), [set(), {"is_capitalized"}, set()]),
+        (Window(Apply(str.isupper, "pos"), (1, 1)), [{"pos.isupper[1]"}] * 2 + [set()]),
+        (Apply(str.lower, name="low"), [{"low=the"}, {"low=dogs"}, {"low=bark"}]),
+        (
+            Joint("word", At("pos", 1)),
+            [{"word|pos[1]=the|NNS"}, {"word|pos[1]=Dogs|VBP"}, set()],
+        ),
+        (
+            Joint(Apply(is_capitalized), "pos"),
+            [set(), {"is_capitalized|pos=NNS"}, set()],
+        ),
+        (
+            Joint("pos", Apply(is_capitalized), Apply(str.istitle)),
+            [set(), {"pos|is_capitalized|istitle=NNS"}, set()],
+        ),
+        (
+            Joint(Apply(is_capitalized), Apply(str.istitle)),
+            [set(), {"is_capitalized|istitle"}, set()],
+        ),
+        (
+            Joint("word", Window("pos", (-1, 0))),
+            [{"word|pos[0]=the|DT"}, {"word|pos[-1]=Dogs|DT", "word|pos[0]=Dogs|NNS"}]
+            + [{"word|pos[-1]=bark|NNS", "word|pos[0]=bark|VBP"}],
+        ),
+        (
+            Joint(At("word", 1), At("word", -1)),
+            [set(), {"word[1]|word[-1]=bark|the"}, set()],
+        ),
+        (Joint(Joint("pos")), [{"pos=DT"}, {"pos=NNS"}, {"pos=VBP"}]),
+    ],
+    ids=str,
+)
+def test_features_of_a_template(template, expected):
+    assert first_features(template) == expected
+
+
+def pieces(word):
+    return [word[:1], word[1:]]
+
+
+def test_a_function_may_return_several_texts_or_none():
+    X = [["ab", "cd"]]
+    as_set = Apply(set, name="letters")
+    (found,) = features(Apply(pieces), as_set, X=X, columns=["word"])
+    assert found[0] == ("pieces=a", "pieces=b", "letters=a", "letters=b")
+    (found,) = features(Joint(Apply(pieces), At(as_set, 1)), X=X, columns=["word"])
+    expected = product("ab", "cd")
+    assert found[0] == tuple(f"pieces|letters[1]={a}|{b}" for a, b in expected)
+    assert found[1] == ()
+    for value in (None, False, [], ()):
+        template = Apply(lambda word, value=value: value, name="f")
+        assert features(template, X=X, columns=["word"]) == [[(), ()]]
+    nothing = Apply(lambda word: np.bool_(word == "ab"), name="f")
+    assert features(nothing, X=X, columns=["word"]) == [[("f",), ()]]
+
+
+def test_texts_come_as_plain_str():
+    (found,) = features(
+        "word", Apply(np.str_, name="f"), X=[np.array(["a"])], columns=["word"]
+    )
+    assert found == [("word=a", "f=a")]
+    assert {type(text) for text in found[0]} == {str}
+
+
+def test_pad_stands_at_the_ends_of_every_sequence():
+    found = features(
+        Window("word", 2),
+        Window(Shape(), (1, 1)),
+        X=[["a"], ["b", "c"], []],
+        columns=["word"],
+        pad=("BOS", "EOS"),
+    )
+    assert found == [
+        [("word[-2]=BOS", "word[-1]=BOS", "word[0]=a", "word[1]=EOS", "word[2]=EOS")
+         + ("shape[1]=EOS",)],
+        [("word[-2]=BOS", "word[-1]=BOS", "word[0]=b", "word[1]=c", "word[2]=EOS")
+         + ("shape[1]=x",),
+         ("word[-2]=BOS", "word[-1]=b", "word[0]=c", "word[1]=EOS", "word[2]=EOS")
+         + ("shape[1]=EOS",)],
+        [],
+    ]  # fmt: skip
+
+
+def test_a_function_is_called_once_for_each_distinct_word():
+    seen = []
+    note = Apply(lambda word: seen.append(word), name="note")
+    features(Window(note, 1), X=[["a", "b", "a"], ["b"]], columns=["word"])
+    assert sorted(seen) == ["a", "b"]
+
+
+def test_the_same_feature_is_the_same_str():
+    (first, second), (third,) = features(
+        "word", X=[["a", "a"], ["a"]], columns=["word"]
+    )
+    assert first[0] is second[0] is third[0]
+
+
+@pytest.mark.parametrize(
+    ("word", "shape", "compact"),
+    [
+        ("McDonald-747", "XxXxxxxx-ddd", "XxXx-d"),
+        ("", "", ""),
+        ("Éa中½²", "Xxx½d", "Xx½d"),
+        ("...", "...", "."),
+        ("\n\n", "\n\n", "\n"),
+    ],
+)
+def test_shapes(word, shape, compact):
+    assert Shape()(word) == shape
+    assert Shape(compact=True)(word) == compact
+
+
+def test_flags():
+    words = ["Ab", "aB", "", "a1", "-", "1-A"]
+    assert list(map(is_capitalized, words)) == [True] + 5 * [False]
+    assert list(map(has_digit, words)) == [False, False, False, True, False, True]
+    assert list(map(has_hyphen, words)) == 4 * [False] + 2 * [True]
+
+
+# A twin that goes from token to token -------------------------------------------------
+
+
+def twin(templates, X, pad):
+    """Return the features of the tokens of X, dicts, one by one."""
+    fs = [feature for template in templates for feature in expanded(template)]
+    return [
+        [
+            tuple(text for f in fs for text in twin_feature(f, sentence, t, pad))
+            for t in range(len(sentence))
+        ]
+        for sentence in X
+    ]
+
+
+def twin_feature(feature, sentence, t, pad):
+    choices = []
+    for value, place in feature.parts:
+        i = t + place
+        if 0 <= i < len(sentence):
+            choices.append(value.texts(sentence[i][value.column]))
+        elif pad is None:
+            return
+        else:
+            choices.append((pad[0] if i < 0 else pad[1],))
+    for texts in product(*choices):
+        texts = [text for text in texts if text is not None]
+        yield "=".join([feature.name, *(["|".join(texts)] if texts else [])])
+
+
+VALUES = ["word", "pos", Shape(), Prefix(1), Apply(is_capitalized), Apply(pieces)]
+PLACED = st.builds(At, st.sampled_from(VALUES), st.integers(-3, 3))
+WINDOWS = st.builds(
+    lambda value, first, more, n: Window(value, (first, first + n - 1 + more), n=n),
+    st.sampled_from(VALUES),
+    st.integers(-3, 2),
+    st.integers(0, 2),
+    st.integers(1, 3),
+)
+TEMPLATES = st.one_of(
+    st.sampled_from(VALUES),
+    PLACED,
+    WINDOWS,
+    st.lists(st.one_of(PLACED, st.sampled_from(VALUES)), min_size=1, max_size=3).map(
+        lambda parts: Joint(*parts)
+    ),
+)
+TOKENS = st.fixed_dictionaries(
+    {"word": st.text("aB1", max_size=2), "pos": st.sampled_from(["N", "V"])}
+)
+
+
+def names_of(template):
+    return frozenset(feature.name for feature in expanded(template))
+
+
+@given(
+    st.lists(TEMPLATES, max_size=4, unique_by=names_of),
+    st.lists(st.lists(TOKENS, max_size=5), max_size=4),
+    st.sampled_from([None, ("BOS", "EOS")]),
+)
+def test_features_are_those_of_the_twin(templates, X, pad):
+    names = [name for template in templates for name in names_of(template)]
+    if len(set(names)) == len(names):
+        found = TokenFeatures(templates, pad=pad).transform(X)
+        assert found == twin(templates, X, pad)
+
+
+# Tokens -------------------------------------------------------------------------------
+
+
+def test_all_forms_of_tokens_give_the_same():
+    expected = features(*DEFAULT_TEMPLATES, "pos")
+    assert features(*DEFAULT_TEMPLATES, "pos", X=DICTS) == expected
+    as_lists = ([list(token) for token in s] for s in X)
+    assert features(*DEFAULT_TEMPLATES, "pos", X=as_lists) == expected
+    arrays = [np.array(words, dtype=object) for words in WORDS]
+    expected = TokenFeatures().transform(WORDS)
+    assert TokenFeatures().transform(arrays) == expected
+    assert TokenFeatures().transform(map(tuple, WORDS)) == expected
+    assert TokenFeatures().transform(DICTS) == expected
+    assert TokenFeatures(columns=COLUMNS).transform(X) == expected
+    assert TokenFeatures().transform(np.array([["a", "b"]])) == (
+        TokenFeatures().transform([["a", "b"]])
+    )
+
+
+@pytest.mark.parametrize("X", [[], [[]], [[], []], ()])
+def test_nothing_gives_nothing(X):
+    assert TokenFeatures().transform(X) == [[] for _ in X]
+    assert TokenFeatures(pad=("a", "b")).transform(X) == [[] for _ in X]
+
+
+def test_no_templates_give_no_features():
+    assert TokenFeatures([]).transform([["a", "b"], ["c"]]) == [[(), ()], [()]]
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ("a b", "X must be a list of sequences, got str"),
+        (None, "X must be a list of sequences, got NoneType"),
+        (["the", "dog"], r"sequence 0 is of type str 'the'; .* wrap it"),
+        ([{"word": "a"}], r"sequence 0 is of type dict; .* wrap it"),
+        ([["a"], None], "sequence 1 is None"),
+        ([["a"], np.array([["a"]])], "sequence 1 is of type ndarray"),
+        ([["a", 1]], r"sequence 0, item 1 is of type int 1; a token must be"),
+        ([["a"], ["b", None]], "sequence 1, item 1 is None"),
+        ([["a"], [], ["b", {"word": "c"}]], "sequence 2, item 1 is of type dict, but"),
+        (
+            [[("a",), ["b"]], [(1,)]],
+            r"sequence 1, item 0: column 'word' is of type int",
+        ),
+        ([[{"word": "a"}, {"word": None}]], "item 1: column 'word' is None"),
+    ],
+    ids=repr,
+)
+def test_what_is_no_token_is_a_type_error(X, message):
+    with pytest.raises(TypeError, match=message):
+        TokenFeatures(["word"]).transform(X)
+
+
+@pytest.mark.parametrize(
+    ("X", "columns", "message"),
+    [
+        ([["a"]], ("word", "pos"), "item 0 is of type str 'a' and has 1 columns, but"),
+        ([[], [("a", "b")]], ("word",), r"sequence 1, item 0 .* has 2 columns"),
+        ([[("a",), ()]], ("word",), "item 1 .* has 0 columns"),
+        ([[("a", "b")]], ("form", "pos"), r"no column 'word': .* \['form', 'pos'\]"),
+        ([[{"word": "a"}, {"pos": "b"}]], (), r"item 1 has no column 'word'; it has"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_missing_columns_are_a_value_error(X, columns, message):
+    with pytest.raises(ValueError, match=message):
+        TokenFeatures(["word"], columns=columns).transform(X)
+
+
+# Parameters ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: Prefix(0), ValueError, "length must be an int of at least 1"),
+        (lambda: Suffix(1.5), ValueError, "length must be an int of at least 1"),
+        (lambda: Apply("lower"), TypeError, "function must be callable"),
+        (lambda: Apply(lambda word: word), ValueError, "give it one with name="),
+        (lambda: At("word", 0.5), TypeError, "place must be an int"),
+        (lambda: At(str.lower, 0), TypeError, r"write Apply\(lower\)"),
+        (lambda: At(Window("word"), 0), TypeError, "nor a value"),
+        (lambda: Window(None), TypeError, "None is neither"),
+        (lambda: Window("word", 1.0), TypeError, "places must be an int or a pair"),
+        (lambda: Window("word", (1, 2, 3)), TypeError, "places must be an int or"),
+        (lambda: Window("word", "ab"), TypeError, "places must be an int or a pair"),
+        (lambda: Window("word", (1, 0)), ValueError, "no run of n=1"),
+        (lambda: Window("word", -1), ValueError, "no run of n=1"),
+        (lambda: Window("word", 1, n=4), ValueError, "no run of n=4"),
+        (lambda: Window("word", 1, n=0), ValueError, "no run of n=0"),
+        (lambda: Window("word", 1, n=1.5), TypeError, "n must be an int"),
+        (lambda: Joint(), TypeError, "at least one template"),
+        (lambda: Joint("word", 3), TypeError, "3 is neither"),
+    ],
+)
+def test_templates_check_their_parameters(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"templates": "word"}, TypeError, "templates must be a list or tuple"),
+        ({"templates": [str.lower]}, TypeError, r"write Apply\(lower\)"),
+        ({"templates": [["word"]]}, TypeError, "neither the name of a column"),
+        ({"templates": [Shape(), Shape()]}, ValueError, "has 'shape' twice"),
+        ({"templates": [Window("pos", 1), At("pos", 0)]}, ValueError, "'pos.0.' twice"),
+        ({"columns": "word"}, TypeError, "columns must be a list or tuple"),
+        ({"columns": ("word", "word")}, ValueError, "columns has a name twice"),
+        ({"pad": "BOS"}, ValueError, "pad must be None or a pair of str"),
+        ({"pad": ("BOS", None)}, ValueError, "pad must be None or a pair of str"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_parameters_are_checked(params, error, message):
+    for method in ("fit", "transform"):
+        with pytest.raises(error, match=message):
+            getattr(TokenFeatures(**params), method)([["a"]])
+
+
+def test_an_error_of_a_function_says_where():
+    with pytest.raises(IndexError) as info:
+        features(Apply(lambda word: word[0], name="f"), X=[["a", ""]], columns=["word"])
+    assert "for ''" in info.value.__notes__[0]
+    for value in (3, b"a", ["a", 1], {"a": 1}, 1.0):
+        template = Apply(lambda word, value=value: value, name="f")
+        with pytest.raises(TypeError, match="must return a str, a bool, None"):
+            features(template, X=[["a"]], columns=["word"])
+
+
+# As a part of scikit-learn ------------------------------------------------------------
+
+TEXTS = [["the", "dogs", "bark"], ["a", "dog", "barks"], ["dogs"], ["the", "cat"]]
+TAGS = [["D", "N", "V"], ["D", "N", "V"], ["N"], ["D", "N"]]
+
+
+def test_clone_repr_and_pickle():
+    templates = [
+        Window("word", (-1, 0), n=2),
+        Joint("word", At(Shape(compact=True), 1)),
+        Apply(str.lower, "pos"),
+        Apply(has_digit, name="number"),
+        Suffix(3),
+    ]
+    transformer = TokenFeatures(templates, columns=COLUMNS, pad=("BOS", "EOS"))
+    expected = transformer.transform(X)
+    for copy in (clone(transformer), pickle.loads(pickle.dumps(transformer))):
+        assert copy.templates == templates
+        assert copy.transform(X) == expected
+        assert repr(copy) == repr(transformer)
+    assert [repr(t) for t in templates[2:]] == [
+        "Apply(str.lower, 'pos')",
+        "Apply(has_digit, name='number')",
+        "Suffix(length=3, column='word')",
+    ]
+    assert "Joint('word', At(value=Shape(" in repr(transformer)
+    assert repr(TokenFeatures()) == "TokenFeatures()"
+    assert " at 0x" not in repr(TokenFeatures(list(DEFAULT_TEMPLATES)))
+    assert hash(templates[1]) == hash(Joint("word", At(Shape(compact=True), 1)))
+    assert Prefix(3) != Suffix(3)
+
+
+def test_a_pipeline_is_what_its_steps_are():
+    pipeline = make_pipeline(
+        TokenFeatures(), SequenceVectorizer(), SDCACRF(random_state=0)
+    ).fit(TEXTS, TAGS)
+    names = pipeline[:-1].get_feature_names_out()
+    data = SequenceVectorizer().fit_transform(TokenFeatures().transform(TEXTS))
+    assert len(names) == data.n_features
+    assert "word[-1]|word[0]=the|dogs" in names
+    expected = SDCACRF(random_state=0).fit(data, TAGS)
+    np.testing.assert_array_equal(pipeline[-1].coef_, expected.coef_)
+    assert pipeline.predict([["the", "dog"], []]).tolist() == [["D", "N"], []]
+    short = make_pipeline(TokenFeatures(), SDCACRF(random_state=0)).fit(TEXTS, TAGS)
+    np.testing.assert_array_equal(short[-1].coef_, expected.coef_)
+
+
+def test_search_over_the_size_of_a_window():
+    pipeline = Pipeline([("features", TokenFeatures()), ("crf", SDCACRF())])
+    windows = [[Window("word", k)] for k in (0, 1)]
+    search = GridSearchCV(pipeline, {"features__templates": windows}, cv=2)
+    search.fit(TEXTS, TAGS)
+    assert search.best_params_["features__templates"] in windows
+    assert pipeline.get_params()["features__columns"] == ("word",)
+    pipeline.set_params(features__templates=["word"])
+    assert pipeline[:1].transform([["a"]]) == [[("word=a",)]]
+
+
+def test_tags_and_names():
+    transformer = TokenFeatures()
+    assert not get_tags(transformer).requires_fit
+    assert not get_tags(transformer).input_tags.two_d_array
+    assert transformer.fit() is transformer
+    names = transformer.get_feature_names_out()
+    made = {
+        f.split("=")[0] for s in TEXTS for t in transformer.transform([s])[0] for f in t
+    }
+    assert made <= set(names)
+    assert "<style>" in transformer._repr_html_()
+
+
+def test_another_process_can_use_a_pickled_pipeline(tmp_path):
+    pipeline = make_pipeline(TokenFeatures(), SequenceVectorizer(), SDCACRF())
+    pipeline.fit(TEXTS, TAGS)
+    (tmp_path / "tagger.pickle").write_bytes(pickle.dumps(pipeline))
+    code = (
+        "import pickle, sys; tagger = pickle.load(open(sys.argv[1], 'rb')); "
+        "print(tagger.predict([['the', 'dogs']]).tolist())"
+    )
+    command = [sys.executable, "-c", code, tmp_path / "tagger.pickle"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "[['D', 'N']]\n"
+
+
+# Files of columns ---------------------------------------------------------------------
+
+LINES = "the DT B\nDogs NNS I\nbark VBP O\n\n3-D JJ B\n"
+SENTENCES, LABELS = [DICTS[0], DICTS[2]], [["B", "I", "O"], ["B"]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LINES,
+        LINES.strip(),
+        LINES.replace("\n", "\r\n"),
+        LINES.replace(" ", "\t"),
+        LINES.replace(" ", "   ").replace("\n\n", "\n \t \n\n\n"),
+        "\n\n" + LINES + "\n\n",
+        "-DOCSTART- -X- O\n" + LINES,
+        LINES.replace("\n\n", "\n-DOCSTART-\n"),
+        LINES.replace("\n", " \n"),
+    ],
+)
+def test_files_of_one_meaning(text):
+    assert read_conll(io.StringIO(text)) == (SENTENCES, LABELS)
+
+
+def test_where_columns_come_from(tmp_path):
+    plain, zipped = tmp_path / "a.txt", tmp_path / "b"
+    plain.write_text("\ufeff" + LINES, encoding="utf-8")
+    zipped.write_bytes(gzip.compress(LINES.encode()))
+    for file in (plain, zipped, str(plain), str(zipped)):
+        assert read_conll(file) == (SENTENCES, LABELS)
+    with plain.open("rb") as one, zipped.open("rb") as other:
+        assert read_conll(one) == read_conll(other) == (SENTENCES, LABELS)
+    with pytest.raises(FileNotFoundError):
+        read_conll(tmp_path / "none")
+    zipped.write_bytes(gzip.compress(LINES.encode())[:-9])
+    with pytest.raises(OSError, match="broken gzip data"):
+        read_conll(zipped)
+
+
+def test_columns_can_be_chosen():
+    file = io.StringIO("1\tIn\t_\tADP\n2\tNew York\t_\tPROPN\n")
+    X, y = read_conll(file, [None, "form", None, "tag"], label="tag")
+    assert X == [[{"form": "In"}, {"form": "New York"}]]
+    assert y == [["ADP", "PROPN"]]
+    X = read_conll(io.StringIO("a b\nc d\n"), ("word", "pos"), label=None)
+    assert X == [[{"word": "a", "pos": "b"}, {"word": "c", "pos": "d"}]]
+    assert read_conll(io.StringIO("a,b c,\n"), delimiter=",") == (
+        [[{"word": "a", "pos": "b c"}]], [[""]]
+    )  # fmt: skip
+    assert read_conll(io.StringIO("\n")) == ([], [])
+
+
+def test_comments_are_left_out_only_if_asked_for():
+    text = "# a b\nthe DT B\n# DT I\n"
+    X, _ = read_conll(io.StringIO(text))
+    assert [token["word"] for token in X[0]] == ["#", "the", "#"]
+    X, _ = read_conll(io.StringIO(text), comment="# ")
+    assert X == [[{"word": "the", "pos": "DT"}]]
+
+
+def test_equal_strings_are_stored_once():
+    text = "one_word NN B\none_word NN B\n"
+    ((first, second),), (labels,) = read_conll(io.StringIO(text))
+    assert first["word"] is second["word"]
+    assert labels[0] is labels[1]
+
+
+def test_only_blanks_and_tabs_separate():
+    text = "a\u00a0b N O\n\u0085 N O\n\u00a0 N O\n\u2028 N O\n"
+    X, _ = read_conll(io.StringIO(text))
+    assert [t["word"] for t in X[0]] == ["a\u00a0b", "\u0085", "\u00a0", "\u2028"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a b c\n\na b\n", r"file, line 3: 2 columns, but columns names 3"),
+        ("a b c\r\n# text = a b\r\n", r"line 2: 5 columns.*say with comment="),
+        ("a\tb c", r"line 1: 2 columns.*'b c'"),
+    ],
+)
+def test_lines_with_other_columns_are_named(text, message):
+    with pytest.raises(ValueError, match=message):
+        read_conll(io.StringIO(text))
+
+
+def test_another_encoding_is_named_with_the_line(tmp_path):
+    path = tmp_path / "latin"
+    path.write_bytes("a b c\n\nBelgië N O\n".encode("latin-1"))
+    with pytest.raises(
+        ValueError, match=r"latin, line 3: not utf-8.*encoding='latin-1'"
+    ):
+        read_conll(path)
+    X, _ = read_conll(path, encoding="latin-1")
+    assert X[1][0]["word"] == "België"
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"columns": "word"}, TypeError, "columns must be a sequence of names"),
+        ({"columns": ("word", "tag")}, ValueError, "no 'label': say with label="),
+        ({"columns": ("a", "a", "label")}, ValueError, "a name twice"),
+        ({"label": "tag"}, ValueError, "no 'tag'"),
+    ],
+)
+def test_options_of_reading_are_checked(options, error, message):
+    with pytest.raises(error, match=message):
+        read_conll(io.StringIO(LINES), **options)
+
+
+def test_written_columns():
+    for sentences in (X, DICTS):
+        file = io.StringIO()
+        write_conll(file, sentences, [["B", "I", "O"], [], ["B"]])
+        assert file.getvalue() == LINES + "\n"
+    file = io.StringIO()
+    guess = np.array([[1, 2, 3], [], [4]], dtype=object)
+    write_conll(file, DICTS, guess, columns=["pos"], delimiter="\t")
+    assert file.getvalue() == "DT\t1\nNNS\t2\nVBP\t3\n\nJJ\t4\n\n"
+    file = io.StringIO()
+    write_conll(file, WORDS)
+    assert file.getvalue() == "the\nDogs\nbark\n\n3-D\n\n"
+    file = io.StringIO()
+    write_conll(file, [[], []], [[], []])
+    assert file.getvalue() == ""
+
+
+FIELDS = st.text(st.characters(exclude_characters=" \t\r\n", codec="utf-8"), min_size=1)
+FIELDS = FIELDS.filter(lambda text: not text.startswith(("-DOCSTART-", "\ufeff")))
+
+
+@given(
+    st.lists(st.lists(st.tuples(FIELDS, FIELDS, FIELDS), min_size=1), max_size=4),
+    st.sampled_from([" ", "\t"]),
+    st.booleans(),
+)
+def test_what_is_written_is_read_again(rows, delimiter, given_again):
+    X = [[{"word": word, "pos": pos} for word, pos, _ in row] for row in rows]
+    y = [[label for _, _, label in row] for row in rows]
+    file = io.StringIO(newline="")
+    write_conll(file, X, y, delimiter=delimiter)
+    file.seek(0)
+    assert read_conll(file, delimiter=delimiter if given_again else None) == (X, y)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
+@pytest.mark.parametrize("as_path", [str, lambda path: path])
+def test_files_are_written_and_packed_by_name(name, as_path, tmp_path):
+    path = tmp_path / name
+    write_conll(as_path(path), SENTENCES, LABELS)
+    assert (path.read_bytes()[:2] == b"\x1f\x8b") == name.endswith(".gz")
+    assert read_conll(path) == (SENTENCES, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("X", "labels", "options", "message"),
+    [
+        ([["a", "New York"]], [["B", "I"]], {}, "item 1: 'New York' in column 0"),
+        ([["a", ""]], [["B", "I"]], {"delimiter": "\t"}, "item 1: '' in column 0"),
+        ([["a"]], [["B\n"]], {"delimiter": "\t"}, r"item 0: 'B\\n' in column 1"),
+        ([["a\tb"]], [["B"]], {}, "could not be read again"),
+        ([["a,b"]], [["B"]], {"delimiter": ","}, "could not be read again"),
+        ([[" "]], [["B"]], {"delimiter": "\t"}, "could not be read again"),
+        ([["-DOCSTART-"]], [["B"]], {}, "could not be read again"),
+        ([["a"], ["b"]], [["B"]], {}, "X has 2 sequences, but y has 1"),
+        ([["a"], ["b"]], [["B"], []], {}, "Sequence 1 has 1 items in X, but 0"),
+        ([["a"]], [["B"]], {"columns": ["pos"]}, "no column 'pos'"),
+    ],
+)
+def test_nothing_is_written_that_cannot_be_read(X, labels, options, message, tmp_path):
+    path = tmp_path / "a"
+    with pytest.raises(ValueError, match=message):
+        write_conll(path, X, labels, **options)
+    assert not path.exists()
+
+
+# Real data ----------------------------------------------------------------------------
+
+
+def signatures(data):
+    """Return a number for each feature that tells where it is, sorted."""
+    rng = np.random.default_rng(0)
+    return np.sort(data.X.T @ rng.random(data.n_positions))
+
+
+def test_features_of_the_packed_chunks(data_folder):
+    X, _ = read_conll(data_folder / "conll2000" / "train.txt.gz")
+    made = SequenceVectorizer().fit_transform(tasks.CHUNK_FEATURES.transform(X))
+    given = packed.load("conll2000").X
+    assert made.n_features == 335_672
+    np.testing.assert_array_equal(made.offsets, given.offsets)
+    np.testing.assert_array_equal(signatures(made), signatures(given))
+
+
+def shape_without_digits(word):
+    word = re.sub("[0-9]", "d", word)
+    return re.sub("[a-z]", "x", re.sub("[A-Z]", "X", word))
+
+
+def test_features_of_the_packed_entities(data_folder):
+    """They were made with four peculiarities.
+
+    The text was encoded as UTF-8 twice, and lines were cut at any white space; the
+    digits of shapes became d, and then x as all letters; flags were features if they
+    were false, too; and features with "|3" were left out.
+    """
+    X, _ = read_conll(data_folder / "conll2002" / "ned.train.gz", delimiter=" ")
+    X = [[" ".join(token.values()).split()[:2] for token in s] for s in X]
+    capital = Apply(lambda word: str(word[0].isupper()), name="capital")
+    number = Apply(lambda word: str(word.isdigit()), name="number")
+    shape = Apply(shape_without_digits)
+    windows = [t for t in tasks.CHUNK_FEATURES.templates if t.n < 3]
+    templates = [*windows, shape, capital, Prefix(3), Suffix(3), number]
+    features = TokenFeatures(templates, columns=COLUMNS).transform(X)
+    kept = ([[n for n in names if "|3" not in n] for names in s] for s in features)
+    made = SequenceVectorizer().fit_transform(kept)
+    given = packed.load("ned").X
+    assert made.n_features == 361_631
+    np.testing.assert_array_equal(made.offsets, given.offsets)
+    np.testing.assert_array_equal(signatures(made), signatures(given))
+
+
+@pytest.mark.parametrize("name", handwritten.FEATURES)
+def test_features_are_those_made_by_hand(data_folder, name):
+    read, test, features = tasks.TEXTS[name]
+    X, _ = read(subset=test)
+    expected = map(handwritten.FEATURES[name], X)
+    for made, by_hand in zip(features.transform(X), expected, strict=True):
+        assert made == list(map(tuple, by_hand))
