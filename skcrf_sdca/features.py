@@ -208,9 +208,10 @@ class SequenceVectorizer(
         array([[0., 1.]])
         """
         check_is_fitted(self)
-        lookup = self._lookup
-        if lookup.vocabulary is not self.vocabulary_:
-            lookup = Lookup(self.vocabulary_)
+        lookup = vars(self).get("_lookup")
+        if lookup is None or lookup.vocabulary is not self.vocabulary_:
+            # The vocabulary was put in place, not learnt.
+            lookup = self._lookup = Lookup(self.vocabulary_)
         encoder = Encoder(lookup, grows=False, dtype=self.dtype)
         _, offsets = _encode(X, encoder, self.input_kind_)
         return PackedSequences(_csr_array(encoder, self.n_features_out_), offsets)

@@ -1,0 +1,15 @@
+"""Coming from sklearn-crfsuite and python-crfsuite: the same calls, the same models.
+
+Reading order: _layout.py, _string_table.py and _model_file.py (the files of CRFsuite),
+_conversion.py (such a file to an estimator and back) and _crf.py (an estimator with the
+interface of sklearn-crfsuite). Neither of the two packages is needed.
+"""
+
+from skcrf_sdca.compat._conversion import (
+    crfsuite_features,
+    from_crfsuite,
+    to_crfsuite,
+)
+from skcrf_sdca.compat._crf import CRF
+
+__all__ = ["CRF", "crfsuite_features", "from_crfsuite", "to_crfsuite"]

@@ -1,0 +1,418 @@
+"""An estimator with the interface of sklearn_crfsuite.CRF, and SDCACRF behind it."""
+
+import warnings
+from numbers import Integral, Real
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.utils._param_validation import (
+    Interval,
+    InvalidParameterError,
+    StrOptions,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from skcrf_sdca.estimators import SDCACRF
+from skcrf_sdca.features import SequenceVectorizer
+from skcrf_sdca.kinds import DICTS, STRINGS, TABLE, as_sequence_list, input_kind
+
+# Of CRFsuite's optimisers, or of how it stores a model.
+WITHOUT_EFFECT = {
+    "num_memories": None,
+    "epsilon": None,
+    "period": None,
+    "delta": None,
+    "linesearch": None,
+    "max_linesearch": None,
+    "calibration_eta": None,
+    "calibration_rate": None,
+    "calibration_samples": None,
+    "calibration_candidates": None,
+    "calibration_max_trials": None,
+    "pa_type": None,
+    "c": None,
+    "error_sensitive": None,
+    "averaging": None,
+    "variance": None,
+    "gamma": None,
+    "model_filename": None,
+    "keep_tempfiles": False,
+    "trainer_cls": None,
+}
+
+
+class CRF(BaseEstimator):
+    """CRF with the parameters and methods of ``sklearn_crfsuite.CRF``.
+
+    Minimises CRFsuite's objective with an L2 penalty, over all weights w::
+
+        c2 ||w||^2 + sum_i -log p(y_i | x_i; w)
+
+    which is n times that of `SDCACRF` at ``alpha = 2 * c2 / n``, for n sequences, and
+    is minimised by it to a duality gap.
+
+    Parameters
+    ----------
+    algorithm : {"lbfgs", "l2sgd"}, default=None
+        Both have this objective, and are trained alike here. The others of CRFsuite
+        ("ap", "pa", "arow") have none.
+    min_freq : float, default=None
+        Leave out features that are not zero at fewer positions. (CRFsuite counts them
+        with each label apart, and transitions too.)
+    all_possible_states, all_possible_transitions : bool, default=None
+        Every label has a weight for every feature and every label before it, as with
+        True; False is refused. (In CRFsuite None is False.)
+    c1 : float, default=None
+        Only 0, which None stands for: there is no L1 penalty.
+    c2 : float, default=None
+        Strength of the L2 penalty, > 0; None is 1, as in CRFsuite.
+    max_iterations : int, default=None
+        Passes over the data at most; None is 1000. The fit ends before, see `tol`.
+    num_memories, epsilon, period, delta, linesearch, max_linesearch, calibration_eta, \
+calibration_rate, calibration_samples, calibration_candidates, calibration_max_trials, \
+pa_type, c, error_sensitive, averaging, variance, gamma, model_filename, \
+keep_tempfiles, trainer_cls
+        Without effect, and a warning if set: they are of CRFsuite's optimisers and
+        files.
+    verbose : bool, default=False
+        Print a line after every pass.
+    tol : float, default=1e-4
+        The fit stops when the duality gap, in nats a sequence, is at most tol * P(0),
+        where P(0) = mean length * log(n_labels) is the loss of the empty model.
+    n_jobs : int, default=None
+        Threads of the certificate and of prediction; None is one.
+    random_state : int, RandomState instance or None, default=0
+        Determines the order of the visits: by default every fit gives the same bits.
+
+    Attributes
+    ----------
+    estimator_ : SDCACRF
+        What was fitted: everything this package has for a fitted model goes with it
+        (``predict_proba``, ``duality_gap_``, ``history_``, ``intercept_`` ...).
+    classes_ : list
+        The labels, sorted.
+    attributes_ : list of str
+        Names of the features; ``num_attributes_`` is how many.
+    state_features_ : dict
+        ``{(name, label): weight}``, without weights of 0, made at every access.
+    transition_features_ : dict
+        ``{(label, next label): weight}``, likewise.
+    dev_score_ : float
+        Token accuracy on ``X_dev``, after a fit with it.
+
+    See Also
+    --------
+    SDCACRF : The estimator to use where nothing has to be as in sklearn-crfsuite.
+    from_crfsuite : Turns a model that CRFsuite trained into an estimator.
+
+    Notes
+    -----
+    Beside the features given, the model has a weight of every label (intercept), of
+    every first and of every last label, with the same penalty; CRFsuite has none. If
+    the features have a bias or marks of the first and last item of their own, these
+    share their weights, as if their penalty were half. CRFsuite drops a feature whose
+    values at a label sum to less than its min_freq of 0; here negative values are as
+    good as others.
+
+    Labels need not be str. ``tagger_``, ``size_`` and ``training_log_`` do not exist;
+    for the last see ``estimator_.history_``.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.compat import CRF
+    >>> X = [[{"word": "the"}, {"word": "cat"}], [{"word": "a"}, {"word": "dog"}]]
+    >>> y = [["DET", "NOUN"], ["DET", "NOUN"]]
+    >>> crf = CRF(algorithm="lbfgs", c2=0.1, max_iterations=100).fit(X, y)
+    >>> crf.predict_single([{"word": "the"}, {"word": "dog"}])
+    ['DET', 'NOUN']
+    >>> max(crf.transition_features_, key=crf.transition_features_.get)
+    ('DET', 'NOUN')
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        "algorithm": [StrOptions({"lbfgs", "l2sgd"}), None],
+        "min_freq": [Interval(Real, 0, None, closed="left"), None],
+        "all_possible_states": ["boolean", None],
+        "all_possible_transitions": ["boolean", None],
+        "c2": [Interval(Real, 0, None, closed="neither"), None],
+        "max_iterations": [Interval(Integral, 1, None, closed="left"), None],
+        "verbose": ["verbose"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        algorithm=None,
+        min_freq=None,
+        all_possible_states=None,
+        all_possible_transitions=None,
+        c1=None,
+        c2=None,
+        max_iterations=None,
+        num_memories=None,
+        epsilon=None,
+        period=None,
+        delta=None,
+        linesearch=None,
+        max_linesearch=None,
+        calibration_eta=None,
+        calibration_rate=None,
+        calibration_samples=None,
+        calibration_candidates=None,
+        calibration_max_trials=None,
+        pa_type=None,
+        c=None,
+        error_sensitive=None,
+        averaging=None,
+        variance=None,
+        gamma=None,
+        verbose=False,
+        model_filename=None,
+        keep_tempfiles=False,
+        trainer_cls=None,
+        *,
+        tol=1e-4,
+        n_jobs=None,
+        random_state=0,
+    ):
+        self.algorithm = algorithm
+        self.min_freq = min_freq
+        self.all_possible_states = all_possible_states
+        self.all_possible_transitions = all_possible_transitions
+        self.c1 = c1
+        self.c2 = c2
+        self.max_iterations = max_iterations
+        self.num_memories = num_memories
+        self.epsilon = epsilon
+        self.period = period
+        self.delta = delta
+        self.linesearch = linesearch
+        self.max_linesearch = max_linesearch
+        self.calibration_eta = calibration_eta
+        self.calibration_rate = calibration_rate
+        self.calibration_samples = calibration_samples
+        self.calibration_candidates = calibration_candidates
+        self.calibration_max_trials = calibration_max_trials
+        self.pa_type = pa_type
+        self.c = c
+        self.error_sensitive = error_sensitive
+        self.averaging = averaging
+        self.variance = variance
+        self.gamma = gamma
+        self.verbose = verbose
+        self.model_filename = model_filename
+        self.keep_tempfiles = keep_tempfiles
+        self.trainer_cls = trainer_cls
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, X_dev=None, y_dev=None):
+        """Fit the model to labelled sequences.
+
+        Parameters
+        ----------
+        X : iterable of n sequences
+            Each a list of T dicts, or each a list of T lists of str; or what `SDCACRF`
+            takes for sequences besides (arrays, PackedSequences).
+        y : list of n lists of T labels
+        X_dev, y_dev : as X and y, default=None
+            Held-out data, for ``dev_score_`` alone: they do not change the fit.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter asks for what is not here, or as `SDCACRF.fit`.
+
+        Warns
+        -----
+        UserWarning
+            If a parameter without effect is set.
+        ConvergenceWarning
+            If the gap is above its target after `max_iterations` passes.
+        """
+        self._check_parameters()
+        if (X_dev is None) != (y_dev is None):
+            raise ValueError("pass both X_dev and y_dev, or neither.")
+        estimator = self._fitted(as_sequence_list(X), y)
+        dev_score = None if X_dev is None else estimator.score(X_dev, y_dev)
+        vars(self).pop("dev_score_", None)
+        self.estimator_ = estimator
+        if dev_score is not None:
+            self.dev_score_ = dev_score
+            if self.verbose:
+                print(f"[CRF] token accuracy on X_dev: {dev_score:.4f}")
+        return self
+
+    def predict(self, X):
+        """Return the most probable labels of every sequence.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        y : ndarray of shape (n,)
+            An object array of lists of labels.
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    def predict_single(self, xseq):
+        """Return the most probable labels of one sequence.
+
+        Parameters
+        ----------
+        xseq : list of T dicts, or of T lists of str
+
+        Returns
+        -------
+        y : list of T labels
+        """
+        return self.predict([xseq])[0]
+
+    def predict_marginals(self, X):
+        """Return the probability of every label at every position, by name.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        marginals : list of n lists of T dicts {label: probability}
+        """
+        check_is_fitted(self)
+        classes = self.classes_
+        return [
+            [dict(zip(classes, row, strict=True)) for row in proba.tolist()]
+            for proba in self.estimator_.predict_proba(X)
+        ]
+
+    def predict_marginals_single(self, xseq):
+        """Return the probability of every label at every position of one sequence.
+
+        Parameters
+        ----------
+        xseq : list of T dicts, or of T lists of str
+
+        Returns
+        -------
+        marginals : list of T dicts {label: probability}
+        """
+        return self.predict_marginals([xseq])[0]
+
+    def score(self, X, y):
+        """Return the share of positions whose label is predicted right.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+
+        Returns
+        -------
+        accuracy : float
+        """
+        check_is_fitted(self)
+        return self.estimator_.score(X, y)
+
+    @property
+    def classes_(self):
+        """The labels, a sorted list."""
+        check_is_fitted(self)
+        return self.estimator_.classes_.tolist()
+
+    @property
+    def attributes_(self):
+        """The names of the features, a list."""
+        check_is_fitted(self)
+        return self.estimator_.vectorizer_.get_feature_names_out().tolist()
+
+    @property
+    def num_attributes_(self):
+        """How many features there are."""
+        check_is_fitted(self)
+        return self.estimator_.n_features_in_
+
+    @property
+    def state_features_(self):
+        """The weights of features, {(name, label): weight}."""
+        names = self.attributes_
+        return _by_name(names, self.classes_, self.estimator_.coef_.T)
+
+    @property
+    def transition_features_(self):
+        """The weights of transitions, {(label, next label): weight}."""
+        labels = self.classes_
+        return _by_name(labels, labels, self.estimator_.transition_)
+
+    def _fitted(self, X, y):
+        """Return the estimator behind this one, fitted."""
+        vectorizer, kind = None, input_kind(X)
+        if kind == TABLE:
+            raise TypeError("X must be a list of sequences, got a table of numbers.")
+        if kind in (DICTS, STRINGS):
+            min_freq = max(1, int(np.ceil(self.min_freq or 0)))
+            vectorizer = SequenceVectorizer(min_freq=min_freq)
+            X = vectorizer.fit_transform(X)
+        elif self.min_freq:
+            raise ValueError(f"min_freq needs dicts or lists of str, X has {kind}.")
+        estimator = SDCACRF(
+            2.0 * (1.0 if self.c2 is None else self.c2) / len(X),
+            max_iter=1000 if self.max_iterations is None else self.max_iterations,
+            tol=self.tol,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+            verbose=int(self.verbose),
+        ).fit(X, y)
+        if vectorizer is not None:
+            # As if it had converted X itself.
+            vars(estimator).update(vectorizer_=vectorizer, _input_kind=kind)
+        return estimator
+
+    def _check_parameters(self):
+        """Raise or warn of what `_parameter_constraints` cannot say."""
+        if self.c1 is not None and self.c1 != 0:
+            raise InvalidParameterError(
+                f"The 'c1' parameter of CRF must be 0 or None: there is no L1 penalty, "
+                f"use c2. Got {self.c1!r} instead."
+            )
+        for name in ("all_possible_states", "all_possible_transitions"):
+            value = getattr(self, name)
+            if value is not None and not value:
+                raise InvalidParameterError(
+                    f"The {name!r} parameter of CRF must be True or None: all of them "
+                    "have weights."
+                )
+        is_set = [
+            name
+            for name, default in WITHOUT_EFFECT.items()
+            if getattr(self, name) is not default
+        ]
+        if is_set:
+            warnings.warn(
+                f"without effect in skcrf_sdca.compat.CRF: {', '.join(is_set)}. The "
+                "fit stops by tol, and nothing is written to files.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def _by_name(sources, labels, weights):
+    """Return {(source, label): weight} of the weights that are not 0."""
+    rows, columns = np.nonzero(weights)
+    names = zip(rows.tolist(), columns.tolist(), strict=True)
+    values = weights[rows, columns].tolist()
+    return {
+        (sources[i], labels[k]): weight
+        for (i, k), weight in zip(names, values, strict=True)
+    }

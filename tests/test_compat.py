@@ -1,0 +1,612 @@
+"""The way to CRFsuite and back: its files, its models, its interface, its objective."""
+
+import pickle
+import warnings
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import expon
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import RandomizedSearchCV, cross_val_predict
+from sklearn.utils._param_validation import InvalidParameterError
+
+from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, PackedSequences, SequenceVectorizer
+from skcrf_sdca.compat import CRF, crfsuite_features, from_crfsuite, to_crfsuite
+from skcrf_sdca.compat._model_file import (
+    STATE,
+    TRANSITION,
+    WEIGHT,
+    ModelFile,
+    parse,
+    serialise,
+)
+from skcrf_sdca.metrics import flat_f1_score
+
+NAMES = {"intercept": "bias", "start": "BOS", "end": "EOS"}
+ALL = {"feature.possible_states": 1, "feature.possible_transitions": 1}
+
+
+def random_sequences(n=40, *, n_labels=3, seed=0):
+    """Return sequences of dicts of all that CRFsuite knows, and labels of them."""
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for length in rng.integers(1, 7, n):
+        labels = rng.integers(n_labels, size=length)
+        X.append([random_item(rng, label) for label in labels])
+        y.append(["BIOX"[label] for label in labels])
+    return X, y
+
+
+def random_item(rng, label):
+    word = "é:::x y"[: rng.integers(1, 7)] + str((label + rng.integers(2)) % 3)
+    return {
+        "word": word,
+        "a:b": word[:1],
+        "upper": bool(rng.integers(2)),
+        # Not negative: CRFsuite drops what sums to less than its min_freq of 0.
+        "length": float(rng.exponential()),
+        "shapes": ["x", word[-1]],
+        "near": {"left": word[-1], "set": {"u", word[-2:]}, "n": 2},
+        "a name that is longer than a block of the hash": word,
+    }
+
+
+def as_strings(X):
+    return [[[*map(str, item.values())] for item in sequence] for sequence in X]
+
+
+def train(X, y, path, **params):
+    """Train CRFsuite."""
+    pycrfsuite = pytest.importorskip("pycrfsuite")
+    trainer = pycrfsuite.Trainer(verbose=False)
+    trainer.select("lbfgs")
+    trainer.set_params(params)
+    for sequence, labels in zip(X, y, strict=True):
+        trainer.append(pycrfsuite.ItemSequence(sequence), labels)
+    trainer.train(str(path))
+    return trainer
+
+
+def tagger_of(path):
+    tagger = pytest.importorskip("pycrfsuite").Tagger()
+    tagger.open(str(path))
+    return tagger
+
+
+def marginals(tagger, sequence, classes):
+    tagger.set(sequence)
+    return [[tagger.marginal(k, t) for k in classes] for t in range(len(sequence))]
+
+
+def assert_same_predictions(estimator, tagger, X, X_tagger=None, *, atol=1e-9):
+    X_tagger = X if X_tagger is None else X_tagger
+    for sequence, labels, proba in zip(
+        X_tagger, estimator.predict(X), estimator.predict_proba(X), strict=True
+    ):
+        assert tagger.tag(sequence) == labels
+        expected = marginals(tagger, sequence, estimator.classes_)
+        np.testing.assert_allclose(proba, expected, rtol=0, atol=atol)
+
+
+@pytest.fixture(scope="module")
+def model_path(tmp_path_factory):
+    """File of a model with names of all kinds, made by ourselves."""
+    X, y = random_sequences()
+    path = tmp_path_factory.mktemp("compat") / "model.crfsuite"
+    crf = LBFGSCRF(tol=1e-2).fit(X, y)
+    to_crfsuite(crf, path, **NAMES)
+    return path
+
+
+class TestModelFile:
+    @given(
+        labels=st.lists(st.text("abé: \n\x01", max_size=3), min_size=1, unique=True),
+        attributes=st.lists(st.text("abé: \n\x01", max_size=40), unique=True),
+        data=st.data(),
+    )
+    def test_round_trip(self, labels, attributes, data):
+        cells = [(TRANSITION, i, k) for i, k in product(range(len(labels)), repeat=2)]
+        cells += [
+            (STATE, i, k)
+            for i, k in product(range(len(attributes)), range(len(labels)))
+        ]
+        chosen = data.draw(st.lists(st.sampled_from(cells), unique=True, max_size=20))
+        finite = st.floats(allow_nan=False, allow_infinity=False)
+        weights = np.array([(*c, data.draw(finite)) for c in chosen], dtype=WEIGHT)
+        again = parse(serialise(ModelFile(labels, attributes, weights)))
+        assert again.labels == labels
+        assert again.attributes == attributes
+        np.testing.assert_array_equal(again.weights, weights)
+
+    @pytest.mark.parametrize("params", [{}, ALL, {"c1": 0.3}], ids=str)
+    def test_equals_what_crfsuite_writes(self, tmp_path, params):
+        X, y = random_sequences()
+        train(X, y, tmp_path / "m", **params)
+        data = (tmp_path / "m").read_bytes()
+        assert serialise(parse(data)) == data
+
+    def test_the_tagger_finds_every_name(self, tmp_path):
+        # As many that the buckets of most tables collide.
+        attributes = [f"{'long ' * (i % 9)}{i}" for i in range(3000)]
+        weights = np.zeros(3000, dtype=WEIGHT)
+        weights["kind"], weights["source"] = STATE, np.arange(3000)
+        weights["weight"] = np.arange(3000) / 1000
+        path = tmp_path / "m"
+        path.write_bytes(serialise(ModelFile(["A", "B"], attributes, weights)))
+        tagger = tagger_of(path)
+        tagger.set([[name] for name in attributes])
+        found = [tagger.marginal("A", t) for t in range(3000)]
+        expected = 1 / (1 + np.exp(-weights["weight"]))
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+    def test_truncated(self, model_path):
+        data = model_path.read_bytes()
+        for size in [*range(0, 3000, 7), *range(3000, len(data), 97), len(data) - 1]:
+            with pytest.raises(ValueError, match="not a whole model file"):
+                parse(data[:size])
+
+    def test_damaged(self, model_path):
+        """Every error is a ValueError of ours, whatever bytes are wrong."""
+        data = model_path.read_bytes()
+        rng = np.random.default_rng(0)
+        messages = []
+        for _ in range(3000):
+            broken = bytearray(data)
+            # Half of them where the structure is densest.
+            high = rng.choice([48, len(data)])
+            for place in rng.integers(high, size=rng.integers(1, 4)):
+                broken[place] = rng.choice([0, 255, 128, rng.integers(256)])
+            try:
+                from_crfsuite(bytes(broken))
+            except ValueError as error:
+                messages.append(str(error))
+        assert len(messages) > 1000
+        assert all("model" in message for message in messages)
+
+    @pytest.mark.parametrize("data", [b"", b"lCRF", b"x" * 5000], ids=len)
+    def test_of_other_kind(self, data):
+        with pytest.raises(ValueError, match="not a whole model file"):
+            from_crfsuite(data)
+
+    def test_counts_are_not_trusted(self, model_path):
+        """A count of 2^32 - 1 allocates nothing."""
+        data = bytearray(model_path.read_bytes())
+        for word in (5, 6, 7, 8, 9):
+            broken = data.copy()
+            broken[4 * word : 4 * word + 4] = b"\xff" * 4
+            with pytest.raises(ValueError, match="not a whole model file"):
+                parse(bytes(broken))
+
+    @pytest.mark.parametrize("size", [0, 1, 3, 30, 2**32 - 1])
+    def test_size_of_a_name(self, size):
+        data = serialise(ModelFile(["A"], ["a"], np.zeros(0, dtype=WEIGHT)))
+        record = np.array([0, 2], dtype="<u4").tobytes()
+        broken = record[:4] + np.array([size], dtype="<u4").tobytes()
+        with pytest.raises(ValueError, match="not a whole model file"):
+            parse(data.replace(record + b"a\0", broken + b"a\0"))
+
+    @pytest.mark.parametrize("weight", [np.nan, np.inf, -np.inf])
+    def test_not_finite(self, weight):
+        weights = np.array([(TRANSITION, 0, 0, weight)], dtype=WEIGHT)
+        with pytest.raises(ValueError, match="not finite"):
+            parse(serialise(ModelFile(["A"], [], weights)))
+
+    @pytest.mark.parametrize("cell", [(STATE, 1, 0), (TRANSITION, 0, 1), (2, 0, 0)])
+    def test_weight_of_nothing(self, cell):
+        known = np.array([(STATE, 0, 0, 1.5)], dtype=WEIGHT).tobytes()
+        data = serialise(ModelFile(["A"], ["a"], np.frombuffer(known, WEIGHT)))
+        broken = np.array([(*cell, 1.5)], dtype=WEIGHT).tobytes()
+        with pytest.raises(ValueError, match="has a name"):
+            parse(data.replace(known, broken))
+
+    @pytest.mark.parametrize("names", [(["A", "A"], []), (["A"], ["a", "a"])], ids=str)
+    def test_equal_names(self, names):
+        with pytest.raises(ValueError, match="are equal"):
+            parse(serialise(ModelFile(*names, np.zeros(0, dtype=WEIGHT))))
+
+    def test_not_utf8(self):
+        data = serialise(ModelFile(["A"], ["é"], np.zeros(0, dtype=WEIGHT)))
+        with pytest.raises(ValueError, match="UTF-8"):
+            parse(data.replace("é".encode(), b"\xe9\xe9"))
+
+    def test_no_labels(self):
+        with pytest.raises(ValueError, match="no labels"):
+            parse(serialise(ModelFile([], ["a"], np.zeros(0, dtype=WEIGHT))))
+
+
+class TestFromCrfsuite:
+    @pytest.mark.parametrize("params", [{}, ALL, {"c1": 0.3}], ids=str)
+    def test_predictions_on_dicts(self, tmp_path, params):
+        X, y = random_sequences(n_labels=4)
+        train(X, y, tmp_path / "m", **params)
+        estimator = from_crfsuite(tmp_path / "m")
+        X_new = random_sequences(seed=1)[0]
+        assert estimator.classes_.tolist() == sorted("BIOX")
+        assert_same_predictions(estimator, tagger_of(tmp_path / "m"), X_new)
+
+    def test_predictions_on_strings(self, tmp_path):
+        X, y = random_sequences()
+        train(as_strings(X), y, tmp_path / "m")
+        estimator = from_crfsuite(str(tmp_path / "m"), input_kind="strings")
+        X_new = as_strings(random_sequences(seed=1)[0])
+        assert_same_predictions(estimator, tagger_of(tmp_path / "m"), X_new)
+
+    def test_one_label_and_no_attributes(self, tmp_path):
+        train([[["a"]]], [["A"]], tmp_path / "m", **ALL)
+        estimator = from_crfsuite(tmp_path / "m", input_kind="strings")
+        assert estimator.predict([[["a"], ["b"]], []]).tolist() == [["A", "A"], []]
+        assert estimator.n_features_in_ == 0
+
+    def test_sources(self, tmp_path):
+        """Every form of a model gives the same weights, a Tagger six decimals."""
+        sklearn_crfsuite = pytest.importorskip("sklearn_crfsuite")
+        X, y = random_sequences()
+        crf = sklearn_crfsuite.CRF(c2=0.1).fit(X, y)
+        path = crf.modelfile.name
+        expected = from_crfsuite(path)
+        with open(path, "rb") as file:
+            data = file.read()
+        for model, atol in (
+            (data, 0),
+            (bytearray(data), 0),
+            (crf, 0),
+            (tagger_of(path), 1e-6),
+        ):
+            found = from_crfsuite(model)
+            np.testing.assert_array_equal(found.classes_, expected.classes_)
+            for block in ("coef_", "transition_"):
+                a, b = getattr(found, block), getattr(expected, block)
+                np.testing.assert_allclose(a, b, rtol=0, atol=atol)
+            assert found.predict(X).tolist() == expected.predict(X).tolist()
+        assert crf.predict(X).tolist() == expected.predict(X).tolist()
+
+    def test_not_fitted(self):
+        sklearn_crfsuite = pytest.importorskip("sklearn_crfsuite")
+        with pytest.raises(ValueError, match="not fitted"):
+            from_crfsuite(sklearn_crfsuite.CRF())
+
+    @pytest.mark.parametrize("model", [None, 3, [], SDCACRF()], ids=repr)
+    def test_other_types(self, model):
+        with pytest.raises(TypeError, match="model must be a path"):
+            from_crfsuite(model)
+
+    def test_no_file(self, tmp_path):
+        with pytest.raises(FileNotFoundError):
+            from_crfsuite(tmp_path / "none")
+
+    def test_input_kind(self, model_path):
+        with pytest.raises(ValueError, match="input_kind"):
+            from_crfsuite(model_path, input_kind="arrays")
+
+    def test_names_of_colons_alone(self):
+        names = [":" * 10_000]
+        weights = np.array([(STATE, 0, 1, 1.0)], dtype=WEIGHT)
+        estimator = from_crfsuite(serialise(ModelFile(["A", "B"], names, weights)))
+        for item in ({names[0]: 1}, {"": ":" * 9999}, {":": {":": ":" * 9996}}):
+            assert estimator.predict([[item]]).tolist() == [["B"]]
+        assert estimator.predict([[{":": "x"}]]).tolist() == [["A"]]
+
+    def test_too_large_for_arrays(self):
+        labels = [f"{i}" for i in range(50_000)]
+        data = serialise(ModelFile(labels, [], np.zeros(0, dtype=WEIGHT)))
+        with pytest.raises(ValueError, match="16 GiB"):
+            from_crfsuite(data)
+
+    def test_pickle_and_refit(self, model_path):
+        X, y = random_sequences()
+        estimator = from_crfsuite(model_path)
+        again = pickle.loads(pickle.dumps(estimator))
+        assert again.predict(X).tolist() == estimator.predict(X).tolist()
+        assert estimator.fit(X, y).n_iter_ > 0
+
+
+class TestToCrfsuite:
+    @pytest.mark.parametrize("estimator", [SDCACRF, OEGCRF])
+    def test_predictions(self, tmp_path, estimator):
+        X, y = random_sequences()
+        crf = estimator(random_state=0).fit(X, y)
+        to_crfsuite(crf, tmp_path / "m", **NAMES)
+        tagger = tagger_of(tmp_path / "m")
+        assert_same_predictions(crf, tagger, X, crfsuite_features(X, **NAMES))
+
+    def test_attributes_that_features_have_anyway(self, tmp_path):
+        X, y = random_sequences()
+        X = crfsuite_features(X, **NAMES)
+        crf = CRF(c2=0.1).fit(X, y)
+        to_crfsuite(crf, tmp_path / "m", **NAMES)
+        assert_same_predictions(crf.estimator_, tagger_of(tmp_path / "m"), X)
+
+    def test_strings_and_packed_sequences(self, tmp_path):
+        X, y = random_sequences()
+        X = as_strings(X)
+        vectorizer = SequenceVectorizer()
+        packed = vectorizer.fit_transform(X)
+        crf = LBFGSCRF(tol=1e-3).fit(packed, y)
+        with pytest.raises(ValueError, match="pass feature_names"):
+            to_crfsuite(crf, tmp_path / "m", **NAMES)
+        names = vectorizer.get_feature_names_out()
+        to_crfsuite(crf, tmp_path / "m", **NAMES, feature_names=names)
+        tagger = tagger_of(tmp_path / "m")
+        assert_same_predictions(crf, tagger, packed[:0], [])
+        again = from_crfsuite(tmp_path / "m", input_kind="strings")
+        assert_same_predictions(again, tagger, crfsuite_features(X, **NAMES))
+        expected = crf.predict_proba(packed)
+        found = again.predict_proba(crfsuite_features(X, **NAMES))
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
+        with pytest.raises(ValueError, match="feature_names has 1 names"):
+            to_crfsuite(crf, tmp_path / "m", **NAMES, feature_names=["a"])
+
+    def test_no_names_are_needed_where_there_are_no_weights(self, tmp_path):
+        X, y = random_sequences()
+        train(X, y, tmp_path / "a")
+        to_crfsuite(from_crfsuite(tmp_path / "a"), tmp_path / "b")
+        assert_same_predictions(
+            from_crfsuite(tmp_path / "b"), tagger_of(tmp_path / "a"), X
+        )
+
+    def test_forbidden_labels(self, tmp_path):
+        """What is -inf has probability 0 and is not predicted, as by enumeration."""
+        X, y = random_sequences(n_labels=4)
+        crf = SDCACRF(random_state=0).fit(X, y)
+        crf.transition_[0, 1] = crf.transition_[2, 2] = -np.inf
+        crf.start_[1] = crf.end_[3] = -np.inf
+        to_crfsuite(crf, tmp_path / "m", **NAMES)
+        tagger = tagger_of(tmp_path / "m")
+        again = from_crfsuite(tmp_path / "m")
+        X_added = crfsuite_features(X, **NAMES)
+        assert_same_predictions(again, tagger, X_added)
+        found = again.predict_proba(X_added)
+        rows = crf.vectorizer_.transform(X)
+        for i, proba in enumerate(found):
+            expected = enumerated_marginals(rows[i] @ crf.coef_.T, crf)
+            np.testing.assert_allclose(proba, expected, rtol=0, atol=1e-12)
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_weights_without_a_name(self, tmp_path, name):
+        X, y = random_sequences()
+        crf = LBFGSCRF(tol=1e-2).fit(X, y)
+        names = {**NAMES, name: None}
+        with pytest.raises(ValueError, match=f"{name} is None"):
+            to_crfsuite(crf, tmp_path / "m", **names)
+        assert not (tmp_path / "m").exists()
+
+    def test_equal_names(self, tmp_path):
+        X, y = random_sequences()
+        crf = LBFGSCRF(tol=1e-2).fit(X, y)
+        with pytest.raises(ValueError, match="different names"):
+            to_crfsuite(crf, tmp_path / "m", intercept="a", start="a", end="b")
+        X = [[{"a": "b:c"}, {"a:b": "c"}]]
+        crf = LBFGSCRF(tol=1e-2).fit(X, [["A", "B"]])
+        with pytest.raises(ValueError, match="two features have the name 'a:b:c'"):
+            to_crfsuite(crf, tmp_path / "m", **NAMES)
+
+    @pytest.mark.parametrize("name", ["a\0b", "\ud800"], ids=ascii)
+    def test_names_that_cannot_be_written(self, tmp_path, name):
+        crf = LBFGSCRF(tol=1e-2).fit([[[name], ["a"]]], [["A", "B"]])
+        with pytest.raises(ValueError, match="cannot be written"):
+            to_crfsuite(crf, tmp_path / "m", **NAMES)
+
+    def test_labels_that_are_not_str(self, tmp_path):
+        crf = LBFGSCRF(tol=1e-2).fit([[["b"], ["a"]]], [[1, 2]])
+        with pytest.raises(TypeError, match="labels must be str"):
+            to_crfsuite(crf, tmp_path / "m", **NAMES)
+
+    def test_other_objects(self, tmp_path):
+        with pytest.raises(NotFittedError):
+            to_crfsuite(SDCACRF(), tmp_path / "m")
+        with pytest.raises(TypeError, match="estimator must be one of skcrf_sdca"):
+            to_crfsuite(SequenceVectorizer(), tmp_path / "m")
+
+
+def enumerated_marginals(node_scores, crf):
+    """Return the node marginals of one chain, summed over all paths."""
+    scores = node_scores + crf.intercept_
+    scores[0] += crf.start_
+    scores[-1] += crf.end_
+    total = np.zeros_like(scores)
+    length, n_labels = scores.shape
+    for path in product(range(n_labels), repeat=length):
+        edges = sum(crf.transition_[j, k] for j, k in pairwise(path))
+        weight = np.exp(scores[np.arange(length), path].sum() + edges)
+        total[np.arange(length), path] += weight
+    return total / total[0].sum()
+
+
+class TestFeatures:
+    def test_dicts(self):
+        X = [[{"a": 1}], [{"a": 1}, {"a": 2}, {}], []]
+        assert crfsuite_features(X, **NAMES) == [
+            [{"a": 1, "bias": 1.0, "BOS": 1.0, "EOS": 1.0}],
+            [
+                {"a": 1, "bias": 1.0, "BOS": 1.0},
+                {"a": 2, "bias": 1.0},
+                {"bias": 1.0, "EOS": 1.0},
+            ],
+            [],
+        ]
+        assert X[0] == [{"a": 1}]
+
+    def test_strings(self):
+        X = [[["a"], {"bias"}, ("a", "a")]]
+        assert crfsuite_features(X, intercept="bias", end="EOS") == [
+            [["a", "bias"], ["bias"], ["a", "a", "bias", "EOS"]]
+        ]
+
+    def test_numbers(self):
+        with pytest.raises(TypeError, match="sequence 1 holds numbers"):
+            crfsuite_features([[["a"]], np.eye(2)], **NAMES)
+
+
+class TestCRF:
+    def test_objective_is_that_of_crfsuite(self, tmp_path):
+        """c2 of CRFsuite is alpha n / 2: the optimal values are equal."""
+        X, y = random_sequences(60)
+        # CRFsuite has no intercept, start and end but as attributes.
+        X_added = crfsuite_features(X, **NAMES)
+        c2 = 0.3
+        trainer = train(
+            X_added, y, tmp_path / "m", c2=c2, epsilon=1e-9, delta=1e-12, **ALL
+        )
+        crf = CRF(c2=c2, tol=1e-12).fit(X, y)
+        found = crf.estimator_.primal_objective_ * len(X)
+        assert crf.estimator_.alpha_ == 2 * c2 / len(X)
+        assert found == pytest.approx(trainer.logparser.last_iteration["loss"], 1e-6)
+        # The weights too, those that are not of the boundaries by their names.
+        weights = tagger_of(tmp_path / "m").info().state_features
+        found = crf.state_features_
+        assert found.keys() <= weights.keys()
+        for key, weight in found.items():
+            assert weights[key] == pytest.approx(weight, abs=1e-4)
+
+    def test_predictions(self):
+        X, y = random_sequences()
+        X[3], y[3] = [], []
+        crf = CRF(algorithm="lbfgs", c1=0, c2=1, max_iterations=100).fit(X, y)
+        inner = crf.estimator_
+        predicted = crf.predict(X)
+        assert predicted.tolist() == inner.predict(X).tolist()
+        assert [crf.predict_single(sequence) for sequence in X] == predicted.tolist()
+        found = crf.predict_marginals(X)
+        assert found[0] == crf.predict_marginals_single(X[0])
+        assert found[3] == []
+        assert list(found[0][0]) == crf.classes_ == ["B", "I", "O"]
+        proba = inner.predict_proba(X)
+        np.testing.assert_array_equal([list(p.values()) for p in found[0]], proba[0])
+        assert crf.score(X, y) == inner.score(X, y)
+
+    def test_strings_arrays_and_packed(self):
+        X, y = random_sequences()
+        strings = as_strings(X)
+        crf = CRF(c2=0.1).fit(iter(strings), y)
+        packed = SequenceVectorizer().fit_transform(strings)
+        for other in (packed, [packed[i] for i in range(len(packed))]):
+            again = CRF(c2=0.1).fit(other, y)
+            assert again.predict(other).tolist() == crf.predict(strings).tolist()
+        assert crf.num_attributes_ == packed.n_features == len(crf.attributes_)
+
+    def test_weights_by_name(self):
+        X = [[["a"], ["b"]], [["a"]]]
+        crf = CRF().fit(X, [["X", "Y"], ["X"]])
+        inner = crf.estimator_
+        assert crf.state_features_["b", "Y"] == inner.coef_[1, 1]
+        assert crf.transition_features_["X", "Y"] == inner.transition_[0, 1]
+        inner.transition_[1] = 0.0
+        assert set(crf.transition_features_) == {("X", "X"), ("X", "Y")}
+
+    def test_min_freq(self):
+        X = [[["a"], ["b"]], [["a", "c"]]]
+        y = [["X", "Y"], ["X"]]
+        assert CRF(min_freq=1.5).fit(X, y).attributes_ == ["a"]
+        assert CRF(min_freq=0).fit(X, y).attributes_ == ["a", "b", "c"]
+        packed = PackedSequences(np.eye(3), [0, 2, 3])
+        with pytest.raises(ValueError, match="min_freq"):
+            CRF(min_freq=2).fit(packed, y)
+
+    def test_defaults_are_those_of_crfsuite(self):
+        X, y = random_sequences()
+        crf = CRF().fit(X, y)
+        assert crf.estimator_.alpha_ == 2 / len(X)
+        np.testing.assert_array_equal(
+            CRF().fit(X, y).estimator_.coef_, crf.estimator_.coef_
+        )
+
+    def test_signature_is_that_of_sklearn_crfsuite(self):
+        other = pytest.importorskip("sklearn_crfsuite").CRF()
+        own = CRF().get_params()
+        assert {**own, **other.get_params()} == own
+        assert own.keys() - other.get_params() == {"tol", "n_jobs", "random_state"}
+
+    @pytest.mark.parametrize(
+        "params",
+        [
+            {"algorithm": "ap"},
+            {"c1": 0.1},
+            {"c1": "x"},
+            {"c2": 0},
+            {"c2": -1},
+            {"max_iterations": 0},
+            {"all_possible_states": False},
+            {"all_possible_transitions": False},
+            {"min_freq": -1},
+        ],
+        ids=str,
+    )
+    def test_what_is_refused(self, params):
+        crf = CRF().fit([[["a"]]], [["A"]])
+        before = vars(crf).copy()
+        (name,) = params
+        with pytest.raises(InvalidParameterError, match=f"'{name}' parameter of CRF"):
+            crf.set_params(**params).fit([[["a"]]], [["A"]])
+        assert vars(crf) == {**before, **params}
+
+    @pytest.mark.parametrize("name", ["epsilon", "model_filename", "keep_tempfiles"])
+    def test_what_has_no_effect(self, name):
+        with pytest.warns(UserWarning, match=f"without effect.*: {name}") as caught:
+            CRF(**{name: 1}).fit([[["a"]]], [["A"]])
+        assert caught[0].filename == __file__
+
+    def test_max_iterations(self):
+        X, y = random_sequences()
+        with pytest.warns(UserWarning, match="duality gap"):
+            crf = CRF(max_iterations=2).fit(X, y)
+        assert crf.estimator_.n_iter_ == 2
+
+    def test_held_out_data(self, capsys):
+        X, y = random_sequences()
+        crf = CRF(verbose=True).fit(X[:30], y[:30], X[30:], y[30:])
+        assert crf.dev_score_ == crf.score(X[30:], y[30:])
+        assert f"X_dev: {crf.dev_score_:.4f}" in capsys.readouterr().out
+        assert not hasattr(crf.fit(X, y), "dev_score_")
+        with pytest.raises(ValueError, match="both X_dev and y_dev"):
+            crf.fit(X, y, X_dev=X)
+
+    def test_what_is_not_a_list_of_sequences(self):
+        with pytest.raises(TypeError, match="table of numbers"):
+            CRF().fit(np.eye(3), ["A", "B", "A"])
+        with pytest.raises(ValueError, match="0 items"):
+            CRF().fit([], [])
+        with pytest.raises(ValueError, match="2 items in X, but 1 labels in y"):
+            CRF().fit([[["a"], ["b"]]], [["A"]])
+
+    @pytest.mark.parametrize(
+        "name", ["classes_", "attributes_", "num_attributes_", "state_features_"]
+    )
+    def test_not_fitted(self, name):
+        with pytest.raises(NotFittedError):
+            getattr(CRF(), name)
+        with pytest.raises(NotFittedError):
+            CRF().predict([])
+
+    def test_pickle_and_clone(self):
+        X, y = random_sequences()
+        crf = CRF(c2=0.1).fit(X, y)
+        again = pickle.loads(pickle.dumps(crf))
+        assert again.predict_marginals(X) == crf.predict_marginals(X)
+        assert clone(crf).get_params() == crf.get_params()
+        assert repr(crf) == "CRF(c2=0.1)"
+
+    def test_search_as_in_the_tutorial(self):
+        X, y = random_sequences()
+        labels = list(CRF().fit(X, y).classes_)
+        labels.remove("O")
+        search = RandomizedSearchCV(
+            CRF(algorithm="lbfgs", max_iterations=100, all_possible_transitions=True),
+            {"c2": expon(scale=0.5)},
+            cv=3,
+            n_iter=2,
+            random_state=0,
+            scoring=make_scorer(flat_f1_score, average="weighted", labels=labels),
+        ).fit(X, y)
+        assert 0 < search.best_score_ <= 1
+        assert cross_val_predict(CRF(), X, y, cv=2).shape == (len(X),)
+
+    def test_display(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert "CRF" in CRF().fit([[["a"]]], [["A"]])._repr_html_()
