@@ -27,9 +27,11 @@ from skcrf_sdca._inspection import InspectionMixin
 from skcrf_sdca._prediction import PredictionMixin
 from skcrf_sdca._trimming import TrimmingMixin
 from skcrf_sdca.callbacks import CallbackBridge, EpochPrinter
+from skcrf_sdca.constraints import OBSERVED
 from skcrf_sdca.kinds import TABLE, as_sequence_list
 from skcrf_sdca.problem import Problem
 from skcrf_sdca.solvers.base import Loop
+from skcrf_sdca.spans import SCHEMES
 
 _INSIDE = ("skcrf_sdca.", "sklearn.")
 
@@ -56,6 +58,7 @@ class BaseCRF(
         "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "transitions": [StrOptions({*SCHEMES, OBSERVED}), "array-like", None],
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -87,8 +90,9 @@ class BaseCRF(
         Raises
         ------
         ValueError, TypeError
-            If X and y do not fit together, hold NaN or infinity, or are of no known
-            kind; the message names the argument, the sequence and the item.
+            If X and y do not fit together, hold NaN or infinity, are of no known kind,
+            or break ``transitions``; the message names the argument, the sequence and
+            the item.
 
         Warns
         -----
@@ -119,7 +123,8 @@ class BaseCRF(
         loop.run()
         fitted = {**training.attributes, **_fitted_attributes(loop, solver.model.w)}
         if self.warm_start:
-            fitted["_warm_state"] = solver.state()
+            allowed = solver.problem.allowed
+            fitted["_warm_state"] = {**solver.state(), "allowed": allowed}
         self._forget_fit()
         vars(self).update(fitted)
         if complaint := loop.complaint():
@@ -134,7 +139,7 @@ class BaseCRF(
         for name, value in self.get_params().items():
             is_switch = "boolean" in self._parameter_constraints[name]
             is_bool = isinstance(value, bool) and not is_switch
-            if is_bool or value in (np.inf, -np.inf):
+            if is_bool or (isinstance(value, Real) and np.isinf(value)):
                 raise InvalidParameterError(
                     f"The {name!r} parameter of {type(self).__name__} must be a finite "
                     f"number. Got {value!r} instead."
@@ -148,6 +153,7 @@ class BaseCRF(
             self.alpha,
             sample_weight=training.sample_weight,
             boundaries=training.attributes["_input_kind"] != TABLE,
+            allowed=training.allowed,
             n_jobs=self.n_jobs,
         )
 
@@ -156,11 +162,14 @@ class BaseCRF(
         seed = check_random_state(getattr(self, "random_state", 0)).randint(
             2**32, size=4, dtype=np.uint32
         )
+        state = getattr(self, "_warm_state", None) if self.warm_start else None
+        if state is not None and state["allowed"] != problem.allowed:
+            raise ValueError(
+                "warm_start=True needs the same allowed transitions as in the last "
+                "fit; set warm_start=False to fit with others"
+            )
         return self._solver(
-            problem,
-            np.random.default_rng(seed),
-            state=getattr(self, "_warm_state", None) if self.warm_start else None,
-            **options,
+            problem, np.random.default_rng(seed), state=state, **options
         )
 
     def _forget_fit(self):
@@ -187,12 +196,17 @@ def _fitted_attributes(loop, w):
     problem = loop.solver.problem
     model = problem.new_model(w)
     last = loop.rows[-1]
+    start, end, transition = model.start, model.end, model.transition
+    if problem.allowed is not None:
+        start, end, transition = map(
+            np.add, (start, end, transition), problem.allowed.walls()
+        )
     return {
         "coef_": model.coef.T,
         "intercept_": model.intercept,
-        "start_": model.start,
-        "end_": model.end,
-        "transition_": model.transition,
+        "start_": start,
+        "end_": end,
+        "transition_": transition,
         "alpha_": problem.alpha,
         "gap_target_": loop.target,
         "n_iter_": len(loop.rows),

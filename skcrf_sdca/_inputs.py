@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from skcrf_sdca.constraints import Allowed, allowed_transitions, check_lengths
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.features import SequenceVectorizer
 from skcrf_sdca.kinds import (
@@ -45,6 +46,7 @@ class TrainingData:
         n sequences.
     labels : ndarray of shape (n_positions,), int32
     sample_weight : ndarray of shape (n,) or None
+    allowed : Allowed or None
     attributes : dict
         What a fitted estimator keeps of it: ``classes_``, ``n_features_in_``,
         ``_input_kind``, and where they exist ``vectorizer_``, ``feature_names_in_``.
@@ -53,6 +55,7 @@ class TrainingData:
     data: PackedSequences
     labels: np.ndarray
     sample_weight: np.ndarray | None
+    allowed: Allowed | None
     attributes: dict
 
 
@@ -62,7 +65,7 @@ def training_data(estimator, X, y, sample_weight):
     Parameters
     ----------
     estimator : BaseCRF
-        Named in messages; not changed.
+        Named in messages, asked for its ``transitions``; not changed.
     X : as `as_sequence_list` returns it
     y : list of n label lists, or array-like of shape (n,) if X is a table
     sample_weight : array-like of shape (n,) or None
@@ -95,7 +98,9 @@ def training_data(estimator, X, y, sample_weight):
         data = X if kind == PACKED else PackedSequences.from_sequences(list(X))
     classes, labels = _encode(y, data, kind)
     attributes |= {"classes_": classes, "n_features_in_": data.n_features}
-    return TrainingData(data, labels, _checked_weight(sample_weight, data), attributes)
+    weight = _checked_weight(sample_weight, data)
+    allowed = allowed_transitions(estimator.transitions, classes, labels, data.offsets)
+    return TrainingData(data, labels, weight, allowed, attributes)
 
 
 def prediction_data(estimator, X):
@@ -114,7 +119,8 @@ def prediction_data(estimator, X):
     Raises
     ------
     ValueError, TypeError
-        If X is not valid, or not of the kind and width seen in fit.
+        If X is not valid, not of the kind and width seen in fit, or has a sequence of a
+        length for which the transitions of the model allow no path.
     """
     X = as_sequence_list(X)
     name, fitted_kind = type(estimator).__name__, estimator._input_kind
@@ -144,6 +150,8 @@ def prediction_data(estimator, X):
             f"X has {data.n_features} features, but {name} is expecting "
             f"{estimator.n_features_in_} features as input."
         )
+    scores = estimator.start_, estimator.end_, estimator.transition_
+    check_lengths(Allowed.of_scores(*scores), data.lengths)
     return data
 
 

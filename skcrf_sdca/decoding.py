@@ -16,8 +16,8 @@ from skcrf_sdca.labels import split_rows
 def posterior(node_scores, transition, offsets=None, *, n_jobs=None):
     """Return the most probable label of each position, by the node marginals.
 
-    Of all paths this one has the largest expected number of right labels, but it need
-    not be a probable path, nor even a possible one.
+    Of all paths without a forbidden transition this one has the largest expected number
+    of right labels, but it need not be a probable path.
 
     Parameters
     ----------
@@ -38,8 +38,15 @@ def posterior(node_scores, transition, offsets=None, *, n_jobs=None):
     >>> posterior([[2.5, 2.0], [0.0, 0.0]], [[0.0, -9.0], [0.0, 0.0]])[0]
     array([1, 0], dtype=int32)
     """
-    node, log_z = oracle.node_marginals(node_scores, transition, offsets, n_jobs=n_jobs)
-    return node.argmax(axis=1).astype(np.int32), log_z
+    chains = oracle.as_chains(node_scores, transition, offsets)
+    node, log_z = oracle.node_marginals(*chains, n_jobs=n_jobs)
+    forbidden = [scores == -np.inf for scores in chains[:2]]
+    if not forbidden[1].any():
+        return node.argmax(axis=1).astype(np.int32), log_z
+    node[forbidden[0]] = -np.inf
+    walls = np.where(forbidden[1], -np.inf, 0.0)
+    paths, _ = oracle.viterbi(node, walls, chains[2], n_jobs=n_jobs)
+    return paths, log_z
 
 
 # Name -> function of (node_scores, transition, offsets) that returns the paths, end to

@@ -33,7 +33,22 @@ class SDCACRF(BaseCRF):
         Epochs at most; an epoch visits n sequences.
     tol : float, default=1e-4
         The fit stops when the duality gap is at most tol * P(0), where P(0) = mean
-        length * log(n_labels) is the objective of the empty model.
+        length * log(n_labels) is the objective of the empty model; with `transitions`,
+        the mean logarithm of the number of allowed paths.
+    transitions : str, ndarray or list of pairs, default=None
+        Which label may follow which; everything by default. Anything else has
+        probability 0, in training and in prediction.
+
+        * "BIO", "IOB1", "BIOES" or "BILOU": what the scheme allows, for labels such as
+          "B-PER" and "O". It also says which labels may begin and end a sequence.
+        * "observed": the transitions, first and last labels that y has.
+        * a bool array of shape (n_labels, n_labels), [from, to], in the order of
+          ``classes_``: True is allowed.
+        * pairs (from, to) of labels that are allowed. Where (None, label) is among
+          them, only labels so named may begin a sequence, and with (label, None) end
+          it. Pairs with labels that y does not have are ignored.
+
+        Labels in y that break the rule are an error.
     sampling : {"gap", "gap_importance", "importance", "uniform", "max"}, default="gap"
         What the next sequence is drawn by: its duality gap when last visited, its
         radius ("importance"), their product, nothing, or always the largest gap.
@@ -46,8 +61,9 @@ class SDCACRF(BaseCRF):
     step : float in (0, 1], default=None
         The step of ``line_search="fixed"``; not used otherwise.
     init_smoothing : float in (0, 1], default=1e-6
-        Share of the uniform distribution in the first marginals, the rest being the
-        labels themselves. Larger shares start further from the optimum.
+        Share of the uniform distribution over the allowed paths in the first marginals,
+        the rest being the labels themselves. Larger shares start further from the
+        optimum.
     dual_dtype : {"auto", "float32", "float64"}, default="auto"
         Precision of the stored edge marginals, which are nearly all of the memory. The
         certificate is exact with both, but in float32 rounding keeps the gap above some
@@ -69,7 +85,8 @@ class SDCACRF(BaseCRF):
     coef_ : ndarray of shape (n_labels, n_features_in_)
     intercept_, start_, end_ : ndarrays of shape (n_labels,)
     transition_ : ndarray of shape (n_labels, n_labels)
-        Score of label [from, to].
+        Score of label [from, to]; like start_ and end_, -inf where `transitions`
+        forbids.
     n_features_in_ : int
         Features of a position, after vectorizing.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -142,6 +159,7 @@ class SDCACRF(BaseCRF):
         *,
         max_iter=100,
         tol=1e-4,
+        transitions=None,
         sampling="gap",
         sampling_mix=0.8,
         line_search="newton",
@@ -157,6 +175,7 @@ class SDCACRF(BaseCRF):
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
+        self.transitions = transitions
         self.sampling = sampling
         self.sampling_mix = sampling_mix
         self.line_search = line_search
@@ -192,7 +211,22 @@ class SAGNUSCRF(BaseCRF):
         Epochs at most; an epoch visits n sequences.
     tol : float, default=1e-4
         The fit stops when the duality gap is at most tol * P(0), where P(0) = mean
-        length * log(n_labels) is the objective of the empty model.
+        length * log(n_labels) is the objective of the empty model; with `transitions`,
+        the mean logarithm of the number of allowed paths.
+    transitions : str, ndarray or list of pairs, default=None
+        Which label may follow which; everything by default. Anything else has
+        probability 0, in training and in prediction.
+
+        * "BIO", "IOB1", "BIOES" or "BILOU": what the scheme allows, for labels such as
+          "B-PER" and "O". It also says which labels may begin and end a sequence.
+        * "observed": the transitions, first and last labels that y has.
+        * a bool array of shape (n_labels, n_labels), [from, to], in the order of
+          ``classes_``: True is allowed.
+        * pairs (from, to) of labels that are allowed. Where (None, label) is among
+          them, only labels so named may begin a sequence, and with (label, None) end
+          it. Pairs with labels that y does not have are ignored.
+
+        Labels in y that break the rule are an error.
     sampling : {"lipschitz", "uniform"}, default="lipschitz"
         "lipschitz" is SAG-NUS*: a constant for each sequence, by which the next one is
         drawn among those seen. "uniform" is SAG: one constant, uniform draws.
@@ -220,7 +254,8 @@ class SAGNUSCRF(BaseCRF):
     coef_ : ndarray of shape (n_labels, n_features_in_)
     intercept_, start_, end_ : ndarrays of shape (n_labels,)
     transition_ : ndarray of shape (n_labels, n_labels)
-        Score of label [from, to].
+        Score of label [from, to]; like start_ and end_, -inf where `transitions`
+        forbids.
     n_features_in_ : int
         Features of a position, after vectorizing.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -280,6 +315,7 @@ class SAGNUSCRF(BaseCRF):
         *,
         max_iter=100,
         tol=1e-4,
+        transitions=None,
         sampling="lipschitz",
         sampling_mix=0.5,
         line_search_skipping=True,
@@ -292,6 +328,7 @@ class SAGNUSCRF(BaseCRF):
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
+        self.transitions = transitions
         self.sampling = sampling
         self.sampling_mix = sampling_mix
         self.line_search_skipping = line_search_skipping
@@ -323,7 +360,22 @@ class OEGCRF(BaseCRF):
         Epochs at most; an epoch visits n sequences.
     tol : float, default=1e-4
         The fit stops when the duality gap is at most tol * P(0), where P(0) = mean
-        length * log(n_labels) is the objective of the empty model.
+        length * log(n_labels) is the objective of the empty model; with `transitions`,
+        the mean logarithm of the number of allowed paths.
+    transitions : str, ndarray or list of pairs, default=None
+        Which label may follow which; everything by default. Anything else has
+        probability 0, in training and in prediction.
+
+        * "BIO", "IOB1", "BIOES" or "BILOU": what the scheme allows, for labels such as
+          "B-PER" and "O". It also says which labels may begin and end a sequence.
+        * "observed": the transitions, first and last labels that y has.
+        * a bool array of shape (n_labels, n_labels), [from, to], in the order of
+          ``classes_``: True is allowed.
+        * pairs (from, to) of labels that are allowed. Where (None, label) is among
+          them, only labels so named may begin a sequence, and with (label, None) end
+          it. Pairs with labels that y does not have are ignored.
+
+        Labels in y that break the rule are an error.
     sampling : {"gap", "gap_importance", "importance", "uniform", "max"}, default="gap"
         What the next sequence is drawn by: its duality gap when last visited, its
         radius ("importance"), their product, nothing, or always the largest gap.
@@ -352,7 +404,8 @@ class OEGCRF(BaseCRF):
     coef_ : ndarray of shape (n_labels, n_features_in_)
     intercept_, start_, end_ : ndarrays of shape (n_labels,)
     transition_ : ndarray of shape (n_labels, n_labels)
-        Score of label [from, to].
+        Score of label [from, to]; like start_ and end_, -inf where `transitions`
+        forbids.
     n_features_in_ : int
         Features of a position, after vectorizing.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -411,6 +464,7 @@ class OEGCRF(BaseCRF):
         *,
         max_iter=100,
         tol=1e-4,
+        transitions=None,
         sampling="gap",
         sampling_mix=0.8,
         step_init=0.7,
@@ -423,6 +477,7 @@ class OEGCRF(BaseCRF):
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
+        self.transitions = transitions
         self.sampling = sampling
         self.sampling_mix = sampling_mix
         self.step_init = step_init
@@ -452,7 +507,22 @@ class LBFGSCRF(BaseCRF):
         Iterations at most.
     tol : float, default=1e-4
         The fit stops when the duality gap is at most tol * P(0), where P(0) = mean
-        length * log(n_labels) is the objective of the empty model.
+        length * log(n_labels) is the objective of the empty model; with `transitions`,
+        the mean logarithm of the number of allowed paths.
+    transitions : str, ndarray or list of pairs, default=None
+        Which label may follow which; everything by default. Anything else has
+        probability 0, in training and in prediction.
+
+        * "BIO", "IOB1", "BIOES" or "BILOU": what the scheme allows, for labels such as
+          "B-PER" and "O". It also says which labels may begin and end a sequence.
+        * "observed": the transitions, first and last labels that y has.
+        * a bool array of shape (n_labels, n_labels), [from, to], in the order of
+          ``classes_``: True is allowed.
+        * pairs (from, to) of labels that are allowed. Where (None, label) is among
+          them, only labels so named may begin a sequence, and with (label, None) end
+          it. Pairs with labels that y does not have are ignored.
+
+        Labels in y that break the rule are an error.
     warm_start : bool, default=False
         Start the next fit from the weights of the last.
     n_jobs : int, default=None
@@ -467,7 +537,8 @@ class LBFGSCRF(BaseCRF):
     coef_ : ndarray of shape (n_labels, n_features_in_)
     intercept_, start_, end_ : ndarrays of shape (n_labels,)
     transition_ : ndarray of shape (n_labels, n_labels)
-        Score of label [from, to].
+        Score of label [from, to]; like start_ and end_, -inf where `transitions`
+        forbids.
     n_features_in_ : int
         Features of a position, after vectorizing.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -511,6 +582,7 @@ class LBFGSCRF(BaseCRF):
         *,
         max_iter=1000,
         tol=1e-4,
+        transitions=None,
         warm_start=False,
         n_jobs=None,
         verbose=0,
@@ -518,6 +590,7 @@ class LBFGSCRF(BaseCRF):
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
+        self.transitions = transitions
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

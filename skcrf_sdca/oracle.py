@@ -3,6 +3,8 @@
 The recursions are compiled. All functions take ``node_scores`` (n_positions, n_labels)
 and ``transition`` (n_labels, n_labels), indexed [from, to], with chain i at the
 positions ``offsets[i]:offsets[i + 1]``; without ``offsets`` the rows are one chain.
+A score of -inf forbids: what is forbidden has probability 0, and log Z is -inf for a
+chain of which every path is forbidden.
 Results do not depend on ``n_jobs``, to the last bit.
 """
 
@@ -53,7 +55,8 @@ def log_partition(node_scores, transition, offsets=None, *, n_jobs=None):
     Parameters
     ----------
     node_scores : array-like of shape (n_positions, n_labels)
-        Finite scores, in nats.
+        Scores in nats, finite or -inf. A -inf between the ends of a chain has it done
+        in the log domain, which takes some ten times as long.
     transition : array-like of shape (n_labels, n_labels)
     offsets : array-like of shape (n + 1,), default=None
     n_jobs : int, default=None
@@ -62,7 +65,7 @@ def log_partition(node_scores, transition, offsets=None, *, n_jobs=None):
     Returns
     -------
     log_partition : ndarray of shape (n,)
-        0 for a chain without positions.
+        0 for a chain without positions, -inf for one without an allowed path.
 
     Examples
     --------
@@ -91,6 +94,7 @@ def marginals(node_scores, transition, offsets=None, *, n_jobs=None):
     Returns
     -------
     marginals : Marginals
+        All 0 for a chain without an allowed path.
     log_partition : ndarray of shape (n,)
 
     Examples
@@ -213,6 +217,7 @@ def viterbi(node_scores, transition, offsets=None, *, n_jobs=None):
     paths : ndarray of shape (n_positions,), int32
         The paths of all chains, end to end.
     scores : ndarray of shape (n,)
+        -inf for a chain without an allowed path, whose labels then mean nothing.
 
     Examples
     --------

@@ -61,6 +61,9 @@ class Problem:
         Not negative, with a positive sum; only their ratios count.
     boundaries : bool, default=True
         Whether start, end and transition weights exist.
+    allowed : Allowed, default=None
+        What is not allowed has probability 0 under every w, and its weights, which do
+        not count, are 0; None if nothing is forbidden.
     n_jobs : int, default=None
         Threads of the full passes.
 
@@ -77,7 +80,8 @@ class Problem:
     mean_length : float
         sum_i c_i T_i.
     initial_primal : float
-        P(0) = mean_length * log n_labels.
+        P(0) = sum_i c_i log(number of allowed paths of length T_i), which is
+        mean_length * log n_labels if nothing is forbidden.
     """
 
     def __init__(
@@ -89,6 +93,7 @@ class Problem:
         *,
         sample_weight=None,
         boundaries=True,
+        allowed=None,
         n_jobs=None,
     ):
         weight = np.ones(len(data)) if sample_weight is None else sample_weight
@@ -98,12 +103,15 @@ class Problem:
         self.n_labels = n_labels
         self.alpha = 1.0 / weight.sum() if alpha == "auto" else float(alpha)
         self.boundaries = boundaries
+        self.allowed = allowed
         self.n_jobs = n_jobs
         self.scale = self.weight / self.alpha
         self.rows = FeatureRows(data.X)
         self.offsets = data.offsets
         self.mean_length = self.weight @ data.lengths
         self.initial_primal = self.mean_length * np.log(n_labels)
+        if allowed is not None:
+            self.initial_primal = self.weight @ allowed.log_counts(data.lengths)
         self.edge_counts = self._count_edges()
 
     @property
@@ -170,6 +178,10 @@ class Problem:
             self.rows, self.offsets, model.weights(), begin, end
         )
         return scores, model.transition, offsets
+
+    def _allowed(self, *chains):
+        """Return chains with -inf where something is forbidden, for the oracle."""
+        return chains if self.allowed is None else self.allowed.forbid(*chains)
 
     def _losses(self, log_partition, begin, end, scores, transition, offsets):
         """Return log Z_i - score_i(y_i) of sequences begin <= i < end."""
@@ -248,7 +260,7 @@ class Problem:
     def _primal_pass(self, model, begin, end):
         """Return chains, log Z_i and losses of sequences begin <= i < end."""
         chains = self._scores(model, begin, end)
-        log_partition = oracle.log_partition(*chains)
+        log_partition = oracle.log_partition(*self._allowed(*chains))
         return chains, log_partition, self._losses(log_partition, begin, end, *chains)
 
     def _of_nodes(self, node, begin, end, scores):
@@ -277,7 +289,7 @@ class Problem:
         def run(begin, end):
             chains = self._scores(model, begin, end)
             node, edges, log_partition = oracle.expectations(
-                *chains, self.weight[begin:end]
+                *self._allowed(*chains), self.weight[begin:end]
             )
             return node, edges, self._losses(log_partition, begin, end, *chains)
 

@@ -17,7 +17,7 @@ LAYERS = [
     ["pipeline", "text"],
     ["union"],
     ["oracle", "metrics"],
-    ["decoding", "model"],
+    ["decoding", "model", "constraints"],
     ["problem"],
     ["samplers"],
     ["solvers.base"],

@@ -13,12 +13,20 @@ cdef class Workspace:
     cdef double* exp_transition      # (K, K) exp(transition - transition_max)
     cdef double* exp_transition_t    # (K, K) its transpose
     cdef double* edge                # (K, K)
-    cdef const double* transition    # (K, K) borrowed
+    cdef double* walled              # (K, K) transition + walls
+    cdef double* first               # (K,) first row of node scores + walls
+    cdef double* last                # (K,) last row of node scores + walls
+    cdef const double* transition    # (K, K) borrowed, or walled
     cdef double transition_max
-    cdef double transition_spread
+    cdef double transition_spread    # of the allowed ones
+    cdef double largest_spread       # that the scaled domain bears
+    cdef bint has_walls              # whether anything is forbidden
+    cdef const double[::1] walls     # 0 or -inf: transitions (K, K), starts, ends (K,)
     cdef bint in_logs                # whether forward and message are logarithms
 
     cdef void set_transition(self, const double* transition) noexcept nogil
+    cdef void take_ends(
+        self, const double* node_scores, Py_ssize_t length) noexcept nogil
 
 
 cdef double log_partition(

@@ -6,25 +6,53 @@ A chain of T positions and K labels is given by node_scores (T, K) and transitio
 exponential of its score. Owns the recursions, on pointers, with a Workspace that is
 allocated once; the loops over many chains are in _chains.pyx.
 
+A score of -inf forbids. A Workspace can forbid too: the solvers keep their weights
+finite, and have the workspace add the -inf of transitions, first and last labels that
+are not allowed. What is forbidden gets a marginal of exactly 0, and log Z is -inf if
+every path is forbidden.
+
 Everything runs first in the scaled probability domain, where TK + K^2 exponentials
 are enough. That is right as long as no exponential can underflow and later turn out to
 have mattered, which a check of the scales alone would not see: the spread of the scores
 at any position and the spread of the transitions must not exceed LARGEST_SPREAD
 together. Then every forward and backward number is at least exp(-LARGEST_SPREAD) / K,
-and keeps its relative precision. Other chains are done in the log domain with row-wise
-maxima, which is right for any finite scores.
+and keeps its relative precision.
+
+With forbidden transitions the spreads are those of the allowed scores, and a label may
+be reached only through labels that are themselves improbable. Let every label be
+reached from every other in exactly r steps (r = 1 if nothing is forbidden; it exists if
+the allowed transitions are irreducible and aperiodic). Of the labels r positions back
+one has at least 1/K of the mass, a path from it to any label weighs at least
+exp(-r (spread + spread of the transitions)), and each scale on the way is at most K.
+So a forward number that is not 0 is at least that, over K^r; the backward numbers are
+the same turned round, and their largest is at most the inverse. Fewer than r positions
+from an end, where some labels cannot be reached at all, the same holds for the shorter
+paths to those that can. Hence the two spreads may add up to
+
+    ( LARGEST_SPREAD - (r - 1) log K ) / r.
+
+The same holds if r steps lead to the same labels from wherever they can be made at all,
+but for more steps. Labels from which they cannot be made may have nearly all of the
+mass, and lose it within r steps; to labels that are not led to, which have none, the
+backward numbers and one step more still give some. Then 2 r + 1 stands for r.
+
+Other chains are done in the log domain with row-wise maxima, which is right for any
+scores but +inf: those with larger spreads, with a -inf between the ends, or without an
+r up to MAX_POWER.
 """
 
-from libc.math cimport NAN, exp, log
+from libc.math cimport INFINITY, NAN, exp, log
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from skcrf_sdca._kernels import PLAIN_LOOPS
 
-from ._math cimport logsumexp, maximum, minimum, total
+from ._math cimport finite_minimum, logsumexp, maximum, minimum, total
 from ._vecmath cimport (
     add_outer, axpy, row_times_matrix, scale_matrix, vexp,
 )
+
+import numpy as np
 
 cdef extern from "maxplus.h" nogil:
     void skcrf_row_plus_matrix_clones(
@@ -40,18 +68,52 @@ row_plus_matrix = (
 
 # exp(-600) / K is far above the smallest double, exp(-708).
 cdef double LARGEST_SPREAD = 600.0
+cdef int MAX_POWER = 8
+
+
+def mixing_power(transition):
+    """Return how many steps make labels independent of those before.
+
+    Parameters
+    ----------
+    transition : ndarray of shape (n_labels, n_labels), bool
+        Which transitions are allowed, [from, to].
+
+    Returns
+    -------
+    power : int
+        The least r for which all entries of transition^r are positive, or 2 r + 1 for
+        the least r for which they are but for rows and columns of zeros; 0 if there is
+        no r up to MAX_POWER.
+    """
+    step = np.asarray(transition, dtype=np.float32)
+    reached = step
+    for power in range(1, MAX_POWER + 1):
+        can_go_on, led_to = reached.any(axis=1), reached.any(axis=0)
+        if ((reached > 0) == np.outer(can_go_on, led_to)).all():
+            return power if reached.all() else 2 * power + 1
+        reached = np.minimum(reached @ step, 1.0)
+    return 0
 
 
 cdef class Workspace:
-    """Buffers for chains of up to ``max_length`` positions and ``n_labels`` labels."""
+    """Buffers for chains of up to ``max_length`` positions and ``n_labels`` labels.
 
-    def __cinit__(self, Py_ssize_t max_length, Py_ssize_t n_labels):
+    Parameters
+    ----------
+    max_length, n_labels : int
+    allowed : tuple, default=None
+        Bool arrays start (n_labels,), end (n_labels,) and transition (n_labels,
+        n_labels); None if nothing is forbidden but by -inf in node scores.
+    """
+
+    def __cinit__(self, Py_ssize_t max_length, Py_ssize_t n_labels, allowed=None):
         cdef Py_ssize_t block, matrix = n_labels * n_labels
         self.max_length = max(max_length, 1)
         self.n_labels = n_labels
         block = self.max_length * n_labels
         self.arena = <double*> malloc(
-            (3 * block + self.max_length + n_labels + 3 * matrix) * sizeof(double)
+            (3 * block + self.max_length + 3 * n_labels + 4 * matrix) * sizeof(double)
         )
         if self.arena == NULL:
             raise MemoryError(
@@ -66,7 +128,27 @@ cdef class Workspace:
         self.exp_transition = self.row + n_labels
         self.exp_transition_t = self.exp_transition + matrix
         self.edge = self.exp_transition_t + matrix
+        self.walled = self.edge + matrix
+        self.first = self.walled + matrix
+        self.last = self.first + n_labels
         self.transition = NULL
+        self.largest_spread = LARGEST_SPREAD
+        self.has_walls = allowed is not None
+        if self.has_walls:
+            self.build_walls(allowed, n_labels)
+
+    def build_walls(self, allowed, n_labels):
+        """Take what is allowed, and find the spread that the scaled domain bears."""
+        start, end, transition = allowed
+        masks = np.concatenate([np.ravel(transition), start, end])
+        self.walls = np.where(masks, 0.0, -np.inf)
+        power = mixing_power(transition)
+        # No spread is at most NaN.
+        self.largest_spread = NAN
+        if power > 0:
+            self.largest_spread = (
+                LARGEST_SPREAD - (power - 1) * np.log(n_labels)
+            ) / power
 
     def __dealloc__(self):
         free(self.arena)
@@ -74,13 +156,54 @@ cdef class Workspace:
     cdef void set_transition(self, const double* transition) noexcept nogil:
         """Take the transition scores of the next chains; the pointer is kept."""
         cdef Py_ssize_t j, k, n = self.n_labels
+        if self.has_walls:
+            for k in range(n * n):
+                self.walled[k] = transition[k] + self.walls[k]
+            transition = self.walled
         self.transition = transition
         self.transition_max = maximum(transition, n * n)
-        self.transition_spread = self.transition_max - minimum(transition, n * n)
+        self.transition_spread = self.transition_max - finite_minimum(transition, n * n)
         vexp(transition, self.transition_max, self.exp_transition, n * n)
+        if self.has_walls:
+            forbid(transition, self.exp_transition, n * n)
         for j in range(n):
             for k in range(n):
                 self.exp_transition_t[k * n + j] = self.exp_transition[j * n + k]
+
+    cdef void take_ends(
+        self, const double* node_scores, Py_ssize_t length
+    ) noexcept nogil:
+        """Add the walls to copies of the first and the last row of node scores."""
+        cdef Py_ssize_t k, n = self.n_labels
+        cdef const double* start = &self.walls[n * n]
+        cdef const double* end = start + n
+        cdef const double* last = node_scores + (length - 1) * n
+        for k in range(n):
+            self.first[k] = node_scores[k] + start[k]
+            self.last[k] = last[k] + end[k]
+            if length == 1:
+                self.first[k] += end[k]
+
+
+cdef inline const double* scores_at(
+    Workspace work, const double* node_scores, Py_ssize_t t, Py_ssize_t length
+) noexcept nogil:
+    """Return the node scores at position t, with the walls of the ends."""
+    if work.has_walls and t == 0:
+        return work.first
+    if work.has_walls and t == length - 1:
+        return work.last
+    return node_scores + t * work.n_labels
+
+
+cdef void forbid(
+    const double* scores, double* exponentials, Py_ssize_t n
+) noexcept nogil:
+    """Write 0 for the exponential of each score that is -inf."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        if scores[k] == -INFINITY:
+            exponentials[k] = 0.0
 
 
 # Forward: forward_t[k] = emission_t[k] sum_j forward_{t-1}[j] E[j, k] / scale_t, with
@@ -93,17 +216,24 @@ cdef double scaled_forward(
 ) noexcept nogil:
     """Return log Z, or NaN where the scaled domain does not hold."""
     cdef Py_ssize_t t, k, n = work.n_labels
-    cdef double shift, spread, scale, value = 0.0
+    cdef double shift, least, scale, value = 0.0
+    cdef const double* scores
     cdef double* emission
     cdef double* row
     for t in range(length):
+        scores = scores_at(work, node_scores, t, length)
         emission = work.emission + t * n
         row = work.forward + t * n
-        shift = maximum(node_scores + t * n, n)
-        spread = shift - minimum(node_scores + t * n, n)
-        if not (spread + work.transition_spread <= LARGEST_SPREAD):
+        shift = maximum(scores, n)
+        if 0 < t < length - 1:
+            least = minimum(scores, n)
+        else:
+            least = finite_minimum(scores, n)
+        if not (shift - least + work.transition_spread <= work.largest_spread):
             return NAN
-        vexp(node_scores + t * n, shift, emission, n)
+        vexp(scores, shift, emission, n)
+        if t == 0 or t == length - 1:
+            forbid(scores, emission, n)
         if t == 0:
             memcpy(row, emission, n * sizeof(double))
         else:
@@ -112,6 +242,8 @@ cdef double scaled_forward(
                 row[k] *= emission[k]
             shift += work.transition_max
         scale = total(row, n)
+        if scale == 0.0:
+            return -INFINITY
         for k in range(n):
             row[k] /= scale
         work.scale[t] = scale
@@ -153,16 +285,20 @@ cdef double log_forward(
     """Return log Z; forward rows in the log domain."""
     cdef Py_ssize_t t, j, k, n = work.n_labels
     cdef double value = 0.0
+    cdef const double* scores
     cdef double* row
     for t in range(length):
+        scores = scores_at(work, node_scores, t, length)
         row = work.forward + t * n
         for k in range(n):
-            row[k] = node_scores[t * n + k]
+            row[k] = scores[k]
             if t > 0:
                 for j in range(n):
                     work.row[j] = row[j - n] + work.transition[j * n + k]
                 row[k] += logsumexp(work.row, n)
         work.scale[t] = logsumexp(row, n)
+        if work.scale[t] == -INFINITY:
+            return -INFINITY
         for k in range(n):
             row[k] -= work.scale[t]
         value += work.scale[t]
@@ -178,15 +314,17 @@ cdef void log_backward(
     double* node,                   # out, (T, K)
 ) noexcept nogil:
     cdef Py_ssize_t t, j, k, n = work.n_labels
+    cdef const double* scores
     cdef double* message
     cdef double* backward = work.emission
     for k in range(n):
         backward[k] = 0.0
     for t in range(length - 1, -1, -1):
+        scores = scores_at(work, node_scores, t, length)
         message = work.message + t * n
         for k in range(n):
             node[t * n + k] = exp(work.forward[t * n + k] + backward[k])
-            message[k] = node_scores[t * n + k] + backward[k] - work.scale[t]
+            message[k] = scores[k] + backward[k] - work.scale[t]
         if t > 0:
             for j in range(n):
                 for k in range(n):
@@ -236,7 +374,10 @@ cdef double log_partition(
     Workspace work, const double* node_scores, Py_ssize_t length
 ) noexcept nogil:
     """Return log Z of one chain: a forward pass only. 0 for T = 0."""
-    cdef double value = scaled_forward(work, node_scores, length)
+    cdef double value
+    if work.has_walls and length > 0:
+        work.take_ends(node_scores, length)
+    value = scaled_forward(work, node_scores, length)
     if value != value:
         value = log_forward(work, node_scores, length)
     return value
@@ -250,15 +391,23 @@ cdef double forward_backward(
     double* edge,                   # out, (T - 1, K, K), or NULL
     double* edge_sum,               # out, (K, K), or NULL
 ) noexcept nogil:
-    """Fill the marginals of one chain; return log Z, NaN if a score is not finite.
+    """Fill the marginals of one chain; return log Z, NaN if a score is +inf.
 
-    The edges can be had one by one with `write_edge` until the next chain.
+    The edges can be had one by one with `write_edge` until the next chain, unless log Z
+    is -inf: then all marginals are 0.
     """
     cdef Py_ssize_t t, n = work.n_labels
-    cdef double value = scaled_forward(work, node_scores, length)
+    cdef double value
+    if work.has_walls and length > 0:
+        work.take_ends(node_scores, length)
+    value = scaled_forward(work, node_scores, length)
     work.in_logs = value != value
     if work.in_logs:
         value = log_forward(work, node_scores, length)
+    if value == -INFINITY:
+        clear(length, n, node, edge, edge_sum)
+        return value
+    if work.in_logs:
         log_backward(work, node_scores, length, node)
     else:
         scaled_backward(work, length, node)
@@ -268,6 +417,17 @@ cdef double forward_backward(
     if edge_sum != NULL:
         sum_edges(work, length, edge_sum)
     return value
+
+
+cdef void clear(
+    Py_ssize_t length, Py_ssize_t n, double* node, double* edge, double* edge_sum
+) noexcept nogil:
+    """Write 0 for all marginals."""
+    memset(node, 0, length * n * sizeof(double))
+    if edge != NULL:
+        memset(edge, 0, (length - 1) * n * n * sizeof(double))
+    if edge_sum != NULL:
+        memset(edge_sum, 0, n * n * sizeof(double))
 
 
 # The max-plus twin of the forward recursion:
@@ -281,20 +441,25 @@ cdef double viterbi(
     Py_ssize_t length,
     int* path,                      # out, (T,)
 ) noexcept nogil:
-    """Fill the path of highest score and return that score."""
+    """Fill the path of highest score and return that score, -inf if there is none."""
     cdef Py_ssize_t t, k, n = work.n_labels
+    cdef const double* scores
     cdef double* row
     cdef double* reached
     cdef double* last = work.forward + (length - 1) * n
     if length == 0:
         return 0.0
-    memcpy(work.forward, node_scores, n * sizeof(double))
+    if work.has_walls:
+        work.take_ends(node_scores, length)
+    scores = scores_at(work, node_scores, 0, length)
+    memcpy(work.forward, scores, n * sizeof(double))
     for t in range(1, length):
+        scores = scores_at(work, node_scores, t, length)
         row = work.forward + t * n
         reached = work.message + t * n
         row_plus_matrix(row - n, work.transition, reached, n)
         for k in range(n):
-            row[k] = reached[k] + node_scores[t * n + k]
+            row[k] = reached[k] + scores[k]
     path[length - 1] = 0
     for k in range(1, n):
         if last[k] > last[path[length - 1]]:

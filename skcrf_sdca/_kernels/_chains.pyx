@@ -12,6 +12,8 @@ from libc.string cimport memcpy
 from ._chain cimport Workspace, forward_backward, log_partition, viterbi
 from ._vecmath cimport Stored, axpy, doubles, skip, vfollow, vxlogx
 
+import numpy as np
+
 ctypedef fused real:
     float
     double
@@ -31,7 +33,7 @@ def log_partitions(
 ):
     """Write log Z of the chains begin <= i < end."""
     cdef Py_ssize_t i, n = transition.shape[0]
-    cdef Workspace work = workspace_for(offsets, begin, end, n)
+    cdef Workspace work = workspace_for(offsets, begin, end, transition)
     cdef const double* scores = row_pointer(node_scores)
     with nogil:
         work.set_transition(&transition[0, 0])
@@ -53,7 +55,7 @@ def marginals(
 ):
     """Write the marginals and log Z of the chains begin <= i < end."""
     cdef Py_ssize_t i, n = transition.shape[0]
-    cdef Workspace work = workspace_for(offsets, begin, end, n)
+    cdef Workspace work = workspace_for(offsets, begin, end, transition)
     cdef const double* scores = row_pointer(node_scores)
     cdef double* node_out = <double*> row_pointer(node)
     cdef double* edge_out = &edge[0, 0, 0] if edge.shape[0] > 0 else NULL
@@ -76,7 +78,7 @@ def node_marginals(
 ):
     """Write the node marginals and log Z of the chains begin <= i < end."""
     cdef Py_ssize_t i, n = transition.shape[0]
-    cdef Workspace work = workspace_for(offsets, begin, end, n)
+    cdef Workspace work = workspace_for(offsets, begin, end, transition)
     cdef const double* scores = row_pointer(node_scores)
     cdef double* node_out = <double*> row_pointer(node)
     with nogil:
@@ -102,7 +104,7 @@ def expectations(
     times the sum of the edge marginals of each to ``edge_total``.
     """
     cdef Py_ssize_t i, n = transition.shape[0]
-    cdef Workspace work = workspace_for(offsets, begin, end, n)
+    cdef Workspace work = workspace_for(offsets, begin, end, transition)
     cdef double[:, ::1] edge_sum = cython_array(
         shape=(n, n), itemsize=sizeof(double), format="d"
     )
@@ -215,7 +217,7 @@ def best_paths(
 ):
     """Write the best paths and their scores, for the chains begin <= i < end."""
     cdef Py_ssize_t i, n = transition.shape[0]
-    cdef Workspace work = workspace_for(offsets, begin, end, n)
+    cdef Workspace work = workspace_for(offsets, begin, end, transition)
     cdef const double* scores = row_pointer(node_scores)
     cdef int* first = &paths[0] if paths.shape[0] > 0 else NULL
     with nogil:
@@ -228,10 +230,15 @@ def best_paths(
 
 
 cdef Workspace workspace_for(
-    const long long[::1] offsets, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t n_labels
+    const long long[::1] offsets, Py_ssize_t begin, Py_ssize_t end,
+    const double[:, ::1] transition,        # in, (K, K), -inf where forbidden
 ):
     """Return a workspace for the longest of the chains begin <= i < end."""
     cdef Py_ssize_t i, longest = 0
     for i in range(begin, end):
         longest = max(longest, offsets[i + 1] - offsets[i])
-    return Workspace(longest, n_labels)
+    allowed = np.asarray(transition) != -np.inf
+    if allowed.all():
+        return Workspace(longest, len(allowed))
+    anywhere = np.ones(len(allowed), dtype=bool)
+    return Workspace(longest, len(allowed), (anywhere, anywhere, allowed))

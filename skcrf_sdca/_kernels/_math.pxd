@@ -23,6 +23,16 @@ cdef inline double minimum(const double* x, Py_ssize_t n) noexcept nogil:
     return least
 
 
+cdef inline double finite_minimum(const double* x, Py_ssize_t n) noexcept nogil:
+    """Return min_i x[i] over those that are not -inf, and inf for none."""
+    cdef double least = INFINITY
+    cdef Py_ssize_t i
+    for i in range(n):
+        if -INFINITY < x[i] < least:
+            least = x[i]
+    return least
+
+
 cdef inline double total(const double* x, Py_ssize_t n) noexcept nogil:
     """Return sum_i x[i]."""
     cdef double value = 0.0
@@ -38,7 +48,8 @@ cdef inline double logsumexp(const double* x, Py_ssize_t n) noexcept nogil:
     cdef double value = 0.0
     cdef Py_ssize_t i
     if shift == -INFINITY:
-        return shift
+        # NaN if there is one.
+        return total(x, n)
     for i in range(n):
         value += exp(x[i] - shift)
     return shift + log(value)

@@ -55,6 +55,8 @@ cdef class OEGKernel(DualVisitor):
         H(mu_i): changed in place.
     step : ndarray of shape (n,)
         eta_i of the next visit: changed in place.
+    allowed : tuple, default=None
+        See `Workspace`.
 
     Attributes
     ----------
@@ -81,14 +83,14 @@ cdef class OEGKernel(DualVisitor):
 
     def __init__(
         self, rows, weights, offsets, scale, gaps, sampler, *, theta_node, theta_edge,
-        node, edge_sums, entropy, step,
+        node, edge_sums, entropy, step, allowed=None,
     ):
         super().__init__(rows, weights, offsets, scale, gaps, sampler)
         self.theta_node, self.theta_edge = theta_node, theta_edge
         self.node, self.edge_sums = node, edge_sums
         self.entropy, self.step = entropy, step
         self.max_halvings = 2
-        self.work = Workspace(self.longest, self.n_labels)
+        self.work = Workspace(self.longest, self.n_labels, allowed)
         n_node, matrix = self.longest * self.n_labels, self.n_labels * self.n_labels
         # Not empty: `marginalise` multiplies by 0 what stands here.
         self.scores = np.zeros(n_node)

@@ -157,7 +157,7 @@ def random_paths(
     From the last position backwards, y_{t-1} in proportion to edge_t[., y_t].
     """
     cdef Py_ssize_t i, t, d, length, n = transition.shape[0]
-    cdef Workspace work = workspace_for(offsets, begin, end, n)
+    cdef Workspace work = workspace_for(offsets, begin, end, transition)
     cdef double[:, ::1] node = cython_array((work.max_length, n), sizeof(double), "d")
     cdef double[:, ::1] edge = cython_array((n, n), sizeof(double), "d")
     cdef const double* scores = row_pointer(node_scores)

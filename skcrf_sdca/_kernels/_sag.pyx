@@ -15,7 +15,7 @@ step follows from the Lipschitz constants L_i of the gradients of the losses n c
 f_i = log Z_i - score_i(y_i), for which the visit searches along the gradient.
 """
 
-from libc.math cimport fabs
+from libc.math cimport fabs, isfinite
 from libc.string cimport memcpy
 
 from ._chain cimport Workspace, forward_backward, log_partition
@@ -53,6 +53,8 @@ cdef class SAGKernel(Visitor):
         Edge marginals of mu, summed over each sequence: changed in place.
     saga : bool
         Whether the steps are those of SAGA: unbiased, and a third as long.
+    allowed : tuple, default=None
+        See `Workspace`.
 
     Attributes
     ----------
@@ -84,7 +86,7 @@ cdef class SAGKernel(Visitor):
 
     def __init__(
         self, rows, weights, offsets, scale, sampler, *, target, constants,
-        double alpha, labels, node, edge_sums, bint saga,
+        double alpha, labels, node, edge_sums, bint saga, allowed=None,
     ):
         super().__init__(rows, weights, offsets, scale, sampler)
         self.lazy = LazyWeights(
@@ -93,7 +95,7 @@ cdef class SAGKernel(Visitor):
         self.target, self.constants = target, constants
         self.alpha, self.saga, self.caution = alpha, saga, 1.0
         self.labels, self.node, self.edge_sums = labels, node, edge_sums
-        self.work = Workspace(self.longest, self.n_labels)
+        self.work = Workspace(self.longest, self.n_labels, allowed)
         n_node, matrix = self.longest * self.n_labels, self.n_labels * self.n_labels
         self.scores = np.empty(n_node)
         self.new_node = np.empty(n_node)
@@ -122,7 +124,7 @@ cdef class SAGKernel(Visitor):
         else:
             self.lazy.catch_up(i)
             self.ask_oracle(first, length)
-            if self.log_partition != self.log_partition:
+            if not isfinite(self.log_partition):
                 return False
             if self.constants.due(i) and not self.search(i, first, length):
                 return False

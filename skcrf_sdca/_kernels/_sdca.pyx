@@ -44,6 +44,8 @@ cdef class SDCAKernel(DualVisitor):
     fixed_step : float
         Step of every visit; 0 for the exact line search.
     line_search_tol : float
+    allowed : tuple, default=None
+        See `Workspace`.
 
     Raises
     ------
@@ -76,7 +78,7 @@ cdef class SDCAKernel(DualVisitor):
 
     def __init__(
         self, rows, weights, offsets, scale, gaps, sampler, *, edge_offsets, node,
-        edge, entropy, double fixed_step, double line_search_tol,
+        edge, entropy, double fixed_step, double line_search_tol, allowed=None,
     ):
         super().__init__(rows, weights, offsets, scale, gaps, sampler)
         shape = (edge_offsets[-1], self.n_labels, self.n_labels)
@@ -96,7 +98,7 @@ cdef class SDCAKernel(DualVisitor):
         self.steps = np.full(len(offsets) - 1, 0.5)
         self.fixed_step = fixed_step
         self.line_search_tol = line_search_tol
-        self.work = Workspace(self.longest, self.n_labels)
+        self.work = Workspace(self.longest, self.n_labels, allowed)
         n_node = self.longest * self.n_labels
         n_edge = max(self.longest - 1, 1) * self.n_labels * self.n_labels
         self.scores = np.empty(n_node)

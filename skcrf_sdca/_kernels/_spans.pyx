@@ -67,7 +67,7 @@ cdef MarkovChain markov_chain(
     cdef Py_ssize_t n = transition.shape[0]
     chain.n = n
     chain.i = -1
-    chain.work = workspace_for(offsets, 0, offsets.shape[0] - 1, n)
+    chain.work = workspace_for(offsets, 0, offsets.shape[0] - 1, transition)
     chain.work.set_transition(&transition[0, 0])
     chain.scores = row_pointer(node_scores)
     chain.node = cython_array((chain.work.max_length, n), sizeof(double), "d")

@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-/* Probabilities below this are stored as 0 (no subnormals in the marginals). */
+/* Probabilities of at most this are stored as 0 (no subnormals in the marginals). */
 #define SKCRF_TINY 1e-30
 
 /* What moves marginals p toward a target t, with REAL the type in which both are stored.
@@ -33,7 +33,8 @@
  *     With rest = 1 - step in [0, 1], m / t = 1 - rest * ratio: close to the target, where
  *     direction is small, each term keeps its relative precision.
  *
- * move: out = m, flushed to 0 below SKCRF_TINY;
+ * move: out = m, flushed to 0 at SKCRF_TINY and below: what is 0, and has a target of 0,
+ *     stays so;
  *     returns sum_i m[i] log(m[i] / t[i]) - m[i] + t[i], whose terms are all positive.
  *
  * follow: the edge (n, n) of a chain whose node before has the marginals `from`:
@@ -55,7 +56,8 @@
 #define SKCRF_SINGLE(function) function##_single
 
 struct skcrf_vecmath {
-    /* out[i] = exp(x[i] - shift) for x[i] <= shift; arguments below -700 count as -700. */
+    /* out[i] = exp(x[i] - shift) for x[i] <= shift; arguments below -700, -inf among
+     * them, count as -700. */
     void (*exp)(const double *x, double shift, double *out, ptrdiff_t n);
 
     SKCRF_MOVES(double, SKCRF_DOUBLE)

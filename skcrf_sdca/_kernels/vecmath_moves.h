@@ -84,7 +84,7 @@ CLONES static double NAMED(move)(const REAL *restrict p, const REAL *restrict ta
 #pragma omp simd reduction(+ : part)
         for (ptrdiff_t i = begin; i < end; i++) {
             REAL m = (REAL)(rest * (double)p[i] + step * (double)target[i]);
-            out[i] = m < (REAL)SKCRF_TINY ? 0 : m;
+            out[i] = m <= (REAL)SKCRF_TINY ? 0 : m;
             part += DIVERGENCE(m, target[i], -rest_single * ratio[i]);
         }
         sum += part;

@@ -67,6 +67,7 @@ class OEG(DualSolver):
             edge_sums=self.marginals.edge_sums,
             entropy=self.entropy,
             step=np.full(n, step_init),
+            allowed=problem.allowed,
         )
         self.kernel.marginalise()
         problem.dual_to_primal(self.marginals.node, self.settle(), out=self.model.w)

@@ -88,6 +88,7 @@ class SAG(EpochSolver):
             node=self.marginals.node,
             edge_sums=self.marginals.edge_sums,
             saga=saga,
+            allowed=problem.allowed,
         )
 
     def _first_state(self, n_constants):

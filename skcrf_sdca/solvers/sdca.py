@@ -37,7 +37,8 @@ class SDCA(DualSolver):
     step : float in (0, 1] or None
         The step of ``line_search="fixed"``.
     init_smoothing : float in (0, 1]
-        Share of the uniform distribution in the first marginals.
+        Share of the uniform distribution, over the allowed paths, in the first
+        marginals.
     dual_dtype : str
         "float32" or "float64", of the edge marginals, or "auto".
     state : dict, default=None
@@ -94,10 +95,15 @@ class SDCA(DualSolver):
             entropy=self.entropy,
             fixed_step=step if line_search == "fixed" else 0.0,
             line_search_tol=line_search_tol,
+            allowed=problem.allowed,
         )
 
     def _first_marginals(self, init_smoothing, dtype, state):
         problem = self.problem
+        if state is None and problem.allowed is not None:
+            marginals = problem.allowed.uniform_marginals(problem.offsets, dtype=dtype)
+            marginals.move_to_labels(problem.labels, rest=init_smoothing)
+            return marginals
         if state is None:
             return Marginals.smoothed(
                 problem.labels,
