@@ -1,4 +1,4 @@
-"""TrimmingMixin: a fitted estimator with fewer weights, or in less memory."""
+"""TrimmingMixin: a fitted estimator with fewer weights or paths, or in less memory."""
 
 import copy
 from numbers import Real
@@ -8,11 +8,12 @@ import scipy.sparse as sp
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca.constraints import OBSERVED, allowed_transitions
 from skcrf_sdca.model import dense_coef
 
 
 class TrimmingMixin:
-    """Methods that drop weights of an estimator and choose how they are stored."""
+    """Methods that drop weights or paths of an estimator, or store it otherwise."""
 
     def sparsify(self):
         """Make ``coef_`` a scipy sparse array: less memory if most weights are zero.
@@ -87,6 +88,54 @@ class TrimmingMixin:
             pruned["vectorizer_"] = copy.copy(self.vectorizer_).restrict(used)
             pruned["n_features_in_"] = pruned["vectorizer_"].n_features_out_
         vars(self).update(pruned)
+        return self
+
+    def constrain(self, transitions):
+        """Forbid transitions in a fitted model: it predicts none of them from then on.
+
+        The paths that are left keep their odds. The parameter ``transitions`` of the
+        estimator does the same in training too. Which is better is a matter of the
+        data: a model that was trained with all paths has learnt from more of them what
+        a label is not.
+
+        Parameters
+        ----------
+        transitions : str, ndarray or list of pairs
+            As the parameter of the estimator, but for "observed".
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError, TypeError
+            If transitions is malformed, or does not fit the labels.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> X = [[["Ada"], ["Lovelace"], ["wrote"]], [["Lovelace"], ["wrote"]]]
+        >>> y = [["B-PER", "I-PER", "O"], ["I-PER", "O"]]
+        >>> crf = SDCACRF(random_state=0).fit(X, y)
+        >>> crf.predict([[["Lovelace"]]])[0]
+        ['I-PER']
+        >>> crf.constrain("BIO").predict([[["Lovelace"]]])[0]
+        ['O']
+        """
+        check_is_fitted(self)
+        if isinstance(transitions, str) and transitions == OBSERVED:
+            raise ValueError(
+                "transitions='observed' needs the labels of the training data: give it "
+                "to the estimator, before fit."
+            )
+        no_labels = np.empty(0, dtype=int), np.zeros(1, dtype=int)
+        allowed = allowed_transitions(transitions, self.classes_, *no_labels)
+        if allowed is not None:
+            scores = self.start_, self.end_, self.transition_
+            self.start_, self.end_, self.transition_ = map(
+                np.add, scores, allowed.walls()
+            )
         return self
 
 

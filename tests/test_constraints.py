@@ -839,3 +839,33 @@ def test_threads_change_no_bit():
             fits.append(crf.fit(sequences, y))
     assert fits[0].coef_.tobytes() == fits[1].coef_.tobytes()
     assert fits[0].predict(X).tolist() == fits[1].predict(X).tolist()
+
+
+@pytest.mark.parametrize("scheme", ["BIO", "IOB1"])
+def test_a_fitted_model_is_constrained_to_the_odds_of_what_is_left(crf, scheme):
+    X_free = [np.eye(5)[[i, (i + 1) % 5, (i + 3) % 5]] for i in range(5)]
+    y_free = [[BIO_LABELS[k] for k in x.argmax(axis=1)] for x in X_free]
+    crf.fit(X_free, y_free)
+    before = {
+        path: np.exp(crf.log_likelihood(X_free[:1], [path])[0])
+        for path in product(BIO_LABELS, repeat=3)
+    }
+    assert crf.constrain(scheme) is crf
+    allowed = by_name(scheme, BIO_LABELS)
+    index = {label: k for k, label in enumerate(BIO_LABELS)}
+    left = {
+        p: v for p, v in before.items() if is_allowed(allowed, [index[k] for k in p])
+    }
+    for path in before:
+        expected = left.get(path, 0.0) / sum(left.values())
+        value = np.exp(crf.log_likelihood(X_free[:1], [path])[0])
+        assert_allclose(value, expected, rtol=1e-9, atol=1e-300)
+
+
+def test_constraining_needs_no_labels_but_names_what_is_wrong():
+    crf = LBFGSCRF().fit([np.eye(3)], [["O", "B-X", "I-X"]])
+    with pytest.raises(ValueError, match="before fit"):
+        crf.constrain("observed")
+    with pytest.raises(ValueError, match="scheme must be one of"):
+        crf.constrain("bio")
+    assert np.isfinite(crf.transition_).all()
