@@ -20,7 +20,7 @@ from skcrf_sdca._span_inputs import LabelSpans, TypedSpans
 from skcrf_sdca.decoding import DECODERS, clamped, n_best, sample
 from skcrf_sdca.kinds import TABLE
 from skcrf_sdca.labels import decode_labels, split_rows
-from skcrf_sdca.model import coef_block, range_scores
+from skcrf_sdca.model import check_scores, coef_block, range_scores
 
 
 class PredictionMixin:
@@ -404,6 +404,7 @@ class PredictionMixin:
 
         def run(begin, end):
             scores, offsets = range_scores(rows, data.offsets, weights, begin, end)
+            check_scores(scores, offsets, begin)
             return function((scores, self.transition_, offsets), begin, end)
 
         # Without chains the one call is for the type and shape of the result.

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import entr
 
 from skcrf_sdca._kernels import _chains
+from skcrf_sdca._memory import check_fits
 from skcrf_sdca._parallel import over_ranges
 
 
@@ -65,9 +66,14 @@ class Marginals:
     def empty(cls, offsets, n_labels, *, dtype=np.float64):
         """Return marginals of the right shapes whose values are not set.
 
-        ``dtype`` is that of the edges.
+        ``dtype`` is that of the edges. MemoryError if they clearly do not fit.
         """
-        n_edges = edge_offsets(offsets)[-1]
+        n_edges = int(edge_offsets(offsets)[-1])
+        check_fits(
+            n_edges * n_labels**2 * np.dtype(dtype).itemsize,
+            f"the marginals of {n_edges} edges between {n_labels} labels",
+            "take fewer or shorter sequences at once",
+        )
         return cls(
             np.empty((offsets[-1], n_labels)),
             np.empty((n_edges, n_labels, n_labels), dtype=dtype),

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skcrf_sdca._kernels._weights import Weights
+from skcrf_sdca._memory import check_fits
 from skcrf_sdca._parallel import over_ranges
 
 
@@ -94,11 +95,47 @@ def range_scores(rows, offsets, weights, begin, end):
     node_scores : ndarray of shape (their positions, n_labels)
     offsets : ndarray of shape (end - begin + 1,), int64
         From 0.
+
+    Raises
+    ------
+    MemoryError
+        If the scores clearly do not fit.
     """
     own = offsets[begin : end + 1] - offsets[begin]
+    check_fits(
+        8 * int(own[-1]) * weights.n_labels,
+        f"the scores of {own[-1]} positions and {weights.n_labels} labels",
+        "cut long sequences into shorter ones",
+    )
     scores = np.empty((own[-1], weights.n_labels))
     weights.node_scores(rows, offsets, begin, end, scores)
     return scores, own
+
+
+def check_scores(node_scores, offsets, first):
+    """Raise ValueError if scores have overflowed, as those of huge features do.
+
+    Parameters
+    ----------
+    node_scores : ndarray of shape (n_positions, n_labels)
+    offsets : ndarray of shape (n + 1,), int64
+        From 0.
+    first : int
+        Number of the first of the sequences, for the message.
+
+    Raises
+    ------
+    ValueError
+        If a score is NaN or above all numbers, with its place.
+    """
+    if node_scores.max(initial=0.0) < np.inf:
+        return
+    row = int(np.argmin((node_scores < np.inf).all(axis=1)))
+    i = int(np.searchsorted(offsets, row, side="right")) - 1
+    raise ValueError(
+        f"X: sequence {first + i}, position {row - offsets[i]} has features so large "
+        "that its scores are not finite; scale the features."
+    )
 
 
 def dense_coef(coef):

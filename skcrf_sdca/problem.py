@@ -25,6 +25,7 @@ from skcrf_sdca import oracle
 from skcrf_sdca._kernels._chains import path_scores
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._kernels._vecmath import inner
+from skcrf_sdca._memory import check_fits
 from skcrf_sdca._parallel import each_range, over_ranges, ranges
 from skcrf_sdca.marginals import edge_ends
 from skcrf_sdca.model import ChainModel, range_scores
@@ -110,6 +111,7 @@ class Problem:
         self.offsets = data.offsets
         self.mean_length = self.weight @ data.lengths
         self.initial_primal = self.mean_length * np.log(n_labels)
+        self._check_memory()
         if allowed is not None:
             self.initial_primal = self.weight @ allowed.log_counts(data.lengths)
         self.edge_counts = self._count_edges()
@@ -123,6 +125,19 @@ class Problem:
         """Return a model of the problem's shape, with zero weights by default."""
         return ChainModel(
             self.rows.n_features, self.n_labels, boundaries=self.boundaries, w=w
+        )
+
+    def _check_memory(self):
+        """Refuse a model that clearly does not fit, whatever the solver."""
+        n_features, n_labels = self.rows.n_features, self.n_labels
+        longest = int(self.data.lengths.max(initial=0))
+        # The weights, edge_counts, and the buffers for one chain.
+        n_numbers = n_labels * (n_features + 3 * longest) + 5 * n_labels**2
+        check_fits(
+            8 * n_numbers,
+            f"a model of {n_labels} labels and {n_features} features",
+            "join labels that are rare (are all values in y labels?) or take fewer "
+            "features",
         )
 
     def _count_edges(self):

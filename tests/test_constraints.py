@@ -480,6 +480,7 @@ def test_predictions_are_allowed_and_those_of_the_enumeration(crf):
         assert not marginals[node == 0].any()
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @settings(max_examples=25)
 @given(random_allowed(), st.integers(0, 2**32 - 1), st.sampled_from(sorted(ESTIMATORS)))
 def test_any_rule_is_kept(allowed, seed, name):
@@ -498,15 +499,18 @@ def test_any_rule_is_kept(allowed, seed, name):
     pairs = [tuple(labels[pair]) for pair in np.argwhere(seen.transition)]
     pairs += [(None, k) for k in labels[seen.start]]
     pairs += [(k, None) for k in labels[seen.end]]
-    crf = clone(ESTIMATORS[name]).set_params(transitions=pairs, tol=1e-9, alpha=0.1)
-    crf.fit(X, y)
+    crf = clone(ESTIMATORS[name]).set_params(transitions=pairs, alpha=0.1)
+    # Few random sequences may take long: what must hold then is the certificate.
+    crf.set_params(tol=1e-9, max_iter=100).fit(X, y)
     history = crf.history_
     assert (history["gap"] >= 0).all()
     assert_allclose(
         history["gap"], history["primal"] - history["dual"], rtol=0, atol=1e-5
     )
-    exact = clone(ESTIMATORS["L-BFGS"]).set_params(**common_parameters(crf)).fit(X, y)
-    assert_allclose(crf.primal_objective_, exact.primal_objective_, rtol=0, atol=1e-7)
+    exact = clone(ESTIMATORS["L-BFGS"]).set_params(**common_parameters(crf))
+    exact.set_params(max_iter=3000).fit(X, y)
+    distance = crf.primal_objective_ - exact.primal_objective_
+    assert -1e-7 <= distance <= crf.duality_gap_ + 1e-9
     for length in range(1, 6):
         others = rng.normal(size=(3, length, 2)) * 10.0
         if not seen.possible_lengths(length)[length]:

@@ -274,9 +274,15 @@ cdef void scaled_backward(
             row_times_matrix(message, work.exp_transition_t, backward, n)
 
 
+cdef double finite_maximum(const double* x, Py_ssize_t n) noexcept nogil:
+    """Return max_i x[i], or 0 if that is -inf."""
+    cdef double value = maximum(x, n)
+    return value if value > -INFINITY else 0.0
+
+
 # forward_t[k] = node_scores_t[k] + logsumexp_j(forward_{t-1}[j] + transition[j, k]),
-# each row shifted to a log-sum of 0 (kept in scale) so that digits are not lost on
-# long chains.
+# each row of scores shifted to a maximum of 0, and each row to a log-sum of 0 (kept in
+# scale), so that digits are not lost to large scores or on long chains.
 cdef double log_forward(
     Workspace work,                 # in, out: forward, scale
     const double* node_scores,      # in, (T, K)
@@ -284,14 +290,15 @@ cdef double log_forward(
 ) noexcept nogil:
     """Return log Z; forward rows in the log domain."""
     cdef Py_ssize_t t, j, k, n = work.n_labels
-    cdef double value = 0.0
+    cdef double shift, value = 0.0
     cdef const double* scores
     cdef double* row
     for t in range(length):
         scores = scores_at(work, node_scores, t, length)
+        shift = finite_maximum(scores, n)
         row = work.forward + t * n
         for k in range(n):
-            row[k] = scores[k]
+            row[k] = scores[k] - shift
             if t > 0:
                 for j in range(n):
                     work.row[j] = row[j - n] + work.transition[j * n + k]
@@ -301,7 +308,7 @@ cdef double log_forward(
             return -INFINITY
         for k in range(n):
             row[k] -= work.scale[t]
-        value += work.scale[t]
+        value += shift + work.scale[t]
     return value
 
 
@@ -314,6 +321,7 @@ cdef void log_backward(
     double* node,                   # out, (T, K)
 ) noexcept nogil:
     cdef Py_ssize_t t, j, k, n = work.n_labels
+    cdef double shift
     cdef const double* scores
     cdef double* message
     cdef double* backward = work.emission
@@ -321,10 +329,11 @@ cdef void log_backward(
         backward[k] = 0.0
     for t in range(length - 1, -1, -1):
         scores = scores_at(work, node_scores, t, length)
+        shift = finite_maximum(scores, n)
         message = work.message + t * n
         for k in range(n):
             node[t * n + k] = exp(work.forward[t * n + k] + backward[k])
-            message[k] = scores[k] + backward[k] - work.scale[t]
+            message[k] = scores[k] - shift + backward[k] - work.scale[t]
         if t > 0:
             for j in range(n):
                 for k in range(n):

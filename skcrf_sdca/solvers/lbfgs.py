@@ -3,7 +3,11 @@
 import numpy as np
 from scipy.optimize import minimize
 
+from skcrf_sdca._memory import check_fits
 from skcrf_sdca.solvers.base import Solver, first_model
+
+# Vectors of weights that scipy keeps: ten pairs of differences, and some more.
+N_VECTORS = 25
 
 
 class LBFGS(Solver):
@@ -23,6 +27,11 @@ class LBFGS(Solver):
         self.problem = problem
         self.max_iter = max_iter
         self.model = problem.new_model()
+        check_fits(
+            8 * N_VECTORS * self.model.w.size,
+            f"the last steps of LBFGSCRF, of {self.model.w.size} weights each,",
+            "OEGCRF and SDCACRF keep none; or take fewer features",
+        )
         if state is not None:
             self.model = first_model(problem, state)
         self._last = None

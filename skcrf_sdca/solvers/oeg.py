@@ -3,6 +3,7 @@
 import numpy as np
 
 from skcrf_sdca._kernels._oeg import OEGKernel
+from skcrf_sdca._memory import check_fits
 from skcrf_sdca.marginals import SummedMarginals
 from skcrf_sdca.samplers import SCHEMES, first_gap
 from skcrf_sdca.solvers.base import check_same_sequences
@@ -47,6 +48,12 @@ class OEG(DualSolver):
         self.problem = problem
         self.rng = rng
         n, n_labels = problem.n_sequences, problem.n_labels
+        # Natural parameters in single precision, marginals in double.
+        check_fits(
+            12 * n_labels * (problem.data.n_positions + n * n_labels),
+            f"the dual variables of OEGCRF, {n} sequences with {n_labels} labels,",
+            "LBFGSCRF keeps none; or join labels that are rare",
+        )
         self.theta_node, self.theta_edge = self._first_parameters(init_score, state)
         self.marginals = SummedMarginals(
             np.zeros(self.theta_node.shape), np.empty((n, n_labels, n_labels))

@@ -4,6 +4,7 @@ import numpy as np
 
 from skcrf_sdca._kernels._lipschitz import LipschitzConstants
 from skcrf_sdca._kernels._sag import SAGKernel
+from skcrf_sdca._memory import check_fits
 from skcrf_sdca.marginals import SummedMarginals
 from skcrf_sdca.samplers import SCHEMES
 from skcrf_sdca.solvers.base import EpochSolver, check_same_sequences, first_model
@@ -47,7 +48,13 @@ class SAG(EpochSolver):
         self.problem = problem
         self.rng = rng
         self.last_primal = np.inf
-        n = problem.n_sequences
+        n, n_labels = problem.n_sequences, problem.n_labels
+        # The marginals of the last visits, and those they begin with.
+        check_fits(
+            16 * n_labels * (problem.data.n_positions + n * n_labels),
+            f"the gradients of SAGNUSCRF, {n} sequences with {n_labels} labels,",
+            "LBFGSCRF keeps none; or join labels that are rare",
+        )
         own = sampling == "lipschitz"
         n_constants = n if own else 1
         if state is None:

@@ -5,7 +5,8 @@ from scipy.optimize import minimize_scalar
 
 from skcrf_sdca._kernels._sdca import SDCAKernel
 from skcrf_sdca._kernels._vecmath import inner
-from skcrf_sdca.marginals import Marginals
+from skcrf_sdca._memory import check_fits
+from skcrf_sdca.marginals import Marginals, edge_offsets
 from skcrf_sdca.samplers import SCHEMES, first_gap
 from skcrf_sdca.solvers.base import check_same_sequences
 from skcrf_sdca.solvers.dual import DualSolver
@@ -73,6 +74,7 @@ class SDCA(DualSolver):
         if dual_dtype == "auto":
             single = problem.scale.max() <= LARGEST_SINGLE_SCALE
             dual_dtype = "float32" if single else "float64"
+        self._check_memory(dual_dtype)
         self.marginals = self._first_marginals(init_smoothing, dual_dtype, state)
         self.entropy = np.empty(problem.n_sequences)
         edge_total = self.settle()
@@ -96,6 +98,21 @@ class SDCA(DualSolver):
             fixed_step=step if line_search == "fixed" else 0.0,
             line_search_tol=line_search_tol,
             allowed=problem.allowed,
+        )
+
+    def _check_memory(self, dtype):
+        problem, size = self.problem, np.dtype(dtype).itemsize
+        n_labels, longest = problem.n_labels, int(problem.data.lengths.max())
+        n_edges = int(edge_offsets(problem.offsets)[-1])
+        halved = 'dual_dtype="float32" takes half; ' if size == 8 else ""
+        # The dual, and the buffers of a visit: target, ratio and moved edges.
+        check_fits(
+            8 * problem.data.n_positions * n_labels
+            + (n_edges * size + max(longest - 1, 0) * (2 * size + 4)) * n_labels**2,
+            f"the dual variables of SDCACRF, {n_edges} edges of {n_labels} x "
+            f"{n_labels} labels in {dtype},",
+            f"{halved}OEGCRF needs one such matrix for each sequence, not for each "
+            "edge, and LBFGSCRF none; or join labels that are rare",
         )
 
     def _first_marginals(self, init_smoothing, dtype, state):

@@ -1,0 +1,78 @@
+"""What validating X and y costs, beside the fit they are validated for.
+
+CoNLL-2000 as packed sequences, and as lists of strings. For lists, numbering the
+features is told apart: it is no validation, but it looks at every item on the way.
+Medians over the rounds, of processor time, on one thread; the fit is SDCACRF with its
+default parameters. The share is that of all checks but the features.
+
+    python examples/benchmarks/validation_cost.py [--rounds 3] [--first 500]
+
+The corpus is read from the folder SKCRF_SDCA_DATA, for lists also downloaded.
+"""
+
+import argparse
+from time import process_time
+
+import numpy as np
+
+import packed
+import tables
+from skcrf_sdca import SDCACRF, PackedSequences
+from skcrf_sdca._inputs import training_data
+from skcrf_sdca.kinds import as_sequence_list, input_kind
+from skcrf_sdca.labels import encode_labels
+from tasks import TEXTS
+
+TITLES = ["input", "kind of X", "rows of X", "features", "y", "fit", "share"]
+
+
+def seconds(rounds, function, *arguments):
+    """Return the median seconds of a call."""
+    times = []
+    for _ in range(rounds):
+        begin = process_time()
+        function(*arguments)
+        times.append(process_time() - begin)
+    return float(np.median(times))
+
+
+def pack(X):
+    """Return the rows checked anew: their form, and that they are finite."""
+    return PackedSequences(X.X, X.offsets)
+
+
+def row(name, X, y, rounds):
+    """Return the row of one form of input: seconds, and the share of validation."""
+    crf = SDCACRF(random_state=0)
+    is_packed = isinstance(X, PackedSequences)
+    data = training_data(crf, X, y, None).data
+    kind = seconds(rounds, lambda: input_kind(as_sequence_list(X)))
+    # The rows of packed sequences were checked when they were packed.
+    rows = 0.0 if is_packed else seconds(rounds, pack, data)
+    labels = seconds(rounds, encode_labels, y, data.lengths)
+    everything = seconds(rounds, training_data, crf, X, y, None)
+    features = 0.0 if is_packed else everything - kind - rows - labels
+    fit = seconds(1, crf.fit, X, y)
+    times = [kind, rows, features, labels, fit]
+    share = (kind + rows + labels) / fit
+    return [name, *(f"{s:.3f} s" for s in times), f"{100 * share:.1f} %"]
+
+
+def main():
+    """Measure both forms and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--first", type=int, help="sequences to take; default all")
+    arguments = parser.parse_args()
+    first = slice(arguments.first)
+    task = packed.load("conll2000")
+    read, _, features_of = TEXTS["conll2000"]
+    sentences, y = read(subset="train")
+    X = [features_of(sentence) for sentence in sentences[first]]
+    forms = {"packed": (task.X[first], task.y[first]), "lists": (X, y[first])}
+    rows = [row(name, *form, arguments.rounds) for name, form in forms.items()]
+    tables.show([TITLES, *rows])
+
+
+if __name__ == "__main__":
+    main()

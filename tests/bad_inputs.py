@@ -1,0 +1,617 @@
+"""The table of bad and unusual inputs, T01 to T58, and the program that tries them.
+
+Run as a program with a JSON list of [estimator, case] on the standard input, it tries
+these one by one and writes two lines of JSON for each: its number when it begins, and
+what came of it when it ends. Warnings are errors. test_bad_inputs.py reads the lines:
+where the process dies, the last number says in which case.
+"""
+
+import faulthandler
+import json
+import pickle
+import re
+import sys
+import traceback
+import warnings
+from decimal import Decimal
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.utils._param_validation import InvalidParameterError
+
+import skcrf_sdca
+from skcrf_sdca import PackedSequences
+
+ESTIMATORS = ("SDCACRF", "SAGNUSCRF", "OEGCRF", "LBFGSCRF")
+CASES = {}
+
+DICTS = [
+    [{"a": 1.0}, {"b": 1.0}],
+    [{"b": 1.0}, {"a": 1.0, "c": 0.5}],
+    [{"a": 2.0}, {"b": 1.0}, {"c": -1.0}],
+]
+LABELS = [["A", "B"], ["B", "A"], ["A", "B", "B"]]
+STRINGS = [[list(item) for item in sequence] for sequence in DICTS]
+ARRAYS = [
+    np.array([[item.get(name, 0.0) for name in "abcd"] for item in sequence])
+    for sequence in DICTS
+]
+BY_KIND = {"dicts": DICTS, "strings": STRINGS, "arrays": ARRAYS}
+
+
+# Tools --------------------------------------------------------------------------------
+
+
+def case(function):
+    """Add a case: a function of the class of an estimator."""
+    CASES[function.__name__] = function
+    return function
+
+
+def refused(name, X, y, error, message, *, by=("fit", "predict", "score"), kind=None):
+    """Add a case: X and y are refused by these methods with such a message.
+
+    ``kind`` is what the estimator was fitted on that is to predict and to score.
+    """
+
+    def attempt(new):
+        before = pickle.dumps((X, y))
+        crf = new()
+        if "fit" in by:
+            assert_refused(error, message, crf.fit, X, y)
+            assert not hasattr(crf, "classes_"), "fit has left a trace"
+        crf.fit(BY_KIND[kind or "dicts"], LABELS)
+        state = pickle.dumps(vars(crf))
+        if "fit" in by:
+            assert_refused(error, message, crf.fit, X, y)
+        if "predict" in by:
+            assert_refused(error, message, crf.predict, X)
+            assert_refused(error, message, crf.predict_proba, X)
+        if "score" in by:
+            assert_refused(error, message, crf.score, X, y)
+        assert pickle.dumps(vars(crf)) == state, "the estimator has changed"
+        assert pickle.dumps((X, y)) == before, "X or y has changed"
+
+    CASES[name] = attempt
+
+
+def assert_refused(error, message, method, *arguments):
+    try:
+        method(*arguments)
+    except error as raised:
+        text = str(raised)
+        assert re.search(message, text), f"{method.__name__}: {text}"
+        return
+    raise AssertionError(f"{method.__name__} does not refuse")
+
+
+def fitted(new, X, y, **parameters):
+    """Return a fitted estimator that has predicted and scored; X, y are as before."""
+    before = pickle.dumps((X, y))
+    crf = new(**parameters).fit(X, y)
+    crf.predict(X)
+    for p in crf.predict_proba(X):
+        assert np.isfinite(p).all()
+        np.testing.assert_allclose(p.sum(axis=-1), 1.0, rtol=0, atol=1e-9)
+    crf.score(X, y)
+    assert pickle.dumps((X, y)) == before, "X or y has changed"
+    return crf
+
+
+def assert_round_trip(new, labels):
+    """Labels that are named by a feature each come back equal and of their type."""
+    X = [[{f"f{k}": 1.0} for k in range(len(labels))]] * 4
+    crf = fitted(new, X, [labels] * 4)
+    predicted = crf.predict(X)[0]
+    assert predicted == labels, predicted
+    assert [type(label) for label in predicted] == [type(label) for label in labels]
+    again = pickle.loads(pickle.dumps(crf)).predict(X)[0]
+    assert again == predicted
+
+
+def assert_same_model(new, X, expected, y=LABELS):
+    """Two forms of the same input give the same model, within the tolerance."""
+    found = fitted(new, X, y, tol=1e-10)
+    reference = fitted(new, expected, y, tol=1e-10)
+    np.testing.assert_allclose(found.coef_, reference.coef_, rtol=0, atol=2e-4)
+    for p, q in zip(
+        found.predict_proba(X), reference.predict_proba(expected), strict=True
+    ):
+        np.testing.assert_allclose(p, q, rtol=0, atol=2e-4)
+
+
+def assert_bounded(crf):
+    """The fit has ended well, or says that it has not."""
+    assert np.isfinite(crf.coef_).all()
+    assert crf.duality_gap_ >= 0.0
+
+
+# Containers, T01 to T16 ---------------------------------------------------------------
+
+VE, TE = ValueError, TypeError
+SHAPE = "list of sequences|list of dicts|wrap"
+
+refused("t01_no_sequences", [], [], VE, "0 sequences and 0 items", by=["fit"])
+refused("t01_no_sequences_to_score", [], [], VE, "0 items", by=["score"])
+refused("t02_no_items", [[], []], [[], []], VE, "2 sequences and 0 items", by=["fit"])
+refused("t02_no_items_to_score", [[], []], [[], []], VE, "0 items", by=["score"])
+refused(
+    "t06_fewer_y", DICTS, LABELS[:2], VE, "X has 3 sequences, but y has 2", by=["fit"]
+)
+refused("t06_fewer_y_to_score", DICTS, LABELS[:2], VE, "3 sequences.* 2", by=["score"])
+refused(
+    "t07_fewer_labels",
+    [DICTS[0], [{"a": 1.0}] * 4],
+    [LABELS[0], ["A"] * 3],
+    VE,
+    "[Ss]equence 1 has 4 items in X, but 3 labels in y",
+    by=["fit", "score"],
+)
+refused("t08_no_y", DICTS, None, VE, "requires y to be passed", by=["fit", "score"])
+refused("t09_none_sequence", [None], [["A"]], TE, "X: sequence 0 is None.*wrap")
+refused(
+    "t10_none_item",
+    [*DICTS[:2], [{"a": 1.0}, None]],
+    [*LABELS[:2], ["A", "B"]],
+    TE,
+    "X: sequence 2, item 1 is None.*must be a dict or a list of str",
+)
+refused(
+    "t11_str_of_labels",
+    DICTS[:1],
+    ["AB"],
+    TE,
+    "y: sequence 0 is of type str 'AB'; y must be a list of label lists",
+    by=["fit", "score"],
+)
+refused("t12_str_sequence", ["ab"], [["A", "B"]], TE, "X: sequence 0 .* str 'ab'")
+refused(
+    "t13_str_items",
+    [["foo", "bar"]],
+    [["A", "B"]],
+    TE,
+    "X: sequence 0, item 0 .* str 'foo'; an item must be a dict or a list of str",
+)
+refused("t14_unwrapped_dicts", DICTS[0], LABELS[0], TE, "wrap it in a list")
+refused(
+    "t14_unwrapped_strings",
+    STRINGS[0],
+    LABELS[0],
+    TE,
+    "wrap it in a list",
+    kind="strings",
+)
+refused("t15_nested_once_too_often", [[[{"a": 1}]]], [["A"]], TE, "sequence 0, item 0")
+
+
+@case
+def t03_one_empty_sequence(new):
+    with_empty, y = [*DICTS[:2], []], [*LABELS[:2], []]
+    crf = fitted(new, with_empty, y, tol=1e-10)
+    # The mean loss divides by 3, as alpha="auto" does: the optimum is the same.
+    without = fitted(new, DICTS[:2], LABELS[:2], tol=1e-10)
+    np.testing.assert_allclose(crf.coef_, without.coef_, rtol=0, atol=2e-4)
+    assert crf.predict(with_empty)[2] == []
+
+
+@case
+def t04_nothing_to_predict(new):
+    crf = new().fit(DICTS, LABELS)
+    for answer in (crf.predict([]), crf.predict_proba([])):
+        assert answer.shape == (0,)
+        assert answer.dtype == object
+
+
+@case
+def t05_an_empty_sequence_to_predict(new):
+    crf = new().fit(DICTS, LABELS)
+    assert crf.predict([[]]).tolist() == [[]]
+    assert crf.predict_proba([[]])[0].shape == (0, 2)
+
+
+@case
+def t16_generators(new):
+    crf = new().fit((x for x in DICTS), (labels for labels in LABELS))
+    expected = new().fit(DICTS, LABELS)
+    assert crf.coef_.tobytes() == expected.coef_.tobytes()
+    assert crf.predict(x for x in DICTS).tolist() == expected.predict(DICTS).tolist()
+    score = crf.score((x for x in DICTS), (labels for labels in LABELS))
+    assert score == expected.score(DICTS, LABELS)
+
+
+# Values, T17 to T25 -------------------------------------------------------------------
+
+
+def with_value(value):
+    return [DICTS[0], [{"b": 1.0}, {"a": value}]], LABELS[:2]
+
+
+PLACE = "X: sequence 1, item 1: feature 'a'"
+refused("t17_nan", *with_value(np.nan), VE, f"{PLACE} is NaN; leave it out")
+refused("t18_infinity", *with_value(np.inf), VE, f"{PLACE} is infinity; leave it out")
+refused("t18_minus_infinity", *with_value(-np.inf), VE, f"{PLACE} is infinity")
+refused("t22_none", *with_value(None), TE, f"{PLACE} .* NoneType; it must be a str")
+refused("t22_complex", *with_value(1j), TE, f"{PLACE} .* complex; it must be a str")
+refused("t22_tuple_of_numbers", *with_value((1, 2)), TE, f"{PLACE}: 1 is of type int")
+refused("t23_int_beyond_float", *with_value(10**400), VE, f"{PLACE}: int too large")
+for name, value, text in (
+    ("t17_nan_in_an_array", np.nan, "NaN"),
+    ("t18_infinity_in_an_array", np.inf, "infinity"),
+):
+    X = [ARRAYS[0], ARRAYS[1].copy()]
+    X[1][1, 2] = value
+    message = f"X contains {text}: sequence 1, position 1, feature 2; replace or"
+    refused(name, X, LABELS[:2], VE, message, kind="arrays")
+
+
+@case
+def t19_1e308(new):
+    """An error, a warning, or the optimum: not a model of zeros without a word."""
+    X, y = with_value(1e308)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            crf = new(max_iter=50).fit(X, y)
+    except ValueError as error:
+        assert "scale the features" in str(error), str(error)  # noqa: PT017
+        return
+    assert [w.category for w in caught] == [ConvergenceWarning]
+    assert_bounded(crf)
+
+
+@case
+def t20_value_of_1000(new):
+    X = [[{"x": 1000.0}, {"b": 1.0}], [{"b": 1.0}, {"x": 1000.0}]]
+    y = [["A", "B"], ["B", "A"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        crf = fitted(new, X, y, alpha=0.01)
+    assert crf.score(X, y) == 1.0
+    assert_bounded(crf)
+
+
+@case
+def t21_values_of_1e4_to_predict(new):
+    crf = new().fit(DICTS, LABELS)
+    for value in (1e4, -1e4):
+        for p in crf.predict_proba([[{"a": value}, {"b": -value}]]):
+            assert np.isfinite(p).all()
+            np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=0, atol=1e-9)
+        assert len(crf.predict([[{"a": value}, {"b": -value}]])[0]) == 2
+
+
+@case
+def t21_scores_that_overflow(new):
+    crf = new().fit(DICTS, LABELS)
+    crf.coef_ *= 100.0
+    message = "X: sequence 1, position 1 has features so large .* scale the features"
+    for item in ({"a": 1e308}, {"a": -1e308, "b": -1e308}, {"a": 1e308, "b": 1e308}):
+        X = [DICTS[0], [{"a": 1.0}, item]]
+        for method in (crf.predict, crf.predict_proba):
+            assert_refused(ValueError, message, method, X)
+        assert_refused(ValueError, message, crf.score, X, LABELS[:2])
+
+
+@case
+def t24_kinds_of_numbers(new):
+    for value in (np.float32(2.0), np.int64(2), 2, Decimal(2)):
+        assert_same_model(new, *(with_value(v)[0] for v in (value, 2.0)), LABELS[:2])
+    assert_same_model(new, *(with_value(v)[0] for v in (True, 1.0)), LABELS[:2])
+    assert_same_model(new, *(with_value(v)[0] for v in (np.True_, 1.0)), LABELS[:2])
+
+
+@case
+def t25_numpy_strings(new):
+    X = [[{"w": np.str_(item)} for item in "ab"]] * 2
+    crf = fitted(new, X, [[np.str_("A"), np.str_("B")]] * 2)
+    assert crf.predict([[{"w": "a"}, {"w": "b"}]]).tolist() == [["A", "B"]]
+
+
+# Labels, T26 to T35 -------------------------------------------------------------------
+
+
+def labelled(*labels):
+    return [DICTS[0]], [list(labels)]
+
+
+for name, labels, error, message in (
+    ("t27_none_label", ["A", None], VE, "is None; a label is needed"),
+    ("t28_mixed_labels", ["A", 1], TE, "int 1, but the first label is .* 'A'; labels"),
+    ("t28_nan_label", [0.0, float("nan")], VE, "float nan; a label is needed"),
+):
+    message = f"y: sequence 0, position 1 .*{message}"
+    refused(name, *labelled(*labels), error, message, by=["fit", "score"])
+
+
+@case
+def t26_int_labels(new):
+    assert_round_trip(new, [0, 1])
+    assert_round_trip(new, [False, True])
+
+
+@case
+def t29_bytes_labels(new):
+    assert_round_trip(new, [b"A", b"B"])
+
+
+@case
+def t30_empty_label(new):
+    assert_round_trip(new, ["", "A"])
+
+
+@case
+def t31_one_label(new):
+    crf = fitted(new, DICTS, [["A"] * len(labels) for labels in LABELS])
+    assert crf.predict(DICTS).tolist() == [["A"] * len(labels) for labels in LABELS]
+    assert all((p == 1.0).all() for p in crf.predict_proba(DICTS))
+    assert crf.n_iter_ == 1
+    for value in (crf.primal_objective_, crf.duality_gap_, *crf.coef_.flat):
+        assert abs(value) < 1e-14
+
+
+@case
+def t32_one_class_of_rows(new):
+    rows = np.concatenate(ARRAYS)
+    crf = fitted(new, rows, ["A"] * len(rows))
+    assert crf.predict(rows).tolist() == ["A"] * len(rows)
+    assert (crf.predict_proba(rows) == 1.0).all()
+
+
+@case
+def t33_labels_with_nul(new):
+    assert_round_trip(new, ["A\0x", "A\0y"])
+    assert_round_trip(new, ["A", "A\0"])
+
+
+@case
+def t34_labels_in_two_normal_forms(new):
+    assert_round_trip(new, ["\u00e9", "e\u0301"])
+
+
+@case
+def t35_labels_with_separators(new):
+    assert_round_trip(new, ["A\tB", "A\nB", "A:B", "A=B", " "])
+
+
+# Names of features, T36 to T43 --------------------------------------------------------
+
+
+def assert_distinct(new, *items):
+    """Items are features of their own: each finds its label."""
+    X = [[item] for item in items] * 4
+    y = [[f"L{k}"] for k in range(len(items))] * 4
+    crf = fitted(new, X, y)
+    assert crf.score(X, y) == 1.0
+    assert pickle.loads(pickle.dumps(crf)).score(X, y) == 1.0
+
+
+KEY = "X: sequence 0, item 0: 1 is of type int; names of features .* must be str"
+refused("t40_int_keys", [[{1: 1.0}]], [["A"]], TE, KEY)
+
+
+@case
+def t36_empty_name(new):
+    assert_distinct(new, {"": 1.0}, {"b": 1.0})
+    assert_distinct(new, [""], ["b"])
+
+
+@case
+def t37_names_with_nul(new):
+    assert_distinct(new, {"a\0x": 1.0}, {"a\0y": 1.0})
+    assert_distinct(new, ["a\0x"], ["a\0y"])
+
+
+@case
+def t38_names_with_separators(new):
+    assert_distinct(new, {"a:b": 1.0}, {"a": "b"}, {"a=b": 1.0})
+
+
+@case
+def t39_lone_surrogate(new):
+    assert_distinct(new, {"\ud800": 1.0}, {"\ud801": 1.0}, {"a": "\ud800"})
+    assert_round_trip(new, ["\ud800", "\ud801"])
+
+
+@case
+def t41_a_string_twice(new):
+    twice = [[["a", "a"], ["b"]], [["b"], ["a", "a", "c"]]]
+    counts = [
+        [{"a": 2.0}, {"b": 1.0}],
+        [{"b": 1.0}, {"a": 2.0, "c": 1.0}],
+    ]
+    assert_same_model(new, twice, counts, LABELS[:2])
+
+
+@case
+def t42_nan_as_a_string(new):
+    assert_distinct(new, {"a": "nan"}, {"a": "b"})
+
+
+@case
+def t43_a_name_of_a_megabyte(new):
+    assert_distinct(new, {"a" * 2**20: 1.0}, {"a" * 2**20 + "b": 1.0})
+
+
+# Parameters and state, T44 to T48 -----------------------------------------------------
+
+
+def parameter_case(name, parameter, values):
+    def attempt(new):
+        for value in values:
+            crf = new(**{parameter: value})
+            assert_refused(InvalidParameterError, parameter, crf.fit, DICTS, LABELS)
+            assert not hasattr(crf, "classes_")
+
+    CASES[name] = attempt
+
+
+parameter_case("t44_alpha", "alpha", [-1, 0, float("nan"), float("inf"), "1"])
+parameter_case("t45_max_iter", "max_iter", [0, -5, 2.7, True])
+
+
+@case
+def t46_one_epoch(new):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        crf = new(max_iter=1, tol=1e-9, alpha=1e-3).fit(DICTS, LABELS)
+    assert [w.category for w in caught] == [ConvergenceWarning]
+    assert "increase max_iter, tol or alpha" in str(caught[0].message)
+    assert crf.n_iter_ == 1
+    assert len(crf.predict(DICTS)) == 3
+
+
+@case
+def t47_unknown_parameter(new):
+    assert_refused(
+        ValueError, "Invalid parameter 'zzz'", lambda: new().set_params(zzz=1)
+    )
+
+
+@case
+def t48_not_fitted(new):
+    crf = new()
+    for method in (crf.predict, crf.predict_proba):
+        assert_refused(NotFittedError, "not fitted yet", method, DICTS)
+    assert_refused(NotFittedError, "not fitted yet", crf.score, DICTS, LABELS)
+
+
+# Arrays, T49 to T55 -------------------------------------------------------------------
+
+refused(
+    "t50_widths",
+    [ARRAYS[0], np.ones((2, 5))],
+    LABELS[:2],
+    VE,
+    "X: sequence 1 has 5 features, but sequence 0 has 4",
+    kind="arrays",
+)
+refused(
+    "t51_fewer_features",
+    [x[:, :3] for x in ARRAYS],
+    LABELS,
+    VE,
+    "X has 3 features, but .*CRF is expecting 4 features",
+    by=["predict", "score"],
+    kind="arrays",
+)
+refused(
+    "t53_a_bare_array_after_a_list",
+    ARRAYS[0],
+    LABELS[0],
+    VE,
+    r"wrap a single sequence in a list, \[X\]",
+    by=["predict", "score"],
+    kind="arrays",
+)
+
+
+@case
+def t49_three_axes(new):
+    X = np.stack([x[:2] for x in ARRAYS])
+    assert_same_model(new, X, list(X), [labels[:2] for labels in LABELS])
+
+
+@case
+def t52_an_unseen_feature(new):
+    crf = new().fit(DICTS, LABELS)
+    more = [[{**item, "z": 9.0, "w": "new"} for item in x] for x in DICTS]
+    for p, q in zip(crf.predict_proba(more), crf.predict_proba(DICTS), strict=True):
+        assert p.tobytes() == q.tobytes()
+    assert crf.score(more, LABELS) == crf.score(DICTS, LABELS)
+
+
+def wide_csr(x):
+    rows = csr_array(x)
+    rows.indices, rows.indptr = (
+        a.astype(np.int64) for a in (rows.indices, rows.indptr)
+    )
+    return rows
+
+
+def untidy_csr(x):
+    """Columns in falling order, every entry twice at half its value."""
+    columns = np.arange(x.shape[1])[::-1].repeat(2)
+    indptr = np.arange(len(x) + 1) * len(columns)
+    data = x[:, columns] / 2
+    return csr_array((data.ravel(), np.tile(columns, len(x)), indptr), shape=x.shape)
+
+
+@case
+def t54_sparse_forms(new):
+    for form in (csr_array, wide_csr, coo_array, untidy_csr):
+        assert_same_model(new, [form(x) for x in ARRAYS], ARRAYS)
+
+
+@case
+def t55_layouts(new):
+    expected = new().fit(ARRAYS, LABELS).coef_.tobytes()
+    for layout in (np.asfortranarray, frozen, strided):
+        X = [layout(x) for x in ARRAYS]
+        crf = fitted(new, X, LABELS)
+        assert crf.coef_.tobytes() == expected
+    packed = PackedSequences.from_sequences(ARRAYS)
+    assert fitted(new, packed, LABELS).coef_.tobytes() == expected
+
+
+def frozen(x):
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
+def strided(x):
+    return np.repeat(np.repeat(x, 2, axis=0), 3, axis=1)[::2, ::3]
+
+
+# scikit-learn's tools, T57 and T58 ----------------------------------------------------
+
+
+@case
+def t57_grid_search(new):
+    search = GridSearchCV(new(), {"alpha": [0.1, 1.0]}, cv=3).fit(DICTS, LABELS)
+    assert len(search.best_estimator_.predict(DICTS)) == 3
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@case
+def t58_cross_val_predict(new):
+    equal = [x[:2] for x in DICTS], [labels[:2] for labels in LABELS]
+    for X, y in ((DICTS, LABELS), equal):
+        predicted = cross_val_predict(new(), X, y, cv=3)
+        assert predicted.shape == (3,)
+        assert predicted.dtype == object
+        assert [len(p) for p in predicted] == [len(labels) for labels in y]
+
+
+# The program --------------------------------------------------------------------------
+
+
+def maker(name):
+    """Return the class of an estimator with parameters under which all fits end."""
+    seed = {} if name == "LBFGSCRF" else {"random_state": 0}
+
+    def new(**parameters):
+        parameters = {"max_iter": 3000, **seed, **parameters}
+        return getattr(skcrf_sdca, name)(**parameters)
+
+    return new
+
+
+def main():
+    """Try the cases that the standard input names."""
+    faulthandler.enable()
+    warnings.simplefilter("error")
+    for number, (estimator, name) in enumerate(json.load(sys.stdin)):
+        print(json.dumps([number, None]), flush=True)
+        try:
+            CASES[name](maker(estimator))
+            outcome = "ok"
+        except Exception:
+            outcome = traceback.format_exc()
+        print(json.dumps([number, outcome]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
