@@ -2,11 +2,13 @@
 
 Reading order: data.py, features.py, text/, pipeline.py and union.py (what goes in),
 model.py and oracle.py (scores and inference), problem.py (the formulas), samplers.py
-and solvers/ (the optimisers around one loop), callbacks.py, _prediction.py, _base.py,
-estimators.py, path.py and model_selection.py (what scikit-learn sees). The compiled
-parts are in _kernels/. A module imports only from those before it.
+and solvers/ (the optimisers around one loop), callbacks.py, _fitted.py, _prediction.py,
+_base.py, estimators.py, path.py and model_selection.py (what scikit-learn sees), and
+persistence/ (how models are kept). The compiled parts are in _kernels/. A module
+imports only from those before it.
 """
 
+from skcrf_sdca._version import __version__
 from skcrf_sdca.callbacks import DualityGapMonitor
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.estimators import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
@@ -26,8 +28,7 @@ __all__ = [
     "SDCACRF",
     "SequenceUnion",
     "SequenceVectorizer",
+    "__version__",
     "alpha_path",
     "cross_val_predict_proba",
 ]
-
-__version__ = "0.1.0"

@@ -22,10 +22,12 @@ from sklearn.utils._param_validation import (
     StrOptions,
 )
 
+from skcrf_sdca._fitted import check_fitted
 from skcrf_sdca._inputs import training_data
 from skcrf_sdca._inspection import InspectionMixin
 from skcrf_sdca._prediction import PredictionMixin
 from skcrf_sdca._trimming import TrimmingMixin
+from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.callbacks import CallbackBridge, EpochPrinter
 from skcrf_sdca.constraints import OBSERVED
 from skcrf_sdca.kinds import TABLE, as_sequence_list
@@ -40,6 +42,7 @@ class BaseCRF(
     PredictionMixin,
     InspectionMixin,
     TrimmingMixin,
+    VersionStamped,
     CallbackSupportMixin,
     BaseEstimator,
     metaclass=ABCMeta,
@@ -176,6 +179,12 @@ class BaseCRF(
         """Drop the attributes of an earlier fit that this one may not set."""
         for name in ("vectorizer_", "feature_names_in_", "_warm_state"):
             vars(self).pop(name, None)
+
+    def __setstate__(self, state):
+        """Take the attributes; ValueError if those of a fit do not agree."""
+        super().__setstate__(state)
+        if hasattr(self, "classes_") or hasattr(self, "coef_"):
+            check_fitted(self)
 
     def __sklearn_tags__(self):
         """Return the tags: a classifier of rows, sparse or dense, or of sequences."""

@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from skcrf_sdca._fitted import check_form
 from skcrf_sdca.constraints import Allowed, allowed_transitions, check_lengths
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.features import SequenceVectorizer
@@ -120,8 +121,10 @@ def prediction_data(estimator, X):
     ------
     ValueError, TypeError
         If X is not valid, not of the kind and width seen in fit, or has a sequence of a
-        length for which the transitions of the model allow no path.
+        length for which the transitions of the model allow no path; or if the fitted
+        attributes have been changed so that they do not agree.
     """
+    check_form(estimator)
     X = as_sequence_list(X)
     name, fitted_kind = type(estimator).__name__, estimator._input_kind
     if fitted_kind == TABLE:

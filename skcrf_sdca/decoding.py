@@ -12,6 +12,9 @@ from skcrf_sdca._kernels import _paths
 from skcrf_sdca._parallel import over_ranges
 from skcrf_sdca.labels import split_rows
 
+# Far below what integers can count: sizes must not wrap around.
+MOST_BYTES = 2**60
+
 
 def posterior(node_scores, transition, offsets=None, *, n_jobs=None):
     """Return the most probable label of each position, by the node marginals.
@@ -109,6 +112,8 @@ def n_best(node_scores, transition, offsets=None, *, n=1, n_jobs=None):
     ------
     ValueError
         If n is less than 1.
+    MemoryError
+        If so many paths are more than any memory holds.
 
     Examples
     --------
@@ -129,7 +134,11 @@ def n_best(node_scores, transition, offsets=None, *, n=1, n_jobs=None):
     lengths = np.diff(offsets)
     with np.errstate(over="ignore"):
         n_paths = float(len(transition)) ** lengths
-    widths = np.minimum(n, n_paths).astype(np.int64)
+    widths = np.minimum(float(min(n, MOST_BYTES)), n_paths)
+    n_bytes = 8.0 * len(transition) * (widths * (lengths + 1)).sum()
+    if n_bytes > MOST_BYTES:
+        raise MemoryError(f"so many paths need about {n_bytes:.1e} bytes: lower n")
+    widths = widths.astype(np.int64)
     path_offsets = np.concatenate([[0], np.cumsum(widths)])
     label_offsets = np.concatenate([[0], np.cumsum(widths * lengths)])
     scores = np.empty(path_offsets[-1])

@@ -13,7 +13,9 @@ from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval, Options
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._fitted import check_vocabulary
 from skcrf_sdca._kernels._encoder import Encoder, Lookup
+from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.kinds import DICTS, STRINGS, check_container, sequence_kind
 
@@ -21,6 +23,7 @@ __all__ = ["SequenceVectorizer"]
 
 
 class SequenceVectorizer(
+    VersionStamped,
     TransformerMixin,
     BaseEstimator,
     # The output is no table: there is nothing for set_output to wrap.
@@ -176,10 +179,7 @@ class SequenceVectorizer(
             rows = rows[:, np.flatnonzero(keep)]
             lookup = Lookup(_kept_vocabulary(lookup.vocabulary, keep))
         packed = PackedSequences(rows, offsets)
-        self.vocabulary_ = lookup.vocabulary
-        self._lookup = lookup
-        self.n_features_out_ = packed.n_features
-        self.input_kind_ = kind
+        self._set_fitted(lookup, packed.n_features, kind)
         return packed
 
     def transform(self, X):
@@ -282,10 +282,28 @@ class SequenceVectorizer(
                 f"support has shape {keep.shape}, but there are "
                 f"{self.n_features_out_} features."
             )
-        self._lookup = Lookup(_kept_vocabulary(self.vocabulary_, keep))
-        self.vocabulary_ = self._lookup.vocabulary
-        self.n_features_out_ = int(keep.sum())
+        lookup = Lookup(_kept_vocabulary(self.vocabulary_, keep))
+        self._set_fitted(lookup, int(keep.sum()), self.input_kind_)
         return self
+
+    def __getstate__(self):
+        """Return the attributes but the tables, which are made from the vocabulary."""
+        state = super().__getstate__()
+        state.pop("_lookup", None)
+        return state
+
+    def __setstate__(self, state):
+        """Take the attributes; ValueError if they do not agree."""
+        super().__setstate__(state)
+        if hasattr(self, "vocabulary_"):
+            check_vocabulary(self)
+            self._lookup = Lookup(self.vocabulary_)
+
+    def _set_fitted(self, lookup, n_features, kind):
+        self.vocabulary_ = lookup.vocabulary
+        self._lookup = lookup
+        self.n_features_out_ = n_features
+        self.input_kind_ = kind
 
     def __sklearn_tags__(self):
         """Tell scikit-learn that the input is dicts or strings, not a table."""

@@ -45,6 +45,11 @@ class Marginals:
         Chain i has the positions ``offsets[i]:offsets[i + 1]``, and the edges
         ``edge_offsets[i]:edge_offsets[i + 1]``.
 
+    Raises
+    ------
+    ValueError
+        If node or edge do not have this shape.
+
     Examples
     --------
     >>> import numpy as np
@@ -61,6 +66,13 @@ class Marginals:
         self.edge = edge
         self.offsets = offsets
         self.edge_offsets = edge_offsets(offsets)
+        n_labels = node.shape[-1]
+        edge_shape = (self.edge_offsets[-1], n_labels, n_labels)
+        if node.shape != (offsets[-1], n_labels) or edge.shape != edge_shape:
+            raise ValueError(
+                f"node and edge have shapes {node.shape} and {edge.shape}; the offsets "
+                f"need {(int(offsets[-1]), n_labels)} and {edge_shape}"
+            )
 
     @classmethod
     def empty(cls, offsets, n_labels, *, dtype=np.float64):
@@ -197,6 +209,8 @@ class Marginals:
         entropy : ndarray of shape (n,)
             See `entropy`.
         """
+        if np.shape(weight) != (len(self),):
+            raise ValueError(f"{np.shape(weight)} weights for {len(self)} chains")
         n_labels = self.node.shape[1]
         values = np.empty(len(self))
 

@@ -17,6 +17,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.kinds import DICTS, TABLE, as_sequence_list, described, input_kind
 from skcrf_sdca.labels import encode_labels
@@ -25,6 +26,7 @@ __all__ = ["PerToken"]
 
 
 class PerToken(
+    VersionStamped,
     MetaEstimatorMixin,
     TransformerMixin,
     BaseEstimator,

@@ -83,6 +83,11 @@ class Problem:
     initial_primal : float
         P(0) = sum_i c_i log(number of allowed paths of length T_i), which is
         mean_length * log n_labels if nothing is forbidden.
+
+    Raises
+    ------
+    ValueError
+        If labels do not have this shape, or are not in this range.
     """
 
     def __init__(
@@ -97,6 +102,7 @@ class Problem:
         allowed=None,
         n_jobs=None,
     ):
+        _check_labels(labels, data, n_labels)
         weight = np.ones(len(data)) if sample_weight is None else sample_weight
         self.weight = weight / weight.sum()
         self.data = data
@@ -322,3 +328,13 @@ class Problem:
         primal = self.primal(w, np.concatenate(losses))
         gap = inner(gradient, gradient) / (2.0 * self.alpha)
         return gradient, Certificate(primal=primal, dual=primal - gap, gap=gap)
+
+
+def _check_labels(labels, data, n_labels):
+    shape = (data.n_positions,)
+    in_range = labels.min(initial=0) >= 0 and labels.max(initial=0) < n_labels
+    if labels.shape != shape or not in_range:
+        raise ValueError(
+            f"labels must have shape {shape} and be in 0..{n_labels - 1}; got shape "
+            f"{labels.shape}"
+        )

@@ -20,6 +20,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.kinds import as_sequence_list, described
 from skcrf_sdca.pipeline import PerToken, fit_transform, metadata_of_fit
@@ -27,7 +28,9 @@ from skcrf_sdca.pipeline import PerToken, fit_transform, metadata_of_fit
 __all__ = ["SequenceUnion"]
 
 
-class SequenceUnion(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
+class SequenceUnion(
+    VersionStamped, TransformerMixin, _BaseComposition, auto_wrap_output_keys=None
+):
     """Put the features that several transformers make of sequences side by side.
 
     As FeatureUnion and ColumnTransformer of scikit-learn, for sequences. Each

@@ -11,8 +11,9 @@ ROOT = Path(__file__).parents[1] / "skcrf_sdca"
 # From the ground up; modules of one line do not import each other.
 LAYERS = [
     ["_kernels", "_memory"],
-    ["_parallel", "data", "spans", "plotting", "tables"],
+    ["_parallel", "_version", "data", "spans", "plotting", "tables"],
     ["marginals", "kinds", "explanation"],
+    ["_fitted"],
     ["labels", "features"],
     ["pipeline", "text"],
     ["union"],
@@ -29,6 +30,7 @@ LAYERS = [
     ["_base"],
     ["estimators", "path", "model_selection"],
     ["compat"],
+    ["persistence"],
     ["datasets"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -317,3 +317,15 @@ def test_log_likelihood_of_labels_that_a_chain_does_not_have():
 def test_labels_are_checked(labels):
     with pytest.raises(ValueError, match="3 numbers below 2"):
         oracle.log_likelihood(labels, np.zeros((3, 2)), np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("n", [2**62, 2**63 - 1, 2**63, 10**30, 10**400])
+@pytest.mark.parametrize("n_chains", [1, 2, 4])
+def test_more_paths_than_can_be_counted(n, n_chains):
+    """Sizes that wrap around would have the kernel write outside its arrays."""
+    offsets = np.arange(0, 40 * n_chains + 1, 40)
+    scores = np.zeros((40 * n_chains, 3)), np.zeros((3, 3)), offsets
+    with pytest.raises(MemoryError, match="lower n"):
+        decoding.n_best(*scores, n=n)
+    (paths,), _ = decoding.n_best(np.zeros((2, 2)), np.zeros((2, 2)), n=n)
+    assert len(paths) == 4

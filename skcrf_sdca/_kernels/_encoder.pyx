@@ -93,6 +93,8 @@ cdef class Table:
         cdef Py_ssize_t place = 0
         cdef unsigned int bits
         while PyDict_Next(self.numbers, &place, &name, &number):
+            if not PyUnicode_CheckExact(<object> name):
+                raise TypeError("the names in a vocabulary must be plain str")
             bits = <unsigned int> hash(<str> name)
             self.keep(
                 self.find(<str> name, bits), <str> name, bits, <object> number

@@ -240,6 +240,8 @@ cdef void scatter_each(
 
 def inner(const double[::1] x, const double[::1] y):
     """Return sum_i x[i] y[i]: the same bits whatever the threads of BLAS."""
+    if x.shape[0] != y.shape[0]:
+        raise ValueError(f"{x.shape[0]} and {y.shape[0]} numbers")
     return ops.dot(&x[0], &y[0], x.shape[0])
 
 

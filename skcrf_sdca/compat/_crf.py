@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.estimators import SDCACRF
 from skcrf_sdca.features import SequenceVectorizer
 from skcrf_sdca.kinds import DICTS, STRINGS, TABLE, as_sequence_list, input_kind
@@ -42,7 +43,7 @@ WITHOUT_EFFECT = {
 }
 
 
-class CRF(BaseEstimator):
+class CRF(VersionStamped, BaseEstimator):
     """CRF with the parameters and methods of ``sklearn_crfsuite.CRF``.
 
     Minimises CRFsuite's objective with an L2 penalty, over all weights w::

@@ -10,6 +10,8 @@ from time import perf_counter
 
 import numpy as np
 
+from skcrf_sdca.marginals import edge_offsets
+
 HISTORY_COLUMNS = (
     "epoch",
     "updates",
@@ -208,19 +210,29 @@ def _check_finite(certificate):
         )
 
 
-def check_same_sequences(node, offsets, problem):
+def check_same_sequences(state, axes, problem):
     """Raise ValueError if a state is not one of the problem's sequences.
 
     Parameters
     ----------
-    node : ndarray of shape (n_positions, n_labels)
-        Of the state.
-    offsets : ndarray of shape (n + 1,)
-        Of the state.
+    state : dict of ndarrays
+        With ``offsets`` of shape (n + 1,). It may come from a file.
+    axes : dict of str
+        The shape that each array must have: a letter an axis, n sequences, T positions,
+        E edges, K labels.
     problem : Problem
     """
-    shape = (problem.offsets[-1], problem.n_labels)
-    if node.shape != shape or not np.array_equal(offsets, problem.offsets):
+    sizes = {
+        "n": problem.n_sequences,
+        "T": problem.offsets[-1],
+        "E": edge_offsets(problem.offsets)[-1],
+        "K": problem.n_labels,
+    }
+    same_shapes = all(
+        state[name].shape == tuple(sizes[axis] for axis in letters)
+        for name, letters in axes.items()
+    )
+    if not same_shapes or not np.array_equal(state["offsets"], problem.offsets):
         raise ValueError(
             "warm_start=True needs X and y with the same sequence lengths and the same "
             "number of labels as in the last fit; set warm_start=False to fit other "

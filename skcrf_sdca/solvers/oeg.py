@@ -86,7 +86,8 @@ class OEG(DualSolver):
     def _first_parameters(self, init_score, state):
         problem = self.problem
         if state is not None:
-            check_same_sequences(state["theta_node"], state["offsets"], problem)
+            axes = {"theta_node": "TK", "theta_edge": "nKK"}
+            check_same_sequences(state, axes, problem)
             return state["theta_node"].copy(), state["theta_edge"].copy()
         n_labels = problem.n_labels
         theta_node = np.zeros((len(problem.labels), n_labels), dtype=np.float32)

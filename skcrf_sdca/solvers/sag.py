@@ -59,7 +59,8 @@ class SAG(EpochSolver):
         n_constants = n if own else 1
         if state is None:
             state = self._first_state(n_constants)
-        check_same_sequences(state["node"], state["offsets"], problem)
+        axes = {"node": "TK", "edge_sums": "nKK", "visited": "n"}
+        check_same_sequences(state, axes, problem)
         self.marginals = SummedMarginals(
             state["node"].copy(), state["edge_sums"].copy()
         )

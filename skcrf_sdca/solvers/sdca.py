@@ -129,7 +129,7 @@ class SDCA(DualSolver):
                 smoothing=init_smoothing,
                 dtype=dtype,
             )
-        check_same_sequences(state["node"], state["offsets"], problem)
+        check_same_sequences(state, {"node": "TK", "edge": "EKK"}, problem)
         edge = state["edge"].astype(dtype, order="C")
         marginals = Marginals(state["node"].copy(), edge, problem.offsets)
         if problem.alpha < state["alpha"]:

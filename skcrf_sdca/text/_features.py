@@ -5,6 +5,8 @@ from itertools import pairwise
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from skcrf_sdca._version import VersionStamped
+
 from ._patterns import numbered_strings
 from ._templates import Window, expanded
 from ._tokens import Tokens
@@ -23,6 +25,7 @@ DEFAULT_TEMPLATES = (
 
 
 class TokenFeatures(
+    VersionStamped,
     TransformerMixin,
     BaseEstimator,
     # The output is no table: there is nothing for set_output to wrap.

@@ -1,0 +1,179 @@
+"""A zip archive of one JSON document and arrays: written whole, and read with distrust.
+
+Members are stored without compression, so that nothing in it is larger than the file
+that declares it, and the checksums of zip tell damage from a model. Arrays are .npy of
+little-endian float64 or int64 in C order; what they must be is known before they are
+read. See docs/model_format.rst.
+"""
+
+import contextlib
+import json
+import math
+import os
+import secrets
+import zipfile
+
+import numpy as np
+
+from skcrf_sdca.persistence._fields import ModelFormatError
+
+DOCUMENT = "model.json"
+MAX_MEMBERS = 16
+FLOAT, INT = "<f8", "<i8"
+_NPY_MAGIC = b"\x93NUMPY\x01\x00"
+_ENCRYPTED = 0x1
+
+
+def write_archive(path, document, arrays):
+    """Write a document and arrays to a file, or nothing.
+
+    Parameters
+    ----------
+    path : str or path-like
+    document : dict
+        Of what JSON can hold.
+    arrays : dict of ndarrays
+        float64 or int64; their names become those of the members.
+
+    Raises
+    ------
+    ValueError
+        If JSON would not give the document back equal.
+    """
+    text = json.dumps(document, allow_nan=False)
+    if json.loads(text) != document:
+        raise ValueError(
+            "a label, feature or parameter does not survive JSON: a str in it has two "
+            "surrogates in a row, which are read back as one character."
+        )
+    path = os.path.realpath(os.fsdecode(path))
+    temporary = os.path.join(os.path.dirname(path), f".{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            _write_members(file, text, arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _write_members(file, text, arrays):
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        # With its own date each file would have other bytes.
+        archive.writestr(zipfile.ZipInfo(DOCUMENT), text)
+        for name, array in arrays.items():
+            info = zipfile.ZipInfo(f"{name}.npy")
+            info.file_size = array.nbytes
+            array = np.ascontiguousarray(array, dtype=_stored_type(array))
+            with archive.open(info, "w") as member:
+                np.lib.format.write_array(
+                    member, array, version=(1, 0), allow_pickle=False
+                )
+
+
+def _stored_type(array):
+    return INT if array.dtype.kind == "i" else FLOAT
+
+
+def read_archive(file, build):
+    """Build something from the document and the arrays of a file.
+
+    Parameters
+    ----------
+    file : file object
+        Open for reading bytes, with a position that can be set.
+    build : callable
+        Called as ``build(document, array)``, where ``array(name, dtype, shape)``
+        returns the array that has this form in the file, writeable.
+
+    Returns
+    -------
+    built : object
+
+    Raises
+    ------
+    ModelFormatError
+        If the archive holds anything else, or anything more.
+    Exception
+        Of other types, where zipfile, json or `build` meet what they cannot read.
+    """
+    size = file.seek(0, os.SEEK_END)
+    with zipfile.ZipFile(file) as archive:
+        members = _checked_members(archive, size)
+
+        def read(name):
+            if name not in members:
+                raise ModelFormatError(f"it has no member {name}")
+            return archive.read(members.pop(name))
+
+        def array(name, dtype, shape):
+            return _array(f"{name}.npy", read(f"{name}.npy"), dtype, shape)
+
+        built = build(_parsed(read(DOCUMENT)), array)
+    if members:
+        raise ModelFormatError(f"it has members of no use: {sorted(members)}")
+    return built
+
+
+def _checked_members(archive, size):
+    """Return {name: entry}; nothing has been read or allocated for them yet."""
+    entries = archive.infolist()
+    members = {entry.filename: entry for entry in entries}
+    if len(entries) > MAX_MEMBERS or len(members) != len(entries):
+        raise ModelFormatError(f"it has {len(entries)} members, or two of one name")
+    for name, entry in members.items():
+        is_plain = entry.compress_type == zipfile.ZIP_STORED
+        if not is_plain or entry.flag_bits & _ENCRYPTED:
+            raise ModelFormatError(f"{name} is compressed or encrypted")
+        if entry.file_size != entry.compress_size:
+            raise ModelFormatError(f"{name} declares two different sizes")
+    if sum(entry.file_size for entry in entries) > size:
+        raise ModelFormatError("its members declare more bytes than it has")
+    return members
+
+
+def _parsed(data):
+    """Return a JSON document in ASCII, without what JSON leaves undefined."""
+    return json.loads(
+        data.decode("ascii"),
+        object_pairs_hook=_without_duplicates,
+        parse_float=_finite,
+        parse_constant=_finite,
+    )
+
+
+def _without_duplicates(pairs):
+    entries = dict(pairs)
+    if len(entries) != len(pairs):
+        raise ModelFormatError(f"{DOCUMENT} has an object with a key twice")
+    return entries
+
+
+def _finite(text):
+    value = float(text)
+    if not math.isfinite(value):
+        raise ModelFormatError(f"{DOCUMENT} has the number {text:.40}")
+    return value
+
+
+def _array(name, data, dtype, shape):
+    """Return the array of a .npy member that has this type and shape, and no other."""
+    begin = 10 + int.from_bytes(data[8:10], "little")
+    header = data[10:begin].decode("latin-1").translate(_BLANKS)
+    header = header.replace(",)", ")").replace(",}", "}")
+    lengths = ",".join(map(str, shape))
+    form = f"{{'descr':'{dtype}','fortran_order':False,'shape':({lengths})}}"
+    n_bytes = 8 * math.prod(shape)
+    if data[:8] != _NPY_MAGIC or header != form or len(data) - begin != n_bytes:
+        raise ModelFormatError(
+            f"{name} must be a .npy file, version 1.0, in C order, of type {dtype} and "
+            f"shape {shape}, and nothing more"
+        )
+    values = np.frombuffer(data, dtype, offset=begin).reshape(shape)
+    return values.astype(values.dtype.newbyteorder("="))
+
+
+_BLANKS = dict.fromkeys(map(ord, " \n"))

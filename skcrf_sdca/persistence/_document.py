@@ -1,0 +1,324 @@
+"""A fitted estimator as a JSON document and arrays, and back.
+
+Owns which parts the format has. `describe` and `rebuild` are inverse to each other.
+Names of classes are looked up in a table of our own, never imported, and every entry is
+checked before it is used.
+"""
+
+from types import NoneType
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from skcrf_sdca._fitted import (
+    WEIGHTS,
+    check_fitted,
+    check_vocabulary,
+    vocabulary_numbers,
+)
+from skcrf_sdca._kernels._encoder import Lookup
+from skcrf_sdca._version import __version__
+from skcrf_sdca.estimators import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca.features import SequenceVectorizer
+from skcrf_sdca.persistence._archive import FLOAT, INT
+from skcrf_sdca.persistence._fields import ModelFormatError, fields
+from skcrf_sdca.persistence._labels import labels_from, labels_of
+from skcrf_sdca.persistence._values import (
+    check_parameters,
+    figures_from,
+    figures_of,
+    history_from,
+    history_of,
+    names_from,
+    plain_parameters,
+    with_parameters,
+)
+
+FORMAT, FORMAT_VERSION = "skcrf_sdca", 1
+CRFS = {cls.__name__: cls for cls in (SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF)}
+BLOCKS = ("intercept", "start", "end", "transition")
+VECTORIZER_DTYPES = {"float64": np.float64, "float32": np.float32}
+# The entries of the objects of a document.
+HEAD = {"format": str, "format_version": int, "written_by": str, "model": dict}
+PIPELINE = {
+    "type": str,
+    "names": list,
+    "verbose": bool,
+    "vectorizer": dict,
+    "crf": dict,
+}
+VECTORIZER = {
+    "type": str,
+    "parameters": dict,
+    "input_kind": str,
+    "n_features": int,
+    "vocabulary": dict,
+}
+CRF = {
+    "type": str,
+    "parameters": dict,
+    "input_kind": str,
+    "labels": dict,
+    "n_features": int,
+    "n_stored": (int, NoneType),
+    "feature_names": (list, NoneType),
+    "vectorizer": (dict, NoneType),
+    "fit": dict,
+    "history": dict,
+}
+MAX_FEATURES = int(np.iinfo(np.int32).max)
+
+
+def describe(estimator):
+    """Return the document and the arrays of a fitted estimator.
+
+    Parameters
+    ----------
+    estimator : one of `CRFS`, SequenceVectorizer, or Pipeline of the two
+
+    Returns
+    -------
+    document : dict
+        Of what JSON can hold.
+    arrays : dict of ndarrays
+
+    Raises
+    ------
+    TypeError, ValueError, NotFittedError
+        If the format cannot hold it, see `save_model`.
+    """
+    describer = _DESCRIBERS.get(type(estimator))
+    if describer is None:
+        raise TypeError(
+            f"{type(estimator).__name__} cannot be saved so: save_model takes "
+            f"{', '.join(cls.__name__ for cls in _DESCRIBERS)}. Use pickle or skops "
+            "for others."
+        )
+    model, arrays = describer(estimator)
+    document = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "written_by": f"skcrf_sdca {__version__}",
+        "model": model,
+    }
+    return document, arrays
+
+
+def rebuild(document, array):
+    """Return the estimator that a document describes.
+
+    Parameters
+    ----------
+    document : object
+        As JSON gave it.
+    array : callable
+        ``array(name, dtype, shape)`` returns the array of that name and form.
+
+    Returns
+    -------
+    estimator : object
+
+    Raises
+    ------
+    ModelFormatError, TypeError, ValueError
+        If it describes none.
+    """
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ModelFormatError("it is not a model of skcrf_sdca")
+    version = document.get("format_version")
+    if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
+        raise ModelFormatError(
+            f"it has version {version!r:.40} of the format, but this version of "
+            f"skcrf_sdca reads 1 to {FORMAT_VERSION} only"
+        )
+    fields(document, "the document", HEAD)
+    return _rebuild_any(document["model"], array, _REBUILDERS)
+
+
+def _rebuild_any(model, array, rebuilders):
+    name = model.get("type")
+    if not isinstance(name, str) or name not in rebuilders:
+        raise ModelFormatError(f"a model of type {name!r:.40} has no place in it")
+    return rebuilders[name](model, array)
+
+
+def _describe_pipeline(pipeline):
+    names, steps = zip(*pipeline.steps, strict=True)
+    kinds = [type(step) for step in steps]
+    if len(kinds) != 2 or kinds[0] is not SequenceVectorizer or kinds[1] not in _CRFS:
+        raise TypeError(
+            "of pipelines only those of a SequenceVectorizer and a CRF can be saved "
+            f"so, not of {[kind.__name__ for kind in kinds]}. Use pickle or skops."
+        )
+    if pipeline.memory is not None or pipeline.transform_input is not None:
+        raise TypeError(
+            "the parameters memory and transform_input of a pipeline cannot be saved "
+            "so: set them to None."
+        )
+    vectorizer, _ = _describe_vectorizer(steps[0])
+    crf, arrays = _describe_crf(steps[1])
+    _check_pair(*steps)
+    model = {
+        "type": "Pipeline",
+        "names": list(names),
+        "verbose": bool(pipeline.verbose),
+        "vectorizer": vectorizer,
+        "crf": crf,
+    }
+    return model, arrays
+
+
+def _rebuild_pipeline(model, array):
+    names = fields(model, "pipeline", PIPELINE)["names"]
+    if set(map(type, names)) != {str} or len(names) != 2 or names[0] == names[1]:
+        raise ModelFormatError("pipeline: names must be two different names")
+    steps = (
+        _rebuild_any(model["vectorizer"], array, _VECTORIZER_REBUILDERS),
+        _rebuild_any(model["crf"], array, _CRF_REBUILDERS),
+    )
+    _check_pair(*steps)
+    return Pipeline(list(zip(names, steps, strict=True)), verbose=model["verbose"])
+
+
+def _check_pair(vectorizer, crf):
+    if vectorizer.n_features_out_ != crf.n_features_in_:
+        raise ValueError(
+            f"the pipeline's vectorizer has {vectorizer.n_features_out_} features, but "
+            f"the CRF {crf.n_features_in_}"
+        )
+
+
+def _describe_vectorizer(vectorizer):
+    check_is_fitted(vectorizer)
+    check_vocabulary(vectorizer)
+    _check_complete(vectorizer)
+    check_parameters(vectorizer)
+    parameters = vectorizer.get_params()
+    parameters["dtype"] = np.dtype(parameters["dtype"]).name
+    model = {
+        "type": "SequenceVectorizer",
+        "parameters": plain_parameters(parameters),
+        "input_kind": vectorizer.input_kind_,
+        "n_features": int(vectorizer.n_features_out_),
+        "vocabulary": vectorizer.vocabulary_,
+    }
+    return model, {}
+
+
+def _rebuild_vectorizer(model, array):
+    fields(model, "vectorizer", VECTORIZER)
+    parameters = model["parameters"]
+    if "dtype" in parameters:
+        dtype = VECTORIZER_DTYPES.get(parameters["dtype"])
+        parameters = {**parameters, "dtype": dtype}
+    vectorizer = with_parameters(SequenceVectorizer, parameters)
+    lookup = Lookup(model["vocabulary"])
+    vectorizer._set_fitted(lookup, model["n_features"], model["input_kind"])
+    check_vocabulary(vectorizer)
+    _check_complete(vectorizer)
+    return vectorizer
+
+
+def _check_complete(vectorizer):
+    """Raise ValueError if a feature has no name.
+
+    So the numbers of features that a file declares are no larger than it.
+    """
+    n_known = len(np.unique(vocabulary_numbers(vectorizer.vocabulary_)))
+    if n_known != vectorizer.n_features_out_:
+        raise ValueError(
+            f"vocabulary_ has {n_known} features, but n_features_out_ is "
+            f"{vectorizer.n_features_out_}"
+        )
+
+
+def _describe_crf(crf):
+    check_is_fitted(crf)
+    check_fitted(crf)
+    check_parameters(crf)
+    model = {
+        "type": type(crf).__name__,
+        "parameters": plain_parameters(crf.get_params()),
+        "input_kind": crf._input_kind,
+        "labels": labels_of(crf.classes_),
+        "n_features": int(crf.n_features_in_),
+        "n_stored": int(crf.coef_.nnz) if sp.issparse(crf.coef_) else None,
+        "feature_names": None,
+        "vectorizer": None,
+        "fit": figures_of(crf),
+        "history": history_of(crf),
+    }
+    if hasattr(crf, "feature_names_in_"):
+        model["feature_names"] = list(map(str, crf.feature_names_in_))
+    if hasattr(crf, "vectorizer_"):
+        model["vectorizer"], _ = _describe_vectorizer(crf.vectorizer_)
+    blocks = {name: getattr(crf, f"{name}_") for name in BLOCKS}
+    return model, _coef_arrays(crf.coef_) | blocks
+
+
+def _rebuild_crf(model, array):
+    fields(model, "crf", CRF)
+    crf = with_parameters(CRFS[model["type"]], model["parameters"])
+    attributes = {
+        "_input_kind": model["input_kind"],
+        "classes_": labels_from(model["labels"]),
+        "n_features_in_": model["n_features"],
+        **figures_from(model["fit"]),
+    }
+    if model["history"]:
+        attributes["history_"] = history_from(model["history"])
+    if model["feature_names"] is not None:
+        attributes["feature_names_in_"] = names_from(model["feature_names"])
+    if model["vectorizer"] is not None:
+        attributes["vectorizer_"] = _rebuild_any(
+            model["vectorizer"], array, _VECTORIZER_REBUILDERS
+        )
+    n_labels = len(attributes["classes_"])
+    attributes |= _weights_from(array, n_labels, model["n_features"], model["n_stored"])
+    vars(crf).update(attributes)
+    check_fitted(crf)
+    return crf
+
+
+# A dense block lies in the file as the kernels take it, by feature; a sparse one in the
+# three arrays of CSR, by label.
+def _coef_arrays(coef):
+    if not sp.issparse(coef):
+        return {"coef": coef.T}
+    rows = {"data": coef.data, "indices": coef.indices, "indptr": coef.indptr}
+    return {f"coef_{name}": rows[name] for name in rows}
+
+
+def _weights_from(array, n_labels, n_features, n_stored):
+    if not 0 <= n_features <= MAX_FEATURES:
+        raise ModelFormatError(f"n_features must be from 0 to {MAX_FEATURES}")
+    sizes = {"K": n_labels, "d": n_features}
+    weights = {
+        f"{name}_": array(name, FLOAT, tuple(sizes[a] for a in WEIGHTS[f"{name}_"]))
+        for name in BLOCKS
+    }
+    if n_stored is None:
+        return {"coef_": array("coef", FLOAT, (n_features, n_labels)).T, **weights}
+    rows = (
+        array("coef_data", FLOAT, (n_stored,)),
+        array("coef_indices", INT, (n_stored,)),
+        array("coef_indptr", INT, (n_labels + 1,)),
+    )
+    return {"coef_": sp.csr_array(rows, shape=(n_labels, n_features)), **weights}
+
+
+_CRFS = frozenset(CRFS.values())
+_DESCRIBERS = {
+    **dict.fromkeys(CRFS.values(), _describe_crf),
+    SequenceVectorizer: _describe_vectorizer,
+    Pipeline: _describe_pipeline,
+}
+_VECTORIZER_REBUILDERS = {"SequenceVectorizer": _rebuild_vectorizer}
+_CRF_REBUILDERS = dict.fromkeys(CRFS, _rebuild_crf)
+_REBUILDERS = {
+    **_CRF_REBUILDERS,
+    **_VECTORIZER_REBUILDERS,
+    "Pipeline": _rebuild_pipeline,
+}

@@ -1,0 +1,138 @@
+"""Parameters, and the numbers of a fit, as JSON and back."""
+
+import math
+from numbers import Integral
+from types import NoneType
+
+import numpy as np
+
+from skcrf_sdca._base import BaseCRF
+from skcrf_sdca.persistence._fields import ModelFormatError, fields
+
+# Attributes of a fit that are numbers; their names in a file have no underscore.
+FIGURES = (
+    "alpha",
+    "n_iter",
+    "primal_objective",
+    "dual_objective",
+    "duality_gap",
+    "gap_target",
+)
+# Numbers that JSON does not have.
+NOT_FINITE = ("nan", "inf", "-inf")
+PLAIN = (NoneType, bool, int, float, str)
+# The only entry of what stands for an array of bool, which JSON does not have.
+MASK = "mask"
+
+
+def check_parameters(estimator):
+    """Raise ValueError if a parameter is one that `fit` would not take."""
+    estimator._validate_params()
+    if isinstance(estimator, BaseCRF):
+        estimator._check_parameters()
+
+
+def plain_parameters(parameters):
+    """Return parameters as JSON can hold them.
+
+    Numbers, str and None are as they are, tuples become lists, and an array of bool an
+    object of its own.
+
+    Raises
+    ------
+    TypeError
+        If one is of another type; the message names it.
+    """
+    return {name: _plain(name, value) for name, value in parameters.items()}
+
+
+def _plain(name, value):
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (list, tuple)):
+        return [_plain(name, entry) for entry in value]
+    if isinstance(value, np.ndarray) and value.dtype == bool:
+        return {MASK: value.tolist()}
+    if type(value) not in PLAIN:
+        raise TypeError(
+            f"the parameter {name} is or holds a {type(value).__name__}, which a model "
+            "file does not: set it to a number, a str or None before saving."
+        )
+    return value
+
+
+def parameters_from(plain):
+    """Return the parameters that `plain_parameters` made so."""
+    return {name: _from_plain(value) for name, value in plain.items()}
+
+
+def _from_plain(value):
+    if not isinstance(value, dict):
+        return value
+    mask = np.array(fields(value, "a parameter", {MASK: list})[MASK])
+    if mask.dtype != bool:
+        raise ModelFormatError("a parameter: the mask must be an array of bool")
+    return mask
+
+
+def with_parameters(cls, plain):
+    """Return an estimator with these parameters, and the defaults of others."""
+    known = cls().get_params()
+    if not set(plain) <= set(known):
+        raise ModelFormatError(f"{cls.__name__} has other parameters: {list(known)}")
+    estimator = cls(**parameters_from(plain))
+    check_parameters(estimator)
+    return estimator
+
+
+def figures_of(crf):
+    """Return the numbers of a fit, those that there are."""
+    fitted = {name: getattr(crf, f"{name}_", None) for name in FIGURES}
+    return {name: _to_json(x) for name, x in fitted.items() if x is not None}
+
+
+def figures_from(fit):
+    """Return the attributes of which `figures_of` made a dict."""
+    if not set(fit) <= set(FIGURES):
+        raise ModelFormatError(f"fit may have the entries {FIGURES} only")
+    return {f"{name}_": _from_json(number) for name, number in fit.items()}
+
+
+def history_of(crf):
+    """Return ``history_`` with lists for arrays; empty if there is none."""
+    history = getattr(crf, "history_", {})
+    return {name: list(map(_to_json, x.tolist())) for name, x in history.items()}
+
+
+def history_from(history):
+    """Return the ``history_`` of which `history_of` made a dict."""
+    fields(history, "history", dict.fromkeys(history, list))
+    if len(set(map(len, history.values()))) > 1:
+        raise ModelFormatError("history: its columns differ in length")
+    return {name: _column(values) for name, values in history.items()}
+
+
+def _column(values):
+    numbers = list(map(_from_json, values))
+    is_int = set(map(type, numbers)) == {int}
+    return np.array(numbers, dtype=np.int64 if is_int else np.float64)
+
+
+def names_from(names):
+    """Return a list of str as an array of objects."""
+    if not set(map(type, names)) <= {str}:
+        raise ModelFormatError("feature_names must be str")
+    return np.fromiter(names, dtype=object, count=len(names))
+
+
+def _to_json(number):
+    number = int(number) if isinstance(number, Integral) else float(number)
+    return number if math.isfinite(number) else str(number)
+
+
+def _from_json(number):
+    if type(number) in (int, float):
+        return number
+    if number not in NOT_FINITE:
+        raise ModelFormatError(f"{number!r:.40} is no number")
+    return float(number)

@@ -1,0 +1,60 @@
+"""Write the golden files of this release: models, and what they answer.
+
+    python tests/golden/make_golden.py
+
+makes tests/golden/VERSION/NAME.{pickle,zip,json} once for every release; files of older
+releases stay as they are, for tests/test_persistence.py to load. Those of 0.1.0 were
+made with Python 3.11.7, numpy 2.4.6, scipy 1.17.1 and scikit-learn 1.9.1.
+"""
+
+import json
+import pickle
+from pathlib import Path
+
+from sklearn.pipeline import make_pipeline
+
+from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, SequenceVectorizer, __version__
+from skcrf_sdca.persistence import save_model
+
+ARRAYS = [[[1.0, 0.0], [0.5, -1.0], [0.0, 2.0]], [[-1.0, 0.25]], [[2.0, 1.0], [0, 0]]]
+NUMBERS = [[3, 5, 5], [3], [5, 3]]
+DICTS = [
+    [
+        {"word": "the", "capital": True, "n": 0.5},
+        {"word": "caf\u00e9"},
+        {"tab\t": "\0"},
+    ],
+    [{"shape": ["X", "xx"], "word": "caf\u00e9", "lone\ud800": "surrogate"}],
+    [{"word": "the"}, {"word": "new"}],
+]
+LABELS = [["O", "B", "I\u00e9"], ["O"], ["O", "B"]]
+STRINGS = [[["w=a", "cap"], ["w=b"]], [["w=b", "w=b"]], [[], ["w=a"]]]
+
+MODELS = {
+    "arrays": (LBFGSCRF(), ARRAYS, NUMBERS),
+    "dicts": (SDCACRF(random_state=0), DICTS, LABELS),
+    "pipeline": (
+        make_pipeline(SequenceVectorizer(), OEGCRF(random_state=0)),
+        STRINGS,
+        [[True, False], [False], [False, True]],
+    ),
+}
+
+
+def main():
+    folder = Path(__file__).parent / __version__
+    folder.mkdir()
+    for name, (model, X, y) in MODELS.items():
+        model.fit(X, y)
+        (folder / f"{name}.pickle").write_bytes(pickle.dumps(model, protocol=4))
+        save_model(model, folder / f"{name}.zip")
+        answers = {
+            "X": X,
+            "labels": model.predict(X).tolist(),
+            "proba": [proba.tolist() for proba in model.predict_proba(X)],
+        }
+        (folder / f"{name}.json").write_text(json.dumps(answers, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Damaged model files by the hundred, loaded in a process of its own.
+
+    python model_fuzz.py MODEL WAY N SEED
+
+prints as JSON how many were refused, gave the same answers, gave others, or raised
+something else. "raw" damages bytes, as disks and networks do; "sealed" changes what the
+file says and makes the checksums right again, as an attacker would: then other answers
+are no failure.
+"""
+
+import collections
+import faulthandler
+import json
+import pathlib
+import sys
+import tempfile
+import warnings
+import zipfile
+
+import numpy as np
+
+from skcrf_sdca.persistence import ModelFormatError, load_model
+
+X = [
+    [{"word": "the", "n": 0.5}, {"word": "dog"}],
+    [{"word": "new", "v": np.array([1.0, 2.0])}],
+]
+# What a number of a document is replaced by.
+ODD = (
+    *(None, True, False, -1, 0, 1, 2, 3, 7, 2**31, 2**63, 10**30, 0.5, 1e300),
+    *("", "inf", "nan", "SDCACRF", "Pipeline", "dicts", "packed", "\ud800", "int64"),
+    *([], {}, [0], {"a": 0}, ["a"]),
+)
+
+
+def members(path):
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def write(path, contents):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+
+
+def answers(model):
+    return [proba.tobytes() for proba in model.predict_proba(X)]
+
+
+def damaged(data, rng):
+    """Return bytes cut short, or with 1 to 8 of them flipped."""
+    if rng.random() < 0.25:
+        return data[: rng.integers(len(data))]
+    data = bytearray(data)
+    for position in rng.integers(len(data), size=rng.integers(1, 9)):
+        data[position] ^= int(rng.integers(1, 256))
+    return bytes(data)
+
+
+def changed(value, rng):
+    """Return a JSON value with one thing in it replaced, removed or doubled."""
+    if not isinstance(value, (dict, list)) or not value or rng.random() < 0.1:
+        return ODD[rng.integers(len(ODD))]
+    keys = list(value) if isinstance(value, dict) else range(len(value))
+    key = keys[rng.integers(len(keys))]
+    value = value.copy()
+    action = rng.random()
+    if action < 0.1:
+        del value[key]
+    elif action < 0.2 and isinstance(value, dict):
+        value[str(ODD[rng.integers(len(ODD))])] = value[key]
+    elif action < 0.2:
+        value.append(value[key])
+    else:
+        value[key] = changed(value[key], rng)
+    return value
+
+
+def changed_members(contents, rng):
+    contents = dict(contents)
+    name = list(contents)[rng.integers(len(contents))]
+    action = rng.random()
+    if action < 0.6:
+        document = json.loads(contents["model.json"])
+        for _ in range(rng.integers(1, 3)):
+            document = changed(document, rng)
+        contents["model.json"] = json.dumps(document).encode()
+    elif action < 0.9:
+        contents[name] = damaged(contents[name], rng)
+    elif action < 0.95:
+        del contents[name]
+    else:
+        others = list(contents)
+        contents[name] = contents[others[rng.integers(len(others))]]
+    return contents
+
+
+def damage(original, target, way, rng):
+    if way == "raw":
+        target.write_bytes(damaged(original.read_bytes(), rng))
+    else:
+        write(target, changed_members(members(original), rng))
+
+
+def outcome(path, expected):
+    try:
+        model = load_model(path)
+    except ModelFormatError:
+        return "refused"
+    try:
+        return "same" if answers(model) == expected else "other"
+    except (ValueError, TypeError, AttributeError):
+        # A model of another kind: one that takes arrays, or no model but a vectorizer.
+        return "other"
+
+
+def main(original, way, n, seed):
+    faulthandler.enable()
+    warnings.simplefilter("error")
+    rng = np.random.default_rng(seed)
+    counts = collections.Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        target = pathlib.Path(folder) / "model.zip"
+        expected = answers(load_model(original))
+        for _ in range(n):
+            damage(original, target, way, rng)
+            counts[outcome(target, expected)] += 1
+    print(json.dumps(counts))
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

@@ -1,0 +1,302 @@
+"""Fitted attributes that do not agree are an error, and never a crash.
+
+Users assign them, and pickles and warm starts bring them in. Before a kernel reads an
+array, its shape and type are checked: every test here would end the process, or answer
+nonsense, without.
+"""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array, csr_array
+from sklearn.base import clone
+
+from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, SequenceVectorizer
+from skcrf_sdca._fitted import WEIGHTS, check_fitted
+from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.marginals import Marginals
+from skcrf_sdca.problem import Problem
+
+ARRAYS, NUMBERS = make_chains(
+    8, n_labels=3, n_features=4, length=(1, 5), random_state=0
+)
+STRINGS = [[["a", "b"], ["c"]], [["b"]]]
+LABELS = [["A", "B"], ["A"]]
+METHODS = ["predict", "predict_proba"]
+
+WRONG = {
+    "too short": lambda a: a[..., :-1].copy(),
+    "too long": lambda a: np.concatenate([a, a], axis=-1),
+    "empty": lambda a: a[..., :0].copy(),
+    "one axis more": lambda a: a[None],
+    "a number": lambda a: np.float64(1.0),
+    "float32": lambda a: a.astype(np.float32),
+    "big-endian": lambda a: a.astype(">f8"),
+    "integers": lambda a: np.ones(a.shape, dtype=np.int64),
+    "objects": lambda a: a.astype(object),
+    "a list": lambda a: a.tolist(),
+    "None": lambda a: None,
+    "sparse": lambda a: coo_array(np.atleast_2d(a)),
+}
+
+
+@pytest.fixture
+def crf():
+    return SDCACRF(tol=1e-2, random_state=0).fit(ARRAYS, NUMBERS)
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_assigned_weights_are_checked(crf, name, wrong):
+    setattr(crf, name, WRONG[wrong](getattr(crf, name)))
+    for method in METHODS:
+        with pytest.raises(ValueError, match=f"^{name} "):
+            getattr(crf, method)(ARRAYS)
+    with pytest.raises(ValueError, match=f"^{name} "):
+        crf.score(ARRAYS, NUMBERS)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("classes_", np.array([0, 1])),
+        ("classes_", np.arange(4)),
+        ("classes_", np.array([])),
+        ("classes_", [0, 1, 2]),
+        ("classes_", np.zeros((3, 1))),
+        ("n_features_in_", 3),
+        ("n_features_in_", 2**40),
+        ("n_features_in_", -4),
+        ("n_features_in_", "4"),
+    ],
+)
+def test_assigned_sizes_are_checked(crf, name, value):
+    setattr(crf, name, value)
+    with pytest.raises(ValueError, match="classes_|features"):
+        crf.predict(ARRAYS)
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_a_weight_that_is_missing(crf, name):
+    delattr(crf, name)
+    with pytest.raises(ValueError, match=f"SDCACRF has no {name}"):
+        crf.predict(ARRAYS)
+
+
+def test_assigned_weights_of_any_layout_are_used(crf):
+    expected = crf.predict_proba(ARRAYS)
+    crf.coef_ = np.repeat(crf.coef_, 2, axis=1)[:, ::2]
+    crf.transition_ = np.asfortranarray(crf.transition_)
+    for p, q in zip(crf.predict_proba(ARRAYS), expected, strict=True):
+        assert p.tobytes() == q.tobytes()
+    crf.start_ = np.repeat(crf.start_, 2)[::2]
+    with pytest.raises(ValueError, match="start_ must be contiguous"):
+        crf.predict(ARRAYS)
+
+
+BAD_STATES = {
+    "coef_ has shape": {"coef_": np.zeros((2, 2))},
+    "coef_ contains NaN": {"coef_": np.full((3, 4), np.nan)},
+    "intercept_ contains": {"intercept_": np.array([0.0, 0.0, -np.inf])},
+    "transition_ contains": {"transition_": np.full((3, 3), np.inf)},
+    "start_ contains": {"start_": np.full(3, np.nan)},
+    "every label once": {"classes_": np.array([0, 0, 1])},
+    "_input_kind must": {"_input_kind": "rows"},
+    "vectorizer_ must be": {"vectorizer_": SequenceVectorizer().fit(STRINGS)},
+    "feature_names_in_": {"feature_names_in_": np.array(["a"], dtype=object)},
+    "indices|index": {
+        "coef_": csr_array(([1.0], np.array([2]), [0, 0, 0, 1]), shape=(3, 4))
+    },
+}
+BAD_STATES["indices|index"]["coef_"].indices[0] = 99
+
+
+@pytest.mark.parametrize("message", BAD_STATES)
+def test_every_load_is_checked(crf, message):
+    vars(crf).update(BAD_STATES[message])
+    pickled = pickle.dumps(crf)
+    with pytest.raises(ValueError, match=message):
+        pickle.loads(pickled)
+    with pytest.raises(ValueError, match=message):
+        copy.copy(crf)
+
+
+def test_minus_infinity_stands_for_what_is_forbidden(crf):
+    crf.transition_[0, 1] = crf.start_[2] = crf.end_[1] = -np.inf
+    check_fitted(pickle.loads(pickle.dumps(crf)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        (
+            "vectorizer_",
+            SequenceVectorizer().fit([[{"a": 1}]]),
+            "not fitted on strings",
+        ),
+        ("vectorizer_", SequenceVectorizer().fit([[["a"]]]), "has 1 features"),
+        ("vectorizer_", None, "has no input_kind_"),
+        ("_input_kind", "arrays", "vectorizer_ must be"),
+    ],
+)
+def test_a_vectorizer_that_does_not_belong(name, value, message):
+    crf = SDCACRF(random_state=0).fit(STRINGS, LABELS)
+    setattr(crf, name, value)
+    with pytest.raises(ValueError, match=message):
+        pickle.loads(pickle.dumps(crf))
+
+
+class Name(str):
+    """Not a plain str."""
+
+
+def changed(**entries):
+    vocabulary = {"numeric": {"a": 0}, "categorical": {"c": {"x": 1}}, "vectors": {}}
+    return {**vocabulary, **entries}
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "message"),
+    [
+        (None, "must be a dict"),
+        ({}, "must be a dict"),
+        (changed(more={}), "must be a dict"),
+        (changed(numeric=None), "plain dict"),
+        (changed(numeric=[("a", 0)]), "plain dict"),
+        (changed(numeric={1: 0}), "plain str"),
+        (changed(numeric={b"a": 0}), "plain str"),
+        (changed(numeric={Name("a"): 0}), "plain str"),
+        (changed(numeric={"a": -1}), "from 0 to 2"),
+        (changed(numeric={"a": 3}), "from 0 to 2"),
+        (changed(numeric={"a": np.int64(0)}), "plain int"),
+        (changed(numeric={"a": 0.0}), "plain int"),
+        (changed(numeric={"a": True}), "plain int"),
+        (changed(categorical={"c": {None: 1}}), "plain str"),
+        (changed(categorical={0: {"x": 1}}), "plain str"),
+        (changed(categorical={"c": 1}), "plain dict"),
+        (changed(vectors={"v": (2,)}), "plain list"),
+        (changed(vectors={"v": [0, 3]}), "from 0 to 2"),
+        (changed(vectors={"v": [-2]}), "from 0 to 2"),
+        (changed(vectors={"v": ["2"]}), "plain int"),
+    ],
+)
+def test_a_vocabulary_that_is_none(vocabulary, message):
+    vectorizer = SequenceVectorizer().fit(STRINGS)
+    assert vectorizer.n_features_out_ == 3
+    state = {**vectorizer.__getstate__(), "vocabulary_": vocabulary}
+    with pytest.raises(ValueError, match=message):
+        SequenceVectorizer().__setstate__(state)
+
+
+@pytest.mark.parametrize("n_features", [2, -1, "3", None, 2.0])
+def test_a_number_of_features_that_is_none(n_features):
+    state = SequenceVectorizer().fit(STRINGS).__getstate__()
+    state["n_features_out_"] = n_features
+    with pytest.raises(ValueError, match="vocabulary_|n_features_out_"):
+        SequenceVectorizer().__setstate__(state)
+
+
+def test_components_that_min_freq_removed_have_no_number():
+    X = [[{"v": np.array([1.0, 0.0, 2.0])}]]
+    vectorizer = SequenceVectorizer(min_freq=1).fit(X)
+    assert vectorizer.vocabulary_["vectors"] == {"v": [0, -1, 1]}
+    loaded = pickle.loads(pickle.dumps(vectorizer))
+    assert (loaded.transform(X).X != vectorizer.transform(X).X).nnz == 0
+
+
+@pytest.mark.parametrize("name", [1, None, b"a", Name("a"), ("a",)], ids=repr)
+@pytest.mark.parametrize("table", ["numeric", "categorical"])
+def test_names_in_an_assigned_vocabulary_are_checked(name, table):
+    """The tables compare names in memory, as str."""
+    vectorizer = SequenceVectorizer().fit([[{"a": 1.0, "c": "x"}]])
+    names = {name: 0, "a": 1}
+    vocabulary = (
+        {"numeric": names} if table == "numeric" else {"categorical": {"c": names}}
+    )
+    vectorizer.vocabulary_ = {
+        "numeric": {},
+        "categorical": {},
+        "vectors": {},
+    } | vocabulary
+    with pytest.raises(TypeError, match="plain str"):
+        vectorizer.transform([[{"a": 1.0, "c": "x"}]])
+
+
+@pytest.mark.parametrize("number", [2, 2**31 - 1, 2**31, -5, "0", None])
+def test_numbers_in_an_assigned_vocabulary_are_checked(number):
+    vectorizer = SequenceVectorizer().fit([[["a", "b"]]])
+    vectorizer.vocabulary_ = {
+        "numeric": {"a": number},
+        "categorical": {},
+        "vectors": {},
+    }
+    if number == -5:
+        assert vectorizer.transform([[["a"]]]).X.nnz == 0
+        return
+    with pytest.raises((ValueError, TypeError, OverflowError)):
+        vectorizer.transform([[["a"]]])
+
+
+# Warm starts --------------------------------------------------------------------------
+
+
+WARM = [
+    (SDCACRF(random_state=0), ["node", "edge", "offsets"]),
+    (SAGNUSCRF(random_state=0), ["node", "edge_sums", "visited", "lipschitz", "w"]),
+    (OEGCRF(random_state=0), ["theta_node", "theta_edge", "offsets"]),
+    (LBFGSCRF(), ["w"]),
+]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda a: a[:1].copy(),
+        lambda a: a[:0].copy(),
+        lambda a: a[..., None],
+        lambda a: a[..., :1].copy(),
+        lambda a: np.concatenate([a, a]),
+        lambda a: a.astype(object),
+    ],
+    ids=["one", "none", "one axis more", "one column", "twice", "objects"],
+)
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [(estimator, name) for estimator, names in WARM for name in names],
+)
+def test_the_state_of_a_warm_start_is_checked(estimator, name, change):
+    crf = clone(estimator).set_params(warm_start=True, tol=1e-2).fit(ARRAYS, NUMBERS)
+    expected = clone(crf).fit(ARRAYS, NUMBERS)
+    crf._warm_state[name] = change(crf._warm_state[name])
+    try:
+        crf.fit(ARRAYS, NUMBERS)
+    except (ValueError, TypeError, RuntimeWarning):
+        # The warning is NumPy's, of the mean of no Lipschitz constants.
+        return
+    # What can be made up for: then the fit is as good as any.
+    assert name in ("lipschitz", "w", "offsets") or change(np.zeros(1)).dtype == object
+    assert abs(crf.primal_objective_ - expected.primal_objective_) < 0.1
+
+
+# What the kernels are given -----------------------------------------------------------
+
+
+def test_marginals_check_their_shapes():
+    node, edge, offsets = np.ones((3, 2)) / 2, np.ones((2, 2, 2)) / 4, np.array([0, 3])
+    Marginals(node, edge, offsets)
+    for wrong in ((node[:2], edge), (node, edge[:1]), (node[:, :1], edge)):
+        with pytest.raises(ValueError, match="node and edge have shapes"):
+            Marginals(*wrong, offsets)
+    with pytest.raises(ValueError, match=r"2,\) weights for 1 chains"):
+        Marginals(node, edge, offsets).settle(np.ones(2))
+
+
+@pytest.mark.parametrize(
+    "labels", [[0, 1], [0, 1, 2, 0], [0, 1, 3], [0, -1, 2], [[0, 1, 2]]]
+)
+def test_labels_of_a_problem_are_in_range(labels):
+    packed = SequenceVectorizer().fit_transform([[["a"], ["b"], ["c"]]])
+    with pytest.raises(ValueError, match="labels must have shape"):
+        Problem(packed, np.array(labels, dtype=np.int32), 3, 1.0)
