@@ -8,8 +8,12 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import packed
+import tasks
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca.constraints import allowed_transitions
 from skcrf_sdca.datasets import fetch_ocr_letters
+from skcrf_sdca.labels import encode_labels
+from skcrf_sdca.metrics import span_f1_score
 
 pytestmark = pytest.mark.usefixtures("data_folder")
 load = functools.lru_cache(maxsize=1)(packed.load)
@@ -73,6 +77,19 @@ def test_letters_of_words():
     X, y = fetch_ocr_letters(return_X_y=True)
     crf = SDCACRF(tol=5e-3, random_state=0).fit(X, y)
     assert crf.score(*fetch_ocr_letters(subset="test", return_X_y=True)) >= 0.87
+
+
+def test_bio_on_entities_predicts_no_invalid_sequence_and_as_many_right_spans():
+    task, held_out = tasks.load_split("ned")
+    f1 = {}
+    for transitions in (None, "BIO"):
+        crf = SDCACRF(transitions=transitions, random_state=0).fit(task.X, task.y)
+        predicted = crf.predict(held_out.X)
+        f1[transitions] = span_f1_score(held_out.y, predicted)
+    classes, labels = encode_labels(predicted, held_out.X.lengths)
+    # Raises ValueError for the first that breaks the scheme.
+    assert allowed_transitions("BIO", classes, labels, held_out.X.offsets) is not None
+    assert f1["BIO"] >= f1[None] - 0.005
 
 
 ESTIMATORS = {

@@ -48,8 +48,7 @@ cdef inline double logsumexp(const double* x, Py_ssize_t n) noexcept nogil:
     cdef double value = 0.0
     cdef Py_ssize_t i
     if shift == -INFINITY:
-        # NaN if there is one.
-        return total(x, n)
+        return shift
     for i in range(n):
         value += exp(x[i] - shift)
     return shift + log(value)
