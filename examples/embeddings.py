@@ -1,0 +1,116 @@
+"""
+Embeddings beside words, where labels are few
+=============================================
+
+Vectors of words can be had from text without labels, and tell a model what a word that
+it has not seen is like. Here they come from the Dutch text of the CoNLL-2002 shared
+task, all of it but without its labels: how often other words stand before and after
+each word, in 50 numbers, by a singular value decomposition. A model learns names from a
+few of the labelled sentences, by features of the words, and by the vectors beside them:
+``SequenceUnion`` puts sparse and dense features into one matrix, without making the
+sparse ones dense. The fewer the labels, the more the vectors help.
+
+It needs the data of the task, ``conll2002/ned.train.gz``, ``ned.testa.gz`` and
+``ned.testb.gz``. They are read from the folder that the environment variable
+``SKCRF_SDCA_DATA`` names, or downloaded to scikit-learn's data home. It takes some ten
+seconds::
+
+    python examples/embeddings.py
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.decomposition import TruncatedSVD
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, normalize
+
+from skcrf_sdca import SDCACRF, PerToken, SequenceUnion, SequenceVectorizer
+from skcrf_sdca.datasets import fetch_conll2002
+from skcrf_sdca.metrics import span_f1_score
+from skcrf_sdca.text import TokenFeatures
+
+N_LABELLED = (250, 1000, 4000)
+N_COMPONENTS = 50
+N_CONTEXTS = 5000
+
+# %%
+# Vectors
+# -------
+# Rows are words, columns the most frequent words at each place around them; the counts
+# are made smaller by the logarithm before they are decomposed.
+
+
+def train_vectors(sentences):
+    """Return {word: row} and the vectors of the words of sentences."""
+    words, numbers = np.unique(np.concatenate(sentences), return_inverse=True)
+    counts = np.bincount(numbers)
+    column = np.full(len(words), -1)
+    column[np.argsort(-counts, kind="stable")[:N_CONTEXTS]] = np.arange(N_CONTEXTS)
+    sentence = np.repeat(np.arange(len(sentences)), [len(s) for s in sentences])
+    blocks = []
+    for place in (-2, -1, 1, 2):
+        here = slice(max(0, -place), len(numbers) - max(0, place))
+        there = slice(max(0, place), len(numbers) + min(0, place))
+        context = column[numbers[there]]
+        known = (context >= 0) & (sentence[here] == sentence[there])
+        pairs = numbers[here][known], context[known]
+        shape = len(words), N_CONTEXTS
+        blocks.append(sp.csr_array((np.ones(known.sum()), pairs), shape=shape))
+    contexts = sp.hstack(blocks).tocsr()
+    contexts.data = np.log1p(contexts.data)
+    svd = TruncatedSVD(N_COMPONENTS, random_state=0)
+    vectors = normalize(svd.fit_transform(normalize(contexts)))
+    return {word: row for row, word in enumerate(words.tolist())}, vectors
+
+
+def vectors_of(sentences, rows, vectors):
+    """Return one array a sentence; words without a vector have zeros."""
+    table = np.vstack([vectors, np.zeros(N_COMPONENTS)])
+    return [table[[rows.get(word, -1) for word in words]] for words in sentences]
+
+
+# %%
+# Models
+# ------
+# Each sequence is a pair of its words and its vectors; each part has its transformer. A
+# number of a vector says less than a word does, and there are many of them: a weight
+# below 1 has their coefficients regularised more.
+
+WORDS = ("words", make_pipeline(TokenFeatures(), SequenceVectorizer()), 0)
+VECTORS = ("vectors", PerToken(StandardScaler()), 1)
+UNIONS = {
+    "words": SequenceUnion([WORDS]),
+    "and vectors": SequenceUnion(
+        [WORDS, VECTORS], transformer_weights={"vectors": 0.2}
+    ),
+}
+
+
+def main():
+    """Train on more and more sentences, and print the F1 of names."""
+    texts, labels = [], []
+    for subset in ("train", "testa", "testb"):
+        X, y = fetch_conll2002(subset=subset, return_X_y=True)
+        texts.append([[token["word"] for token in sentence] for sentence in X])
+        labels.append(y)
+    embedding = train_vectors([words for text in texts for words in text])
+    train, _, test = (
+        list(zip(text, vectors_of(text, *embedding), strict=True)) for text in texts
+    )
+    y, _, y_test = labels
+    # Sentences of one article stand together: take some from all of them.
+    order = np.random.default_rng(0).permutation(len(train))
+    print("labelled sentences" + "".join(f"{name:>13}" for name in UNIONS))
+    for n in N_LABELLED:
+        chosen = order[:n].tolist()
+        X_some, y_some = [train[i] for i in chosen], [y[i] for i in chosen]
+        scores = []
+        for union in UNIONS.values():
+            model = make_pipeline(union, SDCACRF(random_state=0))
+            predicted = model.fit(X_some, y_some).predict(test)
+            scores.append(span_f1_score(y_test, predicted))
+        print(f"{n:18}" + "".join(f"{score:13.3f}" for score in scores), flush=True)
+
+
+if __name__ == "__main__":
+    main()
