@@ -116,6 +116,8 @@ import numpy as np
 import skcrf_sdca
 from skcrf_sdca.datasets import make_chains
 
+# A process of the background starts with the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 name, fitted = sys.argv[1], sys.argv[2] == "fitted"
 X, y = make_chains(1500, n_labels=12, n_features=8, length=20, random_state=0)
 crf = getattr(skcrf_sdca, name)(max_iter=3, tol=1.0)

@@ -481,7 +481,7 @@ def test_another_process_can_use_a_pickled_pipeline(tmp_path):
         "import pickle, sys; tagger = pickle.load(open(sys.argv[1], 'rb')); "
         "print(tagger.predict([['the', 'dogs']]).tolist())"
     )
-    command = [sys.executable, "-c", code, tmp_path / "tagger.pickle"]
+    command = [sys.executable, "-P", "-c", code, tmp_path / "tagger.pickle"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "[['D', 'N']]\n"
 
