@@ -201,4 +201,5 @@ def test_options_reach_matplotlib():
 
 def test_matplotlib_is_imported_when_something_is_drawn():
     code = "import skcrf_sdca.plotting, sys; sys.exit('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-P", "-c", code], check=False).returncode == 0
+    command = [sys.executable, "-P", "-c", code]
+    assert subprocess.run(command, check=False).returncode == 0
