@@ -207,9 +207,7 @@ def _fitted_attributes(loop, w):
     last = loop.rows[-1]
     start, end, transition = model.start, model.end, model.transition
     if problem.allowed is not None:
-        start, end, transition = map(
-            np.add, (start, end, transition), problem.allowed.walls()
-        )
+        start, end, transition = problem.allowed.forbid_weights(start, end, transition)
     return {
         "coef_": model.coef.T,
         "intercept_": model.intercept,

@@ -33,10 +33,9 @@ class PredictionMixin:
         ----------
         X : as in `fit`
         decoding : {"viterbi", "posterior"}, default="viterbi"
-            "viterbi" is the most probable path. "posterior" takes at each position the
-            label of largest probability: that makes the expected number of right
-            labels largest, but the path may be an improbable one, even one with a
-            forbidden transition. Ties go to the lowest label.
+            "viterbi" is the most probable path. "posterior" is the path with the
+            largest expected number of right labels, of those without a forbidden
+            transition; it may be an improbable one. Ties go to the lowest label.
         known : list of n lists of T labels, default=None
             Labels that are known and kept, None where the label is free; for one-node
             chains a list of n. The others are decoded given these.

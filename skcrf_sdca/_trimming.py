@@ -132,9 +132,8 @@ class TrimmingMixin:
         no_labels = np.empty(0, dtype=int), np.zeros(1, dtype=int)
         allowed = allowed_transitions(transitions, self.classes_, *no_labels)
         if allowed is not None:
-            scores = self.start_, self.end_, self.transition_
-            self.start_, self.end_, self.transition_ = map(
-                np.add, scores, allowed.walls()
+            self.start_, self.end_, self.transition_ = allowed.forbid_weights(
+                self.start_, self.end_, self.transition_
             )
         return self
 

@@ -54,6 +54,10 @@ class Allowed(NamedTuple):
         """Return 0 where allowed and -inf elsewhere: start, end and transition."""
         return tuple(np.where(mask, 0.0, -np.inf) for mask in self)
 
+    def forbid_weights(self, start, end, transition):
+        """Return weights of starts, ends and transitions, -inf where forbidden."""
+        return tuple(map(np.add, (start, end, transition), self.walls()))
+
     def forbid(self, node_scores, transition, offsets):
         """Return chains of scores with -inf where something is forbidden.
 
