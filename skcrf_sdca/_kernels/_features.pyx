@@ -9,7 +9,7 @@ the norm of the direction is taken.
 
 from libc.string cimport memset
 
-from ._vecmath cimport axpy, gather, gather_each, scatter, scatter_each
+from ._vecmath cimport axpy, gather, gather_each, move_rows, scatter, scatter_each
 
 import numpy as np
 from scipy.sparse import issparse
@@ -211,10 +211,9 @@ cdef class DistinctFeatures:
         double* coef,                           # in, out, (d, K)
     ) noexcept nogil:
         """Add coef[distinct_r] += step feature_sums[r]."""
-        cdef Py_ssize_t r
         if not self.rows.is_sparse:
             axpy(step, feature_sums, coef, self.rows.n_features * n_labels)
             return
-        for r in range(self.bounds[i], self.bounds[i + 1]):
-            axpy(step, feature_sums, coef + self.distinct[r] * n_labels, n_labels)
-            feature_sums += n_labels
+        move_rows(
+            step, feature_sums, self.features(i), self.count(i), coef, n_labels
+        )
