@@ -11,6 +11,7 @@ from numbers import Integral
 import numpy as np
 import scipy.sparse as sp
 
+from skcrf_sdca.data import check_csr
 from skcrf_sdca.kinds import ARRAYS, DICTS, PACKED, STRINGS, TABLE
 
 # The axes of the weights: K labels, d features.
@@ -23,6 +24,8 @@ WEIGHTS = {
 }
 # Those that are -inf where a label or a transition is forbidden.
 MAY_FORBID = ("start_", "end_", "transition_")
+# So that the scores of paths of any length are finite. Digits are lost long before.
+LARGEST_SCORE = 1e100
 KINDS = (PACKED, DICTS, STRINGS, ARRAYS, TABLE)
 TABLES = ("numeric", "categorical", "vectors")
 
@@ -55,7 +58,7 @@ def check_form(estimator):
 
 
 def check_fitted(estimator):
-    """Raise ValueError if the fitted attributes do not agree, or are not finite.
+    """Raise ValueError if the fitted attributes do not agree, or hold wrong numbers.
 
     Parameters
     ----------
@@ -159,13 +162,15 @@ def _check_weight(name, weight, shape):
 
 def _check_values(name, weight):
     if sp.issparse(weight):
-        weight.check_format(full_check=True)
+        check_csr(weight)
         weight = weight.data
-    finite = np.isfinite(weight)
+    right = (-LARGEST_SCORE <= weight) & (weight <= LARGEST_SCORE)
     if name in MAY_FORBID:
-        finite |= weight == -np.inf
-    if not finite.all():
-        raise ValueError(f"{name} contains NaN or infinity.")
+        right |= weight == -np.inf
+    if not right.all():
+        raise ValueError(
+            f"{name} contains NaN, infinity, or a number beyond {LARGEST_SCORE:g}."
+        )
 
 
 def _check_features(estimator, kind):

@@ -88,7 +88,7 @@ def training_data(estimator, X, y, sample_weight):
     kind = input_kind(X)
     attributes = {"_input_kind": kind}
     if kind == TABLE:
-        rows, y = check_X_y(X, y, **_TABLE_FORM, estimator=estimator)
+        rows, y = _checked_table(check_X_y, X, y, estimator=estimator)
         data = _pack_table(rows)
         if (names := _get_feature_names(X)) is not None:
             attributes["feature_names_in_"] = names
@@ -128,7 +128,7 @@ def prediction_data(estimator, X):
     X = as_sequence_list(X)
     name, fitted_kind = type(estimator).__name__, estimator._input_kind
     if fitted_kind == TABLE:
-        return _pack_table(validate_data(estimator, X, **_TABLE_FORM, reset=False))
+        return _pack_table(_checked_table(validate_data, estimator, X, reset=False))
     kind = _kind_to_vectorize(estimator, X) or input_kind(X, default=fitted_kind)
     if kind == TABLE:
         raise ValueError(
@@ -217,6 +217,14 @@ def _kind_to_vectorize(estimator, X):
 
 
 _TABLE_FORM = {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
+
+
+def _checked_table(check, *arguments, **options):
+    """Return what a check of scikit-learn returns; it lets an overflow through."""
+    try:
+        return check(*arguments, **_TABLE_FORM, **options)
+    except OverflowError as error:
+        raise ValueError(f"X must hold numbers: {error}") from error
 
 
 def _pack_table(rows):

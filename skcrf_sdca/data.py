@@ -203,6 +203,36 @@ class PackedSequences:
         )
 
 
+def decreases(numbers):
+    """Return whether a number is less than the one before it.
+
+    Their differences could overflow.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n,), int
+    """
+    return bool((numbers[1:] < numbers[:-1]).any())
+
+
+def check_csr(matrix):
+    """Raise ValueError if a matrix in CSR is not one; kernels would read outside of it.
+
+    Parameters
+    ----------
+    matrix : csr_array or csr_matrix
+
+    Raises
+    ------
+    ValueError
+        The message names the array that is wrong.
+    """
+    matrix.check_format(full_check=True)
+    # If the last is 0, that has not looked at the others.
+    if decreases(matrix.indptr):
+        raise ValueError("indptr must be a non-decreasing sequence")
+
+
 def _frozen(array):
     """Return a read-only view of a base-class ndarray."""
     view = np.asarray(array).view()
@@ -228,7 +258,7 @@ def _as_csr(X):
     try:
         # An object of our own: checking and sorting must not touch the caller's.
         matrix = sp.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
-        matrix.check_format(full_check=True)
+        check_csr(matrix)
     except ValueError as error:
         raise ValueError(f"X is not a valid sparse matrix: {error}") from error
     if not matrix.has_canonical_format:
@@ -248,7 +278,7 @@ def _as_offsets(offsets, n_rows):
             "offsets must be a one-dimensional array of integers that starts with 0."
         )
     offsets = offsets.astype(np.int64)
-    if offsets[0] != 0 or offsets[-1] != n_rows or np.any(np.diff(offsets) < 0):
+    if offsets[0] != 0 or offsets[-1] != n_rows or decreases(offsets):
         raise ValueError(
             f"offsets must go from 0 to the number of rows of X, {n_rows}, without "
             f"decreasing; got {offsets[0]} to {offsets[-1]}."

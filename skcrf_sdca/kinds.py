@@ -26,7 +26,8 @@ def check_container(X, name="X"):
     Raises
     ------
     TypeError
-        If `X` is None, a str, bytes, dict or set, or cannot be iterated over.
+        If `X` is None, a str, bytes, dict or set, a scalar of NumPy, or cannot be
+        iterated over.
 
     Examples
     --------
@@ -34,7 +35,8 @@ def check_container(X, name="X"):
     >>> check_container([[{"word": "a"}]])
     """
     readable = isinstance(X, Iterable) or hasattr(X, "__array__")
-    if not readable or isinstance(X, (str, bytes, Mapping, Set)):
+    is_scalar = getattr(X, "shape", None) == ()
+    if not readable or is_scalar or isinstance(X, (str, bytes, Mapping, Set)):
         raise TypeError(
             f"{name} must be a list of sequences, got {type(X).__name__} instead."
         )

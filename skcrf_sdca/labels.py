@@ -1,6 +1,8 @@
 """Labels to numbers and back: labels come back equal, and of the type they were."""
 
+from decimal import Decimal
 from itertools import chain, pairwise
+from numbers import Number
 
 import numpy as np
 import scipy.sparse as sp
@@ -321,13 +323,11 @@ def _plain_label(label):
 
 def _check_one_kind(flat, sequences):
     kind = type(flat[0])
-    # Only NaN is a float that differs from itself.
+    is_number = issubclass(kind, Number)
     wrong = (
         t
         for t, label in enumerate(flat)
-        if label is None
-        or type(label) is not kind
-        or (kind is float and label != label)
+        if label is None or type(label) is not kind or (is_number and _is_nan(label))
     )
     t = next(wrong, None)
     if t is None:
@@ -339,6 +339,11 @@ def _check_one_kind(flat, sequences):
         f"{where}, but the first label is {described(flat[0])}; "
         "labels must be of one kind."
     )
+
+
+def _is_nan(number):
+    # NaN alone differs from itself; a Decimal may be one that cannot be compared.
+    return number.is_nan() if isinstance(number, Decimal) else number != number
 
 
 def _place(t, sequences, name):

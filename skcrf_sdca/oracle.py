@@ -12,6 +12,7 @@ import numpy as np
 
 from skcrf_sdca._kernels import _chains, _spans
 from skcrf_sdca._parallel import over_ranges
+from skcrf_sdca.data import decreases
 from skcrf_sdca.marginals import Marginals
 
 
@@ -41,7 +42,7 @@ def as_chains(node_scores, transition, offsets):
     offsets = [0, len(node_scores)] if offsets is None else offsets
     offsets = np.ascontiguousarray(offsets, dtype=np.int64)
     ends = offsets[:1].tolist() + offsets[-1:].tolist()
-    if ends != [0, len(node_scores)] or (np.diff(offsets) < 0).any():
+    if ends != [0, len(node_scores)] or decreases(offsets):
         raise ValueError(
             f"offsets must not decrease, from 0 to the {len(node_scores)} rows of "
             "node_scores"

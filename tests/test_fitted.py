@@ -96,11 +96,19 @@ def test_assigned_weights_of_any_layout_are_used(crf):
         crf.predict(ARRAYS)
 
 
+@pytest.mark.parametrize("value", [1e101, -1e101])
+def test_scores_whose_sums_may_overflow_are_refused(crf, value):
+    crf.coef_ = np.full_like(crf.coef_, value)
+    with pytest.raises(ValueError, match="sequence 0, position 0 .* beyond 1e[+]100"):
+        crf.predict_proba([np.ones((1, 4))])
+
+
 BAD_STATES = {
     "coef_ has shape": {"coef_": np.zeros((2, 2))},
     "coef_ contains NaN": {"coef_": np.full((3, 4), np.nan)},
     "intercept_ contains": {"intercept_": np.array([0.0, 0.0, -np.inf])},
     "transition_ contains": {"transition_": np.full((3, 3), np.inf)},
+    "transition_ .* beyond 1e[+]100": {"transition_": np.full((3, 3), -1e200)},
     "start_ contains": {"start_": np.full(3, np.nan)},
     "every label once": {"classes_": np.array([0, 0, 1])},
     "_input_kind must": {"_input_kind": "rows"},

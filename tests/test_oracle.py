@@ -174,6 +174,17 @@ def test_scores_that_underflow_in_the_probability_domain(case):
     assert marginals.inconsistency() < 1e-12
 
 
+@pytest.mark.parametrize("scale", [1e4, 1e30, 1e100])
+@pytest.mark.parametrize("length", [1, 2, 50])
+def test_probabilities_sum_to_one_whatever_the_scores(scale, length):
+    rng = np.random.default_rng(0)
+    node_scores = rng.normal(size=(length, 3))
+    transition = scale * rng.normal(size=(3, 3))
+    marginals, _ = oracle.marginals(node_scores, transition)
+    assert_allclose(marginals.node.sum(axis=1), 1, rtol=1e-12)
+    assert_allclose(marginals.edge.sum(axis=(1, 2)), 1, rtol=1e-12)
+
+
 def test_very_long_chain():
     """All marginals 1/2 and a log Z in closed form, at 10^5 positions."""
     length = 100_000
@@ -212,6 +223,11 @@ def test_marginals_are_the_gradient_of_log_partition():
         assert_allclose(
             (up - down) / (2 * h), marginals.edge[:, j, k].sum(), rtol=0, atol=1e-8
         )
+
+
+def test_offsets_whose_differences_overflow_are_refused():
+    with pytest.raises(ValueError, match="must not decrease"):
+        oracle.viterbi(np.zeros((2, 1)), [[0.0]], [0, 2**63 - 1, -5, 2])
 
 
 def test_shapes_are_checked():

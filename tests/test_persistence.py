@@ -985,6 +985,8 @@ def test_what_json_leaves_undefined(old, new, message, path):
         ("coef_indptr", [0, 3, 1, 2]),
         ("coef_indptr", [0, 1, 2, 99]),
         ("coef_indptr", [-1, 1, 2, 2]),
+        ("coef_indptr", [0, 2**40, 2**40, 0]),
+        ("coef_indptr", [0, 2**63 - 1, -5, 2]),
         ("coef_data", [np.nan, 1.0]),
     ],
 )
