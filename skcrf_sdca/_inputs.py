@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 
 from skcrf_sdca._fitted import check_form
 from skcrf_sdca.constraints import Allowed, allowed_transitions, check_lengths
-from skcrf_sdca.data import PackedSequences
+from skcrf_sdca.data import PackedSequences, as_numbers
 from skcrf_sdca.features import SequenceVectorizer
 from skcrf_sdca.kinds import (
     DICTS,
@@ -34,6 +34,7 @@ from skcrf_sdca.labels import (
     encode_known_labels,
     encode_labels,
     encode_partial_labels,
+    flat_labels,
 )
 
 
@@ -236,6 +237,9 @@ def _encode(y, data, kind):
     """Return (classes, labels)."""
     if kind != TABLE:
         return encode_labels(y, data.lengths)
+    if y.dtype.kind == "O":
+        # NumPy would not say which one it cannot sort.
+        flat_labels([[label] for label in y], data.lengths)
     check_classification_targets(y)
     classes, labels = np.unique(y, return_inverse=True)
     return classes, labels.astype(np.int32)
@@ -244,8 +248,12 @@ def _encode(y, data, kind):
 def _checked_weight(sample_weight, data):
     if sample_weight is None:
         return None
+    weight = as_numbers(sample_weight, "sample_weight")
     weight = _check_sample_weight(
-        sample_weight, data, dtype=np.float64, ensure_non_negative=True
+        weight if weight.ndim else weight.item(),
+        data,
+        dtype=np.float64,
+        ensure_non_negative=True,
     )
     # Their sum and its inverse scale the problem.
     with np.errstate(over="ignore"):

@@ -30,8 +30,11 @@ def each_range(function, offsets, n_jobs=None):
     With ``n_jobs`` threads some are computed ahead.
     """
     calls = ranges(offsets)
-    n_threads = 1 if len(calls) < 2 else min(effective_n_jobs(n_jobs), len(calls))
-    if n_threads == 1:
+    # joblib takes as long to answer as a short chain; 0 it refuses.
+    n_threads = 1
+    if len(calls) > 1 or n_jobs == 0:
+        n_threads = min(effective_n_jobs(n_jobs), len(calls))
+    if n_threads <= 1:
         yield from (function(*bounds) for bounds in calls)
         return
     # Threads of our own: joblib takes some 50 ms to start and end a parallel loop.

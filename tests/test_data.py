@@ -441,3 +441,9 @@ def test_only_empty_sequences():
 def test_bad_sequences_are_named(second, error, match):
     with pytest.raises(error, match=match):
         PackedSequences.from_sequences([np.ones((1, 2)), second])
+
+
+def test_more_features_than_an_index_counts():
+    rows = sp.csr_array((2, 2**31))
+    with pytest.raises(ValueError, match="at most 2147483647 of each"):
+        PackedSequences(rows, [0, 2])

@@ -9,6 +9,8 @@ from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._kernels._weights import Weights
 from skcrf_sdca.datasets import make_chains
 
+pytestmark = pytest.mark.survives
+
 X, y = make_chains(10, n_labels=3, n_features=4, random_state=0)
 
 

@@ -500,3 +500,17 @@ def test_labels_of_the_columns_are_checked():
         metrics.flat_log_loss([["A"]], [[[0.5, 0.5]]])
     with pytest.raises(TypeError, match="labels of type int, but"):
         metrics.flat_log_loss([[0]], [[[0.5, 0.5]]], labels=["A", "B"])
+
+
+def test_infinite_probabilities_are_refused_without_a_warning():
+    for row in ([np.inf, -np.inf], [np.inf, 0.0], [np.nan, 1.0]):
+        with pytest.raises(ValueError, match="sequence 0 holds a row that is no"):
+            metrics.flat_log_loss([["A"]], [[row]], labels=["A", "B"])
+
+
+@pytest.mark.parametrize("weight", ["ab", ["x", "y"], [1j, 1.0]], ids=repr)
+def test_weights_that_are_no_numbers_are_named(weight):
+    with pytest.raises((TypeError, ValueError), match="sample_weight"):
+        metrics.flat_accuracy_score(
+            [["A"], ["B"]], [["A"], ["B"]], sample_weight=weight
+        )

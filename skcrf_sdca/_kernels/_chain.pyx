@@ -41,7 +41,7 @@ scores but +inf: those with larger spreads, with a -inf between the ends, or wit
 r up to MAX_POWER.
 """
 
-from libc.math cimport INFINITY, NAN, exp, log
+from libc.math cimport INFINITY, NAN, log
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
