@@ -53,7 +53,7 @@ def run(target, seeds=(), **setup):
     for category in (ConvergenceWarning, DataConversionWarning):
         warnings.simplefilter("ignore", category)
     # A cast to a shorter float may overflow: the result is looked at. An archive may
-    # have two members of one name.
+    # have two members of one name. A masked number is NaN to NumPy.
     for message in ("overflow encountered in cast", "Duplicate name", ".*masked"):
         warnings.filterwarnings("ignore", message)
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
