@@ -349,6 +349,9 @@ def _check_one_kind(flat, sequences, name):
 
 def _is_missing(label):
     """Return whether this is None, or not equal to itself as NaN, NaT and NA are."""
+    if getattr(label, "shape", ()) != ():
+        # No label, but not missing either. Some arrays warn when they are compared.
+        return False
     try:
         return label is None or not label == label
     except (TypeError, ValueError, ArithmeticError):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
 
 from skcrf_sdca.labels import decode_labels, encode_known_labels, encode_labels
 
@@ -179,6 +180,16 @@ def test_t04_t05_decoded_empty():
         ),
         pytest.param([[["a"]]], [1], TypeError, "hashable and sortable", id="lists"),
         pytest.param([[1j, 2j]], [2], TypeError, "hashable and sortable", id="complex"),
+        pytest.param(
+            [[np.ones(2), np.ones(2)]],
+            [2],
+            TypeError,
+            "hashable and sortable",
+            id="arrays",
+        ),
+        pytest.param(
+            [[csr_array(np.eye(2))]], [1], TypeError, "hashable and sortable", id="CSR"
+        ),
         pytest.param([[], []], [0, 0], ValueError, "0 labels", id="no labels"),
     ],
 )
