@@ -209,9 +209,8 @@ def check_finite_numbers(estimator):
         With ``_parameter_constraints``.
     """
     for name, value in estimator.get_params(deep=False).items():
-        is_switch = {"boolean", "verbose"} & set(
-            map(str, estimator._parameter_constraints.get(name, ["boolean"]))
-        )
+        constraints = estimator._parameter_constraints.get(name, ["boolean"])
+        is_switch = "boolean" in constraints or "verbose" in constraints
         if not is_switch and isinstance(value, Real) and not _is_finite(value):
             raise InvalidParameterError(
                 f"The {name!r} parameter of {type(estimator).__name__} must be a "

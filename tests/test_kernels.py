@@ -50,6 +50,15 @@ def test_row_bounds_changed_behind_our_back():
         FeatureRows(packed.X)
 
 
+def test_row_bounds_whose_differences_overflow():
+    rows = csr_array(np.ones((3, 4)))
+    packed = PackedSequences(rows, [0, 3])
+    rows.indptr[1:3] = 2**31 - 1, -5
+    assert (np.diff(rows.indptr) >= 0).all()
+    with pytest.raises(ValueError, match="not consistent"):
+        FeatureRows(packed.X)
+
+
 @pytest.mark.parametrize("offsets", [[0, 10**8], [0, -5, 2], [1, 2], [0, 3, 1, 2]])
 @pytest.mark.parametrize(
     "function", [oracle.log_partition, oracle.marginals, oracle.viterbi]
