@@ -72,7 +72,9 @@ class SDCACRF(BaseCRF):
         Keep the dual variables, and start the next fit from them. It needs the same
         sequences; alpha, for one, may differ.
     n_jobs : int, default=None
-        Threads of the certificate and of prediction; None is one.
+        Threads; None is one. More than one visit the sequences side by side, each those
+        of its own share: the last bits of the result depend on their number, and on
+        nothing else. A thread has at least 64 sequences.
     random_state : int, RandomState instance or None, default=None
         Determines the order of the visits. Pass an int for the same bits at every fit.
     verbose : int, default=0
@@ -391,7 +393,9 @@ class OEGCRF(BaseCRF):
         Keep the dual variables, and start the next fit from them. It needs the same
         sequences; alpha, for one, may differ.
     n_jobs : int, default=None
-        Threads of the certificate and of prediction; None is one.
+        Threads; None is one. More than one visit the sequences side by side, each those
+        of its own share: the last bits of the result depend on their number, and on
+        nothing else. A thread has at least 64 sequences.
     random_state : int, RandomState instance or None, default=None
         Determines the order of the visits. Pass an int for the same bits at every fit.
     verbose : int, default=0

@@ -93,11 +93,14 @@ class Scheme:
     solvers: frozenset
     first_value: Callable | None = None
 
-    def make(self, problem, mix):
-        """Return a sampler that draws by score with probability ``mix``."""
+    def make(self, problem, mix, share=slice(None)):
+        """Return a sampler that draws by score with probability ``mix``.
+
+        It draws from a share of the sequences, and counts them from the share's first.
+        """
         follows = self.first_value is not None
         first = self.first_value(problem) if follows else 1.0
-        return self.tree(self.factor(problem), mix, follows, first)
+        return self.tree(self.factor(problem)[share], mix, follows, first)
 
 
 DUAL, SAG = frozenset({"dual"}), frozenset({"sag"})

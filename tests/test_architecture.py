@@ -21,7 +21,7 @@ LAYERS = [
     ["decoding", "model", "constraints"],
     ["problem"],
     ["samplers"],
-    ["solvers.base"],
+    ["solvers.base", "solvers.team"],
     ["solvers.dual"],
     ["solvers.sdca", "solvers.oeg", "solvers.sag", "solvers.lbfgs"],
     ["callbacks"],

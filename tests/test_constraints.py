@@ -832,13 +832,17 @@ def test_a_path_of_alphas_keeps_the_rule(crf):
         assert np.isneginf(fitted.start_).sum() == 2
 
 
-def test_threads_change_no_bit():
+@pytest.mark.parametrize(
+    ("new", "n_jobs"),
+    [(LBFGSCRF, (1, 2)), (SAGNUSCRF, (1, 2)), (SDCACRF, (2, 2)), (OEGCRF, (2, 2))],
+)
+def test_threads_change_no_bit(new, n_jobs):
     sequences, y = bio_data(n=2500, seed=5)
     fits = []
-    for n_jobs in (1, 2):
-        crf = SDCACRF(
-            transitions="BIO", max_iter=2, tol=0.0, n_jobs=n_jobs, random_state=0
-        )
+    for n in n_jobs:
+        crf = new(transitions="BIO", max_iter=2, tol=0.0, n_jobs=n)
+        if "random_state" in crf.get_params():
+            crf.set_params(random_state=0)
         with pytest.warns(ConvergenceWarning):
             fits.append(crf.fit(sequences, y))
     assert fits[0].coef_.tobytes() == fits[1].coef_.tobytes()

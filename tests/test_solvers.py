@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skcrf_sdca import oracle
+from skcrf_sdca._kernels._features import DistinctFeatures
 from skcrf_sdca._kernels._sdca import SDCAKernel
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.datasets import make_chains
@@ -552,12 +553,13 @@ def test_the_kernel_refuses_edges_that_it_cannot_move(problem, wrong):
         "node": solver.marginals.node,
         "edge": wrong(solver.marginals.edge),
         "entropy": solver.entropy,
+        "steps": np.full(problem.n_sequences, 0.5),
         "fixed_step": 0.0,
         "line_search_tol": 1e-3,
     }
     with pytest.raises(ValueError, match="it must be of shape"):
         SDCAKernel(
-            problem.rows,
+            DistinctFeatures(problem.rows, problem.offsets),
             solver.model.weights(),
             problem.offsets,
             problem.scale,

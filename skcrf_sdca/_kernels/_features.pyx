@@ -151,6 +151,13 @@ cdef class DistinctFeatures:
             self.numbers = &self.local[0]
         return 0
 
+    def n_sequences_with(self, n_sequences):
+        """Return how many of the sequences have each feature: (n_features,) int."""
+        n = self.rows.n_features
+        if not self.rows.is_sparse:
+            return np.full(n, n_sequences)
+        return np.bincount(self.distinct, minlength=n)
+
     cdef Py_ssize_t count(self, Py_ssize_t i) noexcept nogil:
         """Return the number of distinct features of sequence i."""
         if self.rows.is_sparse:

@@ -45,7 +45,7 @@ cdef class OEGKernel(DualVisitor):
 
     Parameters
     ----------
-    rows, weights, offsets, scale, gaps, sampler
+    features, weights, offsets, scale, gaps, sampler
         As for `DualVisitor`.
     theta_node, theta_edge : ndarrays of shape (N, K) and (n, K, K), float32
         Natural parameters: changed in place.
@@ -82,10 +82,10 @@ cdef class OEGKernel(DualVisitor):
     cdef double new_entropy
 
     def __init__(
-        self, rows, weights, offsets, scale, gaps, sampler, *, theta_node, theta_edge,
-        node, edge_sums, entropy, step, allowed=None,
+        self, features, weights, offsets, scale, gaps, sampler, *, theta_node,
+        theta_edge, node, edge_sums, entropy, step, allowed=None,
     ):
-        super().__init__(rows, weights, offsets, scale, gaps, sampler)
+        super().__init__(features, weights, offsets, scale, gaps, sampler)
         self.theta_node, self.theta_edge = theta_node, theta_edge
         self.node, self.edge_sums = node, edge_sums
         self.entropy, self.step = entropy, step
@@ -133,7 +133,7 @@ cdef class OEGKernel(DualVisitor):
                 return False
             if change >= -ROUNDING * (1.0 + fabs(self.entropy[i])):
                 self.keep(i, first, length)
-                self.sums.add_to_weights(-self.scale[i])
+                self.move_weights(i, -self.damped_scale(i))
                 break
             if halving < self.max_halvings:
                 step *= 0.5
@@ -195,7 +195,7 @@ cdef class OEGKernel(DualVisitor):
         self.sums.set(i, first, length, &self.node_change[0])
         return (
             self.new_entropy - self.entropy[i] + linear
-            - 0.5 * self.scale[i] * self.sums.squared_norm()
+            - 0.5 * self.damped_scale(i) * self.sums.squared_norm()
         )
 
     cdef void keep(

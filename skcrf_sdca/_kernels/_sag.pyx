@@ -40,7 +40,7 @@ cdef class SAGKernel(Visitor):
 
     Parameters
     ----------
-    rows, weights, offsets, scale, sampler
+    features, weights, offsets, scale, sampler
         As for `Visitor`. The sampler is told the constants L_i.
     target : Weights
         what(mu): changed in place.
@@ -85,12 +85,12 @@ cdef class SAGKernel(Visitor):
     cdef double log_partition
 
     def __init__(
-        self, rows, weights, offsets, scale, sampler, *, target, constants,
+        self, features, weights, offsets, scale, sampler, *, target, constants,
         double alpha, labels, node, edge_sums, bint saga, allowed=None,
     ):
-        super().__init__(rows, weights, offsets, scale, sampler)
+        super().__init__(features, weights, offsets, scale, sampler)
         self.lazy = LazyWeights(
-            weights, target, self.sums.features, len(offsets) - 1
+            weights, target, features, len(offsets) - 1
         )
         self.target, self.constants = target, constants
         self.alpha, self.saga, self.caution = alpha, saga, 1.0

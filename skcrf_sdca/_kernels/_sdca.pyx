@@ -32,7 +32,7 @@ cdef class SDCAKernel(DualVisitor):
 
     Parameters
     ----------
-    rows, weights, offsets, scale, gaps, sampler
+    features, weights, offsets, scale, gaps, sampler
         As for `DualVisitor`.
     edge_offsets : ndarray of shape (n + 1,), int64
     node : ndarray of shape (N, K)
@@ -41,6 +41,9 @@ cdef class SDCAKernel(DualVisitor):
         Edge marginals of mu: changed in place.
     entropy : ndarray of shape (n,)
         H(mu_i): changed in place.
+    steps : ndarray of shape (n,)
+        The step of the last visit, from which the next line search starts: changed in
+        place.
     fixed_step : float
         Step of every visit; 0 for the exact line search.
     line_search_tol : float
@@ -63,7 +66,7 @@ cdef class SDCAKernel(DualVisitor):
     cdef unsigned char[::1] edge        # (M, K, K) of numbers
     cdef Py_ssize_t itemsize            # of the numbers of edge
     cdef double[::1] entropy
-    cdef double[::1] steps              # (n,) the step of the last visit
+    cdef double[::1] steps
     # Buffers of one visit.
     cdef double[::1] scores             # (T, K)
     cdef double[::1] node_target        # (T, K)
@@ -77,10 +80,10 @@ cdef class SDCAKernel(DualVisitor):
     cdef unsigned char[::1] edge_moved      # (T - 1, K, K) of numbers
 
     def __init__(
-        self, rows, weights, offsets, scale, gaps, sampler, *, edge_offsets, node,
-        edge, entropy, double fixed_step, double line_search_tol, allowed=None,
+        self, features, weights, offsets, scale, gaps, sampler, *, edge_offsets, node,
+        edge, entropy, steps, double fixed_step, double line_search_tol, allowed=None,
     ):
-        super().__init__(rows, weights, offsets, scale, gaps, sampler)
+        super().__init__(features, weights, offsets, scale, gaps, sampler)
         shape = (edge_offsets[-1], self.n_labels, self.n_labels)
         if (
             edge.shape != shape or edge.dtype not in (np.float32, np.float64)
@@ -91,11 +94,10 @@ cdef class SDCAKernel(DualVisitor):
                 f"must be of shape {shape}, float32 or float64, C-contiguous, writeable"
             )
         self.edge_offsets = edge_offsets
-        self.node, self.entropy = node, entropy
+        self.node, self.entropy, self.steps = node, entropy, steps
         self.edge = edge.reshape(-1).view(np.uint8)
         self.itemsize = edge.itemsize
         self.rounding = ROUNDING_SINGLE if edge.dtype == np.float32 else ROUNDING
-        self.steps = np.full(len(offsets) - 1, 0.5)
         self.fixed_step = fixed_step
         self.line_search_tol = line_search_tol
         self.work = Workspace(self.longest, self.n_labels, allowed)
@@ -135,14 +137,14 @@ cdef class SDCAKernel(DualVisitor):
             gap = divergence(&segment, 0.0)
         self.record_gap(i, max(gap, 0.0))
         self.sums.set(i, first, length, &self.node_direction[0])
-        segment.quadratic = self.scale[i] * self.sums.squared_norm()
+        segment.quadratic = self.damped_scale(i) * self.sums.squared_norm()
         step = self.search(i, &segment)
         if step != step:
             return False
         self.steps[i] = step
         step = self.find_move(i, &segment, step)
         self.take_move(i, length, step)
-        self.sums.add_to_weights(-self.scale[i] * step)
+        self.move_weights(i, -self.damped_scale(i) * step)
         return True
 
     cdef double ask_oracle(self, Py_ssize_t first, Py_ssize_t length) noexcept nogil:

@@ -58,6 +58,10 @@ cdef void gather(
 cdef void scatter(
     double step, const double* a, const int* index, Py_ssize_t count, const double* x,
     double* rows, Py_ssize_t n) noexcept nogil
+cdef void join_rows(
+    double factor, const int* index, Py_ssize_t count, double* rows, double* copies,
+    Py_ssize_t stride, Py_ssize_t n_copies, Py_ssize_t n, double* squares
+) noexcept nogil
 cdef void move_rows(
     double step, const double* x, const int* index, Py_ssize_t count, double* rows,
     Py_ssize_t n) noexcept nogil

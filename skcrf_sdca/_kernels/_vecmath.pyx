@@ -67,6 +67,9 @@ cdef extern from "vecmath.h":
         void (*move_rows)(
             double, const double*, const int*, Py_ssize_t, double*,
             Py_ssize_t) noexcept nogil
+        void (*join_rows)(
+            double, const int*, Py_ssize_t, double*, double*, Py_ssize_t, Py_ssize_t,
+            Py_ssize_t, double*) noexcept nogil
         void (*change)(
             const double*, const double*, Py_ssize_t, Py_ssize_t, double*,
             double*) noexcept nogil
@@ -221,6 +224,13 @@ cdef void move_rows(
     Py_ssize_t n
 ) noexcept nogil:
     ops.move_rows(step, x, index, count, rows, n)
+
+
+cdef void join_rows(
+    double factor, const int* index, Py_ssize_t count, double* rows, double* copies,
+    Py_ssize_t stride, Py_ssize_t n_copies, Py_ssize_t n, double* squares
+) noexcept nogil:
+    ops.join_rows(factor, index, count, rows, copies, stride, n_copies, n, squares)
 
 
 cdef void vchange(

@@ -1,8 +1,23 @@
 """The loop over visits: see _visits.pyx."""
 
+from ._copies cimport Copies
 from ._features cimport FeatureRows
 from ._samplers cimport Sampler
 from ._weights cimport FeatureSums, Weights
+
+
+# Visits to be made, and how far they are.
+cdef struct Plan:
+    const double* uniforms      # (n_visits, 2), NULL if there is an order
+    const Py_ssize_t* order     # (n_visits,), NULL if the sampler picks
+    Py_ssize_t n_visits
+    Py_ssize_t next             # visit to be made
+    Py_ssize_t sequence         # visited last
+
+
+cdef Plan plan_of(
+    const double[:, ::1] uniforms, const Py_ssize_t[::1] order, Py_ssize_t n_visits)
+cdef object not_finite(Py_ssize_t i)
 
 
 cdef class Visitor:
@@ -15,11 +30,18 @@ cdef class Visitor:
     cdef const double[::1] scale
     cdef Py_ssize_t n_labels
     cdef Py_ssize_t longest
+    cdef Py_ssize_t begin               # the first of the sampler's sequences
 
+    cdef bint visit_some(self, Plan* plan, Py_ssize_t work) noexcept nogil
     cdef bint visit(self, Py_ssize_t i) noexcept nogil
 
 
 cdef class DualVisitor(Visitor):
+    cdef public double damping
     cdef double[::1] gaps
+    cdef Copies copies
+    cdef Py_ssize_t member
 
+    cdef double damped_scale(self, Py_ssize_t i) noexcept nogil
+    cdef void move_weights(self, Py_ssize_t i, double step) noexcept nogil
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil

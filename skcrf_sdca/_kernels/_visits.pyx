@@ -3,11 +3,15 @@
 
 A solver's kernel is a Visitor with a `visit` of its own; that of a dual solver is a
 DualVisitor, which records the gap found at each visit.
+
+Several dual visitors can visit side by side, each the sequences of its own share and
+with a copy of the weights, which are joined from time to time: see _copies.pyx.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
 
-from ._features cimport DistinctFeatures, FeatureRows
+from ._copies cimport Copies
+from ._features cimport DistinctFeatures
 from ._samplers cimport Sampler
 from ._weights cimport FeatureSums, Weights
 
@@ -22,7 +26,7 @@ cdef class Visitor:
 
     Parameters
     ----------
-    rows : FeatureRows
+    features : DistinctFeatures
     weights : Weights
         Changed in place.
     offsets : ndarray of shape (n + 1,), int64
@@ -37,11 +41,12 @@ cdef class Visitor:
     """
 
     def __init__(
-        self, FeatureRows rows, Weights weights, offsets, scale, Sampler sampler
+        self, DistinctFeatures features, Weights weights, offsets, scale,
+        Sampler sampler,
     ):
-        self.rows = rows
+        self.rows = features.rows
         self.weights = weights
-        self.sums = FeatureSums(DistinctFeatures(rows, offsets), weights)
+        self.sums = FeatureSums(features, weights)
         self.offsets, self.scale = offsets, scale
         self.sampler = sampler
         self.n_labels = weights.n_labels
@@ -66,31 +71,56 @@ cdef class Visitor:
         Py_ssize_t n_visits,
     ):
         """Visit the sequences of ``order``, or those that the sampler picks."""
-        cdef Py_ssize_t v, i = 0, work = 0
+        cdef Plan plan = plan_of(uniforms, order, n_visits)
         cdef bint sane = True
-        cdef bint in_order = order is not None
-        with nogil:
-            for v in range(n_visits):
-                if in_order:
-                    i = order[v]
-                else:
-                    i = self.sampler.pick(uniforms[v, 0], uniforms[v, 1])
-                sane = self.visit(i)
-                if not sane:
-                    break
-                work += (
-                    (self.offsets[i + 1] - self.offsets[i])
-                    * self.n_labels * self.n_labels
-                )
-                if work > WORK_BETWEEN_SIGNALS:
-                    work = 0
-                    with gil:
-                        PyErr_CheckSignals()
+        while sane and plan.next < plan.n_visits:
+            with nogil:
+                sane = self.visit_some(&plan, WORK_BETWEEN_SIGNALS)
+            PyErr_CheckSignals()
         if not sane:
-            raise ValueError(
-                f"the scores of sequence {i} or its line search are not finite: scale "
-                "the features in X, or take a larger alpha"
-            )
+            raise not_finite(plan.sequence)
+
+    cdef bint visit_some(self, Plan* plan, Py_ssize_t work) noexcept nogil:
+        """Go on with a plan for so many edge marginals, T K^2 for a sequence of T.
+
+        Returns False if a number is not finite, else True.
+        """
+        cdef Py_ssize_t i, matrix = self.n_labels * self.n_labels
+        while plan.next < plan.n_visits and work > 0:
+            if plan.order != NULL:
+                i = plan.order[plan.next]
+            else:
+                i = self.begin + self.sampler.pick(
+                    plan.uniforms[2 * plan.next], plan.uniforms[2 * plan.next + 1]
+                )
+            plan.sequence = i
+            plan.next += 1
+            if not self.visit(i):
+                return False
+            work -= (self.offsets[i + 1] - self.offsets[i]) * matrix
+        return True
+
+
+cdef Plan plan_of(
+    const double[:, ::1] uniforms, const Py_ssize_t[::1] order, Py_ssize_t n_visits
+):
+    """Return the plan of n_visits in the given order, or as numbers make them."""
+    cdef Plan plan
+    plan.uniforms, plan.order = NULL, NULL
+    plan.n_visits, plan.next, plan.sequence = n_visits, 0, 0
+    if n_visits > 0 and order is not None:
+        plan.order = &order[0]
+    elif n_visits > 0:
+        plan.uniforms = &uniforms[0, 0]
+    return plan
+
+
+cdef object not_finite(Py_ssize_t i):
+    """Return what to raise where a number is not finite at the visit of sequence i."""
+    return ValueError(
+        f"the scores of sequence {i} or its line search are not finite: scale the "
+        "features in X, or take a larger alpha"
+    )
 
 
 cdef class DualVisitor(Visitor):
@@ -98,17 +128,50 @@ cdef class DualVisitor(Visitor):
 
     Parameters
     ----------
-    rows, weights, offsets, scale, sampler
-        As for `Visitor`.
+    features, weights, offsets, scale, sampler
+        As for `Visitor`; the sampler may be that of a share.
     gaps : ndarray of shape (n,)
         The gap of each sequence when last visited: changed in place.
+
+    Attributes
+    ----------
+    damping : float
+        sigma': by how much the own changes of the weights count more than they are,
+        for the changes of others that are not seen; 1 for a visitor alone.
     """
 
-    def __init__(self, rows, weights, offsets, scale, gaps, sampler):
-        super().__init__(rows, weights, offsets, scale, sampler)
+    def __init__(self, features, weights, offsets, scale, gaps, sampler):
+        super().__init__(features, weights, offsets, scale, sampler)
         self.gaps = gaps
+        self.damping = 1.0
+
+    def share(self, Copies copies, Py_ssize_t member, Py_ssize_t begin):
+        """Visit the sequences from begin on, as many as the sampler's, with a copy.
+
+        Parameters
+        ----------
+        copies : Copies
+            It is told which rows are moved.
+        member : int
+            Whose of the copies the weights of this visitor are.
+        begin : int
+        """
+        self.copies, self.member, self.begin = copies, member, begin
+
+    cdef double damped_scale(self, Py_ssize_t i) noexcept nogil:
+        """Return by what the features of a change of mu_i enter the own weights."""
+        return self.damping * self.scale[i]
 
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:
         """Take note of a new gap of sequence i."""
         self.gaps[i] = gap
-        self.sampler.record(i, gap)
+        self.sampler.record(i - self.begin, gap)
+
+    cdef void move_weights(self, Py_ssize_t i, double step) noexcept nogil:
+        """Add step times the features of the change of sequence i to the weights."""
+        self.sums.add_to_weights(step)
+        if self.copies is not None:
+            self.copies.note(
+                self.member, self.sums.features.features(i),
+                self.sums.features.count(i),
+            )

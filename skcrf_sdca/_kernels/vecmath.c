@@ -213,6 +213,48 @@ CLONES static void move_rows(double step, const double *restrict x, const int *i
     }
 }
 
+/* Numbers of a row that are joined at a time. */
+#define JOINED 64
+
+CLONES static void join_rows(double factor, const int *index, ptrdiff_t count,
+                             double *restrict rows, double *restrict copies,
+                             ptrdiff_t stride, ptrdiff_t n_copies, ptrdiff_t n,
+                             double *squares)
+{
+    double joint = 0.0, apart = 0.0, total[JOINED];
+    for (ptrdiff_t j = 0; j < count; j++) {
+        ptrdiff_t ahead = index[j + AHEAD < count ? j + AHEAD : j] * n;
+        prefetch_row(rows + ahead, n);
+        for (ptrdiff_t p = 0; p < n_copies; p++)
+            prefetch_row(copies + p * stride + ahead, n);
+        for (ptrdiff_t first = 0; first < n; first += JOINED) {
+            ptrdiff_t width = n - first < JOINED ? n - first : JOINED;
+            double *restrict y = rows + index[j] * n + first;
+            double *restrict c = copies + index[j] * n + first;
+            for (ptrdiff_t i = 0; i < width; i++)
+                total[i] = 0.0;
+            for (ptrdiff_t p = 0; p < n_copies; p++) {
+#pragma omp simd reduction(+ : apart)
+                for (ptrdiff_t i = 0; i < width; i++) {
+                    double change = factor * (c[p * stride + i] - y[i]);
+                    total[i] += change;
+                    apart += change * change;
+                }
+            }
+#pragma omp simd reduction(+ : joint)
+            for (ptrdiff_t i = 0; i < width; i++) {
+                joint += total[i] * total[i];
+                y[i] += total[i];
+            }
+            for (ptrdiff_t p = 0; p < n_copies; p++)
+                for (ptrdiff_t i = 0; i < width; i++)
+                    c[p * stride + i] = y[i];
+        }
+    }
+    squares[0] += joint;
+    squares[1] += apart;
+}
+
 CLONES static void change(const double *restrict to, const double *restrict from,
                           ptrdiff_t count, ptrdiff_t n, double *restrict change,
                           double *restrict change_sum)
@@ -310,6 +352,7 @@ const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .gather = gather,
     .scatter = scatter,
     .move_rows = move_rows,
+    .join_rows = join_rows,
     .change = change,
     .dot = dot,
     .gather_each = gather_each,

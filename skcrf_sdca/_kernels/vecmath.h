@@ -99,6 +99,14 @@ struct skcrf_vecmath {
     void (*move_rows)(double step, const double *x, const int *index, ptrdiff_t count,
                       double *rows, ptrdiff_t n);
 
+    /* y += sum_p change_p with change_p = factor (c_p - y), for each of the `count` rows y
+     * named by `index`, and c_p the same rows of the copies, that lie `stride` numbers
+     * apart; then every c_p = y. All rows have n numbers, the indices are distinct.
+     *     squares[0] += ||sum_p change_p||^2,   squares[1] += sum_p ||change_p||^2. */
+    void (*join_rows)(double factor, const int *index, ptrdiff_t count, double *rows,
+                      double *copies, ptrdiff_t stride, ptrdiff_t n_copies, ptrdiff_t n,
+                      double *squares);
+
     /* change = to - from, over `count` blocks of `n` numbers, and its sum over the
      * blocks. */
     void (*change)(const double *to, const double *from, ptrdiff_t count, ptrdiff_t n,

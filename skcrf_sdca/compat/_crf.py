@@ -83,7 +83,7 @@ keep_tempfiles, trainer_cls
         The fit stops when the duality gap, in nats a sequence, is at most tol * P(0),
         where P(0) = mean length * log(n_labels) is the loss of the empty model.
     n_jobs : int, default=None
-        Threads of the certificate and of prediction; None is one.
+        Threads, as for `SDCACRF`; None is one.
     random_state : int, RandomState instance or None, default=0
         Determines the order of the visits: by default every fit gives the same bits.
 

@@ -8,6 +8,7 @@ every ten certificates, or at each at which rounded marginals are settled.
 from abc import abstractmethod
 
 from skcrf_sdca.solvers.base import EpochSolver
+from skcrf_sdca.solvers.team import make_visitors
 
 
 class DualSolver(EpochSolver):
@@ -16,7 +17,10 @@ class DualSolver(EpochSolver):
     Attributes
     ----------
     rng : numpy.random.Generator
-    kernel : Visitor
+    visitors : list of DualVisitor
+        One for each thread.
+    kernel : DualVisitor or Team
+        What makes the visits: the only visitor, or the team of all.
     marginals : Marginals or SummedMarginals
         mu.
     entropy, gaps : ndarrays of shape (n,)
@@ -29,6 +33,12 @@ class DualSolver(EpochSolver):
 
     anew_every = 10
     n_certificates = 0
+
+    def _make_kernel(self, scheme, mix, new_visitor):
+        """Set visitors and kernel; new_visitor(features, weights, sampler) is one."""
+        self.visitors, self.kernel = make_visitors(
+            self.problem, self.model, scheme, mix, new_visitor
+        )
 
     def epoch(self):
         """Make n visits, to sequences that the sampler picks."""

@@ -61,22 +61,27 @@ class OEG(DualSolver):
         self.entropy = np.empty(n)
         self.gaps = np.full(n, first_gap(problem))
         self.model = problem.new_model()
-        self.kernel = OEGKernel(
-            problem.rows,
-            self.model.weights(),
-            problem.offsets,
-            problem.scale,
-            self.gaps,
-            SCHEMES[sampling].make(problem, sampling_mix),
-            theta_node=self.theta_node,
-            theta_edge=self.theta_edge,
-            node=self.marginals.node,
-            edge_sums=self.marginals.edge_sums,
-            entropy=self.entropy,
-            step=np.full(n, step_init),
-            allowed=problem.allowed,
-        )
-        self.kernel.marginalise()
+        steps = np.full(n, step_init)
+
+        def new_visitor(features, weights, sampler):
+            return OEGKernel(
+                features,
+                weights,
+                problem.offsets,
+                problem.scale,
+                self.gaps,
+                sampler,
+                theta_node=self.theta_node,
+                theta_edge=self.theta_edge,
+                node=self.marginals.node,
+                edge_sums=self.marginals.edge_sums,
+                entropy=self.entropy,
+                step=steps,
+                allowed=problem.allowed,
+            )
+
+        self._make_kernel(SCHEMES[sampling], sampling_mix, new_visitor)
+        self.visitors[0].marginalise()
         problem.dual_to_primal(self.marginals.node, self.settle(), out=self.model.w)
 
     def settle(self):
@@ -99,13 +104,17 @@ class OEG(DualSolver):
     def epoch(self):
         """Visit each sequence once in the first epoch, then those of the sampler."""
         if self.n_updates > 0:
-            self.kernel.max_halvings = LATER_HALVINGS
+            self._allow_halvings(LATER_HALVINGS)
             super().epoch()
             return
         n = self.problem.n_sequences
-        self.kernel.max_halvings = FIRST_HALVINGS
+        self._allow_halvings(FIRST_HALVINGS)
         self.kernel.epoch_in_order(self.rng.permutation(n))
         self._count(n)
+
+    def _allow_halvings(self, number):
+        for visitor in self.visitors:
+            visitor.max_halvings = number
 
     def state(self):
         """Return the natural parameters."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skcrf_sdca._kernels._features import DistinctFeatures
 from skcrf_sdca._kernels._lipschitz import LipschitzConstants
 from skcrf_sdca._kernels._sag import SAGKernel
 from skcrf_sdca._memory import check_fits
@@ -85,7 +86,7 @@ class SAG(EpochSolver):
         for i in np.flatnonzero(self.visited) if own else ():
             sampler.set_value(i, self.lipschitz[i])
         self.kernel = SAGKernel(
-            problem.rows,
+            DistinctFeatures(problem.rows, problem.offsets),
             self.model.weights(),
             problem.offsets,
             problem.scale,

@@ -14,6 +14,9 @@ from skcrf_sdca.solvers.dual import DualSolver
 # Rounding of an edge enters w times the scale: beyond this, edges are kept in double.
 LARGEST_SINGLE_SCALE = 1e3
 
+# Where the first line search of a sequence starts.
+FIRST_STEP = 0.5
+
 # While the gap is above this share of P(0), rounding of the marginals (1e-7 of P(0) in
 # single precision) is mended at every tenth certificate only.
 FAR = 1e-4
@@ -84,21 +87,27 @@ class SDCA(DualSolver):
         self.model = problem.new_model(
             problem.dual_to_primal(self.marginals.node, edge_total)
         )
-        self.kernel = SDCAKernel(
-            problem.rows,
-            self.model.weights(),
-            problem.offsets,
-            problem.scale,
-            self.gaps,
-            SCHEMES[sampling].make(problem, sampling_mix),
-            edge_offsets=self.marginals.edge_offsets,
-            node=self.marginals.node,
-            edge=self.marginals.edge,
-            entropy=self.entropy,
-            fixed_step=step if line_search == "fixed" else 0.0,
-            line_search_tol=line_search_tol,
-            allowed=problem.allowed,
-        )
+        steps = np.full(problem.n_sequences, FIRST_STEP)
+
+        def new_visitor(features, weights, sampler):
+            return SDCAKernel(
+                features,
+                weights,
+                problem.offsets,
+                problem.scale,
+                self.gaps,
+                sampler,
+                edge_offsets=self.marginals.edge_offsets,
+                node=self.marginals.node,
+                edge=self.marginals.edge,
+                entropy=self.entropy,
+                steps=steps,
+                fixed_step=step if line_search == "fixed" else 0.0,
+                line_search_tol=line_search_tol,
+                allowed=problem.allowed,
+            )
+
+        self._make_kernel(SCHEMES[sampling], sampling_mix, new_visitor)
 
     def _check_memory(self, dtype):
         problem, size = self.problem, np.dtype(dtype).itemsize

@@ -1,0 +1,176 @@
+"""Teams: dual ascent by several threads, each over a share of the sequences.
+
+Owns how many there are, who has which sequences, and the threads; the rounds in which
+they work, and what keeps the dual from falling, are those of _team.pyx.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from skcrf_sdca._kernels._copies import Copies
+from skcrf_sdca._kernels._features import DistinctFeatures
+from skcrf_sdca._kernels._team import Rounds
+from skcrf_sdca._memory import check_fits
+
+# Visits in a round, of all members together, after which the common weights are joined:
+# more of them take more epochs, fewer leave the members waiting for each other. All
+# weights are joined after so many rounds.
+VISITS = 16
+JOIN_ALL = 256
+# Common is a feature that so many visits of a round have, on average.
+COMMON = 2.0
+# A member with fewer sequences would wait for the others most of the time.
+MIN_SHARE = 64
+
+# See `Rounds`.
+MARGIN = 1.1
+DECAY = 0.95
+
+
+def make_visitors(problem, model, scheme, mix, new_visitor):
+    """Return the visitors of a problem, as many as its n_jobs, and what leads them.
+
+    Parameters
+    ----------
+    problem : Problem
+    model : ChainModel
+        Its weights are moved.
+    scheme : Scheme
+    mix : float in [0, 1]
+        Share of draws by score, the others being uniform.
+    new_visitor : callable
+        ``new_visitor(features, weights, sampler)`` is a DualVisitor.
+
+    Returns
+    -------
+    visitors : list of DualVisitor
+    kernel : DualVisitor or Team
+        The only visitor, or a team of all.
+    """
+    features = DistinctFeatures(problem.rows, problem.offsets)
+    n_members = team_size(problem.n_jobs, problem.n_sequences)
+    if n_members == 1:
+        sampler = scheme.make(problem, mix)
+        visitor = new_visitor(features, model.weights(), sampler)
+        return [visitor], visitor
+    # The copies, and two numbers and two marks for each feature.
+    check_fits(
+        n_members * (8 * len(model.w) + 10 * model.n_features),
+        f"copies of the weights for {n_members} threads",
+        "take a smaller n_jobs",
+    )
+    n_with = features.n_sequences_with(problem.n_sequences)
+    common = n_with * VISITS >= COMMON * problem.n_sequences
+    copies = Copies(model.w, model.n_labels, common, n_members)
+    bounds = equal_shares(problem.offsets, n_members)
+    visitors = []
+    for member, (begin, end) in enumerate(pairwise(bounds)):
+        sampler = scheme.make(problem, mix, slice(begin, end))
+        weights = problem.new_model(copies.arrays[member]).weights()
+        visitors.append(new_visitor(features, weights, sampler))
+        visitors[-1].share(copies, member, begin)
+    mean_work = problem.offsets[-1] * problem.n_labels**2 // problem.n_sequences
+    n_visits = max(1, VISITS // n_members)
+    rounds = Rounds(
+        copies,
+        work=n_visits * max(mean_work, 1),
+        join_all=JOIN_ALL,
+        margin=MARGIN,
+        decay=DECAY,
+    )
+    return visitors, Team(visitors, bounds, rounds)
+
+
+def team_size(n_jobs, n_sequences):
+    """Return the number of members: 1 for n_jobs=None, in whatever context of joblib.
+
+    A context must not change the bits of a fit.
+    """
+    if n_jobs is None:
+        return 1
+    return max(1, min(effective_n_jobs(n_jobs), n_sequences // MIN_SHARE))
+
+
+def equal_shares(offsets, n_shares):
+    """Return bounds of shares with about equally many positions, one sequence at least.
+
+    Parameters
+    ----------
+    offsets : ndarray of shape (n + 1,)
+    n_shares : int
+        At most n.
+
+    Returns
+    -------
+    bounds : ndarray of shape (n_shares + 1,)
+    """
+    n, share = len(offsets) - 1, np.arange(n_shares + 1)
+    bounds = np.searchsorted(offsets, offsets[-1] * share // n_shares)
+    bounds = np.maximum.accumulate(bounds - share) + share
+    bounds = np.minimum(bounds, n - n_shares + share)
+    bounds[[0, -1]] = 0, n
+    return bounds
+
+
+class Team:
+    """Visitors side by side, to be used like one.
+
+    Parameters
+    ----------
+    visitors : list of DualVisitor
+        Member p visits the sequences bounds[p] <= i < bounds[p + 1].
+    bounds : ndarray of shape (n_members + 1,)
+    rounds : Rounds
+    """
+
+    def __init__(self, visitors, bounds, rounds):
+        self.visitors = visitors
+        self.bounds = bounds
+        self.rounds = rounds
+
+    @property
+    def n_oracle_calls(self):
+        """Marginalisations so far."""
+        return sum(visitor.n_oracle_calls for visitor in self.visitors)
+
+    @property
+    def n_evaluations(self):
+        """Steps tried in line searches so far."""
+        return sum(visitor.n_evaluations for visitor in self.visitors)
+
+    def epoch(self, uniforms):
+        """Make one visit for each row (coin, position) of uniform numbers."""
+        self._run([(uniforms[b:e], None) for b, e in pairwise(self.bounds)])
+
+    def epoch_in_order(self, order):
+        """Visit the sequences, each member those of its share in the given order."""
+        member = np.searchsorted(self.bounds, order, side="right") - 1
+        self._run([(None, order[member == p]) for p in range(len(self.visitors))])
+
+    def _run(self, visits):
+        """Let each member make its visits, uniform numbers or an order."""
+        self.rounds.begin()
+        with ThreadPoolExecutor(len(self.visitors)) as threads:
+            try:
+                calls = [
+                    threads.submit(
+                        self.rounds.run,
+                        member,
+                        visitor,
+                        uniforms,
+                        order,
+                        len(uniforms if order is None else order),
+                    )
+                    for member, (visitor, (uniforms, order)) in enumerate(
+                        zip(self.visitors, visits, strict=True)
+                    )
+                ]
+                for call in calls:
+                    call.result()
+            except BaseException:
+                # The others would wait for ever.
+                self.rounds.give_up()
+                raise

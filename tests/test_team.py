@@ -1,0 +1,216 @@
+"""Fits by several threads: w is that of the marginals, the optimum stays, bits too."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skcrf_sdca import OEGCRF, SDCACRF
+from skcrf_sdca.data import PackedSequences
+from skcrf_sdca.problem import Problem
+from skcrf_sdca.solvers import team
+from skcrf_sdca.solvers.base import Loop
+from skcrf_sdca.solvers.team import equal_shares, team_size
+
+ESTIMATORS = [SDCACRF, OEGCRF]
+N_LABELS = 3
+
+
+def make_problem(form, n_jobs=None, n_sequences=260, seed=0):
+    """Return sequences of 0 to 6 positions with features common, rare and alone."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, 7, n_sequences)
+    n = int(lengths.sum())
+    labels = rng.integers(0, N_LABELS, n).astype(np.int32)
+    dense = np.zeros((n, 60))
+    dense[np.arange(n), labels] = 1.0
+    dense[:, 3] = rng.normal(size=n)
+    # The later a feature, the rarer.
+    for j in range(4, 60):
+        dense[rng.random(n) < 1.0 / j, j] = 1.0
+    data = PackedSequences.from_sequences(
+        [form(part) for part in np.split(dense, np.cumsum(lengths)[:-1])]
+    )
+    return Problem(data, labels, N_LABELS, "auto", n_jobs=n_jobs)
+
+
+def new_solver(estimator, problem, **parameters):
+    return estimator(random_state=0, **parameters)._new_solver(problem)
+
+
+@pytest.fixture(params=[np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def form(request):
+    return request.param
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, 4])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_weights_are_those_of_the_marginals(estimator, n_jobs, form):
+    problem = make_problem(form, n_jobs)
+    solver = new_solver(estimator, problem)
+    assert len(solver.visitors) == n_jobs
+    for _ in range(5):
+        solver.epoch()
+        w = problem.dual_to_primal(solver.marginals.node, solver.settle())
+        # OEG stores parameters, SDCA edges in single precision.
+        assert_allclose(solver.model.w, w, rtol=0, atol=2e-5)
+    assert solver.n_updates == 5 * problem.n_sequences
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4])
+def test_weights_are_those_of_the_marginals_in_double(n_jobs, form):
+    problem = make_problem(form, n_jobs)
+    solver = new_solver(SDCACRF, problem, dual_dtype="float64")
+    for _ in range(5):
+        solver.epoch()
+    w = problem.dual_to_primal(solver.marginals.node, solver.settle())
+    assert_allclose(solver.model.w, w, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_optimum_is_that_of_one_thread(estimator, n_jobs, form):
+    alone, together = (
+        Loop(
+            new_solver(estimator, make_problem(form, n), dual_dtype="float64")
+            if estimator is SDCACRF
+            else new_solver(estimator, make_problem(form, n)),
+            max_iter=400,
+            tol=1e-9,
+        ).run()
+        for n in (None, n_jobs)
+    )
+    assert alone.converged
+    assert together.converged
+    assert together.rows[-1]["primal"] == pytest.approx(
+        alone.rows[-1]["primal"], rel=0, abs=alone.target + together.target
+    )
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_dual_rises(estimator, form):
+    loop = Loop(
+        new_solver(estimator, make_problem(form, 4)), max_iter=40, tol=1e-6
+    ).run()
+    assert (np.diff(loop.history()["dual"]) > 0.0).all()
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_two_runs_have_the_same_bits(estimator, form):
+    runs = []
+    for _ in range(2):
+        solver = new_solver(estimator, make_problem(form, 3))
+        for _ in range(4):
+            solver.epoch()
+        runs.append(solver)
+    assert_array_equal(runs[0].model.w, runs[1].model.w)
+    assert_array_equal(runs[0].entropy, runs[1].entropy)
+
+
+def test_one_job_is_what_none_is(form):
+    none, one = (new_solver(SDCACRF, make_problem(form, n)) for n in (None, 1))
+    none.epoch()
+    one.epoch()
+    assert_array_equal(none.model.w, one.model.w)
+
+
+def test_damping_is_measured():
+    # Sequences without a feature in common: only what is not coef overlaps.
+    problem = make_problem(np.asarray, 4)
+    solver = new_solver(SDCACRF, problem)
+    assert solver.kernel.rounds.damping == 4.0
+    for _ in range(10):
+        solver.epoch()
+    assert 1.0 <= solver.kernel.rounds.damping < 4.0
+
+
+@pytest.mark.parametrize("boundaries", [True, False])
+def test_chains_of_one_node_and_long_before_short(boundaries):
+    rng = np.random.default_rng(0)
+    lengths = np.r_[np.full(8, 40 if boundaries else 1), np.ones(200, dtype=int)]
+    X = rng.normal(size=(lengths.sum(), 4))
+    labels = (X[:, 0] > 0).astype(np.int32)
+    data = PackedSequences.from_sequences(np.split(X, np.cumsum(lengths)[:-1]))
+    problem = Problem(data, labels, 2, "auto", boundaries=boundaries, n_jobs=2)
+    loop = Loop(new_solver(SDCACRF, problem), max_iter=300, tol=1e-6).run()
+    assert loop.converged
+
+
+def test_a_visit_that_fails_stops_all_and_says_which():
+    problem = make_problem(np.asarray, 3)
+    solver = new_solver(SDCACRF, problem)
+    solver.entropy[200] = np.nan
+    order = np.arange(problem.n_sequences)
+    with pytest.raises(ValueError, match="the scores of sequence 200 "):
+        solver.kernel.epoch_in_order(order)
+
+
+def test_threads_that_cannot_be_started_stop_the_others(monkeypatch):
+    class Short(ThreadPoolExecutor):
+        def submit(self, *arguments):
+            if self._threads:
+                raise RuntimeError("can't start new thread")
+            return super().submit(*arguments)
+
+    monkeypatch.setattr(team, "ThreadPoolExecutor", Short)
+    solver = new_solver(SDCACRF, make_problem(np.asarray, 2))
+    n_threads = threading.active_count()
+    with pytest.raises(RuntimeError, match="start new thread"):
+        solver.epoch()
+    assert threading.active_count() == n_threads
+
+
+def test_a_team_goes_on_after_an_error():
+    problem = make_problem(np.asarray, 2)
+    solver = new_solver(SDCACRF, problem)
+    solver.kernel.rounds.give_up()
+    solver.epoch()
+    w = problem.dual_to_primal(solver.marginals.node, solver.settle())
+    assert_allclose(solver.model.w, w, rtol=0, atol=2e-5)
+
+
+@given(
+    lengths=st.lists(st.integers(0, 50), min_size=1, max_size=40),
+    n_shares=st.integers(1, 40),
+)
+def test_shares_are_not_empty_and_about_equal(lengths, n_shares):
+    n_shares = min(n_shares, len(lengths))
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    bounds = equal_shares(offsets, n_shares)
+    assert bounds[0] == 0
+    assert bounds[-1] == len(lengths)
+    assert (np.diff(bounds) >= 1).all()
+    if max(lengths) == 1 == min(lengths):
+        assert np.diff(bounds).max() - np.diff(bounds).min() <= 1
+
+
+def test_equal_sequences_make_equal_shares():
+    bounds = equal_shares(np.arange(101) * 7, 4)
+    assert_array_equal(bounds, [0, 25, 50, 75, 100])
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "n_sequences", "size"),
+    [(None, 10_000, 1), (1, 10_000, 1), (4, 10_000, 4), (4, 200, 3), (4, 5, 1)],
+)
+def test_size_of_a_team(n_jobs, n_sequences, size):
+    assert team_size(n_jobs, n_sequences) == size
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_warm_start_and_constraints(estimator):
+    rng = np.random.default_rng(0)
+    y = [rng.choice(["O", "B-X"], 5).tolist() for _ in range(150)]
+    X = [[{"a": label, "b": float(rng.normal())} for label in labels] for labels in y]
+    y[0][:2] = "B-X", "I-X"
+    crf = estimator(transitions="BIO", warm_start=True, random_state=0, n_jobs=2)
+    crf.fit(X, y)
+    gap = crf.duality_gap_
+    crf.set_params(tol=1e-6).fit(X, y)
+    assert crf.duality_gap_ < gap
+    assert crf.duality_gap_ <= crf.gap_target_
