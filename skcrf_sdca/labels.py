@@ -7,6 +7,9 @@ import scipy.sparse as sp
 
 from skcrf_sdca.kinds import check_container, described
 
+# Labels of a flat array that are looked at at once.
+_BLOCK = 2**20
+
 
 def encode_labels(y, lengths):
     """Encode the labels of `y` as indices into the sorted classes.
@@ -51,6 +54,34 @@ def encode_labels(y, lengths):
             f"{error}"
         ) from error
     return _class_array(classes), _codes(flat, classes)
+
+
+def encode_flat_labels(y):
+    """Encode the labels of all positions, end to end, in memory that is hardly theirs.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_positions,)
+        Of str, bytes, bool or int; it may be mapped from a file.
+
+    Returns
+    -------
+    classes, labels
+        As of `encode_labels`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcrf_sdca.labels import encode_flat_labels
+    >>> encode_flat_labels(np.array(["O", "B", "O"]))
+    (array(['B', 'O'], dtype='<U1'), array([1, 0, 1], dtype=int32))
+    """
+    blocks = [y[begin : begin + _BLOCK] for begin in range(0, len(y), _BLOCK)]
+    classes = np.unique(np.concatenate([np.unique(block) for block in blocks]))
+    labels = np.empty(len(y), dtype=np.int32)
+    for i, block in enumerate(blocks):
+        labels[i * _BLOCK : (i + 1) * _BLOCK] = np.searchsorted(classes, block)
+    return _class_array(classes.tolist()), labels
 
 
 def encode_known_labels(y, lengths, classes):

@@ -76,6 +76,8 @@ class Problem:
         c_i / alpha, by which the features of mu_i enter what(mu).
     rows : FeatureRows
     offsets : ndarray of shape (n + 1,), int64
+    store : Store
+        Makes what a solver keeps for every position.
     edge_counts : ndarray of shape (n_labels, n_labels)
         sum_i c_i times how often the labels y_i go from one to the other.
     mean_length : float
@@ -113,8 +115,9 @@ class Problem:
         self.allowed = allowed
         self.n_jobs = n_jobs
         self.scale = self.weight / self.alpha
-        self.rows = FeatureRows(data.X)
+        self.rows = FeatureRows(data.X, data.store.empty)
         self.offsets = data.offsets
+        self.store = data.store
         self.mean_length = self.weight @ data.lengths
         self.initial_primal = self.mean_length * np.log(n_labels)
         self._check_memory()
@@ -148,9 +151,12 @@ class Problem:
 
     def _count_edges(self):
         counts = np.zeros((self.n_labels, self.n_labels))
-        weight = np.repeat(self.weight, self.data.lengths)
-        to = edge_ends(self.offsets)
-        np.add.at(counts, (self.labels[to - 1], self.labels[to]), weight[to])
+        for begin, end in ranges(self.offsets):
+            own = self.offsets[begin : end + 1]
+            labels = self.labels[own[0] : own[-1]]
+            weight = np.repeat(self.weight[begin:end], np.diff(own))
+            to = edge_ends(own - own[0])
+            np.add.at(counts, (labels[to - 1], labels[to]), weight[to])
         return counts
 
     def mean(self, values):
