@@ -6,6 +6,7 @@ is there, and only what clearly cannot fit is refused.
 """
 
 import math
+import mmap
 import os
 import shutil
 import tempfile
@@ -103,7 +104,9 @@ class Store:
             return in_memory(shape, dtype)
         with tempfile.TemporaryFile(dir=self.folder) as file:
             _reserve(file, n_bytes)
-            return np.asarray(np.memmap(file, dtype, mode="r+", shape=shape))
+            mapped = mmap.mmap(file.fileno(), n_bytes)
+        _expect_random_access(mapped)
+        return np.frombuffer(mapped, dtype).reshape(shape)
 
     def copy_of(self, array):
         """Return a copy of an array."""
@@ -136,6 +139,16 @@ def _reserve(file, n_bytes):
         os.posix_fallocate(file.fileno(), 0, n_bytes)
     else:
         file.truncate(n_bytes)
+
+
+def _expect_random_access(mapped):
+    """Let a mapped file be kept in small pages.
+
+    Else the system joins pages of a file, to some MiB, and writes all of that back for
+    every sequence that is visited: many times the size of the file in an epoch.
+    """
+    if hasattr(mmap, "MADV_RANDOM"):
+        mapped.madvise(mmap.MADV_RANDOM)
 
 
 def _machine_memory():

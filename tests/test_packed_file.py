@@ -1,6 +1,7 @@
 """Packed sequences in files: what comes back, what is refused, what a fit does."""
 
 import json
+import mmap
 import os
 import struct
 import warnings
@@ -35,10 +36,10 @@ def assert_same(a, b):
 
 
 def is_mapped(array):
-    while array is not None:
-        if isinstance(array, np.memmap):
+    while isinstance(array, (np.ndarray, memoryview, mmap.mmap)):
+        if isinstance(array, (np.memmap, mmap.mmap)):
             return True
-        array = getattr(array, "base", None)
+        array = array.obj if isinstance(array, memoryview) else array.base
     return False
 
 
