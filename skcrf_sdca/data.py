@@ -10,7 +10,14 @@ import scipy.sparse as sp
 
 from skcrf_sdca import packed_file
 from skcrf_sdca._memory import MEMORY, Store
-from skcrf_sdca._rows import as_csr, as_dense, as_offsets, common_form, sequence_rows
+from skcrf_sdca._rows import (
+    as_csr,
+    as_dense,
+    as_offsets,
+    checked_sparse,
+    common_form,
+    sequence_rows,
+)
 
 # Values that are looked at at once.
 _BLOCK = 2**20
@@ -108,13 +115,20 @@ class PackedSequences:
         blocks = [sequence_rows(rows, i) for i, rows in enumerate(sequences)]
         offsets = np.cumsum([0] + [0 if b is None else b.shape[0] for b in blocks])
         first, n_features = common_form(blocks, n_features)
-        blocks = [block for block in blocks if block is not None and block.shape[0]]
-        if not blocks:
+        filled = [block for block in blocks if block is not None and block.shape[0]]
+        if not filled:
             empty = sp.csr_array if sp.issparse(first) else np.zeros
             return cls(empty((0, n_features)), offsets)
-        if sp.issparse(first):
-            return cls(sp.vstack(blocks, format="csr"), offsets)
-        return cls(np.concatenate(blocks), offsets)
+        if not sp.issparse(first):
+            return cls(np.concatenate(filled), offsets)
+        try:
+            return cls(sp.vstack(filled, format="csr"), offsets)
+        except ValueError:
+            # One by one they take far longer to check, but then the wrong one is known.
+            for i, block in enumerate(blocks):
+                if block is not None:
+                    checked_sparse(block, f"X: sequence {i}")
+            raise
 
     @classmethod
     def open(cls, path, *, mmap_mode="r", scratch=None):

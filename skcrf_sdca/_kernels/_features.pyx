@@ -9,7 +9,7 @@ the norm of the direction is taken.
 
 from libc.string cimport memset
 
-from ._vecmath cimport axpy, gather, gather_each, scatter, scatter_each
+from ._vecmath cimport axpy, gather, gather_each, move_rows, scatter, scatter_each
 
 import numpy as np
 from scipy.sparse import issparse
@@ -43,7 +43,8 @@ cdef class FeatureRows:
         if (
             len(bounds) != self.n_rows + 1 or bounds[0] != 0
             or bounds[self.n_rows] > min(len(X.indices), len(X.data))
-            or (np.diff(bounds) < 0).any()
+            # Not by their differences, which could overflow.
+            or (bounds[1:] < bounds[:-1]).any()
             or X.indices.min(initial=0) < 0
             or X.indices.max(initial=-1) >= self.n_features
         ):
@@ -215,10 +216,9 @@ cdef class DistinctFeatures:
         double* coef,                           # in, out, (d, K)
     ) noexcept nogil:
         """Add coef[distinct_r] += step feature_sums[r]."""
-        cdef Py_ssize_t r
         if not self.rows.is_sparse:
             axpy(step, feature_sums, coef, self.rows.n_features * n_labels)
             return
-        for r in range(self.bounds[i], self.bounds[i + 1]):
-            axpy(step, feature_sums, coef + self.distinct[r] * n_labels, n_labels)
-            feature_sums += n_labels
+        move_rows(
+            step, feature_sums, self.features(i), self.count(i), coef, n_labels
+        )

@@ -58,6 +58,9 @@ cdef void gather(
 cdef void scatter(
     double step, const double* a, const int* index, Py_ssize_t count, const double* x,
     double* rows, Py_ssize_t n) noexcept nogil
+cdef void move_rows(
+    double step, const double* x, const int* index, Py_ssize_t count, double* rows,
+    Py_ssize_t n) noexcept nogil
 cdef void vchange(
     const double* to, const double* start, Py_ssize_t count, Py_ssize_t n,
     double* change, double* change_sum) noexcept nogil

@@ -64,6 +64,9 @@ cdef extern from "vecmath.h":
         void (*scatter)(
             double, const double*, const int*, Py_ssize_t, const double*, double*,
             Py_ssize_t) noexcept nogil
+        void (*move_rows)(
+            double, const double*, const int*, Py_ssize_t, double*,
+            Py_ssize_t) noexcept nogil
         void (*change)(
             const double*, const double*, Py_ssize_t, Py_ssize_t, double*,
             double*) noexcept nogil
@@ -211,6 +214,13 @@ cdef void scatter(
     double* rows, Py_ssize_t n
 ) noexcept nogil:
     ops.scatter(step, a, index, count, x, rows, n)
+
+
+cdef void move_rows(
+    double step, const double* x, const int* index, Py_ssize_t count, double* rows,
+    Py_ssize_t n
+) noexcept nogil:
+    ops.move_rows(step, x, index, count, rows, n)
 
 
 cdef void vchange(

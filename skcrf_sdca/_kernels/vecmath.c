@@ -201,6 +201,18 @@ CLONES static void scatter(double step, const double *a, const int *index,
     }
 }
 
+CLONES static void move_rows(double step, const double *restrict x, const int *index,
+                             ptrdiff_t count, double *restrict rows, ptrdiff_t n)
+{
+    for (ptrdiff_t j = 0; j < count; j++, x += n) {
+        prefetch_row(rows + index[j + AHEAD < count ? j + AHEAD : j] * n, n);
+        double *restrict y = rows + index[j] * n;
+#pragma omp simd
+        for (ptrdiff_t i = 0; i < n; i++)
+            y[i] += step * x[i];
+    }
+}
+
 CLONES static void change(const double *restrict to, const double *restrict from,
                           ptrdiff_t count, ptrdiff_t n, double *restrict change,
                           double *restrict change_sum)
@@ -297,6 +309,7 @@ const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .pull = pull,
     .gather = gather,
     .scatter = scatter,
+    .move_rows = move_rows,
     .change = change,
     .dot = dot,
     .gather_each = gather_each,

@@ -94,6 +94,11 @@ struct skcrf_vecmath {
     void (*scatter)(double step, const double *a, const int *index, ptrdiff_t count,
                     const double *x, double *rows, ptrdiff_t n);
 
+    /* rows[index[j]] += step x_j, for each of the `count` rows x_j of x; all rows have n
+     * numbers, the indices are distinct. */
+    void (*move_rows)(double step, const double *x, const int *index, ptrdiff_t count,
+                      double *rows, ptrdiff_t n);
+
     /* change = to - from, over `count` blocks of `n` numbers, and its sum over the
      * blocks. */
     void (*change)(const double *to, const double *from, ptrdiff_t count, ptrdiff_t n,
