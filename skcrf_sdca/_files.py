@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and JSON read with distrust."""
+"""Files written whole or not at all, and read with distrust."""
 
 import contextlib
 import json
@@ -34,6 +34,20 @@ def written_whole(path):
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def is_special(path):
+    """Return whether a path is that of neither a file nor a folder.
+
+    Such as a pipe, which may never end.
+
+    Parameters
+    ----------
+    path : str, bytes or path-like
+    """
+    path = os.fspath(path)
+    exists = os.path.exists(path)
+    return exists and not (os.path.isfile(path) or os.path.isdir(path))
 
 
 def strict_json(data, name):

@@ -1,18 +1,12 @@
-"""Where large arrays lie, and whether they fit: asked before they are allocated.
+"""Whether arrays fit into memory: asked before they are allocated.
 
 Systems hand out more memory than they have, and end the process that uses it. So the
 large arrays, those that grow with the square of n_labels, are first held against what
 is there, and only what clearly cannot fit is refused.
 """
 
-import math
-import mmap
 import os
-import shutil
-import tempfile
 from pathlib import Path
-
-import numpy as np
 
 # Less than this is not worth a look at the system.
 SMALL = 2**26
@@ -68,87 +62,6 @@ def check_fits(n_bytes, need, advice):
             f"{need} would take {n_bytes} bytes ({n_bytes / 2**30:.1f} GiB), of which "
             f"{available / 2**30:.1f} GiB can be had: {advice}"
         )
-
-
-class Store:
-    """Where the arrays of a fit lie that grow with the positions.
-
-    Parameters
-    ----------
-    folder : str or path-like, default=None
-        Each array is in an unnamed file in this folder, mapped into memory; the file is
-        gone when the array is. None for memory itself.
-
-    Raises
-    ------
-    OSError
-        If there is no such folder, or no file can be made in it.
-    """
-
-    def __init__(self, folder=None):
-        self.folder = folder
-        if folder is not None:
-            tempfile.TemporaryFile(dir=folder).close()
-
-    def zeros(self, shape, dtype=np.float64):
-        """Return an array of zeros; OSError if the disk has no room for it."""
-        return self._make(np.zeros, shape, dtype)
-
-    def empty(self, shape, dtype=np.float64):
-        """Return an array whose values are not set; OSError as `zeros`."""
-        return self._make(np.empty, shape, dtype)
-
-    def _make(self, in_memory, shape, dtype):
-        n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
-        if self.folder is None or n_bytes == 0:
-            return in_memory(shape, dtype)
-        with tempfile.TemporaryFile(dir=self.folder) as file:
-            _reserve(file, n_bytes)
-            mapped = mmap.mmap(file.fileno(), n_bytes)
-        _expect_random_access(mapped)
-        return np.frombuffer(mapped, dtype).reshape(shape)
-
-    def copy_of(self, array):
-        """Return a copy of an array."""
-        out = self.empty(array.shape, array.dtype)
-        out[...] = array
-        return out
-
-    def check_fits(self, n_bytes, need, advice):
-        """Raise MemoryError if so many bytes clearly cannot be had, see `check_fits`.
-
-        Of a folder it is asked whether the disk has room.
-        """
-        if self.folder is None:
-            check_fits(n_bytes, need, advice)
-            return
-        free = shutil.disk_usage(self.folder).free
-        if n_bytes > free:
-            raise MemoryError(
-                f"{need} would take {n_bytes} bytes ({n_bytes / 2**30:.1f} GiB), of "
-                f"which the disk of {self.folder} has {free / 2**30:.1f} GiB: {advice}"
-            )
-
-
-MEMORY = Store()
-
-
-def _reserve(file, n_bytes):
-    """Give a file its size on the disk; a mapped page without one ends the process."""
-    if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(file.fileno(), 0, n_bytes)
-    else:
-        file.truncate(n_bytes)
-
-
-def _expect_random_access(mapped):
-    """Let a mapped file be kept in small pages.
-
-    Else the system joins pages of a file, to some MiB, and writes all of that back for
-    every sequence that is visited: many times the size of the file in an epoch.
-    """
-    if hasattr(mmap, "MADV_RANDOM"):
-        mapped.madvise(mmap.MADV_RANDOM)
 
 
 def _machine_memory():

@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 # have more than MAX_POSITIONS: what a pass holds does not grow with the data.
 MAX_RANGES = 16
 MIN_POSITIONS = 2**11
-MAX_POSITIONS = 2**18
+MAX_POSITIONS = 2**16
 
 
 def ranges(offsets):

@@ -8,6 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 _INT32_MAX = np.iinfo(np.int32).max
+# Values that are looked at at once, where a copy of all might not fit into memory.
+BLOCK = 2**20
 
 
 def decreases(numbers):

@@ -119,20 +119,20 @@ class Allowed(NamedTuple):
             reached = following
         return possible
 
-    def uniform_marginals(self, offsets, **form):
+    def uniform_marginals(self, offsets, *, dtype=np.float64):
         """Return the marginals of the uniform distribution over the allowed paths.
 
         Parameters
         ----------
         offsets : ndarray of shape (n + 1,), int64
-        **form
-            ``dtype`` and ``store`` of `Marginals.empty`.
+        dtype : dtype, default=float64
+            Of the edges.
 
         Returns
         -------
         marginals : Marginals
         """
-        out = Marginals.empty(offsets, len(self.start), **form)
+        out = Marginals.empty(offsets, len(self.start), dtype=dtype)
         lengths = np.diff(offsets)
         for length in np.unique(lengths[lengths > 0]):
             one, _ = oracle.marginals(*self.no_scores([length]))

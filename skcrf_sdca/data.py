@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from skcrf_sdca import packed_file
-from skcrf_sdca._memory import MEMORY, Store
 from skcrf_sdca._rows import (
+    BLOCK,
     as_csr,
     as_dense,
     as_offsets,
@@ -18,9 +18,6 @@ from skcrf_sdca._rows import (
     common_form,
     sequence_rows,
 )
-
-# Values that are looked at at once.
-_BLOCK = 2**20
 
 
 class PackedSequences:
@@ -53,8 +50,6 @@ class PackedSequences:
         Number of positions of each sequence.
     is_sparse : bool
         Whether `X` is a CSR array.
-    store : Store
-        Where a fit keeps the arrays that grow with the positions, see `open`.
 
     Raises
     ------
@@ -73,10 +68,9 @@ class PackedSequences:
     array([1, 2])
     """
 
-    __slots__ = ("_X", "_offsets", "_store")
+    __slots__ = ("_X", "_offsets")
 
     def __init__(self, X, offsets):
-        self._store = MEMORY
         X = as_csr(X) if sp.issparse(X) else as_dense(X)
         self._X = X
         self._offsets = as_offsets(offsets, X.shape[0])
@@ -131,7 +125,7 @@ class PackedSequences:
             raise
 
     @classmethod
-    def open(cls, path, *, mmap_mode="r", scratch=None):
+    def open(cls, path, *, mmap_mode="r"):
         """Open a file that `save` or `writer` has written.
 
         With ``mmap_mode="r"`` a fit reads what it needs, when it needs it: X takes no
@@ -145,10 +139,6 @@ class PackedSequences:
             the same name is safe, and what `save` and `writer` do.
         mmap_mode : {"r", None}, default="r"
             Whether X stays in the file, mapped into memory, or is read into memory.
-        scratch : str or path-like, default=None
-            A folder. Fits to these sequences put what they keep for every position, the
-            dual variables and the numbers of features, into unnamed files there, which
-            are gone when they are no longer needed. By default that is kept in memory.
 
         Returns
         -------
@@ -168,7 +158,6 @@ class PackedSequences:
         """
         if mmap_mode not in ("r", None):
             raise ValueError(f'mmap_mode must be "r" or None, got {mmap_mode!r}.')
-        store = Store(scratch)
         arrays, n_features = packed_file.read(path, mmap_mode)
         X = arrays["values"]
         try:
@@ -176,13 +165,11 @@ class PackedSequences:
                 shape = len(arrays["indptr"]) - 1, n_features
                 X = X, arrays["indices"], arrays["indptr"]
                 X = sp.csr_array(X, shape=shape)
-            packed = cls(X, arrays["offsets"])
+            return cls(X, arrays["offsets"])
         except ValueError as error:
             raise packed_file.PackedFormatError(
                 f"{path} cannot be read: {error}"
             ) from error
-        packed._store = store
-        return packed
 
     def save(self, path):
         """Save to a file that `open` maps into memory.
@@ -272,11 +259,6 @@ class PackedSequences:
         return self._offsets
 
     @property
-    def store(self):
-        """Where a fit keeps the arrays that grow with the positions."""
-        return self._store
-
-    @property
     def shape(self):
         """``(n_sequences,)``."""
         return (len(self),)
@@ -345,8 +327,8 @@ class PackedSequences:
     def _check_finite(self):
         values = self._X.data if self.is_sparse else self._X
         values = values.reshape(-1)
-        for begin in range(0, len(values), _BLOCK):
-            finite = np.isfinite(values[begin : begin + _BLOCK])
+        for begin in range(0, len(values), BLOCK):
+            finite = np.isfinite(values[begin : begin + BLOCK])
             if not finite.all():
                 self._raise_not_finite(begin + int(np.argmin(finite)), values)
 

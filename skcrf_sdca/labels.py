@@ -5,11 +5,8 @@ from itertools import chain, pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from skcrf_sdca._rows import unmasked
+from skcrf_sdca._rows import BLOCK, unmasked
 from skcrf_sdca.kinds import check_container, described
-
-# Labels of a flat array that are looked at at once.
-_BLOCK = 2**20
 
 
 def encode_labels(y, lengths):
@@ -58,30 +55,24 @@ def encode_labels(y, lengths):
 
 
 def encode_flat_labels(y):
-    """Encode the labels of all positions, end to end, in memory that is hardly theirs.
+    """Encode the labels of all positions, which are in one array, part by part.
 
     Parameters
     ----------
     y : ndarray of shape (n_positions,)
-        Of str, bytes, bool or int; it may be mapped from a file.
+        Of str, bytes, bool or int, not masked; it may be mapped from a file.
 
     Returns
     -------
     classes, labels
         As of `encode_labels`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skcrf_sdca.labels import encode_flat_labels
-    >>> encode_flat_labels(np.array(["O", "B", "O"]))
-    (array(['B', 'O'], dtype='<U1'), array([1, 0, 1], dtype=int32))
     """
-    blocks = [y[begin : begin + _BLOCK] for begin in range(0, len(y), _BLOCK)]
+    y = unmasked(y, "y")
+    blocks = [y[begin : begin + BLOCK] for begin in range(0, len(y), BLOCK)]
     classes = np.unique(np.concatenate([np.unique(block) for block in blocks]))
     labels = np.empty(len(y), dtype=np.int32)
     for i, block in enumerate(blocks):
-        labels[i * _BLOCK : (i + 1) * _BLOCK] = np.searchsorted(classes, block)
+        labels[i * BLOCK : (i + 1) * BLOCK] = np.searchsorted(classes, block)
     return _class_array(classes.tolist()), labels
 
 

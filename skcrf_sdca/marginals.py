@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import entr
 
 from skcrf_sdca._kernels import _chains
-from skcrf_sdca._memory import MEMORY
+from skcrf_sdca._memory import check_fits
 from skcrf_sdca._parallel import over_ranges
 
 
@@ -75,39 +75,38 @@ class Marginals:
             )
 
     @classmethod
-    def empty(cls, offsets, n_labels, *, dtype=np.float64, store=MEMORY):
+    def empty(cls, offsets, n_labels, *, dtype=np.float64):
         """Return marginals of the right shapes whose values are not set.
 
-        ``dtype`` is that of the edges, ``store`` makes the arrays. MemoryError if they
-        clearly do not fit.
+        ``dtype`` is that of the edges. MemoryError if they clearly do not fit.
         """
         n_edges = int(edge_offsets(offsets)[-1])
-        store.check_fits(
+        check_fits(
             n_edges * n_labels**2 * np.dtype(dtype).itemsize,
             f"the marginals of {n_edges} edges between {n_labels} labels",
             "take fewer or shorter sequences at once",
         )
         return cls(
-            store.empty((int(offsets[-1]), n_labels)),
-            store.empty((n_edges, n_labels, n_labels), dtype),
+            np.empty((offsets[-1], n_labels)),
+            np.empty((n_edges, n_labels, n_labels), dtype=dtype),
             offsets,
         )
 
     @classmethod
-    def smoothed(cls, labels, offsets, *, smoothing, **form):
+    def smoothed(cls, labels, offsets, *, n_labels, smoothing, dtype=np.float64):
         """Return smoothing * uniform + (1 - smoothing) * one-hot at the labels.
 
         Parameters
         ----------
         labels : ndarray of shape (n_positions,), int
         offsets : ndarray of shape (n + 1,), int64
+        n_labels : int
         smoothing : float in (0, 1]
             0 is not allowed: the slope of the entropy is infinite at one-hot marginals.
-        **form
-            The other arguments of `empty`.
+        dtype : dtype, default=float64
+            Of the edges.
         """
-        marginals = cls.empty(offsets, **form)
-        n_labels = marginals.node.shape[1]
+        marginals = cls.empty(offsets, n_labels, dtype=dtype)
         marginals.node[:] = smoothing / n_labels
         marginals.edge[:] = smoothing / n_labels**2
         marginals._add_labels(labels, 1.0 - smoothing)
@@ -275,7 +274,7 @@ class SummedMarginals:
         self.edge_sums = edge_sums
 
     @classmethod
-    def of_labels(cls, labels, offsets, *, n_labels, store=MEMORY):
+    def of_labels(cls, labels, offsets, *, n_labels):
         """Return the marginals of chains whose labels are certain.
 
         Parameters
@@ -283,13 +282,11 @@ class SummedMarginals:
         labels : ndarray of shape (n_positions,), int
         offsets : ndarray of shape (n + 1,), int64
         n_labels : int
-        store : Store
-            Makes the arrays.
         """
         n = len(offsets) - 1
-        node = store.zeros((len(labels), n_labels))
+        node = np.zeros((len(labels), n_labels))
         node[np.arange(len(node)), labels] = 1.0
-        edge_sums = store.zeros((n, n_labels, n_labels))
+        edge_sums = np.zeros((n, n_labels, n_labels))
         to = edge_ends(offsets)
         of_position = np.repeat(np.arange(n), np.diff(offsets))
         np.add.at(edge_sums, (of_position[to], labels[to - 1], labels[to]), 1.0)

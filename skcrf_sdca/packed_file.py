@@ -15,7 +15,7 @@ import tempfile
 
 import numpy as np
 
-from skcrf_sdca._files import strict_json, written_whole
+from skcrf_sdca._files import is_special, strict_json, written_whole
 from skcrf_sdca._version import __version__
 
 FORMAT, FORMAT_VERSION = "skcrf_sdca.packed", 1
@@ -29,7 +29,6 @@ SIZES = ("n_sequences", "n_positions", "n_features", "n_values")
 _MOST = np.iinfo(np.int32).max
 # No file has more of anything.
 _LIMIT = 2**48
-_BLOCK = 2**20
 
 
 class PackedFormatError(ValueError):
@@ -194,7 +193,7 @@ class PackedWriter:
             if stream is not file:
                 file.seek(begin)
                 stream.seek(0)
-                shutil.copyfileobj(stream, file, _BLOCK)
+                shutil.copyfileobj(stream, file)
         header = {**_header(self._sizes), "written_by": f"skcrf_sdca {__version__}"}
         text = json.dumps(header).encode()
         begin = file.tell()
@@ -223,6 +222,8 @@ def read(path, mmap_mode):
     PackedFormatError
         If the file has not the sizes and the form that it declares, or declares none.
     """
+    if is_special(path):
+        raise PackedFormatError(f"{path} cannot be read: it is not a regular file")
     with open(path, "rb") as file:
         try:
             sizes = _checked_sizes(file)

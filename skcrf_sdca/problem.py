@@ -80,8 +80,6 @@ class Problem:
         c_i / alpha, by which the features of mu_i enter what(mu).
     rows : FeatureRows
     offsets : ndarray of shape (n + 1,), int64
-    store : Store
-        Makes what a solver keeps for every position.
     edge_counts : ndarray of shape (n_labels, n_labels)
         sum_i c_i times how often the labels y_i go from one to the other.
     mean_length : float
@@ -123,9 +121,8 @@ class Problem:
             self.scale = self.weight / self.alpha
         if np.isinf(self.scale).any():
             raise ValueError(NOT_FINITE)
-        self.rows = FeatureRows(data.X, data.store.empty)
+        self.rows = FeatureRows(data.X)
         self.offsets = data.offsets
-        self.store = data.store
         self.mean_length = self.weight @ data.lengths
         self.initial_primal = self.mean_length * np.log(n_labels)
         self._check_memory()

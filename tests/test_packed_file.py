@@ -4,6 +4,7 @@ import json
 import mmap
 import os
 import struct
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences, _memory
+from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences
 from skcrf_sdca import packed_file as pf
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.packed_file import PackedFormatError
@@ -242,6 +243,44 @@ def test_arrays_that_are_not_such(tmp_path, name, place, value, message):
         PackedSequences.open(tmp_path / "x")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "x")
+    with pytest.raises(PackedFormatError, match="not a regular file"):
+        PackedSequences.open(tmp_path / "x")
+
+
+@pytest.mark.parametrize("path", [1, None])
+def test_a_path_is_no_number(path):
+    message = "expected str, bytes or os.PathLike"
+    with pytest.raises(TypeError, match=message):
+        PackedSequences.open(path)
+    with pytest.raises(TypeError, match=message):
+        packed()[0].save(path)
+
+
+@pytest.mark.parametrize("density", [0.5, 1.0])
+def test_damaged_files_are_refused_or_packed_sequences(tmp_path, density):
+    X, y = packed(density)
+    X.save(tmp_path / "x")
+    data = (tmp_path / "x").read_bytes()
+    rng = np.random.default_rng(0)
+    outcomes = set()
+    for _ in range(300):
+        damaged = np.frombuffer(data, np.uint8).copy()
+        damaged[rng.integers(len(data), size=3)] = rng.integers(256, size=3)
+        (tmp_path / "y").write_bytes(damaged.tobytes())
+        try:
+            again = PackedSequences.open(tmp_path / "y")
+        except PackedFormatError:
+            outcomes.add("refused")
+        else:
+            outcomes.add("opened")
+            assert again.n_features == X.n_features
+            PackedSequences(again.X.copy(), again.offsets)
+    assert outcomes == {"refused", "opened"}
+
+
 # What a fit makes of it ---------------------------------------------------------------
 
 
@@ -258,7 +297,7 @@ def fitted(estimator, X, y, **options):
 def test_a_fit_from_a_file_has_the_same_bits(tmp_path, estimator, density):
     X, y = packed(density, 30)
     X.save(tmp_path / "x")
-    opened = PackedSequences.open(tmp_path / "x", scratch=tmp_path)
+    opened = PackedSequences.open(tmp_path / "x")
     here, there = fitted(estimator, X, y), fitted(estimator, opened, y)
     assert_array_equal(here.coef_, there.coef_)
     assert here.duality_gap_ == there.duality_gap_
@@ -266,51 +305,30 @@ def test_a_fit_from_a_file_has_the_same_bits(tmp_path, estimator, density):
     assert os.listdir(tmp_path) == ["x"]
 
 
-@pytest.mark.parametrize("estimator", [SDCACRF, OEGCRF, SAGNUSCRF])
-def test_the_dual_is_in_the_folder(tmp_path, estimator):
-    X, y = packed(0.3, 30)
+def peak_of(function):
+    """Return the most that a call holds of what Python and NumPy allocate."""
+    tracemalloc.start()
+    try:
+        function()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("density", [0.3, 1.0])
+def test_neither_opening_nor_a_fit_copies_a_mapped_file(tmp_path, density):
+    X, y = packed(density, 400, n_features=1_000)
     X.save(tmp_path / "x")
-    opened = PackedSequences.open(tmp_path / "x", scratch=tmp_path)
-    states = []
-    for data in (X, opened):
-        crf = fitted(estimator, data, y, warm_start=True)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            crf.fit(data, y)
-        states.append(crf._warm_state)
-    large = {"node", "edge", "edge_sums", "theta_node", "theta_edge"}
-    assert large & set(states[0])
-    for name in large & set(states[0]):
-        assert is_mapped(states[1][name])
-        assert not is_mapped(states[0][name])
-        assert_array_equal(states[0][name], states[1][name])
+    flat = np.concatenate(y)
 
+    def run(mode):
+        opened = PackedSequences.open(tmp_path / "x", mmap_mode=mode)
+        fitted(LBFGSCRF, opened, flat)
 
-def test_transitions_and_the_dual_in_a_folder(tmp_path):
-    X, y = packed(0.3, 30)
-    X.save(tmp_path / "x")
-    opened = PackedSequences.open(tmp_path / "x", scratch=tmp_path)
-    options = {"transitions": "observed", "warm_start": True}
-    here, there = (fitted(SDCACRF, data, y, **options) for data in (X, opened))
-    assert_array_equal(here.coef_, there.coef_)
-    assert is_mapped(there._warm_state["edge"])
-
-
-def test_a_disk_without_room(tmp_path, monkeypatch):
-    X, y = packed()
-    X.save(tmp_path / "x")
-    opened = PackedSequences.open(tmp_path / "x", scratch=tmp_path)
-    usage = _memory.shutil.disk_usage(tmp_path)._replace(free=10)
-    monkeypatch.setattr(_memory.shutil, "disk_usage", lambda folder: usage)
-    with pytest.raises(MemoryError, match="dual variables of OEGCRF.* the disk of"):
-        OEGCRF().fit(opened, y)
-
-
-def test_a_folder_that_is_not_there(tmp_path):
-    X, _ = packed()
-    X.save(tmp_path / "x")
-    with pytest.raises(FileNotFoundError):
-        PackedSequences.open(tmp_path / "x", scratch=tmp_path / "none")
+    size = os.path.getsize(tmp_path / "x")
+    run("r")
+    assert peak_of(lambda: run("r")) < size / 4
+    assert peak_of(lambda: run(None)) > size
 
 
 # Labels of all positions in one array -------------------------------------------------
@@ -326,7 +344,7 @@ def test_a_folder_that_is_not_there(tmp_path):
     ],
 )
 def test_flat_labels_are_those_of_lists(tmp_path, names, monkeypatch):
-    monkeypatch.setattr("skcrf_sdca.labels._BLOCK", 7)
+    monkeypatch.setattr("skcrf_sdca.labels.BLOCK", 7)
     X, y = packed(0.3, 30)
     flat = names[np.concatenate(y)]
     np.save(tmp_path / "y.npy", flat)
@@ -347,6 +365,22 @@ def test_flat_labels_of_another_number():
     crf = fitted(SDCACRF, X, flat)
     with pytest.raises(ValueError, match="one array with the labels of all positions"):
         crf.score(X, flat[:1])
+
+
+def test_masked_flat_labels():
+    X, y = packed()
+    masked = np.ma.masked_equal(np.concatenate(y), 0)
+    with pytest.raises(ValueError, match="y is an array with masked entries"):
+        SDCACRF().fit(X, masked)
+    crf = fitted(SDCACRF, X, y)
+    with pytest.raises(ValueError, match="y: sequence 0 is an array with masked"):
+        crf.score(X, masked)
+
+
+def test_flat_labels_of_no_positions():
+    X, _ = packed()
+    with pytest.raises(ValueError, match="X has 0 sequences and 0 items"):
+        SDCACRF().fit(X[:0], np.array([], dtype=int))
 
 
 def test_flat_labels_need_packed_sequences():

@@ -5,7 +5,6 @@ cdef class FeatureRows:
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t n_features
     cdef readonly bint is_sparse
-    cdef object empty
     cdef const double[::1] data
     cdef const int[::1] indices
     cdef const long long[::1] indptr

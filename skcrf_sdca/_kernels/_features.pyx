@@ -22,8 +22,6 @@ cdef class FeatureRows:
     ----------
     X : csr_array or ndarray of shape (n_rows, n_features), float64
         CSR indices are int32; repeated indices in a row add up.
-    empty : callable, default=numpy.empty
-        Makes what is as long as the entries: ``empty(shape, dtype)``.
 
     Raises
     ------
@@ -31,8 +29,7 @@ cdef class FeatureRows:
         If the arrays of a CSR array are not consistent.
     """
 
-    def __cinit__(self, X, empty=np.empty):
-        self.empty = empty
+    def __cinit__(self, X):
         self.n_rows, self.n_features = X.shape
         self.is_sparse = issparse(X)
         if not self.is_sparse:
@@ -133,8 +130,8 @@ cdef class DistinctFeatures:
         cdef Py_ssize_t n_entries = self.rows.indices.shape[0]
         cdef int feature
         cdef long long[::1] seen_at = np.full(self.rows.n_features, -1, dtype=np.int64)
-        cdef int[::1] distinct = self.rows.empty((n_entries,), np.int32)
-        self.local = self.rows.empty((n_entries,), np.int32)
+        cdef int[::1] distinct = np.empty(n_entries, dtype=np.int32)
+        self.local = np.empty(n_entries, dtype=np.int32)
         self.bounds = np.zeros(n + 1, dtype=np.int64)
         for i in range(n):
             for j in range(
@@ -149,8 +146,7 @@ cdef class DistinctFeatures:
                 self.local[j] = <int> (seen_at[feature] - self.bounds[i])
             self.bounds[i + 1] = n_found
             self.max_count = max(self.max_count, n_found - self.bounds[i])
-        # Not a copy: what was never written takes no memory.
-        self.distinct = distinct[:n_found]
+        self.distinct = np.asarray(distinct)[:n_found].copy()
         if n_entries > 0:
             self.numbers = &self.local[0]
         return 0

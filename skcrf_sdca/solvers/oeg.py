@@ -3,6 +3,7 @@
 import numpy as np
 
 from skcrf_sdca._kernels._oeg import OEGKernel
+from skcrf_sdca._memory import check_fits
 from skcrf_sdca.marginals import SummedMarginals
 from skcrf_sdca.samplers import SCHEMES, first_gap
 from skcrf_sdca.solvers.base import check_same_sequences
@@ -48,15 +49,14 @@ class OEG(DualSolver):
         self.rng = rng
         n, n_labels = problem.n_sequences, problem.n_labels
         # Natural parameters in single precision, marginals in double.
-        problem.store.check_fits(
+        check_fits(
             12 * n_labels * (problem.data.n_positions + n * n_labels),
             f"the dual variables of OEGCRF, {n} sequences with {n_labels} labels,",
             "LBFGSCRF keeps none; or join labels that are rare",
         )
         self.theta_node, self.theta_edge = self._first_parameters(init_score, state)
         self.marginals = SummedMarginals(
-            problem.store.zeros(self.theta_node.shape),
-            problem.store.empty((n, n_labels, n_labels)),
+            np.zeros(self.theta_node.shape), np.empty((n, n_labels, n_labels))
         )
         self.entropy = np.empty(n)
         self.gaps = np.full(n, first_gap(problem))
@@ -88,14 +88,13 @@ class OEG(DualSolver):
         if state is not None:
             axes = {"theta_node": "TK", "theta_edge": "nKK"}
             check_same_sequences(state, axes, problem)
-            return (
-                problem.store.copy_of(state["theta_node"]),
-                problem.store.copy_of(state["theta_edge"]),
-            )
-        n, n_labels = problem.n_sequences, problem.n_labels
-        theta_node = problem.store.zeros((len(problem.labels), n_labels), np.float32)
+            return state["theta_node"].copy(), state["theta_edge"].copy()
+        n_labels = problem.n_labels
+        theta_node = np.zeros((len(problem.labels), n_labels), dtype=np.float32)
         theta_node[np.arange(len(theta_node)), problem.labels] = init_score
-        return theta_node, problem.store.zeros((n, n_labels, n_labels), np.float32)
+        return theta_node, np.zeros(
+            (problem.n_sequences, n_labels, n_labels), dtype=np.float32
+        )
 
     def epoch(self):
         """Visit each sequence once in the first epoch, then those of the sampler."""

@@ -4,14 +4,13 @@ import numpy as np
 
 from skcrf_sdca._kernels._lipschitz import LipschitzConstants
 from skcrf_sdca._kernels._sag import SAGKernel
+from skcrf_sdca._memory import check_fits
 from skcrf_sdca.marginals import SummedMarginals
 from skcrf_sdca.samplers import SCHEMES
 from skcrf_sdca.solvers.base import EpochSolver, check_same_sequences, first_model
 
 # A visit of SAG-NUS multiplies the constant of its sequence by this before it searches.
 OWN_DECAY = 0.9
-# Arrays of the state that visits change.
-KEPT = ("node", "edge_sums", "lipschitz", "visited")
 # What the objective may rise by for its rounding.
 ROUNDING = 1e-12
 
@@ -50,9 +49,9 @@ class SAG(EpochSolver):
         self.rng = rng
         self.last_primal = np.inf
         n, n_labels = problem.n_sequences, problem.n_labels
-        # The marginals of the last visits.
-        problem.store.check_fits(
-            8 * n_labels * (problem.data.n_positions + n * n_labels),
+        # The marginals of the last visits, and those they begin with.
+        check_fits(
+            16 * n_labels * (problem.data.n_positions + n * n_labels),
             f"the gradients of SAGNUSCRF, {n} sequences with {n_labels} labels,",
             "LBFGSCRF keeps none; or join labels that are rare",
         )
@@ -60,13 +59,13 @@ class SAG(EpochSolver):
         n_constants = n if own else 1
         if state is None:
             state = self._first_state(n_constants)
-        else:
-            axes = {"node": "TK", "edge_sums": "nKK", "visited": "n"}
-            check_same_sequences(state, axes, problem)
-            copies = {name: problem.store.copy_of(state[name]) for name in KEPT}
-            state = {**state, **copies}
-        self.marginals = SummedMarginals(state["node"], state["edge_sums"])
-        self.visited, self.lipschitz = state["visited"], state["lipschitz"]
+        axes = {"node": "TK", "edge_sums": "nKK", "visited": "n"}
+        check_same_sequences(state, axes, problem)
+        self.marginals = SummedMarginals(
+            state["node"].copy(), state["edge_sums"].copy()
+        )
+        self.visited = state["visited"].copy()
+        self.lipschitz = state["lipschitz"].copy()
         _check_constants(self.lipschitz, n)
         if len(self.lipschitz) != n_constants:
             self.lipschitz = np.full(n_constants, self.lipschitz.mean())
@@ -104,10 +103,7 @@ class SAG(EpochSolver):
     def _first_state(self, n_constants):
         problem = self.problem
         labels = SummedMarginals.of_labels(
-            problem.labels,
-            problem.offsets,
-            n_labels=problem.n_labels,
-            store=problem.store,
+            problem.labels, problem.offsets, n_labels=problem.n_labels
         )
         return {
             "w": problem.new_model().w,

@@ -5,6 +5,7 @@ from scipy.optimize import minimize_scalar
 
 from skcrf_sdca._kernels._sdca import SDCAKernel
 from skcrf_sdca._kernels._vecmath import inner
+from skcrf_sdca._memory import check_fits
 from skcrf_sdca.marginals import Marginals, edge_offsets
 from skcrf_sdca.samplers import SCHEMES, first_gap
 from skcrf_sdca.solvers.base import check_same_sequences
@@ -105,7 +106,7 @@ class SDCA(DualSolver):
         n_edges = int(edge_offsets(problem.offsets)[-1])
         halved = 'dual_dtype="float32" takes half; ' if size == 8 else ""
         # The dual, and the buffers of a visit: target, ratio and moved edges.
-        problem.store.check_fits(
+        check_fits(
             8 * problem.data.n_positions * n_labels
             + (n_edges * size + max(longest - 1, 0) * (2 * size + 4)) * n_labels**2,
             f"the dual variables of SDCACRF, {n_edges} edges of {n_labels} x "
@@ -116,9 +117,8 @@ class SDCA(DualSolver):
 
     def _first_marginals(self, init_smoothing, dtype, state):
         problem = self.problem
-        form = {"dtype": dtype, "store": problem.store}
         if state is None and problem.allowed is not None:
-            marginals = problem.allowed.uniform_marginals(problem.offsets, **form)
+            marginals = problem.allowed.uniform_marginals(problem.offsets, dtype=dtype)
             marginals.move_to_labels(problem.labels, rest=init_smoothing)
             return marginals
         if state is None:
@@ -127,11 +127,11 @@ class SDCA(DualSolver):
                 problem.offsets,
                 n_labels=problem.n_labels,
                 smoothing=init_smoothing,
-                **form,
+                dtype=dtype,
             )
         check_same_sequences(state, {"node": "TK", "edge": "EKK"}, problem)
-        marginals = Marginals.empty(problem.offsets, problem.n_labels, **form)
-        marginals.node[:], marginals.edge[:] = state["node"], state["edge"]
+        edge = state["edge"].astype(dtype, order="C")
+        marginals = Marginals(state["node"].copy(), edge, problem.offsets)
         if problem.alpha < state["alpha"]:
             rest = self._best_rest(marginals, problem.alpha / state["alpha"])
             marginals.move_to_labels(problem.labels, rest=rest)
