@@ -3,10 +3,15 @@
 ``PackedSequences`` is the only form of X that the rest of the package computes with.
 """
 
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from skcrf_sdca._typing import HasShape
 
 _INT32_MAX = np.iinfo(np.int32).max
 
@@ -61,14 +66,16 @@ class PackedSequences:
 
     __slots__ = ("_X", "_offsets")
 
-    def __init__(self, X, offsets):
+    def __init__(self, X: ArrayLike | HasShape, offsets: ArrayLike) -> None:
         X = _as_csr(X) if sp.issparse(X) else _as_dense(X)
         self._X = X
         self._offsets = _as_offsets(offsets, X.shape[0])
         self._check_finite()
 
     @classmethod
-    def from_sequences(cls, sequences, *, n_features=None):
+    def from_sequences(
+        cls, sequences: Iterable[ArrayLike | HasShape], *, n_features: int | None = None
+    ) -> Self:
         """Pack a list of 2-D arrays or a list of sparse matrices.
 
         Parameters
@@ -116,55 +123,55 @@ class PackedSequences:
             raise
 
     @property
-    def X(self):
+    def X(self) -> Any:
         """Rows of all sequences, read-only."""
         return self._X
 
     @property
-    def offsets(self):
+    def offsets(self) -> NDArray[np.int64]:
         """First row of each sequence, and the number of rows; read-only."""
         return self._offsets
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int]:
         """``(n_sequences,)``."""
         return (len(self),)
 
     @property
-    def n_sequences(self):
+    def n_sequences(self) -> int:
         """Number of sequences."""
         return len(self)
 
     @property
-    def n_positions(self):
+    def n_positions(self) -> int:
         """Number of positions of all sequences together."""
         return self._X.shape[0]
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         """Number of features of a position."""
         return self._X.shape[1]
 
     @property
-    def lengths(self):
+    def lengths(self) -> NDArray[np.int64]:
         """Number of positions of each sequence."""
         return np.diff(self._offsets)
 
     @property
-    def is_sparse(self):
+    def is_sparse(self) -> bool:
         """Whether the rows are a CSR array."""
         return sp.issparse(self._X)
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Return the number of sequences."""
         return len(self._offsets) - 1
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         """Yield the rows of each sequence, of shape (length, n_features)."""
         for start, stop in pairwise(self._offsets.tolist()):
             yield self._X[start:stop]
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         """Return the rows of one sequence, or several sequences packed."""
         # NumPy knows every kind of key, also the (key, ...) of scikit-learn.
         chosen = np.arange(len(self))[key]
@@ -210,7 +217,7 @@ class PackedSequences:
         )
 
 
-def decreases(numbers):
+def decreases(numbers: NDArray[Any]) -> bool:
     """Return whether a number is less than the one before it.
 
     Their differences could overflow.
@@ -225,7 +232,7 @@ def decreases(numbers):
 _WITH_POINTERS = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
 
 
-def checked_sparse(X, where="X"):
+def checked_sparse(X: Any, where: str = "X") -> Any:
     """Return a sparse matrix whose indices are within it, as scipy takes for granted.
 
     To convert one that is not so would write beyond its arrays.
@@ -280,7 +287,7 @@ def _frozen(array):
     return view
 
 
-def unmasked(values, where):
+def unmasked(values: Any, where: str) -> Any:
     """Return values as an array; ValueError if some are masked.
 
     Parameters
@@ -351,7 +358,7 @@ def _check_dtype(dtype, where, kinds="biuf"):
         raise TypeError(f"{where} must hold numbers, got dtype {dtype}.")
 
 
-def as_numbers(values, name):
+def as_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
     """Return an argument that holds numbers as an array of float64.
 
     Parameters

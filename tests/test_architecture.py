@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1] / "skcrf_sdca"
 
 # From the ground up; modules of one line do not import each other.
 LAYERS = [
-    ["_kernels", "_memory"],
+    ["_kernels", "_memory", "_typing"],
     ["_parallel", "_version", "data", "spans", "plotting", "tables"],
     ["marginals", "kinds", "explanation"],
     ["_fitted"],
