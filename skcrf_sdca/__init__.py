@@ -8,6 +8,8 @@ _fitted.py, _prediction.py, _base.py, estimators.py, path.py and model_selection
 in _kernels/. A module imports only from those before it.
 """
 
+from typing import TYPE_CHECKING
+
 from skcrf_sdca._version import __version__
 from skcrf_sdca.callbacks import DualityGapMonitor
 from skcrf_sdca.data import PackedSequences
@@ -35,11 +37,14 @@ __all__ = [
     "save_model",
 ]
 
+if TYPE_CHECKING:
+    from skcrf_sdca.persistence import load_model, save_model
+else:
 
-def __getattr__(name):
-    """Import what not every program needs when it is first asked for."""
-    if name in ("load_model", "save_model"):
-        from skcrf_sdca import persistence
+    def __getattr__(name):
+        """Import what not every program needs when it is first asked for."""
+        if name in ("load_model", "save_model"):
+            from skcrf_sdca import persistence
 
-        return getattr(persistence, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            return getattr(persistence, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,8 +10,10 @@ import warnings
 from abc import ABCMeta
 from collections.abc import Iterator
 from numbers import Integral, Real
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
@@ -27,9 +29,11 @@ from skcrf_sdca._inputs import training_data
 from skcrf_sdca._inspection import InspectionMixin
 from skcrf_sdca._prediction import PredictionMixin
 from skcrf_sdca._trimming import TrimmingMixin
+from skcrf_sdca._typing import Labels, Sequences, keeps_signature
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.callbacks import CallbackBridge, EpochPrinter
 from skcrf_sdca.constraints import OBSERVED
+from skcrf_sdca.features import SequenceVectorizer
 from skcrf_sdca.kinds import TABLE, as_sequence_list
 from skcrf_sdca.problem import Problem
 from skcrf_sdca.solvers.base import Loop
@@ -57,7 +61,9 @@ class BaseCRF(
         Names of the parameters handed on.
     """
 
-    _parameter_constraints: dict = {
+    vectorizer_: SequenceVectorizer
+
+    _parameter_constraints: ClassVar[dict] = {
         "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -67,9 +73,11 @@ class BaseCRF(
         "verbose": ["verbose"],
     }
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    @keeps_signature(_fit_context(prefer_skip_nested_validation=True))
+    @keeps_signature(with_callbacks)
+    def fit(
+        self, X: Sequences, y: Labels, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit the model to labelled sequences.
 
         Parameters

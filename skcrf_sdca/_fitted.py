@@ -8,9 +8,11 @@ for sparse coefficients, whose indices scipy would follow anywhere.
 
 from itertools import chain
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from skcrf_sdca._rows import checked_sparse
 from skcrf_sdca.kinds import ARRAYS, DICTS, PACKED, STRINGS, TABLE
@@ -29,6 +31,27 @@ MAY_FORBID = ("start_", "end_", "transition_")
 LARGEST_SCORE = 1e100
 KINDS = (PACKED, DICTS, STRINGS, ARRAYS, TABLE)
 TABLES = ("numeric", "categorical", "vectors")
+
+
+class FittedAttributes:
+    """The types of what a fit leaves behind, for those who read it."""
+
+    classes_: NDArray[Any]
+    coef_: Any  # an array, or sparse
+    intercept_: NDArray[np.float64]
+    start_: NDArray[np.float64]
+    end_: NDArray[np.float64]
+    transition_: NDArray[np.float64]
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    alpha_: float
+    n_iter_: int
+    primal_objective_: float
+    dual_objective_: float
+    duality_gap_: float
+    gap_target_: float
+    history_: dict[str, NDArray[Any]]
+    _input_kind: str
 
 
 def check_form(estimator):

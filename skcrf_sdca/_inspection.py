@@ -4,16 +4,17 @@ Owns the names of weights: those of features come from the vectorizer or the dat
 of the fit, or from the user; intercept, start and end are written as features are.
 """
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from numbers import Integral
 from operator import index
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._fitted import check_form
+from skcrf_sdca._fitted import FittedAttributes, check_form
 from skcrf_sdca._inputs import prediction_data
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.explanation import Explanation, Terms
@@ -25,10 +26,10 @@ from skcrf_sdca.tables import Coded, Table
 INTERCEPT, START, END = "<intercept>", "<start>", "<end>"
 
 
-class InspectionMixin:
+class InspectionMixin(FittedAttributes):
     """Methods that show the weights of an estimator and explain its labels."""
 
-    def state_features(self, *, feature_names=None):
+    def state_features(self, *, feature_names: Iterable[str] | None = None) -> Table:
         """Return all weights of labels that are not zero, the largest first.
 
         ``<intercept>``, ``<start>`` and ``<end>`` are features of all items, of the
@@ -69,7 +70,7 @@ class InspectionMixin:
             self._state_weights(), feature=names, label=self._label_values()
         )
 
-    def transition_features(self):
+    def transition_features(self) -> Table:
         """Return all weights of transitions that are not zero, the largest first.
 
         Returns
@@ -96,7 +97,13 @@ class InspectionMixin:
         labels = self._label_values()
         return _weight_table(self.transition_, label_from=labels, label_to=labels)
 
-    def top_features(self, n=10, labels=None, *, feature_names=None):
+    def top_features(
+        self,
+        n: int = 10,
+        labels: Iterable[Hashable] | None = None,
+        *,
+        feature_names: Iterable[str] | None = None,
+    ) -> Table:
         """Return the features that speak most for, and most against, each label.
 
         Parameters
@@ -157,14 +164,14 @@ class InspectionMixin:
 
     def explain(
         self,
-        sequence,
-        position,
+        sequence: Any,
+        position: int,
         *,
-        labels=None,
-        reference=None,
-        path=None,
-        feature_names=None,
-    ):
+        labels: Iterable[Hashable] | None = None,
+        reference: Hashable | None = None,
+        path: Iterable[Hashable] | None = None,
+        feature_names: Iterable[str] | None = None,
+    ) -> Explanation:
         """Return what each feature and neighbour contributed to each label of an item.
 
         For every label k it explains the number ::

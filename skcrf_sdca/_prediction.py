@@ -5,29 +5,47 @@ All methods take X as `fit` does, raise ValueError or TypeError if it is not of 
 and width seen there, and treat one-node chains, a 2-D X, row by row.
 """
 
+from collections.abc import Iterable
 from numbers import Integral
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca import oracle
+from skcrf_sdca._fitted import FittedAttributes
 from skcrf_sdca._inputs import evaluation_labels, known_labels, prediction_data
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._kernels._weights import Weights
 from skcrf_sdca._memory import check_fits
 from skcrf_sdca._parallel import over_ranges
 from skcrf_sdca._span_inputs import LabelSpans, TypedSpans
+from skcrf_sdca._typing import (
+    Decoding,
+    KnownLabels,
+    Labels,
+    RandomState,
+    Sequences,
+    SpanScheme,
+)
 from skcrf_sdca.decoding import DECODERS, clamped, n_best, sample
 from skcrf_sdca.kinds import TABLE
 from skcrf_sdca.labels import decode_labels, split_rows
 from skcrf_sdca.model import check_scores, coef_block, range_scores
 
 
-class PredictionMixin:
+class PredictionMixin(FittedAttributes):
     """Answers of an estimator that has ``classes_`` and the fitted weights."""
 
-    def predict(self, X, *, decoding="viterbi", known=None):
+    def predict(
+        self,
+        X: Sequences,
+        *,
+        decoding: Decoding = "viterbi",
+        known: KnownLabels | None = None,
+    ) -> NDArray[Any]:
         """Return a label path for every sequence.
 
         Parameters
@@ -85,7 +103,7 @@ class PredictionMixin:
 
         return self._over_chains(labels, data)
 
-    def predict_n_best(self, X, n):
+    def predict_n_best(self, X: Sequences, n: int) -> NDArray[Any]:
         """Return the n most probable label paths of every sequence, exactly.
 
         Parameters
@@ -135,7 +153,9 @@ class PredictionMixin:
 
         return self._over_chains(best, data)
 
-    def sample(self, X, n_draws=1, random_state=None):
+    def sample(
+        self, X: Sequences, n_draws: int = 1, random_state: RandomState = None
+    ) -> NDArray[Any]:
         """Draw label paths of every sequence from p(y | x), exactly.
 
         Parameters
@@ -184,7 +204,7 @@ class PredictionMixin:
 
         return self._over_chains(draws, data).T
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Sequences) -> NDArray[Any]:
         """Return the probability of every label at every position.
 
         Parameters
@@ -206,7 +226,7 @@ class PredictionMixin:
 
         return self._over_chains(probabilities, data)
 
-    def predict_marginals(self, X):
+    def predict_marginals(self, X: Sequences) -> NDArray[Any]:
         """Return the node marginals: another name of `predict_proba`.
 
         Parameters
@@ -219,7 +239,7 @@ class PredictionMixin:
         """
         return self.predict_proba(X)
 
-    def predict_edge_proba(self, X):
+    def predict_edge_proba(self, X: Sequences) -> NDArray[Any]:
         """Return the probability of every pair of labels at neighbouring positions.
 
         Parameters
@@ -256,7 +276,13 @@ class PredictionMixin:
 
         return self._over_chains(probabilities, data)
 
-    def span_proba(self, X, spans, *, scheme=None):
+    def span_proba(
+        self,
+        X: Sequences,
+        spans: Iterable[Iterable[tuple[Any, ...]]],
+        *,
+        scheme: SpanScheme | None = None,
+    ) -> NDArray[Any]:
         """Return the probability of spans as a whole, exactly.
 
         It is the sum of p(y | x) over all label paths y that have the span, and not a
@@ -311,7 +337,7 @@ class PredictionMixin:
             asked = TypedSpans(spans, *given, scheme)
         return self._over_chains(asked.probabilities, data)
 
-    def log_partition(self, X):
+    def log_partition(self, X: Sequences) -> NDArray[np.float64]:
         """Return log Z of every sequence, the log of the sum of exp(score(x, y)).
 
         Parameters
@@ -334,7 +360,7 @@ class PredictionMixin:
         data = prediction_data(self, X)
         return self._over_chains(lambda c, *_: oracle.log_partition(*c), data)
 
-    def log_likelihood(self, X, y):
+    def log_likelihood(self, X: Sequences, y: Labels) -> NDArray[np.float64]:
         """Return log p(y | x) of every sequence: score(x, y) - log Z.
 
         Parameters
@@ -371,7 +397,9 @@ class PredictionMixin:
 
         return self._over_chains(values, data)
 
-    def score(self, X, y, sample_weight=None):
+    def score(
+        self, X: Sequences, y: Labels, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Return the share of positions whose label is predicted right.
 
         Parameters

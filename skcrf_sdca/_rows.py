@@ -4,15 +4,18 @@ A C-contiguous array of float64, or a CSR array of float64 with int32 indices, s
 and without duplicates; read-only. What has this form already is not copied.
 """
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
 
 _INT32_MAX = np.iinfo(np.int32).max
 # Values that are looked at at once, where a copy of all might not fit into memory.
 BLOCK = 2**20
 
 
-def decreases(numbers):
+def decreases(numbers: NDArray[Any]) -> bool:
     """Return whether a number is less than the one before it.
 
     Their differences could overflow.
@@ -27,7 +30,7 @@ def decreases(numbers):
 _WITH_POINTERS = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
 
 
-def checked_sparse(X, where="X"):
+def checked_sparse(X: Any, where: str = "X") -> Any:
     """Return a sparse matrix whose indices are within it, as scipy takes for granted.
 
     To convert one that is not so would write beyond its arrays.
@@ -82,7 +85,7 @@ def _frozen(array):
     return view
 
 
-def unmasked(values, where):
+def unmasked(values: Any, where: str) -> Any:
     """Return values as an array; ValueError if some are masked.
 
     Parameters
@@ -156,7 +159,7 @@ def _check_dtype(dtype, where, kinds="biuf"):
         raise TypeError(f"{where} must hold numbers, got dtype {dtype}.")
 
 
-def as_numbers(values, name):
+def as_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
     """Return an argument that holds numbers as an array of float64.
 
     Parameters

@@ -2,21 +2,23 @@
 
 import copy
 from numbers import Real
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._fitted import check_form
+from skcrf_sdca._fitted import FittedAttributes, check_form
+from skcrf_sdca._typing import Transitions
 from skcrf_sdca.constraints import OBSERVED, allowed_transitions
 from skcrf_sdca.model import dense_coef
 
 
-class TrimmingMixin:
+class TrimmingMixin(FittedAttributes):
     """Methods that drop weights or paths of an estimator, or store it otherwise."""
 
-    def sparsify(self):
+    def sparsify(self) -> Self:
         """Make ``coef_`` a scipy sparse array: less memory if most weights are zero.
 
         Predictions stay the same, to the last bit. A sparse weight takes 12 bytes where
@@ -38,7 +40,7 @@ class TrimmingMixin:
         self.coef_ = sp.csr_array(self.coef_)
         return self
 
-    def densify(self):
+    def densify(self) -> Self:
         """Make ``coef_`` a dense array, as it is after `fit`.
 
         Returns
@@ -50,7 +52,7 @@ class TrimmingMixin:
         self.coef_ = dense_coef(self.coef_)
         return self
 
-    def prune(self, threshold=0.0):
+    def prune(self, threshold: float = 0.0) -> Self:
         """Set small weights of features to zero, and drop the features left without.
 
         Features are dropped, from ``coef_`` and from ``vectorizer_``, after a fit on
@@ -94,7 +96,7 @@ class TrimmingMixin:
         vars(self).update(pruned)
         return self
 
-    def constrain(self, transitions):
+    def constrain(self, transitions: Transitions) -> Self:
         """Forbid transitions in a fitted model: it predicts none of them from then on.
 
         The paths that are left keep their odds. The parameter ``transitions`` of the

@@ -24,7 +24,7 @@ class InconsistentVersionWarning(exceptions.InconsistentVersionWarning):
         Of the package that wrote it, "unknown" if it did not say.
     """
 
-    def __init__(self, estimator_name, original_version):
+    def __init__(self, estimator_name: str, original_version: str) -> None:
         self.estimator_name = estimator_name
         self.original_version = original_version
 

@@ -6,6 +6,9 @@ every epoch are those of `sklearn.callback.ScoringMonitor`, given by name:
 ``scoring={"accuracy": lambda crf, X, y: crf.score(X, y)}``.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from sklearn.callback import ScoringMonitor
 
 from skcrf_sdca.solvers.base import Observer
@@ -61,25 +64,25 @@ class DualityGapMonitor(ScoringMonitor):
     # Follow sub-estimators at any depth.
     max_propagation_depth = None
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(scoring=_certificate)
 
-    def setup(self, estimator, context):
+    def setup(self, estimator: Any, context: Any) -> None:
         """Do nothing: the scorer is the same for every estimator."""
 
-    def teardown(self, estimator, context):
+    def teardown(self, estimator: Any, context: Any) -> None:
         """Do nothing."""
 
     def on_fit_task_end(
         self,
-        estimator,
-        context,
+        estimator: Any,
+        context: Any,
         *,
-        X=None,
-        y=None,
-        fitted_estimator=None,
-        metadata=None,
-    ):
+        X: Any = None,
+        y: Any = None,
+        fitted_estimator: Any = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
         """Record the certificate if the task was an epoch of a CRF."""
         is_epoch = context.task_name == EPOCH_TASK
         if not (is_epoch and hasattr(fitted_estimator, "history_")):

@@ -40,7 +40,7 @@ class Allowed(NamedTuple):
         """Return whether something else is allowed."""
         return not self == other
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[misc]
 
     @classmethod
     def of_scores(cls, start, end, transition):

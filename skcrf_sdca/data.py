@@ -3,10 +3,14 @@
 ``PackedSequences`` is the only form of X that the rest of the package computes with.
 """
 
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from itertools import pairwise
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
 
 from skcrf_sdca import packed_file
 from skcrf_sdca._rows import (
@@ -18,6 +22,7 @@ from skcrf_sdca._rows import (
     common_form,
     sequence_rows,
 )
+from skcrf_sdca._typing import FilePath, HasShape
 
 
 class PackedSequences:
@@ -70,14 +75,16 @@ class PackedSequences:
 
     __slots__ = ("_X", "_offsets")
 
-    def __init__(self, X, offsets):
+    def __init__(self, X: ArrayLike | HasShape, offsets: ArrayLike) -> None:
         X = as_csr(X) if sp.issparse(X) else as_dense(X)
         self._X = X
         self._offsets = as_offsets(offsets, X.shape[0])
         self._check_finite()
 
     @classmethod
-    def from_sequences(cls, sequences, *, n_features=None):
+    def from_sequences(
+        cls, sequences: Iterable[ArrayLike | HasShape], *, n_features: int | None = None
+    ) -> Self:
         """Pack a list of 2-D arrays or a list of sparse matrices.
 
         Parameters
@@ -125,7 +132,7 @@ class PackedSequences:
             raise
 
     @classmethod
-    def open(cls, path, *, mmap_mode="r"):
+    def open(cls, path: FilePath, *, mmap_mode: Literal["r"] | None = "r") -> Self:
         """Open a file that `save` or `writer` has written.
 
         With ``mmap_mode="r"`` a fit reads what it needs, when it needs it: X takes no
@@ -171,7 +178,7 @@ class PackedSequences:
                 f"{path} cannot be read: {error}"
             ) from error
 
-    def save(self, path):
+    def save(self, path: FilePath) -> None:
         """Save to a file that `open` maps into memory.
 
         The file is written under another name in the same folder first, and takes the
@@ -207,7 +214,7 @@ class PackedSequences:
             file.append(self)
 
     @staticmethod
-    def writer(path):
+    def writer(path: FilePath) -> AbstractContextManager[packed_file.PackedWriter]:
         """Return a context that writes a file part by part, in the memory of a part.
 
         Parameters
@@ -249,55 +256,55 @@ class PackedSequences:
         return packed_file.writing(path)
 
     @property
-    def X(self):
+    def X(self) -> Any:
         """Rows of all sequences, read-only."""
         return self._X
 
     @property
-    def offsets(self):
+    def offsets(self) -> NDArray[np.int64]:
         """First row of each sequence, and the number of rows; read-only."""
         return self._offsets
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int]:
         """``(n_sequences,)``."""
         return (len(self),)
 
     @property
-    def n_sequences(self):
+    def n_sequences(self) -> int:
         """Number of sequences."""
         return len(self)
 
     @property
-    def n_positions(self):
+    def n_positions(self) -> int:
         """Number of positions of all sequences together."""
         return self._X.shape[0]
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         """Number of features of a position."""
         return self._X.shape[1]
 
     @property
-    def lengths(self):
+    def lengths(self) -> NDArray[np.int64]:
         """Number of positions of each sequence."""
         return np.diff(self._offsets)
 
     @property
-    def is_sparse(self):
+    def is_sparse(self) -> bool:
         """Whether the rows are a CSR array."""
         return sp.issparse(self._X)
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Return the number of sequences."""
         return len(self._offsets) - 1
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         """Yield the rows of each sequence, of shape (length, n_features)."""
         for start, stop in pairwise(self._offsets.tolist()):
             yield self._X[start:stop]
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         """Return the rows of one sequence, or several sequences packed."""
         # NumPy knows every kind of key, also the (key, ...) of scikit-learn.
         chosen = np.arange(len(self))[key]

@@ -6,6 +6,7 @@ take ``node_scores``, ``transition`` and ``offsets`` as those of oracle.py; scor
 """
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from skcrf_sdca import oracle
 from skcrf_sdca._kernels import _paths
@@ -17,7 +18,13 @@ from skcrf_sdca.labels import split_rows
 MOST_BYTES = 2**60
 
 
-def posterior(node_scores, transition, offsets=None, *, n_jobs=None):
+def posterior(
+    node_scores: ArrayLike,
+    transition: ArrayLike,
+    offsets: ArrayLike | None = None,
+    *,
+    n_jobs: int | None = None,
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return the most probable label of each position, by the node marginals.
 
     Of all paths without a forbidden transition this one has the largest expected number
@@ -58,7 +65,7 @@ def posterior(node_scores, transition, offsets=None, *, n_jobs=None):
 DECODERS = {"viterbi": oracle.viterbi, "posterior": posterior}
 
 
-def clamped(node_scores, labels):
+def clamped(node_scores: NDArray[np.float64], labels: ArrayLike) -> NDArray[np.float64]:
     """Return node scores that forbid all labels but the known ones.
 
     Parameters
@@ -87,7 +94,14 @@ def clamped(node_scores, labels):
     return np.where(other, -np.inf, node_scores)
 
 
-def n_best(node_scores, transition, offsets=None, *, n=1, n_jobs=None):
+def n_best(
+    node_scores: ArrayLike,
+    transition: ArrayLike,
+    offsets: ArrayLike | None = None,
+    *,
+    n: int = 1,
+    n_jobs: int | None = None,
+) -> tuple[list[NDArray[np.int32]], list[NDArray[np.float64]]]:
     """Return the n paths of highest score of every chain, by Viterbi with lists.
 
     Exact, in a time of the order of length * n_labels**2 * n. Ties are ordered as
@@ -174,7 +188,14 @@ def n_best(node_scores, transition, offsets=None, *, n=1, n_jobs=None):
     ], scores
 
 
-def sample(node_scores, transition, offsets=None, *, uniform, n_jobs=None):
+def sample(
+    node_scores: ArrayLike,
+    transition: ArrayLike,
+    offsets: ArrayLike | None = None,
+    *,
+    uniform: ArrayLike,
+    n_jobs: int | None = None,
+) -> NDArray[np.int32]:
     """Return independent draws from p(y | x), exact.
 
     Forward filtering, backward sampling: the last label is drawn from its marginal,

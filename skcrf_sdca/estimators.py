@@ -1,11 +1,12 @@
 """The estimators: parameters and documentation; BaseCRF and the solvers do the work."""
 
 from numbers import Real
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skcrf_sdca._base import BaseCRF
+from skcrf_sdca._typing import Alpha, DualSampling, RandomState, Transitions
 from skcrf_sdca.samplers import schemes_for
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.oeg import OEG
@@ -157,23 +158,23 @@ class SDCACRF(BaseCRF):
 
     def __init__(
         self,
-        alpha="auto",
+        alpha: Alpha = "auto",
         *,
-        max_iter=100,
-        tol=1e-4,
-        transitions=None,
-        sampling="gap",
-        sampling_mix=0.8,
-        line_search="newton",
-        line_search_tol=1e-3,
-        step=None,
-        init_smoothing=1e-6,
-        dual_dtype="auto",
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        transitions: Transitions | None = None,
+        sampling: DualSampling = "gap",
+        sampling_mix: float = 0.8,
+        line_search: Literal["newton", "fixed"] = "newton",
+        line_search_tol: float = 1e-3,
+        step: float | None = None,
+        init_smoothing: float = 1e-6,
+        dual_dtype: Literal["auto", "float32", "float64"] = "auto",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
@@ -313,20 +314,20 @@ class SAGNUSCRF(BaseCRF):
 
     def __init__(
         self,
-        alpha="auto",
+        alpha: Alpha = "auto",
         *,
-        max_iter=100,
-        tol=1e-4,
-        transitions=None,
-        sampling="lipschitz",
-        sampling_mix=0.5,
-        line_search_skipping=True,
-        saga=False,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        transitions: Transitions | None = None,
+        sampling: Literal["lipschitz", "uniform"] = "lipschitz",
+        sampling_mix: float = 0.5,
+        line_search_skipping: bool = True,
+        saga: bool = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
@@ -464,20 +465,20 @@ class OEGCRF(BaseCRF):
 
     def __init__(
         self,
-        alpha="auto",
+        alpha: Alpha = "auto",
         *,
-        max_iter=100,
-        tol=1e-4,
-        transitions=None,
-        sampling="gap",
-        sampling_mix=0.8,
-        step_init=0.7,
-        init_score=14.0,
-        warm_start=False,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        transitions: Transitions | None = None,
+        sampling: DualSampling = "gap",
+        sampling_mix: float = 0.8,
+        step_init: float = 0.7,
+        init_score: float = 14.0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
@@ -582,15 +583,15 @@ class LBFGSCRF(BaseCRF):
 
     def __init__(
         self,
-        alpha="auto",
+        alpha: Alpha = "auto",
         *,
-        max_iter=1000,
-        tol=1e-4,
-        transitions=None,
-        warm_start=False,
-        n_jobs=None,
-        verbose=0,
-    ):
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        transitions: Transitions | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol

@@ -6,8 +6,11 @@ gathers them.
 
 import html
 from collections import namedtuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skcrf_sdca.tables import (
     Cell,
@@ -17,6 +20,9 @@ from skcrf_sdca.tables import (
     text_grid,
     weight_cells,
 )
+
+if TYPE_CHECKING:
+    import pandas
 
 _MAX_ROWS, _MAX_LABELS = 20, 6
 
@@ -90,8 +96,16 @@ class Explanation:
     """
 
     def __init__(
-        self, terms, probabilities, classes, *, position, label, reference, labels
-    ):
+        self,
+        terms: Terms,
+        probabilities: NDArray[np.float64],
+        classes: list[Any],
+        *,
+        position: int,
+        label: int,
+        reference: int | None,
+        labels: list[int] | None,
+    ) -> None:
         totals = terms.scores.sum(axis=0)
         if reference is None:
             reference = _runner_up(probabilities, totals, label)
@@ -118,14 +132,14 @@ class Explanation:
         self.probabilities = probabilities[labels]
         self.features = [terms.features[i] for i in rows.tolist()]
         self.values = terms.values[rows]
-        self.contributions = differences[np.ix_(rows, labels)]
+        self.contributions = differences[np.ix_(rows, np.array(labels))]
         self.scores = self.contributions.sum(axis=0)
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Return the number of terms."""
         return len(self.features)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Contribution]:
         """Yield named tuples: feature, value, {label: contribution}."""
         rows = zip(
             self.features,
@@ -137,7 +151,7 @@ class Explanation:
             by_label = dict(zip(self.labels, row, strict=True))
             yield Contribution(feature, value, by_label)
 
-    def to_frame(self):
+    def to_frame(self) -> "pandas.DataFrame":
         """Return the contributions as a pandas DataFrame.
 
         Returns

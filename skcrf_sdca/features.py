@@ -6,15 +6,18 @@ their numbers. What an entry of a dict stands for is in the kernel that reads th
 
 from array import array
 from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval, Options
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._fitted import check_vocabulary
 from skcrf_sdca._kernels._encoder import Encoder, Lookup
+from skcrf_sdca._typing import Sequences, keeps_signature
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.kinds import DICTS, STRINGS, check_container, sequence_kind
@@ -22,7 +25,7 @@ from skcrf_sdca.kinds import DICTS, STRINGS, check_container, sequence_kind
 __all__ = ["SequenceVectorizer"]
 
 
-class SequenceVectorizer(
+class SequenceVectorizer(  # type: ignore[call-arg]
     VersionStamped,
     TransformerMixin,
     BaseEstimator,
@@ -95,16 +98,25 @@ class SequenceVectorizer(
            [0., 1., 0., 3.]])
     """
 
+    vocabulary_: dict[str, Any]
+    n_features_out_: int
+    input_kind_: str
+
     _parameter_constraints = {
         "min_freq": [Interval(Integral, 1, None, closed="left")],
         "dtype": [Options(type, {np.float64, np.float32})],
     }
 
-    def __init__(self, *, min_freq=1, dtype=np.float64):
+    def __init__(
+        self,
+        *,
+        min_freq: int = 1,
+        dtype: type[np.float64] | type[np.float32] = np.float64,
+    ) -> None:
         self.min_freq = min_freq
         self.dtype = dtype
 
-    def fit(self, X, y=None):
+    def fit(self, X: Sequences, y: object = None) -> Self:
         """Learn the features of `X`.
 
         Parameters
@@ -137,8 +149,8 @@ class SequenceVectorizer(
         self.fit_transform(X)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit_transform(self, X, y=None):
+    @keeps_signature(_fit_context(prefer_skip_nested_validation=True))
+    def fit_transform(self, X: Sequences, y: object = None) -> PackedSequences:
         """Learn the features of `X` and return it packed, in one pass.
 
         Parameters
@@ -182,7 +194,7 @@ class SequenceVectorizer(
         self._set_fitted(lookup, packed.n_features, kind)
         return packed
 
-    def transform(self, X):
+    def transform(self, X: Sequences) -> PackedSequences:
         """Return `X` packed, with the features seen in `fit`.
 
         Parameters
@@ -216,7 +228,9 @@ class SequenceVectorizer(
         _, offsets = _encode(X, encoder, self.input_kind_)
         return PackedSequences(_csr_array(encoder, self.n_features_out_), offsets)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(
+        self, input_features: object = None
+    ) -> NDArray[np.object_]:
         """Return the names of the features, in the order of their numbers.
 
         Parameters
@@ -250,7 +264,7 @@ class SequenceVectorizer(
                     names[number] = f"{key}[{component}]"
         return names
 
-    def restrict(self, support):
+    def restrict(self, support: ArrayLike) -> Self:
         """Keep only some of the features.
 
         Parameters

@@ -1,15 +1,20 @@
 """Labels to numbers and back: labels come back equal, and of the type they were."""
 
 from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
 
 from skcrf_sdca._rows import BLOCK, unmasked
+from skcrf_sdca._typing import KnownLabels, Labels
 from skcrf_sdca.kinds import check_container, described
 
 
-def encode_labels(y, lengths):
+def encode_labels(
+    y: Labels, lengths: ArrayLike
+) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Encode the labels of `y` as indices into the sorted classes.
 
     Parameters
@@ -54,7 +59,7 @@ def encode_labels(y, lengths):
     return _class_array(classes), _codes(flat, classes)
 
 
-def encode_flat_labels(y):
+def encode_flat_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Encode the labels of all positions, which are in one array, part by part.
 
     Parameters
@@ -76,7 +81,9 @@ def encode_flat_labels(y):
     return _class_array(classes.tolist()), labels
 
 
-def encode_known_labels(y, lengths, classes, *, name="y"):
+def encode_known_labels(
+    y: Labels, lengths: ArrayLike, classes: NDArray[Any], *, name: str = "y"
+) -> NDArray[np.int32]:
     """Encode the labels of `y` as indices into the classes of a fitted model.
 
     Parameters
@@ -118,7 +125,9 @@ def encode_known_labels(y, lengths, classes, *, name="y"):
     return _codes(flat, known)
 
 
-def encode_partial_labels(known, lengths, classes):
+def encode_partial_labels(
+    known: KnownLabels, lengths: ArrayLike, classes: NDArray[Any]
+) -> NDArray[np.int32]:
     """Encode labels of which only some are known.
 
     Parameters
@@ -162,7 +171,7 @@ def encode_partial_labels(known, lengths, classes):
     return codes
 
 
-def label_codes(labels, classes):
+def label_codes(labels: list[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
     """Look up labels among the classes of a fitted model.
 
     Parameters
@@ -191,7 +200,11 @@ def label_codes(labels, classes):
     return _codes([v if type(v) is kind else None for v in plain], names)
 
 
-def decode_labels(paths, classes, offsets):
+def decode_labels(
+    paths: NDArray[np.integer[Any]],
+    classes: NDArray[Any],
+    offsets: NDArray[np.integer[Any]],
+) -> NDArray[np.object_]:
     """Turn label numbers back into one list of labels per sequence.
 
     Parameters
@@ -218,7 +231,9 @@ def decode_labels(paths, classes, offsets):
     return split_rows(classes.astype(object)[paths].tolist(), offsets)
 
 
-def split_rows(rows, offsets):
+def split_rows(
+    rows: list[Any] | NDArray[Any], offsets: NDArray[np.integer[Any]]
+) -> NDArray[np.object_]:
     """Cut what belongs to all positions into one piece for each sequence.
 
     Parameters
@@ -244,7 +259,7 @@ def split_rows(rows, offsets):
     return np.fromiter(pieces, dtype=object, count=len(offsets) - 1)
 
 
-def label_lists(y, name="y"):
+def label_lists(y: Any, name: str = "y") -> list[list[Any] | tuple[Any, ...]]:
     """Return the labels of every sequence in a list or tuple of its own.
 
     Parameters
@@ -273,7 +288,7 @@ def label_lists(y, name="y"):
     return [_label_list(labels, i, name) for i, labels in enumerate(y)]
 
 
-def flat_labels(y, lengths, name="y"):
+def flat_labels(y: Any, lengths: ArrayLike, name: str = "y") -> list[Any]:
     """Return all labels in one list, as plain Python values of one type.
 
     Parameters

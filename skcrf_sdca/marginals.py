@@ -3,7 +3,11 @@
 Owns their layout, their entropy, and the starting point of the dual solvers.
 """
 
+from collections.abc import Callable
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 from scipy.special import entr
 
 from skcrf_sdca._kernels import _chains
@@ -11,7 +15,7 @@ from skcrf_sdca._memory import check_fits
 from skcrf_sdca._parallel import over_ranges
 
 
-def edge_offsets(offsets):
+def edge_offsets(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return where the edges of each sequence begin, as offsets (n + 1,) int64.
 
     A sequence of T positions has T - 1 edges, an empty one none.
@@ -20,7 +24,7 @@ def edge_offsets(offsets):
     return np.concatenate([[0], np.cumsum(n_edges)]).astype(np.int64)
 
 
-def edge_ends(offsets):
+def edge_ends(offsets: NDArray[np.int64]) -> NDArray[np.intp]:
     """Return the position that each edge leads to, an int array (n_edges,).
 
     All positions but the first of each sequence, in order; the edge comes from the
@@ -61,7 +65,9 @@ class Marginals:
     array([3.])
     """
 
-    def __init__(self, node, edge, offsets):
+    def __init__(
+        self, node: NDArray[np.float64], edge: NDArray[Any], offsets: NDArray[np.int64]
+    ) -> None:
         self.node = node
         self.edge = edge
         self.offsets = offsets
@@ -75,7 +81,9 @@ class Marginals:
             )
 
     @classmethod
-    def empty(cls, offsets, n_labels, *, dtype=np.float64):
+    def empty(
+        cls, offsets: NDArray[np.int64], n_labels: int, *, dtype: DTypeLike = np.float64
+    ) -> Self:
         """Return marginals of the right shapes whose values are not set.
 
         ``dtype`` is that of the edges. MemoryError if they clearly do not fit.
@@ -93,7 +101,15 @@ class Marginals:
         )
 
     @classmethod
-    def smoothed(cls, labels, offsets, *, n_labels, smoothing, dtype=np.float64):
+    def smoothed(
+        cls,
+        labels: NDArray[np.integer[Any]],
+        offsets: NDArray[np.int64],
+        *,
+        n_labels: int,
+        smoothing: float,
+        dtype: DTypeLike = np.float64,
+    ) -> Self:
         """Return smoothing * uniform + (1 - smoothing) * one-hot at the labels.
 
         Parameters
@@ -112,22 +128,22 @@ class Marginals:
         marginals._add_labels(labels, 1.0 - smoothing)
         return marginals
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Return the number of chains n."""
         return len(self.offsets) - 1
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Return (node, edge) of chain i, as views."""
         return (
             self.node[self.offsets[i] : self.offsets[i + 1]],
             self.edge[self.edge_offsets[i] : self.edge_offsets[i + 1]],
         )
 
-    def copy(self):
+    def copy(self) -> "Marginals":
         """Return marginals with arrays of their own."""
         return Marginals(self.node.copy(), self.edge.copy(), self.offsets)
 
-    def move_to_labels(self, labels, *, rest):
+    def move_to_labels(self, labels: NDArray[np.integer[Any]], *, rest: float) -> None:
         """Make the marginals rest * themselves + (1 - rest) * one-hot at the labels.
 
         Parameters
@@ -145,7 +161,12 @@ class Marginals:
         self.node[np.arange(len(self.node)), labels] += share
         self.edge[np.arange(len(self.edge)), labels[to - 1], labels[to]] += share
 
-    def entropy_by_rest(self, labels, weight, entropy):
+    def entropy_by_rest(
+        self,
+        labels: NDArray[np.integer[Any]],
+        weight: NDArray[np.float64],
+        entropy: NDArray[np.float64],
+    ) -> Callable[[float], float]:
         """Return sum_i weight[i] H(mu_i) as a function of the rest of `move_to_labels`.
 
         An evaluation takes a time that does not grow with n_labels: a move keeps the
@@ -188,7 +209,9 @@ class Marginals:
 
         return by_rest
 
-    def settle(self, weight, *, n_jobs=None):
+    def settle(
+        self, weight: NDArray[np.float64], *, n_jobs: int | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Make the nodes agree with the edges to the last digits.
 
         The edges stay as they are, and stand from then on for the Markov chain that
@@ -232,7 +255,7 @@ class Marginals:
         totals = over_ranges(run, self.offsets, n_jobs)
         return np.sum(totals, axis=0), values
 
-    def entropy(self, *, n_jobs=None):
+    def entropy(self, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return H(mu_i) of every chain, an array of shape (n,), in nats.
 
         H = sum of the edge entropies - sum of the entropies of the inner nodes; for a
@@ -241,7 +264,7 @@ class Marginals:
         settled = Marginals(self.node.copy(), self.edge, self.offsets)
         return settled.settle(np.ones(len(self)), n_jobs=n_jobs)[1]
 
-    def inconsistency(self):
+    def inconsistency(self) -> float:
         """Return the largest violation of the local polytope over all chains.
 
         Zero for true marginals: none negative, nodes sum to 1, and the edges sum to
@@ -269,12 +292,20 @@ class SummedMarginals:
     edge_sums : ndarray of shape (n, n_labels, n_labels)
     """
 
-    def __init__(self, node, edge_sums):
+    def __init__(
+        self, node: NDArray[np.float64], edge_sums: NDArray[np.float64]
+    ) -> None:
         self.node = node
         self.edge_sums = edge_sums
 
     @classmethod
-    def of_labels(cls, labels, offsets, *, n_labels):
+    def of_labels(
+        cls,
+        labels: NDArray[np.integer[Any]],
+        offsets: NDArray[np.int64],
+        *,
+        n_labels: int,
+    ) -> Self:
         """Return the marginals of chains whose labels are certain.
 
         Parameters
@@ -292,6 +323,6 @@ class SummedMarginals:
         np.add.at(edge_sums, (of_position[to], labels[to - 1], labels[to]), 1.0)
         return cls(node, edge_sums)
 
-    def edge_total(self, weight):
+    def edge_total(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return sum_i weight[i] edge_sums[i], an array (n_labels, n_labels)."""
         return np.einsum("i,ijk->jk", weight, self.edge_sums)

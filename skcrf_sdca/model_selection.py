@@ -1,12 +1,15 @@
 """Cross-validation that scikit-learn cannot do on sequences: ragged probabilities."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.metadata_routing import get_routing_for_object
 
+from skcrf_sdca._typing import Labels, Sequences
 from skcrf_sdca.kinds import as_sequence_list
 from skcrf_sdca.labels import encode_labels
 
@@ -14,8 +17,16 @@ __all__ = ["cross_val_predict_proba"]
 
 
 def cross_val_predict_proba(
-    estimator, X, y, *, groups=None, cv=None, n_jobs=None, verbose=0, params=None
-):
+    estimator: Any,
+    X: Sequences,
+    y: Labels,
+    *,
+    groups: ArrayLike | None = None,
+    cv: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    params: Mapping[str, Any] | None = None,
+) -> NDArray[Any]:
     """Return the label probabilities of each sequence from the fold that left it out.
 
     ``cross_val_predict(..., method="predict_proba")`` for sequences, whose

@@ -9,6 +9,7 @@ Results do not depend on ``n_jobs``, to the last bit.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from skcrf_sdca._kernels import _chains, _spans
 from skcrf_sdca._parallel import over_ranges
@@ -16,7 +17,9 @@ from skcrf_sdca._rows import decreases
 from skcrf_sdca.marginals import Marginals
 
 
-def as_chains(node_scores, transition, offsets):
+def as_chains(
+    node_scores: ArrayLike, transition: ArrayLike, offsets: ArrayLike | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Return the three arrays as the kernels take them.
 
     Parameters
@@ -51,7 +54,13 @@ def as_chains(node_scores, transition, offsets):
     return node_scores, transition, offsets
 
 
-def log_partition(node_scores, transition, offsets=None, *, n_jobs=None):
+def log_partition(
+    node_scores: ArrayLike,
+    transition: ArrayLike,
+    offsets: ArrayLike | None = None,
+    *,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
     """Return log Z, the log of the sum of exp(score) over all label paths.
 
     Parameters
@@ -91,7 +100,13 @@ def log_partition(node_scores, transition, offsets=None, *, n_jobs=None):
     return values
 
 
-def marginals(node_scores, transition, offsets=None, *, n_jobs=None):
+def marginals(
+    node_scores: ArrayLike,
+    transition: ArrayLike,
+    offsets: ArrayLike | None = None,
+    *,
+    n_jobs: int | None = None,
+) -> tuple[Marginals, NDArray[np.float64]]:
     """Return the marginals of all chains and their log Z.
 
     Parameters
@@ -134,7 +149,13 @@ def marginals(node_scores, transition, offsets=None, *, n_jobs=None):
     return out, values
 
 
-def node_marginals(node_scores, transition, offsets=None, *, n_jobs=None):
+def node_marginals(
+    node_scores: ArrayLike,
+    transition: ArrayLike,
+    offsets: ArrayLike | None = None,
+    *,
+    n_jobs: int | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the node marginals of all chains and their log Z.
 
     Parameters
@@ -168,7 +189,14 @@ def node_marginals(node_scores, transition, offsets=None, *, n_jobs=None):
     return node, values
 
 
-def expectations(node_scores, transition, offsets, weight, *, n_jobs=None):
+def expectations(
+    node_scores: ArrayLike,
+    transition: ArrayLike,
+    offsets: ArrayLike | None,
+    weight: ArrayLike,
+    *,
+    n_jobs: int | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return node marginals, the weighted total of the edge marginals, and log Z.
 
     What a gradient needs, in memory that does not grow with n_labels^2 a position.
@@ -212,7 +240,13 @@ def expectations(node_scores, transition, offsets, weight, *, n_jobs=None):
     return node, np.sum(totals, axis=0, initial=0.0), values
 
 
-def viterbi(node_scores, transition, offsets=None, *, n_jobs=None):
+def viterbi(
+    node_scores: ArrayLike,
+    transition: ArrayLike,
+    offsets: ArrayLike | None = None,
+    *,
+    n_jobs: int | None = None,
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return the label paths of highest score; ties go to the lowest label.
 
     Parameters
@@ -244,7 +278,14 @@ def viterbi(node_scores, transition, offsets=None, *, n_jobs=None):
     return paths, values
 
 
-def log_likelihood(labels, node_scores, transition, offsets=None, *, n_jobs=None):
+def log_likelihood(
+    labels: ArrayLike,
+    node_scores: ArrayLike,
+    transition: ArrayLike,
+    offsets: ArrayLike | None = None,
+    *,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
     """Return log p(y | x) of one label path for each chain.
 
     It is score(x, y) - log Z.
@@ -286,7 +327,13 @@ def log_likelihood(labels, node_scores, transition, offsets=None, *, n_jobs=None
     return np.minimum(values, 0.0)
 
 
-def span_probabilities(spans, labels, node_scores, transition, offsets=None):
+def span_probabilities(
+    spans: ArrayLike,
+    labels: ArrayLike,
+    node_scores: ArrayLike,
+    transition: ArrayLike,
+    offsets: ArrayLike | None = None,
+) -> NDArray[np.float64]:
     """Return the probability that consecutive positions have given labels.
 
     Exact, and not a product of node marginals:
@@ -332,8 +379,14 @@ def span_probabilities(spans, labels, node_scores, transition, offsets=None):
 
 
 def typed_span_probabilities(
-    spans, types, label_types, joins, node_scores, transition, offsets=None
-):
+    spans: ArrayLike,
+    types: ArrayLike,
+    label_types: ArrayLike,
+    joins: ArrayLike,
+    node_scores: ArrayLike,
+    transition: ArrayLike,
+    offsets: ArrayLike | None = None,
+) -> NDArray[np.float64]:
     """Return the probability that exactly these spans of a type stand there.
 
     A span goes from label to label as long as they join: that of the positions

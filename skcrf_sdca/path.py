@@ -1,17 +1,29 @@
 """Fits for a decreasing path of alpha, each one started from the one before."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from numbers import Real
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from skcrf_sdca._base import BaseCRF
 from skcrf_sdca._inputs import training_data
+from skcrf_sdca._typing import Labels, Sequences
 from skcrf_sdca.kinds import TABLE, as_sequence_list
 
+Estimator = TypeVar("Estimator", bound=BaseCRF)
 
-def alpha_path(estimator, X, y, alphas, *, sample_weight=None):
+
+def alpha_path(
+    estimator: Estimator,
+    X: Sequences,
+    y: Labels,
+    alphas: Iterable[float],
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> list[Estimator]:
     """Fit an estimator for every alpha, from the largest to the smallest.
 
     Each fit is a warm start from the state of the one before, which takes fewer oracle

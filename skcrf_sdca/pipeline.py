@@ -3,10 +3,13 @@
 Owns ``PerToken``, which shows a transformer the items of all sequences as one table.
 """
 
+from collections.abc import Iterable
 from itertools import chain
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
@@ -17,6 +20,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._typing import Labels, Sequences
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.kinds import DICTS, TABLE, as_sequence_list, described, input_kind
@@ -25,7 +29,7 @@ from skcrf_sdca.labels import encode_labels
 __all__ = ["PerToken"]
 
 
-class PerToken(
+class PerToken(  # type: ignore[call-arg]
     VersionStamped,
     MetaEstimatorMixin,
     TransformerMixin,
@@ -79,10 +83,13 @@ class PerToken(
     array([0., 0.])
     """
 
-    def __init__(self, transformer):
+    transformer_: Any
+    n_features_out_: int
+
+    def __init__(self, transformer: Any) -> None:
         self.transformer = transformer
 
-    def fit(self, X, y=None, **params):
+    def fit(self, X: Sequences, y: Labels | None = None, **params: Any) -> Self:
         """Fit the transformer to the items of all sequences.
 
         Parameters
@@ -118,7 +125,9 @@ class PerToken(
         self.fit_transform(X, y, **params)
         return self
 
-    def fit_transform(self, X, y=None, **params):
+    def fit_transform(
+        self, X: Sequences, y: Labels | None = None, **params: Any
+    ) -> Any:
         """Fit the transformer to the items of all sequences, and transform them.
 
         Parameters
@@ -161,7 +170,7 @@ class PerToken(
         self.n_features_out_ = np.shape(table)[-1]
         return output
 
-    def transform(self, X):
+    def transform(self, X: Sequences) -> Any:
         """Transform the items of all sequences.
 
         Parameters
@@ -196,7 +205,9 @@ class PerToken(
             return PackedSequences(np.empty((0, self.n_features_out_)), offsets)
         return _packed(self.transformer_.transform(items), offsets, self.transformer_)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(
+        self, input_features: Iterable[str] | None = None
+    ) -> NDArray[np.object_]:
         """Return the names of the features.
 
         Parameters
@@ -225,16 +236,16 @@ class PerToken(
         return np.array(names, dtype=object)
 
     @property
-    def n_features_in_(self):
+    def n_features_in_(self) -> int:
         """Number of features that the transformer was fitted on."""
         return self.transformer_.n_features_in_
 
     @property
-    def feature_names_in_(self):
+    def feature_names_in_(self) -> NDArray[np.object_]:
         """Names of the columns that the transformer was fitted on."""
         return self.transformer_.feature_names_in_
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> MetadataRouter:
         """Return the router of metadata, see the user guide of scikit-learn."""
         return MetadataRouter(owner=self).add(
             transformer=self.transformer, method_mapping=metadata_of_fit()

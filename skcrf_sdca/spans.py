@@ -6,6 +6,8 @@ answers: what a label says, and whether one label may follow another.
 
 from typing import NamedTuple
 
+from skcrf_sdca._typing import SpanScheme
+
 OUTSIDE = "O"
 
 
@@ -24,7 +26,7 @@ class Scheme(NamedTuple):
     ends: str  # may end a span
 
     @property
-    def prefixes(self):
+    def prefixes(self) -> str:
         """Prefixes of the scheme, those that begin a span first."""
         return "".join(dict.fromkeys(self.starts_again + self.continues))
 
@@ -39,7 +41,7 @@ SCHEMES = {
 }
 
 
-def get_scheme(name):
+def get_scheme(name: str) -> Scheme:
     """Return the entry of SCHEMES.
 
     Parameters
@@ -67,7 +69,7 @@ def get_scheme(name):
     return SCHEMES[name]
 
 
-def parse_label(label, scheme="BIO"):
+def parse_label(label: str, scheme: SpanScheme = "BIO") -> tuple[str, str | None]:
     """Split a label into its prefix and its type.
 
     Parameters
@@ -111,7 +113,9 @@ def parse_label(label, scheme="BIO"):
     return prefix, span_type
 
 
-def is_valid_pair(previous, following, scheme="BIO"):
+def is_valid_pair(
+    previous: str | None, following: str | None, scheme: SpanScheme = "BIO"
+) -> bool:
     """Tell whether a label may follow another in a scheme.
 
     Parameters

@@ -7,10 +7,16 @@ that look into a model return; the two writers at the end draw every table.
 import html
 import unicodedata
 from collections import namedtuple
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from operator import index
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas
 
 # Colours that the colour-blind can tell apart, let through so that text stays readable
 # on the light and the dark background of a notebook.
@@ -29,15 +35,15 @@ class Coded:
     values : ndarray of object of shape (n_values,)
     """
 
-    def __init__(self, codes, values):
+    def __init__(self, codes: NDArray[Any], values: NDArray[Any]) -> None:
         self.codes = codes
         self.values = values
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.codes)
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: Any) -> "Coded":
         """Return the column of some rows, the value of a single one."""
         codes = self.codes[rows]
         return Coded(codes, self.values) if np.ndim(codes) else self.values[codes]
@@ -46,7 +52,7 @@ class Coded:
         """Return the values of all rows."""
         return self.values[self.codes].astype(dtype or object, copy=False)
 
-    def tolist(self):
+    def tolist(self) -> list[Any]:
         """Return the values of all rows as a list."""
         return self.values[self.codes].tolist()
 
@@ -90,26 +96,33 @@ class Table:
     {'B': 1.5, 'O': -0.25}
     """
 
-    def __init__(self, columns, *, group=None, max_rows=20):
+    def __init__(
+        self,
+        columns: Mapping[str, NDArray[Any] | Coded],
+        *,
+        group: str | None = None,
+        max_rows: int | None = 20,
+    ) -> None:
         self._columns = dict(columns)
         self._group = group
         self._max_rows = max_rows
-        self._row_type = namedtuple("Row", self._columns)
+        row: Any = namedtuple("Row", self._columns)
+        self._new_row = row._make
         lengths = {len(column) for column in self._columns.values()}
         if len(lengths) != 1:
             raise ValueError(f"columns have different lengths: {sorted(lengths)}.")
         (self._n_rows,) = lengths
 
     @property
-    def columns(self):
+    def columns(self) -> tuple[str, ...]:
         """Names of the columns."""
         return tuple(self._columns)
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Return the number of rows."""
         return self._n_rows
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         """Return a column by name, a row by number, or a table of a slice of rows."""
         if isinstance(key, str):
             return np.asarray(self._columns[key])
@@ -119,14 +132,14 @@ class Table:
         columns = {name: column[key] for name, column in self._columns.items()}
         return Table(columns, group=self._group, max_rows=self._max_rows)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         """Yield the rows as named tuples."""
         # A block at a time: the lists of all rows would take more than the table.
         for first in range(0, self._n_rows, 1024):
             block = [c[first : first + 1024].tolist() for c in self._columns.values()]
-            yield from map(self._row_type._make, zip(*block, strict=True))
+            yield from map(self._new_row, zip(*block, strict=True))
 
-    def to_dict(self):
+    def to_dict(self) -> dict[Any, Any]:
         """Return {all columns but the last: the last}, as sklearn-crfsuite has it.
 
         Returns
@@ -147,7 +160,7 @@ class Table:
             items[key] = value
         return items
 
-    def to_frame(self):
+    def to_frame(self) -> "pandas.DataFrame":
         """Return the table as a pandas DataFrame.
 
         Returns
@@ -223,7 +236,7 @@ class Table:
 Cell = namedtuple("Cell", ["text", "is_number", "tint"], defaults=(False, 0.0))
 
 
-def name_cells(values):
+def name_cells(values: list[Any]) -> list[Cell]:
     """Return the cells of names, or of other values that are no weights.
 
     Parameters
@@ -237,7 +250,7 @@ def name_cells(values):
     return [Cell(clipped(value)) for value in values]
 
 
-def weight_cells(values):
+def weight_cells(values: list[float]) -> list[Cell]:
     """Return the cells of weights: with sign, tint and as many decimals as all need.
 
     Parameters
@@ -257,7 +270,7 @@ def weight_cells(values):
     ]
 
 
-def clipped(value):
+def clipped(value: object) -> str:
     """Return a name on one line, the middle of a long one left out."""
     text = "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode()
@@ -269,7 +282,7 @@ def clipped(value):
     return f"{text[:half]}…{text[-half:]}"
 
 
-def text_grid(rows):
+def text_grid(rows: list[list[Cell]]) -> str:
     """Return rows of cells as aligned text; the first is the header.
 
     Parameters
@@ -291,7 +304,7 @@ def text_grid(rows):
     return "\n".join("  ".join(map(padded, row, widths)).rstrip() for row in rows)
 
 
-def html_grid(rows):
+def html_grid(rows: list[list[Cell]]) -> str:
     """Return rows of cells as an HTML table; the first is the header.
 
     Parameters

@@ -3,12 +3,14 @@
 Owns ``SequenceUnion``, and how rows of several blocks are put side by side.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from numbers import Real
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 from sklearn.base import TransformerMixin, clone
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import Bunch
@@ -21,6 +23,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._typing import Labels
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.kinds import as_sequence_list, described
@@ -29,7 +32,7 @@ from skcrf_sdca.pipeline import PerToken, fit_transform, metadata_of_fit
 __all__ = ["SequenceUnion"]
 
 
-class SequenceUnion(
+class SequenceUnion(  # type: ignore[call-arg]
     VersionStamped, TransformerMixin, _BaseComposition, auto_wrap_output_keys=None
 ):
     """Put the features that several transformers make of sequences side by side.
@@ -86,12 +89,20 @@ class SequenceUnion(
 'vectors__x1']
     """
 
-    def __init__(self, transformers, *, n_jobs=None, transformer_weights=None):
+    transformers_: list[tuple[str, Any, Any]]
+
+    def __init__(
+        self,
+        transformers: list[tuple[Any, ...]],
+        *,
+        n_jobs: int | None = None,
+        transformer_weights: Mapping[str, float] | None = None,
+    ) -> None:
         self.transformers = transformers
         self.n_jobs = n_jobs
         self.transformer_weights = transformer_weights
 
-    def fit(self, X, y=None, **params):
+    def fit(self, X: Any, y: Labels | None = None, **params: Any) -> Self:
         """Fit every transformer.
 
         Parameters
@@ -116,7 +127,9 @@ class SequenceUnion(
         self.fit_transform(X, y, **params)
         return self
 
-    def fit_transform(self, X, y=None, **params):
+    def fit_transform(
+        self, X: Any, y: Labels | None = None, **params: Any
+    ) -> PackedSequences:
         """Fit every transformer, and return their features side by side.
 
         Parameters
@@ -149,7 +162,7 @@ class SequenceUnion(
         ]
         return packed
 
-    def transform(self, X):
+    def transform(self, X: Any) -> PackedSequences:
         """Return the features of all transformers side by side.
 
         Parameters
@@ -173,7 +186,9 @@ class SequenceUnion(
         )
         return self._side_by_side(self.transformers_, outputs)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(
+        self, input_features: Iterable[str] | None = None
+    ) -> NDArray[np.object_]:
         """Return the names of the features, as "name__feature".
 
         Parameters
@@ -194,11 +209,11 @@ class SequenceUnion(
         return np.array(names, dtype=object)
 
     @property
-    def named_transformers_(self):
+    def named_transformers_(self) -> Bunch:
         """The fitted transformers by name."""
         return Bunch(**{name: fitted for name, fitted, _ in self.transformers_})
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, also those of the transformers as "name__parameter".
 
         Parameters
@@ -212,7 +227,7 @@ class SequenceUnion(
         """
         return self._get_params("_pairs", deep=deep)
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters, also "name" for a transformer, and "name__parameter".
 
         Parameters
@@ -226,7 +241,7 @@ class SequenceUnion(
         self._set_params("_pairs", **params)
         return self
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> MetadataRouter:
         """Return the router of metadata, see the user guide of scikit-learn."""
         router = MetadataRouter(owner=self)
         for name, transformer in self._pairs:

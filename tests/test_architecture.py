@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1] / "skcrf_sdca"
 
 # From the ground up; modules of one line do not import each other.
 LAYERS = [
-    ["_kernels", "_memory", "_files", "_rows"],
+    ["_kernels", "_memory", "_files", "_rows", "_typing"],
     ["_version"],
     ["packed_file"],
     ["_parallel", "data", "spans", "plotting", "tables"],

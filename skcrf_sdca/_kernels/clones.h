@@ -22,4 +22,10 @@
 #define CLONES
 #endif
 
+/* MSVC knows the word by another name, unless it is asked for C11. Its own headers use it
+ * in another sense: they are to be included before this one. */
+#if defined(_MSC_VER) && !defined(__clang__) && !defined(__STDC_VERSION__)
+#define restrict __restrict
+#endif
+
 #endif

@@ -1,10 +1,10 @@
 /* See vecmath.h. */
 #include "vecmath.h"
 
-#include "clones.h"
-
 #include <math.h>
 #include <stdint.h>
+
+#include "clones.h"
 
 /* Both logarithms write x = 2^e m with m in about [sqrt(1/2), sqrt(2)], by subtracting
  * the bits of the lower end and cutting off what belongs to the exponent. */

@@ -5,13 +5,15 @@ to CRFsuite as weights of attributes that stand at every, the first and the last
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._base import BaseCRF
+from skcrf_sdca._typing import FilePath, Sequences
 from skcrf_sdca.compat._model_file import (
     STATE,
     TRANSITION,
@@ -34,7 +36,9 @@ MOST_COLONS = 32
 FORBIDDEN = -1e30
 
 
-def from_crfsuite(model, *, input_kind="dicts"):
+def from_crfsuite(
+    model: Any, *, input_kind: Literal["dicts", "strings"] = "dicts"
+) -> SDCACRF:
     """Turn a model of CRFsuite into a fitted estimator that predicts the same.
 
     Parameters
@@ -104,7 +108,7 @@ def from_crfsuite(model, *, input_kind="dicts"):
         w = weights[weights["kind"] == kind]
         block[rows[w["source"]], number[w["label"]]] = w["weight"]
     estimator = SDCACRF()
-    vars(estimator).update(
+    estimator.__dict__.update(
         classes_=classes,
         coef_=chain.coef.T,
         intercept_=chain.intercept,
@@ -119,8 +123,14 @@ def from_crfsuite(model, *, input_kind="dicts"):
 
 
 def to_crfsuite(
-    estimator, path, *, intercept=None, start=None, end=None, feature_names=None
-):
+    estimator: Any,
+    path: FilePath,
+    *,
+    intercept: str | None = None,
+    start: str | None = None,
+    end: str | None = None,
+    feature_names: Iterable[str] | None = None,
+) -> None:
     """Write a fitted estimator as a model file that CRFsuite's tagger opens.
 
     CRFsuite knows weights of attributes and of transitions only. Intercept, start and
@@ -183,7 +193,13 @@ def to_crfsuite(
     Path(path).write_bytes(data)
 
 
-def crfsuite_features(X, *, intercept=None, start=None, end=None):
+def crfsuite_features(
+    X: Sequences,
+    *,
+    intercept: str | None = None,
+    start: str | None = None,
+    end: str | None = None,
+) -> list[list[Any]]:
     """Add the attributes that a model written by `to_crfsuite` needs.
 
     Parameters

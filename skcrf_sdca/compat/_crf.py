@@ -2,9 +2,10 @@
 
 import warnings
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils._param_validation import (
     Interval,
@@ -14,6 +15,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._base import check_finite_numbers
+from skcrf_sdca._typing import Items, Labels, RandomState, Sequences, keeps_signature
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.estimators import SDCACRF
 from skcrf_sdca.features import SequenceVectorizer
@@ -132,6 +134,9 @@ keep_tempfiles, trainer_cls
     ('DET', 'NOUN')
     """
 
+    estimator_: SDCACRF
+    dev_score_: float
+
     _parameter_constraints: ClassVar[dict] = {
         "algorithm": [StrOptions({"lbfgs", "l2sgd"}), None],
         "min_freq": [Interval(Real, 0, None, closed="left"), None],
@@ -147,39 +152,39 @@ keep_tempfiles, trainer_cls
 
     def __init__(
         self,
-        algorithm=None,
-        min_freq=None,
-        all_possible_states=None,
-        all_possible_transitions=None,
-        c1=None,
-        c2=None,
-        max_iterations=None,
-        num_memories=None,
-        epsilon=None,
-        period=None,
-        delta=None,
-        linesearch=None,
-        max_linesearch=None,
-        calibration_eta=None,
-        calibration_rate=None,
-        calibration_samples=None,
-        calibration_candidates=None,
-        calibration_max_trials=None,
-        pa_type=None,
-        c=None,
-        error_sensitive=None,
-        averaging=None,
-        variance=None,
-        gamma=None,
-        verbose=False,
-        model_filename=None,
-        keep_tempfiles=False,
-        trainer_cls=None,
+        algorithm: Literal["lbfgs", "l2sgd"] | None = None,
+        min_freq: float | None = None,
+        all_possible_states: bool | None = None,
+        all_possible_transitions: bool | None = None,
+        c1: float | None = None,
+        c2: float | None = None,
+        max_iterations: int | None = None,
+        num_memories: Any = None,
+        epsilon: Any = None,
+        period: Any = None,
+        delta: Any = None,
+        linesearch: Any = None,
+        max_linesearch: Any = None,
+        calibration_eta: Any = None,
+        calibration_rate: Any = None,
+        calibration_samples: Any = None,
+        calibration_candidates: Any = None,
+        calibration_max_trials: Any = None,
+        pa_type: Any = None,
+        c: Any = None,
+        error_sensitive: Any = None,
+        averaging: Any = None,
+        variance: Any = None,
+        gamma: Any = None,
+        verbose: int = False,
+        model_filename: Any = None,
+        keep_tempfiles: Any = False,
+        trainer_cls: Any = None,
         *,
-        tol=1e-4,
-        n_jobs=None,
-        random_state=0,
-    ):
+        tol: float = 1e-4,
+        n_jobs: int | None = None,
+        random_state: RandomState = 0,
+    ) -> None:
         self.algorithm = algorithm
         self.min_freq = min_freq
         self.all_possible_states = all_possible_states
@@ -212,8 +217,14 @@ keep_tempfiles, trainer_cls
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, X_dev=None, y_dev=None):
+    @keeps_signature(_fit_context(prefer_skip_nested_validation=True))
+    def fit(
+        self,
+        X: Sequences,
+        y: Labels,
+        X_dev: Sequences | None = None,
+        y_dev: Labels | None = None,
+    ) -> Self:
         """Fit the model to labelled sequences.
 
         Parameters
@@ -246,7 +257,7 @@ keep_tempfiles, trainer_cls
             raise ValueError("pass both X_dev and y_dev, or neither.")
         estimator = self._fitted(as_sequence_list(X), y)
         dev_score = None if X_dev is None else estimator.score(X_dev, y_dev)
-        vars(self).pop("dev_score_", None)
+        self.__dict__.pop("dev_score_", None)
         self.estimator_ = estimator
         if dev_score is not None:
             self.dev_score_ = dev_score
@@ -254,7 +265,7 @@ keep_tempfiles, trainer_cls
                 print(f"[CRF] token accuracy on X_dev: {dev_score:.4f}")
         return self
 
-    def predict(self, X):
+    def predict(self, X: Sequences) -> NDArray[Any]:
         """Return the most probable labels of every sequence.
 
         Parameters
@@ -269,7 +280,7 @@ keep_tempfiles, trainer_cls
         check_is_fitted(self)
         return self.estimator_.predict(X)
 
-    def predict_single(self, xseq):
+    def predict_single(self, xseq: Items) -> list[Any]:
         """Return the most probable labels of one sequence.
 
         Parameters
@@ -282,7 +293,7 @@ keep_tempfiles, trainer_cls
         """
         return self.predict([xseq])[0]
 
-    def predict_marginals(self, X):
+    def predict_marginals(self, X: Sequences) -> list[list[dict[Any, float]]]:
         """Return the probability of every label at every position, by name.
 
         Parameters
@@ -300,7 +311,7 @@ keep_tempfiles, trainer_cls
             for proba in self.estimator_.predict_proba(X)
         ]
 
-    def predict_marginals_single(self, xseq):
+    def predict_marginals_single(self, xseq: Items) -> list[dict[Any, float]]:
         """Return the probability of every label at every position of one sequence.
 
         Parameters
@@ -313,7 +324,7 @@ keep_tempfiles, trainer_cls
         """
         return self.predict_marginals([xseq])[0]
 
-    def score(self, X, y):
+    def score(self, X: Sequences, y: Labels) -> float:
         """Return the share of positions whose label is predicted right.
 
         Parameters
@@ -328,31 +339,31 @@ keep_tempfiles, trainer_cls
         return self.estimator_.score(X, y)
 
     @property
-    def classes_(self):
+    def classes_(self) -> list[Any]:
         """The labels, a sorted list."""
         check_is_fitted(self)
         return self.estimator_.classes_.tolist()
 
     @property
-    def attributes_(self):
+    def attributes_(self) -> list[str]:
         """The names of the features, a list."""
         check_is_fitted(self)
         return self.estimator_.vectorizer_.get_feature_names_out().tolist()
 
     @property
-    def num_attributes_(self):
+    def num_attributes_(self) -> int:
         """How many features there are."""
         check_is_fitted(self)
         return self.estimator_.n_features_in_
 
     @property
-    def state_features_(self):
+    def state_features_(self) -> dict[tuple[str, Any], float]:
         """The weights of features, {(name, label): weight}."""
         names = self.attributes_
         return _by_name(names, self.classes_, self.estimator_.coef_.T)
 
     @property
-    def transition_features_(self):
+    def transition_features_(self) -> dict[tuple[Any, Any], float]:
         """The weights of transitions, {(label, next label): weight}."""
         labels = self.classes_
         return _by_name(labels, labels, self.estimator_.transition_)

@@ -1,8 +1,12 @@
 """Sequences whose labels are drawn exactly from a known chain CRF."""
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
+
+from skcrf_sdca._typing import RandomState
 
 from ._random import as_generator
 
@@ -11,18 +15,18 @@ _BATCH_SIZE = 2**22
 
 
 def make_chains(  # noqa: PLR0913 - the options are the interface
-    n_sequences=100,
+    n_sequences: int = 100,
     *,
-    n_labels=3,
-    n_features=5,
-    length=(5, 15),
-    density=1.0,
-    weight_scale=1.0,
-    transition_scale=1.0,
-    random_state=None,
-    return_model=False,
-    model=None,
-):
+    n_labels: int = 3,
+    n_features: int = 5,
+    length: int | tuple[int, int] = (5, 15),
+    density: float = 1.0,
+    weight_scale: float = 1.0,
+    transition_scale: float = 1.0,
+    random_state: RandomState = None,
+    return_model: bool = False,
+    model: Any = None,
+) -> Any:
     r"""Generate sequences from a random linear-chain conditional random field.
 
     Features are independent standard normal variables (the non-zero ones, if

@@ -1,9 +1,11 @@
 """The two CoNLL shared tasks that serve as benchmarks of sequence labelling."""
 
 import io
+from typing import Any, Literal
 
 from sklearn.utils import Bunch
 
+from skcrf_sdca._typing import FilePath
 from skcrf_sdca.text import read_conll
 
 from ._download import RemoteFile, read_remote
@@ -57,8 +59,12 @@ use. https://www.clips.uantwerpen.be/conll2002/ner/
 
 
 def fetch_conll2000(
-    *, subset="train", data_home=None, download_if_missing=True, return_X_y=False
-):
+    *,
+    subset: Literal["train", "test"] = "train",
+    data_home: FilePath | None = None,
+    download_if_missing: bool = True,
+    return_X_y: bool = False,
+) -> Any:
     """Load the chunking data of the CoNLL-2000 shared task (classification).
 
     A file is taken from the first place that has it: ``conll2000/train.txt.gz`` or
@@ -133,12 +139,12 @@ def fetch_conll2000(
 
 def fetch_conll2002(
     *,
-    language="nl",
-    subset="train",
-    data_home=None,
-    download_if_missing=True,
-    return_X_y=False,
-):
+    language: Literal["nl", "es"] = "nl",
+    subset: Literal["train", "testa", "testb"] = "train",
+    data_home: FilePath | None = None,
+    download_if_missing: bool = True,
+    return_X_y: bool = False,
+) -> Any:
     """Load the named entity data of the CoNLL-2002 shared task (classification).
 
     A file is taken from the first place that has it: ``conll2002/ned.train.gz``

@@ -1,11 +1,14 @@
 """Strings of handwritten digits, made from the images that scikit-learn ships."""
 
 from datetime import date
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.utils import Bunch
+
+from skcrf_sdca._typing import RandomState
 
 from ._random import as_generator
 
@@ -42,14 +45,14 @@ Pixels are scaled to [0, 1], Gaussian noise is added, and the result is clipped 
 
 
 def load_digit_sequences(
-    kind="keypad",
+    kind: Literal["keypad", "dates"] = "keypad",
     *,
-    n_train=300,
-    n_test=300,
-    noise=0.25,
-    random_state=0,
-    return_X_y=False,
-):
+    n_train: int = 300,
+    n_test: int = 300,
+    noise: float = 0.25,
+    random_state: RandomState = 0,
+    return_X_y: bool = False,
+) -> Any:
     """Load strings of handwritten digits that obey a rule.
 
     The images are those of :func:`sklearn.datasets.load_digits`, so nothing is

@@ -1,8 +1,12 @@
 """Taskar's handwritten words, letter by letter."""
 
+from typing import Any, Literal
+
 import numpy as np
 from scipy.io import loadmat
 from sklearn.utils import Bunch
+
+from skcrf_sdca._typing import FilePath
 
 from ._download import RemoteFile, find_local, read_remote
 
@@ -31,8 +35,12 @@ http://ai.stanford.edu/~btaskar/ocr/
 
 
 def fetch_ocr_letters(
-    *, subset="train", data_home=None, download_if_missing=True, return_X_y=False
-):
+    *,
+    subset: Literal["train", "test"] = "train",
+    data_home: FilePath | None = None,
+    download_if_missing: bool = True,
+    return_X_y: bool = False,
+) -> Any:
     """Load the handwritten words of Taskar et al. (classification).
 
     Data are taken from the first place that has them: ``ocr/ocr_train.mat`` and

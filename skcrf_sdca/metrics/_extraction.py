@@ -1,10 +1,12 @@
 """Spans read from labels such as "B-PER", for all sequences at once."""
 
+from collections.abc import Iterable
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
+from skcrf_sdca._typing import SpanScheme
 from skcrf_sdca.kinds import described
 from skcrf_sdca.labels import label_lists
 from skcrf_sdca.spans import get_scheme, parse_label
@@ -41,7 +43,9 @@ class Spans(NamedTuple):
         return Spans(self.start[chosen], self.stop[chosen], kind[chosen], types)
 
 
-def extract_spans(labels, scheme="BIO", *, strict=False):
+def extract_spans(
+    labels: Iterable[str], scheme: SpanScheme = "BIO", *, strict: bool = False
+) -> list[tuple[str, int, int]]:
     """Return the spans that a sequence of labels describes.
 
     Parameters

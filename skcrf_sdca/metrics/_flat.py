@@ -3,10 +3,13 @@
 Owns the joining, and the shares of tokens and sequences that are right.
 """
 
+from collections.abc import Collection, Hashable, Iterable
 from itertools import chain
 from operator import eq
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.metrics import (
     classification_report,
     f1_score,
@@ -15,6 +18,7 @@ from sklearn.metrics import (
     recall_score,
 )
 
+from skcrf_sdca._typing import Labels, ZeroDivision
 from skcrf_sdca.metrics._checks import (
     NO_TOKENS,
     check_pair,
@@ -26,7 +30,13 @@ from skcrf_sdca.metrics._checks import (
 )
 
 
-def flat_accuracy_score(y_true, y_pred, *, sample_weight=None, zero_division="warn"):
+def flat_accuracy_score(
+    y_true: Labels,
+    y_pred: Labels,
+    *,
+    sample_weight: ArrayLike | None = None,
+    zero_division: ZeroDivision = "warn",
+) -> float:
     """Return the share of tokens whose label is predicted right.
 
     Parameters
@@ -65,7 +75,13 @@ def flat_accuracy_score(y_true, y_pred, *, sample_weight=None, zero_division="wa
     return ratio(n_right, total, "Accuracy", NO_TOKENS, zero_division).item()
 
 
-def flat_hamming_loss(y_true, y_pred, *, sample_weight=None, zero_division="warn"):
+def flat_hamming_loss(
+    y_true: Labels,
+    y_pred: Labels,
+    *,
+    sample_weight: ArrayLike | None = None,
+    zero_division: ZeroDivision = "warn",
+) -> float:
     """Return the share of tokens whose label is predicted wrong, 1 - accuracy.
 
     Parameters
@@ -100,8 +116,12 @@ def flat_hamming_loss(y_true, y_pred, *, sample_weight=None, zero_division="warn
 
 
 def sequence_accuracy_score(
-    y_true, y_pred, *, sample_weight=None, zero_division="warn"
-):
+    y_true: Labels,
+    y_pred: Labels,
+    *,
+    sample_weight: ArrayLike | None = None,
+    zero_division: ZeroDivision = "warn",
+) -> float:
     """Return the share of sequences all of whose labels are predicted right.
 
     Parameters
@@ -144,7 +164,14 @@ def sequence_accuracy_score(
     return ratio(right, total, "Accuracy", reason, zero_division).item()
 
 
-def flat_precision_score(y_true, y_pred, *, ignore=(), sample_weight=None, **kwargs):
+def flat_precision_score(
+    y_true: Labels,
+    y_pred: Labels,
+    *,
+    ignore: Collection[Hashable] = (),
+    sample_weight: ArrayLike | None = None,
+    **kwargs: Any,
+) -> Any:
     """Return scikit-learn's ``precision_score`` of all tokens.
 
     Parameters
@@ -174,7 +201,14 @@ def flat_precision_score(y_true, y_pred, *, ignore=(), sample_weight=None, **kwa
     return _score(precision_score, "Precision", *joined)
 
 
-def flat_recall_score(y_true, y_pred, *, ignore=(), sample_weight=None, **kwargs):
+def flat_recall_score(
+    y_true: Labels,
+    y_pred: Labels,
+    *,
+    ignore: Collection[Hashable] = (),
+    sample_weight: ArrayLike | None = None,
+    **kwargs: Any,
+) -> Any:
     """Return scikit-learn's ``recall_score`` of all tokens.
 
     Parameters
@@ -204,7 +238,14 @@ def flat_recall_score(y_true, y_pred, *, ignore=(), sample_weight=None, **kwargs
     return _score(recall_score, "Recall", *joined)
 
 
-def flat_f1_score(y_true, y_pred, *, ignore=(), sample_weight=None, **kwargs):
+def flat_f1_score(
+    y_true: Labels,
+    y_pred: Labels,
+    *,
+    ignore: Collection[Hashable] = (),
+    sample_weight: ArrayLike | None = None,
+    **kwargs: Any,
+) -> Any:
     """Return scikit-learn's ``f1_score`` of all tokens.
 
     Parameters
@@ -247,7 +288,15 @@ def flat_f1_score(y_true, y_pred, *, ignore=(), sample_weight=None, **kwargs):
     return _score(f1_score, "F1", *joined)
 
 
-def flat_fbeta_score(y_true, y_pred, beta, *, ignore=(), sample_weight=None, **kwargs):
+def flat_fbeta_score(
+    y_true: Labels,
+    y_pred: Labels,
+    beta: float,
+    *,
+    ignore: Collection[Hashable] = (),
+    sample_weight: ArrayLike | None = None,
+    **kwargs: Any,
+) -> Any:
     """Return scikit-learn's ``fbeta_score`` of all tokens.
 
     Parameters
@@ -280,8 +329,14 @@ def flat_fbeta_score(y_true, y_pred, beta, *, ignore=(), sample_weight=None, **k
 
 
 def flat_classification_report(
-    y_true, y_pred, labels=None, *, ignore=(), sample_weight=None, **kwargs
-):
+    y_true: Labels,
+    y_pred: Labels,
+    labels: Iterable[Hashable] | None = None,
+    *,
+    ignore: Collection[Hashable] = (),
+    sample_weight: ArrayLike | None = None,
+    **kwargs: Any,
+) -> Any:
     """Return scikit-learn's ``classification_report`` of all tokens.
 
     Parameters

@@ -1,7 +1,11 @@
 """The loss of probabilities, as `predict_proba` returns them."""
 
-import numpy as np
+from collections.abc import Hashable, Iterable
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skcrf_sdca._typing import Labels, ZeroDivision
 from skcrf_sdca.kinds import check_container, described
 from skcrf_sdca.labels import encode_known_labels, encode_labels, label_lists
 from skcrf_sdca.metrics._checks import (
@@ -14,8 +18,13 @@ from skcrf_sdca.metrics._checks import (
 
 
 def flat_log_loss(
-    y_true, y_proba, *, labels=None, sample_weight=None, zero_division="warn"
-):
+    y_true: Labels,
+    y_proba: Iterable[ArrayLike],
+    *,
+    labels: Iterable[Hashable] | None = None,
+    sample_weight: ArrayLike | None = None,
+    zero_division: ZeroDivision = "warn",
+) -> float:
     """Return the mean over tokens of -log of the probability of the true label.
 
     Parameters

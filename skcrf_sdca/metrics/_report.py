@@ -1,5 +1,11 @@
 """The report of spans by type, as a text or as a dict."""
 
+from collections.abc import Collection
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from skcrf_sdca._typing import Labels, SpanScheme, ZeroDivision
 from skcrf_sdca.metrics._checks import check_zero_division
 from skcrf_sdca.metrics._spans import AVERAGES, averaged, span_counts
 
@@ -7,17 +13,17 @@ COLUMNS = ("precision", "recall", "f1-score", "support")
 
 
 def span_classification_report(  # noqa: PLR0913 - the options are the interface
-    y_true,
-    y_pred,
+    y_true: Labels,
+    y_pred: Labels,
     *,
-    scheme="BIO",
-    strict=False,
-    types=None,
-    digits=2,
-    output_dict=False,
-    sample_weight=None,
-    zero_division="warn",
-):
+    scheme: SpanScheme = "BIO",
+    strict: bool = False,
+    types: Collection[str] | None = None,
+    digits: int = 2,
+    output_dict: bool = False,
+    sample_weight: ArrayLike | None = None,
+    zero_division: ZeroDivision = "warn",
+) -> Any:
     """Return precision, recall, F1 and support of every type of spans, and averages.
 
     Parameters

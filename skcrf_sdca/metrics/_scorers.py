@@ -1,6 +1,8 @@
 """Scorers for model selection: the metrics, called with an estimator."""
 
+from collections.abc import Callable
 from copy import deepcopy
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import make_scorer
@@ -83,7 +85,7 @@ SCORERS = {
 }
 
 
-def get_scorer(scoring):
+def get_scorer(scoring: str | Callable[..., Any]) -> Callable[..., Any]:
     """Return the scorer of a name, to be passed on as ``scoring=``.
 
     scikit-learn's own names cannot be added to: ``GridSearchCV(crf, grid,

@@ -3,10 +3,13 @@
 Owns the counting of true, predicted and correct spans, and the averages over types.
 """
 
-from typing import NamedTuple
+from collections.abc import Collection
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from skcrf_sdca._typing import Average, Labels, SpanScheme, ZeroDivision
 from skcrf_sdca.metrics._checks import (
     check_pair,
     check_zero_division,
@@ -19,16 +22,16 @@ AVERAGES = ("micro", "macro", "weighted")
 
 
 def span_precision_recall_fscore(
-    y_true,
-    y_pred,
+    y_true: Labels,
+    y_pred: Labels,
     *,
-    scheme="BIO",
-    strict=False,
-    types=None,
-    average="micro",
-    sample_weight=None,
-    zero_division="warn",
-):
+    scheme: SpanScheme = "BIO",
+    strict: bool = False,
+    types: Collection[str] | None = None,
+    average: Average = "micro",
+    sample_weight: ArrayLike | None = None,
+    zero_division: ZeroDivision = "warn",
+) -> tuple[Any, Any, Any, Any]:
     """Return precision, recall and F1 of spans, and the number of true spans.
 
     A predicted span is correct if a true one has the same type, start and stop:
@@ -118,16 +121,16 @@ def span_precision_recall_fscore(
 
 
 def span_precision_score(
-    y_true,
-    y_pred,
+    y_true: Labels,
+    y_pred: Labels,
     *,
-    scheme="BIO",
-    strict=False,
-    types=None,
-    average="micro",
-    sample_weight=None,
-    zero_division="warn",
-):
+    scheme: SpanScheme = "BIO",
+    strict: bool = False,
+    types: Collection[str] | None = None,
+    average: Average = "micro",
+    sample_weight: ArrayLike | None = None,
+    zero_division: ZeroDivision = "warn",
+) -> Any:
     """Return the precision of spans, n_correct / n_predicted.
 
     Parameters
@@ -161,16 +164,16 @@ def span_precision_score(
 
 
 def span_recall_score(
-    y_true,
-    y_pred,
+    y_true: Labels,
+    y_pred: Labels,
     *,
-    scheme="BIO",
-    strict=False,
-    types=None,
-    average="micro",
-    sample_weight=None,
-    zero_division="warn",
-):
+    scheme: SpanScheme = "BIO",
+    strict: bool = False,
+    types: Collection[str] | None = None,
+    average: Average = "micro",
+    sample_weight: ArrayLike | None = None,
+    zero_division: ZeroDivision = "warn",
+) -> Any:
     """Return the recall of spans, n_correct / n_true.
 
     Parameters
@@ -204,16 +207,16 @@ def span_recall_score(
 
 
 def span_f1_score(
-    y_true,
-    y_pred,
+    y_true: Labels,
+    y_pred: Labels,
     *,
-    scheme="BIO",
-    strict=False,
-    types=None,
-    average="micro",
-    sample_weight=None,
-    zero_division="warn",
-):
+    scheme: SpanScheme = "BIO",
+    strict: bool = False,
+    types: Collection[str] | None = None,
+    average: Average = "micro",
+    sample_weight: ArrayLike | None = None,
+    zero_division: ZeroDivision = "warn",
+) -> Any:
     """Return the F1 score of spans, 2 n_correct / (n_predicted + n_true).
 
     Parameters

@@ -5,10 +5,13 @@ with _labels.py and _values.py what stands in it; docs/model_format.rst tells it
 readers in other languages.
 """
 
+from typing import Any
+
 from scipy.sparse import csr_array
 
 from skcrf_sdca import compat, text
 from skcrf_sdca._files import is_special
+from skcrf_sdca._typing import FilePath
 from skcrf_sdca._version import InconsistentVersionWarning
 from skcrf_sdca.constraints import Allowed
 from skcrf_sdca.features import SequenceVectorizer
@@ -58,7 +61,7 @@ TRUSTED_TYPES = sorted(
 )
 
 
-def save_model(estimator, path):
+def save_model(estimator: Any, path: FilePath) -> None:
     """Save a fitted estimator to a file that `load_model` reads without running code.
 
     The file holds the parameters, the labels, the vocabulary, the weights and the
@@ -110,7 +113,7 @@ def save_model(estimator, path):
     write_archive(path, *describe(estimator))
 
 
-def load_model(path):
+def load_model(path: FilePath) -> Any:
     """Load what `save_model` saved. No file can make it run code.
 
     Everything in the file is checked before it is used: its predictions are those of

@@ -3,12 +3,19 @@
 Owns the colours of curves, which the colour-blind can tell apart, and their dashes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import cycle
+from typing import TYPE_CHECKING, Any, Literal, Self
 
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ._shared import last_step, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 # Colours of Okabe and Ito, and dashes: for print without colours too.
 _LOOKS = (
@@ -68,12 +75,24 @@ class ConvergenceDisplay:
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, histories, *, targets=None):
+    ax_: "Axes"
+    figure_: "Figure"
+    lines_: "list[Line2D]"
+    target_lines_: "list[Line2D]"
+
+    def __init__(
+        self,
+        histories: Mapping[str, Mapping[str, NDArray[Any]]],
+        *,
+        targets: Mapping[str, float] | None = None,
+    ) -> None:
         self.histories = histories
         self.targets = targets
 
     @classmethod
-    def from_estimator(cls, estimator, *, name=None, **options):
+    def from_estimator(
+        cls, estimator: Any, *, name: str | None = None, **options: Any
+    ) -> Self:
         """Draw the convergence of one fit.
 
         Parameters
@@ -92,7 +111,9 @@ class ConvergenceDisplay:
         return cls.from_estimators({name: estimator}, **options)
 
     @classmethod
-    def from_estimators(cls, estimators, **options):
+    def from_estimators(
+        cls, estimators: Mapping[str, Any] | Iterable[Any], **options: Any
+    ) -> Self:
         """Draw the convergence of several fits of the same data into one picture.
 
         Parameters
@@ -130,13 +151,13 @@ class ConvergenceDisplay:
     def plot(
         self,
         *,
-        x="epoch",
-        y="gap",
-        optimum=None,
-        target=True,
-        ax=None,
-        curve_kwargs=None,
-    ):
+        x: Literal["epoch", "updates", "oracle_calls", "seconds"] = "epoch",
+        y: Literal["gap", "suboptimality"] = "gap",
+        optimum: float | None = None,
+        target: bool = True,
+        ax: "Axes | None" = None,
+        curve_kwargs: dict[str, Any] | list[dict[str, Any]] | None = None,
+    ) -> Self:
         """Draw the curves, on a logarithmic scale.
 
         Parameters

@@ -3,10 +3,20 @@
 Owns its colours, which the colour-blind can tell apart: blue for, red against.
 """
 
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ._shared import last_step, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 # More labels have no room for the values in their cells.
 _MAX_VALUES = 12
@@ -48,14 +58,33 @@ class TransitionDisplay:
     >>> plt.close(display.figure_)
     """
 
-    def __init__(self, transition, *, start=None, end=None, labels=None):
+    ax_: "Axes"
+    figure_: "Figure"
+    im_: "AxesImage"
+    text_: NDArray[np.object_] | None
+
+    def __init__(
+        self,
+        transition: ArrayLike,
+        *,
+        start: ArrayLike | None = None,
+        end: ArrayLike | None = None,
+        labels: Sequence[Hashable] | None = None,
+    ) -> None:
         self.transition = transition
         self.start = start
         self.end = end
         self.labels = labels
 
     @classmethod
-    def from_estimator(cls, estimator, *, labels=None, boundaries=True, **options):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        labels: Iterable[Hashable] | None = None,
+        boundaries: bool = True,
+        **options: Any,
+    ) -> Self:
         """Draw the transitions of a fitted estimator.
 
         Parameters
@@ -100,14 +129,14 @@ class TransitionDisplay:
     def plot(
         self,
         *,
-        include_values=None,
-        values_format=".1f",
-        cmap="RdBu",
-        colorbar=True,
-        ax=None,
-        im_kw=None,
-        text_kw=None,
-    ):
+        include_values: bool | None = None,
+        values_format: str = ".1f",
+        cmap: "str | Colormap" = "RdBu",
+        colorbar: bool = True,
+        ax: "Axes | None" = None,
+        im_kw: dict[str, Any] | None = None,
+        text_kw: dict[str, Any] | None = None,
+    ) -> Self:
         """Draw the heat map; forbidden transitions are hatched.
 
         Parameters

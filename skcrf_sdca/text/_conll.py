@@ -9,25 +9,27 @@ import os
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import IO, Any
 
+from skcrf_sdca._typing import FilePath, Labels
 from skcrf_sdca.kinds import described
 from skcrf_sdca.labels import flat_labels
 
-from ._tokens import Tokens
+from ._tokens import Token, Tokens
 
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t\r\n"
 
 
 def read_conll(
-    file,
-    columns=("word", "pos", "label"),
+    file: FilePath | IO[str] | IO[bytes],
+    columns: Iterable[str | None] = ("word", "pos", "label"),
     *,
-    label="label",
-    delimiter=None,
-    comment=None,
-    encoding="utf-8-sig",
-):
+    label: str | None = "label",
+    delimiter: str | None = None,
+    comment: str | None = None,
+    encoding: str = "utf-8-sig",
+) -> Any:
     r"""Read sequences of tokens, and their labels, from a file of columns.
 
     A line holds the columns of a token; blank lines, and the lines ``-DOCSTART-`` that
@@ -92,7 +94,7 @@ def read_conll(
     kept = [(i, name) for i, name in enumerate(columns) if name not in (None, label)]
     label_column = None if label is None else columns.index(label)
     # Equal strings are stored once: less memory, and faster to look up.
-    shared = {}
+    shared: dict[str, str] = {}
     X, y = [], []
     for lines in _blocks(text, comment):
         tokens, labels = [], []
@@ -102,14 +104,21 @@ def read_conll(
                 _refuse(file, number, fields, columns)
             fields = [shared.setdefault(field, field) for field in fields]
             tokens.append({name: fields[i] for i, name in kept})
-            if label is not None:
+            if label_column is not None:
                 labels.append(fields[label_column])
         X.append(tokens)
         y.append(labels)
     return X if label is None else (X, y)
 
 
-def write_conll(file, X, *labels, columns=None, delimiter=" ", encoding="utf-8"):
+def write_conll(
+    file: FilePath | IO[str],
+    X: Iterable[Iterable[Token]],
+    *labels: Labels,
+    columns: Iterable[str] | None = None,
+    delimiter: str = " ",
+    encoding: str = "utf-8",
+) -> None:
     r"""Write sequences of tokens, and labels beside them, as columns.
 
     With true and predicted labels the file is what ``conlleval`` reads.

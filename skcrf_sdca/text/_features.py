@@ -1,18 +1,21 @@
 """`TokenFeatures`: sequences of tokens to the feature strings of each token."""
 
+from collections.abc import Collection, Iterable
 from itertools import pairwise
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from skcrf_sdca._version import VersionStamped
 
 from ._patterns import numbered_strings
-from ._templates import Window, expanded
-from ._tokens import Tokens
+from ._templates import Template, Window, expanded
+from ._tokens import Token, Tokens
 from ._values import Apply, Prefix, Shape, Suffix, has_digit, is_capitalized
 
-DEFAULT_TEMPLATES = (
+DEFAULT_TEMPLATES: tuple[Template, ...] = (
     Window("word", 2),
     Window("word", 1, n=2),
     Window(Shape(compact=True), 1),
@@ -24,7 +27,7 @@ DEFAULT_TEMPLATES = (
 )
 
 
-class TokenFeatures(
+class TokenFeatures(  # type: ignore[call-arg]
     VersionStamped,
     TransformerMixin,
     BaseEstimator,
@@ -108,12 +111,18 @@ class TokenFeatures(
     >>> search = GridSearchCV(tagger, {"tokenfeatures__templates": windows}, cv=2)
     """
 
-    def __init__(self, templates=DEFAULT_TEMPLATES, *, columns=("word",), pad=None):
+    def __init__(
+        self,
+        templates: Collection[Template] = DEFAULT_TEMPLATES,
+        *,
+        columns: Collection[str] = ("word",),
+        pad: tuple[str, str] | None = None,
+    ) -> None:
         self.templates = templates
         self.columns = columns
         self.pad = pad
 
-    def fit(self, X=None, y=None):
+    def fit(self, X: object = None, y: object = None) -> Self:
         """Check the parameters; there is nothing to learn.
 
         Parameters
@@ -133,7 +142,7 @@ class TokenFeatures(
         self._features()
         return self
 
-    def transform(self, X):
+    def transform(self, X: Iterable[Iterable[Token]]) -> list[list[tuple[str, ...]]]:
         """Return the features of all tokens.
 
         Parameters
@@ -169,7 +178,9 @@ class TokenFeatures(
             for first, last in pairwise(bounds)
         ]
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(
+        self, input_features: object = None
+    ) -> NDArray[np.object_]:
         """Return the names of the features, which stand before "=" in them.
 
         Parameters

@@ -8,7 +8,7 @@ same.
 from dataclasses import dataclass
 from itertools import product
 from numbers import Integral
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ._values import Column, Function
 
@@ -109,13 +109,13 @@ class At:
     value: str | Function
     place: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Check the parameters."""
         as_value(self.value)
         if not isinstance(self.place, Integral):
             raise TypeError(f"place must be an int; got {self.place!r}.")
 
-    def expand(self):
+    def expand(self) -> list[Feature]:
         """Return the feature."""
         return [_placed([Part(as_value(self.value), int(self.place))])]
 
@@ -159,7 +159,7 @@ class Window:
     places: int | tuple[int, int] = 2
     n: int = 1
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Check the parameters."""
         as_value(self.value)
         first, last = self._bounds()
@@ -184,7 +184,7 @@ class Window:
             f"{self.places!r}."
         )
 
-    def expand(self):
+    def expand(self) -> list[Feature]:
         """Return the features, first places first."""
         value = as_value(self.value)
         first, last = self._bounds()
@@ -216,9 +216,9 @@ class Joint:
     [[(), ('word[-1]|suffix2=will|ow',)]]
     """
 
-    templates: tuple
+    templates: tuple["Template", ...]
 
-    def __init__(self, *templates):
+    def __init__(self, *templates: "Template") -> None:
         if not templates:
             raise TypeError("Joint() needs at least one template.")
         for template in templates:
@@ -229,7 +229,7 @@ class Joint:
         """Return the call that makes it."""
         return f"Joint({', '.join(map(repr, self.templates))})"
 
-    def expand(self):
+    def expand(self) -> list[Feature]:
         """Return a feature for each combination, the last template fastest."""
         return [
             Feature(
@@ -238,3 +238,6 @@ class Joint:
             )
             for combination in product(*map(expanded, self.templates))
         ]
+
+
+Template: TypeAlias = str | Column | Function | At | Window | Joint

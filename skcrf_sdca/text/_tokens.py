@@ -4,12 +4,15 @@ The one place that reads tokens: behind it there are only columns, lists of the 
 all tokens, and the lengths of the sequences.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
 
 from skcrf_sdca.kinds import check_container, described
+
+Token: TypeAlias = str | Sequence[str] | Mapping[str, str]
 
 
 class Tokens:

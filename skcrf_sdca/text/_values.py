@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Hashable, Set
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -28,11 +29,11 @@ class Column:
     column: str
 
     @property
-    def feature_name(self):
+    def feature_name(self) -> str:
         """What stands before "=" in features."""
         return self.column
 
-    def texts(self, value):
+    def texts(self, value: str) -> tuple[str, ...]:
         """Return what stands behind "=": the value of the column."""
         return (value,)
 
@@ -40,13 +41,23 @@ class Column:
 class Function:
     """A function of a column: subclasses are called with a str and have `column`."""
 
+    column: str
+
+    def __call__(self, value: str) -> Any:
+        """Return what the function makes of the value of the column."""
+        raise NotImplementedError
+
     @property
-    def feature_name(self):
+    def _function_name(self):
+        raise NotImplementedError
+
+    @property
+    def feature_name(self) -> str:
         """What stands before "=" in features."""
         name = self._function_name
         return name if self.column == WORD else f"{self.column}.{name}"
 
-    def texts(self, value):
+    def texts(self, value: str) -> tuple[str | None, ...]:
         """Return what stands behind "=" in the features of a token.
 
         Parameters
@@ -124,7 +135,7 @@ class Apply(Function):
     _: KW_ONLY
     name: str | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Check that there is a function with a name."""
         if not (callable(self.function) and isinstance(self.function, Hashable)):
             raise TypeError(
@@ -133,7 +144,7 @@ class Apply(Function):
         if self.name is None and not self._function_name.isidentifier():
             raise ValueError(f"{self.function!r} has no name: give it one with name=.")
 
-    def __call__(self, value):
+    def __call__(self, value: str) -> Any:
         """Return what the function returns."""
         return self.function(value)
 
@@ -145,7 +156,7 @@ class Apply(Function):
         return f"Apply({name}{column}{given})"
 
     @property
-    def feature_name(self):
+    def feature_name(self) -> str:
         """What stands before "=" in features."""
         return super().feature_name if self.name is None else self.name
 
@@ -182,7 +193,7 @@ class Shape(Function):
     _: KW_ONLY
     compact: bool = False
 
-    def __call__(self, value):
+    def __call__(self, value: str) -> str:
         """Return the shape of a str."""
         shape = "".join(
             "X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c
@@ -231,7 +242,7 @@ class Prefix(_Affix):
     ('tho', 'in')
     """
 
-    def __call__(self, value):
+    def __call__(self, value: str) -> str:
         """Return the prefix of a str."""
         return value[: self.length]
 
@@ -258,12 +269,12 @@ class Suffix(_Affix):
     ('ght', 'in')
     """
 
-    def __call__(self, value):
+    def __call__(self, value: str) -> str:
         """Return the suffix of a str."""
         return value[-self.length :]
 
 
-def is_capitalized(word):
+def is_capitalized(word: str) -> bool:
     """Tell whether a word begins with a capital letter.
 
     Parameters
@@ -283,7 +294,7 @@ def is_capitalized(word):
     return word[:1].isupper()
 
 
-def has_digit(word):
+def has_digit(word: str) -> bool:
     """Tell whether a word has a digit.
 
     Parameters
@@ -303,7 +314,7 @@ def has_digit(word):
     return any(map(str.isdigit, word))
 
 
-def has_hyphen(word):
+def has_hyphen(word: str) -> bool:
     """Tell whether a word has a hyphen.
 
     Parameters

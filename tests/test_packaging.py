@@ -1,0 +1,54 @@
+"""Files that must say the same as pyproject.toml."""
+
+import re
+import tomllib
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+from skcrf_sdca import __version__
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def lower_bounds(requirements):
+    found = {}
+    for requirement in map(Requirement, requirements):
+        for bound in requirement.specifier:
+            assert bound.operator == ">=", (
+                f"{requirement}: only lower bounds are tested"
+            )
+            found[requirement.name] = Version(bound.version)
+    return found
+
+
+def test_the_oldest_versions_that_ci_tests_are_those_that_are_allowed():
+    if not (ROOT / ".ci").exists():
+        return  # an sdist has no CI
+    lines = (ROOT / ".ci" / "oldest.txt").read_text().splitlines()
+    pins = [Requirement(line) for line in lines if line and line[0] != "#"]
+    tested = {p.name: Version(str(p.specifier).removeprefix("==")) for p in pins}
+    needed = lower_bounds(PROJECT["dependencies"])
+    extras = PROJECT["optional-dependencies"]
+    taken = {}
+    for extra in ("plot", "progress", "crfsuite", "tests"):
+        taken |= lower_bounds(extras[extra])
+    assert {name: tested[name] for name in needed} == needed
+    others = {name: version for name, version in tested.items() if name not in needed}
+    assert others == {name: taken[name] for name in others}
+
+
+def test_the_citation_is_of_this_version():
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert re.search(r"^version: (.*)$", citation, re.MULTILINE)[1] == __version__
+    assert f"license: {PROJECT['license']}\n" in citation
+    assert PROJECT["authors"][0]["name"] in citation
+
+
+def test_classifiers_begin_with_the_oldest_python():
+    minor = int(PROJECT["requires-python"].removeprefix(">=3."))
+    listed = re.findall(r"Python :: 3\.(\d+)", "\n".join(PROJECT["classifiers"]))
+    assert int(listed[0]) == minor
+    assert list(map(int, listed)) == list(range(minor, minor + len(listed)))

@@ -1,0 +1,125 @@
+"""What a user with a type checker may write: `mypy --strict` finds nothing here."""
+
+from collections.abc import Iterator
+from typing import Any, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skcrf_sdca import (
+    LBFGSCRF,
+    OEGCRF,
+    SAGNUSCRF,
+    SDCACRF,
+    DualityGapMonitor,
+    PackedSequences,
+    PerToken,
+    SequenceUnion,
+    SequenceVectorizer,
+    alpha_path,
+    cross_val_predict_proba,
+    load_model,
+    save_model,
+)
+from skcrf_sdca.compat import CRF, from_crfsuite, to_crfsuite
+from skcrf_sdca.datasets import load_digit_sequences, make_chains
+from skcrf_sdca.decoding import posterior
+from skcrf_sdca.explanation import Explanation
+from skcrf_sdca.marginals import Marginals
+from skcrf_sdca.metrics import (
+    extract_spans,
+    flat_accuracy_score,
+    flat_f1_score,
+    get_scorer,
+    span_f1_score,
+)
+from skcrf_sdca.oracle import log_partition, marginals
+from skcrf_sdca.plotting import ConvergenceDisplay, TransitionDisplay
+from skcrf_sdca.spans import is_valid_pair, parse_label
+from skcrf_sdca.tables import Table
+from skcrf_sdca.text import Apply, Joint, Shape, Suffix, TokenFeatures, Window
+
+
+def features(word: str) -> dict[str, str | bool]:
+    return {"word": word.lower(), "capital": word.istitle()}
+
+
+def every_form_of_input(sentences: list[list[str]], y: list[list[str]]) -> None:
+    crf = SDCACRF(alpha=0.1, transitions="BIO", sampling="gap", random_state=0)
+    dicts = [[features(word) for word in words] for words in sentences]
+    strings = [[[word] for word in words] for words in sentences]
+    arrays = [np.ones((len(words), 3)) for words in sentences]
+    packed = PackedSequences.from_sequences(arrays)
+    generator: Iterator[list[list[str]]] = iter(strings)
+    assert_type(crf.fit(dicts, y), SDCACRF)
+    crf.fit(strings, y, sample_weight=[1.0] * len(y))
+    crf.fit(generator, tuple(y))
+    crf.fit(arrays, [np.array(labels) for labels in y])
+    crf.fit(packed[:10], y[:10])
+    crf.fit(np.ones((3, 2)), ["A", "B", "A"])
+    crf.fit([[{"word": "the", "length": 3.0}]], [["O"]])
+    crf.fit([[["a"], ["b"]]], [[1, 2]])
+    assert_type(packed.lengths, NDArray[np.int64])
+    assert_type(len(packed), int)
+
+
+def what_a_model_answers(crf: SDCACRF, X: list[list[dict[str, str]]]) -> Table:
+    assert_type(crf.predict(X, known=[["O", None]], decoding="posterior"), NDArray[Any])
+    assert_type(crf.predict_proba(X), NDArray[Any])
+    assert_type(crf.predict_n_best(X, 3), NDArray[Any])
+    assert_type(crf.sample(X, n_draws=2, random_state=0), NDArray[Any])
+    assert_type(crf.span_proba(X, [[("PER", 0, 2)]], scheme="BIO"), NDArray[Any])
+    assert_type(crf.log_likelihood(X, [["O"]]), NDArray[np.float64])
+    assert_type(crf.score(X, crf.predict(X)), float)
+    assert_type(crf.duality_gap_ + crf.history_["gap"][-1].item(), Any)
+    assert_type(crf.intercept_, NDArray[np.float64])
+    assert_type(crf.vectorizer_, SequenceVectorizer)
+    assert_type(crf.explain(X[0], 0, labels=["O"]), Explanation)
+    assert_type(crf.prune(1e-3).constrain([("B", "I"), (None, "B")]), SDCACRF)
+    return crf.top_features(5, feature_names=["a", "b"])
+
+
+def what_goes_around_it(words: list[list[str]], y: list[list[str]]) -> None:
+    pairs = Window("word", (-1, 1), n=2), Joint("word", Suffix(2))
+    X = TokenFeatures([Shape(), Apply(str.lower), *pairs, "word"]).transform(words)
+    assert_type(X, list[list[tuple[str, ...]]])
+    packed = SequenceVectorizer(min_freq=2, dtype=np.float32).fit_transform(X)
+    assert_type(packed, PackedSequences)
+    union = SequenceUnion([("words", SequenceVectorizer())], n_jobs=2)
+    assert_type(union.fit(X).transform(X), PackedSequences)
+    path = alpha_path(OEGCRF(step_init=0.5), packed, y, [1.0, 0.1])
+    assert_type(path, list[OEGCRF])
+    cross_val_predict_proba(LBFGSCRF(n_jobs=2), packed, y, cv=3)
+    crf = SAGNUSCRF(sampling="uniform", saga=True).set_callbacks(DualityGapMonitor())
+    save_model(crf, "model.zip")
+    load_model("model.zip").predict(X)
+    assert_type(PerToken("scaler").fit(X), PerToken)
+
+
+def numbers(y: list[list[str]]) -> float:
+    scores = np.zeros((4, 2)), [[0.0, 1.0], [1.0, 0.0]]
+    assert_type(log_partition(*scores), NDArray[np.float64])
+    assert_type(marginals(*scores, [0, 4])[0], Marginals)
+    assert_type(posterior(*scores)[0], NDArray[np.int32])
+    assert_type(extract_spans(y[0], "BIOES"), list[tuple[str, int, int]])
+    assert_type(parse_label("B-PER"), tuple[str, str | None])
+    is_valid_pair(None, "I-PER", scheme="IOB1")
+    get_scorer("span_f1")(SDCACRF(), y, y)
+    span_f1_score(y, y, average=None, zero_division=0.0)
+    flat_f1_score(y, y, average="macro", ignore=("O",))
+    return flat_accuracy_score(y, y, zero_division="warn")
+
+
+def other_parts() -> None:
+    X, y = make_chains(n_sequences=20, length=(2, 5), random_state=0)
+    data = load_digit_sequences(kind="dates", n_train=20)
+    fits = {"SDCA": SDCACRF().fit(X, y), "OEG": OEGCRF().fit(data.X_train, y)}
+    display = ConvergenceDisplay.from_estimators(fits, x="seconds")
+    assert_type(display, ConvergenceDisplay)
+    display.ax_.set_title("gap")
+    TransitionDisplay.from_estimator(fits["SDCA"], labels=["B", "I"]).plot(cmap="RdBu")
+    crf = CRF(algorithm="lbfgs", c2=0.1, max_iterations=100).fit(X, y)
+    assert_type(crf.predict_single([{"word": "the"}]), list[Any])
+    assert_type(crf.estimator_, SDCACRF)
+    to_crfsuite(crf, "model.crfsuite")
+    assert_type(from_crfsuite("model.crfsuite"), SDCACRF)
