@@ -106,8 +106,9 @@ class Table:
         self._columns = dict(columns)
         self._group = group
         self._max_rows = max_rows
-        row: Any = namedtuple("Row", self._columns)
-        self._new_row = row._make
+        # Type checkers know the fields of literal lists alone.
+        new_type: Any = namedtuple
+        self._new_row = new_type("Row", self._columns)._make
         lengths = {len(column) for column in self._columns.values()}
         if len(lengths) != 1:
             raise ValueError(f"columns have different lengths: {sorted(lengths)}.")
