@@ -112,6 +112,18 @@ def test_two_runs_have_the_same_bits(estimator, form):
     assert_array_equal(runs[0].entropy, runs[1].entropy)
 
 
+@pytest.mark.parametrize("n_jobs", [2, 5])
+def test_threads_do_what_one_thread_does_in_turn(n_jobs, form):
+    problem = make_problem(form, n_jobs, n_sequences=400)
+    threads, turns = (new_solver(SDCACRF, problem) for _ in range(2))
+    for _ in range(3):
+        uniforms = threads.rng.random((400, 2))
+        threads.kernel.epoch(uniforms)
+        turns.kernel.epoch_in_turn(uniforms)
+        assert_array_equal(threads.model.w, turns.model.w)
+        assert threads.kernel.rounds.damping == turns.kernel.rounds.damping
+
+
 def test_one_job_is_what_none_is(form):
     none, one = (new_solver(SDCACRF, make_problem(form, n)) for n in (None, 1))
     none.epoch()
@@ -119,14 +131,19 @@ def test_one_job_is_what_none_is(form):
     assert_array_equal(none.model.w, one.model.w)
 
 
-def test_damping_is_measured():
-    # Sequences without a feature in common: only what is not coef overlaps.
-    problem = make_problem(np.asarray, 4)
-    solver = new_solver(SDCACRF, problem)
-    assert solver.kernel.rounds.damping == 4.0
-    for _ in range(10):
+def test_dampings_are_measured():
+    # Every sequence has one feature of its own, and the intercept with all others.
+    n, rng = 260, np.random.default_rng(0)
+    X = sp.csr_array(np.repeat(np.eye(n), 2, axis=0))
+    data = PackedSequences(X, 2 * np.arange(n + 1))
+    labels = rng.integers(0, N_LABELS, 2 * n).astype(np.int32)
+    solver = new_solver(SDCACRF, Problem(data, labels, N_LABELS, "auto", n_jobs=4))
+    rounds = solver.kernel.rounds
+    assert rounds.damping == {"common": 4.0, "others": 4.0}
+    for _ in range(5):
         solver.epoch()
-    assert 1.0 <= solver.kernel.rounds.damping < 4.0
+    assert rounds.damping["others"] == pytest.approx(team.MARGIN)
+    assert team.MARGIN < rounds.damping["common"] <= 4.0
 
 
 @pytest.mark.parametrize("boundaries", [True, False])

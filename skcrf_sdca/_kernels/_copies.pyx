@@ -8,6 +8,7 @@ marginals make. Rows of coef, and all other weights, are joined while nobody mov
 
 What nearly every visit moves is joined often: the common rows, and what is not coef.
 The other rows are joined seldom, and only those that someone has moved, which is noted.
+The two have dampings of their own.
 The members join, each the rows of its own part, so that no two write to the same.
 """
 
@@ -52,8 +53,6 @@ cdef class Copies:
         shape = n_members, len(common) + 1
         self.noted, self.own = np.empty((2, *shape), dtype=np.int32)
         self.seen, self.listed = np.zeros((2, *shape), dtype=np.uint8)
-        # Never to be noted.
-        np.asarray(self.seen)[:, :-1] = common
         self.n_noted = np.zeros(n_members, dtype=np.intp)
 
     def start(self, Py_ssize_t member):
@@ -81,39 +80,36 @@ cdef class Copies:
             self.seen[member, self.noted[member, r]] = False
         self.n_noted[member] = 0
 
-    cdef void join(
-        self, Py_ssize_t part, double damping, bint all_rows,
-        double* squares,                        # out, (2,)
-    ) noexcept nogil:
-        """Join one of n_members parts of the weights: common ones, or all that moved.
-
-        Writes ||sum_p change_p||^2 and sum_p ||change_p||^2 over what was joined.
-        """
+    cdef Squares join_common(self, Py_ssize_t part, double damping) noexcept nogil:
+        """Join one of n_members parts of what is common."""
         cdef int first = 0
         cdef Py_ssize_t begin = self.bounds[part], end = self.bounds[part + 1]
         cdef Py_ssize_t n_weights = self.w.shape[0]
+        cdef double[2] squares
         squares[0] = squares[1] = 0.0
         if begin < end:
-            self.join_listed(&self.common[begin], end - begin, damping, squares)
-        if all_rows:
-            self.join_listed(&self.own[part, 0], self.find_own(part), damping, squares)
+            join_rows(
+                1.0 / damping, &self.common[begin], end - begin, &self.w[0],
+                &self.copies[0, 0], n_weights, self.n_members, self.n_labels, squares,
+            )
         if part == 0:
-            # The rest of the weights is one long row.
+            # What is not coef is one long row.
             join_rows(
                 1.0 / damping, &first, 1, &self.w[self.n_coef],
                 &self.copies[0, self.n_coef], n_weights, self.n_members,
                 n_weights - self.n_coef, squares,
             )
+        return Squares(squares[0], squares[1])
 
-    cdef void join_listed(
-        self, const int* rows, Py_ssize_t n_rows, double damping,
-        double* squares,                        # in, out
-    ) noexcept nogil:
-        """Join rows of coef, and add to the squared norms."""
+    cdef Squares join_others(self, Py_ssize_t part, double damping) noexcept nogil:
+        """Join one of n_members parts of the other rows that someone has moved."""
+        cdef double[2] squares
+        squares[0] = squares[1] = 0.0
         join_rows(
-            1.0 / damping, rows, n_rows, &self.w[0], &self.copies[0, 0],
-            self.w.shape[0], self.n_members, self.n_labels, squares,
+            1.0 / damping, &self.own[part, 0], self.find_own(part), &self.w[0],
+            &self.copies[0, 0], self.w.shape[0], self.n_members, self.n_labels, squares,
         )
+        return Squares(squares[0], squares[1])
 
     cdef Py_ssize_t find_own(self, Py_ssize_t part) noexcept nogil:
         """List the noted rows of a part, each once; return their number."""

@@ -28,9 +28,12 @@ cdef class DistinctFeatures:
     cdef int[::1] distinct
     cdef const int* first               # distinct, NULL if there are none
     cdef long long[::1] bounds
+    cdef const long long[::1] offsets
+    cdef int[::1] n_common              # (n,) 0 while none are told apart
 
     cdef int find(self, const long long[::1] offsets) except -1
     cdef Py_ssize_t count(self, Py_ssize_t i) noexcept nogil
+    cdef Py_ssize_t count_common(self, Py_ssize_t i) noexcept nogil
     cdef const int* features(self, Py_ssize_t i) noexcept nogil
     cdef void sum_rows(
         self, Py_ssize_t i, Py_ssize_t begin, Py_ssize_t end, const double* node,
@@ -39,5 +42,5 @@ cdef class DistinctFeatures:
         self, Py_ssize_t begin, Py_ssize_t end, const double* feature_sums,
         Py_ssize_t n_labels, double* scores) noexcept nogil
     cdef void move_coef(
-        self, Py_ssize_t i, double step, const double* feature_sums,
-        Py_ssize_t n_labels, double* coef) noexcept nogil
+        self, Py_ssize_t i, double step_common, double step_others,
+        const double* feature_sums, Py_ssize_t n_labels, double* coef) noexcept nogil

@@ -104,8 +104,9 @@ cdef class DistinctFeatures:
 
     Entry j of the CSR arrays belongs to the ``local[j]``-th distinct feature of its
     sequence; the distinct features of sequence i are
-    ``distinct[bounds[i]:bounds[i + 1]]``, in order of first occurrence. Those of dense
-    rows are all features, listed once.
+    ``distinct[bounds[i]:bounds[i + 1]]``, in order of first occurrence, but with the
+    common ones before the others if `put_common_first` was called. Those of dense rows
+    are all features, listed once.
 
     Parameters
     ----------
@@ -115,7 +116,8 @@ cdef class DistinctFeatures:
     """
 
     def __cinit__(self, FeatureRows rows, const long long[::1] offsets):
-        self.rows = rows
+        self.rows, self.offsets = rows, offsets
+        self.n_common = np.zeros(len(offsets) - 1, dtype=np.int32)
         if rows.is_sparse:
             self.find(offsets)
         else:
@@ -151,6 +153,38 @@ cdef class DistinctFeatures:
             self.numbers = &self.local[0]
         return 0
 
+    def put_common_first(self, const unsigned char[::1] common):
+        """Put the common features of each sequence before its others.
+
+        Parameters
+        ----------
+        common : ndarray of shape (n_features,), uint8
+            Not 0 where a feature is common. Those of dense rows all count as common.
+        """
+        cdef Py_ssize_t i, j, r, begin, n_others, n = self.n_common.shape[0]
+        cdef int[::1] place, others
+        if not self.rows.is_sparse:
+            return
+        place, others = np.empty((2, max(self.max_count, 1)), dtype=np.int32)
+        for i in range(n):
+            begin, n_others = self.bounds[i], 0
+            for r in range(self.bounds[i + 1] - begin):
+                if common[self.distinct[begin + r]]:
+                    place[r] = self.n_common[i]
+                    self.distinct[begin + self.n_common[i]] = self.distinct[begin + r]
+                    self.n_common[i] += 1
+                else:
+                    place[r] = -1 - <int> n_others
+                    others[n_others] = self.distinct[begin + r]
+                    n_others += 1
+            for r in range(n_others):
+                self.distinct[begin + self.n_common[i] + r] = others[r]
+            for j in range(
+                self.rows.indptr[self.offsets[i]], self.rows.indptr[self.offsets[i + 1]]
+            ):
+                r = place[self.local[j]]
+                self.local[j] = <int> (r if r >= 0 else self.n_common[i] - 1 - r)
+
     def n_sequences_with(self, n_sequences):
         """Return how many of the sequences have each feature: (n_features,) int."""
         n = self.rows.n_features
@@ -163,6 +197,12 @@ cdef class DistinctFeatures:
         if self.rows.is_sparse:
             return self.bounds[i + 1] - self.bounds[i]
         return self.rows.n_features
+
+    cdef Py_ssize_t count_common(self, Py_ssize_t i) noexcept nogil:
+        """Return how many of them, the first ones, are common."""
+        if not self.rows.is_sparse:
+            return self.rows.n_features
+        return self.n_common[i]
 
     cdef const int* features(self, Py_ssize_t i) noexcept nogil:
         """Return the address of the distinct features of sequence i."""
@@ -213,15 +253,18 @@ cdef class DistinctFeatures:
 
     cdef void move_coef(
         self,
-        Py_ssize_t i, double step,
+        Py_ssize_t i, double step_common, double step_others,
         const double* feature_sums,             # in, (count(i), K)
         Py_ssize_t n_labels,
         double* coef,                           # in, out, (d, K)
     ) noexcept nogil:
         """Add coef[distinct_r] += step feature_sums[r]."""
+        cdef Py_ssize_t n_common = self.count_common(i)
         if not self.rows.is_sparse:
-            axpy(step, feature_sums, coef, self.rows.n_features * n_labels)
+            axpy(step_common, feature_sums, coef, n_common * n_labels)
             return
+        move_rows(step_common, feature_sums, self.features(i), n_common, coef, n_labels)
         move_rows(
-            step, feature_sums, self.features(i), self.count(i), coef, n_labels
+            step_others, feature_sums + n_common * n_labels,
+            self.features(i) + n_common, self.count(i) - n_common, coef, n_labels,
         )

@@ -133,7 +133,7 @@ cdef class OEGKernel(DualVisitor):
                 return False
             if change >= -ROUNDING * (1.0 + fabs(self.entropy[i])):
                 self.keep(i, first, length)
-                self.move_weights(i, -self.damped_scale(i))
+                self.move_weights(i, -self.scale[i])
                 break
             if halving < self.max_halvings:
                 step *= 0.5
@@ -195,7 +195,7 @@ cdef class OEGKernel(DualVisitor):
         self.sums.set(i, first, length, &self.node_change[0])
         return (
             self.new_entropy - self.entropy[i] + linear
-            - 0.5 * self.damped_scale(i) * self.sums.squared_norm()
+            - 0.5 * self.scale[i] * self.sums.squared_norm()
         )
 
     cdef void keep(

@@ -137,14 +137,14 @@ cdef class SDCAKernel(DualVisitor):
             gap = divergence(&segment, 0.0)
         self.record_gap(i, max(gap, 0.0))
         self.sums.set(i, first, length, &self.node_direction[0])
-        segment.quadratic = self.damped_scale(i) * self.sums.squared_norm()
+        segment.quadratic = self.scale[i] * self.sums.squared_norm()
         step = self.search(i, &segment)
         if step != step:
             return False
         self.steps[i] = step
         step = self.find_move(i, &segment, step)
         self.take_move(i, length, step)
-        self.move_weights(i, -self.damped_scale(i) * step)
+        self.move_weights(i, -self.scale[i] * step)
         return True
 
     cdef double ask_oracle(self, Py_ssize_t first, Py_ssize_t length) noexcept nogil:

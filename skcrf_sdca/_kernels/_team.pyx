@@ -7,16 +7,18 @@ of the others when the copies are joined. Then the dual has not fallen if
 
     damping >= ||sum_p change_p||^2 / sum_p ||change_p||^2,
 
-which is at most the number of members; [Ma15] takes that. Changes of sparse features
-are nearly orthogonal, so that little more than 1 is enough: the ratio is measured
-whenever all rows have been joined, and the damping is a little more than it was.
+which is at most the number of members; [Ma15] takes that. Changes of rare features are
+nearly orthogonal, so that little more than 1 is enough, and those of what all sequences
+have in common are more alike. So the two are damped each by a little more than the
+ratio measured when they were joined, the common ones after every round.
 
 What a member does depends on numbers alone, not on who is faster: the bits of a run
 depend on the number of members and on nothing else.
 """
 
-from ._copies cimport Copies
+from ._copies cimport Copies, Squares
 from ._visits cimport DualVisitor, Plan, not_finite, plan_of
+from ._weights cimport Damping
 
 import numpy as np
 
@@ -29,6 +31,16 @@ cdef extern from "barrier.h":
     void skcrf_give_up(skcrf_barrier*) noexcept nogil
 
 
+# How far a member is with its visits.
+cdef struct Member:
+    Plan plan
+    Py_ssize_t n_rounds
+    Damping damping
+    Squares common      # remembered
+    bint all_rows       # whether all rows are joined in this round
+    bint done
+
+
 cdef class Rounds:
     """The rounds of a team, in each of which every member visits some sequences.
 
@@ -39,34 +51,42 @@ cdef class Rounds:
         Edge marginals that a member makes in a round, T K^2 for a sequence of T.
     join_all : int
         Rounds after which all rows are joined, not only the common ones.
-    margin, decay : float
-        The damping is margin times the ratio last measured, and not less than decay
-        times what it was.
+    margin : float
+        By what a damping is more than the ratio measured.
+    memory : float in [0, 1)
+        Of the ratio of what is common: the share of the squares that is kept from one
+        round to the next.
 
-    Attributes
-    ----------
-    damping : float
     """
 
-    cdef readonly double damping
+    cdef Damping dampings
     cdef Copies copies
     cdef skcrf_barrier barrier
     cdef Py_ssize_t work
     cdef Py_ssize_t join_all
     cdef double margin
-    cdef double decay
-    cdef double[:, ::1] squares         # (n_members, 2) of what a part has joined last
+    cdef double memory
+    cdef double[:, ::1] squares         # (2 n_members, 2), as the next two see it
+    cdef Squares* common                # (n_members,) of what a part has joined last
+    cdef Squares* others
     cdef Py_ssize_t[::1] n_left         # (n_members,) visits to be made
 
     def __init__(
-        self, copies, *, Py_ssize_t work, Py_ssize_t join_all, double margin,
-        double decay,
+        self, Copies copies, *, Py_ssize_t work, Py_ssize_t join_all, double margin,
+        double memory,
     ):
         self.copies, self.work, self.join_all = copies, work, join_all
-        self.margin, self.decay = margin, decay
-        self.damping = copies.n_members
-        self.squares = np.zeros((copies.n_members, 2))
+        self.margin, self.memory = margin, memory
+        self.dampings.common = self.dampings.others = copies.n_members
+        self.squares = np.zeros((2 * copies.n_members, 2))
+        self.common = <Squares*> &self.squares[0, 0]
+        self.others = self.common + copies.n_members
         self.n_left = np.zeros(copies.n_members, dtype=np.intp)
+
+    @property
+    def damping(self):
+        """Those of the next run: a dict with keys "common" and "others"."""
+        return self.dampings
 
     def begin(self):
         """Make ready for as many calls of `run` as there are members."""
@@ -83,7 +103,6 @@ cdef class Rounds:
         DualVisitor visitor,
         const double[:, ::1] uniforms,          # in, (n_visits, 2), or None
         const Py_ssize_t[::1] order,            # in, (n_visits,), or None
-        Py_ssize_t n_visits,
     ):
         """Make the visits of one member, while other threads make those of the others.
 
@@ -92,47 +111,104 @@ cdef class Rounds:
         ValueError
             If a number is not finite: the others stop too.
         """
-        cdef Plan plan = plan_of(uniforms, order, n_visits)
-        cdef bint sane
-        self.copies.start(member)
+        cdef Member own = self.enter(member, uniforms, order)
+        cdef bint sane = True
         with nogil:
-            self.copies.forget(member)
-            self.n_left[member] = n_visits
-            sane = self.make_rounds(member, visitor, &plan)
+            while not own.done:
+                sane = self.visit(&own, member, visitor)
+                if not sane or not skcrf_wait(&self.barrier):
+                    break
+                self.join(&own, member)
+                if not skcrf_wait(&self.barrier):
+                    break
+                self.settle(&own, member)
         if not sane:
             self.give_up()
-            raise not_finite(plan.sequence)
+            raise not_finite(own.plan.sequence)
+        if own.done:
+            self.leave(&own, member)
 
-    cdef bint make_rounds(
-        self, Py_ssize_t member, DualVisitor visitor, Plan* plan
-    ) noexcept nogil:
-        """Make rounds until all visits are made; return False if one went wrong."""
-        cdef Py_ssize_t p, n_rounds = 0
-        cdef double joint = 0.0, apart = 0.0, damping = self.damping
-        cdef bint all_rows, last = False
-        while not last:
-            visitor.damping = damping
-            if not visitor.visit_some(plan, self.work):
-                return False
-            self.n_left[member] = plan.n_visits - plan.next
-            if not skcrf_wait(&self.barrier):
-                return True
-            n_rounds += 1
-            last = self.all_done()
-            all_rows = last or n_rounds % self.join_all == 0
-            self.copies.join(member, damping, all_rows, &self.squares[member, 0])
-            if not skcrf_wait(&self.barrier):
-                return True
-            for p in range(self.copies.n_members):
-                joint += self.squares[p, 0]
-                apart += self.squares[p, 1]
-            if all_rows:
-                self.copies.forget(member)
-                damping = self.next_damping(damping, joint, apart)
-                joint = apart = 0.0
+    def run_in_turn(self, list visitors, list uniforms):
+        """Make the visits of all members in one thread: the bits are the same.
+
+        Parameters
+        ----------
+        visitors : list of DualVisitor
+        uniforms : list of ndarrays of shape (n_visits, 2)
+            Of each member.
+        """
+        cdef Py_ssize_t p, n = self.copies.n_members
+        cdef unsigned char[::1] memory = np.empty(n * sizeof(Member), dtype=np.uint8)
+        cdef Member* members = <Member*> &memory[0]
+        for p in range(n):
+            members[p] = self.enter(p, uniforms[p], None)
+        while not members[0].done:
+            for p in range(n):
+                if not self.visit(&members[p], p, visitors[p]):
+                    raise not_finite(members[p].plan.sequence)
+            for p in range(n):
+                self.join(&members[p], p)
+            for p in range(n):
+                self.settle(&members[p], p)
+        self.leave(&members[0], 0)
+
+    cdef Member enter(
+        self, Py_ssize_t member, const double[:, ::1] uniforms,
+        const Py_ssize_t[::1] order,
+    ):
+        """Return a member at the start of its visits, with its copy made anew."""
+        cdef Member own
+        own.plan = plan_of(
+            uniforms, order, uniforms.shape[0] if order is None else order.shape[0]
+        )
+        own.n_rounds, own.done = 0, False
+        own.damping, own.common = self.dampings, Squares(0.0, 0.0)
+        self.copies.start(member)
+        self.copies.forget(member)
+        return own
+
+    cdef void leave(self, Member* own, Py_ssize_t member):
+        """Keep the dampings for the next run: those of all members are the same."""
         if member == 0:
-            self.damping = damping
-        return True
+            self.dampings = own.damping
+
+    cdef bint visit(
+        self, Member* own, Py_ssize_t member, DualVisitor visitor
+    ) noexcept nogil:
+        """Make the visits of a round; return False if a number is not finite."""
+        cdef bint sane
+        visitor.sums.damping = own.damping
+        sane = visitor.visit_some(&own.plan, self.work)
+        self.n_left[member] = own.plan.n_visits - own.plan.next
+        return sane
+
+    cdef void join(self, Member* own, Py_ssize_t member) noexcept nogil:
+        """Join a part, when all have made their visits."""
+        own.n_rounds += 1
+        own.done = self.all_done()
+        own.all_rows = own.done or own.n_rounds % self.join_all == 0
+        self.common[member] = self.copies.join_common(member, own.damping.common)
+        if own.all_rows:
+            self.others[member] = self.copies.join_others(member, own.damping.others)
+
+    cdef void settle(self, Member* own, Py_ssize_t member) noexcept nogil:
+        """Take the dampings that squares ask for, when all parts have been joined."""
+        cdef Squares others = Squares(0.0, 0.0)
+        own.common.joint *= self.memory
+        own.common.apart *= self.memory
+        self.add(&own.common, self.common)
+        own.damping.common = self.damping_for(&own.common)
+        if own.all_rows:
+            self.copies.forget(member)
+            self.add(&others, self.others)
+            own.damping.others = self.damping_for(&others)
+
+    cdef void add(self, Squares* total, const Squares* parts) noexcept nogil:
+        """Add the squares of all parts, in their order."""
+        cdef Py_ssize_t p
+        for p in range(self.copies.n_members):
+            total.joint += parts[p].joint
+            total.apart += parts[p].apart
 
     cdef bint all_done(self) noexcept nogil:
         """Return whether no visit is left to any member."""
@@ -142,10 +218,9 @@ cdef class Rounds:
                 return False
         return True
 
-    cdef double next_damping(
-        self, double damping, double joint, double apart
-    ) noexcept nogil:
-        """Return the damping of the rounds to come, from squares measured."""
-        cdef double ratio = joint / apart if apart > 0.0 else 1.0
-        damping = max(1.0, self.decay * damping, self.margin * ratio)
-        return min(damping, <double> self.copies.n_members)
+    cdef double damping_for(self, const Squares* squares) noexcept nogil:
+        """Return the damping that squares as measured ask for."""
+        cdef double ratio = 1.0
+        if squares.apart > 0.0:
+            ratio = squares.joint / squares.apart
+        return min(max(1.0, self.margin * ratio), <double> self.copies.n_members)

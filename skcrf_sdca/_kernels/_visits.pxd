@@ -37,11 +37,9 @@ cdef class Visitor:
 
 
 cdef class DualVisitor(Visitor):
-    cdef public double damping
     cdef double[::1] gaps
     cdef Copies copies
     cdef Py_ssize_t member
 
-    cdef double damped_scale(self, Py_ssize_t i) noexcept nogil
     cdef void move_weights(self, Py_ssize_t i, double step) noexcept nogil
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil

@@ -132,18 +132,11 @@ cdef class DualVisitor(Visitor):
         As for `Visitor`; the sampler may be that of a share.
     gaps : ndarray of shape (n,)
         The gap of each sequence when last visited: changed in place.
-
-    Attributes
-    ----------
-    damping : float
-        sigma': by how much the own changes of the weights count more than they are,
-        for the changes of others that are not seen; 1 for a visitor alone.
     """
 
     def __init__(self, features, weights, offsets, scale, gaps, sampler):
         super().__init__(features, weights, offsets, scale, sampler)
         self.gaps = gaps
-        self.damping = 1.0
 
     def share(self, Copies copies, Py_ssize_t member, Py_ssize_t begin):
         """Visit the sequences from begin on, as many as the sampler's, with a copy.
@@ -158,10 +151,6 @@ cdef class DualVisitor(Visitor):
         """
         self.copies, self.member, self.begin = copies, member, begin
 
-    cdef double damped_scale(self, Py_ssize_t i) noexcept nogil:
-        """Return by what the features of a change of mu_i enter the own weights."""
-        return self.damping * self.scale[i]
-
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:
         """Take note of a new gap of sequence i."""
         self.gaps[i] = gap
@@ -169,9 +158,11 @@ cdef class DualVisitor(Visitor):
 
     cdef void move_weights(self, Py_ssize_t i, double step) noexcept nogil:
         """Add step times the features of the change of sequence i to the weights."""
+        cdef Py_ssize_t n_common
         self.sums.add_to_weights(step)
         if self.copies is not None:
+            n_common = self.sums.features.count_common(i)
             self.copies.note(
-                self.member, self.sums.features.features(i),
-                self.sums.features.count(i),
+                self.member, self.sums.features.features(i) + n_common,
+                self.sums.features.count(i) - n_common,
             )

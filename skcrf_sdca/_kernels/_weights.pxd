@@ -29,7 +29,15 @@ cdef class Weights:
         self, double shrink, Weights other, double gain) noexcept nogil
 
 
+# Factors of what sequences have in common, the common rows of coef and all that is not
+# coef, and of the other rows.
+cdef struct Damping:
+    double common
+    double others
+
+
 cdef class FeatureSums:
+    cdef Damping damping
     cdef Weights weights
     cdef DistinctFeatures features
     cdef Py_ssize_t i

@@ -199,6 +199,12 @@ cdef class FeatureSums:
     features : DistinctFeatures
     weights : Weights
         Those that `add_to_weights` moves.
+
+    Attributes
+    ----------
+    damping : Damping
+        By what a change of the weights, and its square, count more than they are. 1 but
+        for a member of a team: see _team.pyx.
     """
 
     def __cinit__(self, DistinctFeatures features, Weights weights):
@@ -208,6 +214,7 @@ cdef class FeatureSums:
         self.distinct = np.empty(max(features.max_count, 1) * n_labels)
         self.node = np.empty(n_labels)
         self.edge = np.empty(n_labels * n_labels)
+        self.damping.common = self.damping.others = 1.0
 
     cdef void set(
         self,
@@ -225,16 +232,19 @@ cdef class FeatureSums:
         )
 
     cdef double squared_norm(self) noexcept nogil:
-        """Return the squared norm over all blocks of weights."""
+        """Return the squared norm over all blocks of weights, damped."""
         cdef Py_ssize_t n = self.weights.n_labels
+        cdef Py_ssize_t n_common = self.features.count_common(self.i) * n
         cdef Py_ssize_t n_distinct = self.features.count(self.i) * n
-        cdef double norm = dot(&self.distinct[0], &self.distinct[0], n_distinct)
+        cdef double norm = dot(&self.distinct[0], &self.distinct[0], n_common)
         norm += dot(&self.node[0], &self.node[0], n)
         if self.weights.boundaries:
             norm += dot(self.first_node, self.first_node, n)
             norm += dot(self.last_node, self.last_node, n)
             norm += dot(&self.edge[0], &self.edge[0], n * n)
-        return norm
+        return self.damping.common * norm + self.damping.others * dot(
+            &self.distinct[n_common], &self.distinct[n_common], n_distinct - n_common
+        )
 
     cdef void score_nodes(
         self, Py_ssize_t length,
@@ -253,11 +263,13 @@ cdef class FeatureSums:
         )
 
     cdef void add_to_weights(self, double step) noexcept nogil:
-        """Add step times the features to every block of weights."""
+        """Add step times the features, damped, to every block of weights."""
         self.features.move_coef(
-            self.i, step, &self.distinct[0], self.weights.n_labels,
+            self.i, step * self.damping.common, step * self.damping.others,
+            &self.distinct[0], self.weights.n_labels,
             <double*> self.weights.coef_pointer(),
         )
         self.weights.add_to_blocks(
-            step, self.first_node, self.last_node, &self.node[0], &self.edge[0]
+            step * self.damping.common, self.first_node, self.last_node,
+            &self.node[0], &self.edge[0],
         )

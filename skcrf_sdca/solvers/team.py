@@ -27,7 +27,7 @@ MIN_SHARE = 64
 
 # See `Rounds`.
 MARGIN = 1.1
-DECAY = 0.95
+MEMORY = 0.95
 
 
 def make_visitors(problem, model, scheme, mix, new_visitor):
@@ -64,6 +64,7 @@ def make_visitors(problem, model, scheme, mix, new_visitor):
     )
     n_with = features.n_sequences_with(problem.n_sequences)
     common = n_with * VISITS >= COMMON * problem.n_sequences
+    features.put_common_first(common.view(np.uint8))
     copies = Copies(model.w, model.n_labels, common, n_members)
     bounds = equal_shares(problem.offsets, n_members)
     visitors = []
@@ -79,7 +80,7 @@ def make_visitors(problem, model, scheme, mix, new_visitor):
         work=n_visits * max(mean_work, 1),
         join_all=JOIN_ALL,
         margin=MARGIN,
-        decay=DECAY,
+        memory=MEMORY,
     )
     return visitors, Team(visitors, bounds, rounds)
 
@@ -150,20 +151,18 @@ class Team:
         member = np.searchsorted(self.bounds, order, side="right") - 1
         self._run([(None, order[member == p]) for p in range(len(self.visitors))])
 
+    def epoch_in_turn(self, uniforms):
+        """Make an epoch in one thread: slower, with the same bits."""
+        shares = [uniforms[b:e] for b, e in pairwise(self.bounds)]
+        self.rounds.run_in_turn(self.visitors, shares)
+
     def _run(self, visits):
         """Let each member make its visits, uniform numbers or an order."""
         self.rounds.begin()
         with ThreadPoolExecutor(len(self.visitors)) as threads:
             try:
                 calls = [
-                    threads.submit(
-                        self.rounds.run,
-                        member,
-                        visitor,
-                        uniforms,
-                        order,
-                        len(uniforms if order is None else order),
-                    )
+                    threads.submit(self.rounds.run, member, visitor, uniforms, order)
                     for member, (visitor, (uniforms, order)) in enumerate(
                         zip(self.visitors, visits, strict=True)
                     )
