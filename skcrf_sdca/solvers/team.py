@@ -19,7 +19,7 @@ from skcrf_sdca._memory import check_fits
 # more of them take more epochs, fewer leave the members waiting for each other. All
 # weights are joined after so many rounds.
 VISITS = 16
-JOIN_ALL = 256
+JOIN_ALL = 96
 # Common is a feature that so many visits of a round have, on average.
 COMMON = 2.0
 # A member with fewer sequences would wait for the others most of the time.
