@@ -248,6 +248,13 @@ def test_ranges_cover_all_chains_once(n, seed):
     assert covered == list(range(n))
 
 
+@pytest.mark.parametrize("n_positions", [2**20, 2**24])
+def test_ranges_of_many_positions_are_more_and_not_longer(n_positions):
+    bounds = np.array(ranges(np.arange(0, n_positions + 1, 2**5)))
+    sizes = 2**5 * np.diff(bounds)
+    assert np.all(np.abs(sizes - 2**16) <= 2**5)
+
+
 @pytest.mark.usefixtures("many_ranges")
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
 def test_results_of_ranges_come_in_order_and_few_are_held(n_jobs):

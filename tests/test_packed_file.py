@@ -1,11 +1,13 @@
 """Packed sequences in files: what comes back, what is refused, what a fit does."""
 
+import doctest
 import json
 import mmap
 import os
 import struct
 import tracemalloc
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -329,6 +331,15 @@ def test_neither_opening_nor_a_fit_copies_a_mapped_file(tmp_path, density):
     run("r")
     assert peak_of(lambda: run("r")) < size / 4
     assert peak_of(lambda: run(None)) > size
+
+
+def test_the_page_on_performance():
+    page = Path(__file__).parents[1] / "docs" / "performance.rst"
+    if not page.exists():
+        pytest.skip("the tests are not in a checkout")
+    failed, tried = doctest.testfile(str(page), module_relative=False)
+    assert not failed
+    assert tried > 10
 
 
 # Labels of all positions in one array -------------------------------------------------
