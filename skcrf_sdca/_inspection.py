@@ -301,9 +301,10 @@ class InspectionMixin(FittedAttributes):
 
     def _state_weights(self):
         """Return the weights of all features, (n_features_in_ + 3, n_labels)."""
-        stack = sp.vstack if sp.issparse(self.coef_) else np.vstack
-        others = np.vstack([self.intercept_, self.start_, self.end_])
-        return stack([self.coef_.T, others])
+        blocks = [self.coef_.T, np.vstack([self.intercept_, self.start_, self.end_])]
+        if sp.issparse(self.coef_):
+            return sp.vstack(blocks, format="csr")
+        return np.vstack(blocks)
 
     def _one_sequence(self, sequence):
         """Return a sequence packed, or all rows of a table."""

@@ -494,7 +494,8 @@ def load_pickle(path):
     return pickle.loads(path.with_suffix(".pickle").read_bytes())
 
 
-@pytest.mark.filterwarnings("ignore::skcrf_sdca.persistence.InconsistentVersionWarning")
+# Ours, and that of scikit-learn for its own pipeline.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
 @pytest.mark.parametrize("load", [load_model, load_pickle], ids=["zip", "pickle"])
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda p: f"{p.parent.name}-{p.stem}")
 def test_files_of_every_release_still_load(path, load):

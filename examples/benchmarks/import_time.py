@@ -1,0 +1,46 @@
+"""Time of ``import skcrf_sdca`` beside that of ``import sklearn.linear_model``.
+
+Each import is in a fresh process, and the two take turns. Printed are the medians, in
+seconds of the processor, without those that Python takes to start, and their ratio:
+owed is less than 1.5.
+
+    python examples/benchmarks/import_time.py [--rounds 15]
+"""
+
+import argparse
+import statistics
+import subprocess
+import sys
+
+MODULES = ("sklearn.linear_model", "skcrf_sdca")
+# The clock of the processor: what else runs on the machine does not count.
+SCRIPT = """
+import time
+begin = time.process_time()
+import {module}
+print(time.process_time() - begin)
+"""
+
+
+def seconds(module):
+    command = [sys.executable, "-c", SCRIPT.format(module=module)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=15)
+    rounds = parser.parse_args().rounds
+    # The first reads the files from disk.
+    for module in MODULES:
+        seconds(module)
+    taken = [[seconds(module) for module in MODULES] for _ in range(rounds)]
+    medians = [statistics.median(column) for column in zip(*taken, strict=True)]
+    for module, median in zip(MODULES, medians, strict=True):
+        print(f"{module:22} {median:.3f} s")
+    print(f"{'ratio':22} {medians[1] / medians[0]:.2f}")
+
+
+if __name__ == "__main__":
+    main()
