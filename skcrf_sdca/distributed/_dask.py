@@ -1,0 +1,251 @@
+"""Partitions on the workers of a Dask cluster: where they are, and what if one is lost.
+
+Each worker process holds its partitions, outside of what Dask manages; every call is a
+task that must run there. Where a worker dies, its partitions are loaded again on
+another one, told again all that lasts, and asked again.
+"""
+
+import logging
+from collections import Counter, defaultdict
+from uuid import uuid4
+
+import numpy as np
+from dask.distributed import Future, KilledWorker, wait
+from dask.distributed import TimeoutError as DaskTimeoutError
+from distributed.comm import CommClosedError
+
+from skcrf_sdca.distributed._method import Cluster
+from skcrf_sdca.distributed._partition import Partition
+
+_LOG = logging.getLogger("skcrf_sdca.distributed")
+
+# Losses of one partition in a row, after which its data is to blame.
+MOST_LOSSES = 3
+# Seconds between two looks at whether a worker that is waited for is alive; for a
+# scheduler to answer; for an answer to be transferred.
+POLL, PATIENCE, TRANSFER = 1.0, 30.0, 600.0
+
+_LOST = object()
+# On a worker: {(fit, number): Partition}.
+_HELD = {}
+
+
+def _load(fit, number, source):
+    """Hold a new partition on this worker."""
+    _HELD[fit, number] = Partition(number, source)
+
+
+def _ask(fit, number, method, arguments):
+    """Return the answer of a partition that this worker holds."""
+    return _HELD[fit, number].ask(method, *arguments)
+
+
+def _release(fit):
+    """Let go of the partitions of a fit on this worker."""
+    for key in [key for key in _HELD if key[0] == fit]:
+        del _HELD[key]
+
+
+class DaskCluster(Cluster):
+    """Partitions on the workers of a client.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client
+    partitions : list or dask.bag.Bag
+        Sources as `Partition` takes them; in their place futures or delayed values.
+
+    Raises
+    ------
+    TypeError
+        If partitions are neither, or the client is asynchronous.
+    ConnectionError
+        If the scheduler cannot be reached, or has no worker.
+    """
+
+    def __init__(self, client, partitions):
+        if client.asynchronous:
+            raise TypeError("client must not be asynchronous: fit waits for answers")
+        if hasattr(partitions, "to_delayed"):
+            partitions = partitions.to_delayed()
+        if not isinstance(partitions, (list, tuple)):
+            raise TypeError(
+                "partitions must be a list or a dask Bag, got "
+                f"{type(partitions).__name__}"
+            )
+        self.client = client
+        self._fit = uuid4().hex
+        self._sources = dict(enumerate(partitions))
+        # Calls to repeat on a partition that is loaded again: [(method, arguments)].
+        self._lasting = defaultdict(list)
+        workers = self._workers()
+        self._home = {
+            number: self._first_home(source, workers[number % len(workers)])
+            for number, source in self._sources.items()
+        }
+        loads = {number: self._submit_load(number) for number in self._sources}
+        for number, future in loads.items():
+            if self._wait(number, future) is _LOST:
+                self._reload(number)
+
+    @property
+    def n_partitions(self):
+        """Number of partitions."""
+        return len(self._sources)
+
+    def map(self, method, arguments, *, lasting=False):
+        """Yield the answers of all partitions to one call, in their order."""
+        calls = dict(zip(self._sources, arguments, strict=True))
+        futures = self._submit(method, calls)
+        for number, own in calls.items():
+            answer = self._wait(number, futures.pop(number))
+            losses = 0
+            while answer is _LOST:
+                losses += 1
+                self._reload(number, losses)
+                answer = self._wait(number, self._submit(method, {number: own})[number])
+            if lasting:
+                self._lasting[number].append((method, own))
+            yield answer
+
+    def keep(self, chosen):
+        """Forget the partitions of which ``chosen``, one bool each, is False."""
+        pairs = zip(list(self._sources), chosen, strict=True)
+        for number in [number for number, keep in pairs if not keep]:
+            del self._sources[number]
+
+    def close(self):
+        """Let the workers forget the partitions; those that are gone do not matter."""
+        if self.client.status == "running":
+            self.client.run(_release, self._fit, on_error="ignore")
+
+    def _workers(self):
+        """Return the addresses of the workers; ConnectionError if there is none."""
+        client = self.client
+        try:
+            # Not from what the client remembers.
+            found = client.sync(client.scheduler.ncores, callback_timeout=PATIENCE)
+        except Exception as error:
+            raise ConnectionError(
+                "the Dask scheduler is gone or does not answer; start a cluster and "
+                "fit again, with resume=True if there is a checkpoint"
+            ) from error
+        if not found:
+            raise ConnectionError(
+                "the Dask cluster has no workers; start some and fit again, with "
+                "resume=True if there is a checkpoint"
+            )
+        return sorted(found)
+
+    def _first_home(self, source, otherwise):
+        """Return a worker that has the source, if one has."""
+        if not isinstance(source, Future):
+            return otherwise
+        wait(source)
+        holders = [a for held in self.client.who_has(source).values() for a in held]
+        return otherwise if otherwise in holders or not holders else holders[0]
+
+    def _submit_load(self, number):
+        source, home = self._sources[number], self._home[number]
+        if hasattr(source, "__dask_graph__"):
+            # Held by the cluster only until it has been read.
+            source = self.client.compute(source, workers=[home])
+        return self._pinned(_load, number, source)
+
+    def _pinned(self, function, number, *arguments):
+        return self.client.submit(
+            function,
+            self._fit,
+            number,
+            *arguments,
+            workers=[self._home[number]],
+            allow_other_workers=False,
+            pure=False,
+        )
+
+    def _submit(self, method, calls):
+        """Return the futures of calls, {number: future}."""
+        return {
+            number: self._pinned(_ask, number, method, own)
+            for number, own in self._scattered(calls).items()
+        }
+
+    def _scattered(self, calls):
+        """Return calls whose arrays are on their workers, which Dask does best so."""
+        arrays = defaultdict(list)
+        for number, own in calls.items():
+            if any(isinstance(argument, np.ndarray) for argument in own):
+                arrays[self._home[number]].append(number)
+        alive = set(self._workers()) if arrays else ()
+        sent = {}
+        for home, numbers in arrays.items():
+            if home in alive:
+                rows = [calls[number][0] for number in numbers]
+                futures = self.client.scatter(rows, workers=[home], hash=False)
+                sent.update(zip(numbers, futures, strict=True))
+        return {
+            number: (sent[number], *own[1:]) if number in sent else own
+            for number, own in calls.items()
+        }
+
+    def _wait(self, number, future):
+        """Return the result of a future, or _LOST if its worker is gone."""
+        while True:
+            try:
+                wait(future, timeout=POLL)
+            except DaskTimeoutError:
+                if self._home[number] in self._workers():
+                    continue
+                return _LOST
+            if future.status == "error":
+                error = future.exception()
+                if isinstance(error, (KilledWorker, CommClosedError)):
+                    return _LOST
+                if isinstance(error, KeyError) and (self._fit, number) in error.args:
+                    # Started anew under the address of one that died.
+                    return _LOST
+                raise error
+            if future.status == "finished":
+                try:
+                    return future.result(timeout=TRANSFER)
+                except (DaskTimeoutError, CommClosedError):
+                    return _LOST
+            return _LOST
+
+    def _reload(self, number, losses=1):
+        """Load a partition again, on the worker that has the fewest."""
+        while True:
+            if losses > MOST_LOSSES:
+                raise ConnectionError(
+                    f"partition {number} was lost {losses} times in a row, with the "
+                    "worker that held it: has it the memory? Take smaller partitions"
+                )
+            lost, workers = self._home[number], self._workers()
+            held = Counter(self._home[other] for other in self._sources)
+            # Not the same one again, where there is another.
+            self._home[number] = min(workers, key=lambda a: (a == lost, held[a], a))
+            _LOG.warning(
+                "partition %d is lost with worker %s; loading it again on %s",
+                number,
+                lost,
+                self._home[number],
+            )
+            if self._repeat(number):
+                return
+            losses += 1
+
+    def _repeat(self, number):
+        """Load a partition and make its lasting calls; return whether all went well."""
+        source = self._sources[number]
+        if isinstance(source, Future) and source.status in ("cancelled", "lost"):
+            raise ConnectionError(
+                f"the data of partition {number} is lost with its worker; give a "
+                "function or a delayed value that can read it again"
+            )
+        if self._wait(number, self._submit_load(number)) is _LOST:
+            return False
+        for method, own in self._lasting[number]:
+            future = self._pinned(_ask, number, method, own)
+            if self._wait(number, future) is _LOST:
+                return False
+        return True
