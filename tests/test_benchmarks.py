@@ -19,6 +19,7 @@ SCRIPTS = {
     "line_search": ("d.png", ["d.png"]),
     "memory_table": ("memory.csv", ["memory.csv", "tasks.csv"]),
     "oeg_sampling": ("e.csv", ["e.csv"]),
+    "partitions": ("i.png", ["i.png"]),
     "sampling_mix": ("f.png", ["f.png"]),
     "sampling_schemes": ("g.png", ["g.png"]),
     "scaling": ("h.png", ["h.png"]),

@@ -25,6 +25,9 @@ MOST_LOSSES = 3
 # scheduler to answer; for an answer to be transferred.
 POLL, PATIENCE, TRANSFER = 1.0, 30.0, 600.0
 
+# What a transfer to a worker raises that has just died; CommClosedError is an OSError.
+_GONE = (OSError, KeyError, DaskTimeoutError)
+
 _LOST = object()
 # On a worker: {(fit, number): Partition}.
 _HELD = {}
@@ -179,10 +182,15 @@ class DaskCluster(Cluster):
         alive = set(self._workers()) if arrays else ()
         sent = {}
         for home, numbers in arrays.items():
-            if home in alive:
-                rows = [calls[number][0] for number in numbers]
+            if home not in alive:
+                continue
+            rows = [calls[number][0] for number in numbers]
+            try:
                 futures = self.client.scatter(rows, workers=[home], hash=False)
-                sent.update(zip(numbers, futures, strict=True))
+            except _GONE:
+                # It has just died: waiting for the answers will tell.
+                continue
+            sent.update(zip(numbers, futures, strict=True))
         return {
             number: (sent[number], *own[1:]) if number in sent else own
             for number, own in calls.items()

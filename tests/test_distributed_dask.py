@@ -1,0 +1,141 @@
+"""Partitions on the workers of a Dask cluster, and what happens when one dies."""
+
+import os
+import signal
+from functools import partial
+
+import numpy as np
+import pytest
+
+from skcrf_sdca import LBFGSCRF
+from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.distributed import DistributedCRF
+
+distributed = pytest.importorskip("distributed")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def read(part, n_partitions):
+    """Return a partition of some chains, wherever this runs."""
+    X, y = make_chains(60, n_labels=3, n_features=8, random_state=0)
+    return X[part::n_partitions], y[part::n_partitions]
+
+
+def readers(n_partitions):
+    return [partial(read, part, n_partitions) for part in range(n_partitions)]
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Client of two processes."""
+    options = {"threads_per_worker": 1, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(n_workers=2, **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def serial():
+    return LBFGSCRF(tol=1e-10).fit(*read(0, 1))
+
+
+def assert_same_optimum(crf, serial):
+    optimum = serial.primal_objective_
+    assert crf.primal_objective_ == pytest.approx(optimum, rel=1e-6)
+    assert (crf.history_["dual"] <= optimum + 1e-9).all()
+    assert crf.duality_gap_ <= crf.gap_target_
+
+
+def test_reaches_the_serial_optimum(client, serial):
+    crf = DistributedCRF(method="lbfgs", tol=1e-8)
+    assert_same_optimum(crf.fit(readers(2), client=client), serial)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("method", ["lbfgs", "dual"])
+def test_the_bits_do_not_depend_on_where_partitions_are(client, method):
+    crf = DistributedCRF(method=method, n_rounds=3, max_iter=5, random_state=0)
+    there = crf.fit(readers(3), client=client).coef_
+    np.testing.assert_array_equal(there, crf.fit(readers(3)).coef_)
+
+
+def test_bags_futures_and_delayed_values(client, serial):
+    dask = pytest.importorskip("dask")
+    bag = pytest.importorskip("dask.bag")
+    pairs = list(zip(*read(0, 1), strict=True))
+    forms = [
+        bag.from_sequence(pairs, npartitions=2),
+        client.scatter([read(0, 2), read(1, 2)]),
+        [dask.delayed(read)(part, 2) for part in range(2)],
+    ]
+    for partitions in forms:
+        crf = DistributedCRF(method="lbfgs", tol=1e-8)
+        crf.fit(partitions, client=client)
+        assert_same_optimum(crf, serial)
+
+
+def kill_a_worker_at(monkeypatch, client, method, call):
+    """Kill a worker that holds a partition, just before a call of a method."""
+    from skcrf_sdca.distributed._dask import DaskCluster
+
+    pids = client.run(os.getpid)
+    ask, calls = DaskCluster.map, []
+
+    def map(self, asked, arguments, *, lasting=False):
+        calls.append(asked)
+        if asked == method and calls.count(method) == call:
+            os.kill(pids[self._home[0]], signal.SIGKILL)
+        return ask(self, asked, arguments, lasting=lasting)
+
+    monkeypatch.setattr(DaskCluster, "map", map)
+    return calls
+
+
+@pytest.mark.parametrize("method", ["expect", "visit"])
+def test_a_worker_that_dies_changes_nothing(
+    client, serial, monkeypatch, caplog, method
+):
+    calls = kill_a_worker_at(monkeypatch, client, method, 5)
+    name = "lbfgs" if method == "expect" else "dual"
+    crf = DistributedCRF(method=name, tol=1e-8, n_rounds=2, random_state=0)
+    crf.fit(readers(3), client=client)
+    assert calls.count(method) >= 5
+    assert "partition 0 is lost with worker" in caplog.text
+    assert_same_optimum(crf, serial)
+
+
+def no_file():
+    raise FileNotFoundError("part-7")
+
+
+def test_errors_of_readers_come_as_they_are(client):
+    with pytest.raises(FileNotFoundError, match="part-7"):
+        DistributedCRF().fit([no_file], client=client)
+
+
+def test_workers_keep_nothing(client):
+    DistributedCRF(tol=1e-2).fit(readers(3), client=client)
+
+    def held():
+        from skcrf_sdca.distributed._dask import _HELD
+
+        return len(_HELD)
+
+    assert set(client.run(held).values()) == {0}
+
+
+def test_a_scheduler_that_is_gone_is_an_error():
+    cluster = distributed.LocalCluster(
+        n_workers=1, processes=False, dashboard_address=":0"
+    )
+    client = distributed.Client(cluster)
+    cluster.close()
+    with pytest.raises(ConnectionError, match="scheduler is gone"):
+        DistributedCRF().fit(readers(2), client=client)
+    client.close()
