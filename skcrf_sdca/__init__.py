@@ -31,4 +31,15 @@ __all__ = [
     "__version__",
     "alpha_path",
     "cross_val_predict_proba",
+    "load_model",
+    "save_model",
 ]
+
+
+def __getattr__(name):
+    """Import what not every program needs when it is first asked for."""
+    if name in ("load_model", "save_model"):
+        from skcrf_sdca import persistence
+
+        return getattr(persistence, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

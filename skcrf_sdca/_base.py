@@ -102,7 +102,6 @@ class BaseCRF(
         ConvergenceWarning
             If the gap is above tol * P(0) after max_iter epochs.
         """
-        self._check_parameters()
         X = as_sequence_list(X)
         y = list(y) if isinstance(y, Iterator) else y
         training = training_data(self, X, y, sample_weight)
@@ -128,8 +127,8 @@ class BaseCRF(
         if self.warm_start:
             allowed = solver.problem.allowed
             fitted["_warm_state"] = {**solver.state(), "allowed": allowed}
-        self._forget_fit()
-        vars(self).update(fitted)
+        # At once: an interrupt finds the old fit or the new one.
+        self.__dict__ = {**self._without_fit(), **fitted}
         if complaint := loop.complaint():
             warnings.warn(complaint, ConvergenceWarning, stacklevel=_caller_level())
         context.call_on_fit_task_end(
@@ -137,16 +136,10 @@ class BaseCRF(
         )
         return self
 
-    def _check_parameters(self):
-        """Raise what `_parameter_constraints` cannot say."""
-        for name, value in self.get_params().items():
-            is_switch = "boolean" in self._parameter_constraints[name]
-            is_bool = isinstance(value, bool) and not is_switch
-            if is_bool or (isinstance(value, Real) and np.isinf(value)):
-                raise InvalidParameterError(
-                    f"The {name!r} parameter of {type(self).__name__} must be a finite "
-                    f"number. Got {value!r} instead."
-                )
+    def _validate_params(self):
+        """Raise InvalidParameterError; called by scikit-learn before `fit`."""
+        check_finite_numbers(self)
+        super()._validate_params()
 
     def _new_problem(self, training):
         return Problem(
@@ -166,19 +159,24 @@ class BaseCRF(
             2**32, size=4, dtype=np.uint32
         )
         state = getattr(self, "_warm_state", None) if self.warm_start else None
-        if state is not None and state["allowed"] != problem.allowed:
+        if state is not None and state.get("allowed") != problem.allowed:
             raise ValueError(
                 "warm_start=True needs the same allowed transitions as in the last "
                 "fit; set warm_start=False to fit with others"
             )
-        return self._solver(
-            problem, np.random.default_rng(seed), state=state, **options
-        )
+        rng = np.random.default_rng(seed)
+        try:
+            return self._solver(problem, rng, state=state, **options)
+        except KeyError as error:
+            raise ValueError(
+                "warm_start=True needs the state of a fit by the same estimator, with "
+                f"{error}; set warm_start=False"
+            ) from error
 
-    def _forget_fit(self):
-        """Drop the attributes of an earlier fit that this one may not set."""
-        for name in ("vectorizer_", "feature_names_in_", "_warm_state"):
-            vars(self).pop(name, None)
+    def _without_fit(self):
+        """Return the attributes but those of a fit that the next may not set."""
+        dropped = "vectorizer_", "feature_names_in_", "_warm_state"
+        return {k: v for k, v in vars(self).items() if k not in dropped}
 
     def __setstate__(self, state):
         """Take the attributes; ValueError if those of a fit do not agree."""
@@ -198,6 +196,36 @@ class BaseCRF(
         tags.input_tags.dict = True
         tags.input_tags.string = True
         return tags
+
+
+def check_finite_numbers(estimator):
+    """Raise InvalidParameterError for numbers that the constraints let through.
+
+    They take a bool for a number, and fail on numbers beyond those of NumPy.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        With ``_parameter_constraints``.
+    """
+    for name, value in estimator.get_params(deep=False).items():
+        constraints = estimator._parameter_constraints.get(name, ["boolean"])
+        is_switch = "boolean" in constraints or "verbose" in constraints
+        if not is_switch and isinstance(value, Real) and not _is_finite(value):
+            raise InvalidParameterError(
+                f"The {name!r} parameter of {type(estimator).__name__} must be a "
+                f"finite number. Got {value!r:.40} instead."
+            )
+
+
+def _is_finite(value):
+    """Return whether this is a number of Python or NumPy, but no infinity."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        return False
+    try:
+        return not np.isinf(float(value))
+    except OverflowError:
+        return False
 
 
 def _fitted_attributes(loop, w):

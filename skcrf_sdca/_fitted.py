@@ -1,8 +1,9 @@
 """Whether the attributes of a fitted estimator agree with each other.
 
 They come from files, and users may assign them. `check_fitted` and `check_vocabulary`
-look at everything, and end every load; `check_form` takes constant time, and comes
-before every call of a kernel, which would read beyond an array that is too short.
+look at everything, and end every load; `check_form` comes before every call of a
+kernel, which would read beyond an array that is too short. It takes constant time, but
+for sparse coefficients, whose indices scipy would follow anywhere.
 """
 
 from itertools import chain
@@ -11,6 +12,7 @@ from numbers import Integral
 import numpy as np
 import scipy.sparse as sp
 
+from skcrf_sdca.data import checked_sparse
 from skcrf_sdca.kinds import ARRAYS, DICTS, PACKED, STRINGS, TABLE
 
 # The axes of the weights: K labels, d features.
@@ -23,6 +25,8 @@ WEIGHTS = {
 }
 # Those that are -inf where a label or a transition is forbidden.
 MAY_FORBID = ("start_", "end_", "transition_")
+# So that the scores of paths of any length are finite. Digits are lost long before.
+LARGEST_SCORE = 1e100
 KINDS = (PACKED, DICTS, STRINGS, ARRAYS, TABLE)
 TABLES = ("numeric", "categorical", "vectors")
 
@@ -55,7 +59,7 @@ def check_form(estimator):
 
 
 def check_fitted(estimator):
-    """Raise ValueError if the fitted attributes do not agree, or are not finite.
+    """Raise ValueError if the fitted attributes do not agree, or hold wrong numbers.
 
     Parameters
     ----------
@@ -153,19 +157,22 @@ def _check_weight(name, weight, shape):
             f"{name} has shape {weight.shape} and dtype {weight.dtype}; with classes_ "
             f"and n_features_in_ as they are it must have {shape} and float64."
         )
-    if len(shape) == 1 and not weight.flags.c_contiguous:
+    if sparse:
+        checked_sparse(weight, name)
+    elif len(shape) == 1 and not weight.flags.c_contiguous:
         raise ValueError(f"{name} must be contiguous: assign a copy of it.")
 
 
 def _check_values(name, weight):
     if sp.issparse(weight):
-        weight.check_format(full_check=True)
         weight = weight.data
-    finite = np.isfinite(weight)
+    right = (-LARGEST_SCORE <= weight) & (weight <= LARGEST_SCORE)
     if name in MAY_FORBID:
-        finite |= weight == -np.inf
-    if not finite.all():
-        raise ValueError(f"{name} contains NaN or infinity.")
+        right |= weight == -np.inf
+    if not right.all():
+        raise ValueError(
+            f"{name} contains NaN, infinity, or a number beyond {LARGEST_SCORE:g}."
+        )
 
 
 def _check_features(estimator, kind):

@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 
 from skcrf_sdca._fitted import check_form
 from skcrf_sdca.constraints import Allowed, allowed_transitions, check_lengths
-from skcrf_sdca.data import PackedSequences
+from skcrf_sdca.data import PackedSequences, as_numbers
 from skcrf_sdca.features import SequenceVectorizer
 from skcrf_sdca.kinds import (
     DICTS,
@@ -34,6 +34,7 @@ from skcrf_sdca.labels import (
     encode_known_labels,
     encode_labels,
     encode_partial_labels,
+    flat_labels,
 )
 
 
@@ -88,7 +89,7 @@ def training_data(estimator, X, y, sample_weight):
     kind = input_kind(X)
     attributes = {"_input_kind": kind}
     if kind == TABLE:
-        rows, y = check_X_y(X, y, **_TABLE_FORM, estimator=estimator)
+        rows, y = _checked_table(check_X_y, X, y, estimator=estimator)
         data = _pack_table(rows)
         if (names := _get_feature_names(X)) is not None:
             attributes["feature_names_in_"] = names
@@ -128,7 +129,7 @@ def prediction_data(estimator, X):
     X = as_sequence_list(X)
     name, fitted_kind = type(estimator).__name__, estimator._input_kind
     if fitted_kind == TABLE:
-        return _pack_table(validate_data(estimator, X, **_TABLE_FORM, reset=False))
+        return _pack_table(_checked_table(validate_data, estimator, X, reset=False))
     kind = _kind_to_vectorize(estimator, X) or input_kind(X, default=fitted_kind)
     if kind == TABLE:
         raise ValueError(
@@ -219,6 +220,14 @@ def _kind_to_vectorize(estimator, X):
 _TABLE_FORM = {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
 
 
+def _checked_table(check, *arguments, **options):
+    """Return what a check of scikit-learn returns; it lets an overflow through."""
+    try:
+        return check(*arguments, **_TABLE_FORM, **options)
+    except OverflowError as error:
+        raise ValueError(f"X must hold numbers: {error}") from error
+
+
 def _pack_table(rows):
     """Return the rows as sequences of one position."""
     return PackedSequences(rows, np.arange(rows.shape[0] + 1))
@@ -228,6 +237,9 @@ def _encode(y, data, kind):
     """Return (classes, labels)."""
     if kind != TABLE:
         return encode_labels(y, data.lengths)
+    if y.dtype.kind == "O":
+        # NumPy would not say which one it cannot sort.
+        flat_labels([[label] for label in y], data.lengths)
     check_classification_targets(y)
     classes, labels = np.unique(y, return_inverse=True)
     return classes, labels.astype(np.int32)
@@ -236,8 +248,12 @@ def _encode(y, data, kind):
 def _checked_weight(sample_weight, data):
     if sample_weight is None:
         return None
+    weight = as_numbers(sample_weight, "sample_weight")
     weight = _check_sample_weight(
-        sample_weight, data, dtype=np.float64, ensure_non_negative=True
+        weight if weight.ndim else weight.item(),
+        data,
+        dtype=np.float64,
+        ensure_non_negative=True,
     )
     # Their sum and its inverse scale the problem.
     with np.errstate(over="ignore"):

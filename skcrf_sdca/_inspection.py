@@ -4,6 +4,7 @@ Owns the names of weights: those of features come from the vectorizer or the dat
 of the fit, or from the user; intercept, start and end are written as features are.
 """
 
+from collections.abc import Iterable
 from numbers import Integral
 from operator import index
 
@@ -12,11 +13,12 @@ import scipy.sparse as sp
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._fitted import check_form
 from skcrf_sdca._inputs import prediction_data
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.explanation import Explanation, Terms
-from skcrf_sdca.kinds import TABLE
-from skcrf_sdca.labels import encode_known_labels
+from skcrf_sdca.kinds import TABLE, described
+from skcrf_sdca.labels import encode_known_labels, label_codes
 from skcrf_sdca.model import dense_coef
 from skcrf_sdca.tables import Coded, Table
 
@@ -90,6 +92,7 @@ class InspectionMixin:
         NOUN        NOUN      -0.212
         """
         check_is_fitted(self)
+        check_form(self)
         labels = self._label_values()
         return _weight_table(self.transition_, label_from=labels, label_to=labels)
 
@@ -229,7 +232,7 @@ class InspectionMixin:
         if reference is not None:
             (reference,) = self._codes([reference], "reference")
         data = self._one_sequence(sequence)
-        t, length = index(position), data.n_positions
+        t, length = _as_index(position), data.n_positions
         if not -length <= t < length:
             raise IndexError(
                 f"position: {position} is not in the sequence of {length} items."
@@ -253,19 +256,19 @@ class InspectionMixin:
 
     def _codes(self, labels, name):
         """Return the numbers of labels that were seen in fit."""
-        known = {label: k for k, label in enumerate(self.classes_.tolist())}
-        labels = list(labels)
+        labels = _as_list(labels, name, "labels")
         if not labels:
             raise ValueError(f"{name} is empty; at least one label is needed.")
-        unknown = [label for label in labels if label not in known]
-        if unknown:
+        codes = label_codes(labels, self.classes_)
+        if (codes < 0).any():
+            unknown, known = labels[np.argmin(codes)], self.classes_.tolist()
             raise ValueError(
-                f"{name}: {unknown[0]!r} is not among the labels of fit, {list(known)}."
+                f"{name}: {unknown!r} is not among the labels of fit, {known}."
             )
-        return [known[label] for label in labels]
+        return codes.tolist()
 
     def _path_codes(self, path, length):
-        codes = encode_known_labels([path], [length], self.classes_)
+        codes = encode_known_labels([path], [length], self.classes_, name="path")
         if (codes < 0).any():
             t = int(np.argmin(codes))
             raise ValueError(f"path: the label {path[t]!r} was not seen in fit.")
@@ -274,12 +277,14 @@ class InspectionMixin:
     def _weight_names(self, feature_names):
         """Return the names of the rows of `_state_weights`."""
         check_is_fitted(self)
+        check_form(self)
         d = self.n_features_in_
         if feature_names is None and hasattr(self, "vectorizer_"):
             feature_names = self.vectorizer_.get_feature_names_out()
         elif feature_names is None:
             unnamed = [f"x{j}" for j in range(d)]
             feature_names = getattr(self, "feature_names_in_", unnamed)
+        feature_names = _as_list(feature_names, "feature_names", "names")
         if len(feature_names) != d:
             raise ValueError(
                 f"feature_names has {len(feature_names)} names, but "
@@ -333,6 +338,21 @@ class InspectionMixin:
         values = np.concatenate([x[active], np.ones(len(others))])
         used = scores.any(axis=1)
         return Terms(features[used].tolist(), values[used], scores[used])
+
+
+def _as_index(position):
+    try:
+        return index(position)
+    except TypeError as error:
+        raise TypeError(
+            f"position must be an integer, got {described(position)}."
+        ) from error
+
+
+def _as_list(values, name, what):
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be a list of {what}, got {described(values)}.")
+    return list(values)
 
 
 def _extremes(weights, n):

@@ -17,6 +17,8 @@ def ranges(offsets):
     """Return (begin, end) of consecutive chains with about equally many positions."""
     n = len(offsets) - 1
     n_ranges = min(max(int(offsets[-1]) // MIN_POSITIONS, 1), MAX_RANGES)
+    if n_ranges == 1:
+        return [(0, n)] if n > 0 else []
     targets = offsets[-1] * np.arange(1, n_ranges) // n_ranges
     cuts = np.concatenate([[0], np.searchsorted(offsets[1:], targets), [n]])
     return [(b, e) for b, e in zip(cuts[:-1], cuts[1:], strict=True) if b < e]
@@ -28,7 +30,10 @@ def each_range(function, offsets, n_jobs=None):
     With ``n_jobs`` threads some are computed ahead.
     """
     calls = ranges(offsets)
-    n_threads = min(effective_n_jobs(n_jobs), len(calls))
+    # joblib takes as long to answer as a short chain; 0 it refuses.
+    n_threads = 1
+    if len(calls) > 1 or n_jobs == 0:
+        n_threads = min(effective_n_jobs(n_jobs), len(calls))
     if n_threads <= 1:
         yield from (function(*bounds) for bounds in calls)
         return

@@ -15,6 +15,7 @@ from skcrf_sdca import oracle
 from skcrf_sdca._inputs import evaluation_labels, known_labels, prediction_data
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._kernels._weights import Weights
+from skcrf_sdca._memory import check_fits
 from skcrf_sdca._parallel import over_ranges
 from skcrf_sdca._span_inputs import LabelSpans, TypedSpans
 from skcrf_sdca.decoding import DECODERS, clamped, n_best, sample
@@ -62,7 +63,7 @@ class PredictionMixin:
         array([list(['I', 'I'])], dtype=object)
         """
         check_is_fitted(self)
-        if decoding not in DECODERS:
+        if not isinstance(decoding, str) or decoding not in DECODERS:
             raise ValueError(
                 f"decoding must be one of {sorted(DECODERS)}, got {decoding!r}."
             )
@@ -154,6 +155,8 @@ class PredictionMixin:
         ------
         ValueError
             If `n_draws` is not an integer of at least 1.
+        MemoryError
+            If so many draws clearly do not fit into memory.
 
         Examples
         --------
@@ -166,6 +169,12 @@ class PredictionMixin:
         _check_count("n_draws", n_draws)
         data = prediction_data(self, X)
         generator = check_random_state(random_state)
+        # The random numbers, and the labels: as numbers, and as pointers to the same.
+        check_fits(
+            24 * data.n_positions * n_draws,
+            f"{n_draws} draws of {data.n_positions} labels",
+            "draw fewer at a time (n_draws), or of fewer sequences",
+        )
         uniform = generator.random_sample((data.n_positions, n_draws))
 
         def draws(chains, begin, end):

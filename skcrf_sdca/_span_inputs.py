@@ -93,6 +93,7 @@ class TypedSpans:
     @staticmethod
     def parts(span):
         span_type, begin, end = span
+        hash(span_type)
         return index(begin), index(end), span_type
 
     def probabilities(self, chains, begin, end):

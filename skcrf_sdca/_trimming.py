@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._fitted import check_form
 from skcrf_sdca.constraints import OBSERVED, allowed_transitions
 from skcrf_sdca.model import dense_coef
 
@@ -33,6 +34,7 @@ class TrimmingMixin:
         (2, 2)
         """
         check_is_fitted(self)
+        check_form(self)
         self.coef_ = sp.csr_array(self.coef_)
         return self
 
@@ -44,6 +46,7 @@ class TrimmingMixin:
         self : object
         """
         check_is_fitted(self)
+        check_form(self)
         self.coef_ = dense_coef(self.coef_)
         return self
 
@@ -78,6 +81,7 @@ class TrimmingMixin:
         array(['w=the', 'w=cat'], dtype=object)
         """
         check_is_fitted(self)
+        check_form(self)
         check_scalar(threshold, "threshold", Real, min_val=0.0)
         if not np.isfinite(threshold):
             raise ValueError(f"threshold must be finite, got {threshold}.")
@@ -124,6 +128,7 @@ class TrimmingMixin:
         ['O']
         """
         check_is_fitted(self)
+        check_form(self)
         if isinstance(transitions, str) and transitions == OBSERVED:
             raise ValueError(
                 "transitions='observed' needs the labels of the training data: give it "

@@ -1,7 +1,9 @@
 """Watching a fit: the duality gap of every epoch, through `sklearn.callback`.
 
 Owns `DualityGapMonitor`, and the observers that tie the loop over epochs to what the
-user sees: scikit-learn's callback contexts, and the lines of ``verbose=1``.
+user sees: scikit-learn's callback contexts, and the lines of ``verbose=1``. Scores of
+every epoch are those of `sklearn.callback.ScoringMonitor`, given by name:
+``scoring={"accuracy": lambda crf, X, y: crf.score(X, y)}``.
 """
 
 from sklearn.callback import ScoringMonitor
@@ -9,6 +11,12 @@ from sklearn.callback import ScoringMonitor
 from skcrf_sdca.solvers.base import Observer
 
 EPOCH_TASK = "epoch"
+
+# It fails on scoring=None, and on functions that return a number, for every estimator.
+NAMED_SCORES = (
+    "ScoringMonitor of scikit-learn 1.9 needs scores with names: pass "
+    'ScoringMonitor(scoring={"score": function of (estimator, X, y)}).'
+)
 
 
 def _certificate(estimator, X, y, **metadata):
@@ -112,9 +120,15 @@ class CallbackBridge(Observer):
     def end_epoch(self, row):
         """Close the sub-context; return whether a callback wants to stop."""
         epoch, self._epoch = self._epoch, None
-        return epoch.call_on_fit_task_end(
-            **self.arguments, reconstruction_attributes=self.fitted_attributes
-        )
+        try:
+            return epoch.call_on_fit_task_end(
+                **self.arguments, reconstruction_attributes=self.fitted_attributes
+            )
+        except TypeError as error:
+            callbacks = getattr(self.arguments["estimator"], "_skl_callbacks", ())
+            if any(type(callback) is ScoringMonitor for callback in callbacks):
+                error.add_note(NAMED_SCORES)
+            raise
 
     def close(self):
         """End an epoch that was opened but not made."""

@@ -5,6 +5,7 @@ allowed: to labels that are checked, to scores that are forbidden by -inf, and t
 uniform distribution over the allowed paths, from which the dual solvers start.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -260,6 +261,11 @@ def _by_mask(mask, classes):
 
 
 def _by_pairs(pairs, classes):
+    if not isinstance(pairs, Iterable):
+        raise TypeError(
+            "transitions must be the name of a scheme, a mask or a list of pairs of "
+            f"labels, got {pairs!r:.40}."
+        )
     pairs = list(pairs)
     n = len(classes)
     # The last row is for the start, the last column for the end.
@@ -267,7 +273,7 @@ def _by_pairs(pairs, classes):
     given = np.zeros((n + 1, n + 1), dtype=bool)
     for pair in pairs:
         is_pair = isinstance(pair, (tuple, list)) and len(pair) == 2
-        if not is_pair or pair[0] is pair[1] is None:
+        if not is_pair or pair[0] is pair[1] is None or not _hashable(pair):
             raise ValueError(
                 f"transitions holds {pair!r}, which is not a pair (from, to) of "
                 "labels; (None, label) is a start, and (label, None) an end."
@@ -278,6 +284,14 @@ def _by_pairs(pairs, classes):
     any_start = all(source is not None for source, _ in pairs)
     any_end = all(target is not None for _, target in pairs)
     return Allowed(given[n, :n] | any_start, given[:n, n] | any_end, given[:n, :n])
+
+
+def _hashable(pair):
+    try:
+        hash(tuple(pair))
+    except TypeError:
+        return False
+    return True
 
 
 def _check_labels(allowed, name, classes, labels, offsets):

@@ -100,13 +100,20 @@ class PackedSequences:
         blocks = [_sequence_rows(rows, i) for i, rows in enumerate(sequences)]
         offsets = np.cumsum([0] + [0 if b is None else b.shape[0] for b in blocks])
         first, n_features = _common_form(blocks, n_features)
-        blocks = [block for block in blocks if block is not None and block.shape[0]]
-        if not blocks:
+        filled = [block for block in blocks if block is not None and block.shape[0]]
+        if not filled:
             empty = sp.csr_array if sp.issparse(first) else np.zeros
             return cls(empty((0, n_features)), offsets)
-        if sp.issparse(first):
-            return cls(sp.vstack(blocks, format="csr"), offsets)
-        return cls(np.concatenate(blocks), offsets)
+        if not sp.issparse(first):
+            return cls(np.concatenate(filled), offsets)
+        try:
+            return cls(sp.vstack(filled, format="csr"), offsets)
+        except ValueError:
+            # One by one they take far longer to check, but then the wrong one is known.
+            for i, block in enumerate(blocks):
+                if block is not None:
+                    checked_sparse(block, f"X: sequence {i}")
+            raise
 
     @property
     def X(self):
@@ -203,6 +210,69 @@ class PackedSequences:
         )
 
 
+def decreases(numbers):
+    """Return whether a number is less than the one before it.
+
+    Their differences could overflow.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n,), int
+    """
+    return bool((numbers[1:] < numbers[:-1]).any())
+
+
+_WITH_POINTERS = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
+
+
+def checked_sparse(X, where="X"):
+    """Return a sparse matrix whose indices are within it, as scipy takes for granted.
+
+    To convert one that is not so would write beyond its arrays.
+
+    Parameters
+    ----------
+    X : sparse matrix
+    where : str, default="X"
+        What it is, for the message.
+
+    Returns
+    -------
+    X : sparse array or matrix
+        An object of our own around the same arrays, in CSR, CSC, BSR or COO; other
+        formats have no indices to check, and are returned as they are.
+
+    Raises
+    ------
+    ValueError
+        If its indices, pointers and values do not agree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csc_array
+    >>> from skcrf_sdca.data import checked_sparse
+    >>> broken = csc_array(([1.0], np.array([9]), [0, 1, 1]), shape=(2, 2))
+    >>> checked_sparse(broken)
+    Traceback (most recent call last):
+    ...
+    ValueError: X is not a valid sparse matrix: indices must be < 2
+    """
+    try:
+        if X.format in _WITH_POINTERS:
+            parts = X.data, X.indices, X.indptr
+            X = _WITH_POINTERS[X.format](parts, shape=X.shape)
+            X.check_format(full_check=True)
+            # If the last is 0, that has not looked at the others.
+            if decreases(X.indptr):
+                raise ValueError("indptr must be a non-decreasing sequence")
+        elif X.format == "coo":
+            X = sp.coo_array((X.data, X.coords), shape=X.shape)
+    except ValueError as error:
+        raise ValueError(f"{where} is not a valid sparse matrix: {error}") from error
+    return X
+
+
 def _frozen(array):
     """Return a read-only view of a base-class ndarray."""
     view = np.asarray(array).view()
@@ -210,8 +280,24 @@ def _frozen(array):
     return view
 
 
+def unmasked(values, where):
+    """Return values as an array; ValueError if some are masked.
+
+    Parameters
+    ----------
+    values : array-like
+    where : str
+        What they are, for the message.
+    """
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{where} is an array with masked entries; fill them, or leave them out."
+        )
+    return np.asarray(values)
+
+
 def _as_dense(X):
-    X = _numeric(np.asarray(X), "X")
+    X = as_numbers(X, "X")
     _check_two_axes(X, "X")
     return _frozen(np.ascontiguousarray(X))
 
@@ -219,18 +305,12 @@ def _as_dense(X):
 def _as_csr(X):
     _check_two_axes(X, "X")
     _check_dtype(X.dtype, "X")
-    X = X.tocsr()
     if max(X.shape[1], X.nnz) > _INT32_MAX:
         raise ValueError(
             f"X has {X.shape[1]} features and {X.nnz} stored values; at most "
             f"{_INT32_MAX} of each are supported."
         )
-    try:
-        # An object of our own: checking and sorting must not touch the caller's.
-        matrix = sp.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
-        matrix.check_format(full_check=True)
-    except ValueError as error:
-        raise ValueError(f"X is not a valid sparse matrix: {error}") from error
+    matrix = checked_sparse(_converted(X, "X"))
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
@@ -248,7 +328,7 @@ def _as_offsets(offsets, n_rows):
             "offsets must be a one-dimensional array of integers that starts with 0."
         )
     offsets = offsets.astype(np.int64)
-    if offsets[0] != 0 or offsets[-1] != n_rows or np.any(np.diff(offsets) < 0):
+    if offsets[0] != 0 or offsets[-1] != n_rows or decreases(offsets):
         raise ValueError(
             f"offsets must go from 0 to the number of rows of X, {n_rows}, without "
             f"decreasing; got {offsets[0]} to {offsets[-1]}."
@@ -271,6 +351,30 @@ def _check_dtype(dtype, where, kinds="biuf"):
         raise TypeError(f"{where} must hold numbers, got dtype {dtype}.")
 
 
+def as_numbers(values, name):
+    """Return an argument that holds numbers as an array of float64.
+
+    Parameters
+    ----------
+    values : array-like
+        Of any shape.
+    name : str
+        Its name, for the message.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it holds anything but real numbers, or masked entries.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.data import as_numbers
+    >>> as_numbers([1, 2], "sample_weight")
+    array([1., 2.])
+    """
+    return _numeric(unmasked(values, name), name)
+
+
 def _numeric(array, where):
     """Return `array` in float64, itself if it is so already."""
     _check_dtype(array.dtype, where, kinds="biufO")
@@ -286,15 +390,21 @@ def _sequence_rows(rows, index):
     where = f"X: sequence {index}"
     if not sp.issparse(rows):
         try:
-            rows = np.asarray(rows)
+            array = np.asarray(rows)
         except ValueError as error:
             raise ValueError(f"{where} has rows of different lengths.") from error
+        rows = unmasked(rows if np.ma.isMaskedArray(rows) else array, where)
         if rows.shape in ((0,), (0, 0)):
             return None
         rows = _numeric(rows, where)
     _check_dtype(rows.dtype, where)
     _check_two_axes(rows, where)
-    return rows.tocsr() if sp.issparse(rows) else rows
+    return _converted(rows, where) if sp.issparse(rows) else rows
+
+
+def _converted(X, where):
+    """Return a sparse matrix in CSR, which is still to be checked."""
+    return X if X.format == "csr" else checked_sparse(X, where).tocsr()
 
 
 def _common_form(blocks, n_features):

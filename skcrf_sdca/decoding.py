@@ -9,6 +9,7 @@ import numpy as np
 
 from skcrf_sdca import oracle
 from skcrf_sdca._kernels import _paths
+from skcrf_sdca._memory import check_fits
 from skcrf_sdca._parallel import over_ranges
 from skcrf_sdca.labels import split_rows
 
@@ -113,7 +114,7 @@ def n_best(node_scores, transition, offsets=None, *, n=1, n_jobs=None):
     ValueError
         If n is less than 1.
     MemoryError
-        If so many paths are more than any memory holds.
+        If so many paths clearly do not fit into memory.
 
     Examples
     --------
@@ -135,9 +136,12 @@ def n_best(node_scores, transition, offsets=None, *, n=1, n_jobs=None):
     with np.errstate(over="ignore"):
         n_paths = float(len(transition)) ** lengths
     widths = np.minimum(float(min(n, MOST_BYTES)), n_paths)
-    n_bytes = 8.0 * len(transition) * (widths * (lengths + 1)).sum()
+    # Scores and labels of all paths, and the lists of the chain with the longest ones.
+    n_bytes = (widths * (4.0 * lengths + 8.0)).sum()
+    n_bytes += 8.0 * len(transition) * (widths * (lengths + 1.0)).max(initial=0.0)
     if n_bytes > MOST_BYTES:
         raise MemoryError(f"so many paths need about {n_bytes:.1e} bytes: lower n")
+    check_fits(int(n_bytes), f"{n} paths of each chain", "lower n, or cut long chains")
     widths = widths.astype(np.int64)
     path_offsets = np.concatenate([[0], np.cumsum(widths)])
     label_offsets = np.concatenate([[0], np.cumsum(widths * lengths)])

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Set
 import numpy as np
 import scipy.sparse as sp
 
-from skcrf_sdca.data import PackedSequences
+from skcrf_sdca.data import PackedSequences, checked_sparse, unmasked
 
 PACKED, DICTS, STRINGS, ARRAYS, TABLE = "packed", "dicts", "strings", "arrays", "table"
 
@@ -26,7 +26,8 @@ def check_container(X, name="X"):
     Raises
     ------
     TypeError
-        If `X` is None, a str, bytes, dict or set, or cannot be iterated over.
+        If `X` is None, a str, bytes, dict or set, a scalar of NumPy, or cannot be
+        iterated over.
 
     Examples
     --------
@@ -34,7 +35,8 @@ def check_container(X, name="X"):
     >>> check_container([[{"word": "a"}]])
     """
     readable = isinstance(X, Iterable) or hasattr(X, "__array__")
-    if not readable or isinstance(X, (str, bytes, Mapping, Set)):
+    is_scalar = getattr(X, "shape", None) == ()
+    if not readable or is_scalar or isinstance(X, (str, bytes, Mapping, Set)):
         raise TypeError(
             f"{name} must be a list of sequences, got {type(X).__name__} instead."
         )
@@ -59,6 +61,8 @@ def as_sequence_list(X, *, name="X"):
     ------
     TypeError
         If `X` is not a container of sequences, see `check_container`.
+    ValueError
+        If it is a sparse matrix that is not a valid one, or has masked entries.
 
     Examples
     --------
@@ -66,8 +70,13 @@ def as_sequence_list(X, *, name="X"):
     >>> as_sequence_list(sequence for sequence in [[["a"]], [["b"]]])
     [[['a']], [['b']]]
     """
-    if isinstance(X, (PackedSequences, list, tuple, np.ndarray)) or sp.issparse(X):
+    if sp.issparse(X):
+        checked_sparse(X, name)
         return X
+    if isinstance(X, (PackedSequences, list, tuple)):
+        return X
+    if isinstance(X, np.ndarray):
+        return unmasked(X, name)
     check_container(X, name)
     if len(getattr(X, "shape", ())) == 2:
         return X
@@ -108,7 +117,7 @@ def input_kind(X, *, default=None):
     >>> input_kind([[1.0, 2.0], [3.0, 4.0]])
     'table'
     """
-    if not isinstance(X, PackedSequences) and _is_table(X):
+    if not _is_packed(X) and _is_table(X):
         return TABLE
     kind, n_items = _packed_or_common_kind(X)
     if n_items or kind == TABLE:
@@ -154,7 +163,8 @@ def sequence_kind(sequence, index):
     n_axes = len(getattr(sequence, "shape", ()))
     if isinstance(sequence, (list, tuple)) or (n_axes == 1 and code == "O"):
         return _kind_of_plain_items(sequence) or _kind_of_items(sequence, index)
-    if n_axes in (1, 2) and code not in "USV":
+    is_row = n_axes == 1 and not (sp.issparse(sequence) or _is_packed(sequence))
+    if (n_axes == 2 or is_row) and code not in "USV":
         return ARRAYS if n_axes == 2 else TABLE
     raise TypeError(
         f"X: sequence {index} is {described(sequence)}; a sequence must be a list of "
@@ -162,19 +172,30 @@ def sequence_kind(sequence, index):
     )
 
 
+def _is_packed(X):
+    return isinstance(X, PackedSequences)
+
+
 def _is_table(X):
     if isinstance(X, (list, tuple)):
         return len(X) > 0 and all(map(_is_number, X))
+    items = (Mapping, list, tuple, Set)
     if not isinstance(X, np.ndarray):
+        if hasattr(X, "columns"):
+            first_row = np.asarray(X[:1], dtype=object)
+            if any(isinstance(cell, items) for cell in first_row.flat):
+                raise TypeError(
+                    "X is a data frame with lists or dicts in it: pass the column that "
+                    f"holds the sequences, of {list(X.columns)}."
+                )
         return True
     if X.dtype.kind == "O":
-        items = (Mapping, list, tuple, Set)
         return X.ndim == 2 and not all(isinstance(cell, items) for cell in X.flat)
     return X.ndim <= 2 and X.dtype.kind not in "US"
 
 
 def _packed_or_common_kind(X):
-    if isinstance(X, PackedSequences):
+    if _is_packed(X):
         return PACKED, X.n_positions
     if isinstance(X, np.ndarray) and X.dtype.kind in "USO":
         X = X.tolist()

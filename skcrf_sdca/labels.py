@@ -5,6 +5,7 @@ from itertools import chain, pairwise
 import numpy as np
 import scipy.sparse as sp
 
+from skcrf_sdca.data import unmasked
 from skcrf_sdca.kinds import check_container, described
 
 
@@ -53,7 +54,7 @@ def encode_labels(y, lengths):
     return _class_array(classes), _codes(flat, classes)
 
 
-def encode_known_labels(y, lengths, classes):
+def encode_known_labels(y, lengths, classes, *, name="y"):
     """Encode the labels of `y` as indices into the classes of a fitted model.
 
     Parameters
@@ -64,6 +65,8 @@ def encode_known_labels(y, lengths, classes):
         Number of items of each sequence of X.
     classes : ndarray of shape (n_labels,)
         As `encode_labels` returns it.
+    name : str, default="y"
+        Name of the argument, for the message.
 
     Returns
     -------
@@ -83,12 +86,12 @@ def encode_known_labels(y, lengths, classes):
     >>> encode_known_labels([["B", "I"]], [2], classes)
     array([ 0, -1], dtype=int32)
     """
-    flat = flat_labels(y, lengths)
+    flat = flat_labels(y, lengths, name)
     known = classes.tolist()
     if flat and type(flat[0]) is not type(known[0]):
         raise TypeError(
-            f"y has labels of type {type(flat[0]).__name__}, but the model was fitted "
-            f"on labels of type {type(known[0]).__name__}."
+            f"{name} has labels of type {type(flat[0]).__name__}, but the model was "
+            f"fitted on labels of type {type(known[0]).__name__}."
         )
     return _codes(flat, known)
 
@@ -248,13 +251,15 @@ def label_lists(y, name="y"):
     return [_label_list(labels, i, name) for i, labels in enumerate(y)]
 
 
-def flat_labels(y, lengths):
+def flat_labels(y, lengths, name="y"):
     """Return all labels in one list, as plain Python values of one type.
 
     Parameters
     ----------
     y, lengths
         As for `encode_labels`.
+    name : str, default="y"
+        Name of the argument, for the message.
 
     Returns
     -------
@@ -272,13 +277,15 @@ def flat_labels(y, lengths):
     ['O', 'B', 'O']
     """
     if y is None:
-        raise ValueError("fit requires y to be passed, but the target y is None.")
-    sequences = _lists_as_long(y, lengths, "y")
+        raise ValueError(
+            f"this method requires {name} to be passed, but {name} is None."
+        )
+    sequences = _lists_as_long(y, lengths, name)
     flat = list(chain.from_iterable(sequences))
     types = set(map(type, flat))
     if not types <= {str} and not types <= {int}:
         flat = [_plain_label(label) for label in flat]
-        _check_one_kind(flat, sequences)
+        _check_one_kind(flat, sequences, name)
     return flat
 
 
@@ -302,7 +309,7 @@ def _label_list(labels, index, name):
     if isinstance(labels, (list, tuple)):
         return labels
     if len(getattr(labels, "shape", ())) == 1 and not sp.issparse(labels):
-        labels = np.asarray(labels)
+        labels = unmasked(labels, f"{name}: sequence {index}")
         # tolist() would turn dates into numbers.
         return labels.tolist() if labels.dtype.kind in "OUSbiuf" else list(labels)
     raise TypeError(
@@ -319,26 +326,36 @@ def _plain_label(label):
     return label
 
 
-def _check_one_kind(flat, sequences):
+def _check_one_kind(flat, sequences, name):
     kind = type(flat[0])
-    # Only NaN is a float that differs from itself.
+    # Of these types no label is missing, and there may be millions.
+    is_plain = kind in (str, bytes, bool, int)
     wrong = (
         t
         for t, label in enumerate(flat)
-        if label is None
-        or type(label) is not kind
-        or (kind is float and label != label)
+        if type(label) is not kind or (not is_plain and _is_missing(label))
     )
     t = next(wrong, None)
     if t is None:
         return
-    where = f"{_place(t, sequences, 'y')} is {described(flat[t])}"
-    if flat[t] is None or type(flat[t]) is kind:
+    where = f"{_place(t, sequences, name)} is {described(flat[t])}"
+    if _is_missing(flat[t]):
         raise ValueError(f"{where}; a label is needed.")
     raise TypeError(
         f"{where}, but the first label is {described(flat[0])}; "
         "labels must be of one kind."
     )
+
+
+def _is_missing(label):
+    """Return whether this is None, or not equal to itself as NaN, NaT and NA are."""
+    if getattr(label, "shape", ()) != ():
+        # No label, but not missing either. Some arrays warn when they are compared.
+        return False
+    try:
+        return label is None or not label == label
+    except (TypeError, ValueError, ArithmeticError):
+        return True
 
 
 def _place(t, sequences, name):

@@ -11,6 +11,7 @@ Owns the feature map [LePriol18, App. B]:
 import numpy as np
 import scipy.sparse as sp
 
+from skcrf_sdca._fitted import LARGEST_SCORE
 from skcrf_sdca._kernels._weights import Weights
 from skcrf_sdca._memory import check_fits
 from skcrf_sdca._parallel import over_ranges
@@ -126,15 +127,20 @@ def check_scores(node_scores, offsets, first):
     Raises
     ------
     ValueError
-        If a score is NaN or above all numbers, with its place.
+        If a score is NaN, or beyond LARGEST_SCORE but not -inf, with its place.
     """
-    if node_scores.max(initial=0.0) < np.inf:
+    least, most = node_scores.min(initial=0.0), node_scores.max(initial=0.0)
+    if -LARGEST_SCORE <= least and most <= LARGEST_SCORE:
         return
-    row = int(np.argmin((node_scores < np.inf).all(axis=1)))
+    right = (np.abs(node_scores) <= LARGEST_SCORE) | (node_scores == -np.inf)
+    if right.all():
+        return
+    row = int(np.argmin(right.all(axis=1)))
     i = int(np.searchsorted(offsets, row, side="right")) - 1
     raise ValueError(
         f"X: sequence {first + i}, position {row - offsets[i]} has features so large "
-        "that its scores are not finite; scale the features."
+        f"that its scores are not finite or beyond {LARGEST_SCORE:g}; scale the "
+        "features."
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from skcrf_sdca._kernels import _chains, _spans
 from skcrf_sdca._parallel import over_ranges
+from skcrf_sdca.data import decreases
 from skcrf_sdca.marginals import Marginals
 
 
@@ -26,10 +27,11 @@ def as_chains(node_scores, transition, offsets):
     Raises
     ------
     ValueError
-        If their shapes do not agree, there is no label, or the offsets are not such.
+        If their shapes do not agree, there is no label, a score is NaN or +inf, which
+        the message names with its place, or the offsets are not such.
     """
-    node_scores = np.ascontiguousarray(node_scores, dtype=np.float64)
-    transition = np.ascontiguousarray(transition, dtype=np.float64)
+    node_scores = _as_scores(node_scores, "node_scores")
+    transition = _as_scores(transition, "transition")
     n_labels = node_scores.shape[1]
     if transition.shape != (n_labels, n_labels):
         raise ValueError(
@@ -39,9 +41,9 @@ def as_chains(node_scores, transition, offsets):
     if n_labels == 0:
         raise ValueError("node_scores must have at least one label (column)")
     offsets = [0, len(node_scores)] if offsets is None else offsets
-    offsets = np.ascontiguousarray(offsets, dtype=np.int64)
+    offsets = _as_integers(offsets, "offsets")
     ends = offsets[:1].tolist() + offsets[-1:].tolist()
-    if ends != [0, len(node_scores)] or (np.diff(offsets) < 0).any():
+    if ends != [0, len(node_scores)] or decreases(offsets):
         raise ValueError(
             f"offsets must not decrease, from 0 to the {len(node_scores)} rows of "
             "node_scores"
@@ -66,6 +68,12 @@ def log_partition(node_scores, transition, offsets=None, *, n_jobs=None):
     -------
     log_partition : ndarray of shape (n,)
         0 for a chain without positions, -inf for one without an allowed path.
+
+    Raises
+    ------
+    ValueError
+        If a score is NaN or +inf, or shapes do not agree, as in all functions of this
+        module.
 
     Examples
     --------
@@ -387,17 +395,49 @@ def typed_span_probabilities(
     return np.minimum(values, 1.0)
 
 
+def _as_scores(scores, name):
+    """Return scores as the kernels take them: real numbers, or -inf, on two axes."""
+    scores = np.asarray(scores)
+    if scores.ndim != 2 or scores.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must be a two-dimensional array of real numbers, got shape "
+            f"{scores.shape} and dtype {scores.dtype}"
+        )
+    scores = np.ascontiguousarray(scores, dtype=np.float64)
+    # One pass, without an array of bool: the maximum of NaN is NaN.
+    if not scores.max(initial=-np.inf) < np.inf:
+        t, k = np.argwhere(~(scores < np.inf))[0]
+        raise ValueError(
+            f"{name}[{t}, {k}] is {scores[t, k]}; scores must be finite, or -inf for "
+            "what is forbidden"
+        )
+    return scores
+
+
+def _as_integers(values, name):
+    """Return integers as the kernels take them; nothing is rounded."""
+    values = np.asarray(values)
+    if values.size and values.dtype.kind not in "iu":
+        raise ValueError(f"{name} must be integers, got dtype {values.dtype}")
+    return np.ascontiguousarray(values, dtype=np.int64)
+
+
 def _as_labels(labels, n, n_labels):
     """Return n labels below n_labels as the kernels take them."""
-    labels = np.ascontiguousarray(labels, dtype=np.int32)
+    labels = _as_integers(labels, "labels")
     if labels.shape != (n,) or (labels >= n_labels).any():
         raise ValueError(f"labels must be {n} numbers below {n_labels}")
-    return labels
+    return np.maximum(labels, -1).astype(np.int32)
 
 
 def _as_spans(spans, offsets):
     """Return the spans as the kernels take them: none empty, all within the chains."""
-    spans = np.ascontiguousarray(spans, dtype=np.int64).reshape(-1, 3)
+    spans = _as_integers(spans, "spans")
+    if spans.size and spans.shape[1:] != (3,):
+        raise ValueError(
+            f"spans must have rows of three numbers, (i, b, e); got shape {spans.shape}"
+        )
+    spans = spans.reshape(-1, 3)
     chain, begin, end = spans.T
     within = (chain >= 0) & (chain < len(offsets) - 1) & (begin >= 0) & (begin < end)
     within[within] = end[within] <= np.diff(offsets)[chain[within]]

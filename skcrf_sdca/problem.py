@@ -30,6 +30,10 @@ from skcrf_sdca._parallel import each_range, over_ranges, ranges
 from skcrf_sdca.marginals import edge_ends
 from skcrf_sdca.model import ChainModel, range_scores
 
+NOT_FINITE = (
+    "the objective is not finite: scale the features in X, or take a larger alpha"
+)
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -87,7 +91,8 @@ class Problem:
     Raises
     ------
     ValueError
-        If labels do not have this shape, or are not in this range.
+        If labels do not have this shape, or are not in this range; or if alpha is too
+        small to divide by.
     """
 
     def __init__(
@@ -112,7 +117,10 @@ class Problem:
         self.boundaries = boundaries
         self.allowed = allowed
         self.n_jobs = n_jobs
-        self.scale = self.weight / self.alpha
+        with np.errstate(over="ignore"):
+            self.scale = self.weight / self.alpha
+        if np.isinf(self.scale).any():
+            raise ValueError(NOT_FINITE)
         self.rows = FeatureRows(data.X)
         self.offsets = data.offsets
         self.mean_length = self.weight @ data.lengths
@@ -198,6 +206,9 @@ class Problem:
         scores, offsets = range_scores(
             self.rows, self.offsets, model.weights(), begin, end
         )
+        for values in (scores, model.transition):
+            if not values.max(initial=0.0) < np.inf:
+                raise ValueError(NOT_FINITE)
         return scores, model.transition, offsets
 
     def _allowed(self, *chains):

@@ -3,7 +3,8 @@
 Owns ``SequenceUnion``, and how rows of several blocks are put side by side.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from numbers import Real
 
 import numpy as np
 import scipy.sparse as sp
@@ -259,10 +260,7 @@ class SequenceUnion(
         names, transformers = zip(*self._pairs, strict=True)
         self._validate_names(names)
         self._check_estimators_are_instances(transformers)
-        if unknown := set(self.transformer_weights or {}) - set(names):
-            raise ValueError(
-                f"transformer_weights has {sorted(unknown)}, which transformers lacks."
-            )
+        _check_weights(self.transformer_weights, names)
         entries = [
             (name, _usable(transformer), *(part or [None]))
             for name, transformer, *part in self.transformers
@@ -294,6 +292,25 @@ def _are_entries(transformers):
     if not isinstance(transformers, (list, tuple)) or not transformers:
         return False
     return all(isinstance(e, tuple) and len(e) in (2, 3) for e in transformers)
+
+
+def _check_weights(weights, names):
+    if weights is None:
+        return
+    if not isinstance(weights, Mapping):
+        raise TypeError(
+            f"transformer_weights must be a dict, got {described(weights)}."
+        )
+    if unknown := set(weights) - set(names):
+        raise ValueError(
+            f"transformer_weights has {sorted(unknown)}, which transformers lacks."
+        )
+    for name, factor in weights.items():
+        if not isinstance(factor, Real) or not abs(factor) < np.inf:
+            raise ValueError(
+                f"transformer_weights: {name!r} has {factor!r:.40}; a finite number is "
+                "needed."
+            )
 
 
 def _usable(transformer):

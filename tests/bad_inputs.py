@@ -1,4 +1,4 @@
-"""The table of bad and unusual inputs, T01 to T58, and the program that tries them.
+"""The table of bad and unusual inputs, T01 to T58 and more, and what tries them.
 
 Run as a program with a JSON list of [estimator, case] on the standard input, it tries
 these one by one and writes two lines of JSON for each: its number when it begins, and
@@ -13,19 +13,59 @@ import re
 import sys
 import traceback
 import warnings
+from collections import OrderedDict, deque
 from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from types import MappingProxyType
 
 import numpy as np
+import pandas
+import scipy.sparse
 from scipy.sparse import coo_array, csr_array
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.utils._param_validation import InvalidParameterError
 
 import skcrf_sdca
-from skcrf_sdca import PackedSequences
+from skcrf_sdca import PackedSequences, compat
 
 ESTIMATORS = ("SDCACRF", "SAGNUSCRF", "OEGCRF", "LBFGSCRF")
 CASES = {}
+# Those that ask for what `compat.CRF` does not have: other parameters, arrays of
+# probabilities and weights, tables.
+NOT_OF_COMPAT = {
+    "t03_one_empty_sequence",
+    "t04_nothing_to_predict",
+    "t05_an_empty_sequence_to_predict",
+    "t16_generators",
+    "t19_1e308",
+    "t20_value_of_1000",
+    "t21_scores_that_overflow",
+    "t21_values_of_1e4_to_predict",
+    "t24_kinds_of_numbers",
+    "t31_one_label",
+    "t32_one_class_of_rows",
+    "t41_a_string_twice",
+    "t44_alpha",
+    "t45_max_iter",
+    "t46_one_epoch",
+    "t48_not_fitted",
+    "t49_three_axes",
+    "t52_an_unseen_feature",
+    "t54_sparse_forms",
+    "t55_layouts",
+    "t57_grid_search",
+    "u01_sparse_matrices_that_are_none",
+    "u02_masked_entries",
+    "u05_labels_of_rows",
+    "u07_containers_of_the_same_kind",
+    "u08_numbers_of_other_types",
+    "u10_numbers_beyond_those_of_numpy",
+    "u11_sample_weight",
+    "u12_arguments_of_predictions",
+    "u13_sparse_coefficients_that_are_none",
+}
 
 DICTS = [
     [{"a": 1.0}, {"b": 1.0}],
@@ -68,7 +108,7 @@ def refused(name, X, y, error, message, *, by=("fit", "predict", "score"), kind=
             assert_refused(error, message, crf.fit, X, y)
         if "predict" in by:
             assert_refused(error, message, crf.predict, X)
-            assert_refused(error, message, crf.predict_proba, X)
+            assert_refused(error, message, probabilities(crf), X)
         if "score" in by:
             assert_refused(error, message, crf.score, X, y)
         assert pickle.dumps(vars(crf)) == state, "the estimator has changed"
@@ -77,9 +117,13 @@ def refused(name, X, y, error, message, *, by=("fit", "predict", "score"), kind=
     CASES[name] = attempt
 
 
-def assert_refused(error, message, method, *arguments):
+def probabilities(crf):
+    return getattr(crf, "predict_proba", None) or crf.predict_marginals
+
+
+def assert_refused(error, message, method, *arguments, **named):
     try:
-        method(*arguments)
+        method(*arguments, **named)
     except error as raised:
         text = str(raised)
         assert re.search(message, text), f"{method.__name__}: {text}"
@@ -92,7 +136,9 @@ def fitted(new, X, y, **parameters):
     before = pickle.dumps((X, y))
     crf = new(**parameters).fit(X, y)
     crf.predict(X)
-    for p in crf.predict_proba(X):
+    for p in probabilities(crf)(X):
+        if isinstance(crf, compat.CRF):
+            p = np.array([list(row.values()) for row in p])
         assert np.isfinite(p).all()
         np.testing.assert_allclose(p.sum(axis=-1), 1.0, rtol=0, atol=1e-9)
     crf.score(X, y)
@@ -585,11 +631,302 @@ def t58_cross_val_predict(new):
         assert [len(p) for p in predicted] == [len(labels) for labels in y]
 
 
+# More of the same spirit --------------------------------------------------------------
+
+
+def broken(form, index, *, pointer=False):
+    """Return a sparse matrix that points beyond its arrays, as users can make it."""
+    rows = getattr(scipy.sparse, f"{form}_array")(np.eye(2))
+    if form == "coo":
+        rows.coords = (np.array([0, index]), np.array([0, 1]))
+    elif form == "lil":
+        rows.rows[0] = [index]
+    elif pointer:
+        rows.indptr = np.array([0, index, 2], dtype=rows.indptr.dtype)
+    else:
+        rows.indices = np.array([0, index], dtype=rows.indices.dtype)
+    return rows
+
+
+@case
+def u01_sparse_matrices_that_are_none(new):
+    """Scipy itself writes beyond its arrays when it converts them."""
+    crf = new().fit([np.eye(2)] * 2, [["A", "B"]] * 2)
+    table = new().fit(np.eye(2), ["A", "B"])
+    for form in ("csr", "csc", "bsr", "coo", "lil"):
+        for index in (99, -1, 2**30):
+            for pointer in {False, form in ("csr", "csc", "bsr")}:
+                rows = broken(form, index, pointer=pointer)
+                X, y = [np.eye(2), rows], [["A", "B"]] * 2
+                X[0] = csr_array(X[0])
+                message = "X: sequence 1 is not a valid sparse matrix"
+                assert_refused(ValueError, message, new().fit, X, y)
+                assert_refused(ValueError, message, crf.predict, X)
+                assert_refused(ValueError, message, crf.score, X, y)
+                message = "X is not a valid sparse matrix"
+                assert_refused(ValueError, message, new().fit, rows, ["A", "B"])
+                assert_refused(ValueError, message, table.predict, rows)
+                assert_refused(ValueError, message, PackedSequences, rows, [0, 2])
+
+
+@case
+def u02_masked_entries(new):
+    """What is masked is not there: it must not be learnt from."""
+    X = [np.ma.array(x, mask=np.arange(x.size).reshape(x.shape) == 3) for x in ARRAYS]
+    crf = new().fit(ARRAYS, LABELS)
+    message = "X: sequence 0 is an array with masked entries; fill them"
+    assert_refused(ValueError, message, new().fit, X, LABELS)
+    assert_refused(ValueError, message, crf.predict, X)
+    assert_refused(ValueError, message, crf.score, X, LABELS)
+    y = [
+        np.ma.array(labels, mask=[True] + [False] * (len(labels) - 1))
+        for labels in LABELS
+    ]
+    message = "y: sequence 0 is an array with masked entries"
+    assert_refused(ValueError, message, new().fit, ARRAYS, y)
+    assert_refused(ValueError, message, crf.score, ARRAYS, y)
+    assert_refused(ValueError, "X is an array with", new().fit, X[0], LABELS[0])
+    value = np.ma.array([1.0, 2.0], mask=[False, True])
+    message = "sequence 0, item 0: feature 'v' is an array with masked entries"
+    assert_refused(ValueError, message, new().fit, [[{"v": value}]], [["A"]])
+    full = [np.ma.array(x) for x in ARRAYS]
+    assert new().fit(full, LABELS).coef_.tobytes() == crf.coef_.tobytes()
+
+
+for name, label in (
+    ("a_date", np.datetime64("NaT", "D")),
+    ("a_decimal", Decimal("NaN")),
+    ("a_signaling_decimal", Decimal("sNaN")),
+    ("pandas", pandas.NA),
+):
+    refused(
+        f"u03_missing_label_of_{name}",
+        *labelled(label, label),
+        VE,
+        "y: sequence 0, position 0 .*; a label is needed",
+        by=["fit", "score"],
+    )
+refused(
+    "u03_missing_label_after_another",
+    *labelled("A", pandas.NA),
+    VE,
+    "y: sequence 0, position 1 .* NAType; a label is needed",
+    by=["fit", "score"],
+)
+refused(
+    "u04_signaling_nan",
+    *with_value(Decimal("sNaN")),
+    VE,
+    f"{PLACE}: cannot convert signaling NaN",
+)
+
+
+@case
+def u05_labels_of_rows(new):
+    """Of a table too the error says which label is wrong."""
+    rows = np.concatenate(ARRAYS)
+    crf = new().fit(rows, np.concatenate(LABELS))
+    for wrong, error, message in (
+        (None, VE, "y: sequence 1, position 0 is None; a label is needed"),
+        (1, TE, "y: sequence 1, position 0 is of type int 1, but the first label"),
+    ):
+        y = np.array(["A", wrong, "B", "A", "A", "B", "B"], dtype=object)
+        assert_refused(error, message, new().fit, rows, y)
+        assert_refused(error, message, crf.score, rows, y)
+
+
+@case
+def u06_containers_of_another_kind(new):
+    crf = new().fit(ARRAYS, LABELS)
+    packed = PackedSequences.from_sequences(ARRAYS)
+    for X, message in (
+        ([packed], "X: sequence 0 is of type PackedSequences; a sequence must be"),
+        ([coo_array([1.0, 0.0])], "X: sequence 0 is of type coo_array; a sequence"),
+        (pandas.DataFrame({"x": DICTS}), r"X is a data frame with lists .* \['x'\]"),
+    ):
+        assert_refused(TypeError, message, new().fit, X, LABELS[: len(X)])
+        assert_refused(TypeError, message, crf.predict, X)
+
+
+@case
+def u07_containers_of_the_same_kind(new):
+    expected = new().fit(DICTS, LABELS).coef_.tobytes()
+    for X, y in (
+        (tuple(map(tuple, DICTS)), tuple(map(tuple, LABELS))),
+        (deque(DICTS), deque(LABELS)),
+        (pandas.Series(DICTS), pandas.Series(LABELS, index=[7, 8, 9])),
+        (DICTS, [np.array(labels, dtype=object) for labels in LABELS]),
+        (DICTS, [pandas.Series(labels, dtype="category") for labels in LABELS]),
+        ([[OrderedDict(item) for item in x] for x in DICTS], LABELS),
+        ([[MappingProxyType(item) for item in x] for x in DICTS], LABELS),
+    ):
+        assert new().fit(X, y).coef_.tobytes() == expected
+
+
+@case
+def u08_numbers_of_other_types(new):
+    """All of these numbers are the same in each."""
+    expected = new().fit(ARRAYS, LABELS).coef_.tobytes()
+    for dtype in ("float16", ">f4", ">f8", "longdouble", object):
+        X = [x.astype(dtype) for x in ARRAYS]
+        assert fitted(new, X, LABELS).coef_.tobytes() == expected
+    for data_type in ("int8", ">i4", "uint64", "bool"):
+        X = [np.abs(x).astype(data_type) for x in ARRAYS]
+        same = [x.astype(np.float64) for x in X]
+        found, expected = (new().fit(rows, LABELS).coef_ for rows in (X, same))
+        assert found.tobytes() == expected.tobytes()
+    beyond = [x.astype("longdouble") * np.longdouble("1e4000") for x in ARRAYS]
+    if np.isfinite(beyond[0]).all():
+        message = "X contains infinity: sequence 0, position 0, feature 0"
+        assert_refused(ValueError, message, new().fit, beyond, LABELS)
+
+
+@case
+def u09_dicts_without_end(new):
+    endless, deep = {}, {}
+    endless["a"], inner = endless, deep
+    for _ in range(100_000):
+        inner["a"] = inner = {}
+    crf = new().fit(DICTS, LABELS)
+    for item in (endless, deep):
+        message = "X: sequence 0, item 1: dicts are nested more than 1000 deep"
+        X = [[{"a": 1.0}, item]]
+        assert_refused(ValueError, message, new().fit, X, LABELS[:1])
+        assert_refused(ValueError, message, crf.predict, X)
+
+
+@case
+def u10_numbers_beyond_those_of_numpy(new):
+    for name in ("alpha", "tol", "max_iter"):
+        for value in (10**400, -(10**400), Fraction(1, 3)):
+            crf = new(**{name: value})
+            assert_refused(InvalidParameterError, name, crf.fit, DICTS, LABELS)
+    assert_refused(ValueError, "n_jobs", new(n_jobs=0).fit, DICTS, LABELS)
+    message = "take a larger alpha"
+    assert_refused(ValueError, message, new(alpha=5e-324).fit, DICTS, LABELS)
+
+
+@case
+def u11_sample_weight(new):
+    crf = new().fit(DICTS, LABELS)
+    for weight, message in (
+        ([1.0, 2.0], "sample_weight.shape"),
+        ([[1.0], [1.0], [1.0]], "Sample weights must be 1D"),
+        ([1.0, -1.0, 1.0], "Negative values .* `sample_weight`"),
+        ([1.0, np.nan, 1.0], "sample_weight contains NaN"),
+        ([1.0, None, 1.0], "sample_weight contains NaN"),
+        ([np.inf, 1.0, 1.0], "sample_weight contains infinity"),
+        ([0.0, 0.0, 0.0], "Sample weights must contain at least one non-zero"),
+        ([1e308, 1e308, 1e308], "sample_weight sums to inf: scale the weights"),
+        ("abc", "sample_weight must hold numbers"),
+        (["a", "b", "c"], "sample_weight must hold numbers"),
+        ([1j, 1.0, 1.0], "sample_weight has dtype complex"),
+        ({0: 1.0}, "sample_weight must hold numbers"),
+        (np.ma.array([1.0] * 3, mask=[True, False, False]), "sample_weight .* masked"),
+    ):
+        for method in (new().fit, crf.score):
+            call = partial(method, sample_weight=weight)
+            call.__name__ = f"{method.__name__} of {weight}"
+            assert_refused((ValueError, TypeError), message, call, DICTS, LABELS)
+    expected = new().fit(DICTS, LABELS, sample_weight=[1, 2, 3]).coef_.tobytes()
+    for form in (np.array([1, 2, 3], ">f4"), pandas.Series([1.0, 2.0, 3.0], [5, 6, 7])):
+        assert new().fit(DICTS, LABELS, form).coef_.tobytes() == expected
+    assert new().fit(DICTS, LABELS, 2.0).score(DICTS, LABELS, 2.0) == 1.0
+
+
+@case
+def u12_arguments_of_predictions(new):
+    crf, state = new().fit(DICTS, LABELS), None
+    state = pickle.dumps(vars(crf))
+    nan, X = float("nan"), DICTS[:1]
+    for error, message, method, *arguments in (
+        (VE, "decoding must be one of", "predict", X, {"decoding": []}),
+        (VE, "decoding must be one of", "predict", X, {"decoding": nan}),
+        (
+            VE,
+            "known: sequence 0, position 0 .* nan",
+            "predict",
+            X,
+            {"known": [[nan, None]]},
+        ),
+        (VE, "known: .* float inf", "predict", X, {"known": [[None, float("inf")]]}),
+        (VE, "known: .* a list of str", "predict", X, {"known": [[["A"], None]]}),
+        (VE, "known: .* NAType", "predict", X, {"known": [[pandas.NA, "A"]]}),
+        (VE, "known: .* bytes b'A'", "predict", X, {"known": [[b"A", None]]}),
+        (TE, "known: sequence 0 is .* 'AB'", "predict", X, {"known": ["AB"]}),
+        (VE, "1 sequences, but known has 0", "predict", X, {"known": []}),
+        (VE, "2 items in X, but 1 labels in known", "predict", X, {"known": [["A"]]}),
+        (VE, "n must be an integer", "predict_n_best", X, {"n": 0}),
+        (VE, "n must be an integer", "predict_n_best", X, {"n": True}),
+        (VE, "n must be an integer", "predict_n_best", X, {"n": nan}),
+        (VE, "n_draws must be an integer", "sample", X, {"n_draws": 1.5}),
+        (MemoryError, "n_draws", "sample", X, {"n_draws": 10**30}),
+        (VE, "seed a numpy.random.RandomState", "sample", X, {"random_state": nan}),
+        (TE, "spans must be a list", "span_proba", X, {"spans": None}),
+        (
+            VE,
+            "spans: sequence 0, span 0",
+            "span_proba",
+            X,
+            {"spans": [[(nan, 1, "A")]]},
+        ),
+        (VE, "spans: .* 0 to 5", "span_proba", X, {"spans": [[(0, 5, ["A"] * 5)]]}),
+        (TE, "position must be an integer", "explain", X[0], {"position": "0"}),
+        (TE, "position must be an integer", "explain", X[0], {"position": nan}),
+        (IndexError, "position: 9 is not in", "explain", X[0], {"position": 9}),
+        (TE, "labels must be a list of labels", "explain", X[0], 0, {"labels": "A"}),
+        (VE, "labels: .* among the labels", "explain", X[0], 0, {"labels": [[]]}),
+        (VE, "reference: .* among the", "explain", X[0], 0, {"reference": []}),
+        (TE, "path: sequence 0 is", "explain", X[0], 0, {"path": "AB"}),
+        (VE, "path: sequence 0, position 0", "explain", X[0], 0, {"path": [None] * 2}),
+        (TE, "feature_names must be", "explain", X[0], 0, {"feature_names": 5}),
+        (VE, "n == 0", "top_features", {"n": 0}),
+        (TE, "n must be an instance", "top_features", {"n": nan}),
+        (VE, "threshold", "prune", {"threshold": nan}),
+        (TE, "threshold", "prune", {"threshold": "1"}),
+        (TE, "transitions must be the name", "constrain", {"transitions": 5}),
+        (VE, "transitions holds", "constrain", {"transitions": [([], "A")]}),
+        (VE, "scheme must be one of", "constrain", {"transitions": "bio"}),
+    ):
+        *arguments, named = arguments
+        assert_refused(error, message, getattr(crf, method), *arguments, **named)
+        assert pickle.dumps(vars(crf)) == state, f"{method} has changed the estimator"
+
+
+@case
+def u13_sparse_coefficients_that_are_none(new):
+    """Whoever assigns them, no method follows them beyond their arrays."""
+    for name, place, value in (
+        ("indices", 0, 99),
+        ("indices", 0, -1),
+        ("indices", 0, 2**30),
+        ("indptr", 1, 99),
+        ("indptr", 1, -(2**30)),
+    ):
+        crf = new().fit(DICTS, LABELS).sparsify()
+        getattr(crf.coef_, name)[place] = value
+        for method, *arguments in (
+            ("predict", DICTS),
+            ("predict_proba", DICTS),
+            ("score", DICTS, LABELS),
+            ("explain", DICTS[0], 0),
+            ("state_features",),
+            ("top_features",),
+            ("densify",),
+            ("sparsify",),
+            ("prune",),
+        ):
+            message = "coef_ is not a valid sparse matrix"
+            assert_refused(ValueError, message, getattr(crf, method), *arguments)
+
+
 # The program --------------------------------------------------------------------------
 
 
 def maker(name):
     """Return the class of an estimator with parameters under which all fits end."""
+    if name == "CRF":
+        return compat.CRF
     seed = {} if name == "LBFGSCRF" else {"random_state": 0}
 
     def new(**parameters):

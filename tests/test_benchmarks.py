@@ -59,3 +59,13 @@ def test_cycles_of_fit_and_pickle_leave_nothing_behind():
     command = [sys.executable, FOLDER / "soak.py", "--cycles", "2000"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_the_cost_of_validation_is_measured_for_both_forms(data_folder):
+    command = [sys.executable, FOLDER / "validation_cost.py", "--first", "300"]
+    environment = {**os.environ, "SKCRF_SDCA_DATA": str(data_folder)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    forms = [row.split()[0] for row in done.stdout.splitlines()]
+    assert forms == ["input", "packed", "lists"]

@@ -156,3 +156,27 @@ def test_generators_reach_the_callbacks_as_lists():
     crf = SDCACRF(tol=1e-1, random_state=0).set_callbacks(monitor)
     crf.fit((x for x in X), (labels for labels in y))
     assert monitor.get_logs().data[-1]["score"] == crf.score(X, y)
+
+
+@pytest.mark.parametrize("scoring", [None, _score])
+def test_scores_without_names_are_explained(scoring):
+    """scikit-learn 1.9 fails on them, whatever the estimator."""
+    crf = SDCACRF(random_state=0).set_callbacks(ScoringMonitor(scoring=scoring))
+    with pytest.raises(TypeError) as caught:
+        crf.fit(X, y)
+    assert 'scoring={"score": function' in caught.value.__notes__[0]
+    assert not hasattr(crf, "classes_")
+
+
+class Failing(StopAtGap):
+    """A callback with an error of its own."""
+
+    def on_fit_task_end(self, estimator, context):
+        raise TypeError("mine")
+
+
+def test_the_errors_of_other_callbacks_are_as_they_are():
+    crf = SDCACRF(random_state=0).set_callbacks(Failing(0.0))
+    with pytest.raises(TypeError, match="^mine$") as caught:
+        crf.fit(X, y)
+    assert not hasattr(caught.value, "__notes__")

@@ -55,6 +55,7 @@ def eager_switches():
     sys.setswitchinterval(interval)
 
 
+@pytest.mark.survives
 def test_t60_threads_predict_with_one_model(eager_switches):
     crf = SDCACRF(random_state=0).fit(DICTS, LABELS)
     expected, labels = probabilities(crf), crf.predict(DICTS).tolist()
@@ -153,15 +154,18 @@ print(seconds)
     [(type(crf).__name__, "fitted") for crf in ESTIMATORS] + [("SDCACRF", "unfitted")],
 )
 def test_ctrl_c_stops_a_fit_and_leaves_the_estimator_as_it_was(name, state):
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", BROKEN_OFF, name, state],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    # Half a second is promised; on a busy machine it may take longer to get a turn.
-    assert float(done.stdout) < 5.0
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", BROKEN_OFF, name, state],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        if (seconds := float(done.stdout)) < 0.5:
+            return
+    # On a busy machine it may take longer to get a turn, but not every time.
+    pytest.fail(f"it took {seconds:.2f} s")
 
 
 def test_threads_of_one_process_leave_no_threads_behind(many_ranges):

@@ -115,6 +115,19 @@ def test_a_stale_canonical_flag_is_not_believed():
     assert PackedSequences(table, OFFSETS).X.has_canonical_format
 
 
+# The differences of the last overflow, and are positive.
+@pytest.mark.parametrize("ends", [[0, 2**40, 0], [0, 5, 0], [0, 2**63 - 1, -5, 2]])
+def test_csr_with_row_ends_out_of_range(ends):
+    table = sp.csr_array(([1.0, 2.0], [0, 1], ends), shape=(len(ends) - 1, 4))
+    with pytest.raises(ValueError, match="not a valid sparse matrix: indptr"):
+        PackedSequences(table, [0, len(ends) - 1])
+
+
+def test_offsets_whose_differences_overflow():
+    with pytest.raises(ValueError, match="without decreasing"):
+        PackedSequences(np.ones((2, 1)), [0, 2**63 - 1, -5, 2])
+
+
 @pytest.mark.parametrize("column", [-1, 5])
 def test_csr_with_indices_out_of_range(column):
     table = sp.csr_array(rows())
@@ -428,3 +441,9 @@ def test_only_empty_sequences():
 def test_bad_sequences_are_named(second, error, match):
     with pytest.raises(error, match=match):
         PackedSequences.from_sequences([np.ones((1, 2)), second])
+
+
+def test_more_features_than_an_index_counts():
+    rows = sp.csr_array((2, 2**31))
+    with pytest.raises(ValueError, match="at most 2147483647 of each"):
+        PackedSequences(rows, [0, 2])

@@ -530,6 +530,15 @@ BAD_FITS = {
 }
 
 
+def test_an_int_beyond_float_in_a_table(crf):
+    X = np.array([[0, 10**400], [1, 0]], dtype=object)
+    with pytest.raises(ValueError, match="X must hold numbers: int too large"):
+        crf.fit(X, [0, 1])
+    crf.fit(np.eye(2), [0, 1])
+    with pytest.raises(ValueError, match="X must hold numbers: int too large"):
+        crf.predict(X)
+
+
 @pytest.mark.parametrize("case", sorted(BAD_FITS))
 def test_bad_input_to_fit_is_an_error_that_changes_nothing(crf, case):
     arguments, error, message = BAD_FITS[case]

@@ -23,6 +23,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.features import SequenceVectorizer
+from strategies import any_dicts, any_strings, dict_items, string_items
 from twins import VectorizerTwin
 
 # Sums of values at one position, of at most 1e6, may be taken in another order.
@@ -212,6 +213,7 @@ WRONG_X = [
     pytest.param(None, TypeError, "X must be a list of sequences", id="None"),
     pytest.param("ab", TypeError, "X must be a list of sequences", id="str"),
     pytest.param({"a": 1}, TypeError, "X must be a list of sequences", id="dict"),
+    pytest.param(np.array(1), TypeError, "X must be a list of sequences", id="0-D"),
     pytest.param([None], TypeError, "sequence 0 is None", id="T09"),
     pytest.param([[{}], [{}, None]], TypeError, "sequence 1, item 1 is None", id="T10"),
     pytest.param(["ab"], TypeError, "sequence 0 is of type str", id="T12"),
@@ -345,19 +347,6 @@ def test_x_is_not_changed():
     np.testing.assert_equal(X, X_TRAIN)
 
 
-names = st.text("ab:=[0]", max_size=3)
-leaves = st.one_of(
-    names,
-    st.booleans(),
-    st.integers(-2, 2),
-    st.floats(-1e6, 1e6, width=32),
-    st.lists(names, max_size=3),
-    st.frozensets(names, max_size=3),
-)
-dict_items = st.dictionaries(names, leaves | st.dictionaries(names, leaves, max_size=2))
-string_items = st.lists(names, max_size=4)
-
-
 def plain_features(item, prefix=""):
     """What an item means, written for reading: {feature: value}."""
     if not isinstance(item, dict):
@@ -408,38 +397,6 @@ def test_equal_to_the_plain_definition(X, min_freq):
     assert_array_equal(packed.lengths, [len(sequence) for sequence in X])
     again = vectorizer.transform(X)
     assert_array_equal(again.X.toarray(), packed.X.toarray())
-
-
-# Every kind of value, as often in a subclass or in a dict as not.
-any_names = names | names.map(np.str_)
-any_values = st.one_of(
-    leaves,
-    any_names,
-    st.lists(any_names, max_size=3).map(tuple),
-    st.integers(-2, 2).map(np.int16),
-    st.booleans().map(np.bool_),
-    st.decimals(-10, 10, places=2),
-    st.floats(-1e3, 1e3),
-)
-any_dicts = st.dictionaries(
-    any_names,
-    st.recursive(
-        any_values,
-        lambda inner: st.dictionaries(any_names, inner, max_size=3),
-        max_leaves=6,
-    ),
-    max_size=5,
-)
-# A vector has one length wherever it occurs.
-vectors = st.lists(st.sampled_from([0.0, -0.5, 2.0]), min_size=3, max_size=3)
-any_dicts |= st.tuples(any_dicts, vectors.map(np.array)).map(
-    lambda pair: {**pair[0], "vector": pair[1]}
-)
-any_strings = st.one_of(
-    st.lists(any_names, max_size=5),
-    st.lists(any_names, max_size=5).map(tuple),
-    st.frozensets(any_names, max_size=5),
-)
 
 
 def rows_of(packed):

@@ -28,6 +28,8 @@ from skcrf_sdca.problem import Problem
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sdca import SDCA
 
+pytestmark = pytest.mark.survives
+
 ESTIMATORS = [
     SDCACRF(random_state=0),
     SAGNUSCRF(random_state=0),
@@ -266,6 +268,13 @@ def test_n12_nan_is_never_a_step(crf):
         solver.epoch()
 
 
+def test_n12_nan_is_never_an_evaluation():
+    solver = LBFGSCRF()._new_solver(make_problem(X, Y, 3, 0.1))
+    solver.model.w[:] = np.nan
+    with pytest.raises(ValueError, match="not finite: scale the features in X, or"):
+        solver.run(lambda: False)
+
+
 def test_n13_one_node_with_two_more_terms():
     scores = np.log([[0.2, 0.3, 0.5, 1.0, 1.0]])
     (value,) = oracle.log_partition(scores, np.ones((5, 5)))
@@ -394,6 +403,24 @@ def test_n22_the_gap_is_that_of_the_two_objectives(n_epochs):
     assert_allclose(certificate.gap, primal - dual, rtol=1e-8, atol=1e-13)
 
 
+def test_n22_what_a_fit_reports_is_what_enumeration_finds(crf):
+    """At any epoch: the primal objective exactly, and the optimum within the gap."""
+    least = least_primal(X, Y, 0.05, 3)
+    for max_iter in (1, 5, 2000):
+        crf.set_params(alpha=0.05, tol=1e-9, max_iter=max_iter)
+        complained = fit_quietly(crf, X, Y)
+        assert not complained or max_iter < 2000
+        assert_honest(crf, complained, least)
+        w, gap = weights_of(crf), crf.primal_objective_ - crf.dual_objective_
+        primal = reference.primal(w, X, Y, 0.05, 3)
+        assert_allclose(crf.primal_objective_, primal, rtol=1e-9)
+        assert_allclose(gap, crf.duality_gap_, rtol=1e-8, atol=1e-13)
+        if name_of(crf) in ("SAGNUSCRF", "LBFGSCRF"):
+            gradient = reference.gradient(w, X, Y, 0.05, 3)
+            gap = gradient @ gradient / (2 * 0.05)
+            assert_allclose(crf.duality_gap_, gap, rtol=1e-6, atol=1e-13)
+
+
 @pytest.mark.parametrize("value", [1e100, 1e160, 1e200, 1e300])
 def test_n23_features_beyond_squares(crf, value):
     x = [np.array([[value], [-value]]), np.array([[-value], [value]])]
@@ -484,6 +511,18 @@ def test_n26_marginals_and_scores_for_prediction(monkeypatch):
         crf.predict([np.ones((9999, 4))])
 
 
+def test_n26_draws_and_best_paths(monkeypatch):
+    """In an instant: nothing of that size is touched."""
+    monkeypatch.setattr(_memory, "available_memory", lambda: 2**34)
+    crf = SDCACRF(random_state=0).fit(X, Y)
+    with pytest.raises(MemoryError, match="draws of .* labels.*n_draws") as e:
+        crf.sample(X, n_draws=10**9)
+    assert bytes_in(str(e.value)) >= 8 * 10**9
+    with pytest.raises(MemoryError, match="paths of each chain.*lower n"):
+        crf.predict_n_best([np.ones((30, 4))], 10**9)
+    assert len(crf.predict_n_best([np.ones((2, 4))], 10**9)[0]) == 9
+
+
 def test_n26_available_memory(monkeypatch, tmp_path):
     info, limit = tmp_path / "meminfo", tmp_path / "memory.max"
     info.write_text("MemTotal: 9 kB\nMemAvailable: 5 kB\nSwapFree:  2 kB\n")
@@ -547,7 +586,7 @@ def test_n30_a_probability_of_zero(crf):
 # No fit fails without a word ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("alpha", [1e-300, 1e-100, 1e-12, 1e12, 1e100, 1e300])
+@pytest.mark.parametrize("alpha", [5e-324, 1e-300, 1e-100, 1e-12, 1e12, 1e100, 1e300])
 def test_any_alpha(crf, alpha):
     crf.set_params(alpha=alpha, max_iter=20)
     try:

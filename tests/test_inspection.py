@@ -108,7 +108,7 @@ def test_table_explained_along_given_labels():
     crf = fitted("table")
     path = np.concatenate(LABELS)
     assert crf.explain(TABLE, 3, path=path).label == path[3]
-    with pytest.raises(ValueError, match="labels in y"):
+    with pytest.raises(ValueError, match="labels in path"):
         crf.explain(TABLE, 3, path=path[:2])
 
 

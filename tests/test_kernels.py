@@ -9,6 +9,8 @@ from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._kernels._weights import Weights
 from skcrf_sdca.datasets import make_chains
 
+pytestmark = pytest.mark.survives
+
 X, y = make_chains(10, n_labels=3, n_features=4, random_state=0)
 
 
@@ -44,6 +46,15 @@ def test_row_bounds_changed_behind_our_back():
     rows = csr_array(np.ones((3, 4)))
     packed = PackedSequences(rows, [0, 3])
     rows.indptr[1] = 10**6
+    with pytest.raises(ValueError, match="not consistent"):
+        FeatureRows(packed.X)
+
+
+def test_row_bounds_whose_differences_overflow():
+    rows = csr_array(np.ones((3, 4)))
+    packed = PackedSequences(rows, [0, 3])
+    rows.indptr[1:3] = 2**31 - 1, -5
+    assert (np.diff(rows.indptr) >= 0).all()
     with pytest.raises(ValueError, match="not consistent"):
         FeatureRows(packed.X)
 

@@ -123,7 +123,14 @@ def test_wrong_sequences(X, match):
         input_kind(X)
 
 
-@pytest.mark.parametrize("X", [None, "ab", b"ab", {"a": 1}, {1, 2}, 3, object()])
+@pytest.mark.parametrize(
+    "X",
+    [
+        *(None, "ab", b"ab", {"a": 1}, {1, 2}, 3, object()),
+        *(np.float64(3), np.datetime64("2020")),
+    ],
+    ids=lambda X: type(X).__name__,
+)
 @pytest.mark.parametrize("name", ["X", "y"])
 def test_wrong_containers(X, name):
     with pytest.raises(TypeError, match=f"{name} must be a list of sequences"):

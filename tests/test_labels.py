@@ -1,6 +1,7 @@
 """Labels survive the round trip through numbers, whatever they are."""
 
 import copy
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
 
 from skcrf_sdca.labels import decode_labels, encode_known_labels, encode_labels
 
@@ -168,8 +170,26 @@ def test_t04_t05_decoded_empty():
         pytest.param([[1, 1.0]], [2], TypeError, "position 1 .*float 1.0", id="float"),
         pytest.param([["a", b"a"]], [2], TypeError, "one kind", id="bytes"),
         pytest.param([[0.5, np.nan]], [2], ValueError, "position 1 .* nan", id="nan"),
+        pytest.param([[Decimal("NaN")]], [1], ValueError, "NaN", id="Decimal NaN"),
+        pytest.param(
+            [[Decimal(1), Decimal("sNaN")]],
+            [2],
+            ValueError,
+            "position 1 .*sNaN",
+            id="Decimal that is not compared",
+        ),
         pytest.param([[["a"]]], [1], TypeError, "hashable and sortable", id="lists"),
         pytest.param([[1j, 2j]], [2], TypeError, "hashable and sortable", id="complex"),
+        pytest.param(
+            [[np.ones(2), np.ones(2)]],
+            [2],
+            TypeError,
+            "hashable and sortable",
+            id="arrays",
+        ),
+        pytest.param(
+            [[csr_array(np.eye(2))]], [1], TypeError, "hashable and sortable", id="CSR"
+        ),
         pytest.param([[], []], [0, 0], ValueError, "0 labels", id="no labels"),
     ],
 )

@@ -21,6 +21,7 @@ from sklearn.metrics import (
 )
 
 from skcrf_sdca import metrics
+from strategies import label_pairs
 
 BIO = ["O", "B-X", "I-X", "B-Y", "I-Y", "B", "I", "B-X-Z", "I-X-Z"]
 
@@ -138,15 +139,6 @@ def test_flat_f1_makes_a_scorer():
     scorer = make_scorer(metrics.flat_f1_score, average="weighted", labels=["A", "B"])
     expected = f1_score(FLAT_TRUE, FLAT_PRED, average="weighted", labels=["A", "B"])
     assert scorer(Echo(), Y_PRED, Y_TRUE) == expected
-
-
-def label_pairs(alphabet):
-    """Draw (y_true, y_pred) of equal lengths, with empty sequences among them."""
-    token = st.tuples(st.sampled_from(alphabet), st.sampled_from(alphabet))
-    sequences = st.lists(st.lists(token, max_size=6), min_size=1, max_size=5)
-    return sequences.map(
-        lambda pairs: tuple([[token[i] for token in s] for s in pairs] for i in (0, 1))
-    )
 
 
 @settings(max_examples=50, deadline=None)
@@ -508,3 +500,17 @@ def test_labels_of_the_columns_are_checked():
         metrics.flat_log_loss([["A"]], [[[0.5, 0.5]]])
     with pytest.raises(TypeError, match="labels of type int, but"):
         metrics.flat_log_loss([[0]], [[[0.5, 0.5]]], labels=["A", "B"])
+
+
+def test_infinite_probabilities_are_refused_without_a_warning():
+    for row in ([np.inf, -np.inf], [np.inf, 0.0], [np.nan, 1.0]):
+        with pytest.raises(ValueError, match="sequence 0 holds a row that is no"):
+            metrics.flat_log_loss([["A"]], [[row]], labels=["A", "B"])
+
+
+@pytest.mark.parametrize("weight", ["ab", ["x", "y"], [1j, 1.0]], ids=repr)
+def test_weights_that_are_no_numbers_are_named(weight):
+    with pytest.raises((TypeError, ValueError), match="sample_weight"):
+        metrics.flat_accuracy_score(
+            [["A"], ["B"]], [["A"], ["B"]], sample_weight=weight
+        )

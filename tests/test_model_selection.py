@@ -126,7 +126,7 @@ def test_errors():
         cross_val_predict_proba(CRF, X, y[:-1])
     with pytest.raises(ValueError, match="y has 0 labels"):
         cross_val_predict_proba(CRF, [], [])
-    with pytest.raises(ValueError, match="target y is None"):
+    with pytest.raises(ValueError, match="y to be passed, but y is None"):
         cross_val_predict_proba(CRF, X, None)
     with pytest.raises(TypeError, match="labels must be of one kind"):
         cross_val_predict_proba(CRF, X, [["a"] * len(y[0]), *y[1:]])

@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose
 
 import reference
 import twins
-from skcrf_sdca import oracle
+from skcrf_sdca import decoding, oracle
+from skcrf_sdca._kernels import _chains
 from skcrf_sdca._parallel import each_range, ranges
 
 chains = reference.chains(max_abs=1e4)
@@ -86,9 +87,11 @@ def test_viterbi_is_its_twin_to_the_last_bit(n_labels, scores):
 
 
 @pytest.mark.parametrize("n_labels", [1, 9])
-def test_viterbi_of_nan_scores_returns_labels(n_labels):
-    nan = np.full((3, n_labels), np.nan)
-    path, (score,) = oracle.viterbi(nan, np.zeros((n_labels, n_labels)))
+def test_the_kernel_makes_labels_of_nan_scores(n_labels):
+    """Its callers refuse them; it does not go beyond its arrays without."""
+    nan, transition = np.full((3, n_labels), np.nan), np.zeros((n_labels, n_labels))
+    path, score = np.full(3, -1, dtype=np.int32), np.zeros(1)
+    _chains.best_paths(nan, transition, np.array([0, 3]), 0, 1, path, score)
     assert path.tolist() == [0, 0, 0]
     assert np.isnan(score)
 
@@ -174,6 +177,17 @@ def test_scores_that_underflow_in_the_probability_domain(case):
     assert marginals.inconsistency() < 1e-12
 
 
+@pytest.mark.parametrize("scale", [1e4, 1e30, 1e100])
+@pytest.mark.parametrize("length", [1, 2, 50])
+def test_probabilities_sum_to_one_whatever_the_scores(scale, length):
+    rng = np.random.default_rng(0)
+    node_scores = rng.normal(size=(length, 3))
+    transition = scale * rng.normal(size=(3, 3))
+    marginals, _ = oracle.marginals(node_scores, transition)
+    assert_allclose(marginals.node.sum(axis=1), 1, rtol=1e-12)
+    assert_allclose(marginals.edge.sum(axis=(1, 2)), 1, rtol=1e-12)
+
+
 def test_very_long_chain():
     """All marginals 1/2 and a log Z in closed form, at 10^5 positions."""
     length = 100_000
@@ -212,6 +226,11 @@ def test_marginals_are_the_gradient_of_log_partition():
         assert_allclose(
             (up - down) / (2 * h), marginals.edge[:, j, k].sum(), rtol=0, atol=1e-8
         )
+
+
+def test_offsets_whose_differences_overflow_are_refused():
+    with pytest.raises(ValueError, match="must not decrease"):
+        oracle.viterbi(np.zeros((2, 1)), [[0.0]], [0, 2**63 - 1, -5, 2])
 
 
 def test_shapes_are_checked():
@@ -268,3 +287,60 @@ def test_n_jobs_means_what_it_means_to_joblib():
     with joblib.parallel_config("threading", n_jobs=2):
         list(each_range(run, offsets))
     assert threading.main_thread().name not in names
+
+
+# What is no score ---------------------------------------------------------------------
+
+FUNCTIONS = {
+    "log_partition": oracle.log_partition,
+    "marginals": oracle.marginals,
+    "node_marginals": oracle.node_marginals,
+    "expectations": lambda *chains: oracle.expectations(*chains, [0, 3], [1.0]),
+    "viterbi": oracle.viterbi,
+    "log_likelihood": lambda *chains: oracle.log_likelihood([0, 0, 0], *chains),
+    "span_probabilities": lambda *chains: oracle.span_probabilities(
+        [[0, 0, 1]], [0], *chains
+    ),
+    "posterior": decoding.posterior,
+    "n_best": decoding.n_best,
+    "sample": lambda *chains: decoding.sample(*chains, uniform=np.zeros((3, 1))),
+}
+
+
+@pytest.mark.parametrize("score", [np.nan, np.inf])
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_scores_that_are_none_are_named(function, score):
+    """NaN would read as a number, and +inf as nothing allowed."""
+    node_scores, transition = np.zeros((3, 2)), np.zeros((2, 2))
+    node_scores[1, 0] = score
+    with pytest.raises(ValueError, match=rf"node_scores\[1, 0\] is {score}; scores"):
+        function(node_scores, transition)
+    transition[0, 1] = score
+    with pytest.raises(ValueError, match=rf"transition\[0, 1\] is {score}; scores"):
+        function(np.zeros((3, 2)), transition)
+
+
+@pytest.mark.parametrize(
+    "scores", [None, 1.0, [0.0, 1.0], [["a"]], [[1j]], np.zeros((1, 1, 1)), [[None]]]
+)
+def test_scores_are_real_numbers_on_two_axes(scores):
+    with pytest.raises(ValueError, match="node_scores must be a two-dimensional array"):
+        oracle.log_partition(scores, [[0.0]])
+    with pytest.raises(ValueError, match="transition must be a two-dimensional array"):
+        oracle.log_partition([[0.0]], scores)
+
+
+def test_integers_are_not_rounded():
+    chains = np.zeros((3, 2)), np.zeros((2, 2))
+    for call, name in (
+        (lambda: oracle.log_partition(*chains, [0, 1.5, 3]), "offsets"),
+        (lambda: oracle.log_likelihood([0, 0.5, 1], *chains), "labels"),
+        (lambda: oracle.log_likelihood([0, 0, 2**40], *chains), "labels"),
+        (lambda: oracle.span_probabilities([[0, 0, 1.5]], [0], *chains), "spans"),
+        (
+            lambda: oracle.span_probabilities([[0, 0], [1, 0], [1, 1]], [], *chains),
+            "spans",
+        ),
+    ):
+        with pytest.raises(ValueError, match=f"^{name} must"):
+            call()

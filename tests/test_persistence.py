@@ -647,6 +647,43 @@ def test_no_file_is_an_error_of_the_system(tmp_path):
         load_model(tmp_path)
 
 
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null"])
+def test_what_never_ends_is_not_read(path):
+    if not Path(path).exists():
+        pytest.skip(f"there is no {path}")
+    assert_refused(path, "not a regular file")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_not_waited_for(path):
+    os.mkfifo(path)
+    assert_refused(path, "not a regular file")
+
+
+@pytest.mark.parametrize(
+    "path", [1, True, None, io.BytesIO()], ids=["int", "bool", "None", "file"]
+)
+def test_a_path_is_no_number_and_no_file(path):
+    """A number would be a descriptor, which is closed afterwards: stdout, say."""
+    with pytest.raises(TypeError, match="expected str, bytes or os.PathLike"):
+        load_model(path)
+    with pytest.raises(TypeError, match="expected str, bytes or os.PathLike"):
+        save_model(fitted(), path)
+
+
+def test_the_package_hands_on_what_loads_and_saves():
+    """It imports them when they are asked for: they take some time."""
+    code = """
+import sys, skcrf_sdca
+assert "skcrf_sdca.persistence" not in sys.modules
+from skcrf_sdca import load_model, save_model
+assert load_model is sys.modules["skcrf_sdca.persistence"].load_model
+assert not hasattr(skcrf_sdca, "nonsense")
+"""
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)
+
+
+@pytest.mark.survives
 @pytest.mark.parametrize(
     "garbage",
     [b"", b"PK", b"garbage" * 100, b"PK\x05\x06" + b"\0" * 18, pickle.dumps({})],
@@ -657,6 +694,7 @@ def test_t59_empty_and_garbage(garbage, path):
     assert_refused(path)
 
 
+@pytest.mark.survives
 def test_t59_cut_short(path):
     save_model(fitted(), path)
     whole = path.read_bytes()
@@ -985,6 +1023,8 @@ def test_what_json_leaves_undefined(old, new, message, path):
         ("coef_indptr", [0, 3, 1, 2]),
         ("coef_indptr", [0, 1, 2, 99]),
         ("coef_indptr", [-1, 1, 2, 2]),
+        ("coef_indptr", [0, 2**40, 2**40, 0]),
+        ("coef_indptr", [0, 2**63 - 1, -5, 2]),
         ("coef_data", [np.nan, 1.0]),
     ],
 )

@@ -283,12 +283,13 @@ def test_representations_of_large_models_are_short_and_quick():
     pipeline[0].vocabulary_ = {"numeric": numbers, "categorical": {}, "vectors": {}}
     pipeline[0].n_features_out_ = 10**6
     pipeline[1].vectorizer_ = pipeline[0]
-    begin = time.perf_counter()
+    begin = time.process_time()
     for estimator in (*pipeline, pipeline, GridSearchCV(pipeline, {})):
         assert len(repr(estimator)) < 300
         assert len(estimator._repr_html_()) < 100_000
-    # It takes hundredths of a second; a pass over the weights in Python takes seconds.
-    assert time.perf_counter() - begin < 2
+    # It takes hundredths of a second of the processor, however busy that is; a pass
+    # over the weights in Python takes seconds.
+    assert time.process_time() - begin < 2
 
 
 def test_the_page_on_pipelines():

@@ -810,5 +810,11 @@ def test_every_sequence_is_visited_soon_however_long(sampling):
 
 def test_a_solver_that_gives_up_says_why():
     problem = make_problem(alpha=1e-9)
-    loop = Loop(LBFGS(problem, None, max_iter=3), max_iter=3, tol=1e-12).run()
-    assert "L-BFGS: " in loop.complaint()
+    loop = Loop(LBFGS(problem, None, max_iter=3), max_iter=9, tol=1e-12).run()
+    assert "L-BFGS: STOP" in loop.complaint()
+
+
+def test_a_solver_that_is_stopped_is_not_said_to_have_given_up():
+    problem = make_problem(alpha=1e-9)
+    loop = Loop(LBFGS(problem, None, max_iter=9), max_iter=3, tol=1e-12).run()
+    assert "L-BFGS: " not in loop.complaint()

@@ -716,3 +716,15 @@ def test_features_are_those_made_by_hand(data_folder, name):
     expected = map(handwritten.FEATURES[name], X)
     for made, by_hand in zip(features.transform(X), expected, strict=True):
         assert made == list(map(tuple, by_hand))
+
+
+@pytest.mark.parametrize(
+    ("file", "columns", "message"),
+    [
+        (None, ("word",), "file must be a path or an open"),
+        ("x", None, "columns must be"),
+    ],
+)
+def test_arguments_of_read_conll_that_are_none(file, columns, message):
+    with pytest.raises(TypeError, match=message):
+        read_conll(file, columns, label=None)

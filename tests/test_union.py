@@ -242,3 +242,18 @@ def test_state_after_an_error_is_as_before():
     with pytest.raises(ValueError, match="items for"):
         transformer.fit([*PAIRS[:3], (WORDS[3], VECTORS[3][:-1])])
     assert transformer.transformers_ is before
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (5, "transformer_weights must be a dict"),
+        ({"a": "x"}, "transformer_weights: 'a' has 'x'; a finite number"),
+        ({"a": float("nan")}, "transformer_weights: 'a' has nan; a finite number"),
+        ({"a": float("inf")}, "transformer_weights: 'a' has inf; a finite number"),
+    ],
+)
+def test_weights_that_are_none(weights, message):
+    union = SequenceUnion([("a", "passthrough")], transformer_weights=weights)
+    with pytest.raises((TypeError, ValueError), match=message):
+        union.fit([[[1.0]]])

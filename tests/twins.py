@@ -233,6 +233,10 @@ class SAGTwin:
             self.w = (1 - step * self.alpha) * self.w - step * direction
 
 
+# str() would cut NULs from the end of a str of NumPy.
+plain = str.__str__
+
+
 class VectorizerTwin:
     """SequenceVectorizer: features by name, rows as sorted lists of (number, value)."""
 
@@ -263,17 +267,19 @@ class VectorizerTwin:
         """Yield (table, key, what) and the value of each entry, in order."""
         if not isinstance(item, Mapping):
             names = sorted(item) if isinstance(item, Set) else item
-            yield from ((("numeric", str(name), None), 1.0) for name in names)
+            yield from ((("numeric", plain(name), None), 1.0) for name in names)
             return
         for key, value in item.items():
             if isinstance(value, Mapping):
-                yield from self.entries({f"{key}:{k}": v for k, v in value.items()})
+                prefix = plain(key)
+                inner = {f"{prefix}:{plain(k)}": v for k, v in value.items()}
+                yield from self.entries(inner)
             elif isinstance(value, np.ndarray):
                 for i, component in enumerate(value.tolist()):
-                    yield ("vectors", str(key), i), component
+                    yield ("vectors", plain(key), i), component
             elif isinstance(value, (str, list, tuple, Set)):
                 strings = sorted(value) if isinstance(value, Set) else value
                 for string in [value] if isinstance(value, str) else strings:
-                    yield ("categorical", str(key), str(string)), 1.0
+                    yield ("categorical", plain(key), plain(string)), 1.0
             elif value != 0:
-                yield ("numeric", str(key), None), float(value)
+                yield ("numeric", plain(key), None), float(value)

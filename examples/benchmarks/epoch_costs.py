@@ -7,7 +7,8 @@ ratio that is promised, and the calls of the oracle in an epoch, divided by n.
 
 SAG and SAG-NUS are measured without their searches for Lipschitz constants, and OEG
 with steps so short that the first trial of each visit is taken. SAG-NUS visits long
-sequences more often than a pass does; all others here draw uniformly.
+sequences more often than a pass does, and so does SDCA with its own draws, by gap; all
+others here draw uniformly.
 
     python examples/benchmarks/epoch_costs.py [--task ocr] [--rounds 9] [--quick]
 
@@ -29,6 +30,7 @@ SOLVERS = {
     "SAG-NUS*": SAGNUSCRF(random_state=0),
     "OEG": OEGCRF(sampling="uniform", step_init=0.05, random_state=0),
     "SDCA": SDCACRF(sampling="uniform", random_state=0),
+    "SDCA by gap": SDCACRF(random_state=0),
 }
 PROMISES = {"SAG-NUS*": 2.0, "OEG": 4.0}
 WARM_UP = 3

@@ -1,8 +1,8 @@
 """Predictions a second of one model in many threads, as a service makes them.
 
-Requests of a few sequences each, packed or as lists of strings, are answered by one
-fitted SDCACRF from a pool of threads. The table has requests a second, medians over the
-rounds, and the ratio to one thread.
+Requests of some packed sequences each are answered by one fitted SDCACRF from a pool of
+threads. The table has requests a second, medians over the rounds, and the ratio to one
+thread. Small requests are mostly Python, of which one thread at a time runs.
 
     python examples/benchmarks/serving.py [--rounds 5] [--threads 8]
 """
@@ -46,7 +46,7 @@ def main():
     rows = [
         ["sequences a request", "1 thread", f"{arguments.threads} threads", "ratio"]
     ]
-    for size in (1, 10, 50):
+    for size in (1, 10, 50, 250):
         crf, parts = requests(size)
         rates = [
             [throughput(crf, parts, n) for n in (1, arguments.threads)]

@@ -68,7 +68,7 @@ def main():
     task = packed.load("conll2000")
     read, _, features_of = TEXTS["conll2000"]
     sentences, y = read(subset="train")
-    X = [features_of(sentence) for sentence in sentences[first]]
+    X = features_of.fit_transform(sentences[first])
     forms = {"packed": (task.X[first], task.y[first]), "lists": (X, y[first])}
     rows = [row(name, *form, arguments.rounds) for name, form in forms.items()]
     tables.show([TITLES, *rows])

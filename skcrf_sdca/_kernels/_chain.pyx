@@ -41,13 +41,13 @@ scores but +inf: those with larger spreads, with a -inf between the ends, or wit
 r up to MAX_POWER.
 """
 
-from libc.math cimport INFINITY, NAN, exp, log
+from libc.math cimport INFINITY, NAN, log
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from skcrf_sdca._kernels import PLAIN_LOOPS
 
-from ._math cimport finite_minimum, logsumexp, maximum, minimum, total
+from ._math cimport finite_minimum, logsumexp, maximum, minimum, softmax, total
 from ._vecmath cimport (
     add_outer, axpy, row_times_matrix, scale_matrix, vexp,
 )
@@ -314,6 +314,8 @@ cdef double log_forward(
 
 # message_t[k] = node_scores_t[k] + backward_t[k] - scale_t,
 # backward_{t-1}[j] = logsumexp_k(transition[j, k] + message_t[k]),  backward_{T-1} = 0.
+# The sum of exp(forward_t + backward_t) is 1, but for digits lost to huge scores: it is
+# made so.
 cdef void log_backward(
     Workspace work,                 # in: forward, scale; out: message
     const double* node_scores,      # in, (T, K)
@@ -332,8 +334,9 @@ cdef void log_backward(
         shift = finite_maximum(scores, n)
         message = work.message + t * n
         for k in range(n):
-            node[t * n + k] = exp(work.forward[t * n + k] + backward[k])
+            node[t * n + k] = work.forward[t * n + k] + backward[k]
             message[k] = scores[k] - shift + backward[k] - work.scale[t]
+        softmax(node + t * n, n)
         if t > 0:
             for j in range(n):
                 for k in range(n):
@@ -355,9 +358,8 @@ cdef void write_edge(
         return
     for j in range(n):
         for k in range(n):
-            edge[j * n + k] = exp(
-                forward[j] + work.transition[j * n + k] + message[k]
-            )
+            edge[j * n + k] = forward[j] + work.transition[j * n + k] + message[k]
+    softmax(edge, n * n)
 
 
 cdef void sum_edges(

@@ -314,8 +314,9 @@ cdef class Encoder:
     cdef int add_number(self, key, value) except -1:
         cdef double number
         try:
-            number = value
-        except OverflowError as error:
+            # Of a subclass of float it is its __float__ that counts.
+            number = float(value)
+        except (OverflowError, ValueError) as error:
             raise ValueError(f"feature {key!r}: {error}") from error
         if not isfinite(number):
             name = "NaN" if number != number else "infinity"
@@ -331,7 +332,7 @@ cdef class Encoder:
         elif isinstance(value, str):
             self.add_string(key, plain(value))
         elif isinstance(value, (np.bool_, Real, Decimal)):
-            self.add_number(key, float(value))
+            self.add_number(key, value)
         elif isinstance(value, np.ndarray):
             self.add_vector(key, value)
         elif isinstance(value, (list, tuple, Set)):
@@ -373,6 +374,8 @@ cdef class Encoder:
                 f"feature {key!r} is an array of shape {value.shape} and dtype "
                 f"{value.dtype}; it must be one-dimensional, of numbers."
             )
+        if np.ma.is_masked(value):
+            raise ValueError(f"feature {key!r} is an array with masked entries.")
         finite = np.isfinite(value)
         if not finite.all():
             component = int(np.argmin(finite))

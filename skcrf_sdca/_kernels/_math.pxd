@@ -52,3 +52,11 @@ cdef inline double logsumexp(const double* x, Py_ssize_t n) noexcept nogil:
     for i in range(n):
         value += exp(x[i] - shift)
     return shift + log(value)
+
+
+cdef inline void softmax(double* x, Py_ssize_t n) noexcept nogil:
+    """Write exp(x[i]) / sum_j exp(x[j]) in the place of x[i]; one of them is finite."""
+    cdef double shift = logsumexp(x, n)
+    cdef Py_ssize_t i
+    for i in range(n):
+        x[i] = exp(x[i] - shift)

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._base import check_finite_numbers
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.estimators import SDCACRF
 from skcrf_sdca.features import SequenceVectorizer
@@ -368,7 +369,7 @@ keep_tempfiles, trainer_cls
         elif self.min_freq:
             raise ValueError(f"min_freq needs dicts or lists of str, X has {kind}.")
         estimator = SDCACRF(
-            2.0 * (1.0 if self.c2 is None else self.c2) / len(X),
+            (1.0 if self.c2 is None else self.c2) / (0.5 * len(X)),
             max_iter=1000 if self.max_iterations is None else self.max_iterations,
             tol=self.tol,
             n_jobs=self.n_jobs,
@@ -379,6 +380,11 @@ keep_tempfiles, trainer_cls
             # As if it had converted X itself.
             vars(estimator).update(vectorizer_=vectorizer, _input_kind=kind)
         return estimator
+
+    def _validate_params(self):
+        """Raise InvalidParameterError; called by scikit-learn before `fit`."""
+        check_finite_numbers(self)
+        super()._validate_params()
 
     def _check_parameters(self):
         """Raise or warn of what `_parameter_constraints` cannot say."""

@@ -182,7 +182,6 @@ class DistributedCRF(BaseCRF):
         ConvergenceWarning
             If the gap is above tol * P(0) after max_iter epochs.
         """
-        self._check_parameters()
         if resume and self.checkpoint is None:
             raise ValueError("resume=True needs the file of the parameter `checkpoint`")
         cluster = _cluster(partitions, client)
@@ -209,8 +208,8 @@ class DistributedCRF(BaseCRF):
             "n_partitions_": cluster.n_partitions,
             "traffic_": asdict(problem.traffic),
         }
-        self._forget_fit()
-        vars(self).update(fitted)
+        # At once: an interrupt finds the old fit or the new one.
+        self.__dict__ = {**self._without_fit(), **fitted}
         if complaint := loop.complaint():
             warnings.warn(complaint, ConvergenceWarning, stacklevel=_caller_level())
         context.call_on_fit_task_end(

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import column_or_1d
 
+from skcrf_sdca.data import as_numbers
 from skcrf_sdca.labels import label_lists
 
 NO_TOKENS = "there are no tokens"
@@ -73,12 +74,12 @@ def check_sample_weight(sample_weight, y):
 
     Raises
     ------
-    ValueError
+    ValueError, TypeError
         If the weights are not n finite numbers, none of them negative.
     """
     if sample_weight is None:
         return np.ones(len(y))
-    weight = column_or_1d(sample_weight, dtype=np.float64)
+    weight = column_or_1d(as_numbers(sample_weight, "sample_weight"))
     if len(weight) != len(y):
         raise ValueError(
             f"sample_weight has {len(weight)} entries, but there are {len(y)} "

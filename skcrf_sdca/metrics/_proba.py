@@ -116,9 +116,11 @@ def _joined(tables, n_labels):
                 f"{n_labels} labels: pass labels=classes_ of the estimator."
             )
     proba = np.concatenate([table for table in tables if len(table)])
-    # As tight as scikit-learn's own check.
-    is_good = np.isclose(proba.sum(1), 1, rtol=np.finfo(proba.dtype).eps ** 0.5)
-    is_good &= (proba >= 0).all(1)
+    # As tight as scikit-learn's own check. The largest bound comes first: of infinities
+    # there is no sum.
+    is_good = ((proba >= 0) & (proba <= 2)).all(1)
+    totals = proba.sum(1, where=is_good[:, np.newaxis])
+    is_good &= np.isclose(totals, 1, rtol=np.finfo(proba.dtype).eps ** 0.5)
     if not is_good.all():
         stops = np.cumsum([len(table) for table in tables])
         i = np.searchsorted(stops, np.argmin(is_good), side="right")

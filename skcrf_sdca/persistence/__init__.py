@@ -5,6 +5,8 @@ with _labels.py and _values.py what stands in it; docs/model_format.rst tells it
 readers in other languages.
 """
 
+import os
+
 from scipy.sparse import csr_array
 
 from skcrf_sdca import compat, text
@@ -135,6 +137,10 @@ def load_model(path):
     --------
     save_model : Writes the file, and has an example.
     """
+    path = os.fspath(path)
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+        # Such as a pipe, which never ends.
+        raise ModelFormatError(f"{path} cannot be loaded: it is not a regular file")
     with open(path, "rb") as file:
         try:
             return read_archive(file, rebuild)

@@ -6,7 +6,6 @@ from types import NoneType
 
 import numpy as np
 
-from skcrf_sdca._base import BaseCRF
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 
 # Attributes of a fit that are numbers; their names in a file have no underscore.
@@ -28,8 +27,6 @@ MASK = "mask"
 def check_parameters(estimator):
     """Raise ValueError if a parameter is one that `fit` would not take."""
     estimator._validate_params()
-    if isinstance(estimator, BaseCRF):
-        estimator._check_parameters()
 
 
 def plain_parameters(parameters):

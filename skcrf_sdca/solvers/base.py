@@ -11,6 +11,7 @@ from time import perf_counter
 import numpy as np
 
 from skcrf_sdca.marginals import edge_offsets
+from skcrf_sdca.problem import NOT_FINITE
 
 HISTORY_COLUMNS = (
     "epoch",
@@ -204,10 +205,7 @@ class Loop:
 def _check_finite(certificate):
     values = certificate.primal, certificate.dual, certificate.gap
     if not np.isfinite(values).all():
-        raise ValueError(
-            "the objective is not finite: scale the features in X, or take a larger "
-            "alpha"
-        )
+        raise ValueError(NOT_FINITE)
 
 
 def check_same_sequences(state, axes, problem):

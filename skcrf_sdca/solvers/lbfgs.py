@@ -8,6 +8,8 @@ from skcrf_sdca.solvers.base import Solver, first_model
 
 # Vectors of weights that scipy keeps: ten pairs of differences, and some more.
 N_VECTORS = 25
+# The status that scipy gives a run whose callback raised StopIteration.
+CALLBACK_STOPPED = 99
 
 
 class LBFGS(Solver):
@@ -70,7 +72,9 @@ class LBFGS(Solver):
                 "maxls": 50,
             },
         )
-        self.message = f"L-BFGS: {result.message}"
+        # The callback has a reason of its own, which the loop knows.
+        if result.status != CALLBACK_STOPPED:
+            self.message = f"L-BFGS: {result.message}"
 
     def certify(self):
         """Certify the current weights; free if they were evaluated last."""

@@ -66,6 +66,7 @@ class SAG(EpochSolver):
         )
         self.visited = state["visited"].copy()
         self.lipschitz = state["lipschitz"].copy()
+        _check_constants(self.lipschitz, n)
         if len(self.lipschitz) != n_constants:
             self.lipschitz = np.full(n_constants, self.lipschitz.mean())
         self.constants = LipschitzConstants(
@@ -143,3 +144,12 @@ class SAG(EpochSolver):
             "visited": self.visited,
             "offsets": self.problem.offsets,
         }
+
+
+def _check_constants(lipschitz, n):
+    """Raise ValueError for a state without one constant, or one of each sequence."""
+    if lipschitz.shape not in ((1,), (n,)) or not (lipschitz > 0).all():
+        raise ValueError(
+            "warm_start=True needs the Lipschitz constants of the last fit, which have "
+            "been changed; set warm_start=False"
+        )

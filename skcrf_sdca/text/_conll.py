@@ -7,8 +7,10 @@ the sequences, compression and encodings.
 import gzip
 import os
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 
+from skcrf_sdca.kinds import described
 from skcrf_sdca.labels import flat_labels
 
 from ._tokens import Tokens
@@ -186,7 +188,7 @@ def decompressed(content):
 
 
 def _checked_columns(columns, label):
-    if isinstance(columns, str):
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
         raise TypeError(f"columns must be a sequence of names; got {columns!r}.")
     columns = list(columns)
     names = [name for name in columns if name is not None]
@@ -202,6 +204,8 @@ def _checked_columns(columns, label):
 
 def _text(file, encoding):
     is_path = isinstance(file, (str, os.PathLike))
+    if not is_path and not hasattr(file, "read"):
+        raise TypeError(f"file must be a path or an open file, got {described(file)}.")
     content = Path(file).read_bytes() if is_path else file.read()
     if isinstance(content, str):
         return content

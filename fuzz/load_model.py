@@ -1,0 +1,164 @@
+"""Fuzz load_model: a file is refused, or what is loaded answers and can be saved again.
+
+The first byte of an input says what the others are. After "R" they are the file, byte
+by byte. After "S" they are its members, which are sealed with the right checksums, as
+an attacker would: these inputs get behind the archive, to the document and the arrays.
+"""
+
+import atexit
+import pathlib
+import shutil
+import tempfile
+
+import atheris
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from harness import run
+from model_fuzz import changed_members, members, write
+from skcrf_sdca import (
+    LBFGSCRF,
+    OEGCRF,
+    SAGNUSCRF,
+    SDCACRF,
+    PackedSequences,
+    SequenceVectorizer,
+)
+from skcrf_sdca.persistence import ModelFormatError, load_model, save_model
+
+RAW, SEALED = b"R", b"S"
+# Between members, and between the name and the content of one.
+NEXT, COLON = b"\n\0\n", b"\n"
+FOLDER = tempfile.mkdtemp()
+atexit.register(shutil.rmtree, FOLDER)
+FILE = pathlib.Path(FOLDER, "model.zip")
+AGAIN = pathlib.Path(FOLDER, "again.zip")
+
+
+def joined(contents):
+    """Return the input that stands for an archive of these members."""
+    parts = (name.encode("latin-1") + COLON + contents[name] for name in contents)
+    return SEALED + NEXT.join(parts)
+
+
+def parted(data):
+    """Return {name: content} of an input that stands for an archive."""
+    parts = (part.partition(COLON) for part in data[1:].split(NEXT))
+    return {name.decode("latin-1"): content for name, _, content in parts}
+
+
+def mutated(data, max_size, seed):
+    """Change the document as JSON, or any bytes as libFuzzer would."""
+    rng = np.random.default_rng(seed)
+    if data[:1] == SEALED and rng.random() < 0.5:
+        try:
+            return joined(changed_members(parted(data), rng))[:max_size]
+        except (ValueError, LookupError, RecursionError):
+            pass  # It is no document any more.
+    return atheris.Mutate(data, max_size)
+
+
+def target(data):
+    """Load a file, and compare what is loaded with what is saved of it."""
+    if data[:1] == SEALED:
+        write(FILE, parted(data))
+    else:
+        FILE.write_bytes(data[1:])
+    try:
+        model = load_model(FILE)
+    except ModelFormatError:
+        return
+    expected = answers(model)
+    save_model(model, AGAIN)
+    np.testing.assert_equal(answers(load_model(AGAIN)), expected)
+
+
+def answers(model):
+    """Return what a loaded model says, or why it does not."""
+    repr(model)
+    vectorizer, crf = parts(model)
+    if vectorizer is None:
+        X = rows_for(crf)
+    else:
+        assert len(vectorizer.get_feature_names_out()) == vectorizer.n_features_out_
+        X = items_for(vectorizer)
+    if crf is None:
+        return vectorizer.transform(X).X.toarray()
+    try:
+        proba = model.predict_proba(X)
+    except ValueError as error:
+        return str(error)
+    for p in proba if crf._input_kind != "table" else [proba]:
+        np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=0, atol=1e-9)
+    predicted = model.predict(X).tolist()
+    flat = predicted if crf._input_kind == "table" else sum(predicted, [])
+    assert len(flat) == 3
+    assert set(flat) <= set(crf.classes_.tolist())
+    return predicted, [p.tobytes() for p in proba]
+
+
+def parts(model):
+    """Return the vectorizer and the CRF of a model; None for what there is not."""
+    if isinstance(model, Pipeline):
+        return tuple(step for _, step in model.steps)
+    if isinstance(model, SequenceVectorizer):
+        return model, None
+    return getattr(model, "vectorizer_", None), model
+
+
+def rows_for(crf):
+    """Return three rows of few numbers, however many features there are."""
+    d = crf.n_features_in_
+    columns = sorted({0, d // 2, d - 1}) if d else []
+    rows = csr_array(
+        (np.ones(len(columns)), columns, [0, 0, len(columns), len(columns)]), (3, d)
+    )
+    if crf._input_kind == "table":
+        return rows
+    return PackedSequences(rows, [0, 2, 2, 3])
+
+
+def items_for(vectorizer):
+    """Return three items of what the vocabulary has."""
+    known = vectorizer.vocabulary_
+    names = list(known["numeric"])[:5]
+    if vectorizer.input_kind_ == "strings":
+        return [[names, []], [], [["unseen"]]]
+    words = {key: list(table)[:5] for key, table in known["categorical"].items()}
+    vectors = {key: np.ones(len(numbers)) for key, numbers in known["vectors"].items()}
+    numbers = dict.fromkeys(names, 0.5)
+    return [[numbers, words], [], [{**vectors, "unseen": 1.0}]]
+
+
+def seeds():
+    """Yield models of every kind, as files and as members."""
+    for model in models():
+        save_model(model, FILE)
+        load_model(FILE)
+        yield RAW + FILE.read_bytes()
+        yield joined(members(FILE))
+
+
+def models():
+    """Yield fitted estimators: types of labels, kinds of input, dense and sparse."""
+    dicts = [[{"w": "the", "n": 0.5}, {"w": "dog"}], [{"v": np.array([1.0, 2.0])}]]
+    strings = [[["a", "b"], ["c"]], [["\ud800"]]]
+    arrays = [np.eye(2), np.ones((1, 2))]
+    rows = PackedSequences(csr_array(np.eye(3)), [0, 2, 3])
+    y = [["B-X", "I-X"], ["O"]]
+    yield SDCACRF(max_iter=1, transitions="BIO").fit(dicts, y)
+    yield OEGCRF(max_iter=1, random_state=0).fit(strings, [[True, False], [True]])
+    yield SAGNUSCRF(max_iter=1, tol=1e9).fit(arrays, [[0, 1], [2**40]])
+    yield LBFGSCRF(max_iter=1).fit(rows, [[b"a", b""], [b"\xff"]])
+    yield SDCACRF(max_iter=1).fit(np.eye(2), np.array([0, 2], dtype=np.float32))
+    yield SequenceVectorizer(min_freq=1, dtype=np.float32).fit(dicts)
+    yield make_pipeline(SequenceVectorizer(), SDCACRF(max_iter=1)).fit(strings, y)
+    mask = np.ones((3, 3), dtype=bool)
+    crf = SDCACRF(max_iter=1, transitions=mask).fit(dicts, y)
+    crf.coef_ = csr_array(crf.coef_)
+    yield crf
+
+
+if __name__ == "__main__":
+    run(target, seeds(), custom_mutator=mutated)
