@@ -1,10 +1,11 @@
 """How far one model over partitions goes: epochs, rounds and bytes by their number.
 
 Each task is cut into 1 to 256 partitions, in one process, and fitted by both methods of
-`DistributedCRF` to a gap of 1e-4 P(0). Printed are the epochs, the rounds (calls that
-all partitions answer), the rows that travel in a round, to all partitions and back, and
-in all rounds together; drawn are rounds and bytes. What L-BFGS does depends on the cut
-by rounding alone, so that it is fitted once, on one partition.
+`DistributedCRF` to a gap of 1e-4 P(0). Printed, and written as a CSV file, are the
+epochs and the rounds (calls that all partitions answer) to 1e-2 and to 1e-4 P(0), the
+weights that travel in a round, to all partitions and back, and in all rounds of L-BFGS
+together; drawn are rounds and bytes. What L-BFGS does depends on the cut by rounding
+alone, so that it is fitted once, on one partition.
 
     python examples/benchmarks/partitions.py [--task ocr] [--quick] [--first 2000]
 
@@ -29,8 +30,11 @@ QUICK_PARTITIONS = (1, 2, 4)
 # The dual method ends after so many epochs, and is not tried with more partitions.
 EPOCHS, MOST_FOR_DUAL = 60, 16
 N_ROUNDS = 4
-HEADER = ["task", "partitions", "method", "epochs", "rounds"]
-HEADER += ["MiB a round", "MiB in all"]
+LEVELS = (1e-2, 1e-4)
+METHODS = {"lbfgs": "L-BFGS", "dual": "CoCoA+"}
+HEADER = ["task", "partitions"]
+HEADER += [f"{label} to {level:.0e}" for label in METHODS.values() for level in LEVELS]
+HEADER += ["MiB a round", "MiB, L-BFGS"]
 
 
 def cut(task, n_partitions):
@@ -55,52 +59,69 @@ def bytes_of_round(partitions, n_labels):
     return 2 * 8 * n_labels * (rows + biases)
 
 
+def reached(crf, initial_primal):
+    """Return (epochs, rounds) to each level, infinite where it was not reached."""
+    history = crf.history_
+    rounds = history["oracle_calls"]
+    if crf.method == "dual":
+        # That of the start, and in each epoch that of P(w) too.
+        rounds = 1 + (N_ROUNDS + 1) * history["epoch"]
+    found = []
+    for level in LEVELS:
+        below = np.flatnonzero(history["gap"] <= level * initial_primal)
+        first = below[:1].tolist()
+        at = [(epoch + 1, int(rounds[epoch])) for epoch in first]
+        found += at or [(np.inf, np.inf)]
+    return found
+
+
 def measured(task, numbers, max_iter):
-    """Return {method: [(partitions, epochs, rounds, bytes a round)]}."""
+    """Return {number of partitions: ({method: as of `reached`}, bytes of a round)}."""
     n_labels = len(np.unique(np.concatenate(task.y)))
-    serial = fit(cut(task, 1), method="lbfgs", max_iter=max_iter or 1000)
-    results = {"L-BFGS": [], "CoCoA+": []}
+    limits = {"lbfgs": max_iter or 1000, "dual": max_iter or EPOCHS}
+    results, found = {}, {}
     for number in numbers:
         partitions = cut(task, number)
-        each = bytes_of_round(partitions, n_labels)
-        rounds = serial.traffic_["rounds"]
-        results["L-BFGS"].append((number, serial.n_iter_, rounds, each))
-        if number <= MOST_FOR_DUAL:
+        for method in METHODS:
+            if number > (1 if method == "lbfgs" else MOST_FOR_DUAL):
+                continue
             crf = fit(
-                partitions,
-                method="dual",
-                n_rounds=N_ROUNDS,
-                max_iter=max_iter or EPOCHS,
+                partitions, method=method, n_rounds=N_ROUNDS, max_iter=limits[method]
             )
-            reached = crf.duality_gap_ <= crf.gap_target_
-            epochs = crf.n_iter_ if reached else np.inf
-            rounds = crf.traffic_["rounds"] if reached else np.inf
-            results["CoCoA+"].append((number, epochs, rounds, each))
-        for method, rows in results.items():
-            if rows and rows[-1][0] == number:
-                print(task.name, method, *rows[-1], flush=True)
+            found[method] = reached(crf, crf.gap_target_ / crf.tol)
+            print(task.name, number, method, found[method], flush=True)
+        results[number] = dict(found), bytes_of_round(partitions, n_labels)
+        found.pop("dual", None)
     return results
 
 
 def table(name, results):
     """Return rows of text of a task."""
     rows = []
-    for method, found in results.items():
-        for number, epochs, rounds, each in found:
-            done = np.isfinite(rounds)
-            counts = [f"{epochs:.0f}", f"{rounds:.0f}"] if done else ["-", "-"]
-            total = tables.size(rounds * each) if done else "-"
-            mib = f"{each / 2**20:.1f}"
-            rows.append([name, f"{number}", method, *counts, mib, total])
+    for number, (found, each) in results.items():
+        row = [tasks.TITLES[name], f"{number}"]
+        for method in METHODS:
+            for epochs, rounds in found.get(method, [(np.inf, np.inf)] * len(LEVELS)):
+                done = np.isfinite(rounds)
+                row.append(f"{epochs:.0f} ({rounds:.0f})" if done else "-")
+        rounds = found["lbfgs"][-1][1]
+        total = tables.size(rounds * each) if np.isfinite(rounds) else "-"
+        rows.append([*row, f"{each / 2**20:.1f}", total])
     return rows
 
 
 def draw(axes, name, results):
-    """Draw the rounds and the bytes of a task."""
-    for method, found in results.items():
-        number, _, rounds, each = np.array(found).T
+    """Draw the rounds and the bytes of a task, to the last level."""
+    for method, label in METHODS.items():
+        number, rounds, each = np.array(
+            [
+                (number, found[method][-1][1], each)
+                for number, (found, each) in results.items()
+                if method in found
+            ]
+        ).T
         for axis, values in zip(axes, (rounds, rounds * each / 2**20), strict=True):
-            axis.plot(number, values, marker="o", markersize=4, label=method)
+            axis.plot(number, values, marker="o", markersize=4, label=label)
             axis.set_xscale("log", base=4)
             axis.set_yscale("log")
     axes[0].set_title(tasks.TITLES[name])
@@ -127,6 +148,7 @@ def main():
     axes[0, 0].set_ylabel("rounds")
     axes[1, 0].set_ylabel("MiB in all")
     tables.show(rows)
+    tables.write(rows, campaign.output.with_suffix(".csv"))
     figures.save(figure, campaign.output)
 
 

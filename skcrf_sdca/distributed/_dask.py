@@ -7,10 +7,11 @@ another one, told again all that lasts, and asked again.
 
 import logging
 from collections import Counter, defaultdict
+from functools import partial
 from uuid import uuid4
 
 import numpy as np
-from dask.distributed import Future, KilledWorker, wait
+from dask.distributed import CancelledError, Future, KilledWorker, fire_and_forget, wait
 from dask.distributed import TimeoutError as DaskTimeoutError
 from distributed.comm import CommClosedError
 
@@ -22,11 +23,14 @@ _LOG = logging.getLogger("skcrf_sdca.distributed")
 # Losses of one partition in a row, after which its data is to blame.
 MOST_LOSSES = 3
 # Seconds between two looks at whether a worker that is waited for is alive; for a
-# scheduler to answer; for an answer to be transferred.
+# scheduler to answer; for what has been computed to be transferred.
 POLL, PATIENCE, TRANSFER = 1.0, 30.0, 600.0
 
-# What a transfer to a worker raises that has just died; CommClosedError is an OSError.
-_GONE = (OSError, KeyError, DaskTimeoutError)
+# What a transfer to or from a worker raises that has just died; CommClosedError and
+# TimeoutError are OSErrors.
+_GONE = (OSError, KeyError, CancelledError)
+# What is sent ahead of a call.
+_DATA = (np.ndarray, tuple, list)
 
 _LOST = object()
 # On a worker: {(fit, number): Partition}.
@@ -38,7 +42,7 @@ def _load(fit, number, source):
     _HELD[fit, number] = Partition(number, source)
 
 
-def _ask(fit, number, method, arguments):
+def _ask(fit, number, method, *arguments):
     """Return the answer of a partition that this worker holds."""
     return _HELD[fit, number].ask(method, *arguments)
 
@@ -47,6 +51,15 @@ def _release(fit):
     """Let go of the partitions of a fit on this worker."""
     for key in [key for key in _HELD if key[0] == fit]:
         del _HELD[key]
+
+
+def _has_ended(future):
+    """Return whether a future has its result or its error after POLL seconds."""
+    try:
+        wait(future, timeout=POLL)
+    except DaskTimeoutError:
+        return False
+    return True
 
 
 class DaskCluster(Cluster):
@@ -86,10 +99,14 @@ class DaskCluster(Cluster):
             number: self._first_home(source, workers[number % len(workers)])
             for number, source in self._sources.items()
         }
-        loads = {number: self._submit_load(number) for number in self._sources}
-        for number, future in loads.items():
-            if self._wait(number, future) is _LOST:
-                self._reload(number)
+        try:
+            loads = {number: self._submit_load(number) for number in self._sources}
+            for number, future in loads.items():
+                if self._wait(number, future) is _LOST:
+                    self._reload(number)
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def n_partitions(self):
@@ -99,14 +116,17 @@ class DaskCluster(Cluster):
     def map(self, method, arguments, *, lasting=False):
         """Yield the answers of all partitions to one call, in their order."""
         calls = dict(zip(self._sources, arguments, strict=True))
-        futures = self._submit(method, calls)
+        futures = {
+            number: self._submit(_ask, number, method, *own)
+            for number, own in calls.items()
+        }
         for number, own in calls.items():
             answer = self._wait(number, futures.pop(number))
             losses = 0
             while answer is _LOST:
                 losses += 1
                 self._reload(number, losses)
-                answer = self._wait(number, self._submit(method, {number: own})[number])
+                answer = self._wait(number, self._submit(_ask, number, method, *own))
             if lasting:
                 self._lasting[number].append((method, own))
             yield answer
@@ -118,9 +138,19 @@ class DaskCluster(Cluster):
             del self._sources[number]
 
     def close(self):
-        """Let the workers forget the partitions; those that are gone do not matter."""
-        if self.client.status == "running":
-            self.client.run(_release, self._fit, on_error="ignore")
+        """Let the workers forget the partitions, without waiting for them."""
+        if self.client.status != "running":
+            return
+        for home in set(self._home.values()):
+            # Anywhere, if that one is gone: else it would wait for ever.
+            done = self.client.submit(
+                _release,
+                self._fit,
+                workers=[home],
+                allow_other_workers=True,
+                pure=False,
+            )
+            fire_and_forget(done)
 
     def _workers(self):
         """Return the addresses of the workers; ConnectionError if there is none."""
@@ -144,7 +174,8 @@ class DaskCluster(Cluster):
         """Return a worker that has the source, if one has."""
         if not isinstance(source, Future):
             return otherwise
-        wait(source)
+        while not _has_ended(source):
+            self._workers()
         holders = [a for held in self.client.who_has(source).values() for a in held]
         return otherwise if otherwise in holders or not holders else holders[0]
 
@@ -153,72 +184,86 @@ class DaskCluster(Cluster):
         if hasattr(source, "__dask_graph__"):
             # Held by the cluster only until it has been read.
             source = self.client.compute(source, workers=[home])
-        return self._pinned(_load, number, source)
+        return self._submit(_load, number, source)
 
-    def _pinned(self, function, number, *arguments):
+    def _submit(self, function, number, *arguments):
+        """Return the future of a call at a partition, or None if its worker is gone.
+
+        Data is sent there first: Dask is slow where it is part of a call.
+        """
+        home = self._home[number]
+        try:
+            arguments = [
+                self._sent(argument, home) if isinstance(argument, _DATA) else argument
+                for argument in arguments
+            ]
+        except _GONE:
+            return None
         return self.client.submit(
             function,
             self._fit,
             number,
             *arguments,
-            workers=[self._home[number]],
+            workers=[home],
             allow_other_workers=False,
             pure=False,
         )
 
-    def _submit(self, method, calls):
-        """Return the futures of calls, {number: future}."""
-        return {
-            number: self._pinned(_ask, number, method, own)
-            for number, own in self._scattered(calls).items()
-        }
-
-    def _scattered(self, calls):
-        """Return calls whose arrays are on their workers, which Dask does best so."""
-        arrays = defaultdict(list)
-        for number, own in calls.items():
-            if any(isinstance(argument, np.ndarray) for argument in own):
-                arrays[self._home[number]].append(number)
-        alive = set(self._workers()) if arrays else ()
-        sent = {}
-        for home, numbers in arrays.items():
-            if home not in alive:
-                continue
-            rows = [calls[number][0] for number in numbers]
-            try:
-                futures = self.client.scatter(rows, workers=[home], hash=False)
-            except _GONE:
-                # It has just died: waiting for the answers will tell.
-                continue
-            sent.update(zip(numbers, futures, strict=True))
-        return {
-            number: (sent[number], *own[1:]) if number in sent else own
-            for number, own in calls.items()
-        }
+    def _sent(self, value, home):
+        """Return the future of a value that is on a worker."""
+        if home not in self._workers():
+            raise CommClosedError
+        send = partial(
+            self.client.scatter,
+            [value],
+            workers=[home],
+            hash=False,
+            asynchronous=True,
+        )
+        return self.client.sync(send, callback_timeout=TRANSFER)[0]
 
     def _wait(self, number, future):
         """Return the result of a future, or _LOST if its worker is gone."""
+        if future is None:
+            return _LOST
+        try:
+            while not _has_ended(future):
+                if not self._is_home_alive(number):
+                    return _LOST
+        except CancelledError:
+            # ConnectionError if it was not a worker, but the scheduler.
+            self._workers()
+            return _LOST
+        if future.status == "error":
+            error = future.exception()
+            if self._is_loss(number, error):
+                return _LOST
+            raise error
+        return self._fetch(number, future)
+
+    def _fetch(self, number, future):
+        """Return the result of a future that has it, or _LOST."""
+        seconds = POLL
         while True:
             try:
-                wait(future, timeout=POLL)
+                return future.result(timeout=seconds)
             except DaskTimeoutError:
-                if self._home[number] in self._workers():
-                    continue
+                if not self._is_home_alive(number) or seconds > TRANSFER:
+                    return _LOST
+                # It begins anew.
+                seconds *= 2.0
+            except _GONE:
                 return _LOST
-            if future.status == "error":
-                error = future.exception()
-                if isinstance(error, (KilledWorker, CommClosedError)):
-                    return _LOST
-                if isinstance(error, KeyError) and (self._fit, number) in error.args:
-                    # Started anew under the address of one that died.
-                    return _LOST
-                raise error
-            if future.status == "finished":
-                try:
-                    return future.result(timeout=TRANSFER)
-                except (DaskTimeoutError, CommClosedError):
-                    return _LOST
-            return _LOST
+
+    def _is_home_alive(self, number):
+        return self._home[number] in self._workers()
+
+    def _is_loss(self, number, error):
+        """Return whether an error says that the partition is not where it was."""
+        if isinstance(error, KeyError):
+            # Another process, started under the address of one that died.
+            return (self._fit, number) in error.args
+        return isinstance(error, (KilledWorker, CommClosedError))
 
     def _reload(self, number, losses=1):
         """Load a partition again, on the worker that has the fewest."""
@@ -253,7 +298,7 @@ class DaskCluster(Cluster):
         if self._wait(number, self._submit_load(number)) is _LOST:
             return False
         for method, own in self._lasting[number]:
-            future = self._pinned(_ask, number, method, own)
+            future = self._submit(_ask, number, method, *own)
             if self._wait(number, future) is _LOST:
                 return False
         return True

@@ -2,6 +2,7 @@
 
 import logging
 import warnings
+from contextlib import closing
 from dataclasses import asdict
 from numbers import Integral
 from os import PathLike
@@ -22,7 +23,6 @@ from skcrf_sdca.distributed._checkpoint import Checkpoint, load_weights
 from skcrf_sdca.distributed._local import LocalCluster
 from skcrf_sdca.distributed._method import (
     METHODS,
-    MOST_FOR_DUAL,
     CommonProblem,
     CommonSolver,
 )
@@ -54,10 +54,11 @@ class DistributedCRF(BaseCRF):
         The fit stops when the duality gap is at most tol * P(0).
     transitions : str, ndarray or list of pairs, default=None
         Which label may follow which, see `OEGCRF`.
-    method : {"auto", "dual", "lbfgs"}, default="auto"
-        "dual" is CoCoA+ [1]_ with exponentiated gradient in each partition; "lbfgs"
-        is L-BFGS on sums of gradients, whose rounds do not grow with the partitions.
-        "auto" takes "dual" for up to 2 partitions.
+    method : {"lbfgs", "dual"}, default="lbfgs"
+        "lbfgs" is L-BFGS on sums of gradients: a round for each, however many
+        partitions there are. "dual" is CoCoA+ [1]_ with exponentiated gradient in each
+        partition, which takes fewer passes over sparse features in one or two
+        partitions, and more the more there are.
     n_rounds : int, default=16
         Rounds of an epoch of the dual method: how often partitions hear of each other.
     checkpoint : str or path, default=None
@@ -110,7 +111,7 @@ class DistributedCRF(BaseCRF):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseCRF._parameter_constraints,
-        "method": [StrOptions({"auto", *METHODS})],
+        "method": [StrOptions(set(METHODS))],
         "n_rounds": [Interval(Integral, 1, None, closed="left")],
         "checkpoint": [str, PathLike, None],
         "checkpoint_every": [Interval(Integral, 1, None, closed="left")],
@@ -124,7 +125,7 @@ class DistributedCRF(BaseCRF):
         max_iter=500,
         tol=1e-4,
         transitions=None,
-        method="auto",
+        method="lbfgs",
         n_rounds=16,
         checkpoint=None,
         checkpoint_every=10,
@@ -184,11 +185,10 @@ class DistributedCRF(BaseCRF):
         """
         if resume and self.checkpoint is None:
             raise ValueError("resume=True needs the file of the parameter `checkpoint`")
-        cluster = _cluster(partitions, client)
         context = self._init_callback_context(max_subtasks=self.max_iter)
         arguments = {"X": None, "y": None, "metadata": None}
         context.call_on_fit_task_begin(estimator=self, **arguments)
-        try:
+        with closing(_cluster(partitions, client)) as cluster:
             problem, attributes = self._agree(cluster)
             solver = self._common_solver(problem, resume)
             loop = Loop(solver, max_iter=self.max_iter, tol=self.tol)
@@ -200,8 +200,6 @@ class DistributedCRF(BaseCRF):
             bridge = CallbackBridge(self, context, arguments, attributes_now)
             loop.observers += [bridge, *self._observers(loop)]
             loop.run()
-        finally:
-            cluster.close()
         fitted = {
             **attributes,
             **_fitted_attributes(loop, solver.model.w),
@@ -292,14 +290,11 @@ class DistributedCRF(BaseCRF):
     def _common_solver(self, problem, resume):
         rng = check_random_state(self.random_state)
         n_partitions = problem.cluster.n_partitions
-        method = self.method
-        if method == "auto":
-            method = "dual" if n_partitions <= MOST_FOR_DUAL else "lbfgs"
         options = OEGCRF().get_params()
         return CommonSolver(
             problem,
             # The file has no dual to go on from.
-            method="lbfgs" if resume else method,
+            method="lbfgs" if resume else self.method,
             n_rounds=self.n_rounds,
             max_iter=self.max_iter,
             seeds=rng.randint(2**31, size=n_partitions).tolist(),

@@ -27,9 +27,7 @@ from skcrf_sdca.problem import Certificate
 from skcrf_sdca.solvers.base import Solver
 from skcrf_sdca.solvers.lbfgs import LBFGS
 
-METHODS = ("dual", "lbfgs")
-# Up to so many partitions the dual method takes fewer passes, see docs/distributed.rst.
-MOST_FOR_DUAL = 2
+METHODS = ("lbfgs", "dual")
 
 
 class Cluster(ABC):
