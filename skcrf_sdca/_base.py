@@ -82,6 +82,7 @@ class BaseCRF(
             is n chains of one node each: multinomial logistic regression.
         y : list of n lists of T labels, or array-like of shape (n,)
             Labels of one kind: str, int, bool or other sortable, hashable objects.
+            Beside PackedSequences also one array with the labels of all positions.
         sample_weight : array-like of shape (n,), default=None
             Weight of each sequence, not negative. Only ratios count, but for the value
             of ``alpha="auto"``.

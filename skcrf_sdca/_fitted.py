@@ -12,7 +12,7 @@ from numbers import Integral
 import numpy as np
 import scipy.sparse as sp
 
-from skcrf_sdca.data import checked_sparse
+from skcrf_sdca._rows import checked_sparse
 from skcrf_sdca.kinds import ARRAYS, DICTS, PACKED, STRINGS, TABLE
 
 # The axes of the weights: K labels, d features.

@@ -17,8 +17,9 @@ from sklearn.utils.validation import (
 )
 
 from skcrf_sdca._fitted import check_form
+from skcrf_sdca._rows import as_numbers
 from skcrf_sdca.constraints import Allowed, allowed_transitions, check_lengths
-from skcrf_sdca.data import PackedSequences, as_numbers
+from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.features import SequenceVectorizer
 from skcrf_sdca.kinds import (
     DICTS,
@@ -31,10 +32,12 @@ from skcrf_sdca.kinds import (
     sequence_kind,
 )
 from skcrf_sdca.labels import (
+    encode_flat_labels,
     encode_known_labels,
     encode_labels,
     encode_partial_labels,
     flat_labels,
+    split_rows,
 )
 
 
@@ -69,7 +72,8 @@ def training_data(estimator, X, y, sample_weight):
     estimator : BaseCRF
         Named in messages, asked for its ``transitions``; not changed.
     X : as `as_sequence_list` returns it
-    y : list of n label lists, or array-like of shape (n,) if X is a table
+    y : list of n label lists, array-like of shape (n,) if X is a table, or ndarray of
+        shape (n_positions,) if X is PackedSequences
     sample_weight : array-like of shape (n,) or None
 
     Returns
@@ -179,6 +183,9 @@ def evaluation_labels(estimator, y, data, sample_weight):
     """
     if estimator._input_kind == TABLE:
         y = [[label] for label in column_or_1d(y)]
+    elif _is_flat(y, estimator._input_kind):
+        _check_flat(y, data)
+        y = split_rows(y, data.offsets)
     labels = encode_known_labels(y, data.lengths, estimator.classes_)
     weight = _checked_weight(sample_weight, data)
     return labels, None if weight is None else np.repeat(weight, data.lengths)
@@ -235,6 +242,9 @@ def _pack_table(rows):
 
 def _encode(y, data, kind):
     """Return (classes, labels)."""
+    if _is_flat(y, kind):
+        _check_flat(y, data)
+        return encode_flat_labels(y)
     if kind != TABLE:
         return encode_labels(y, data.lengths)
     if y.dtype.kind == "O":
@@ -243,6 +253,21 @@ def _encode(y, data, kind):
     check_classification_targets(y)
     classes, labels = np.unique(y, return_inverse=True)
     return classes, labels.astype(np.int32)
+
+
+def _is_flat(y, kind):
+    """Whether y is the labels of packed sequences, end to end as these are."""
+    is_array = kind == PACKED and isinstance(y, np.ndarray)
+    return is_array and y.ndim == 1 and y.dtype.kind in "USbiu"
+
+
+def _check_flat(y, data):
+    if len(y) != data.n_positions:
+        raise ValueError(
+            f"X has {data.n_positions} positions, but y has {len(y)} labels: beside "
+            "PackedSequences y is a list of label lists, or one array with the labels "
+            "of all positions."
+        )
 
 
 def _checked_weight(sample_weight, data):

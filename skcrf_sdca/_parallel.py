@@ -8,15 +8,19 @@ from joblib import effective_n_jobs
 
 # How chains are cut into ranges depends on their lengths alone and not on the number of
 # threads, so that sums over ranges add up in one order. A range is worth a call from
-# Python if it has so many positions.
+# Python if it has MIN_POSITIONS. There are more than MAX_RANGES only where each would
+# have more than MAX_POSITIONS: what a pass holds does not grow with the data.
 MAX_RANGES = 16
-MIN_POSITIONS = 2048
+MIN_POSITIONS = 2**11
+MAX_POSITIONS = 2**16
 
 
 def ranges(offsets):
     """Return (begin, end) of consecutive chains with about equally many positions."""
     n = len(offsets) - 1
-    n_ranges = min(max(int(offsets[-1]) // MIN_POSITIONS, 1), MAX_RANGES)
+    n_positions = int(offsets[-1])
+    n_ranges = min(max(n_positions // MIN_POSITIONS, 1), MAX_RANGES)
+    n_ranges = max(n_ranges, n_positions // MAX_POSITIONS)
     if n_ranges == 1:
         return [(0, n)] if n > 0 else []
     targets = offsets[-1] * np.arange(1, n_ranges) // n_ranges

@@ -8,7 +8,16 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
-_INT32_MAX = np.iinfo(np.int32).max
+from skcrf_sdca import packed_file
+from skcrf_sdca._rows import (
+    BLOCK,
+    as_csr,
+    as_dense,
+    as_offsets,
+    checked_sparse,
+    common_form,
+    sequence_rows,
+)
 
 
 class PackedSequences:
@@ -62,9 +71,9 @@ class PackedSequences:
     __slots__ = ("_X", "_offsets")
 
     def __init__(self, X, offsets):
-        X = _as_csr(X) if sp.issparse(X) else _as_dense(X)
+        X = as_csr(X) if sp.issparse(X) else as_dense(X)
         self._X = X
-        self._offsets = _as_offsets(offsets, X.shape[0])
+        self._offsets = as_offsets(offsets, X.shape[0])
         self._check_finite()
 
     @classmethod
@@ -97,9 +106,9 @@ class PackedSequences:
         >>> PackedSequences.from_sequences([np.ones((2, 3)), np.ones((1, 3))]).lengths
         array([2, 1])
         """
-        blocks = [_sequence_rows(rows, i) for i, rows in enumerate(sequences)]
+        blocks = [sequence_rows(rows, i) for i, rows in enumerate(sequences)]
         offsets = np.cumsum([0] + [0 if b is None else b.shape[0] for b in blocks])
-        first, n_features = _common_form(blocks, n_features)
+        first, n_features = common_form(blocks, n_features)
         filled = [block for block in blocks if block is not None and block.shape[0]]
         if not filled:
             empty = sp.csr_array if sp.issparse(first) else np.zeros
@@ -114,6 +123,130 @@ class PackedSequences:
                 if block is not None:
                     checked_sparse(block, f"X: sequence {i}")
             raise
+
+    @classmethod
+    def open(cls, path, *, mmap_mode="r"):
+        """Open a file that `save` or `writer` has written.
+
+        With ``mmap_mode="r"`` a fit reads what it needs, when it needs it: X takes no
+        memory that the system cannot have back. All of it is read once when it is
+        opened, to be checked as any X is.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file must not be changed while it is open; to replace it by another of
+            the same name is safe, and what `save` and `writer` do.
+        mmap_mode : {"r", None}, default="r"
+            Whether X stays in the file, mapped into memory, or is read into memory.
+
+        Returns
+        -------
+        PackedSequences
+
+        Raises
+        ------
+        PackedFormatError
+            If the file is damaged, not of packed sequences, or of a newer format. It is
+            a ValueError.
+        OSError
+            If there is no such file, or it cannot be opened.
+
+        See Also
+        --------
+        save : Writes the file, and has an example.
+        """
+        if mmap_mode not in ("r", None):
+            raise ValueError(f'mmap_mode must be "r" or None, got {mmap_mode!r}.')
+        arrays, n_features = packed_file.read(path, mmap_mode)
+        X = arrays["values"]
+        try:
+            if "indices" in arrays:
+                shape = len(arrays["indptr"]) - 1, n_features
+                X = X, arrays["indices"], arrays["indptr"]
+                X = sp.csr_array(X, shape=shape)
+            return cls(X, arrays["offsets"])
+        except ValueError as error:
+            raise packed_file.PackedFormatError(
+                f"{path} cannot be read: {error}"
+            ) from error
+
+    def save(self, path):
+        """Save to a file that `open` maps into memory.
+
+        The file is written under another name in the same folder first, and takes the
+        place of an older one when it is complete.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+
+        See Also
+        --------
+        writer : Writes a file that is larger than memory, part by part.
+
+        Examples
+        --------
+        >>> import os
+        >>> import tempfile
+        >>> from skcrf_sdca import PackedSequences
+        >>> packed = PackedSequences([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0, 2, 3])
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = os.path.join(folder.name, "train.packed")
+        >>> packed.save(path)
+        >>> PackedSequences.open(path)
+        PackedSequences(n_sequences=2, n_positions=3, n_features=2, dense)
+        >>> folder.cleanup()
+        """
+        with self.writer(path) as file:
+            file.append(self)
+
+    @staticmethod
+    def writer(path):
+        """Return a context that writes a file part by part, in the memory of a part.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file takes this name when the ``with`` block ends without an error.
+            While it is written, unnamed files in its folder take up to half as much
+            room as it does.
+
+        Returns
+        -------
+        context : context manager of a PackedWriter
+            ``append(packed)`` writes sequences after those that are in the file: all
+            parts are sparse or dense as the first is, and of its width.
+
+        Raises
+        ------
+        ValueError
+            From ``append``, if a part is of another kind or width; at the end of the
+            block, if there is no part.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import os
+        >>> import tempfile
+        >>> from skcrf_sdca import PackedSequences
+        >>> part = PackedSequences([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0, 2, 3])
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = os.path.join(folder.name, "train.packed")
+        >>> with PackedSequences.writer(path) as file:
+        ...     file.append(part)
+        ...     file.append(part)
+        >>> PackedSequences.open(path)
+        PackedSequences(n_sequences=4, n_positions=6, n_features=2, dense)
+        >>> folder.cleanup()
+        """
+        return packed_file.writing(path)
 
     @property
     def X(self):
@@ -193,10 +326,13 @@ class PackedSequences:
 
     def _check_finite(self):
         values = self._X.data if self.is_sparse else self._X
-        finite = np.isfinite(values)
-        if finite.all():
-            return
-        entry = int(np.argmin(finite))
+        values = values.reshape(-1)
+        for begin in range(0, len(values), BLOCK):
+            finite = np.isfinite(values[begin : begin + BLOCK])
+            if not finite.all():
+                self._raise_not_finite(begin + int(np.argmin(finite)), values)
+
+    def _raise_not_finite(self, entry, values):
         if self.is_sparse:
             row = int(np.searchsorted(self._X.indptr, entry, side="right")) - 1
             feature = self._X.indices[entry]
@@ -204,226 +340,7 @@ class PackedSequences:
             row, feature = divmod(entry, self.n_features)
         i = int(np.searchsorted(self._offsets, row, side="right")) - 1
         raise ValueError(
-            f"X contains {'NaN' if np.isnan(values.flat[entry]) else 'infinity'}: "
+            f"X contains {'NaN' if np.isnan(values[entry]) else 'infinity'}: "
             f"sequence {i}, position {row - self._offsets[i]}, feature {feature}; "
             "replace or remove such values."
         )
-
-
-def decreases(numbers):
-    """Return whether a number is less than the one before it.
-
-    Their differences could overflow.
-
-    Parameters
-    ----------
-    numbers : ndarray of shape (n,), int
-    """
-    return bool((numbers[1:] < numbers[:-1]).any())
-
-
-_WITH_POINTERS = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
-
-
-def checked_sparse(X, where="X"):
-    """Return a sparse matrix whose indices are within it, as scipy takes for granted.
-
-    To convert one that is not so would write beyond its arrays.
-
-    Parameters
-    ----------
-    X : sparse matrix
-    where : str, default="X"
-        What it is, for the message.
-
-    Returns
-    -------
-    X : sparse array or matrix
-        An object of our own around the same arrays, in CSR, CSC, BSR or COO; other
-        formats have no indices to check, and are returned as they are.
-
-    Raises
-    ------
-    ValueError
-        If its indices, pointers and values do not agree.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.sparse import csc_array
-    >>> from skcrf_sdca.data import checked_sparse
-    >>> broken = csc_array(([1.0], np.array([9]), [0, 1, 1]), shape=(2, 2))
-    >>> checked_sparse(broken)
-    Traceback (most recent call last):
-    ...
-    ValueError: X is not a valid sparse matrix: indices must be < 2
-    """
-    try:
-        if X.format in _WITH_POINTERS:
-            parts = X.data, X.indices, X.indptr
-            X = _WITH_POINTERS[X.format](parts, shape=X.shape)
-            X.check_format(full_check=True)
-            # If the last is 0, that has not looked at the others.
-            if decreases(X.indptr):
-                raise ValueError("indptr must be a non-decreasing sequence")
-        elif X.format == "coo":
-            X = sp.coo_array((X.data, X.coords), shape=X.shape)
-    except ValueError as error:
-        raise ValueError(f"{where} is not a valid sparse matrix: {error}") from error
-    return X
-
-
-def _frozen(array):
-    """Return a read-only view of a base-class ndarray."""
-    view = np.asarray(array).view()
-    view.flags.writeable = False
-    return view
-
-
-def unmasked(values, where):
-    """Return values as an array; ValueError if some are masked.
-
-    Parameters
-    ----------
-    values : array-like
-    where : str
-        What they are, for the message.
-    """
-    if np.ma.is_masked(values):
-        raise ValueError(
-            f"{where} is an array with masked entries; fill them, or leave them out."
-        )
-    return np.asarray(values)
-
-
-def _as_dense(X):
-    X = as_numbers(X, "X")
-    _check_two_axes(X, "X")
-    return _frozen(np.ascontiguousarray(X))
-
-
-def _as_csr(X):
-    _check_two_axes(X, "X")
-    _check_dtype(X.dtype, "X")
-    if max(X.shape[1], X.nnz) > _INT32_MAX:
-        raise ValueError(
-            f"X has {X.shape[1]} features and {X.nnz} stored values; at most "
-            f"{_INT32_MAX} of each are supported."
-        )
-    matrix = checked_sparse(_converted(X, "X"))
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-    with np.errstate(over="ignore"):
-        matrix.data = _frozen(matrix.data.astype(np.float64, copy=False))
-    matrix.indices = _frozen(matrix.indices.astype(np.int32, copy=False))
-    matrix.indptr = _frozen(matrix.indptr.astype(np.int32, copy=False))
-    return matrix
-
-
-def _as_offsets(offsets, n_rows):
-    offsets = np.asarray(offsets)
-    if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or len(offsets) == 0:
-        raise ValueError(
-            "offsets must be a one-dimensional array of integers that starts with 0."
-        )
-    offsets = offsets.astype(np.int64)
-    if offsets[0] != 0 or offsets[-1] != n_rows or decreases(offsets):
-        raise ValueError(
-            f"offsets must go from 0 to the number of rows of X, {n_rows}, without "
-            f"decreasing; got {offsets[0]} to {offsets[-1]}."
-        )
-    return _frozen(offsets)
-
-
-def _check_two_axes(rows, where):
-    if rows.ndim != 2:
-        raise ValueError(
-            f"{where} must be two-dimensional, (length, n_features), "
-            f"got {rows.ndim} dimension(s)."
-        )
-
-
-def _check_dtype(dtype, where, kinds="biuf"):
-    if dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: {where} has dtype {dtype}.")
-    if dtype.kind not in kinds:
-        raise TypeError(f"{where} must hold numbers, got dtype {dtype}.")
-
-
-def as_numbers(values, name):
-    """Return an argument that holds numbers as an array of float64.
-
-    Parameters
-    ----------
-    values : array-like
-        Of any shape.
-    name : str
-        Its name, for the message.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it holds anything but real numbers, or masked entries.
-
-    Examples
-    --------
-    >>> from skcrf_sdca.data import as_numbers
-    >>> as_numbers([1, 2], "sample_weight")
-    array([1., 2.])
-    """
-    return _numeric(unmasked(values, name), name)
-
-
-def _numeric(array, where):
-    """Return `array` in float64, itself if it is so already."""
-    _check_dtype(array.dtype, where, kinds="biufO")
-    try:
-        with np.errstate(over="ignore"):
-            return array.astype(np.float64, copy=False)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{where} must hold numbers: {error}") from error
-
-
-def _sequence_rows(rows, index):
-    """Return the rows of one sequence as CSR or float64, None for an empty list."""
-    where = f"X: sequence {index}"
-    if not sp.issparse(rows):
-        try:
-            array = np.asarray(rows)
-        except ValueError as error:
-            raise ValueError(f"{where} has rows of different lengths.") from error
-        rows = unmasked(rows if np.ma.isMaskedArray(rows) else array, where)
-        if rows.shape in ((0,), (0, 0)):
-            return None
-        rows = _numeric(rows, where)
-    _check_dtype(rows.dtype, where)
-    _check_two_axes(rows, where)
-    return _converted(rows, where) if sp.issparse(rows) else rows
-
-
-def _converted(X, where):
-    """Return a sparse matrix in CSR, which is still to be checked."""
-    return X if X.format == "csr" else checked_sparse(X, where).tocsr()
-
-
-def _common_form(blocks, n_features):
-    """Return a block all others agree with (None if none tells) and the width."""
-    known = [(i, block) for i, block in enumerate(blocks) if block is not None]
-    if not known:
-        if n_features is None:
-            raise ValueError("X has 0 items; at least one sequence needs an item.")
-        return None, n_features
-    first_index, first = known[0]
-    for i, block in known:
-        if block.shape[1] != first.shape[1]:
-            raise ValueError(
-                f"X: sequence {i} has {block.shape[1]} features, but sequence "
-                f"{first_index} has {first.shape[1]}."
-            )
-        if sp.issparse(block) != sp.issparse(first):
-            raise TypeError(
-                f"X: sequence {i} is {'sparse' if sp.issparse(block) else 'dense'}, "
-                f"but sequence {first_index} is not; use one kind for all."
-            )
-    return first, first.shape[1]

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Set
 import numpy as np
 import scipy.sparse as sp
 
-from skcrf_sdca.data import PackedSequences, checked_sparse, unmasked
+from skcrf_sdca._rows import checked_sparse, unmasked
+from skcrf_sdca.data import PackedSequences
 
 PACKED, DICTS, STRINGS, ARRAYS, TABLE = "packed", "dicts", "strings", "arrays", "table"
 

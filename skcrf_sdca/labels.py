@@ -5,7 +5,7 @@ from itertools import chain, pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from skcrf_sdca.data import unmasked
+from skcrf_sdca._rows import BLOCK, unmasked
 from skcrf_sdca.kinds import check_container, described
 
 
@@ -52,6 +52,28 @@ def encode_labels(y, lengths):
             f"{error}"
         ) from error
     return _class_array(classes), _codes(flat, classes)
+
+
+def encode_flat_labels(y):
+    """Encode the labels of all positions, which are in one array, part by part.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_positions,)
+        Of str, bytes, bool or int, not masked; it may be mapped from a file.
+
+    Returns
+    -------
+    classes, labels
+        As of `encode_labels`.
+    """
+    y = unmasked(y, "y")
+    blocks = [y[begin : begin + BLOCK] for begin in range(0, len(y), BLOCK)]
+    classes = np.unique(np.concatenate([np.unique(block) for block in blocks]))
+    labels = np.empty(len(y), dtype=np.int32)
+    for i, block in enumerate(blocks):
+        labels[i * BLOCK : (i + 1) * BLOCK] = np.searchsorted(classes, block)
+    return _class_array(classes.tolist()), labels
 
 
 def encode_known_labels(y, lengths, classes, *, name="y"):

@@ -12,7 +12,7 @@ import numpy as np
 
 from skcrf_sdca._kernels import _chains, _spans
 from skcrf_sdca._parallel import over_ranges
-from skcrf_sdca.data import decreases
+from skcrf_sdca._rows import decreases
 from skcrf_sdca.marginals import Marginals
 
 

@@ -156,9 +156,12 @@ class Problem:
 
     def _count_edges(self):
         counts = np.zeros((self.n_labels, self.n_labels))
-        weight = np.repeat(self.weight, self.data.lengths)
-        to = edge_ends(self.offsets)
-        np.add.at(counts, (self.labels[to - 1], self.labels[to]), weight[to])
+        for begin, end in ranges(self.offsets):
+            own = self.offsets[begin : end + 1]
+            labels = self.labels[own[0] : own[-1]]
+            weight = np.repeat(self.weight[begin:end], np.diff(own))
+            to = edge_ends(own - own[0])
+            np.add.at(counts, (labels[to - 1], labels[to]), weight[to])
         return counts
 
     def mean(self, values):

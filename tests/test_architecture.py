@@ -10,8 +10,10 @@ ROOT = Path(__file__).parents[1] / "skcrf_sdca"
 
 # From the ground up; modules of one line do not import each other.
 LAYERS = [
-    ["_kernels", "_memory"],
-    ["_parallel", "_version", "data", "spans", "plotting", "tables"],
+    ["_kernels", "_memory", "_files", "_rows"],
+    ["_version"],
+    ["packed_file"],
+    ["_parallel", "data", "spans", "plotting", "tables"],
     ["marginals", "kinds", "explanation"],
     ["_fitted"],
     ["labels", "features"],

@@ -1,13 +1,15 @@
 """One model over partitions: in one process, and that it is the model of one fit."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from skcrf_sdca import LBFGSCRF, DualityGapMonitor
+from skcrf_sdca import LBFGSCRF, DualityGapMonitor, PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.distributed import DistributedCRF, _estimator
 from skcrf_sdca.distributed._local import LocalCluster
@@ -81,6 +83,12 @@ def test_weights_of_sequences_count_across_partitions(chains):
         assert distance(crf, serial) < 1e-3
 
 
+def read_mapped(path):
+    """Return a partition of files that are mapped into memory."""
+    X = PackedSequences.open(path)
+    return X, np.load(path.with_suffix(".npy"), mmap_mode="r")
+
+
 WORDS = [
     [{"w": "a", "n": 2.0}, {"w": "b", "s": ["x", "y"]}],
     [{"w": "c", "v": np.array([1.0, 2.0])}],
@@ -108,6 +116,25 @@ def test_sparse_partitions_keep_their_own_columns_only(chains):
     serial = LBFGSCRF(tol=1e-10).fit(sparse, y)
     crf = DistributedCRF(tol=1e-10).fit(cut(sparse, y, 6))
     assert distance(crf, serial) < 1e-4
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_partitions_may_be_mapped_files(chains, tmp_path, method):
+    X, y = chains
+    X = PackedSequences.from_sequences([sp.csr_array(x * (x > 0.5)) for x in X])
+    codes = np.searchsorted(np.unique(np.concatenate(y)), np.concatenate(y))
+    parts, readers = [], []
+    for number, part in enumerate([slice(5), slice(5, None)]):
+        path = tmp_path / f"{number}.packed"
+        X[part].save(path)
+        first, last = X.offsets[[part.start or 0, part.stop or -1]]
+        parts.append((X[part], codes[first:last]))
+        np.save(path.with_suffix(".npy"), codes[first:last])
+        readers.append(partial(read_mapped, path))
+    crf = DistributedCRF(method=method, random_state=0)
+    here, there = (clone(crf).fit(p) for p in (parts, readers))
+    np.testing.assert_array_equal(here.coef_, there.coef_)
+    assert here.duality_gap_ == there.duality_gap_
 
 
 def test_a_table_is_multinomial_regression():

@@ -85,8 +85,8 @@ def test_bags_futures_and_delayed_values(client, serial):
         assert_same_optimum(crf, serial)
 
 
-def kill_a_worker_at(monkeypatch, client, method, call):
-    """Kill a worker that holds a partition, just before a call of a method."""
+def kill_at(monkeypatch, client, method, call, *, everyone):
+    """Kill all workers, or one with a partition, just before a call of a method."""
     from skcrf_sdca.distributed._dask import DaskCluster
 
     pids = client.run(os.getpid)
@@ -95,24 +95,40 @@ def kill_a_worker_at(monkeypatch, client, method, call):
     def map(self, asked, arguments, *, lasting=False):
         calls.append(asked)
         if asked == method and calls.count(method) == call:
-            os.kill(pids[self._home[0]], signal.SIGKILL)
+            for address, pid in pids.items():
+                if everyone or address == self._home[0]:
+                    os.kill(pid, signal.SIGKILL)
         return ask(self, asked, arguments, lasting=lasting)
 
     monkeypatch.setattr(DaskCluster, "map", map)
     return calls
 
 
-@pytest.mark.parametrize("method", ["expect", "visit"])
-def test_a_worker_that_dies_changes_nothing(
-    client, serial, monkeypatch, caplog, method
+@pytest.mark.parametrize(
+    ("name", "method", "everyone"),
+    [("lbfgs", "expect", True), ("dual", "visit", False)],
+)
+def test_workers_that_die_change_nothing(
+    client, serial, monkeypatch, caplog, name, method, everyone
 ):
-    calls = kill_a_worker_at(monkeypatch, client, method, 5)
-    name = "lbfgs" if method == "expect" else "dual"
+    calls = kill_at(monkeypatch, client, method, 5, everyone=everyone)
     crf = DistributedCRF(ALPHA, method=name, tol=1e-8, n_rounds=2, random_state=0)
     crf.fit(readers(3), client=client)
     assert calls.count(method) >= 5
     assert "partition 0 is lost with worker" in caplog.text
     assert_same_optimum(crf, serial)
+
+
+def test_a_cluster_without_workers_is_an_error(monkeypatch):
+    from skcrf_sdca.distributed import _dask
+
+    monkeypatch.setattr(_dask, "PATIENCE", 1.0)
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+        pytest.raises(ConnectionError, match="or has no workers"),
+    ):
+        DistributedCRF().fit(readers(2), client=client)
 
 
 def no_file():

@@ -21,6 +21,7 @@ def make_chains(  # noqa: PLR0913 - the options are the interface
     transition_scale=1.0,
     random_state=None,
     return_model=False,
+    model=None,
 ):
     r"""Generate sequences from a random linear-chain conditional random field.
 
@@ -58,6 +59,10 @@ def make_chains(  # noqa: PLR0913 - the options are the interface
         Seeds the weights, features and labels. Pass an int for reproducible output.
     return_model : bool, default=False
         Whether to return the weights too.
+    model : :class:`~sklearn.utils.Bunch`, default=None
+        The weights of an earlier call, to draw more sequences from the same chain with
+        another ``random_state``. Then `n_labels`, `n_features` and the scales are not
+        used.
 
     Returns
     -------
@@ -89,11 +94,14 @@ def make_chains(  # noqa: PLR0913 - the options are the interface
     (4, (6, 5), 6)
     >>> model.coef.shape, model.transition.shape
     ((5, 3), (3, 3))
+    >>> X_test, y_test = make_chains(2, random_state=1, model=model)
     """
     low, high = _length_bounds(length)
     _check_arguments(n_sequences, n_labels, n_features, density)
     rng = as_generator(random_state)
-    model = _draw_model(rng, n_labels, n_features, weight_scale, transition_scale)
+    if model is None:
+        model = _draw_model(rng, n_labels, n_features, weight_scale, transition_scale)
+    n_features = len(model.coef)
     lengths = rng.integers(low, high, size=n_sequences, endpoint=True)
     features = _draw_features(rng, int(lengths.sum()), n_features, density)
     labels = _draw_labels(rng, features @ model.coef, lengths, model)

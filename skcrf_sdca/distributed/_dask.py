@@ -76,7 +76,7 @@ class DaskCluster(Cluster):
     TypeError
         If partitions are neither, or the client is asynchronous.
     ConnectionError
-        If the scheduler cannot be reached, or has no worker.
+        If the scheduler cannot be reached, or has no worker for a while.
     """
 
     def __init__(self, client, partitions):
@@ -154,21 +154,28 @@ class DaskCluster(Cluster):
 
     def _workers(self):
         """Return the addresses of the workers; ConnectionError if there is none."""
-        client = self.client
         try:
-            # Not from what the client remembers.
-            found = client.sync(client.scheduler.ncores, callback_timeout=PATIENCE)
+            found = self._ask_for_workers()
+            if not found:
+                # Those that have died may be started anew.
+                self.client.wait_for_workers(1, timeout=PATIENCE)
+                found = self._ask_for_workers()
         except Exception as error:
             raise ConnectionError(
-                "the Dask scheduler is gone or does not answer; start a cluster and "
-                "fit again, with resume=True if there is a checkpoint"
+                "the Dask scheduler is gone, or does not answer, or has no workers; "
+                "start a cluster and fit again, with resume=True if there is a "
+                "checkpoint"
             ) from error
-        if not found:
-            raise ConnectionError(
-                "the Dask cluster has no workers; start some and fit again, with "
-                "resume=True if there is a checkpoint"
-            )
         return sorted(found)
+
+    def _ask_for_workers(self):
+        """Return what the scheduler answers, not what the client remembers."""
+        ask = partial(self.client.sync, self.client.scheduler.ncores)
+        try:
+            return ask(callback_timeout=PATIENCE)
+        except DaskTimeoutError:
+            # Where this process was stopped meanwhile, its time ran out unused.
+            return ask(callback_timeout=PATIENCE)
 
     def _first_home(self, source, otherwise):
         """Return a worker that has the source, if one has."""

@@ -59,7 +59,7 @@ class DistributedCRF(BaseCRF):
         partitions there are. "dual" is CoCoA+ [1]_ with exponentiated gradient in each
         partition, which takes fewer passes over sparse features in one or two
         partitions, and more the more there are.
-    n_rounds : int, default=16
+    n_rounds : int, default=4
         Rounds of an epoch of the dual method: how often partitions hear of each other.
     checkpoint : str or path, default=None
         File that the weights are written to, for ``fit(..., resume=True)``.
@@ -126,7 +126,7 @@ class DistributedCRF(BaseCRF):
         tol=1e-4,
         transitions=None,
         method="lbfgs",
-        n_rounds=16,
+        n_rounds=4,
         checkpoint=None,
         checkpoint_every=10,
         n_jobs=None,
@@ -174,7 +174,7 @@ class DistributedCRF(BaseCRF):
         ValueError, TypeError
             As other estimators do, naming the partition too.
         ConnectionError
-            If the scheduler of the cluster is gone, or all its workers are.
+            If the scheduler of the cluster is gone, or all its workers stay away.
         ImportError
             If there is a client, but no dask.
 

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skcrf_sdca._inputs import training_data
+from skcrf_sdca._rows import on_own_columns
 from skcrf_sdca.constraints import allowed_transitions
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.estimators import OEGCRF
@@ -139,9 +140,9 @@ class Partition:
         training = training_data(OEGCRF(), as_sequence_list(X), y, sample_weight)
         data, attributes = training.data, training.attributes
         columns = np.arange(data.n_features)
-        if data.is_sparse and "vectorizer_" not in attributes:
-            columns = np.unique(data.X.indices)
-            data = PackedSequences(data.X[:, columns], data.offsets)
+        if data.is_sparse:
+            X, columns = on_own_columns(data.X)
+            data = PackedSequences(X, data.offsets)
         self._data, self._labels = data, training.labels
         self._sample_weight = training.sample_weight
         self._boundaries = attributes["_input_kind"] != TABLE

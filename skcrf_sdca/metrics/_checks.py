@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import column_or_1d
 
-from skcrf_sdca.data import as_numbers
+from skcrf_sdca._rows import as_numbers
 from skcrf_sdca.labels import label_lists
 
 NO_TOKENS = "there are no tokens"

@@ -5,11 +5,10 @@ with _labels.py and _values.py what stands in it; docs/model_format.rst tells it
 readers in other languages.
 """
 
-import os
-
 from scipy.sparse import csr_array
 
 from skcrf_sdca import compat, text
+from skcrf_sdca._files import is_special
 from skcrf_sdca._version import InconsistentVersionWarning
 from skcrf_sdca.constraints import Allowed
 from skcrf_sdca.features import SequenceVectorizer
@@ -137,9 +136,7 @@ def load_model(path):
     --------
     save_model : Writes the file, and has an example.
     """
-    path = os.fspath(path)
-    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
-        # Such as a pipe, which never ends.
+    if is_special(path):
         raise ModelFormatError(f"{path} cannot be loaded: it is not a regular file")
     with open(path, "rb") as file:
         try:

@@ -6,15 +6,14 @@ little-endian float64 or int64 in C order; what they must be is known before the
 read. See docs/model_format.rst.
 """
 
-import contextlib
 import json
 import math
 import os
-import secrets
 import zipfile
 
 import numpy as np
 
+from skcrf_sdca._files import strict_json, written_whole
 from skcrf_sdca.persistence._fields import ModelFormatError
 
 DOCUMENT = "model.json"
@@ -46,18 +45,8 @@ def write_archive(path, document, arrays):
             "a label, feature or parameter does not survive JSON: a str in it has two "
             "surrogates in a row, which are read back as one character."
         )
-    path = os.path.realpath(os.fsdecode(path))
-    temporary = os.path.join(os.path.dirname(path), f".{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            _write_members(file, text, arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+    with written_whole(path) as file:
+        _write_members(file, text, arrays)
 
 
 def _write_members(file, text, arrays):
@@ -112,7 +101,7 @@ def read_archive(file, build):
         def array(name, dtype, shape):
             return _array(f"{name}.npy", read(f"{name}.npy"), dtype, shape)
 
-        built = build(_parsed(read(DOCUMENT)), array)
+        built = build(strict_json(read(DOCUMENT), DOCUMENT), array)
     if members:
         raise ModelFormatError(f"it has members of no use: {sorted(members)}")
     return built
@@ -133,30 +122,6 @@ def _checked_members(archive, size):
     if sum(entry.file_size for entry in entries) > size:
         raise ModelFormatError("its members declare more bytes than it has")
     return members
-
-
-def _parsed(data):
-    """Return a JSON document in ASCII, without what JSON leaves undefined."""
-    return json.loads(
-        data.decode("ascii"),
-        object_pairs_hook=_without_duplicates,
-        parse_float=_finite,
-        parse_constant=_finite,
-    )
-
-
-def _without_duplicates(pairs):
-    entries = dict(pairs)
-    if len(entries) != len(pairs):
-        raise ModelFormatError(f"{DOCUMENT} has an object with a key twice")
-    return entries
-
-
-def _finite(text):
-    value = float(text)
-    if not math.isfinite(value):
-        raise ModelFormatError(f"{DOCUMENT} has the number {text:.40}")
-    return value
 
 
 def _array(name, data, dtype, shape):

@@ -1,0 +1,205 @@
+"""Train on more text than fits into memory: L-BFGS on a packed file.
+
+Sequences from one known chain, 20 labels and sparse features, are made part by part and
+written to packed files; each fit runs in a process of its own, on two threads, to a gap
+of 1e-3 P(0), with alpha="auto", and shows a line for every pass. The small data set is
+fitted in memory and from its file, the large one from its file. A fit from a file has
+less anonymous memory than LIMIT (the system refuses it more, by RLIMIT_DATA), and the
+pages of the file are dropped after every pass, so that each reads the disk, as it does
+where the file is larger than memory. The resident peak has those pages too.
+
+Seconds are from opening the file to the fitted model. Where they are more than those of
+the processor over the number of threads, the fit waited: for the disk, or, on a machine
+that is not its own, for others. Printed, and written as out_of_core.csv.
+
+    python examples/benchmarks/out_of_core.py [--quick]
+
+takes 1.4 GB of disk in the folder of ``--cache``, and reads /proc: Linux only.
+"""
+
+import mmap
+import os
+import resource
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter, process_time, sleep
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import runs
+import tables
+from skcrf_sdca import LBFGSCRF, PackedSequences
+from skcrf_sdca.datasets import make_chains
+
+SMALL, LARGE = 10**6, 10**7
+QUICK_SMALL, QUICK_LARGE = 5_000, 20_000
+# Sequences that are made at once, 25 tokens long on average, and their features.
+PART = 4_000
+LENGTH = (15, 35)
+N_FEATURES, PER_TOKEN = 2_000, 10
+CHAIN = {
+    "n_labels": 20,
+    "n_features": N_FEATURES,
+    "density": PER_TOKEN / N_FEATURES,
+    "weight_scale": PER_TOKEN**-0.5,
+    "length": LENGTH,
+}
+TOL = 1e-3
+N_JOBS = 2
+LIMIT = 10**9
+HEADER = (
+    "X",
+    "tokens",
+    "file MiB",
+    "anonymous MiB",
+    "resident MiB",
+    "passes",
+    "gap / P(0)",
+    "seconds",
+    "processor s",
+    "us/token",
+    "processor us/token",
+    "processor us/token/pass",
+)
+
+
+@dataclass
+class Files:
+    """A data set on disk: packed sequences, and the labels of all positions."""
+
+    X: Path
+    y: Path
+
+
+def make(folder, n_tokens):
+    """Write a data set of about so many tokens, in the memory of one part."""
+    files = Files(folder / f"{n_tokens}.packed", folder / f"{n_tokens}.npy")
+    _, _, model = make_chains(1, **CHAIN, random_state=0, return_model=True)
+    n_sequences = round(n_tokens / np.mean(LENGTH))
+    labels = []
+    with PackedSequences.writer(files.X) as writer:
+        for part, begin in enumerate(range(0, n_sequences, PART)):
+            size = min(PART, n_sequences - begin)
+            X, y = make_chains(size, **CHAIN, random_state=part, model=model)
+            writer.append(PackedSequences.from_sequences(X))
+            labels.append(np.concatenate(y).astype(np.int8))
+    np.save(files.y, np.concatenate(labels))
+    return files
+
+
+class Watch(threading.Thread):
+    """Looks for the peak of the anonymous memory of this process."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.peak = 0
+        self.start()
+
+    def run(self):
+        """Look twenty times a second."""
+        while True:
+            self.peak = max(self.peak, runs.status("RssAnon"))
+            sleep(0.05)
+
+
+class Forget:
+    """A callback of scikit-learn: pages of a mapped file are dropped after each pass.
+
+    Parameters
+    ----------
+    path : Path
+    arrays : iterable of ndarray
+        They lie in the file.
+    """
+
+    def __init__(self, path, arrays):
+        self.path = path
+        self.mapped = [mapping(array) for array in arrays]
+
+    def setup(self, estimator, context):
+        """Do nothing."""
+
+    def teardown(self, estimator, context):
+        """Do nothing."""
+
+    def on_fit_task_begin(self, estimator, context, **arguments):
+        """Do nothing."""
+
+    def on_fit_task_end(self, estimator, context, **arguments):
+        """Drop the pages; never stop."""
+        for mapped in self.mapped:
+            mapped.madvise(mmap.MADV_DONTNEED)
+        forget(self.path)
+        return False
+
+
+def mapping(array):
+    """Return the mapped file that an array lies in."""
+    while not isinstance(array, mmap.mmap):
+        array = array.base
+    return array
+
+
+def forget(path):
+    """Let the system forget what it has read of a file."""
+    file = os.open(path, os.O_RDONLY)
+    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(file)
+
+
+def fit(files, from_file):
+    """Fit, and return the measured numbers as a row of the table, but for its name."""
+    watch = Watch()
+    forget(files.X)
+    if from_file:
+        resource.setrlimit(resource.RLIMIT_DATA, (LIMIT, resource.RLIM_INFINITY))
+    begin = perf_counter(), process_time()
+    X = PackedSequences.open(files.X, mmap_mode="r" if from_file else None)
+    y = np.load(files.y, mmap_mode="r")
+    crf = LBFGSCRF(tol=TOL, n_jobs=N_JOBS, verbose=1)
+    if from_file:
+        crf.set_callbacks(Forget(files.X, [X.X.data, X.X.indices]))
+    with threadpool_limits(1):
+        crf.fit(X, y)
+    seconds, processor = perf_counter() - begin[0], process_time() - begin[1]
+    passes = crf.history_["oracle_calls"][-1]
+    micro = 1e6 * processor / X.n_positions
+    return [
+        f"{X.n_positions:,}",
+        tables.size(files.X.stat().st_size),
+        tables.size(watch.peak),
+        tables.size(runs.status("VmHWM")),
+        f"{passes:.0f}",
+        f"{crf.duality_gap_ * TOL / crf.gap_target_:.1e}",
+        f"{seconds:.1f}",
+        f"{processor:.1f}",
+        f"{1e6 * seconds / X.n_positions:.1f}",
+        f"{micro:.1f}",
+        f"{micro / passes:.3f}",
+    ]
+
+
+def main():
+    """Make the data, fit, and print the table and the ratios."""
+    campaign = runs.start(__doc__, "results/out_of_core.csv", names=())
+    small, large = (QUICK_SMALL, QUICK_LARGE) if campaign.quick else (SMALL, LARGE)
+    campaign.cache.mkdir(parents=True, exist_ok=True)
+    rows = [list(HEADER)]
+    with tempfile.TemporaryDirectory(dir=campaign.cache) as name:
+        for n_tokens in (small, large):
+            files = make(Path(name), n_tokens)
+            for from_file in (False, True) if n_tokens == small else (True,):
+                row = campaign.pool.submit(fit, files, from_file).result()
+                rows.append(["in a file" if from_file else "in memory", *row])
+    tables.show(rows)
+    for i in (-3, -2, -1):
+        ratio = float(rows[-1][i]) / float(rows[1][i])
+        print(f"{HEADER[i]}: {ratio:.2f} times those in memory")
+    tables.write(rows, campaign.output)
+
+
+if __name__ == "__main__":
+    main()
