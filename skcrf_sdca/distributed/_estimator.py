@@ -57,7 +57,7 @@ class DistributedCRF(BaseCRF):
     method : {"lbfgs", "dual"}, default="lbfgs"
         "lbfgs" is L-BFGS on sums of gradients: a round for each, however many
         partitions there are. "dual" is CoCoA+ [1]_ with exponentiated gradient in each
-        partition, which takes fewer passes over sparse features in one or two
+        partition, which takes fewer passes over sparse features in a few
         partitions, and more the more there are.
     n_rounds : int, default=4
         Rounds of an epoch of the dual method: how often partitions hear of each other.
