@@ -5,8 +5,10 @@ task that must run there. Where a worker dies, its partitions are loaded again o
 another one, told again all that lasts, and asked again.
 """
 
+import asyncio
 import logging
 from collections import Counter, defaultdict
+from concurrent import futures
 from functools import partial
 from uuid import uuid4
 
@@ -23,7 +25,7 @@ _LOG = logging.getLogger("skcrf_sdca.distributed")
 # Losses of one partition in a row, after which its data is to blame.
 MOST_LOSSES = 3
 # Seconds between two looks at whether a worker that is waited for is alive; for a
-# scheduler to answer; for what has been computed to be transferred.
+# scheduler to answer; for data to be sent to a worker.
 POLL, PATIENCE, TRANSFER = 1.0, 30.0, 600.0
 
 # What a transfer to or from a worker raises that has just died; CommClosedError and
@@ -116,12 +118,12 @@ class DaskCluster(Cluster):
     def map(self, method, arguments, *, lasting=False):
         """Yield the answers of all partitions to one call, in their order."""
         calls = dict(zip(self._sources, arguments, strict=True))
-        futures = {
+        asked = {
             number: self._submit(_ask, number, method, *own)
             for number, own in calls.items()
         }
         for number, own in calls.items():
-            answer = self._wait(number, futures.pop(number))
+            answer = self._wait(number, asked.pop(number))
             losses = 0
             while answer is _LOST:
                 losses += 1
@@ -250,17 +252,21 @@ class DaskCluster(Cluster):
 
     def _fetch(self, number, future):
         """Return the result of a future that has it, or _LOST."""
-        seconds = POLL
-        while True:
-            try:
-                return future.result(timeout=seconds)
-            except DaskTimeoutError:
-                if not self._is_home_alive(number) or seconds > TRANSFER:
-                    return _LOST
-                # It begins anew.
-                seconds *= 2.0
-            except _GONE:
+        # Not with a timeout: a transfer that is broken off can leave the client unable
+        # to make any other.
+        transfer = asyncio.run_coroutine_threadsafe(
+            self.client.gather(future, asynchronous=True),
+            self.client.loop.asyncio_loop,
+        )
+        while not futures.wait([transfer], timeout=POLL).done:
+            if not self._is_home_alive(number):
+                # It would wait for the worker.
+                future.cancel()
                 return _LOST
+        try:
+            return transfer.result()
+        except _GONE:
+            return _LOST
 
     def _is_home_alive(self, number):
         return self._home[number] in self._workers()
