@@ -161,14 +161,16 @@ def main():
     add = parser.add_argument
     add("--task", choices=packed.NAMES, default="ned")
     add("--method", choices=SERIAL, action="append", help="repeatable; default: both")
+    add("--first", type=int, help="cut the task to so many sequences")
     add("--gap", type=float, default=ENOUGH, help="that ends a fit, by P*")
     add("--quick", action="store_true", help="a trial on little data")
     add("--verbose", action="store_true", help="a line an epoch")
     arguments = parser.parse_args()
     logging.basicConfig(format="%(message)s")
-    task = tasks.load(arguments.task, QUICK_SEQUENCES if arguments.quick else None)
+    first = QUICK_SEQUENCES if arguments.quick else arguments.first
+    task = tasks.load(arguments.task, first)
     if task.optimum is None:
-        task.optimum = LBFGSCRF(tol=1e-7).fit(task.X, task.y).primal_objective_
+        task.optimum = LBFGSCRF(tol=1e-9).fit(task.X, task.y).primal_objective_
     initial = tasks.problem(task).initial_primal
     enough = QUICK_ENOUGH if arguments.quick else arguments.gap
     parameters = {
