@@ -4,8 +4,9 @@ Reading order: packed_file.py, data.py, features.py, text/, pipeline.py and unio
 (what goes in), model.py and oracle.py (scores and inference), problem.py (the
 formulas), samplers.py and solvers/ (the optimisers around one loop), callbacks.py,
 _fitted.py, _prediction.py, _base.py, estimators.py, path.py and model_selection.py
-(what scikit-learn sees), and persistence/ (how models are kept). The compiled parts are
-in _kernels/. A module imports only from those before it.
+(what scikit-learn sees), and persistence/ (how models are kept); distributed/ (one
+model on many machines). The compiled parts are in _kernels/. A module imports only from
+those before it.
 """
 
 from typing import TYPE_CHECKING

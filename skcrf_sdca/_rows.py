@@ -235,3 +235,44 @@ def common_form(blocks, n_features):
                 f"but sequence {first_index} is not; use one kind for all."
             )
     return first, first.shape[1]
+
+
+def on_own_columns(X):
+    """Return a CSR array without the columns that are empty, and the others' numbers.
+
+    Parameters
+    ----------
+    X : csr_array
+        Its values may be mapped from a file: they stay there.
+
+    Returns
+    -------
+    X : csr_array
+        Itself, if no column is empty; else one with the same values.
+    columns : ndarray of int
+        In increasing order.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from skcrf_sdca._rows import on_own_columns
+    >>> X, columns = on_own_columns(csr_array([[0.0, 0.0, 2.0], [1.0, 0.0, 0.0]]))
+    >>> X.toarray()
+    array([[0., 2.],
+           [1., 0.]])
+    >>> columns
+    array([0, 2])
+    """
+    has = np.zeros(X.shape[1], dtype=bool)
+    blocks = [slice(b, b + BLOCK) for b in range(0, X.nnz, BLOCK)]
+    for block in blocks:
+        has[X.indices[block]] = True
+    columns = np.flatnonzero(has)
+    if len(columns) == X.shape[1]:
+        return X, columns
+    numbers = np.cumsum(has, dtype=np.int32) - np.int32(1)
+    indices = np.empty_like(X.indices)
+    for block in blocks:
+        indices[block] = numbers[X.indices[block]]
+    shape = X.shape[0], len(columns)
+    return sp.csr_array((X.data, indices, X.indptr), shape=shape), columns

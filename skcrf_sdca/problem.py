@@ -283,13 +283,7 @@ class Problem:
         -------
         certificate : Certificate
         """
-        model = self.new_model(w)
-
-        def run(begin, end):
-            return self._primal_pass(model, begin, end)[-1]
-
-        losses = np.concatenate(over_ranges(run, self.offsets, self.n_jobs))
-        primal, dual = self.primal(w, losses), self.dual(w, entropy)
+        primal, dual = self.primal(w, self._all_losses(w)), self.dual(w, entropy)
         return Certificate(primal=primal, dual=dual, gap=primal - dual)
 
     def _primal_pass(self, model, begin, end):
@@ -317,6 +311,51 @@ class Problem:
             grad P(w).
         certificate : Certificate
         """
+        target, losses = self._expected_pass(w)
+        gradient = np.subtract(w, target, out=target)
+        gradient *= self.alpha
+        primal = self.primal(w, losses)
+        gap = inner(gradient, gradient) / (2.0 * self.alpha)
+        return gradient, Certificate(primal=primal, dual=primal - gap, gap=gap)
+
+    def expected_point(self, w):
+        """Return what(p(. | x; w)), and the mean loss at w.
+
+        All that a part of a larger problem adds to its gradient and objective.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights,)
+
+        Returns
+        -------
+        point : ndarray of shape (n_weights,)
+        loss : float
+            sum_i c_i (log Z_i(w) - score_i(y_i)).
+        """
+        point, losses = self._expected_pass(w)
+        return point, self.mean(losses)
+
+    def mean_loss(self, w):
+        """Return sum_i c_i (log Z_i(w) - score_i(y_i)).
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights,)
+        """
+        return self.mean(self._all_losses(w))
+
+    def _all_losses(self, w):
+        """Return log Z_i(w) - score_i(y_i) of every sequence."""
+        model = self.new_model(w)
+
+        def run(begin, end):
+            return self._primal_pass(model, begin, end)[-1]
+
+        return np.concatenate(over_ranges(run, self.offsets, self.n_jobs))
+
+    def _expected_pass(self, w):
+        """Return what(p(. | x; w)), and the loss of every sequence at w."""
         model, target = self.new_model(w), self.new_model()
         edge_total = np.zeros_like(self.edge_counts)
         losses = []
@@ -337,11 +376,7 @@ class Problem:
             edge_total += edges
             losses.append(losses_of_part)
         self._add_edges_to_primal_point(target, edge_total)
-        gradient = np.subtract(w, target.w, out=target.w)
-        gradient *= self.alpha
-        primal = self.primal(w, np.concatenate(losses))
-        gap = inner(gradient, gradient) / (2.0 * self.alpha)
-        return gradient, Certificate(primal=primal, dual=primal - gap, gap=gap)
+        return target.w, np.concatenate(losses)
 
 
 def _check_labels(labels, data, n_labels):

@@ -31,13 +31,13 @@ LAYERS = [
     ["_prediction", "_inspection", "_trimming"],
     ["_base"],
     ["estimators", "path", "model_selection"],
-    ["compat"],
+    ["compat", "distributed"],
     ["persistence"],
     ["datasets"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 # The package's face, and two packages in it, only hand names on.
-FACES = {"__init__", "compat.__init__", "solvers.__init__"}
+FACES = {"__init__", "compat.__init__", "distributed.__init__", "solvers.__init__"}
 
 
 def layer_of(module):

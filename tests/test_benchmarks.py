@@ -20,6 +20,7 @@ SCRIPTS = {
     "memory_table": ("memory.csv", ["memory.csv", "tasks.csv"]),
     "oeg_sampling": ("e.csv", ["e.csv"]),
     "out_of_core": ("o.csv", ["o.csv"]),
+    "partitions": ("i.png", ["i.png", "i.csv"]),
     "sampling_mix": ("f.png", ["f.png"]),
     "sampling_schemes": ("g.png", ["g.png"]),
     "scaling": ("h.png", ["h.png"]),
@@ -69,3 +70,15 @@ def test_the_cost_of_validation_is_measured_for_both_forms(data_folder):
     assert done.returncode == 0, done.stderr
     forms = [row.split()[0] for row in done.stdout.splitlines()]
     assert forms == ["input", "packed", "lists"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
+def test_a_cluster_and_one_that_loses_a_worker_are_measured(data_folder):
+    pytest.importorskip("distributed", reason="needs the extra 'distributed'")
+    command = [sys.executable, FOLDER / "cluster.py", "--quick", "--method", "lbfgs"]
+    environment = {**os.environ, "SKCRF_SDCA_DATA": str(data_folder)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 4
+    assert "is lost with worker" in done.stderr

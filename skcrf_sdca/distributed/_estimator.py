@@ -1,0 +1,319 @@
+"""DistributedCRF: one model over partitions of the data."""
+
+import logging
+import warnings
+from contextlib import closing
+from dataclasses import asdict
+from numbers import Integral
+from os import PathLike
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.callback import with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from skcrf_sdca._base import BaseCRF, _caller_level, _fitted_attributes
+from skcrf_sdca.callbacks import CallbackBridge, EpochPrinter
+from skcrf_sdca.constraints import OBSERVED, Allowed
+from skcrf_sdca.distributed._agreement import agree
+from skcrf_sdca.distributed._checkpoint import Checkpoint, load_weights
+from skcrf_sdca.distributed._local import LocalCluster
+from skcrf_sdca.distributed._method import (
+    METHODS,
+    CommonProblem,
+    CommonSolver,
+)
+from skcrf_sdca.distributed._partition import PartitionPlan
+from skcrf_sdca.estimators import LBFGSCRF, OEGCRF
+from skcrf_sdca.kinds import TABLE
+from skcrf_sdca.solvers.base import Loop
+
+_LOG = logging.getLogger("skcrf_sdca.distributed")
+
+
+class DistributedCRF(BaseCRF):
+    """Linear-chain CRF over partitions of the data, on the workers of a Dask cluster.
+
+    Minimises the same objective as the other estimators, of all sequences of all
+    partitions, to the same certificate: ``duality_gap_`` bounds the distance of P(w)
+    from its minimum, however the data was cut. Sequences, features and dual variables
+    stay where their partition is; what travels are the weights of the features that
+    a partition has, and sums of the same size.
+
+    Parameters
+    ----------
+    alpha : float or "auto", default="auto"
+        Strength of the regularisation; "auto" is 1/n, of all n sequences, or 1 over the
+        sum of the sample weights.
+    max_iter : int, default=500
+        Epochs at most; an iteration of L-BFGS counts as one.
+    tol : float, default=1e-4
+        The fit stops when the duality gap is at most tol * P(0).
+    transitions : str, ndarray or list of pairs, default=None
+        Which label may follow which, see `OEGCRF`.
+    method : {"lbfgs", "dual"}, default="lbfgs"
+        "lbfgs" is L-BFGS on sums of gradients: a round for each, however many
+        partitions there are. "dual" is CoCoA+ [1]_ with exponentiated gradient in each
+        partition, which takes fewer passes over sparse features in a few
+        partitions, and more the more there are.
+    n_rounds : int, default=4
+        Rounds of an epoch of the dual method: how often partitions hear of each other.
+    checkpoint : str or path, default=None
+        File that the weights are written to, for ``fit(..., resume=True)``.
+    checkpoint_every : int, default=10
+        Epochs from one writing to the next.
+    n_jobs : int, default=None
+        Threads of the passes in each partition, and of prediction.
+    random_state : int, RandomState instance or None, default=None
+        Determines the order of the visits of the dual method.
+    verbose : int, default=0
+        1 prints a line every epoch.
+
+    Attributes
+    ----------
+    traffic_ : dict
+        ``rounds``, and the bytes ``sent`` to and ``received`` from the partitions.
+    n_partitions_ : int
+        Partitions that have sequences.
+
+    All others are those of `OEGCRF`.
+
+    See Also
+    --------
+    LBFGSCRF, OEGCRF : The same model on one machine.
+
+    Notes
+    -----
+    Losses of workers are logged to ``logging.getLogger("skcrf_sdca.distributed")``.
+
+    References
+    ----------
+    .. [1] Ma et al., "Adding vs. Averaging in Distributed Primal-Dual Optimization",
+       ICML 2015, arXiv:1502.03508.
+
+    Examples
+    --------
+    Without a client all partitions are in this process:
+
+    >>> from skcrf_sdca.datasets import make_chains
+    >>> from skcrf_sdca.distributed import DistributedCRF
+    >>> X, y = make_chains(n_sequences=30, random_state=0)
+    >>> partitions = [(X[:10], y[:10]), (X[10:20], y[10:20]), (X[20:], y[20:])]
+    >>> crf = DistributedCRF().fit(partitions)
+    >>> crf.n_partitions_
+    3
+    >>> crf.duality_gap_ <= crf.gap_target_
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **BaseCRF._parameter_constraints,
+        "method": [StrOptions(set(METHODS))],
+        "n_rounds": [Interval(Integral, 1, None, closed="left")],
+        "checkpoint": [str, PathLike, None],
+        "checkpoint_every": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        alpha="auto",
+        *,
+        max_iter=500,
+        tol=1e-4,
+        transitions=None,
+        method="lbfgs",
+        n_rounds=4,
+        checkpoint=None,
+        checkpoint_every=10,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.alpha = alpha
+        self.max_iter = max_iter
+        self.tol = tol
+        self.transitions = transitions
+        self.method = method
+        self.n_rounds = n_rounds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    @with_callbacks
+    def fit(self, partitions, y=None, *, client=None, resume=False):
+        """Fit the model to labelled sequences in partitions.
+
+        Parameters
+        ----------
+        partitions : list or dask.bag.Bag
+            Each partition is ``(X, y)`` or ``(X, y, sample_weight)`` as other
+            estimators take them, a list of pairs (sequence, labels), a function of no
+            argument that returns one of these, called where the partition will be, or
+            a future or delayed value of one. A Bag holds pairs (sequence, labels).
+            Empty partitions are left out.
+        y : None
+            Ignored: the labels are in the partitions.
+        client : dask.distributed.Client, default=None
+            Of the cluster. Without it all is done in this process.
+        resume : bool, default=False
+            Whether to start from the weights in the file `checkpoint`.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError, TypeError
+            As other estimators do, naming the partition too.
+        ConnectionError
+            If the scheduler of the cluster is gone, or all its workers stay away.
+        ImportError
+            If there is a client, but no dask.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the gap is above tol * P(0) after max_iter epochs.
+        """
+        if resume and self.checkpoint is None:
+            raise ValueError("resume=True needs the file of the parameter `checkpoint`")
+        context = self._init_callback_context(max_subtasks=self.max_iter)
+        arguments = {"X": None, "y": None, "metadata": None}
+        context.call_on_fit_task_begin(estimator=self, **arguments)
+        with closing(_cluster(partitions, client)) as cluster:
+            problem, attributes = self._agree(cluster)
+            solver = self._common_solver(problem, resume)
+            loop = Loop(solver, max_iter=self.max_iter, tol=self.tol)
+
+            def attributes_now():
+                w = solver.model.w.copy()
+                return {**attributes, **_fitted_attributes(loop, w)}
+
+            bridge = CallbackBridge(self, context, arguments, attributes_now)
+            loop.observers += [bridge, *self._observers(loop)]
+            loop.run()
+        fitted = {
+            **attributes,
+            **_fitted_attributes(loop, solver.model.w),
+            "n_partitions_": cluster.n_partitions,
+            "traffic_": asdict(problem.traffic),
+        }
+        # At once: an interrupt finds the old fit or the new one.
+        self.__dict__ = {**self._without_fit(), **fitted}
+        if complaint := loop.complaint():
+            warnings.warn(complaint, ConvergenceWarning, stacklevel=_caller_level())
+        context.call_on_fit_task_end(
+            estimator=self, **arguments, reconstruction_attributes=dict
+        )
+        return self
+
+    def to_estimator(self):
+        """Return the fitted model as an ordinary `LBFGSCRF`.
+
+        Returns
+        -------
+        crf : LBFGSCRF
+            Fitted, with the attributes of this estimator, and none of the cluster.
+        """
+        names = ("alpha", "max_iter", "tol", "transitions", "n_jobs", "verbose")
+        crf = LBFGSCRF(**{name: getattr(self, name) for name in names})
+        own = {"traffic_", "n_partitions_", *self.get_params()}
+        fitted = {name: v for name, v in vars(self).items() if name not in own}
+        vars(crf).update(fitted)
+        return crf
+
+    def _observers(self, loop):
+        """Return what follows the epochs beside the callbacks."""
+        observers = []
+        if self.verbose:
+            observers.append(EpochPrinter(type(self).__name__, loop.target))
+        if self.checkpoint is not None:
+            every = self.checkpoint_every
+            observers.append(Checkpoint(self.checkpoint, every, loop.solver))
+        return observers
+
+    def _agree(self, cluster):
+        """Let the partitions agree; return the problem and the attributes."""
+        summaries = cluster.ask("describe", lasting=True)
+        chosen = [summary is not None for summary in summaries]
+        if not any(chosen):
+            raise ValueError("partitions hold no sequences; at least one is required.")
+        cluster.keep(chosen)
+        agreed = agree([summary for summary in summaries if summary is not None])
+        classes = agreed.attributes["classes_"]
+        alpha = 1.0 / agreed.weight if self.alpha == "auto" else float(self.alpha)
+        plan = PartitionPlan(
+            classes=classes,
+            codes=None,
+            alpha=alpha,
+            weight=agreed.weight,
+            n_partitions=cluster.n_partitions,
+            transitions=self.transitions,
+            n_jobs=self.n_jobs,
+        )
+        plans = ((plan._replace(codes=codes),) for codes in agreed.codes)
+        allowed = self._common_allowed(
+            list(cluster.map("encode", plans, lasting=True)), classes
+        )
+        shares = cluster.ask("begin", allowed, lasting=True)
+        mean_length, initial_primal = np.sum(shares, axis=0)
+        sizes = {
+            "n_sequences": agreed.n_sequences,
+            "n_features": agreed.attributes["n_features_in_"],
+            "n_labels": len(classes),
+            "alpha": alpha,
+            "boundaries": agreed.attributes["_input_kind"] != TABLE,
+            "allowed": allowed,
+            "mean_length": mean_length,
+            "initial_primal": initial_primal,
+        }
+        return CommonProblem(cluster, agreed.columns, sizes), agreed.attributes
+
+    def _common_allowed(self, found, classes):
+        """Return what is allowed in all partitions, from what each has found."""
+        if not isinstance(self.transitions, str) or self.transitions != OBSERVED:
+            return found[0]
+        # Observed anywhere is allowed; a partition without rule has seen everything.
+        if any(allowed is None for allowed in found):
+            return None
+        allowed = Allowed(*(np.logical_or.reduce(m) for m in zip(*found, strict=True)))
+        return None if allowed.everything() else allowed
+
+    def _common_solver(self, problem, resume):
+        rng = check_random_state(self.random_state)
+        n_partitions = problem.cluster.n_partitions
+        options = OEGCRF().get_params()
+        return CommonSolver(
+            problem,
+            # The file has no dual to go on from.
+            method="lbfgs" if resume else self.method,
+            n_rounds=self.n_rounds,
+            max_iter=self.max_iter,
+            seeds=rng.randint(2**31, size=n_partitions).tolist(),
+            options={name: options[name] for name in OEGCRF._solver_options},
+            on_loss=lambda error: _LOG.warning("%s; L-BFGS goes on from w", error),
+            w=load_weights(self.checkpoint, problem) if resume else None,
+        )
+
+
+def _cluster(partitions, client):
+    """Return the partitions in this process, or on the workers of a client."""
+    if client is None:
+        if not isinstance(partitions, (list, tuple)):
+            raise TypeError(
+                f"partitions must be a list, got {type(partitions).__name__}; a Bag "
+                "needs a client"
+            )
+        return LocalCluster(partitions)
+    # Dask, with its distributed scheduler, is optional.
+    from skcrf_sdca.distributed._dask import DaskCluster
+
+    return DaskCluster(client, partitions)

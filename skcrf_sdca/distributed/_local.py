@@ -1,0 +1,32 @@
+"""All partitions in one process: for tests, and to learn what a cluster would do."""
+
+from skcrf_sdca.distributed._method import Cluster
+from skcrf_sdca.distributed._partition import Partition
+
+
+class LocalCluster(Cluster):
+    """Partitions in this process, asked one after the other.
+
+    Parameters
+    ----------
+    sources : iterable
+        As `Partition` takes them.
+    """
+
+    def __init__(self, sources):
+        self.partitions = [Partition(p, source) for p, source in enumerate(sources)]
+
+    @property
+    def n_partitions(self):
+        """Number of partitions."""
+        return len(self.partitions)
+
+    def map(self, method, arguments, *, lasting=False):
+        """Yield the answers of all partitions to one call, in their order."""
+        for partition, own in zip(self.partitions, arguments, strict=True):
+            yield partition.ask(method, *own)
+
+    def keep(self, chosen):
+        """Forget the partitions of which ``chosen``, one bool each, is False."""
+        pairs = zip(self.partitions, chosen, strict=True)
+        self.partitions = [partition for partition, keep in pairs if keep]

@@ -1,0 +1,250 @@
+"""One partition of the data, on one machine: all that is ever asked of it.
+
+A `Partition` holds its sequences, and an ordinary Problem on the features that they
+have. In the terms of problem.py, of n sequences with weights c_i a partition p has
+some, of total weight C_p, and its problem is that of the weights c_i / C_p and of
+
+    alpha_p = alpha / (P C_p),    P partitions,
+
+so that scale_i = P c_i / alpha: a visit moves the partition's copy of w by P times what
+it adds to what(mu), which is the local problem of CoCoA+ [1]_: the changes of all
+partitions, made at once, can be added up, and the dual does not fall. What goes in
+and out are rows of w, of the partition's own features, and sums over its sequences.
+
+References
+----------
+.. [1] Ma et al., "Adding vs. Averaging in Distributed Primal-Dual Optimization", ICML
+   2015, arXiv:1502.03508.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from skcrf_sdca._inputs import training_data
+from skcrf_sdca._rows import on_own_columns
+from skcrf_sdca.constraints import allowed_transitions
+from skcrf_sdca.data import PackedSequences
+from skcrf_sdca.estimators import OEGCRF
+from skcrf_sdca.kinds import TABLE, as_sequence_list
+from skcrf_sdca.problem import Problem
+from skcrf_sdca.solvers.oeg import FIRST_HALVINGS, LATER_HALVINGS, OEG
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the partitions must know of each other.
+
+    Attributes
+    ----------
+    attributes : dict
+        As `TrainingData` has them, with the partition's own vocabulary and classes.
+    columns : ndarray of int
+        The features that the partition has, where they are numbered already.
+    n_sequences : int
+    weight : float
+        Sum of the weights of the sequences.
+    """
+
+    attributes: dict
+    columns: np.ndarray
+    n_sequences: int
+    weight: float
+
+
+class PartitionPlan(NamedTuple):
+    """What one partition is told of the agreement.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_labels,)
+        Of all partitions.
+    codes : ndarray of int
+        The number in `classes` of each class of the partition.
+    alpha : float
+        Of the whole problem.
+    weight : float
+        Of all sequences of all partitions.
+    n_partitions : int
+    transitions : str, array, list or None
+    n_jobs : int or None
+    """
+
+    classes: np.ndarray
+    codes: np.ndarray
+    alpha: float
+    weight: float
+    n_partitions: int
+    transitions: object
+    n_jobs: int | None
+
+
+class Sums(NamedTuple):
+    """What a pass over a partition adds up.
+
+    Attributes
+    ----------
+    w : ndarray
+        The partition's part of what(mu), in its own rows.
+    value : float
+        Its part of the losses, or of the entropies.
+    n_oracle_calls : float, default=0
+        Of the visits made for it.
+    """
+
+    w: np.ndarray
+    value: float
+    n_oracle_calls: float = 0.0
+
+
+class StateLostError(RuntimeError):
+    """A partition has lost its dual state: it was loaded again."""
+
+
+class Partition:
+    """Sequences with their labels, and the state of a fit that belongs to them.
+
+    Parameters
+    ----------
+    number : int
+        Named in messages.
+    source : tuple, list or callable
+        ``(X, y)`` or ``(X, y, sample_weight)``, a list of pairs (sequence, labels), or
+        a function of no argument that returns one of these.
+    """
+
+    def __init__(self, number, source):
+        self.number = number
+        self.source = source
+        self.problem = None
+        self.solver = None
+
+    def ask(self, method, *arguments):
+        """Return the answer to a call; errors about the data name the partition."""
+        try:
+            return getattr(self, method)(*arguments)
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"partition {self.number}: {error}") from error
+
+    def describe(self):
+        """Load the sequences; return a Summary, or None if there are none."""
+        loaded = _load(self.source)
+        # What was read is held only packed.
+        self.source = None
+        if loaded is None:
+            return None
+        X, y, sample_weight = loaded
+        # An estimator for the messages, and without `transitions`.
+        training = training_data(OEGCRF(), as_sequence_list(X), y, sample_weight)
+        data, attributes = training.data, training.attributes
+        columns = np.arange(data.n_features)
+        if data.is_sparse:
+            X, columns = on_own_columns(data.X)
+            data = PackedSequences(X, data.offsets)
+        self._data, self._labels = data, training.labels
+        self._sample_weight = training.sample_weight
+        self._boundaries = attributes["_input_kind"] != TABLE
+        weight = len(data) if self._sample_weight is None else self._sample_weight.sum()
+        return Summary(attributes, columns, len(data), float(weight))
+
+    def encode(self, plan):
+        """Take the common labels; return what `plan.transitions` allows, or None."""
+        self._plan = plan
+        self._labels = plan.codes[self._labels].astype(np.int32)
+        return allowed_transitions(
+            plan.transitions, plan.classes, self._labels, self._data.offsets
+        )
+
+    def begin(self, allowed):
+        """Make the problem; return the shares of mean length and of P(0)."""
+        plan, weight = self._plan, self._sample_weight
+        own = len(self._data) if weight is None else weight.sum()
+        self.share = own / plan.weight
+        self.problem = Problem(
+            self._data,
+            self._labels,
+            len(plan.classes),
+            plan.alpha / (plan.n_partitions * self.share),
+            sample_weight=weight,
+            boundaries=self._boundaries,
+            allowed=allowed,
+            n_jobs=plan.n_jobs,
+        )
+        return (
+            self.share * self.problem.mean_length,
+            self.share * self.problem.initial_primal,
+        )
+
+    def losses(self, w):
+        """Return the partition's part of the losses at w."""
+        return self.share * self.problem.mean_loss(w)
+
+    def expect(self, w):
+        """Return Sums of mu = p(. | x; w): its part of what(mu), and the losses."""
+        part, loss = self.problem.expected_point(w)
+        part /= self._plan.n_partitions
+        return Sums(part, self.share * loss)
+
+    def start_dual(self, seed, options):
+        """Start the dual solver at the labels; return Sums, with the entropies."""
+        self.solver = OEG(self.problem, np.random.default_rng(seed), **options)
+        self._unvisited = self.solver.rng.permutation(self.problem.n_sequences)
+        return self._dual_sums(self.solver.kernel.n_oracle_calls)
+
+    def visit(self, w, share_of_epoch):
+        """Visit some of the sequences, starting from w; return Sums after that.
+
+        Raises
+        ------
+        StateLostError
+            If no dual was started since the partition was loaded.
+        """
+        if self.solver is None:
+            raise StateLostError(f"partition {self.number} has lost its dual state")
+        solver, n = self.solver, self.problem.n_sequences
+        solver.model.w[:] = w
+        n_visits = max(round(share_of_epoch * n), 1)
+        before = solver.kernel.n_oracle_calls
+        # Each sequence once in the first epoch, as OEG does.
+        first, self._unvisited = np.split(self._unvisited, [n_visits])[:2]
+        solver.kernel.max_halvings = FIRST_HALVINGS
+        solver.kernel.epoch_in_order(first)
+        solver.kernel.max_halvings = LATER_HALVINGS
+        solver.kernel.epoch(solver.rng.random((n_visits - len(first), 2)))
+        return self._dual_sums(before)
+
+    def end_dual(self):
+        """Forget the dual state."""
+        self.solver = None
+
+    def _dual_sums(self, calls_before):
+        solver, problem = self.solver, self.problem
+        w = problem.dual_to_primal(solver.marginals.node, solver.settle())
+        w /= self._plan.n_partitions
+        entropy = self.share * problem.mean(solver.entropy)
+        return Sums(w, entropy, solver.kernel.n_oracle_calls - calls_before)
+
+
+def _load(source):
+    """Return X, y and sample_weight; None if there is no sequence."""
+    if callable(source):
+        source = source()
+    if isinstance(source, tuple) and len(source) in (2, 3):
+        X, y, weight = (*source, None)[:3]
+        X = as_sequence_list(X)
+        # A table may be sparse: then it has no length.
+        empty = X.shape[0] == 0 if hasattr(X, "shape") else len(X) == 0
+        return None if empty else (X, y, weight)
+    if isinstance(source, list) and all(map(_is_pair, source)):
+        return (*map(list, zip(*source, strict=True)), None) if source else None
+    raise TypeError(
+        "a partition must be a tuple (X, y) or (X, y, sample_weight), a list of pairs "
+        "(sequence, labels), or a function that returns one of these; got "
+        f"{type(source).__name__}"
+    )
+
+
+def _is_pair(value):
+    return isinstance(value, (tuple, list)) and len(value) == 2

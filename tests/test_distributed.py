@@ -1,0 +1,315 @@
+"""One model over partitions: in one process, and that it is the model of one fit."""
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from skcrf_sdca import LBFGSCRF, DualityGapMonitor, PackedSequences
+from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.distributed import DistributedCRF, _estimator
+from skcrf_sdca.distributed._local import LocalCluster
+from skcrf_sdca.distributed._partition import Partition
+
+METHODS = ("dual", "lbfgs")
+
+
+@pytest.fixture(scope="module")
+def chains():
+    return make_chains(40, n_labels=3, n_features=8, length=(1, 6), random_state=0)
+
+
+def cut(X, y, n_partitions):
+    """Return partitions of different sizes."""
+    bounds = np.linspace(0, np.sqrt(len(X)), n_partitions + 1) ** 2
+    bounds = np.round(bounds).astype(int)
+    pairs = zip(bounds[:-1], bounds[1:], strict=True)
+    return [(X[b:e], y[b:e]) for b, e in pairs]
+
+
+def distance(crf, other):
+    names = ("coef_", "intercept_", "start_", "end_", "transition_")
+    return max(np.abs(getattr(crf, n) - getattr(other, n)).max() for n in names)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n_partitions", [1, 2, 5])
+def test_reaches_the_optimum_of_one_fit(chains, method, n_partitions):
+    X, y = chains
+    serial = LBFGSCRF(tol=1e-12).fit(X, y)
+    crf = DistributedCRF(method=method, tol=1e-9, random_state=0)
+    crf.fit(cut(X, y, n_partitions))
+    assert crf.n_partitions_ == n_partitions
+    assert crf.alpha_ == pytest.approx(serial.alpha_, rel=1e-15)
+    assert crf.gap_target_ == pytest.approx(1e3 * serial.gap_target_, rel=1e-12)
+    assert crf.primal_objective_ == pytest.approx(serial.primal_objective_, rel=1e-7)
+    assert distance(crf, serial) < 1e-3
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_certificate_is_true_after_every_epoch(chains, method):
+    X, y = chains
+    optimum = LBFGSCRF(tol=1e-12).fit(X, y).primal_objective_
+    crf = DistributedCRF(method=method, random_state=0).fit(cut(X, y, 4))
+    history = crf.history_
+    assert (history["dual"] <= optimum + 1e-9).all()
+    assert (history["primal"] >= optimum - 1e-9).all()
+    np.testing.assert_allclose(
+        history["gap"], history["primal"] - history["dual"], atol=1e-12
+    )
+    assert (np.diff(history["dual"]) >= 0.0).all()
+
+
+def test_rounds_do_not_lower_the_dual(chains):
+    X, y = chains
+    crf = DistributedCRF(method="dual", n_rounds=1, random_state=0)
+    crf.fit(cut(X, y, 8))
+    # Strictly: what is reported is the largest, which alone would be no proof.
+    assert (np.diff(crf.history_["dual"]) > 0.0).all()
+
+
+def test_weights_of_sequences_count_across_partitions(chains):
+    X, y = chains
+    weight = np.random.default_rng(0).uniform(0.1, 3.0, size=len(X))
+    serial = LBFGSCRF(tol=1e-12).fit(X, y, sample_weight=weight)
+    parts = [(X[b], y[b], weight[b]) for b in (slice(15), slice(15, None))]
+    for method in METHODS:
+        crf = DistributedCRF(method=method, tol=1e-9, random_state=0).fit(parts)
+        assert crf.alpha_ == pytest.approx(serial.alpha_, rel=1e-12)
+        assert distance(crf, serial) < 1e-3
+
+
+def read_mapped(path):
+    """Return a partition of files that are mapped into memory."""
+    X = PackedSequences.open(path)
+    return X, np.load(path.with_suffix(".npy"), mmap_mode="r")
+
+
+WORDS = [
+    [{"w": "a", "n": 2.0}, {"w": "b", "s": ["x", "y"]}],
+    [{"w": "c", "v": np.array([1.0, 2.0])}],
+    [{"w": "b", "t": True}, {"w": "d"}, {"w": "a", "v": np.array([0.5, 3.0])}],
+    [{"u": {"w": "a"}}],
+]
+TAGS = [["A", "B"], ["B"], ["C", "A", "B"], ["A"]]
+
+
+def test_features_get_the_numbers_of_one_fit():
+    serial = LBFGSCRF(tol=1e-10).fit(WORDS, TAGS)
+    crf = DistributedCRF(method="lbfgs", tol=1e-10)
+    crf.fit([(WORDS[i : i + 1], TAGS[i : i + 1]) for i in range(4)])
+    assert crf.vectorizer_.vocabulary_ == serial.vectorizer_.vocabulary_
+    assert crf.classes_.tolist() == ["A", "B", "C"]
+    assert distance(crf, serial) < 1e-4
+    assert crf.predict(WORDS).tolist() == serial.predict(WORDS).tolist()
+
+
+def test_sparse_partitions_keep_their_own_columns_only(chains):
+    X, y = chains
+    sparse = [sp.csr_array(x * (x > 0.5)) for x in X]
+    summary = Partition(0, (sparse[:1], y[:1])).describe()
+    assert len(summary.columns) < sparse[0].shape[1]
+    serial = LBFGSCRF(tol=1e-10).fit(sparse, y)
+    crf = DistributedCRF(tol=1e-10).fit(cut(sparse, y, 6))
+    assert distance(crf, serial) < 1e-4
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_partitions_may_be_mapped_files(chains, tmp_path, method):
+    X, y = chains
+    X = PackedSequences.from_sequences([sp.csr_array(x * (x > 0.5)) for x in X])
+    codes = np.searchsorted(np.unique(np.concatenate(y)), np.concatenate(y))
+    parts, readers = [], []
+    for number, part in enumerate([slice(5), slice(5, None)]):
+        path = tmp_path / f"{number}.packed"
+        X[part].save(path)
+        first, last = X.offsets[[part.start or 0, part.stop or -1]]
+        parts.append((X[part], codes[first:last]))
+        np.save(path.with_suffix(".npy"), codes[first:last])
+        readers.append(partial(read_mapped, path))
+    crf = DistributedCRF(method=method, random_state=0)
+    here, there = (clone(crf).fit(p) for p in (parts, readers))
+    np.testing.assert_array_equal(here.coef_, there.coef_)
+    assert here.duality_gap_ == there.duality_gap_
+
+
+def test_a_table_is_multinomial_regression():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), rng.integers(3, size=30)
+    serial = LBFGSCRF(tol=1e-10).fit(X, y)
+    crf = DistributedCRF(tol=1e-10).fit([(X[:9], y[:9]), (X[9:], y[9:])])
+    assert distance(crf, serial) < 1e-4
+    assert not crf.transition_.any()
+    assert crf.predict(X).tolist() == serial.predict(X).tolist()
+
+
+@pytest.mark.parametrize("transitions", ["observed", "BIO", [("B", "I"), ("O", "B")]])
+def test_transitions_are_those_of_all_partitions(transitions):
+    y = [["O", "B", "I"], ["B", "I"], ["O", "B"], ["B", "I"]]
+    X = [[{"w": label} for label in labels] for labels in y]
+    serial = LBFGSCRF(transitions=transitions, tol=1e-10).fit(X, y)
+    crf = DistributedCRF(transitions=transitions, tol=1e-10, method="lbfgs")
+    crf.fit(cut(X, y, 3))
+    np.testing.assert_allclose(crf.transition_, serial.transition_, atol=1e-4)
+    np.testing.assert_allclose(crf.start_, serial.start_, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "as_source",
+    [
+        lambda X, y: (X, y),
+        lambda X, y: list(zip(X, y, strict=True)),
+        lambda X, y: lambda: (X, y),
+    ],
+    ids=["tuple", "pairs", "function"],
+)
+def test_kinds_of_sources_and_empty_partitions(chains, as_source):
+    X, y = chains
+    parts = [as_source(X[b], y[b]) for b in (slice(20), slice(20, 20), slice(20, None))]
+    crf = DistributedCRF(random_state=0).fit(parts)
+    assert crf.n_partitions_ == 2
+    assert crf.duality_gap_ <= crf.gap_target_
+
+
+BAD = [
+    ([], ValueError, "hold no sequences"),
+    ([[], []], ValueError, "hold no sequences"),
+    ("ab", TypeError, "must be a list"),
+    ([(WORDS, TAGS), 3], TypeError, "partition 1: a partition must be a tuple"),
+    ([(WORDS, TAGS), (WORDS, TAGS[:3])], ValueError, "partition 1: X has 4 sequences"),
+    ([(WORDS, TAGS), ([np.eye(2)], [["A", "B"]])], ValueError, "partition 1 has input"),
+    ([(WORDS, TAGS), (WORDS[1:2], [[1]])], TypeError, "partition 1 has labels of type"),
+    (
+        [([np.eye(2)], [["A", "B"]]), ([np.eye(3)], [["A", "B", "A"]])],
+        ValueError,
+        "partition 1 has this number of features",
+    ),
+    (
+        [([[{"v": np.ones(2)}]], [["A"]]), ([[{"v": np.ones(3)}]], [["A"]])],
+        ValueError,
+        "partition 1 has 3 numbers in the array 'v'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("partitions", "error", "message"), BAD)
+def test_errors_name_the_partition_and_leave_the_state(partitions, error, message):
+    crf = DistributedCRF().fit([(WORDS, TAGS)])
+    before = dict(vars(crf))
+    with pytest.raises(error, match=message):
+        crf.fit(partitions)
+    assert vars(crf) == before
+
+
+def test_labels_that_break_the_transitions_name_the_partition():
+    good, bad = ([[{"w": "a"}]], [["O"]]), ([[{"w": "a"}]], [["I"]])
+    with pytest.raises(ValueError, match="partition 1: y: sequence 0, item 0"):
+        DistributedCRF(transitions="BIO").fit([good, bad])
+
+
+def test_the_result_is_an_ordinary_estimator(chains):
+    X, y = chains
+    crf = DistributedCRF(random_state=0).fit(cut(X, y, 3))
+    again = pickle.loads(pickle.dumps(crf))
+    plain = crf.to_estimator()
+    assert type(plain) is LBFGSCRF
+    assert set(vars(plain)) == set(vars(LBFGSCRF().fit(X, y)))
+    for other in (again, plain, pickle.loads(pickle.dumps(plain))):
+        assert other.predict(X).tolist() == crf.predict(X).tolist()
+        assert other.duality_gap_ == crf.duality_gap_
+    assert set(crf.history_) == set(plain.history_)
+
+
+def test_callbacks_and_verbose_follow_the_epochs(chains, capsys):
+    X, y = chains
+    monitor = DualityGapMonitor()
+    crf = DistributedCRF(verbose=1).set_callbacks(monitor)
+    crf.fit(cut(X, y, 3))
+    rows = monitor.get_logs().data
+    assert [row["gap"] for row in rows] == crf.history_["gap"].tolist()
+    assert len(capsys.readouterr().out.splitlines()) == crf.n_iter_
+
+
+def test_a_fit_that_ends_too_early_says_so(chains):
+    X, y = chains
+    with pytest.warns(ConvergenceWarning, match="after 2 epochs"):
+        DistributedCRF(max_iter=2).fit(cut(X, y, 3))
+
+
+def test_traffic_is_counted(chains):
+    X, y = chains
+    crf = DistributedCRF(method="lbfgs").fit(cut(X, y, 4))
+    n_weights = sum(
+        getattr(crf, n).size
+        for n in ("coef_", "intercept_", "start_", "end_", "transition_")
+    )
+    a_round = 4 * 8 * n_weights
+    assert crf.traffic_["sent"] == crf.traffic_["rounds"] * a_round
+    assert crf.traffic_["received"] == crf.traffic_["sent"]
+
+
+class Forgetful(LocalCluster):
+    """A cluster that loses the second partition at a call of one method."""
+
+    method, calls_left = "visit", 7
+
+    def map(self, method, arguments, *, lasting=False):
+        arguments = list(arguments)
+        if method == self.method:
+            self.calls_left -= 1
+        if self.calls_left == 0:
+            self.calls_left = -1
+            self.partitions[1].end_dual()
+        yield from super().map(method, arguments, lasting=lasting)
+
+
+def test_a_lost_dual_state_does_not_change_the_optimum(chains, monkeypatch, caplog):
+    X, y = chains
+    serial = LBFGSCRF(tol=1e-12).fit(X, y)
+    monkeypatch.setattr(_estimator, "LocalCluster", Forgetful)
+    crf = DistributedCRF(method="dual", n_rounds=3, tol=1e-9, random_state=0)
+    crf.fit(cut(X, y, 3))
+    assert "partition 1 has lost its dual state" in caplog.text
+    assert distance(crf, serial) < 1e-3
+    assert (crf.history_["dual"] <= serial.primal_objective_ + 1e-9).all()
+
+
+def test_a_checkpoint_is_taken_up(chains, tmp_path):
+    X, y = chains
+    path = tmp_path / "fit.npz"
+    short = DistributedCRF(max_iter=8, checkpoint=path, checkpoint_every=3)
+    with pytest.warns(ConvergenceWarning):
+        short.fit(cut(X, y, 3))
+    whole = DistributedCRF(tol=1e-9).fit(cut(X, y, 3))
+    # The data may be cut otherwise.
+    rest = DistributedCRF(tol=1e-9, checkpoint=path).fit(cut(X, y, 4), resume=True)
+    assert rest.history_["primal"][0] < short.primal_objective_
+    assert distance(rest, whole) < 1e-3
+    assert [p.name for p in tmp_path.iterdir()] == ["fit.npz"]
+
+
+def test_bad_checkpoints_are_refused(chains, tmp_path):
+    X, y = chains
+    with pytest.raises(ValueError, match="needs the file"):
+        DistributedCRF().fit(cut(X, y, 3), resume=True)
+    path = tmp_path / "fit.npz"
+    with pytest.raises(FileNotFoundError):
+        DistributedCRF(checkpoint=path).fit(cut(X, y, 3), resume=True)
+    path.write_bytes(b"nothing of the kind")
+    with pytest.raises(ValueError, match="is no checkpoint"):
+        DistributedCRF(checkpoint=path).fit(cut(X, y, 3), resume=True)
+    DistributedCRF(checkpoint=path).fit(cut(X, y, 3))
+    with pytest.raises(ValueError, match="resume with the same data"):
+        DistributedCRF(checkpoint=path).fit(cut(X[1:], y[1:], 3), resume=True)
+
+
+def test_the_model_does_not_depend_on_threads(chains, many_ranges):
+    X, y = chains
+    one, two = (
+        DistributedCRF(n_jobs=n, random_state=0).fit(cut(X, y, 2)) for n in (1, 2)
+    )
+    assert distance(one, two) == 0.0
