@@ -196,6 +196,14 @@ class PredictionMixin:
         proba : ndarray of shape (n,)
             An object array of arrays of shape (T, n_labels), in the order of
             ``classes_``; for one-node chains one array of shape (n, n_labels).
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> (proba,) = crf.predict_proba([[["a"], ["b"]]])
+        >>> crf.classes_.tolist(), proba.round(1).tolist()
+        (['B', 'I'], [[0.9, 0.1], [0.1, 0.9]])
         """
         check_is_fitted(self)
         data = prediction_data(self, X)
@@ -216,6 +224,13 @@ class PredictionMixin:
         Returns
         -------
         proba : as from `predict_proba`
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> crf.predict_marginals([[["a"], ["b"]]])[0].shape
+        (2, 2)
         """
         return self.predict_proba(X)
 
@@ -384,6 +399,13 @@ class PredictionMixin:
         Returns
         -------
         accuracy : float
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> crf.score([[["a"], ["b"]]], [["B", "never seen"]])
+        0.5
         """
         check_is_fitted(self)
         data = prediction_data(self, X)

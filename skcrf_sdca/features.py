@@ -226,7 +226,7 @@ class SequenceVectorizer(
 
         Returns
         -------
-        ndarray of object of shape (n_features_out_,)
+        names : ndarray of object of shape (n_features_out_,)
             Names for display: two features can have the same.
 
         Examples

@@ -6,6 +6,8 @@ answers: what a label says, and whether one label may follow another.
 
 from typing import NamedTuple
 
+__all__ = ["get_scheme", "is_valid_pair", "parse_label"]
+
 OUTSIDE = "O"
 
 

@@ -12,6 +12,7 @@ from ._templates import Window, expanded
 from ._tokens import Tokens
 from ._values import Apply, Prefix, Shape, Suffix, has_digit, is_capitalized
 
+#: The templates of ``TokenFeatures()``, for tokens of one column, ``"word"``.
 DEFAULT_TEMPLATES = (
     Window("word", 2),
     Window("word", 1, n=2),

@@ -11,7 +11,7 @@ paths.
 It needs the data of the task, see ``chunking_conll2000.py``. It takes some ten
 seconds::
 
-    python examples/plot_explain_tag.py --output explain_tag.png
+    python examples/explain_tag.py --output explain_tag.png
 """
 
 import argparse

@@ -9,7 +9,7 @@ reads better for it than a classifier of single letters, which sees the same ima
 It needs the data of the task, ``ocr/letter.data.gz`` (or downloads them), see
 ``fetch_ocr_letters``. It takes some twenty seconds::
 
-    python examples/plot_ocr_words.py --output ocr_words.png
+    python examples/ocr_words.py --output ocr_words.png
 """
 
 import argparse
