@@ -34,13 +34,15 @@ html_theme_options = {
     "logo": {"text": "skcrf_sdca"},
     "navbar_align": "left",
     "show_toc_level": 2,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "install": [], "results": [], "changelog": []}
+# Pages without others beside them.
+ALONE = "index install sklearn_crfsuite results promises glossary changelog".split()
+html_sidebars = {page: [] for page in ALONE}
 
 # A name in single backticks is a link where there is something of this name.
 default_role = "autolink"
@@ -49,6 +51,9 @@ OTHERS = "sklearn|numpy|scipy|pandas|matplotlib|joblib|collections"
 nitpick_ignore_regex = [(r"py:.*", rf"({OTHERS})\..*")]
 # Names of parameters that are also names of something else.
 nitpick_ignore = [("py:obj", name) for name in ("decoding", "n", "places")]
+# Quotes in types are those of Python.
+smartquotes = False
+toc_object_entries_show_parents = "hide"
 autosummary_generate = True
 autodoc_member_order = "bysource"
 # Types stand in the docstrings, with shapes.
@@ -62,6 +67,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"/plot_",
     "ignore_pattern": r"/benchmarks/",
+    "within_subsection_order": "ExampleTitleSortKey",
     "download_all_examples": False,
     "show_signature": False,
     "min_reported_time": 5,
@@ -72,7 +78,8 @@ def _mathml(self, node):
     """Write a formula as MathML, which browsers show without a script."""
     as_block = isinstance(node, nodes.math_block)
     formula = tex2mathml(node.astext(), as_block=as_block)
-    self.body.append(f'<div class="math">{formula}</div>' if as_block else formula)
+    formula = re.sub("<mo[^>]*>([‖∥])", r'<mo stretchy="false">\1', formula)
+    self.body.append(f'<div class="formula">{formula}</div>' if as_block else formula)
     raise nodes.SkipNode
 
 

@@ -144,7 +144,12 @@ def print_weights(crf, n=8):
 # The same features and the same ``c2``, to the iterations that the tutorial asks for
 # and to the end. sklearn-crfsuite leaves out the weights of what does not occur in the
 # data, unless it is told to keep them; we always have them, as well as weights of the
-# first and last labels.
+# first and last labels. On one core of a shared machine it printed::
+#
+#                                          test F1       fit
+#     skcrf_sdca                            0.7637     3.3 s
+#     sklearn-crfsuite, 100 iterations      0.7437    22.7 s
+#     sklearn-crfsuite, to the end          0.7623   112.6 s
 
 
 def compare(train, test, scorer):

@@ -49,6 +49,8 @@ print(f"\n{words.transition_features()}")
 # %%
 # All pairs
 # ---------
+#
+# .. image:: /images/examples/ocr_words.png
 
 figure, ax = plt.subplots(figsize=(8.5, 8), layout="constrained")
 TransitionDisplay.from_estimator(words, ax=ax)
@@ -62,3 +64,5 @@ figure.savefig(output, dpi=110)
 print(f"\nfigure saved as {output}")
 if plt.get_backend().lower() != "agg":
     plt.show()
+
+# sphinx_gallery_thumbnail_path = 'images/examples/ocr_words.png'
