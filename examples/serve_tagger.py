@@ -125,3 +125,5 @@ if __name__ == "__main__":
         demonstrate()
     else:
         serve(model, sys.stdin, sys.stdout)
+
+# sphinx_gallery_thumbnail_path = 'images/examples/chunking_conll2000.png'

@@ -122,7 +122,8 @@ class Page(HTMLParser):
 
 def broken_links(folder):
     """Yield the links within a folder of HTML pages that lead nowhere."""
-    pages = {path.resolve(): Page(path) for path in folder.rglob("*.html")}
+    paths = (p for p in folder.rglob("*.html") if "_static" not in p.parts)
+    pages = {path: Page(path) for path in paths}
     for path, page in pages.items():
         for link in page.links:
             parts = urlsplit(link)
