@@ -11,15 +11,19 @@ It needs the data of the task, ``conll2000/train.txt.gz`` and ``test.txt.gz``. T
 read from the folder that the environment variable ``SKCRF_SDCA_DATA`` names, or
 downloaded to scikit-learn's data home. It takes about half a minute::
 
-    python examples/chunking_conll2000.py
+    python examples/chunking_conll2000.py --output chunking.png
 """
 
+import argparse
+
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
 from skcrf_sdca import SDCACRF
 from skcrf_sdca.datasets import fetch_conll2000
 from skcrf_sdca.metrics import extract_spans, flat_accuracy_score, span_f1_score
+from skcrf_sdca.plotting import TransitionDisplay
 from skcrf_sdca.text import TokenFeatures, Window
 
 # %%
@@ -65,6 +69,9 @@ def train_and_score():
 # What the model has learnt
 # -------------------------
 # The weights are plain arrays: ``transition_[from, to]`` and ``coef_[label, feature]``.
+# Inside of a phrase goes on what began it:
+#
+# .. image:: /images/examples/chunking_conll2000.png
 
 
 def print_weights(crf, labels=("B-NP", "I-NP", "B-VP", "O"), n_features=4):
@@ -103,6 +110,9 @@ def bracketed(words, labels):
 
 def main():
     """Train, look at the weights, chunk a sentence."""
+    parser = argparse.ArgumentParser(description="Find phrases of English.")
+    parser.add_argument("--output", default="chunking.png")
+    output = parser.parse_args().output
     tagger = train_and_score()
     print_weights(tagger[-1])
 
@@ -112,6 +122,13 @@ def main():
     (labels,) = tagger.predict([sentence])
     print("\n" + bracketed(words, labels))
 
+    kinds = [f"{place}-{kind}" for kind in ("NP", "VP", "PP", "ADJP") for place in "BI"]
+    figure, ax = plt.subplots(figsize=(6.5, 5.5), layout="constrained")
+    TransitionDisplay.from_estimator(tagger[-1], labels=[*kinds, "O"], ax=ax)
+    figure.savefig(output, dpi=110)
+
 
 if __name__ == "__main__":
     main()
+
+# sphinx_gallery_thumbnail_path = 'images/examples/chunking_conll2000.png'

@@ -13,13 +13,15 @@ read from the folder that the environment variable ``SKCRF_SDCA_DATA`` names, or
 downloaded to scikit-learn's data home. It takes about a minute, and with
 sklearn-crfsuite three more::
 
-    python examples/crfsuite_tutorial.py
+    python examples/crfsuite_tutorial.py --output crfsuite_tutorial.png
 """
 
+import argparse
 from collections import Counter
 from importlib.util import find_spec
 from time import process_time
 
+import matplotlib.pyplot as plt
 from scipy.stats import expon
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import RandomizedSearchCV
@@ -144,11 +146,18 @@ def print_weights(crf, n=8):
 # The same features and the same ``c2``, to the iterations that the tutorial asks for
 # and to the end. sklearn-crfsuite leaves out the weights of what does not occur in the
 # data, unless it is told to keep them; we always have them, as well as weights of the
-# first and last labels.
+# first and last labels. On one core of a shared machine it printed::
+#
+#                                          test F1       fit
+#     skcrf_sdca                            0.7637     3.3 s
+#     sklearn-crfsuite, 100 iterations      0.7437    22.7 s
+#     sklearn-crfsuite, to the end          0.7623   112.6 s
+#
+# .. image:: /images/examples/crfsuite_tutorial.png
 
 
 def compare(train, test, scorer):
-    """Print the test score of each, and the seconds of its fit."""
+    """Print the test score of each, and the seconds of its fit; return them."""
     fits = {"skcrf_sdca": CRF(**PARAMETERS)}
     if find_spec("sklearn_crfsuite"):
         from sklearn_crfsuite import CRF as OtherCRF
@@ -159,22 +168,43 @@ def compare(train, test, scorer):
         }.items():
             fits[name] = OtherCRF(**PARAMETERS, **more)
     print(f"\n{'':36}{'test F1':>8}{'fit':>10}")
+    rows = {}
     for name, crf in fits.items():
         begin = process_time()
         crf.fit(*train)
         seconds = process_time() - begin
-        print(f"{name:36}{scorer(crf, *test):8.4f}{seconds:8.1f} s", flush=True)
+        rows[name] = scorer(crf, *test), seconds
+        print(f"{name:36}{rows[name][0]:8.4f}{seconds:8.1f} s", flush=True)
+    return rows
+
+
+def draw(rows, output):
+    """Draw the seconds of each fit, with the score it got."""
+    figure, ax = plt.subplots(figsize=(7, 2.6), layout="constrained")
+    bars = ax.barh(list(rows), [seconds for _, seconds in rows.values()], height=0.6)
+    labels = [f" {s:.1f} s, F1 {score:.3f}" for score, s in rows.values()]
+    ax.bar_label(bars, labels)
+    ax.invert_yaxis()
+    ax.margins(x=0.35)
+    ax.set_xlabel("seconds of the fit")
+    ax.spines[["top", "right"]].set_visible(False)
+    figure.savefig(output, dpi=110)
 
 
 def main():
     """Run the tutorial from the data to the comparison."""
+    parser = argparse.ArgumentParser(description="The tutorial of sklearn-crfsuite.")
+    parser.add_argument("--output", default="crfsuite_tutorial.png")
+    output = parser.parse_args().output
     train, test = load("train"), load("testb")
     labels, crf = fit_and_report(train, test)
     scorer = make_scorer(flat_f1_score, average="weighted", labels=labels)
     search(train, scorer)
     print_weights(crf)
-    compare(train, test, scorer)
+    draw(compare(train, test, scorer), output)
 
 
 if __name__ == "__main__":
     main()
+
+# sphinx_gallery_thumbnail_path = 'images/examples/crfsuite_tutorial.png'

@@ -15,9 +15,12 @@ It needs the data of the task, ``conll2002/ned.train.gz``, ``ned.testa.gz`` and
 ``SKCRF_SDCA_DATA`` names, or downloaded to scikit-learn's data home. It takes some ten
 seconds::
 
-    python examples/embeddings.py
+    python examples/embeddings.py --output embeddings.png
 """
 
+import argparse
+
+import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse as sp
 from sklearn.decomposition import TruncatedSVD
@@ -86,8 +89,32 @@ UNIONS = {
 }
 
 
+# %%
+# The fewer the labels, the more the vectors help
+# -----------------------------------------------
+#
+# .. image:: /images/examples/embeddings.png
+
+
+def draw(scores, output):
+    """Draw the F1 of each model by the number of sentences."""
+    figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+    looks = ("s--", "#D55E00"), ("o-", "#0072B2")
+    for (name, values), (style, color) in zip(scores.items(), looks, strict=True):
+        ax.semilogx(N_LABELLED, values, style, color=color, label=name)
+    ax.set_xticks(N_LABELLED, N_LABELLED)
+    ax.minorticks_off()
+    ax.set(xlabel="labelled sentences", ylabel="F1 of names")
+    ax.legend(frameon=False)
+    ax.grid(alpha=0.3)
+    figure.savefig(output, dpi=110)
+
+
 def main():
-    """Train on more and more sentences, and print the F1 of names."""
+    """Train on more and more sentences, print and draw the F1 of names."""
+    parser = argparse.ArgumentParser(description="Words with and without vectors.")
+    parser.add_argument("--output", default="embeddings.png")
+    output = parser.parse_args().output
     texts, labels = [], []
     for subset in ("train", "testa", "testb"):
         X, y = fetch_conll2002(subset=subset, return_X_y=True)
@@ -100,17 +127,21 @@ def main():
     y, _, y_test = labels
     # Sentences of one article stand together: take some from all of them.
     order = np.random.default_rng(0).permutation(len(train))
+    scores = {name: [] for name in UNIONS}
     print("labelled sentences" + "".join(f"{name:>13}" for name in UNIONS))
     for n in N_LABELLED:
         chosen = order[:n].tolist()
         X_some, y_some = [train[i] for i in chosen], [y[i] for i in chosen]
-        scores = []
-        for union in UNIONS.values():
+        for name, union in UNIONS.items():
             model = make_pipeline(union, SDCACRF(random_state=0))
             predicted = model.fit(X_some, y_some).predict(test)
-            scores.append(span_f1_score(y_test, predicted))
-        print(f"{n:18}" + "".join(f"{score:13.3f}" for score in scores), flush=True)
+            scores[name].append(span_f1_score(y_test, predicted))
+        row = "".join(f"{values[-1]:13.3f}" for values in scores.values())
+        print(f"{n:18}{row}", flush=True)
+    draw(scores, output)
 
 
 if __name__ == "__main__":
     main()
+
+# sphinx_gallery_thumbnail_path = 'images/examples/embeddings.png'

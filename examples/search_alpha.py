@@ -91,6 +91,13 @@ def gap_curves(rows):
         yield *divmod(fit, N_FOLDS), [row["gap"] for row in epochs]
 
 
+# %%
+# The picture
+# -----------
+#
+# .. image:: /images/examples/search_alpha.png
+
+
 def draw(results, curves, output):
     """Draw the gaps of all fits, and the score of each candidate."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
@@ -147,3 +154,5 @@ def main():
 
 if __name__ == "__main__":
     main()
+
+# sphinx_gallery_thumbnail_path = 'images/examples/search_alpha.png'

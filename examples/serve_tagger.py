@@ -71,6 +71,13 @@ def serve(path, lines, answers):
 # %%
 # Both together
 # -------------
+# The last sentence is answered so::
+#
+#     Nobody     B-NP     0.962
+#     knows      B-VP     0.588
+#     .          O        1.000
+#
+#     the last one took 5.2 ms
 
 SENTENCES = [
     "A small company in Basel will probably build the new engines .",
@@ -118,3 +125,5 @@ if __name__ == "__main__":
         demonstrate()
     else:
         serve(model, sys.stdin, sys.stdout)
+
+# sphinx_gallery_thumbnail_path = 'images/examples/chunking_conll2000.png'

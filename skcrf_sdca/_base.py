@@ -110,6 +110,15 @@ class BaseCRF(
         -----
         ConvergenceWarning
             If the gap is above tol * P(0) after max_iter epochs.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> X = [[{"word": "the"}, {"word": "Rhine"}], [{"word": "Basel"}]]
+        >>> y = [["O", "LOC"], ["LOC"]]
+        >>> crf = SDCACRF(random_state=0).fit(X, y)
+        >>> bool(crf.duality_gap_ <= crf.gap_target_)
+        True
         """
         X = as_sequence_list(X)
         y = list(y) if isinstance(y, Iterator) else y

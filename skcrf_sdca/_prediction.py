@@ -216,6 +216,14 @@ class PredictionMixin(FittedAttributes):
         proba : ndarray of shape (n,)
             An object array of arrays of shape (T, n_labels), in the order of
             ``classes_``; for one-node chains one array of shape (n, n_labels).
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> (proba,) = crf.predict_proba([[["a"], ["b"]]])
+        >>> crf.classes_.tolist(), proba.round(1).tolist()
+        (['B', 'I'], [[0.9, 0.1], [0.1, 0.9]])
         """
         check_is_fitted(self)
         data = prediction_data(self, X)
@@ -236,6 +244,13 @@ class PredictionMixin(FittedAttributes):
         Returns
         -------
         proba : as from `predict_proba`
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> crf.predict_marginals([[["a"], ["b"]]])[0].shape
+        (2, 2)
         """
         return self.predict_proba(X)
 
@@ -412,6 +427,13 @@ class PredictionMixin(FittedAttributes):
         Returns
         -------
         accuracy : float
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> crf.score([[["a"], ["b"]]], [["B", "never seen"]])
+        0.5
         """
         check_is_fitted(self)
         data = prediction_data(self, X)

@@ -46,6 +46,13 @@ class TrimmingMixin(FittedAttributes):
         Returns
         -------
         self : object
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]], [["A", "B"]])
+        >>> type(crf.sparsify().densify().coef_).__name__
+        'ndarray'
         """
         check_is_fitted(self)
         check_form(self)

@@ -17,11 +17,18 @@ STAMP = "_skcrf_sdca_version"
 class InconsistentVersionWarning(exceptions.InconsistentVersionWarning):
     """A pickle was written by another version of skcrf_sdca.
 
-    Attributes
+    Parameters
     ----------
     estimator_name : str
+        Also an attribute, as the other.
     original_version : str
         Of the package that wrote it, "unknown" if it did not say.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skcrf_sdca.persistence import InconsistentVersionWarning
+    >>> warnings.simplefilter("error", InconsistentVersionWarning)   # refuse such
     """
 
     def __init__(self, estimator_name: str, original_version: str) -> None:

@@ -68,10 +68,22 @@ class DualityGapMonitor(ScoringMonitor):
         super().__init__(scoring=_certificate)
 
     def setup(self, estimator: Any, context: Any) -> None:
-        """Do nothing: the scorer is the same for every estimator."""
+        """Do nothing: the scorer is the same for every estimator.
+
+        Parameters
+        ----------
+        estimator, context
+            As scikit-learn passes them.
+        """
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Do nothing."""
+        """Do nothing.
+
+        Parameters
+        ----------
+        estimator, context
+            As scikit-learn passes them.
+        """
 
     def on_fit_task_end(
         self,
@@ -83,7 +95,13 @@ class DualityGapMonitor(ScoringMonitor):
         fitted_estimator: Any = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        """Record the certificate if the task was an epoch of a CRF."""
+        """Record the certificate if the task was an epoch of a CRF.
+
+        Parameters
+        ----------
+        estimator, context, X, y, fitted_estimator, metadata
+            As scikit-learn passes them.
+        """
         is_epoch = context.task_name == EPOCH_TASK
         if not (is_epoch and hasattr(fitted_estimator, "history_")):
             return

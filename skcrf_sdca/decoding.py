@@ -14,6 +14,8 @@ from skcrf_sdca._memory import check_fits
 from skcrf_sdca._parallel import over_ranges
 from skcrf_sdca.labels import split_rows
 
+__all__ = ["clamped", "n_best", "posterior", "sample"]
+
 # Far below what integers can count: sizes must not wrap around.
 MOST_BYTES = 2**60
 

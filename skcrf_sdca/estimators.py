@@ -88,8 +88,8 @@ class SDCACRF(BaseCRF):
     coef_ : ndarray of shape (n_labels, n_features_in_)
     intercept_, start_, end_ : ndarrays of shape (n_labels,)
     transition_ : ndarray of shape (n_labels, n_labels)
-        Score of label [from, to]; like start_ and end_, -inf where `transitions`
-        forbids.
+        Score of label [from, to]; like ``start_`` and ``end_``, -inf where
+        `transitions` forbids.
     n_features_in_ : int
         Features of a position, after vectorizing.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -257,8 +257,8 @@ class SAGNUSCRF(BaseCRF):
     coef_ : ndarray of shape (n_labels, n_features_in_)
     intercept_, start_, end_ : ndarrays of shape (n_labels,)
     transition_ : ndarray of shape (n_labels, n_labels)
-        Score of label [from, to]; like start_ and end_, -inf where `transitions`
-        forbids.
+        Score of label [from, to]; like ``start_`` and ``end_``, -inf where
+        `transitions` forbids.
     n_features_in_ : int
         Features of a position, after vectorizing.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -409,8 +409,8 @@ class OEGCRF(BaseCRF):
     coef_ : ndarray of shape (n_labels, n_features_in_)
     intercept_, start_, end_ : ndarrays of shape (n_labels,)
     transition_ : ndarray of shape (n_labels, n_labels)
-        Score of label [from, to]; like start_ and end_, -inf where `transitions`
-        forbids.
+        Score of label [from, to]; like ``start_`` and ``end_``, -inf where
+        `transitions` forbids.
     n_features_in_ : int
         Features of a position, after vectorizing.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -542,8 +542,8 @@ class LBFGSCRF(BaseCRF):
     coef_ : ndarray of shape (n_labels, n_features_in_)
     intercept_, start_, end_ : ndarrays of shape (n_labels,)
     transition_ : ndarray of shape (n_labels, n_labels)
-        Score of label [from, to]; like start_ and end_, -inf where `transitions`
-        forbids.
+        Score of label [from, to]; like ``start_`` and ``end_``, -inf where
+        `transitions` forbids.
     n_features_in_ : int
         Features of a position, after vectorizing.
     feature_names_in_ : ndarray of shape (n_features_in_,)

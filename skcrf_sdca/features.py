@@ -240,7 +240,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
 
         Returns
         -------
-        ndarray of object of shape (n_features_out_,)
+        names : ndarray of object of shape (n_features_out_,)
             Names for display: two features can have the same.
 
         Examples

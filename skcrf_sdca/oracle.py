@@ -16,6 +16,16 @@ from skcrf_sdca._parallel import over_ranges
 from skcrf_sdca._rows import decreases
 from skcrf_sdca.marginals import Marginals
 
+__all__ = [
+    "log_likelihood",
+    "log_partition",
+    "marginals",
+    "node_marginals",
+    "span_probabilities",
+    "typed_span_probabilities",
+    "viterbi",
+]
+
 
 def as_chains(
     node_scores: ArrayLike, transition: ArrayLike, offsets: ArrayLike | None

@@ -217,7 +217,7 @@ class PerToken(  # type: ignore[call-arg]
 
         Returns
         -------
-        ndarray of object of shape (n_features_out_,)
+        names : ndarray of object of shape (n_features_out_,)
             Those of the transformer; if it gives none its class and a number, such as
             "featurehasher0".
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from skcrf_sdca._typing import SpanScheme
 
+__all__ = ["get_scheme", "is_valid_pair", "parse_label"]
+
 OUTSIDE = "O"
 
 

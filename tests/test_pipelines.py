@@ -1,10 +1,8 @@
 """What scikit-learn does with a pipeline of a vectorizer and a CRF, on sequences."""
 
-import doctest
 import pickle
 import time
 from itertools import groupby
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -290,12 +288,3 @@ def test_representations_of_large_models_are_short_and_quick():
     # It takes hundredths of a second of the processor, however busy that is; a pass
     # over the weights in Python takes seconds.
     assert time.process_time() - begin < 2
-
-
-def test_the_page_on_pipelines():
-    page = Path(__file__).parents[1] / "docs" / "pipelines.rst"
-    if not page.exists():
-        pytest.skip("the tests are not in a checkout")
-    failed, tried = doctest.testfile(str(page), module_relative=False)
-    assert not failed
-    assert tried > 20

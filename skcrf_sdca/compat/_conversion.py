@@ -169,7 +169,14 @@ def to_crfsuite(
 
     Examples
     --------
-    See `from_crfsuite`.
+    >>> import tempfile
+    >>> from skcrf_sdca import SDCACRF
+    >>> from skcrf_sdca.compat import from_crfsuite, to_crfsuite
+    >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]], [["B", "I"]])
+    >>> with tempfile.NamedTemporaryFile(suffix=".crfsuite") as file:
+    ...     to_crfsuite(crf, file.name, intercept="bias", start="BOS", end="EOS")
+    ...     from_crfsuite(file.name, input_kind="strings").classes_.tolist()
+    ['B', 'I']
     """
     estimator = getattr(estimator, "estimator_", estimator)
     if not isinstance(estimator, BaseCRF):

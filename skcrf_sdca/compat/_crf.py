@@ -107,7 +107,8 @@ keep_tempfiles, trainer_cls
 
     See Also
     --------
-    SDCACRF : The estimator to use where nothing has to be as in sklearn-crfsuite.
+    skcrf_sdca.SDCACRF : The estimator to use where nothing has to be as in
+        sklearn-crfsuite.
     from_crfsuite : Turns a model that CRFsuite trained into an estimator.
 
     Notes

@@ -10,6 +10,7 @@ import logging
 from collections import Counter, defaultdict
 from concurrent import futures
 from functools import partial
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -36,7 +37,7 @@ _DATA = (np.ndarray, tuple, list)
 
 _LOST = object()
 # On a worker: {(fit, number): Partition}.
-_HELD = {}
+_HELD: dict[Any, Any] = {}
 
 
 def _load(fit, number, source):

@@ -68,6 +68,7 @@ def _log_likelihood_of(estimator, X, y, sample_weight=None):
 
 _QUIET = {"zero_division": 0.0}
 _NO_O = {"ignore": ("O",), **_QUIET}
+#: Scorers by the names that `get_scorer` takes and describes.
 SCORERS = {
     "flat_accuracy": make_scorer(flat_accuracy_score, **_QUIET),
     "flat_f1_macro": make_scorer(flat_f1_score, average="macro", **_QUIET),

@@ -137,7 +137,20 @@ def load_model(path: FilePath) -> Any:
 
     See Also
     --------
-    save_model : Writes the file, and has an example.
+    save_model : Writes the file.
+
+    Examples
+    --------
+    >>> import os
+    >>> import tempfile
+    >>> from skcrf_sdca import SDCACRF
+    >>> from skcrf_sdca.persistence import load_model, save_model
+    >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]], [["B", "I"]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(crf, os.path.join(folder, "model.zip"))
+    ...     loaded = load_model(os.path.join(folder, "model.zip"))
+    >>> loaded.duality_gap_ == crf.duality_gap_
+    True
     """
     if is_special(path):
         raise ModelFormatError(f"{path} cannot be loaded: it is not a regular file")

@@ -2,7 +2,22 @@
 
 
 class ModelFormatError(ValueError):
-    """A file is not a model that this version can load."""
+    """A file is not a model that this version can load.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from skcrf_sdca.persistence import ModelFormatError, load_model
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "text.zip")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("no model")
+    ...     try:
+    ...         load_model(path)
+    ...     except ModelFormatError as error:
+    ...         print(str(error).removeprefix(path))
+     cannot be loaded: File is not a zip file
+    """
 
 
 def fields(value, where, types):

@@ -15,6 +15,7 @@ from ._templates import Template, Window, expanded
 from ._tokens import Token, Tokens
 from ._values import Apply, Prefix, Shape, Suffix, has_digit, is_capitalized
 
+#: The templates of ``TokenFeatures()``, for tokens of one column, ``"word"``.
 DEFAULT_TEMPLATES: tuple[Template, ...] = (
     Window("word", 2),
     Window("word", 1, n=2),

@@ -11,7 +11,7 @@ paths.
 It needs the data of the task, see ``chunking_conll2000.py``. It takes some ten
 seconds::
 
-    python examples/plot_explain_tag.py --output explain_tag.png
+    python examples/explain_tag.py --output explain_tag.png
 """
 
 import argparse
@@ -63,6 +63,8 @@ total = explanation.scores[0]
 # %%
 # The picture
 # -----------
+#
+# .. image:: /images/examples/explain_tag.png
 
 FOR, AGAINST, GREY = "#0072B2", "#D55E00", "#707070"
 # Few of the features say much.
@@ -96,3 +98,5 @@ figure.savefig(output, dpi=150)
 print(f"\nfigure saved as {output}")
 if plt.get_backend().lower() != "agg":
     plt.show()
+
+# sphinx_gallery_thumbnail_path = 'images/examples/explain_tag.png'

@@ -9,7 +9,7 @@ reads better for it than a classifier of single letters, which sees the same ima
 It needs the data of the task, ``ocr/letter.data.gz`` (or downloads them), see
 ``fetch_ocr_letters``. It takes some twenty seconds::
 
-    python examples/plot_ocr_words.py --output ocr_words.png
+    python examples/ocr_words.py --output ocr_words.png
 """
 
 import argparse
@@ -49,6 +49,8 @@ print(f"\n{words.transition_features()}")
 # %%
 # All pairs
 # ---------
+#
+# .. image:: /images/examples/ocr_words.png
 
 figure, ax = plt.subplots(figsize=(8.5, 8), layout="constrained")
 TransitionDisplay.from_estimator(words, ax=ax)
@@ -62,3 +64,5 @@ figure.savefig(output, dpi=110)
 print(f"\nfigure saved as {output}")
 if plt.get_backend().lower() != "agg":
     plt.show()
+
+# sphinx_gallery_thumbnail_path = 'images/examples/ocr_words.png'

@@ -1,0 +1,104 @@
+"""Configuration of the documentation: ``sphinx-build -W docs build/docs``.
+
+Nothing is fetched, neither to build the pages nor to read them.
+"""
+
+import re
+
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+
+import skcrf_sdca
+
+project = "skcrf_sdca"
+version = release = skcrf_sdca.__version__
+copyright = "the authors of skcrf_sdca, BSD-3-Clause"
+
+extensions = [
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]
+html_theme = "pydata_sphinx_theme"
+html_title = "skcrf_sdca"
+html_math_renderer = "mathml"
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "skcrf_sdca"},
+    "navbar_align": "left",
+    "show_toc_level": 2,
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+# Pages without others beside them.
+ALONE = "index install sklearn_crfsuite results promises glossary changelog".split()
+html_sidebars = {page: [] for page in ALONE}
+
+# A name in single backticks is a link where there is something of this name.
+default_role = "autolink"
+nitpicky = True
+OTHERS = "sklearn|numpy|scipy|pandas|matplotlib|joblib|collections"
+nitpick_ignore_regex = [(r"py:.*", rf"({OTHERS})\..*")]
+# Names of parameters that are also names of something else.
+nitpick_ignore = [("py:obj", name) for name in ("decoding", "n", "places")]
+# Quotes in types are those of Python.
+smartquotes = False
+toc_object_entries_show_parents = "hide"
+autosummary_generate = True
+autodoc_member_order = "bysource"
+# Types stand in the docstrings, with shapes.
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+
+# Those named plot_ run on data that comes with scikit-learn, within seconds. Of the
+# others the page has the code, and what it printed or drew when it was last run.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"/plot_",
+    "ignore_pattern": r"/benchmarks/",
+    "within_subsection_order": "ExampleTitleSortKey",
+    "download_all_examples": False,
+    "show_signature": False,
+    "min_reported_time": 5,
+}
+
+
+def _mathml(self, node):
+    """Write a formula as MathML, which browsers show without a script."""
+    as_block = isinstance(node, nodes.math_block)
+    formula = tex2mathml(node.astext(), as_block=as_block)
+    formula = re.sub("<mo[^>]*>([‖∥])", r'<mo stretchy="false">\1', formula)
+    self.body.append(f'<div class="formula">{formula}</div>' if as_block else formula)
+    raise nodes.SkipNode
+
+
+def _skip_members_of_others(app, what, name, obj, skip, options):
+    """Leave out what classes inherit from scikit-learn."""
+    module = getattr(obj, "__module__", None) or ""
+    return True if module.startswith("sklearn.") else skip
+
+
+def _escape_underscores(app, what, name, obj, options, lines):
+    """Keep ``coef_`` in the head of a parameter from being read as a link."""
+    for i, line in enumerate(lines):
+        if re.match(r"[\w*, \\]+ : ", line):
+            lines[i] = re.sub(r"(?<=\w)_(?=[,)])", r"\_", line)
+
+
+def setup(app):
+    """Tell Sphinx of what is defined here."""
+    app.add_html_math_renderer("mathml", (_mathml, None), (_mathml, None))
+    app.connect("autodoc-skip-member", _skip_members_of_others)
+    # Before numpydoc reads them.
+    app.connect("autodoc-process-docstring", _escape_underscores, priority=0)

@@ -1,0 +1,46 @@
+"""
+Transitions learn the keypad that nobody showed them
+====================================================
+
+The strings of digits were typed with a finger that moves from key to adjacent key. The
+model sees images and labels, and no keypad. Its weights from label to label are high
+where two keys are adjacent, framed below, and low elsewhere. It needs no data but that
+of scikit-learn.
+"""
+
+import matplotlib.pyplot as plt
+
+from skcrf_sdca import SDCACRF
+from skcrf_sdca.datasets import load_digit_sequences
+from skcrf_sdca.plotting import TransitionDisplay
+
+KEYPAD = ["123", "456", "789", " 0 "]
+place = {
+    int(k): (r, c)
+    for r, row in enumerate(KEYPAD)
+    for c, k in enumerate(row)
+    if k != " "
+}
+
+data = load_digit_sequences(n_test=1)
+crf = SDCACRF(random_state=0).fit(data.X_train, data.y_train)
+
+# %%
+# As a table
+# ----------
+# In a notebook, and here, a table has colours.
+
+crf.transition_features()[:8]
+
+# %%
+# As a picture
+# ------------
+
+display = TransitionDisplay.from_estimator(crf, boundaries=False)
+for a, (row, column) in place.items():
+    for b, (other_row, other_column) in place.items():
+        if abs(row - other_row) + abs(column - other_column) == 1:
+            frame = plt.Rectangle((b - 0.5, a - 0.5), 1, 1, fill=False, linewidth=1.5)
+            display.ax_.add_patch(frame)
+display.figure_.suptitle("Framed: keys that are adjacent", weight="bold")
+plt.show()

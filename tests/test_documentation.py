@@ -1,0 +1,159 @@
+"""The documentation: docstrings, the API pages, the examples of pages, the build."""
+
+import doctest
+import importlib
+import inspect
+import os
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import skcrf_sdca
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.rst"))
+
+# Of numpydoc.validate: the docstring and its first line, and parameters as in the
+# signature; results and an example.
+CHECKS_OF_MEMBERS = {"GL06", "GL07", "GL08", "SS01", "SS03", "PR01", "PR02", "PR08"}
+CHECKS = CHECKS_OF_MEMBERS | {"RT01", "YD01", "EX01"}
+
+
+def public_names():
+    """Yield every name of ``__all__`` of every module whose name is public."""
+    modules = pkgutil.walk_packages(skcrf_sdca.__path__, "skcrf_sdca.")
+    names = [name for _, name, _ in modules if "._" not in name]
+    for name in ["skcrf_sdca", *names]:
+        module = importlib.import_module(name)
+        for public in getattr(module, "__all__", ()):
+            if public != "__version__":
+                yield f"{name}.{public}"
+
+
+def resolved(name):
+    """Return the object of a dotted name."""
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(module), attribute)
+
+
+PUBLIC = list(public_names())
+CALLABLE = [name for name in PUBLIC if callable(resolved(name))]
+
+
+def members(name):
+    """Yield the public methods of a class that this package defines."""
+    for member, value in inspect.getmembers(resolved(name), inspect.isroutine):
+        ours = (getattr(value, "__module__", None) or "").startswith("skcrf_sdca.")
+        if ours and not member.startswith("_"):
+            yield f"{name}.{member}"
+
+
+def complaints(name, checks):
+    """Return what numpydoc finds wrong with a docstring."""
+    validate = pytest.importorskip("numpydoc.validate").validate
+    return [error for error in validate(name)["errors"] if error[0] in checks]
+
+
+@pytest.mark.parametrize("name", CALLABLE)
+def test_the_docstring_has_parameters_as_in_the_signature_and_an_example(name):
+    assert complaints(name, CHECKS) == []
+    assert ">>> " in resolved(name).__doc__
+
+
+@pytest.mark.parametrize("name", [n for n in CALLABLE if inspect.isclass(resolved(n))])
+def test_the_docstrings_of_methods_have_parameters_as_in_the_signature(name):
+    found = {member: complaints(member, CHECKS_OF_MEMBERS) for member in members(name)}
+    assert {member: errors for member, errors in found.items() if errors} == {}
+
+
+def names_on_api_pages():
+    """Yield the dotted names that the API pages list."""
+    for page in (DOCS / "api").glob("*.rst"):
+        module = ""
+        for line in page.read_text().splitlines():
+            if found := re.match(r"\.\. currentmodule:: (\S+)", line):
+                module = found[1] + "."
+            elif found := re.match(r"(?:\.\. autodata:: |   )(\w[\w.]*)$", line):
+                name = found[1]
+                if page.stem != "index":
+                    yield name if name.startswith("skcrf_sdca.") else module + name
+
+
+def test_every_public_name_is_on_an_api_page():
+    listed = list(names_on_api_pages())
+    assert len(listed) == len(set(listed))
+    # One object may have two names.
+    documented = {id(resolved(name)) for name in listed}
+    assert [name for name in PUBLIC if id(resolved(name)) not in documented] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_examples_of_the_page_run(page):
+    # The code of the model format has a test of its own, with a model to read.
+    failed, _ = doctest.testfile(str(page), module_relative=False)
+    assert not failed
+
+
+def test_the_pages_have_examples():
+    assert sum(">>> " in page.read_text() for page in PAGES) > 12
+
+
+class Page(HTMLParser):
+    """The links of an HTML page, and what can be linked to in it."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.anchors = [], {""}
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.anchors |= {attrs.get("id"), attrs.get("name")}
+        self.links += [attrs[a] for a in ("href", "src") if attrs.get(a)]
+
+
+def broken_links(folder):
+    """Yield the links within a folder of HTML pages that lead nowhere."""
+    paths = (p for p in folder.rglob("*.html") if "_static" not in p.parts)
+    pages = {path: Page(path) for path in paths}
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve()
+            target = path if not parts.path else target
+            known = target in pages and unquote(parts.fragment) in pages[target].anchors
+            if not (known or (target.is_file() and target.suffix != ".html")):
+                yield f"{path.relative_to(folder)}: {link}"
+
+
+@pytest.mark.slow
+def test_the_pages_build_without_warnings_and_their_links_resolve(tmp_path):
+    pytest.importorskip("sphinx")
+    source, html = tmp_path / "source", tmp_path / "html"
+    generated = shutil.ignore_patterns("generated", "auto_examples", "_build", "*.so")
+    for name in ("docs", "examples", "skcrf_sdca"):
+        shutil.copytree(ROOT / name, source / name, ignore=generated)
+    for name in ("CHANGELOG.rst", "SECURITY.md"):
+        shutil.copy(ROOT / name, source)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going"]
+    # Away from the sources, so that the package is the one that is tested.
+    done = subprocess.run(
+        [*command, source / "docs", html],
+        cwd=tmp_path,
+        env={**os.environ, "MPLBACKEND": "agg"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(list(html.rglob("*.html"))) > 100
+    assert list(broken_links(html.resolve())) == []
