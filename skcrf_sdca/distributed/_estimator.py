@@ -83,7 +83,7 @@ class DistributedCRF(BaseCRF):
 
     See Also
     --------
-    LBFGSCRF, OEGCRF : The same model on one machine.
+    skcrf_sdca.LBFGSCRF, skcrf_sdca.OEGCRF : The same model on one machine.
 
     Notes
     -----
@@ -105,7 +105,7 @@ class DistributedCRF(BaseCRF):
     >>> crf = DistributedCRF().fit(partitions)
     >>> crf.n_partitions_
     3
-    >>> crf.duality_gap_ <= crf.gap_target_
+    >>> bool(crf.duality_gap_ <= crf.gap_target_)
     True
     """
 
