@@ -24,6 +24,7 @@ SCRIPTS = {
     "sampling_mix": ("f.png", ["f.png"]),
     "sampling_schemes": ("g.png", ["g.png"]),
     "scaling": ("h.png", ["h.png"]),
+    "threads": ("t.png", ["t.png", "t.csv"]),
     "time_to_optimum": (None, []),
 }
 

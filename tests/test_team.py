@@ -121,6 +121,10 @@ def test_threads_do_what_one_thread_does_in_turn(n_jobs, form):
         threads.kernel.epoch(uniforms)
         turns.kernel.epoch_in_turn(uniforms)
         assert_array_equal(threads.model.w, turns.model.w)
+        order = threads.rng.permutation(400)
+        threads.kernel.epoch_in_order(order)
+        turns.kernel.epoch_in_order_in_turn(order)
+        assert_array_equal(threads.model.w, turns.model.w)
         assert threads.kernel.rounds.damping == turns.kernel.rounds.damping
 
 

@@ -128,20 +128,20 @@ cdef class Rounds:
         if own.done:
             self.leave(&own, member)
 
-    def run_in_turn(self, list visitors, list uniforms):
+    def run_in_turn(self, list visitors, list visits):
         """Make the visits of all members in one thread: the bits are the same.
 
         Parameters
         ----------
         visitors : list of DualVisitor
-        uniforms : list of ndarrays of shape (n_visits, 2)
-            Of each member.
+        visits : list of tuples
+            The uniform numbers and the order of each member, of which one is None.
         """
         cdef Py_ssize_t p, n = self.copies.n_members
         cdef unsigned char[::1] memory = np.empty(n * sizeof(Member), dtype=np.uint8)
         cdef Member* members = <Member*> &memory[0]
         for p in range(n):
-            members[p] = self.enter(p, uniforms[p], None)
+            members[p] = self.enter(p, visits[p][0], visits[p][1])
         while not members[0].done:
             for p in range(n):
                 if not self.visit(&members[p], p, visitors[p]):

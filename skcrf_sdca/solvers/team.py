@@ -144,17 +144,26 @@ class Team:
 
     def epoch(self, uniforms):
         """Make one visit for each row (coin, position) of uniform numbers."""
-        self._run([(uniforms[b:e], None) for b, e in pairwise(self.bounds)])
+        self._run(self._rows_of_members(uniforms))
 
     def epoch_in_order(self, order):
         """Visit the sequences, each member those of its share in the given order."""
-        member = np.searchsorted(self.bounds, order, side="right") - 1
-        self._run([(None, order[member == p]) for p in range(len(self.visitors))])
+        self._run(self._orders_of_members(order))
 
     def epoch_in_turn(self, uniforms):
         """Make an epoch in one thread: slower, with the same bits."""
-        shares = [uniforms[b:e] for b, e in pairwise(self.bounds)]
-        self.rounds.run_in_turn(self.visitors, shares)
+        self.rounds.run_in_turn(self.visitors, self._rows_of_members(uniforms))
+
+    def epoch_in_order_in_turn(self, order):
+        """Make an epoch in the given order in one thread, with the same bits."""
+        self.rounds.run_in_turn(self.visitors, self._orders_of_members(order))
+
+    def _rows_of_members(self, uniforms):
+        return [(uniforms[b:e], None) for b, e in pairwise(self.bounds)]
+
+    def _orders_of_members(self, order):
+        member = np.searchsorted(self.bounds, order, side="right") - 1
+        return [(None, order[member == p]) for p in range(len(self.visitors))]
 
     def _run(self, visits):
         """Let each member make its visits, uniform numbers or an order."""

@@ -1,0 +1,121 @@
+"""What threads save: epochs by their number, seconds with as many as there are cores.
+
+SDCA and OEG with sampling by gap, to a gap of 1e-4 P(0). A team of threads makes the
+same rounds in one thread, with the same bits, so that the epochs of any number of
+threads are known on any machine. Those are counted (to 0.1, by interpolation of the
+logarithm of the gap) for 1 to 32 threads; with 1, 2 and 4 threads, as far as there are
+cores, the fit is timed too, certificates left out. The speed-up expected is
+
+    threads * epochs(1) / epochs(threads),
+
+what the team would reach if an epoch took as many times less as there are threads. A
+table is printed and written as a CSV file, and the epochs are drawn.
+
+    python examples/benchmarks/threads.py [--task ned] [--repeats 5] [--quick]
+
+needs the folder of corpora in SKCRF_SDCA_DATA, and matplotlib. Nothing else should run:
+threads of a team wait for each other.
+"""
+
+from statistics import median
+
+import numpy as np
+from joblib import cpu_count
+from threadpoolctl import threadpool_limits
+
+import figures
+import packed
+import runs
+import tables
+import tasks
+from skcrf_sdca import OEGCRF, SDCACRF
+from skcrf_sdca.solvers.base import Loop
+
+SOLVERS = {"SDCA-GAP": SDCACRF, "OEG-GAP": OEGCRF}
+THREADS = (1, 2, 4, 8, 16, 32)
+QUICK_THREADS = (1, 2, 4)
+TIMED = (1, 2, 4)
+TARGET = 1e-4
+MAX_EPOCHS = 100
+HEADER = ["task", "solver", "threads", "epochs", "expected", "seconds", "measured"]
+
+
+def run(problem, new, n_threads, *, in_turn):
+    """Return the loop of a fit with so many threads, or in turn in one thread."""
+    problem.n_jobs = n_threads
+    solver = new._new_solver(problem)
+    problem.n_jobs = None
+    if in_turn and n_threads > 1:
+        solver.kernel.epoch = solver.kernel.epoch_in_turn
+        solver.kernel.epoch_in_order = solver.kernel.epoch_in_order_in_turn
+    return Loop(solver, max_iter=MAX_EPOCHS, tol=TARGET).run()
+
+
+def epochs_to_target(loop):
+    """Return the epochs at which the gap passed the target, nan if it did not."""
+    if not loop.converged:
+        return np.nan
+    history = loop.history()
+    x = np.log(history["gap"])
+    return np.interp(-np.log(loop.target), -x, history["epoch"])
+
+
+def seconds(problem, new, counts, repeats):
+    """Return the median seconds of fits by number of threads, taken by turns."""
+    taken = {n: [] for n in counts}
+    for _ in range(repeats):
+        for n in counts:
+            loop = run(problem, new, n, in_turn=False)
+            taken[n].append(loop.rows[-1]["seconds"])
+    return {n: median(values) for n, values in taken.items()}
+
+
+def rows_of(name, label, problem, alpha, threads, repeats):
+    """Return the rows of the table of one solver, and the epochs by threads."""
+    new = SOLVERS[label](alpha=alpha, random_state=0)
+    epochs = {n: epochs_to_target(run(problem, new, n, in_turn=True)) for n in threads}
+    timed = [n for n in TIMED if n in threads and n <= cpu_count()]
+    taken = seconds(problem, new, timed, repeats)
+    rows = []
+    for n in threads:
+        row = [name, label, str(n), f"{epochs[n]:.1f}"]
+        row.append(f"{n * epochs[1] / epochs[n]:.1f}")
+        row.append(f"{taken[n]:.2f}" if n in taken else "-")
+        row.append(f"{taken[1] / taken[n]:.2f}" if n in taken else "-")
+        rows.append(row)
+    return rows, epochs
+
+
+def main():
+    """Run every task and solver; print the table, write it and draw the epochs."""
+    parser = runs.parser(__doc__, "images/threads.png", names=packed.NAMES)
+    parser.add_argument("--repeats", type=int, default=5)
+    arguments = parser.parse_args()
+    campaign = runs.Campaign(arguments)
+    threads = QUICK_THREADS if campaign.quick else THREADS
+    repeats = 1 if campaign.quick else arguments.repeats
+    table = [HEADER]
+    figure, axes = figures.panels(1, len(campaign.names), sharey=True)
+    for axis, name in zip(axes[0], campaign.names, strict=True):
+        task = campaign.load(name)
+        problem = tasks.problem(task)
+        for label in SOLVERS:
+            with threadpool_limits(1):
+                rows, epochs = rows_of(
+                    name, label, problem, task.alpha, threads, repeats
+                )
+            tables.show([HEADER, *rows])
+            table += rows
+            figures.curve(axis, threads, list(epochs.values()), label, marker="o")
+        axis.set_title(tasks.TITLES[name])
+        axis.set_xscale("log", base=2)
+        axis.set_xticks(threads, map(str, threads))
+        axis.set_yscale("log", base=2)
+        axis.set_xlabel("threads")
+    axes[0, 0].set_ylabel("epochs to a gap of 1e-4 P(0)")
+    figures.save(figure, campaign.output)
+    tables.write(table, campaign.output.with_suffix(".csv"))
+
+
+if __name__ == "__main__":
+    main()
