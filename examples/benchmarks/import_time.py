@@ -23,7 +23,8 @@ print(time.process_time() - begin)
 
 
 def seconds(module):
-    command = [sys.executable, "-c", SCRIPT.format(module=module)]
+    # Not what may lie in the folder that this runs in.
+    command = [sys.executable, "-P", "-c", SCRIPT.format(module=module)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(done.stdout)
 

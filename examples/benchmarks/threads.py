@@ -78,8 +78,10 @@ def rows_of(name, label, problem, alpha, threads, repeats):
     taken = seconds(problem, new, timed, repeats)
     rows = []
     for n in threads:
-        row = [name, label, str(n), f"{epochs[n]:.1f}"]
-        row.append(f"{n * epochs[1] / epochs[n]:.1f}")
+        row = [name, label, str(n)]
+        reached = np.isfinite(epochs[n])
+        row.append(f"{epochs[n]:.1f}" if reached else f"> {MAX_EPOCHS}")
+        row.append(f"{n * epochs[1] / epochs[n]:.1f}" if reached else "-")
         row.append(f"{taken[n]:.2f}" if n in taken else "-")
         row.append(f"{taken[1] / taken[n]:.2f}" if n in taken else "-")
         rows.append(row)
