@@ -18,6 +18,8 @@ import numpy as np
 from skcrf_sdca._files import is_special, strict_json, written_whole
 from skcrf_sdca._version import __version__
 
+__all__ = ["PackedFormatError"]
+
 FORMAT, FORMAT_VERSION = "skcrf_sdca.packed", 1
 MAGIC = b"\x93PACKED\n"
 # Magic, where the header begins, its length.
@@ -32,7 +34,23 @@ _LIMIT = 2**48
 
 
 class PackedFormatError(ValueError):
-    """A file does not hold packed sequences that this version can read."""
+    """A file does not hold packed sequences that this version can read.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from skcrf_sdca import PackedSequences
+    >>> from skcrf_sdca.packed_file import PackedFormatError
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "text.packed")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("no sequences")
+    ...     try:
+    ...         PackedSequences.open(path)
+    ...     except PackedFormatError as error:
+    ...         print(str(error).removeprefix(path))
+     cannot be read: it does not begin as a file of packed sequences
+    """
 
 
 def layout(n_sequences, n_positions, n_features, n_values):
