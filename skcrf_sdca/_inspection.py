@@ -2,6 +2,7 @@
 
 Owns the names of weights: those of features come from the vectorizer or the data frame
 of the fit, or from the user; intercept, start and end are written as features are.
+Most lines are reference.
 """
 
 from collections.abc import Hashable, Iterable

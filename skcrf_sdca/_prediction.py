@@ -2,7 +2,8 @@
 
 Paths, probabilities, score. It needs the fitted attributes alone, and changes none.
 All methods take X as `fit` does, raise ValueError or TypeError if it is not of the kind
-and width seen there, and treat one-node chains, a 2-D X, row by row.
+and width seen there, and treat one-node chains, a 2-D X, row by row. Most lines are
+reference.
 """
 
 from collections.abc import Iterable

@@ -149,16 +149,7 @@ def n_best(
     if n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
     lengths = np.diff(offsets)
-    with np.errstate(over="ignore"):
-        n_paths = float(len(transition)) ** lengths
-    widths = np.minimum(float(min(n, MOST_BYTES)), n_paths)
-    # Scores and labels of all paths, and the lists of the chain with the longest ones.
-    n_bytes = (widths * (4.0 * lengths + 8.0)).sum()
-    n_bytes += 8.0 * len(transition) * (widths * (lengths + 1.0)).max(initial=0.0)
-    if n_bytes > MOST_BYTES:
-        raise MemoryError(f"so many paths need about {n_bytes:.1e} bytes: lower n")
-    check_fits(int(n_bytes), f"{n} paths of each chain", "lower n, or cut long chains")
-    widths = widths.astype(np.int64)
+    widths = _numbers_of_paths(n, len(transition), lengths)
     path_offsets = np.concatenate([[0], np.cumsum(widths)])
     label_offsets = np.concatenate([[0], np.cumsum(widths * lengths)])
     scores = np.empty(path_offsets[-1])
@@ -188,6 +179,20 @@ def n_best(
             paths, widths, lengths, scores, strict=True
         )
     ], scores
+
+
+def _numbers_of_paths(n, n_labels, lengths):
+    """Return n for each chain, or how many paths it has; MemoryError if too many."""
+    with np.errstate(over="ignore"):
+        n_paths = float(n_labels) ** lengths
+    widths = np.minimum(float(min(n, MOST_BYTES)), n_paths)
+    # Scores and labels of all paths, and the lists of the chain with the longest ones.
+    n_bytes = (widths * (4.0 * lengths + 8.0)).sum()
+    n_bytes += 8.0 * n_labels * (widths * (lengths + 1.0)).max(initial=0.0)
+    if n_bytes > MOST_BYTES:
+        raise MemoryError(f"so many paths need about {n_bytes:.1e} bytes: lower n")
+    check_fits(int(n_bytes), f"{n} paths of each chain", "lower n, or cut long chains")
+    return widths.astype(np.int64)
 
 
 def sample(

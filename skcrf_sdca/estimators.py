@@ -1,4 +1,7 @@
-"""The estimators: parameters and documentation; BaseCRF and the solvers do the work."""
+"""The estimators: parameters and documentation; BaseCRF and the solvers do the work.
+
+It is long because each estimator has the whole of its reference.
+"""
 
 from numbers import Real
 from typing import ClassVar, Literal

@@ -1,4 +1,8 @@
-"""Labels to numbers and back: labels come back equal, and of the type they were."""
+"""Labels to numbers and back: labels come back equal, and of the type they were.
+
+All forms in which labels come are here, which makes it long: lists of any hashable,
+arrays, one array for all positions, and labels of which some are not known.
+"""
 
 from itertools import chain, pairwise
 from typing import Any

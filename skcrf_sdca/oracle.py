@@ -5,7 +5,7 @@ and ``transition`` (n_labels, n_labels), indexed [from, to], with chain i at the
 positions ``offsets[i]:offsets[i + 1]``; without ``offsets`` the rows are one chain.
 A score of -inf forbids: what is forbidden has probability 0, and log Z is -inf for a
 chain of which every path is forbidden.
-Results do not depend on ``n_jobs``, to the last bit.
+Results do not depend on ``n_jobs``, to the last bit. Most lines are reference.
 """
 
 import numpy as np

@@ -6,7 +6,8 @@ of the rows, which grow in place and are handed over without a copy.
 
 Names are made plain str before they are looked up, so that no lookup runs the code of
 a subclass. The memory that holds strings is far away, and mostly what this pass waits
-for: the entries of an item are gathered first, then looked up together.
+for: the entries of an item are gathered first, then looked up together. It is one long
+module, so that the compiler sees the whole pass.
 """
 
 cimport cython

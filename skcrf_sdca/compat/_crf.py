@@ -1,4 +1,7 @@
-"""An estimator with the interface of sklearn_crfsuite.CRF, and SDCACRF behind it."""
+"""An estimator with the interface of sklearn_crfsuite.CRF, and SDCACRF behind it.
+
+It has all parameters and methods of that class, with what became of each.
+"""
 
 import warnings
 from numbers import Integral, Real

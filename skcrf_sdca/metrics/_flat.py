@@ -1,6 +1,7 @@
 """Metrics of tokens, which scikit-learn computes of all sequences joined; of sequences.
 
-Owns the joining, and the shares of tokens and sequences that are right.
+Owns the joining, and the shares of tokens and sequences that are right. Most lines are
+reference.
 """
 
 from collections.abc import Collection, Hashable, Iterable

@@ -49,27 +49,10 @@ class SAG(EpochSolver):
         self.problem = problem
         self.rng = rng
         self.last_primal = np.inf
-        n, n_labels = problem.n_sequences, problem.n_labels
-        # The marginals of the last visits, and those they begin with.
-        check_fits(
-            16 * n_labels * (problem.data.n_positions + n * n_labels),
-            f"the gradients of SAGNUSCRF, {n} sequences with {n_labels} labels,",
-            "LBFGSCRF keeps none; or join labels that are rare",
-        )
+        self._check_memory()
+        n = problem.n_sequences
         own = sampling == "lipschitz"
-        n_constants = n if own else 1
-        if state is None:
-            state = self._first_state(n_constants)
-        axes = {"node": "TK", "edge_sums": "nKK", "visited": "n"}
-        check_same_sequences(state, axes, problem)
-        self.marginals = SummedMarginals(
-            state["node"].copy(), state["edge_sums"].copy()
-        )
-        self.visited = state["visited"].copy()
-        self.lipschitz = state["lipschitz"].copy()
-        _check_constants(self.lipschitz, n)
-        if len(self.lipschitz) != n_constants:
-            self.lipschitz = np.full(n_constants, self.lipschitz.mean())
+        self._take_up(state, n if own else 1)
         self.constants = LipschitzConstants(
             self.lipschitz,
             self.visited,
@@ -77,7 +60,6 @@ class SAG(EpochSolver):
             decay=OWN_DECAY if own else 2.0 ** (-1.0 / n),
             skipping=line_search_skipping,
         )
-        self.model = first_model(problem, state)
         edge_total = self.marginals.edge_total(problem.weight)
         self.target = problem.new_model(
             problem.dual_to_primal(self.marginals.node, edge_total)
@@ -100,6 +82,31 @@ class SAG(EpochSolver):
             saga=saga,
             allowed=problem.allowed,
         )
+
+    def _check_memory(self):
+        n, n_labels = self.problem.n_sequences, self.problem.n_labels
+        # The marginals of the last visits, and those they begin with.
+        check_fits(
+            16 * n_labels * (self.problem.data.n_positions + n * n_labels),
+            f"the gradients of SAGNUSCRF, {n} sequences with {n_labels} labels,",
+            "LBFGSCRF keeps none; or join labels that are rare",
+        )
+
+    def _take_up(self, state, n_constants):
+        """Take weights, marginals and constants of a state, or the first ones."""
+        if state is None:
+            state = self._first_state(n_constants)
+        axes = {"node": "TK", "edge_sums": "nKK", "visited": "n"}
+        check_same_sequences(state, axes, self.problem)
+        self.marginals = SummedMarginals(
+            state["node"].copy(), state["edge_sums"].copy()
+        )
+        self.visited = state["visited"].copy()
+        self.lipschitz = state["lipschitz"].copy()
+        _check_constants(self.lipschitz, self.problem.n_sequences)
+        if len(self.lipschitz) != n_constants:
+            self.lipschitz = np.full(n_constants, self.lipschitz.mean())
+        self.model = first_model(self.problem, state)
 
     def _first_state(self, n_constants):
         problem = self.problem
