@@ -186,6 +186,15 @@ def test_threads_that_cannot_be_started_stop_the_others(monkeypatch):
     assert threading.active_count() == n_threads
 
 
+@pytest.mark.parametrize("member", [0, 1, 2])
+def test_a_member_that_fails_before_its_first_visit_stops_all(member):
+    solver = new_solver(SDCACRF, make_problem(np.asarray, 3))
+    visits = [(np.zeros((5, 2)), None) for _ in range(3)]
+    visits[member] = ("neither", None)
+    with pytest.raises(TypeError):
+        solver.kernel._run(visits)
+
+
 def test_a_team_goes_on_after_an_error():
     problem = make_problem(np.asarray, 2)
     solver = new_solver(SDCACRF, problem)

@@ -56,7 +56,6 @@ cdef class Rounds:
     memory : float in [0, 1)
         Of the ratio of what is common: the share of the squares that is kept from one
         round to the next.
-
     """
 
     cdef Damping dampings
@@ -106,10 +105,12 @@ cdef class Rounds:
     ):
         """Make the visits of one member, while other threads make those of the others.
 
+        They wait for it: if it ends with an error, they must be told to give up.
+
         Raises
         ------
         ValueError
-            If a number is not finite: the others stop too.
+            If a number is not finite.
         """
         cdef Member own = self.enter(member, uniforms, order)
         cdef bint sane = True
@@ -123,7 +124,6 @@ cdef class Rounds:
                     break
                 self.settle(&own, member)
         if not sane:
-            self.give_up()
             raise not_finite(own.plan.sequence)
         if own.done:
             self.leave(&own, member)

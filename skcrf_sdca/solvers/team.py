@@ -168,17 +168,22 @@ class Team:
     def _run(self, visits):
         """Let each member make its visits, uniform numbers or an order."""
         self.rounds.begin()
+        members = range(len(self.visitors))
         with ThreadPoolExecutor(len(self.visitors)) as threads:
             try:
                 calls = [
-                    threads.submit(self.rounds.run, member, visitor, uniforms, order)
-                    for member, (visitor, (uniforms, order)) in enumerate(
-                        zip(self.visitors, visits, strict=True)
-                    )
+                    threads.submit(self._run_member, p, *visits[p]) for p in members
                 ]
                 for call in calls:
                     call.result()
             except BaseException:
-                # The others would wait for ever.
                 self.rounds.give_up()
                 raise
+
+    def _run_member(self, member, uniforms, order):
+        try:
+            self.rounds.run(member, self.visitors[member], uniforms, order)
+        except BaseException:
+            # The others would wait for ever.
+            self.rounds.give_up()
+            raise
