@@ -8,6 +8,9 @@
 #define SKCRF_BARRIER_H
 
 #if defined(_MSC_VER)
+/* Without its macros for words such as min and small. */
+#define WIN32_LEAN_AND_MEAN
+#define NOMINMAX
 #include <intrin.h>
 #include <windows.h>
 #define skcrf_load(x) _InterlockedOr((volatile long *)(x), 0)
