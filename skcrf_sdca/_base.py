@@ -145,6 +145,10 @@ class BaseCRF(
         if self.warm_start:
             allowed = solver.problem.allowed
             fitted["_warm_state"] = {**solver.state(), "allowed": allowed}
+        return self._end_fit(fitted, loop, context, arguments)
+
+    def _end_fit(self, fitted, loop, context, arguments):
+        """Take the fitted attributes, and tell the user and the callbacks."""
         # At once: an interrupt finds the old fit or the new one.
         self.__dict__ = {**self._without_fit(), **fitted}
         if complaint := loop.complaint():

@@ -1,7 +1,6 @@
 """DistributedCRF: one model over partitions of the data."""
 
 import logging
-import warnings
 from contextlib import closing
 from dataclasses import asdict
 from numbers import Integral
@@ -11,11 +10,10 @@ from typing import ClassVar
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skcrf_sdca._base import BaseCRF, _caller_level, _fitted_attributes
+from skcrf_sdca._base import BaseCRF, _fitted_attributes
 from skcrf_sdca.callbacks import CallbackBridge, EpochPrinter
 from skcrf_sdca.constraints import OBSERVED, Allowed
 from skcrf_sdca.distributed._agreement import agree
@@ -206,14 +204,7 @@ class DistributedCRF(BaseCRF):
             "n_partitions_": cluster.n_partitions,
             "traffic_": asdict(problem.traffic),
         }
-        # At once: an interrupt finds the old fit or the new one.
-        self.__dict__ = {**self._without_fit(), **fitted}
-        if complaint := loop.complaint():
-            warnings.warn(complaint, ConvergenceWarning, stacklevel=_caller_level())
-        context.call_on_fit_task_end(
-            estimator=self, **arguments, reconstruction_attributes=dict
-        )
-        return self
+        return self._end_fit(fitted, loop, context, arguments)
 
     def to_estimator(self):
         """Return the fitted model as an ordinary `LBFGSCRF`.

@@ -34,10 +34,24 @@ class DualSolver(EpochSolver):
     anew_every = 10
     n_certificates = 0
 
-    def _make_kernel(self, scheme, mix, new_visitor):
-        """Set visitors and kernel; new_visitor(features, weights, sampler) is one."""
+    def _make_kernel(self, kind, scheme, mix, **own):
+        """Set visitors and kernel: visitors of a kind, with arguments of its own."""
+        problem = self.problem
+
+        def new_visitor(features, weights, sampler):
+            return kind(
+                features,
+                weights,
+                problem.offsets,
+                problem.scale,
+                self.gaps,
+                sampler,
+                allowed=problem.allowed,
+                **own,
+            )
+
         self.visitors, self.kernel = make_visitors(
-            self.problem, self.model, scheme, mix, new_visitor
+            problem, self.model, scheme, mix, new_visitor
         )
 
     def epoch(self):

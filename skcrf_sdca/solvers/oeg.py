@@ -61,26 +61,17 @@ class OEG(DualSolver):
         self.entropy = np.empty(n)
         self.gaps = np.full(n, first_gap(problem))
         self.model = problem.new_model()
-        steps = np.full(n, step_init)
-
-        def new_visitor(features, weights, sampler):
-            return OEGKernel(
-                features,
-                weights,
-                problem.offsets,
-                problem.scale,
-                self.gaps,
-                sampler,
-                theta_node=self.theta_node,
-                theta_edge=self.theta_edge,
-                node=self.marginals.node,
-                edge_sums=self.marginals.edge_sums,
-                entropy=self.entropy,
-                step=steps,
-                allowed=problem.allowed,
-            )
-
-        self._make_kernel(SCHEMES[sampling], sampling_mix, new_visitor)
+        self._make_kernel(
+            OEGKernel,
+            SCHEMES[sampling],
+            sampling_mix,
+            theta_node=self.theta_node,
+            theta_edge=self.theta_edge,
+            node=self.marginals.node,
+            edge_sums=self.marginals.edge_sums,
+            entropy=self.entropy,
+            step=np.full(n, step_init),
+        )
         self.visitors[0].marginalise()
         problem.dual_to_primal(self.marginals.node, self.settle(), out=self.model.w)
 

@@ -87,27 +87,18 @@ class SDCA(DualSolver):
         self.model = problem.new_model(
             problem.dual_to_primal(self.marginals.node, edge_total)
         )
-        steps = np.full(problem.n_sequences, FIRST_STEP)
-
-        def new_visitor(features, weights, sampler):
-            return SDCAKernel(
-                features,
-                weights,
-                problem.offsets,
-                problem.scale,
-                self.gaps,
-                sampler,
-                edge_offsets=self.marginals.edge_offsets,
-                node=self.marginals.node,
-                edge=self.marginals.edge,
-                entropy=self.entropy,
-                steps=steps,
-                fixed_step=step if line_search == "fixed" else 0.0,
-                line_search_tol=line_search_tol,
-                allowed=problem.allowed,
-            )
-
-        self._make_kernel(SCHEMES[sampling], sampling_mix, new_visitor)
+        self._make_kernel(
+            SDCAKernel,
+            SCHEMES[sampling],
+            sampling_mix,
+            edge_offsets=self.marginals.edge_offsets,
+            node=self.marginals.node,
+            edge=self.marginals.edge,
+            entropy=self.entropy,
+            steps=np.full(problem.n_sequences, FIRST_STEP),
+            fixed_step=step if line_search == "fixed" else 0.0,
+            line_search_tol=line_search_tol,
+        )
 
     def _check_memory(self, dtype):
         problem, size = self.problem, np.dtype(dtype).itemsize
