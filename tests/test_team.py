@@ -143,10 +143,10 @@ def test_dampings_are_measured():
     labels = rng.integers(0, N_LABELS, 2 * n).astype(np.int32)
     solver = new_solver(SDCACRF, Problem(data, labels, N_LABELS, "auto", n_jobs=4))
     rounds = solver.kernel.rounds
-    assert rounds.damping == {"common": 4.0, "others": 4.0}
+    assert rounds.damping == {"common": 4.0, "shared": 4.0}
     for _ in range(5):
         solver.epoch()
-    assert rounds.damping["others"] == pytest.approx(team.MARGIN)
+    assert rounds.damping["shared"] == pytest.approx(team.MARGIN)
     assert team.MARGIN < rounds.damping["common"] <= 4.0
 
 

@@ -9,22 +9,30 @@ cdef struct Squares:
 
 cdef class Copies:
     cdef readonly Py_ssize_t n_members
+    cdef readonly Py_ssize_t n_rows
     cdef Py_ssize_t n_labels
-    cdef Py_ssize_t n_coef
+    cdef Py_ssize_t n_common
+    cdef Py_ssize_t n_joint
+    cdef Py_ssize_t n_rest
     cdef double[::1] w
     cdef readonly object arrays
-    cdef double[:, ::1] copies          # (n_members, n_weights)
-    cdef const int[::1] common          # rows joined often, part by part
-    cdef const Py_ssize_t[::1] bounds   # (n_members + 1,) of the parts in common
-    cdef int[:, ::1] noted              # (n_members, d) rows that the member has moved
+    cdef double[:, ::1] copies          # (n_members, n_rows K + n_rest)
+    cdef double[::1] joined             # (n_joint K + n_rest,) w, but for own rows
+    cdef const int[::1] joint           # (n_joint + 1,) features
+    cdef const int[::1] own             # features of one member after another
+    cdef const Py_ssize_t[::1] own_bounds   # (n_members + 1,) of them
+    cdef int[:, ::1] noted              # (n_members, n_joint + 1) rows moved
     cdef Py_ssize_t[::1] n_noted        # (n_members,)
-    cdef unsigned char[:, ::1] seen     # (n_members, d) is the row noted
-    cdef int[:, ::1] own                # (n_members, d) rows of the part to be joined
-    cdef unsigned char[:, ::1] listed   # (n_members, d) whether the row is among them
+    cdef unsigned char[:, ::1] seen     # (n_members, n_joint + 1) is the row noted
+    cdef int[:, ::1] part_rows          # (n_members, n_joint + 1) rows to be joined
+    cdef unsigned char[:, ::1] listed   # (n_members, n_joint + 1) is the row of them
 
+    cdef void start(self, Py_ssize_t member) noexcept nogil
+    cdef void finish(self, Py_ssize_t member) noexcept nogil
+    cdef Py_ssize_t part(self, Py_ssize_t member) noexcept nogil
     cdef void note(
-        self, Py_ssize_t member, const int* features, Py_ssize_t count) noexcept nogil
+        self, Py_ssize_t member, const int* rows, Py_ssize_t count) noexcept nogil
     cdef void forget(self, Py_ssize_t member) noexcept nogil
     cdef Squares join_common(self, Py_ssize_t part, double damping) noexcept nogil
-    cdef Squares join_others(self, Py_ssize_t part, double damping) noexcept nogil
-    cdef Py_ssize_t find_own(self, Py_ssize_t part) noexcept nogil
+    cdef Squares join_shared(self, Py_ssize_t part, double damping) noexcept nogil
+    cdef Py_ssize_t find_rows(self, Py_ssize_t part) noexcept nogil

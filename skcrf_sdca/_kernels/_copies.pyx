@@ -7,10 +7,15 @@ marginals make. Rows of coef, and all other weights, are joined while nobody mov
     w  <-  w + sum_p (w_p - w) / damping,      w_p  <-  w.
 
 What nearly every visit moves is joined often: the common rows, and what is not coef.
-The other rows are joined seldom, and only those that someone has moved, which is noted.
-The two have dampings of their own.
+Shared rows, which sequences of several members have, are joined seldom, and only those
+that someone has moved, which is noted. The two have dampings of their own. Own rows,
+which sequences of a single member have, are moved undamped and never joined. That is
+what most rows are, and a copy holds the rows of its member alone.
+
 The members join, each the rows of its own part, so that no two write to the same.
 """
+
+from libc.string cimport memcpy
 
 from ._vecmath cimport join_rows
 
@@ -21,55 +26,105 @@ cdef Py_ssize_t NEIGHBOURS = 16
 
 
 cdef class Copies:
-    """Copies of the weights, and which of their rows have been moved.
+    """Copies of the weights, and which of their shared rows have been moved.
+
+    Row r of the coef of each copy is that of feature joint[r], and of own[p][r - n] of
+    copy p from n = len(joint) on. What is not coef follows.
 
     Parameters
     ----------
     w : ndarray of shape (n_weights,)
-        coef (d, K) first: changed in place.
+        coef (d, K) first: changed in place by `finish`.
     n_labels : int
         K.
-    common : ndarray of shape (d,), bool
-        The rows of coef that are joined often.
-    n_members : int
+    n_common : int
+        The first rows of joint, which are joined often.
+    joint : ndarray of int32
+        Features.
+    own : list of ndarrays of int32
+        Features, for each member.
+    n_rest : int
+        Weights that are not coef.
 
     Attributes
     ----------
-    arrays : ndarray of shape (n_members, n_weights)
+    n_rows : int
+        Rows of coef in a copy.
+    arrays : ndarray of shape (n_members, n_rows K + n_rest)
         The copies.
     """
 
-    def __cinit__(self, w, n_labels, common, n_members):
-        self.w, self.n_labels, self.n_members = w, n_labels, n_members
-        self.n_coef = len(common) * n_labels
+    def __cinit__(self, w, n_labels, n_common, joint, own, n_rest):
+        self.n_members, self.n_joint = len(own), len(joint)
+        self.w, self.n_labels, self.n_rest = w, n_labels, n_rest
+        self.n_common = n_common
+        self.n_rows = self.n_joint + max(map(len, own))
         # Finite before `start`, too.
-        self.arrays = np.zeros((n_members, len(w)))
+        self.arrays = np.zeros((self.n_members, self.n_rows * n_labels + n_rest))
         self.copies = self.arrays
-        part = np.arange(len(common)) // NEIGHBOURS % n_members
-        parts = [np.flatnonzero(common & (part == p)) for p in range(n_members)]
-        self.common = np.concatenate(parts).astype(np.int32)
-        self.bounds = np.cumsum([0, *map(len, parts)])
-        # One more, so that what there is none of has an address.
-        shape = n_members, len(common) + 1
-        self.noted, self.own = np.empty((2, *shape), dtype=np.int32)
+        self.joined = np.zeros(self.n_joint * n_labels + n_rest)
+        # One more in each, so that what there is none of has an address.
+        self.joint = np.append(joint, 0).astype(np.int32)
+        self.own = np.concatenate([*own, [0]]).astype(np.int32)
+        self.own_bounds = np.cumsum([0, *map(len, own)])
+        shape = self.n_members, self.n_joint + 1
+        self.noted, self.part_rows = np.empty((2, *shape), dtype=np.int32)
         self.seen, self.listed = np.zeros((2, *shape), dtype=np.uint8)
-        self.n_noted = np.zeros(n_members, dtype=np.intp)
+        self.n_noted = np.zeros(self.n_members, dtype=np.intp)
 
-    def start(self, Py_ssize_t member):
-        """Make the copy of a member anew."""
-        self.arrays[member] = self.w
+    cdef void start(self, Py_ssize_t member) noexcept nogil:
+        """Take over w: make the copy of a member anew, and its part of what is joined."""
+        cdef Py_ssize_t r, n = self.n_labels
+        cdef Py_ssize_t begin = self.own_bounds[member], end = self.own_bounds[member + 1]
+        cdef double* copy = &self.copies[member, 0]
+        for r in range(self.n_joint):
+            memcpy(copy + r * n, &self.w[self.joint[r] * n], n * sizeof(double))
+        for r in range(self.part(member), self.part(member + 1)):
+            memcpy(&self.joined[r * n], copy + r * n, n * sizeof(double))
+        copy += self.n_joint * n
+        for r in range(begin, end):
+            memcpy(copy, &self.w[self.own[r] * n], n * sizeof(double))
+            copy += n
+        copy = &self.copies[member, self.n_rows * n]
+        memcpy(
+            copy, &self.w[self.w.shape[0] - self.n_rest], self.n_rest * sizeof(double)
+        )
+        if member == 0:
+            memcpy(
+                &self.joined[self.n_joint * n], copy, self.n_rest * sizeof(double)
+            )
+
+    cdef void finish(self, Py_ssize_t member) noexcept nogil:
+        """Write to w what is a member's own, and a part of what has been joined."""
+        cdef Py_ssize_t r, n = self.n_labels
+        cdef Py_ssize_t begin = self.own_bounds[member], end = self.own_bounds[member + 1]
+        cdef const double* copy = &self.copies[member, self.n_joint * n]
+        for r in range(self.part(member), self.part(member + 1)):
+            memcpy(&self.w[self.joint[r] * n], &self.joined[r * n], n * sizeof(double))
+        for r in range(begin, end):
+            memcpy(&self.w[self.own[r] * n], copy, n * sizeof(double))
+            copy += n
+        if member == 0:
+            memcpy(
+                &self.w[self.w.shape[0] - self.n_rest], &self.joined[self.n_joint * n],
+                self.n_rest * sizeof(double),
+            )
+
+    cdef Py_ssize_t part(self, Py_ssize_t member) noexcept nogil:
+        """Return where the part of a member begins in the rows of `start`."""
+        return member * self.n_joint // self.n_members
 
     cdef void note(
-        self, Py_ssize_t member, const int* features, Py_ssize_t count
+        self, Py_ssize_t member, const int* rows, Py_ssize_t count
     ) noexcept nogil:
-        """Take note that a member has moved the rows of these features."""
+        """Take note that a member has moved these shared rows."""
         cdef Py_ssize_t j, n = self.n_noted[member]
         cdef int* noted = &self.noted[member, 0]
         cdef unsigned char* seen = &self.seen[member, 0]
         for j in range(count):
-            if not seen[features[j]]:
-                seen[features[j]] = True
-                noted[n] = features[j]
+            if not seen[rows[j]]:
+                seen[rows[j]] = True
+                noted[n] = rows[j]
                 n += 1
         self.n_noted[member] = n
 
@@ -83,47 +138,50 @@ cdef class Copies:
     cdef Squares join_common(self, Py_ssize_t part, double damping) noexcept nogil:
         """Join one of n_members parts of what is common."""
         cdef int first = 0
-        cdef Py_ssize_t begin = self.bounds[part], end = self.bounds[part + 1]
-        cdef Py_ssize_t n_weights = self.w.shape[0]
+        cdef Py_ssize_t n = self.n_labels
+        cdef Py_ssize_t begin = part * self.n_common // self.n_members
+        cdef Py_ssize_t end = (part + 1) * self.n_common // self.n_members
         cdef double[2] squares
         squares[0] = squares[1] = 0.0
+        # Rows side by side are one long row, and so is what is not coef.
         if begin < end:
             join_rows(
-                1.0 / damping, &self.common[begin], end - begin, &self.w[0],
-                &self.copies[0, 0], n_weights, self.n_members, self.n_labels, squares,
+                1.0 / damping, &first, 1, &self.joined[begin * n],
+                &self.copies[0, begin * n], self.copies.shape[1], self.n_members,
+                (end - begin) * n, squares,
             )
         if part == 0:
-            # What is not coef is one long row.
             join_rows(
-                1.0 / damping, &first, 1, &self.w[self.n_coef],
-                &self.copies[0, self.n_coef], n_weights, self.n_members,
-                n_weights - self.n_coef, squares,
+                1.0 / damping, &first, 1, &self.joined[self.n_joint * n],
+                &self.copies[0, self.n_rows * n], self.copies.shape[1], self.n_members,
+                self.n_rest, squares,
             )
         return Squares(squares[0], squares[1])
 
-    cdef Squares join_others(self, Py_ssize_t part, double damping) noexcept nogil:
-        """Join one of n_members parts of the other rows that someone has moved."""
+    cdef Squares join_shared(self, Py_ssize_t part, double damping) noexcept nogil:
+        """Join one of n_members parts of the shared rows that someone has moved."""
         cdef double[2] squares
         squares[0] = squares[1] = 0.0
         join_rows(
-            1.0 / damping, &self.own[part, 0], self.find_own(part), &self.w[0],
-            &self.copies[0, 0], self.w.shape[0], self.n_members, self.n_labels, squares,
+            1.0 / damping, &self.part_rows[part, 0], self.find_rows(part),
+            &self.joined[0], &self.copies[0, 0], self.copies.shape[1], self.n_members,
+            self.n_labels, squares,
         )
         return Squares(squares[0], squares[1])
 
-    cdef Py_ssize_t find_own(self, Py_ssize_t part) noexcept nogil:
+    cdef Py_ssize_t find_rows(self, Py_ssize_t part) noexcept nogil:
         """List the noted rows of a part, each once; return their number."""
         cdef Py_ssize_t p, r, n = 0
         cdef int row
-        cdef int* own = &self.own[part, 0]
+        cdef int* found = &self.part_rows[part, 0]
         cdef unsigned char* listed = &self.listed[part, 0]
         for p in range(self.n_members):
             for r in range(self.n_noted[p]):
                 row = self.noted[p, r]
                 if (row // NEIGHBOURS) % self.n_members == part and not listed[row]:
                     listed[row] = True
-                    own[n] = row
+                    found[n] = row
                     n += 1
         for r in range(n):
-            listed[own[r]] = False
+            listed[found[r]] = False
         return n

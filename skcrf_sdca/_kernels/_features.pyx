@@ -104,9 +104,8 @@ cdef class DistinctFeatures:
 
     Entry j of the CSR arrays belongs to the ``local[j]``-th distinct feature of its
     sequence; the distinct features of sequence i are
-    ``distinct[bounds[i]:bounds[i + 1]]``, in order of first occurrence, but with the
-    common ones before the others if `put_common_first` was called. Those of dense rows
-    are all features, listed once.
+    ``distinct[bounds[i]:bounds[i + 1]]``, in order of first occurrence, and all count as
+    own, until `renumber` is called. Those of dense rows are all features, listed once.
 
     Parameters
     ----------
@@ -118,6 +117,7 @@ cdef class DistinctFeatures:
     def __cinit__(self, FeatureRows rows, const long long[::1] offsets):
         self.rows, self.offsets = rows, offsets
         self.n_common = np.zeros(len(offsets) - 1, dtype=np.int32)
+        self.n_shared = np.zeros(len(offsets) - 1, dtype=np.int32)
         if rows.is_sparse:
             self.find(offsets)
         else:
@@ -153,44 +153,64 @@ cdef class DistinctFeatures:
             self.numbers = &self.local[0]
         return 0
 
-    def put_common_first(self, const unsigned char[::1] common):
-        """Put the common features of each sequence before its others.
+    def renumber(
+        self,
+        FeatureRows rows,
+        const int[::1] number,                  # in, (n_features,)
+        int n_common, int n_joint,
+    ):
+        """Number the features anew, and tell three kinds of them apart.
+
+        Common are the numbers below n_common, then come shared ones below n_joint, then
+        own ones, of which several features may have the same number if no sequence has
+        both. Sequences have theirs in this order from now on.
 
         Parameters
         ----------
-        common : ndarray of shape (n_features,), uint8
-            Not 0 where a feature is common. Those of dense rows all count as common.
+        rows : FeatureRows
+            With the new numbers. Features of dense rows keep theirs, and are common.
+        number : ndarray of shape (n_features,), int32
+            The new number of each feature.
+        n_common, n_joint : int
         """
-        cdef Py_ssize_t i, j, r, begin, n_others, n = self.n_common.shape[0]
-        cdef int[::1] place, others
+        cdef Py_ssize_t i, j, r, begin, end, kind, n = self.n_common.shape[0]
+        cdef int[::1] place = np.empty(max(self.max_count, 1), dtype=np.int32)
+        cdef int[::1] found = np.empty(max(self.max_count, 1), dtype=np.int32)
+        cdef int[3] next_of
+        cdef int feature
         if not self.rows.is_sparse:
             return
-        place, others = np.empty((2, max(self.max_count, 1)), dtype=np.int32)
+        self.rows = rows
         for i in range(n):
-            begin, n_others = self.bounds[i], 0
-            for r in range(self.bounds[i + 1] - begin):
-                if common[self.distinct[begin + r]]:
-                    place[r] = self.n_common[i]
-                    self.distinct[begin + self.n_common[i]] = self.distinct[begin + r]
-                    self.n_common[i] += 1
-                else:
-                    place[r] = -1 - <int> n_others
-                    others[n_others] = self.distinct[begin + r]
-                    n_others += 1
-            for r in range(n_others):
-                self.distinct[begin + self.n_common[i] + r] = others[r]
+            begin, end = self.bounds[i], self.bounds[i + 1]
+            for r in range(end - begin):
+                found[r] = number[self.distinct[begin + r]]
+                self.n_common[i] += found[r] < n_common
+                self.n_shared[i] += n_common <= found[r] < n_joint
+            next_of[0], next_of[1] = 0, self.n_common[i]
+            next_of[2] = self.n_common[i] + self.n_shared[i]
+            for r in range(end - begin):
+                feature = found[r]
+                kind = (feature >= n_common) + (feature >= n_joint)
+                place[r] = next_of[kind]
+                self.distinct[begin + place[r]] = feature
+                next_of[kind] += 1
             for j in range(
                 self.rows.indptr[self.offsets[i]], self.rows.indptr[self.offsets[i + 1]]
             ):
-                r = place[self.local[j]]
-                self.local[j] = <int> (r if r >= 0 else self.n_common[i] - 1 - r)
+                self.local[j] = place[self.local[j]]
 
-    def n_sequences_with(self, n_sequences):
-        """Return how many of the sequences have each feature: (n_features,) int."""
-        n = self.rows.n_features
+    def of_range(self, Py_ssize_t begin, Py_ssize_t end):
+        """Return the features that each of the sequences begin <= i < end has.
+
+        Returns
+        -------
+        features : ndarray of int32
+            Those of one sequence after those of another.
+        """
         if not self.rows.is_sparse:
-            return np.full(n, n_sequences)
-        return np.bincount(self.distinct, minlength=n)
+            return np.tile(self.distinct, end - begin)
+        return np.asarray(self.distinct)[self.bounds[begin] : self.bounds[end]]
 
     cdef Py_ssize_t count(self, Py_ssize_t i) noexcept nogil:
         """Return the number of distinct features of sequence i."""
@@ -204,9 +224,17 @@ cdef class DistinctFeatures:
             return self.rows.n_features
         return self.n_common[i]
 
+    cdef Py_ssize_t count_shared(self, Py_ssize_t i) noexcept nogil:
+        """Return how many of them, the next ones, are shared."""
+        return self.n_shared[i]
+
     cdef const int* features(self, Py_ssize_t i) noexcept nogil:
         """Return the address of the distinct features of sequence i."""
         return self.first + (self.bounds[i] if self.rows.is_sparse else 0)
+
+    cdef const int* shared(self, Py_ssize_t i) noexcept nogil:
+        """Return the address of its shared ones."""
+        return self.features(i) + self.count_common(i)
 
     cdef void sum_rows(
         self,
@@ -253,18 +281,23 @@ cdef class DistinctFeatures:
 
     cdef void move_coef(
         self,
-        Py_ssize_t i, double step_common, double step_others,
+        Py_ssize_t i, double step_common, double step_shared, double step_own,
         const double* feature_sums,             # in, (count(i), K)
         Py_ssize_t n_labels,
         double* coef,                           # in, out, (d, K)
     ) noexcept nogil:
         """Add coef[distinct_r] += step feature_sums[r]."""
         cdef Py_ssize_t n_common = self.count_common(i)
+        cdef Py_ssize_t n_joint = n_common + self.count_shared(i)
         if not self.rows.is_sparse:
             axpy(step_common, feature_sums, coef, n_common * n_labels)
             return
         move_rows(step_common, feature_sums, self.features(i), n_common, coef, n_labels)
         move_rows(
-            step_others, feature_sums + n_common * n_labels,
-            self.features(i) + n_common, self.count(i) - n_common, coef, n_labels,
+            step_shared, feature_sums + n_common * n_labels, self.shared(i),
+            n_joint - n_common, coef, n_labels,
+        )
+        move_rows(
+            step_own, feature_sums + n_joint * n_labels,
+            self.features(i) + n_joint, self.count(i) - n_joint, coef, n_labels,
         )

@@ -67,7 +67,7 @@ cdef class Rounds:
     cdef double memory
     cdef double[:, ::1] squares         # (2 n_members, 2), as the next two see it
     cdef Squares* common                # (n_members,) of what a part has joined last
-    cdef Squares* others
+    cdef Squares* shared
     cdef Py_ssize_t[::1] n_left         # (n_members,) visits to be made
 
     def __init__(
@@ -76,16 +76,19 @@ cdef class Rounds:
     ):
         self.copies, self.work, self.join_all = copies, work, join_all
         self.margin, self.memory = margin, memory
-        self.dampings.common = self.dampings.others = copies.n_members
+        self.dampings.common = self.dampings.shared = copies.n_members
         self.squares = np.zeros((2 * copies.n_members, 2))
         self.common = <Squares*> &self.squares[0, 0]
-        self.others = self.common + copies.n_members
+        self.shared = self.common + copies.n_members
         self.n_left = np.zeros(copies.n_members, dtype=np.intp)
 
     @property
     def damping(self):
-        """Those of the next run: a dict with keys "common" and "others"."""
+        """Those of the next run: a dict with keys "common" and "shared"."""
         return self.dampings
+
+    def set_damping(self, double x):
+        self.dampings.common = self.dampings.shared = x
 
     def begin(self):
         """Make ready for as many calls of `run` as there are members."""
@@ -150,7 +153,8 @@ cdef class Rounds:
                 self.join(&members[p], p)
             for p in range(n):
                 self.settle(&members[p], p)
-        self.leave(&members[0], 0)
+        for p in range(n):
+            self.leave(&members[p], p)
 
     cdef Member enter(
         self, Py_ssize_t member, const double[:, ::1] uniforms,
@@ -163,12 +167,15 @@ cdef class Rounds:
         )
         own.n_rounds, own.done = 0, False
         own.damping, own.common = self.dampings, Squares(0.0, 0.0)
-        self.copies.start(member)
-        self.copies.forget(member)
+        with nogil:
+            self.copies.start(member)
+            self.copies.forget(member)
         return own
 
     cdef void leave(self, Member* own, Py_ssize_t member):
-        """Keep the dampings for the next run: those of all members are the same."""
+        """Keep the dampings for the next run, the same of all members, and the weights."""
+        with nogil:
+            self.copies.finish(member)
         if member == 0:
             self.dampings = own.damping
 
@@ -189,19 +196,19 @@ cdef class Rounds:
         own.all_rows = own.done or own.n_rounds % self.join_all == 0
         self.common[member] = self.copies.join_common(member, own.damping.common)
         if own.all_rows:
-            self.others[member] = self.copies.join_others(member, own.damping.others)
+            self.shared[member] = self.copies.join_shared(member, own.damping.shared)
 
     cdef void settle(self, Member* own, Py_ssize_t member) noexcept nogil:
         """Take the dampings that squares ask for, when all parts have been joined."""
-        cdef Squares others = Squares(0.0, 0.0)
+        cdef Squares shared = Squares(0.0, 0.0)
         own.common.joint *= self.memory
         own.common.apart *= self.memory
         self.add(&own.common, self.common)
         own.damping.common = self.damping_for(&own.common)
         if own.all_rows:
             self.copies.forget(member)
-            self.add(&others, self.others)
-            own.damping.others = self.damping_for(&others)
+            self.add(&shared, self.shared)
+            own.damping.shared = self.damping_for(&shared)
 
     cdef void add(self, Squares* total, const Squares* parts) noexcept nogil:
         """Add the squares of all parts, in their order."""

@@ -158,11 +158,9 @@ cdef class DualVisitor(Visitor):
 
     cdef void move_weights(self, Py_ssize_t i, double step) noexcept nogil:
         """Add step times the features of the change of sequence i to the weights."""
-        cdef Py_ssize_t n_common
         self.sums.add_to_weights(step)
         if self.copies is not None:
-            n_common = self.sums.features.count_common(i)
             self.copies.note(
-                self.member, self.sums.features.features(i) + n_common,
-                self.sums.features.count(i) - n_common,
+                self.member, self.sums.features.shared(i),
+                self.sums.features.count_shared(i),
             )

@@ -29,11 +29,10 @@ cdef class Weights:
         self, double shrink, Weights other, double gain) noexcept nogil
 
 
-# Factors of what sequences have in common, the common rows of coef and all that is not
-# coef, and of the other rows.
+# Factors of what is common, rows of coef and all that is not coef, and of shared rows.
 cdef struct Damping:
     double common
-    double others
+    double shared
 
 
 cdef class FeatureSums:

@@ -214,7 +214,7 @@ cdef class FeatureSums:
         self.distinct = np.empty(max(features.max_count, 1) * n_labels)
         self.node = np.empty(n_labels)
         self.edge = np.empty(n_labels * n_labels)
-        self.damping.common = self.damping.others = 1.0
+        self.damping.common = self.damping.shared = 1.0
 
     cdef void set(
         self,
@@ -235,15 +235,20 @@ cdef class FeatureSums:
         """Return the squared norm over all blocks of weights, damped."""
         cdef Py_ssize_t n = self.weights.n_labels
         cdef Py_ssize_t n_common = self.features.count_common(self.i) * n
-        cdef Py_ssize_t n_distinct = self.features.count(self.i) * n
+        cdef Py_ssize_t n_shared = self.features.count_shared(self.i) * n
+        cdef Py_ssize_t n_own = self.features.count(self.i) * n - n_common - n_shared
+        cdef const double* shared = &self.distinct[0] + n_common
+        cdef const double* own = shared + n_shared
         cdef double norm = dot(&self.distinct[0], &self.distinct[0], n_common)
         norm += dot(&self.node[0], &self.node[0], n)
         if self.weights.boundaries:
             norm += dot(self.first_node, self.first_node, n)
             norm += dot(self.last_node, self.last_node, n)
             norm += dot(&self.edge[0], &self.edge[0], n * n)
-        return self.damping.common * norm + self.damping.others * dot(
-            &self.distinct[n_common], &self.distinct[n_common], n_distinct - n_common
+        return (
+            self.damping.common * norm
+            + self.damping.shared * dot(shared, shared, n_shared)
+            + dot(own, own, n_own)
         )
 
     cdef void score_nodes(
@@ -265,8 +270,8 @@ cdef class FeatureSums:
     cdef void add_to_weights(self, double step) noexcept nogil:
         """Add step times the features, damped, to every block of weights."""
         self.features.move_coef(
-            self.i, step * self.damping.common, step * self.damping.others,
-            &self.distinct[0], self.weights.n_labels,
+            self.i, step * self.damping.common, step * self.damping.shared,
+            step, &self.distinct[0], self.weights.n_labels,
             <double*> self.weights.coef_pointer(),
         )
         self.weights.add_to_blocks(

@@ -9,11 +9,13 @@ from itertools import pairwise
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.sparse import csr_array, issparse
 
 from skcrf_sdca._kernels._copies import Copies
-from skcrf_sdca._kernels._features import DistinctFeatures
+from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
 from skcrf_sdca._kernels._team import Rounds
 from skcrf_sdca._memory import check_fits
+from skcrf_sdca.model import ChainModel
 
 # Visits in a round, of all members together, after which the common weights are joined:
 # more of them take more epochs, fewer leave the members waiting for each other. All
@@ -56,22 +58,35 @@ def make_visitors(problem, model, scheme, mix, new_visitor):
         sampler = scheme.make(problem, mix)
         visitor = new_visitor(features, model.weights(), sampler)
         return [visitor], visitor
-    # The copies, and two numbers and two marks for each feature.
+    bounds = equal_shares(problem.offsets, n_members)
+    kinds = Kinds(features, bounds)
+    # The copies and what is joined, and two numbers and two marks for each shared row.
     check_fits(
-        n_members * (8 * len(model.w) + 10 * model.n_features),
+        8 * (n_members + 1) * (kinds.n_rows * problem.n_labels + problem.n_labels**2)
+        + 10 * n_members * len(kinds.joint),
         f"copies of the weights for {n_members} threads",
         "take a smaller n_jobs",
     )
-    n_with = features.n_sequences_with(problem.n_sequences)
-    common = n_with * VISITS >= COMMON * problem.n_sequences
-    features.put_common_first(common.view(np.uint8))
-    copies = Copies(model.w, model.n_labels, common, n_members)
-    bounds = equal_shares(problem.offsets, n_members)
+    rows = FeatureRows(kinds.renumber(problem.data.X))
+    features.renumber(rows, kinds.number, kinds.n_common, len(kinds.joint))
+    copies = Copies(
+        model.w,
+        model.n_labels,
+        kinds.n_common,
+        kinds.joint,
+        kinds.own,
+        len(model.w) - model.coef.size,
+    )
     visitors = []
     for member, (begin, end) in enumerate(pairwise(bounds)):
         sampler = scheme.make(problem, mix, slice(begin, end))
-        weights = problem.new_model(copies.arrays[member]).weights()
-        visitors.append(new_visitor(features, weights, sampler))
+        own_model = ChainModel(
+            copies.n_rows,
+            model.n_labels,
+            boundaries=model.boundaries,
+            w=copies.arrays[member],
+        )
+        visitors.append(new_visitor(features, own_model.weights(), sampler))
         visitors[-1].share(copies, member, begin)
     mean_work = problem.offsets[-1] * problem.n_labels**2 // problem.n_sequences
     n_visits = max(1, VISITS // n_members)
@@ -83,6 +98,67 @@ def make_visitors(problem, model, scheme, mix, new_visitor):
         memory=MEMORY,
     )
     return visitors, Team(visitors, bounds, rounds)
+
+
+class Kinds:
+    """The kinds of features in a team, and the rows of their weights in its copies.
+
+    Common features are those that most rounds move, shared ones the others that
+    sequences of several members have, own ones those of a single member. The first two
+    have the same row in all copies, the most frequent first; the rows after those are
+    of each member's own features, in the order of its sequences.
+
+    Parameters
+    ----------
+    features : DistinctFeatures
+    bounds : ndarray of shape (n_members + 1,)
+        Member p has the sequences bounds[p] <= i < bounds[p + 1].
+
+    Attributes
+    ----------
+    n_common : int
+    joint : ndarray of int32
+        Common and shared features, in the order of their rows.
+    own : list of ndarrays of int32
+        Features of each member, likewise.
+    number : ndarray of shape (n_features,), int32
+        The row of each feature: own features of several members have the same.
+    """
+
+    def __init__(self, features, bounds):
+        n_features = features.rows.n_features
+        parts = [features.of_range(b, e) for b, e in pairwise(bounds)]
+        n_with = np.array([np.bincount(p, minlength=n_features) for p in parts])
+        n_sequences = bounds[-1]
+        joint = np.flatnonzero((n_with > 0).sum(axis=0) > 1)
+        n_with = n_with.sum(axis=0)
+        joint = joint[np.argsort(-n_with[joint], kind="stable")]
+        common = n_with[joint] * VISITS >= COMMON * n_sequences
+        self.n_common = int(common.sum())
+        self.joint = joint.astype(np.int32)
+        is_joint = np.zeros(n_features, dtype=bool)
+        is_joint[joint] = True
+        self.number = np.zeros(n_features, dtype=np.int32)
+        self.number[joint] = np.arange(len(joint))
+        self.own = []
+        for part in parts:
+            part = part[~is_joint[part]]
+            own, first = np.unique(part, return_index=True)
+            own = own[np.argsort(first)]
+            self.number[own] = len(joint) + np.arange(len(own))
+            self.own.append(own)
+
+    @property
+    def n_rows(self):
+        """Rows of a copy."""
+        return len(self.joint) + max(map(len, self.own))
+
+    def renumber(self, X):
+        """Return the rows of features with the rows of their weights as columns."""
+        if not issparse(X):
+            return X
+        arrays = X.data, self.number[X.indices], X.indptr
+        return csr_array(arrays, shape=(X.shape[0], self.n_rows))
 
 
 def team_size(n_jobs, n_sequences):
