@@ -21,11 +21,8 @@ cdef class Copies:
     cdef const int[::1] joint           # (n_joint + 1,) features
     cdef const int[::1] own             # features of one member after another
     cdef const Py_ssize_t[::1] own_bounds   # (n_members + 1,) of them
-    cdef int[:, ::1] noted              # (n_members, n_joint + 1) rows moved
-    cdef Py_ssize_t[::1] n_noted        # (n_members,)
-    cdef unsigned char[:, ::1] seen     # (n_members, n_joint + 1) is the row noted
-    cdef int[:, ::1] part_rows          # (n_members, n_joint + 1) rows to be joined
-    cdef unsigned char[:, ::1] listed   # (n_members, n_joint + 1) is the row of them
+    cdef unsigned char[:, ::1] moved    # (n_members, n_joint + 1) shared rows noted
+    cdef int[:, ::1] found              # (n_members, n_joint + 1) rows to be joined
 
     cdef void start(self, Py_ssize_t member) noexcept nogil
     cdef void finish(self, Py_ssize_t member) noexcept nogil

@@ -15,14 +15,14 @@ what most rows are, and a copy holds the rows of its member alone.
 The members join, each the rows of its own part, so that no two write to the same.
 """
 
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from ._vecmath cimport join_rows
 
 import numpy as np
 
 # So many neighbouring rows belong to the same part: fewer would share cache lines.
-cdef Py_ssize_t NEIGHBOURS = 16
+cdef Py_ssize_t NEIGHBOURS = 64
 
 
 cdef class Copies:
@@ -68,9 +68,8 @@ cdef class Copies:
         self.own = np.concatenate([*own, [0]]).astype(np.int32)
         self.own_bounds = np.cumsum([0, *map(len, own)])
         shape = self.n_members, self.n_joint + 1
-        self.noted, self.part_rows = np.empty((2, *shape), dtype=np.int32)
-        self.seen, self.listed = np.zeros((2, *shape), dtype=np.uint8)
-        self.n_noted = np.zeros(self.n_members, dtype=np.intp)
+        self.moved = np.zeros(shape, dtype=np.uint8)
+        self.found = np.empty(shape, dtype=np.int32)
 
     cdef void start(self, Py_ssize_t member) noexcept nogil:
         """Take over w: make the copy of a member anew, and its part of what is joined."""
@@ -118,22 +117,14 @@ cdef class Copies:
         self, Py_ssize_t member, const int* rows, Py_ssize_t count
     ) noexcept nogil:
         """Take note that a member has moved these shared rows."""
-        cdef Py_ssize_t j, n = self.n_noted[member]
-        cdef int* noted = &self.noted[member, 0]
-        cdef unsigned char* seen = &self.seen[member, 0]
+        cdef Py_ssize_t j
+        cdef unsigned char* moved = &self.moved[member, 0]
         for j in range(count):
-            if not seen[rows[j]]:
-                seen[rows[j]] = True
-                noted[n] = rows[j]
-                n += 1
-        self.n_noted[member] = n
+            moved[rows[j]] = True
 
     cdef void forget(self, Py_ssize_t member) noexcept nogil:
         """Forget what a member has moved: all rows have been joined."""
-        cdef Py_ssize_t r
-        for r in range(self.n_noted[member]):
-            self.seen[member, self.noted[member, r]] = False
-        self.n_noted[member] = 0
+        memset(&self.moved[member, 0], 0, self.n_joint)
 
     cdef Squares join_common(self, Py_ssize_t part, double damping) noexcept nogil:
         """Join one of n_members parts of what is common."""
@@ -163,25 +154,24 @@ cdef class Copies:
         cdef double[2] squares
         squares[0] = squares[1] = 0.0
         join_rows(
-            1.0 / damping, &self.part_rows[part, 0], self.find_rows(part),
+            1.0 / damping, &self.found[part, 0], self.find_rows(part),
             &self.joined[0], &self.copies[0, 0], self.copies.shape[1], self.n_members,
             self.n_labels, squares,
         )
         return Squares(squares[0], squares[1])
 
     cdef Py_ssize_t find_rows(self, Py_ssize_t part) noexcept nogil:
-        """List the noted rows of a part, each once; return their number."""
-        cdef Py_ssize_t p, r, n = 0
-        cdef int row
-        cdef int* found = &self.part_rows[part, 0]
-        cdef unsigned char* listed = &self.listed[part, 0]
-        for p in range(self.n_members):
-            for r in range(self.n_noted[p]):
-                row = self.noted[p, r]
-                if (row // NEIGHBOURS) % self.n_members == part and not listed[row]:
-                    listed[row] = True
+        """List the shared rows of a part that someone has moved; return their number."""
+        cdef Py_ssize_t first = part * NEIGHBOURS, row, p, n = 0
+        cdef int* found = &self.found[part, 0]
+        cdef bint moved
+        while first < self.n_joint:
+            for row in range(first, min(first + NEIGHBOURS, self.n_joint)):
+                moved = False
+                for p in range(self.n_members):
+                    moved |= self.moved[p, row]
+                if moved:
                     found[n] = row
                     n += 1
-        for r in range(n):
-            listed[found[r]] = False
+            first += NEIGHBOURS * self.n_members
         return n

@@ -48,7 +48,7 @@ cdef class Rounds:
     ----------
     copies : Copies
     work : int
-        Edge marginals that a member makes in a round, T K^2 for a sequence of T.
+        Of a member in a round, see `Visitor.visit_some`.
     join_all : int
         Rounds after which all rows are joined, not only the common ones.
     margin : float
@@ -86,9 +86,6 @@ cdef class Rounds:
     def damping(self):
         """Those of the next run: a dict with keys "common" and "shared"."""
         return self.dampings
-
-    def set_damping(self, double x):
-        self.dampings.common = self.dampings.shared = x
 
     def begin(self):
         """Make ready for as many calls of `run` as there are members."""

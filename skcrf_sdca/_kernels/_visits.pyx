@@ -17,8 +17,12 @@ from ._weights cimport FeatureSums, Weights
 
 import numpy as np
 
-# Edge marginals between two looks for Ctrl-C: some hundredths of a second.
+# Work between two looks for Ctrl-C: some hundredths of a second.
 cdef Py_ssize_t WORK_BETWEEN_SIGNALS = 4_000_000
+
+# What a visit costs beside its positions, in positions.
+cpdef enum:
+    VISIT = 4
 
 
 cdef class Visitor:
@@ -81,7 +85,7 @@ cdef class Visitor:
             raise not_finite(plan.sequence)
 
     cdef bint visit_some(self, Plan* plan, Py_ssize_t work) noexcept nogil:
-        """Go on with a plan for so many edge marginals, T K^2 for a sequence of T.
+        """Go on with a plan for so much work, (T + VISIT) K^2 for a sequence of T.
 
         Returns False if a number is not finite, else True.
         """
@@ -97,7 +101,7 @@ cdef class Visitor:
             plan.next += 1
             if not self.visit(i):
                 return False
-            work -= (self.offsets[i + 1] - self.offsets[i]) * matrix
+            work -= (self.offsets[i + 1] - self.offsets[i] + VISIT) * matrix
         return True
 
 

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array, issparse
 from skcrf_sdca._kernels._copies import Copies
 from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
 from skcrf_sdca._kernels._team import Rounds
+from skcrf_sdca._kernels._visits import VISIT
 from skcrf_sdca._memory import check_fits
 from skcrf_sdca.model import ChainModel
 
@@ -58,7 +59,8 @@ def make_visitors(problem, model, scheme, mix, new_visitor):
         sampler = scheme.make(problem, mix)
         visitor = new_visitor(features, model.weights(), sampler)
         return [visitor], visitor
-    bounds = equal_shares(problem.offsets, n_members)
+    n = np.arange(problem.n_sequences + 1)
+    bounds = equal_shares(problem.offsets + VISIT * n, n_members)
     kinds = Kinds(features, bounds)
     # The copies and what is joined, and two numbers and two marks for each shared row.
     check_fits(
@@ -88,11 +90,11 @@ def make_visitors(problem, model, scheme, mix, new_visitor):
         )
         visitors.append(new_visitor(features, own_model.weights(), sampler))
         visitors[-1].share(copies, member, begin)
-    mean_work = problem.offsets[-1] * problem.n_labels**2 // problem.n_sequences
-    n_visits = max(1, VISITS // n_members)
+    mean_length = problem.offsets[-1] / problem.n_sequences
+    visit = int((mean_length + VISIT) * problem.n_labels**2)
     rounds = Rounds(
         copies,
-        work=n_visits * max(mean_work, 1),
+        work=max(1, VISITS // n_members) * visit,
         join_all=JOIN_ALL,
         margin=MARGIN,
         memory=MEMORY,
