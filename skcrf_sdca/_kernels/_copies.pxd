@@ -11,9 +11,9 @@ cdef class Copies:
     cdef readonly Py_ssize_t n_members
     cdef readonly Py_ssize_t n_rows
     cdef Py_ssize_t n_labels
-    cdef Py_ssize_t n_common
     cdef Py_ssize_t n_joint
     cdef Py_ssize_t n_rest
+    cdef const Py_ssize_t[::1] bands    # (n_bands,) rows before the end of each
     cdef double[::1] w
     cdef readonly object arrays
     cdef double[:, ::1] copies          # (n_members, n_rows K + n_rest)
@@ -30,6 +30,15 @@ cdef class Copies:
     cdef void note(
         self, Py_ssize_t member, const int* rows, Py_ssize_t count) noexcept nogil
     cdef void forget(self, Py_ssize_t member) noexcept nogil
+    cdef Py_ssize_t band_due(self, Py_ssize_t n_rounds) noexcept nogil
     cdef Squares join_common(self, Py_ssize_t part, double damping) noexcept nogil
+    cdef Squares join_bands(
+        self, Py_ssize_t part, Py_ssize_t last, double damping) noexcept nogil
     cdef Squares join_shared(self, Py_ssize_t part, double damping) noexcept nogil
+    cdef Squares join_neighbours(
+        self, Py_ssize_t part, Py_ssize_t begin, Py_ssize_t end,
+        double damping) noexcept nogil
+    cdef void join_long_row(
+        self, Py_ssize_t at_joined, Py_ssize_t at_copies, Py_ssize_t n, double damping,
+        Squares* squares) noexcept nogil
     cdef Py_ssize_t find_rows(self, Py_ssize_t part) noexcept nogil

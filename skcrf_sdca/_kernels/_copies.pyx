@@ -6,11 +6,13 @@ marginals make. Rows of coef, and all other weights, are joined while nobody mov
 
     w  <-  w + sum_p (w_p - w) / damping,      w_p  <-  w.
 
-What nearly every visit moves is joined often: the common rows, and what is not coef.
-Shared rows, which sequences of several members have, are joined seldom, and only those
-that someone has moved, which is noted. The two have dampings of their own. Own rows,
-which sequences of a single member have, are moved undamped and never joined. That is
-what most rows are, and a copy holds the rows of its member alone.
+What nearly every visit moves is joined after every round: the common rows, and what is
+not coef. Shared rows, which sequences of several members have, are joined the less often
+the rarer they are: band after band every 4, 16, ... rounds, and those of no band, if
+someone has moved them, which is noted, together with all others. The two kinds have
+dampings of their own. Own rows, which sequences of a single member have, are moved
+undamped and never joined. That is what most rows are, and a copy holds the rows of its
+member alone.
 
 The members join, each the rows of its own part, so that no two write to the same.
 """
@@ -37,8 +39,9 @@ cdef class Copies:
         coef (d, K) first: changed in place by `finish`.
     n_labels : int
         K.
-    n_common : int
-        The first rows of joint, which are joined often.
+    bands : list of int
+        The first bands[0] rows of joint are common, those up to bands[b] are joined
+        every 4^b rounds.
     joint : ndarray of int32
         Features.
     own : list of ndarrays of int32
@@ -54,10 +57,10 @@ cdef class Copies:
         The copies.
     """
 
-    def __cinit__(self, w, n_labels, n_common, joint, own, n_rest):
+    def __cinit__(self, w, n_labels, bands, joint, own, n_rest):
         self.n_members, self.n_joint = len(own), len(joint)
         self.w, self.n_labels, self.n_rest = w, n_labels, n_rest
-        self.n_common = n_common
+        self.bands = np.array(bands, dtype=np.intp)
         self.n_rows = self.n_joint + max(map(len, own))
         # Finite before `start`, too.
         self.arrays = np.zeros((self.n_members, self.n_rows * n_labels + n_rest))
@@ -126,43 +129,69 @@ cdef class Copies:
         """Forget what a member has moved: all rows have been joined."""
         memset(&self.moved[member, 0], 0, self.n_joint)
 
+    cdef Py_ssize_t band_due(self, Py_ssize_t n_rounds) noexcept nogil:
+        """Return the last of the bands that are joined after so many rounds."""
+        cdef Py_ssize_t band = 0
+        while band + 1 < self.bands.shape[0] and n_rounds % 4 == 0:
+            n_rounds //= 4
+            band += 1
+        return band
+
     cdef Squares join_common(self, Py_ssize_t part, double damping) noexcept nogil:
         """Join one of n_members parts of what is common."""
-        cdef int first = 0
-        cdef Py_ssize_t n = self.n_labels
-        cdef Py_ssize_t begin = part * self.n_common // self.n_members
-        cdef Py_ssize_t end = (part + 1) * self.n_common // self.n_members
-        cdef double[2] squares
-        squares[0] = squares[1] = 0.0
-        # Rows side by side are one long row, and so is what is not coef.
-        if begin < end:
-            join_rows(
-                1.0 / damping, &first, 1, &self.joined[begin * n],
-                &self.copies[0, begin * n], self.copies.shape[1], self.n_members,
-                (end - begin) * n, squares,
-            )
+        cdef Squares squares = self.join_neighbours(part, 0, self.bands[0], damping)
         if part == 0:
-            join_rows(
-                1.0 / damping, &first, 1, &self.joined[self.n_joint * n],
-                &self.copies[0, self.n_rows * n], self.copies.shape[1], self.n_members,
-                self.n_rest, squares,
+            self.join_long_row(
+                self.n_joint * self.n_labels, self.n_rows * self.n_labels, self.n_rest,
+                damping, &squares,
             )
-        return Squares(squares[0], squares[1])
+        return squares
+
+    cdef Squares join_bands(
+        self, Py_ssize_t part, Py_ssize_t last, double damping
+    ) noexcept nogil:
+        """Join a part of the shared rows of the bands 1 to last."""
+        return self.join_neighbours(part, self.bands[0], self.bands[last], damping)
 
     cdef Squares join_shared(self, Py_ssize_t part, double damping) noexcept nogil:
-        """Join one of n_members parts of the shared rows that someone has moved."""
-        cdef double[2] squares
-        squares[0] = squares[1] = 0.0
+        """Join a part of the shared rows: of all bands, and those moved of no band."""
+        cdef Py_ssize_t n_bands = self.bands.shape[0]
+        cdef Squares squares = self.join_bands(part, n_bands - 1, damping)
         join_rows(
             1.0 / damping, &self.found[part, 0], self.find_rows(part),
             &self.joined[0], &self.copies[0, 0], self.copies.shape[1], self.n_members,
-            self.n_labels, squares,
+            self.n_labels, &squares.joint, &squares.apart,
         )
-        return Squares(squares[0], squares[1])
+        return squares
+
+    cdef Squares join_neighbours(
+        self, Py_ssize_t part, Py_ssize_t begin, Py_ssize_t end, double damping
+    ) noexcept nogil:
+        """Join a part of the rows begin <= r < end."""
+        cdef Py_ssize_t n = self.n_labels, count = end - begin
+        cdef Py_ssize_t first = begin + part * count // self.n_members
+        cdef Py_ssize_t last = begin + (part + 1) * count // self.n_members
+        cdef Squares squares = Squares(0.0, 0.0)
+        self.join_long_row(first * n, first * n, (last - first) * n, damping, &squares)
+        return squares
+
+    cdef void join_long_row(
+        self, Py_ssize_t at_joined, Py_ssize_t at_copies, Py_ssize_t n, double damping,
+        Squares* squares,                       # added to
+    ) noexcept nogil:
+        """Join n weights side by side."""
+        cdef int row = 0
+        if n > 0:
+            join_rows(
+                1.0 / damping, &row, 1, &self.joined[at_joined],
+                &self.copies[0, at_copies], self.copies.shape[1], self.n_members, n,
+                &squares.joint, &squares.apart,
+            )
 
     cdef Py_ssize_t find_rows(self, Py_ssize_t part) noexcept nogil:
-        """List the shared rows of a part that someone has moved; return their number."""
-        cdef Py_ssize_t first = part * NEIGHBOURS, row, p, n = 0
+        """List the moved rows of a part that are of no band; return their number."""
+        cdef Py_ssize_t first = self.bands[self.bands.shape[0] - 1] + part * NEIGHBOURS
+        cdef Py_ssize_t row, p, n = 0
         cdef int* found = &self.found[part, 0]
         cdef bint moved
         while first < self.n_joint:

@@ -37,6 +37,7 @@ cdef struct Member:
     Py_ssize_t n_rounds
     Damping damping
     Squares common      # remembered
+    Squares shared      # since their damping was set
     bint all_rows       # whether all rows are joined in this round
     bint done
 
@@ -50,7 +51,7 @@ cdef class Rounds:
     work : int
         Of a member in a round, see `Visitor.visit_some`.
     join_all : int
-        Rounds after which all rows are joined, not only the common ones.
+        Rounds after which all rows are joined, and the damping of shared ones is set.
     margin : float
         By what a damping is more than the ratio measured.
     memory : float in [0, 1)
@@ -61,6 +62,7 @@ cdef class Rounds:
     cdef Damping dampings
     cdef Copies copies
     cdef skcrf_barrier barrier
+    cdef bint stale             # whether the copies must be made anew from w
     cdef Py_ssize_t work
     cdef Py_ssize_t join_all
     cdef double margin
@@ -76,6 +78,7 @@ cdef class Rounds:
     ):
         self.copies, self.work, self.join_all = copies, work, join_all
         self.margin, self.memory = margin, memory
+        self.stale = True
         self.dampings.common = self.dampings.shared = copies.n_members
         self.squares = np.zeros((2 * copies.n_members, 2))
         self.common = <Squares*> &self.squares[0, 0]
@@ -92,8 +95,13 @@ cdef class Rounds:
         self.barrier.n_threads = self.copies.n_members
         self.barrier.n_arrived = self.barrier.given_up = 0
 
+    def weights_changed(self):
+        """Take note that w is not what the last run made of it."""
+        self.stale = True
+
     def give_up(self):
         """Tell the members to stop."""
+        self.stale = True
         skcrf_give_up(&self.barrier)
 
     def run(
@@ -157,15 +165,17 @@ cdef class Rounds:
         self, Py_ssize_t member, const double[:, ::1] uniforms,
         const Py_ssize_t[::1] order,
     ):
-        """Return a member at the start of its visits, with its copy made anew."""
+        """Return a member at the start of its visits, with a copy that agrees with w."""
         cdef Member own
         own.plan = plan_of(
             uniforms, order, uniforms.shape[0] if order is None else order.shape[0]
         )
         own.n_rounds, own.done = 0, False
         own.damping, own.common = self.dampings, Squares(0.0, 0.0)
+        own.shared = Squares(0.0, 0.0)
         with nogil:
-            self.copies.start(member)
+            if self.stale:
+                self.copies.start(member)
             self.copies.forget(member)
         return own
 
@@ -175,6 +185,7 @@ cdef class Rounds:
             self.copies.finish(member)
         if member == 0:
             self.dampings = own.damping
+            self.stale = False
 
     cdef bint visit(
         self, Member* own, Py_ssize_t member, DualVisitor visitor
@@ -194,18 +205,22 @@ cdef class Rounds:
         self.common[member] = self.copies.join_common(member, own.damping.common)
         if own.all_rows:
             self.shared[member] = self.copies.join_shared(member, own.damping.shared)
+        else:
+            self.shared[member] = self.copies.join_bands(
+                member, self.copies.band_due(own.n_rounds), own.damping.shared
+            )
 
     cdef void settle(self, Member* own, Py_ssize_t member) noexcept nogil:
         """Take the dampings that squares ask for, when all parts have been joined."""
-        cdef Squares shared = Squares(0.0, 0.0)
         own.common.joint *= self.memory
         own.common.apart *= self.memory
         self.add(&own.common, self.common)
         own.damping.common = self.damping_for(&own.common)
+        self.add(&own.shared, self.shared)
         if own.all_rows:
             self.copies.forget(member)
-            self.add(&shared, self.shared)
-            own.damping.shared = self.damping_for(&shared)
+            own.damping.shared = self.damping_for(&own.shared)
+            own.shared = Squares(0.0, 0.0)
 
     cdef void add(self, Squares* total, const Squares* parts) noexcept nogil:
         """Add the squares of all parts, in their order."""

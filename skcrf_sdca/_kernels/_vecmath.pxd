@@ -60,7 +60,7 @@ cdef void scatter(
     double* rows, Py_ssize_t n) noexcept nogil
 cdef void join_rows(
     double factor, const int* index, Py_ssize_t count, double* rows, double* copies,
-    Py_ssize_t stride, Py_ssize_t n_copies, Py_ssize_t n, double* squares
+    Py_ssize_t stride, Py_ssize_t n_copies, Py_ssize_t n, double* joint, double* apart
 ) noexcept nogil
 cdef void move_rows(
     double step, const double* x, const int* index, Py_ssize_t count, double* rows,

@@ -69,7 +69,7 @@ cdef extern from "vecmath.h":
             Py_ssize_t) noexcept nogil
         void (*join_rows)(
             double, const int*, Py_ssize_t, double*, double*, Py_ssize_t, Py_ssize_t,
-            Py_ssize_t, double*) noexcept nogil
+            Py_ssize_t, double*, double*) noexcept nogil
         void (*change)(
             const double*, const double*, Py_ssize_t, Py_ssize_t, double*,
             double*) noexcept nogil
@@ -228,9 +228,9 @@ cdef void move_rows(
 
 cdef void join_rows(
     double factor, const int* index, Py_ssize_t count, double* rows, double* copies,
-    Py_ssize_t stride, Py_ssize_t n_copies, Py_ssize_t n, double* squares
+    Py_ssize_t stride, Py_ssize_t n_copies, Py_ssize_t n, double* joint, double* apart
 ) noexcept nogil:
-    ops.join_rows(factor, index, count, rows, copies, stride, n_copies, n, squares)
+    ops.join_rows(factor, index, count, rows, copies, stride, n_copies, n, joint, apart)
 
 
 cdef void vchange(

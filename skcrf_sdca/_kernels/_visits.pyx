@@ -155,6 +155,12 @@ cdef class DualVisitor(Visitor):
         """
         self.copies, self.member, self.begin = copies, member, begin
 
+    def weights_changed(self):
+        """Take note that the weights are not what the last visits made: all is well.
+
+        Alone, it has no other weights than these.
+        """
+
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:
         """Take note of a new gap of sequence i."""
         self.gaps[i] = gap

@@ -219,31 +219,36 @@ CLONES static void move_rows(double step, const double *restrict x, const int *i
 CLONES static void join_rows(double factor, const int *index, ptrdiff_t count,
                              double *restrict rows, double *restrict copies,
                              ptrdiff_t stride, ptrdiff_t n_copies, ptrdiff_t n,
-                             double *squares)
+                             double *joint, double *apart)
 {
-    double joint = 0.0, apart = 0.0, total[JOINED];
+    double of_total = 0.0, of_parts = 0.0, total[JOINED];
     for (ptrdiff_t j = 0; j < count; j++) {
-        ptrdiff_t ahead = index[j + AHEAD < count ? j + AHEAD : j] * n;
-        prefetch_row(rows + ahead, n);
-        for (ptrdiff_t p = 0; p < n_copies; p++)
-            prefetch_row(copies + p * stride + ahead, n);
         for (ptrdiff_t first = 0; first < n; first += JOINED) {
             ptrdiff_t width = n - first < JOINED ? n - first : JOINED;
+            /* Of a long row, what follows; else a row that does. */
+            ptrdiff_t ahead = index[j] * n + first;
+            if (n <= JOINED)
+                ahead = index[j + AHEAD < count ? j + AHEAD : j] * n;
+            else if (first + 3 * JOINED <= n)
+                ahead += 2 * JOINED;
+            prefetch_row(rows + ahead, width);
+            for (ptrdiff_t p = 0; p < n_copies; p++)
+                prefetch_row(copies + p * stride + ahead, width);
             double *restrict y = rows + index[j] * n + first;
             double *restrict c = copies + index[j] * n + first;
             for (ptrdiff_t i = 0; i < width; i++)
                 total[i] = 0.0;
             for (ptrdiff_t p = 0; p < n_copies; p++) {
-#pragma omp simd reduction(+ : apart)
+#pragma omp simd reduction(+ : of_parts)
                 for (ptrdiff_t i = 0; i < width; i++) {
                     double change = factor * (c[p * stride + i] - y[i]);
                     total[i] += change;
-                    apart += change * change;
+                    of_parts += change * change;
                 }
             }
-#pragma omp simd reduction(+ : joint)
+#pragma omp simd reduction(+ : of_total)
             for (ptrdiff_t i = 0; i < width; i++) {
-                joint += total[i] * total[i];
+                of_total += total[i] * total[i];
                 y[i] += total[i];
             }
             for (ptrdiff_t p = 0; p < n_copies; p++)
@@ -251,8 +256,8 @@ CLONES static void join_rows(double factor, const int *index, ptrdiff_t count,
                     c[p * stride + i] = y[i];
         }
     }
-    squares[0] += joint;
-    squares[1] += apart;
+    *joint += of_total;
+    *apart += of_parts;
 }
 
 CLONES static void change(const double *restrict to, const double *restrict from,

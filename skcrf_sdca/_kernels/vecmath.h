@@ -102,10 +102,10 @@ struct skcrf_vecmath {
     /* y += sum_p change_p with change_p = factor (c_p - y), for each of the `count` rows y
      * named by `index`, and c_p the same rows of the copies, that lie `stride` numbers
      * apart; then every c_p = y. All rows have n numbers, the indices are distinct.
-     *     squares[0] += ||sum_p change_p||^2,   squares[1] += sum_p ||change_p||^2. */
+     *     joint += ||sum_p change_p||^2,   apart += sum_p ||change_p||^2. */
     void (*join_rows)(double factor, const int *index, ptrdiff_t count, double *rows,
                       double *copies, ptrdiff_t stride, ptrdiff_t n_copies, ptrdiff_t n,
-                      double *squares);
+                      double *joint, double *apart);
 
     /* change = to - from, over `count` blocks of `n` numbers, and its sum over the
      * blocks. */

@@ -75,6 +75,7 @@ class DualSolver(EpochSolver):
             self.problem.dual_to_primal(
                 self.marginals.node, edge_total, out=self.model.w
             )
+            self.kernel.weights_changed()
         self.n_certificates += 1
         return self.problem.certify_dual(
             self.model.w, self.marginals.node, edge_total, self.entropy

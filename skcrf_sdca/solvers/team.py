@@ -22,9 +22,11 @@ from skcrf_sdca.model import ChainModel
 # more of them take more epochs, fewer leave the members waiting for each other. All
 # weights are joined after so many rounds.
 VISITS = 16
-JOIN_ALL = 96
-# Common is a feature that so many visits of a round have, on average.
+JOIN_ALL = 256
+# Common is a feature that so many visits of a round have, on average. Those that so many
+# visits of 4, 16, ... rounds have make the bands of shared features.
 COMMON = 2.0
+N_BANDS = 4
 # A member with fewer sequences would wait for the others most of the time.
 MIN_SHARE = 64
 
@@ -70,11 +72,11 @@ def make_visitors(problem, model, scheme, mix, new_visitor):
         "take a smaller n_jobs",
     )
     rows = FeatureRows(kinds.renumber(problem.data.X))
-    features.renumber(rows, kinds.number, kinds.n_common, len(kinds.joint))
+    features.renumber(rows, kinds.number, kinds.bands[0], len(kinds.joint))
     copies = Copies(
         model.w,
         model.n_labels,
-        kinds.n_common,
+        kinds.bands,
         kinds.joint,
         kinds.own,
         len(model.w) - model.coef.size,
@@ -118,9 +120,10 @@ class Kinds:
 
     Attributes
     ----------
-    n_common : int
     joint : ndarray of int32
         Common and shared features, in the order of their rows.
+    bands : list of int
+        How many of them are common, and in each of the next bands or those before.
     own : list of ndarrays of int32
         Features of each member, likewise.
     number : ndarray of shape (n_features,), int32
@@ -135,8 +138,10 @@ class Kinds:
         joint = np.flatnonzero((n_with > 0).sum(axis=0) > 1)
         n_with = n_with.sum(axis=0)
         joint = joint[np.argsort(-n_with[joint], kind="stable")]
-        common = n_with[joint] * VISITS >= COMMON * n_sequences
-        self.n_common = int(common.sum())
+        per_round = n_with[joint] * VISITS / n_sequences
+        self.bands = [
+            int((per_round * 4**band >= COMMON).sum()) for band in range(N_BANDS)
+        ]
         self.joint = joint.astype(np.int32)
         is_joint = np.zeros(n_features, dtype=bool)
         is_joint[joint] = True
@@ -219,6 +224,10 @@ class Team:
     def n_evaluations(self):
         """Steps tried in line searches so far."""
         return sum(visitor.n_evaluations for visitor in self.visitors)
+
+    def weights_changed(self):
+        """Take note that the weights of the model are not what the last visits made."""
+        self.rounds.weights_changed()
 
     def epoch(self, uniforms):
         """Make one visit for each row (coin, position) of uniform numbers."""
