@@ -31,7 +31,7 @@ N_BANDS = 4
 MIN_SHARE = 64
 
 # See `Rounds`.
-MARGIN = 1.1
+MARGIN = 1.02
 MEMORY = 0.95
 
 
