@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skcrf_sdca import OEGCRF, SDCACRF
+from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
 from skcrf_sdca.data import PackedSequences
 from skcrf_sdca.problem import Problem
 from skcrf_sdca.solvers import team
 from skcrf_sdca.solvers.base import Loop
-from skcrf_sdca.solvers.team import equal_shares, team_size
+from skcrf_sdca.solvers.shares import Kinds, equal_shares
+from skcrf_sdca.solvers.team import team_size
 
 ESTIMATORS = [SDCACRF, OEGCRF]
 N_LABELS = 3
@@ -70,6 +72,39 @@ def test_weights_are_those_of_the_marginals_in_double(n_jobs, form):
         solver.epoch()
     w = problem.dual_to_primal(solver.marginals.node, solver.settle())
     assert_allclose(solver.model.w, w, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize(
+    ("join_all", "common", "n_bands"),
+    [(1, 2.0, 4), (3, 0.5, 1), (5, 8.0, 2), (256, 100.0, 4)],
+)
+def test_weights_are_those_of_the_marginals_however_joined(
+    estimator, join_all, common, n_bands, monkeypatch
+):
+    monkeypatch.setattr(team, "JOIN_ALL", join_all)
+    monkeypatch.setattr(team, "COMMON", common)
+    monkeypatch.setattr(team, "N_BANDS", n_bands)
+    problem = make_problem(sp.csr_array, 3, n_sequences=500)
+    solver = new_solver(estimator, problem)
+    for _ in range(4):
+        solver.epoch()
+    w = problem.dual_to_primal(solver.marginals.node, solver.settle())
+    assert_allclose(solver.model.w, w, rtol=0, atol=2e-5)
+
+
+def test_visits_start_from_weights_that_were_changed(form):
+    problem = make_problem(form, 3)
+    solver = new_solver(SDCACRF, problem)
+    solver.epoch()
+    before = problem.dual_to_primal(solver.marginals.node, solver.settle())
+    added = np.random.default_rng(0).normal(0.0, 0.01, len(before))
+    solver.model.w += added
+    solver.kernel.weights_changed()
+    solver.epoch()
+    after = problem.dual_to_primal(solver.marginals.node, solver.settle())
+    assert np.abs(after - before).max() > 1e-3
+    assert_allclose(solver.model.w, after + added, rtol=0, atol=2e-5)
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])
@@ -136,9 +171,9 @@ def test_one_job_is_what_none_is(form):
 
 
 def test_dampings_are_measured():
-    # Every sequence has one feature of its own, and the intercept with all others.
+    # Sequence i has one feature, together with i + 130, and the intercept with all.
     n, rng = 260, np.random.default_rng(0)
-    X = sp.csr_array(np.repeat(np.eye(n), 2, axis=0))
+    X = sp.csr_array(np.repeat(np.vstack([np.eye(n // 2)] * 2), 2, axis=0))
     data = PackedSequences(X, 2 * np.arange(n + 1))
     labels = rng.integers(0, N_LABELS, 2 * n).astype(np.int32)
     solver = new_solver(SDCACRF, Problem(data, labels, N_LABELS, "auto", n_jobs=4))
@@ -146,8 +181,37 @@ def test_dampings_are_measured():
     assert rounds.damping == {"common": 4.0, "shared": 4.0}
     for _ in range(5):
         solver.epoch()
-    assert rounds.damping["shared"] == pytest.approx(team.MARGIN)
     assert team.MARGIN < rounds.damping["common"] <= 4.0
+    assert rounds.damping["shared"] < 2.0
+
+
+def test_kinds_of_features():
+    # Two sequences for each of two members; feature 6 is nobody's.
+    rows = [[0, 5], [0, 5, 2], [0, 1, 3], [0, 4, 1, 2]]
+    indices = np.concatenate(rows).astype(np.int32)
+    indptr = np.cumsum([0, *map(len, rows)], dtype=np.int32)
+    X = sp.csr_array((np.arange(1.0, 13.0), indices, indptr), shape=(4, 7))
+    features = DistinctFeatures(FeatureRows(X), np.arange(5))
+    kinds = Kinds(features, [0, 2, 4], least=[4.0, 2.0])
+    assert_array_equal(kinds.joint, [0, 2])
+    assert kinds.bands == [1, 2]
+    assert_array_equal(kinds.own[0], [5])
+    assert_array_equal(kinds.own[1], [1, 3, 4])
+    assert_array_equal(kinds.number[:6], [0, 2, 1, 3, 4, 2])
+    assert kinds.n_rows == 5
+    again = kinds.renumber(X)
+    assert again.shape == (4, 5)
+    assert_array_equal(again.toarray()[3], [9.0, 11.0, 12.0, 0.0, 10.0])
+
+
+def test_dense_features_are_joint():
+    X = np.random.default_rng(0).normal(size=(9, 3))
+    features = DistinctFeatures(FeatureRows(X), np.array([0, 2, 5, 9]))
+    kinds = Kinds(features, [0, 1, 3], least=[3.0, 1.0])
+    assert_array_equal(kinds.joint, [0, 1, 2])
+    assert kinds.bands == [3, 3]
+    assert [len(own) for own in kinds.own] == [0, 0]
+    assert kinds.renumber(X) is X
 
 
 @pytest.mark.parametrize("boundaries", [True, False])

@@ -7,10 +7,10 @@ marginals make. Rows of coef, and all other weights, are joined while nobody mov
     w  <-  w + sum_p (w_p - w) / damping,      w_p  <-  w.
 
 What nearly every visit moves is joined after every round: the common rows, and what is
-not coef. Shared rows, which sequences of several members have, are joined the less often
-the rarer they are: band after band every 4, 16, ... rounds, and those of no band, if
-someone has moved them, which is noted, together with all others. The two kinds have
-dampings of their own. Own rows, which sequences of a single member have, are moved
+not coef. Shared rows, which sequences of several members have, are joined less often,
+the rarer they are: band after band every FEWER, FEWER^2, ... rounds, and those of no
+band together with all others, if someone has moved them, which is noted. The two kinds
+have dampings of their own. Own rows, which sequences of a single member have, are moved
 undamped and never joined. That is what most rows are, and a copy holds the rows of its
 member alone.
 
@@ -25,6 +25,10 @@ import numpy as np
 
 # So many neighbouring rows belong to the same part: fewer would share cache lines.
 cdef Py_ssize_t NEIGHBOURS = 64
+
+# A band is joined so many times less often than the one before.
+cpdef enum:
+    FEWER = 4
 
 
 cdef class Copies:
@@ -41,7 +45,7 @@ cdef class Copies:
         K.
     bands : list of int
         The first bands[0] rows of joint are common, those up to bands[b] are joined
-        every 4^b rounds.
+        every FEWER^b rounds.
     joint : ndarray of int32
         Features.
     own : list of ndarrays of int32
@@ -75,45 +79,41 @@ cdef class Copies:
         self.found = np.empty(shape, dtype=np.int32)
 
     cdef void start(self, Py_ssize_t member) noexcept nogil:
-        """Take over w: make the copy of a member anew, and its part of what is joined."""
+        """Make the copy of a member anew from w, and a part of what is joined."""
         cdef Py_ssize_t r, n = self.n_labels
-        cdef Py_ssize_t begin = self.own_bounds[member], end = self.own_bounds[member + 1]
+        cdef Py_ssize_t row = n * sizeof(double), rest = self.n_rest * sizeof(double)
         cdef double* copy = &self.copies[member, 0]
         for r in range(self.n_joint):
-            memcpy(copy + r * n, &self.w[self.joint[r] * n], n * sizeof(double))
+            memcpy(copy + r * n, &self.w[self.joint[r] * n], row)
         for r in range(self.part(member), self.part(member + 1)):
-            memcpy(&self.joined[r * n], copy + r * n, n * sizeof(double))
+            memcpy(&self.joined[r * n], copy + r * n, row)
         copy += self.n_joint * n
-        for r in range(begin, end):
-            memcpy(copy, &self.w[self.own[r] * n], n * sizeof(double))
+        for r in range(self.own_bounds[member], self.own_bounds[member + 1]):
+            memcpy(copy, &self.w[self.own[r] * n], row)
             copy += n
         copy = &self.copies[member, self.n_rows * n]
-        memcpy(
-            copy, &self.w[self.w.shape[0] - self.n_rest], self.n_rest * sizeof(double)
-        )
+        memcpy(copy, &self.w[self.w.shape[0] - self.n_rest], rest)
         if member == 0:
-            memcpy(
-                &self.joined[self.n_joint * n], copy, self.n_rest * sizeof(double)
-            )
+            memcpy(&self.joined[self.n_joint * n], copy, rest)
 
     cdef void finish(self, Py_ssize_t member) noexcept nogil:
-        """Write to w what is a member's own, and a part of what has been joined."""
+        """Write to w the rows of a member alone, and a part of what has been joined."""
         cdef Py_ssize_t r, n = self.n_labels
-        cdef Py_ssize_t begin = self.own_bounds[member], end = self.own_bounds[member + 1]
+        cdef Py_ssize_t row = n * sizeof(double), rest = self.n_rest * sizeof(double)
         cdef const double* copy = &self.copies[member, self.n_joint * n]
         for r in range(self.part(member), self.part(member + 1)):
-            memcpy(&self.w[self.joint[r] * n], &self.joined[r * n], n * sizeof(double))
-        for r in range(begin, end):
-            memcpy(&self.w[self.own[r] * n], copy, n * sizeof(double))
+            memcpy(&self.w[self.joint[r] * n], &self.joined[r * n], row)
+        for r in range(self.own_bounds[member], self.own_bounds[member + 1]):
+            memcpy(&self.w[self.own[r] * n], copy, row)
             copy += n
         if member == 0:
             memcpy(
                 &self.w[self.w.shape[0] - self.n_rest], &self.joined[self.n_joint * n],
-                self.n_rest * sizeof(double),
+                rest,
             )
 
     cdef Py_ssize_t part(self, Py_ssize_t member) noexcept nogil:
-        """Return where the part of a member begins in the rows of `start`."""
+        """Return where the part of a member begins in the rows of `joint`."""
         return member * self.n_joint // self.n_members
 
     cdef void note(
@@ -132,8 +132,8 @@ cdef class Copies:
     cdef Py_ssize_t band_due(self, Py_ssize_t n_rounds) noexcept nogil:
         """Return the last of the bands that are joined after so many rounds."""
         cdef Py_ssize_t band = 0
-        while band + 1 < self.bands.shape[0] and n_rounds % 4 == 0:
-            n_rounds //= 4
+        while band + 1 < self.bands.shape[0] and n_rounds % FEWER == 0:
+            n_rounds //= FEWER
             band += 1
         return band
 

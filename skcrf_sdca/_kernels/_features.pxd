@@ -46,4 +46,5 @@ cdef class DistinctFeatures:
         Py_ssize_t n_labels, double* scores) noexcept nogil
     cdef void move_coef(
         self, Py_ssize_t i, double step_common, double step_shared,
-        double step_own, const double* feature_sums, Py_ssize_t n_labels, double* coef) noexcept nogil
+        double step_own, const double* feature_sums, Py_ssize_t n_labels,
+        double* coef) noexcept nogil

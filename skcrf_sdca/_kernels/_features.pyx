@@ -104,8 +104,8 @@ cdef class DistinctFeatures:
 
     Entry j of the CSR arrays belongs to the ``local[j]``-th distinct feature of its
     sequence; the distinct features of sequence i are
-    ``distinct[bounds[i]:bounds[i + 1]]``, in order of first occurrence, and all count as
-    own, until `renumber` is called. Those of dense rows are all features, listed once.
+    ``distinct[bounds[i]:bounds[i + 1]]``, in order of first occurrence, and all count
+    as own, until `renumber` is called. Those of dense rows are all, listed once.
 
     Parameters
     ----------
@@ -183,6 +183,7 @@ cdef class DistinctFeatures:
         self.rows = rows
         for i in range(n):
             begin, end = self.bounds[i], self.bounds[i + 1]
+            self.n_common[i] = self.n_shared[i] = 0
             for r in range(end - begin):
                 found[r] = number[self.distinct[begin + r]]
                 self.n_common[i] += found[r] < n_common
@@ -200,17 +201,27 @@ cdef class DistinctFeatures:
             ):
                 self.local[j] = place[self.local[j]]
 
-    def of_range(self, Py_ssize_t begin, Py_ssize_t end):
-        """Return the features that each of the sequences begin <= i < end has.
+    def of_sequences(self, Py_ssize_t begin, Py_ssize_t end):
+        """Return the features of the sequences begin <= i < end, an array of int32.
+
+        Those of one sequence follow those of another; those of dense rows come once.
+        """
+        if not self.rows.is_sparse:
+            return np.asarray(self.distinct)
+        return np.asarray(self.distinct)[self.bounds[begin] : self.bounds[end]]
+
+    def n_sequences_with(self, Py_ssize_t begin, Py_ssize_t end):
+        """Return how many of the sequences begin <= i < end have each feature.
 
         Returns
         -------
-        features : ndarray of int32
-            Those of one sequence after those of another.
+        numbers : ndarray of shape (n_features,), int
         """
         if not self.rows.is_sparse:
-            return np.tile(self.distinct, end - begin)
-        return np.asarray(self.distinct)[self.bounds[begin] : self.bounds[end]]
+            return np.full(self.rows.n_features, end - begin)
+        return np.bincount(
+            self.of_sequences(begin, end), minlength=self.rows.n_features
+        )
 
     cdef Py_ssize_t count(self, Py_ssize_t i) noexcept nogil:
         """Return the number of distinct features of sequence i."""

@@ -165,7 +165,7 @@ cdef class Rounds:
         self, Py_ssize_t member, const double[:, ::1] uniforms,
         const Py_ssize_t[::1] order,
     ):
-        """Return a member at the start of its visits, with a copy that agrees with w."""
+        """Return a member before its visits, with a copy that agrees with w."""
         cdef Member own
         own.plan = plan_of(
             uniforms, order, uniforms.shape[0] if order is None else order.shape[0]
@@ -180,7 +180,7 @@ cdef class Rounds:
         return own
 
     cdef void leave(self, Member* own, Py_ssize_t member):
-        """Keep the dampings for the next run, the same of all members, and the weights."""
+        """Keep the weights, and the dampings, which all members agree on."""
         with nogil:
             self.copies.finish(member)
         if member == 0:

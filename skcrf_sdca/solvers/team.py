@@ -1,7 +1,7 @@
 """Teams: dual ascent by several threads, each over a share of the sequences.
 
-Owns how many there are, who has which sequences, and the threads; the rounds in which
-they work, and what keeps the dual from falling, are those of _team.pyx.
+Owns how many there are, how often they join what they have done, and the threads; the
+rounds in which they work, and what keeps the dual from falling, are those of _team.pyx.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -9,22 +9,22 @@ from itertools import pairwise
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy.sparse import csr_array, issparse
 
-from skcrf_sdca._kernels._copies import Copies
+from skcrf_sdca._kernels._copies import FEWER, Copies
 from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
 from skcrf_sdca._kernels._team import Rounds
 from skcrf_sdca._kernels._visits import VISIT
 from skcrf_sdca._memory import check_fits
 from skcrf_sdca.model import ChainModel
+from skcrf_sdca.solvers.shares import Kinds, equal_shares
 
 # Visits in a round, of all members together, after which the common weights are joined:
 # more of them take more epochs, fewer leave the members waiting for each other. All
 # weights are joined after so many rounds.
 VISITS = 16
 JOIN_ALL = 256
-# Common is a feature that so many visits of a round have, on average. Those that so many
-# visits of 4, 16, ... rounds have make the bands of shared features.
+# Common is a feature that so many visits of a round have, on average; those that so many
+# visits of FEWER, FEWER^2, ... rounds have make the bands of shared ones.
 COMMON = 2.0
 N_BANDS = 4
 # A member with fewer sequences would wait for the others most of the time.
@@ -61,25 +61,24 @@ def make_visitors(problem, model, scheme, mix, new_visitor):
         sampler = scheme.make(problem, mix)
         visitor = new_visitor(features, model.weights(), sampler)
         return [visitor], visitor
-    n = np.arange(problem.n_sequences + 1)
-    bounds = equal_shares(problem.offsets + VISIT * n, n_members)
-    kinds = Kinds(features, bounds)
-    # The copies and what is joined, and two numbers and two marks for each shared row.
+    n = problem.n_sequences
+    bounds = equal_shares(problem.offsets + VISIT * np.arange(n + 1), n_members)
+    least = COMMON / VISITS * n / float(FEWER) ** np.arange(N_BANDS)
+    kinds = Kinds(features, bounds, least)
+    n_entries = problem.data.X.nnz if problem.data.is_sparse else 0
+    # The copies and what is joined, what is known of each shared row, and new indices.
     check_fits(
-        8 * (n_members + 1) * (kinds.n_rows * problem.n_labels + problem.n_labels**2)
-        + 10 * n_members * len(kinds.joint),
+        8 * n_members * (kinds.n_rows * problem.n_labels + problem.n_labels**2)
+        + len(kinds.joint) * (8 * problem.n_labels + 5 * n_members)
+        + 4 * n_entries,
         f"copies of the weights for {n_members} threads",
         "take a smaller n_jobs",
     )
     rows = FeatureRows(kinds.renumber(problem.data.X))
     features.renumber(rows, kinds.number, kinds.bands[0], len(kinds.joint))
+    n_rest = len(model.w) - model.coef.size
     copies = Copies(
-        model.w,
-        model.n_labels,
-        kinds.bands,
-        kinds.joint,
-        kinds.own,
-        len(model.w) - model.coef.size,
+        model.w, model.n_labels, kinds.bands, kinds.joint, kinds.own, n_rest
     )
     visitors = []
     for member, (begin, end) in enumerate(pairwise(bounds)):
@@ -92,7 +91,7 @@ def make_visitors(problem, model, scheme, mix, new_visitor):
         )
         visitors.append(new_visitor(features, own_model.weights(), sampler))
         visitors[-1].share(copies, member, begin)
-    mean_length = problem.offsets[-1] / problem.n_sequences
+    mean_length = problem.offsets[-1] / n
     visit = int((mean_length + VISIT) * problem.n_labels**2)
     rounds = Rounds(
         copies,
@@ -104,70 +103,6 @@ def make_visitors(problem, model, scheme, mix, new_visitor):
     return visitors, Team(visitors, bounds, rounds)
 
 
-class Kinds:
-    """The kinds of features in a team, and the rows of their weights in its copies.
-
-    Common features are those that most rounds move, shared ones the others that
-    sequences of several members have, own ones those of a single member. The first two
-    have the same row in all copies, the most frequent first; the rows after those are
-    of each member's own features, in the order of its sequences.
-
-    Parameters
-    ----------
-    features : DistinctFeatures
-    bounds : ndarray of shape (n_members + 1,)
-        Member p has the sequences bounds[p] <= i < bounds[p + 1].
-
-    Attributes
-    ----------
-    joint : ndarray of int32
-        Common and shared features, in the order of their rows.
-    bands : list of int
-        How many of them are common, and in each of the next bands or those before.
-    own : list of ndarrays of int32
-        Features of each member, likewise.
-    number : ndarray of shape (n_features,), int32
-        The row of each feature: own features of several members have the same.
-    """
-
-    def __init__(self, features, bounds):
-        n_features = features.rows.n_features
-        parts = [features.of_range(b, e) for b, e in pairwise(bounds)]
-        n_with = np.array([np.bincount(p, minlength=n_features) for p in parts])
-        n_sequences = bounds[-1]
-        joint = np.flatnonzero((n_with > 0).sum(axis=0) > 1)
-        n_with = n_with.sum(axis=0)
-        joint = joint[np.argsort(-n_with[joint], kind="stable")]
-        per_round = n_with[joint] * VISITS / n_sequences
-        self.bands = [
-            int((per_round * 4**band >= COMMON).sum()) for band in range(N_BANDS)
-        ]
-        self.joint = joint.astype(np.int32)
-        is_joint = np.zeros(n_features, dtype=bool)
-        is_joint[joint] = True
-        self.number = np.zeros(n_features, dtype=np.int32)
-        self.number[joint] = np.arange(len(joint))
-        self.own = []
-        for part in parts:
-            part = part[~is_joint[part]]
-            own, first = np.unique(part, return_index=True)
-            own = own[np.argsort(first)]
-            self.number[own] = len(joint) + np.arange(len(own))
-            self.own.append(own)
-
-    @property
-    def n_rows(self):
-        """Rows of a copy."""
-        return len(self.joint) + max(map(len, self.own))
-
-    def renumber(self, X):
-        """Return the rows of features with the rows of their weights as columns."""
-        if not issparse(X):
-            return X
-        arrays = X.data, self.number[X.indices], X.indptr
-        return csr_array(arrays, shape=(X.shape[0], self.n_rows))
-
-
 def team_size(n_jobs, n_sequences):
     """Return the number of members: 1 for n_jobs=None, in whatever context of joblib.
 
@@ -176,27 +111,6 @@ def team_size(n_jobs, n_sequences):
     if n_jobs is None:
         return 1
     return max(1, min(effective_n_jobs(n_jobs), n_sequences // MIN_SHARE))
-
-
-def equal_shares(offsets, n_shares):
-    """Return bounds of shares with about equally many positions, one sequence at least.
-
-    Parameters
-    ----------
-    offsets : ndarray of shape (n + 1,)
-    n_shares : int
-        At most n.
-
-    Returns
-    -------
-    bounds : ndarray of shape (n_shares + 1,)
-    """
-    n, share = len(offsets) - 1, np.arange(n_shares + 1)
-    bounds = np.searchsorted(offsets, offsets[-1] * share // n_shares)
-    bounds = np.maximum.accumulate(bounds - share) + share
-    bounds = np.minimum(bounds, n - n_shares + share)
-    bounds[[0, -1]] = 0, n
-    return bounds
 
 
 class Team:
