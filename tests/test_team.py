@@ -201,7 +201,7 @@ def test_kinds_of_features():
     assert kinds.n_rows == 5
     again = kinds.renumber(X)
     assert again.shape == (4, 5)
-    assert_array_equal(again.toarray()[3], [9.0, 11.0, 12.0, 0.0, 10.0])
+    assert_array_equal(again.toarray()[3], [9.0, 12.0, 11.0, 0.0, 10.0])
 
 
 def test_dense_features_are_joint():

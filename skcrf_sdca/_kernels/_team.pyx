@@ -153,6 +153,7 @@ cdef class Rounds:
         while not members[0].done:
             for p in range(n):
                 if not self.visit(&members[p], p, visitors[p]):
+                    self.stale = True
                     raise not_finite(members[p].plan.sequence)
             for p in range(n):
                 self.join(&members[p], p)

@@ -23,8 +23,8 @@ from skcrf_sdca.solvers.shares import Kinds, equal_shares
 # weights are joined after so many rounds.
 VISITS = 16
 JOIN_ALL = 256
-# Common is a feature that so many visits of a round have, on average; those that so many
-# visits of FEWER, FEWER^2, ... rounds have make the bands of shared ones.
+# Common is a feature that so many visits of a round have, on average; those that so
+# many visits of FEWER, FEWER^2, ... rounds have make the bands of shared ones.
 COMMON = 2.0
 N_BANDS = 4
 # A member with fewer sequences would wait for the others most of the time.

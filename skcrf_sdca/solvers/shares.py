@@ -1,0 +1,88 @@
+"""Shares: who of a team has which sequences, and where it keeps which weights."""
+
+from itertools import pairwise
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+
+def equal_shares(offsets, n_shares):
+    """Return bounds of shares with about equally many positions, one sequence at least.
+
+    Parameters
+    ----------
+    offsets : ndarray of shape (n + 1,)
+    n_shares : int
+        At most n.
+
+    Returns
+    -------
+    bounds : ndarray of shape (n_shares + 1,)
+    """
+    n, share = len(offsets) - 1, np.arange(n_shares + 1)
+    bounds = np.searchsorted(offsets, offsets[-1] * share // n_shares)
+    bounds = np.maximum.accumulate(bounds - share) + share
+    bounds = np.minimum(bounds, n - n_shares + share)
+    bounds[[0, -1]] = 0, n
+    return bounds
+
+
+class Kinds:
+    """The kinds of features in a team, and the rows of their weights in its copies.
+
+    Joint features are those that sequences of several members have, own features those
+    of a single member. Joint ones have the same row in all copies, the most frequent
+    first; the rows after those are of each member's own, in the order of its sequences,
+    so that those of a sequence lie side by side.
+
+    Parameters
+    ----------
+    features : DistinctFeatures
+    bounds : ndarray of shape (n_members + 1,)
+        Member p has the sequences bounds[p] <= i < bounds[p + 1].
+    least : ndarray of shape (n_bands,)
+        Sequences that the joint features of a band have at least, falling.
+
+    Attributes
+    ----------
+    joint : ndarray of int32
+        Joint features in the order of their rows.
+    bands : list of int
+        How many of them are in each band or the bands before.
+    own : list of ndarrays of int32
+        Own features of each member, likewise.
+    number : ndarray of shape (n_features,), int32
+        The row of each feature: own features of several members have the same.
+    """
+
+    def __init__(self, features, bounds, least):
+        n_features = features.rows.n_features
+        n_with, n_members = np.zeros((2, n_features), dtype=np.int64)
+        for begin, end in pairwise(bounds):
+            n_of_member = features.n_sequences_with(begin, end)
+            n_with += n_of_member
+            n_members += n_of_member > 0
+        joint = np.flatnonzero(n_members > 1)
+        joint = joint[np.argsort(-n_with[joint], kind="stable")]
+        self.bands = [int((n_with[joint] >= number).sum()) for number in least]
+        self.joint = joint.astype(np.int32)
+        self.number = np.zeros(n_features, dtype=np.int32)
+        self.number[joint] = np.arange(len(joint))
+        self.own = []
+        for begin, end in pairwise(bounds):
+            found = features.of_sequences(begin, end)
+            own, first = np.unique(found[n_members[found] == 1], return_index=True)
+            self.own.append(own[np.argsort(first)])
+            self.number[self.own[-1]] = len(joint) + np.arange(len(own))
+
+    @property
+    def n_rows(self):
+        """Rows of a copy."""
+        return len(self.joint) + max(map(len, self.own))
+
+    def renumber(self, X):
+        """Return the rows of features with the rows of their weights as columns."""
+        if not issparse(X):
+            return X
+        arrays = X.data, self.number[X.indices], X.indptr
+        return csr_array(arrays, shape=(X.shape[0], self.n_rows))
