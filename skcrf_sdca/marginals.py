@@ -109,6 +109,7 @@ class Marginals:
         n_labels: int,
         smoothing: float,
         dtype: DTypeLike = np.float64,
+        n_jobs: int | None = None,
     ) -> Self:
         """Return smoothing * uniform + (1 - smoothing) * one-hot at the labels.
 
@@ -121,10 +122,17 @@ class Marginals:
             0 is not allowed: the slope of the entropy is infinite at one-hot marginals.
         dtype : dtype, default=float64
             Of the edges.
+        n_jobs : int, default=None
+            Threads.
         """
         marginals = cls.empty(offsets, n_labels, dtype=dtype)
-        marginals.node[:] = smoothing / n_labels
-        marginals.edge[:] = smoothing / n_labels**2
+        first = marginals.edge_offsets
+
+        def fill(b, e):
+            marginals.node[offsets[b] : offsets[e]] = smoothing / n_labels
+            marginals.edge[first[b] : first[e]] = smoothing / n_labels**2
+
+        over_ranges(fill, offsets, n_jobs)
         marginals._add_labels(labels, 1.0 - smoothing)
         return marginals
 

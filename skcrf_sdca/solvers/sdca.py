@@ -128,6 +128,7 @@ class SDCA(DualSolver):
                 n_labels=problem.n_labels,
                 smoothing=init_smoothing,
                 dtype=dtype,
+                n_jobs=problem.n_jobs,
             )
         check_same_sequences(state, {"node": "TK", "edge": "EKK"}, problem)
         edge = state["edge"].astype(dtype, order="C")
