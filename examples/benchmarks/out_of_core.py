@@ -12,9 +12,9 @@ Seconds are from opening the file to the fitted model. Where they are more than 
 the processor over the number of threads, the fit waited: for the disk, or, on a machine
 that is not its own, for others. Printed, and written as out_of_core.csv.
 
-On two cores 998,909 tokens in memory took 134 passes and 52.2 us a token, 9,997,191 tokens
-in a file of 1,185 MiB 147 passes and 63.4 us (1.21 times), with 417 MiB of anonymous memory
-and 1,679 MiB with the pages of the file: all of it takes 14 minutes.
+On two cores 998,909 tokens in memory took 134 passes and 52.2 us a token, 9,997,191
+tokens in a file of 1,185 MiB 147 passes and 63.4 us (1.21 times), with 417 MiB of
+anonymous memory and 1,679 MiB with the pages of the file: all of it takes 14 minutes.
 
     python examples/benchmarks/out_of_core.py [--quick]
 

@@ -43,7 +43,7 @@ cdef class Copies:
         coef (d, K) first: changed in place by `finish`.
     n_labels : int
         K.
-    bands : list of int
+    bands : list of int, not empty
         The first bands[0] rows of joint are common, those up to bands[b] are joined
         every FEWER^b rounds.
     joint : ndarray of int32
@@ -126,7 +126,7 @@ cdef class Copies:
             moved[rows[j]] = True
 
     cdef void forget(self, Py_ssize_t member) noexcept nogil:
-        """Forget what a member has moved: all rows have been joined."""
+        """Forget what a member has moved: all joint rows have been joined."""
         memset(&self.moved[member, 0], 0, self.n_joint)
 
     cdef Py_ssize_t band_due(self, Py_ssize_t n_rounds) noexcept nogil:

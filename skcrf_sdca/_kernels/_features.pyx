@@ -163,7 +163,7 @@ cdef class DistinctFeatures:
 
         Common are the numbers below n_common, then come shared ones below n_joint, then
         own ones, of which several features may have the same number if no sequence has
-        both. Sequences have theirs in this order from now on.
+        both. Sequences have theirs in this order from now on. Not to be called twice.
 
         Parameters
         ----------

@@ -38,7 +38,7 @@ cdef struct Member:
     Damping damping
     Squares common      # remembered
     Squares shared      # since their damping was set
-    bint all_rows       # whether all rows are joined in this round
+    bint all_rows       # whether all joint rows are joined in this round
     bint done
 
 
@@ -51,7 +51,8 @@ cdef class Rounds:
     work : int
         Of a member in a round, see `Visitor.visit_some`.
     join_all : int
-        Rounds after which all rows are joined, and the damping of shared ones is set.
+        Rounds after which all joint rows are joined, and the damping of shared ones is
+        set.
     margin : float
         By what a damping is more than the ratio measured.
     memory : float in [0, 1)
@@ -129,6 +130,8 @@ cdef class Rounds:
                     break
                 self.join(&own, member)
                 if not skcrf_wait(&self.barrier):
+                    # Some rows may not have been joined.
+                    own.done = False
                     break
                 self.settle(&own, member)
         if not sane:
@@ -148,6 +151,7 @@ cdef class Rounds:
         cdef Py_ssize_t p, n = self.copies.n_members
         cdef unsigned char[::1] memory = np.empty(n * sizeof(Member), dtype=np.uint8)
         cdef Member* members = <Member*> &memory[0]
+        self.begin()
         for p in range(n):
             members[p] = self.enter(p, visits[p][0], visits[p][1])
         while not members[0].done:
@@ -184,7 +188,7 @@ cdef class Rounds:
         """Keep the weights, and the dampings, which all members agree on."""
         with nogil:
             self.copies.finish(member)
-        if member == 0:
+        if member == 0 and not self.barrier.given_up:
             self.dampings = own.damping
             self.stale = False
 

@@ -156,9 +156,9 @@ cdef class DualVisitor(Visitor):
         self.copies, self.member, self.begin = copies, member, begin
 
     def weights_changed(self):
-        """Take note that the weights are not what the last visits made: all is well.
+        """Take note that the weights are not what the last visits made of them.
 
-        Alone, it has no other weights than these.
+        There is nothing to do: a visitor without a team has no copy.
         """
 
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:

@@ -17,6 +17,7 @@ References
    2015, arXiv:1502.03508.
 """
 
+import copy
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -189,7 +190,10 @@ class Partition:
 
     def start_dual(self, seed, options):
         """Start the dual solver at the labels; return Sums, with the entropies."""
-        self.solver = OEG(self.problem, np.random.default_rng(seed), **options)
+        # Threads would cut the sequences once more, and change the model.
+        alone = copy.copy(self.problem)
+        alone.n_jobs = None
+        self.solver = OEG(alone, np.random.default_rng(seed), **options)
         self._unvisited = self.solver.rng.permutation(self.problem.n_sequences)
         return self._dual_sums(self.solver.kernel.n_oracle_calls)
 

@@ -7,11 +7,12 @@ from scipy.sparse import csr_array, issparse
 
 
 def equal_shares(offsets, n_shares):
-    """Return bounds of shares with about equally many positions, one sequence at least.
+    """Return bounds of shares of about equal work, with one sequence at least.
 
     Parameters
     ----------
     offsets : ndarray of shape (n + 1,)
+        Work before each sequence, and in all: positions, say.
     n_shares : int
         At most n.
 
@@ -33,7 +34,7 @@ class Kinds:
     Joint features are those that sequences of several members have, own features those
     of a single member. Joint ones have the same row in all copies, the most frequent
     first; the rows after those are of each member's own, in the order of its sequences,
-    so that those of a sequence lie side by side.
+    so that those of a sequence lie side by side. All features of dense rows are joint.
 
     Parameters
     ----------
@@ -52,7 +53,8 @@ class Kinds:
     own : list of ndarrays of int32
         Own features of each member, likewise.
     number : ndarray of shape (n_features,), int32
-        The row of each feature: own features of several members have the same.
+        The row of each feature that a sequence has: own features of several members
+        have the same.
     """
 
     def __init__(self, features, bounds, least):

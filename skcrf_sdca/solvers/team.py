@@ -18,13 +18,14 @@ from skcrf_sdca._memory import check_fits
 from skcrf_sdca.model import ChainModel
 from skcrf_sdca.solvers.shares import Kinds, equal_shares
 
-# Visits in a round, of all members together, after which the common weights are joined:
-# more of them take more epochs, fewer leave the members waiting for each other. All
-# weights are joined after so many rounds.
+# Visits in a round, about and of all members together, after which the common weights
+# are joined: more of them take more epochs, fewer leave the members waiting for each
+# other. All that is joined at all is after so many rounds, and at the end of an epoch.
 VISITS = 16
 JOIN_ALL = 256
 # Common is a feature that so many visits of a round have, on average; those that so
 # many visits of FEWER, FEWER^2, ... rounds have make the bands of shared ones.
+# All features of dense rows must be.
 COMMON = 2.0
 N_BANDS = 4
 # A member with fewer sequences would wait for the others most of the time.
@@ -160,7 +161,8 @@ class Team:
         self.rounds.run_in_turn(self.visitors, self._orders_of_members(order))
 
     def _rows_of_members(self, uniforms):
-        return [(uniforms[b:e], None) for b, e in pairwise(self.bounds)]
+        cuts = self.bounds * len(uniforms) // self.bounds[-1]
+        return [(uniforms[b:e], None) for b, e in pairwise(cuts)]
 
     def _orders_of_members(self, order):
         member = np.searchsorted(self.bounds, order, side="right") - 1
