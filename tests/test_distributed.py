@@ -312,7 +312,8 @@ def test_the_model_does_not_depend_on_threads(method, many_ranges):
     # As many sequences as a team of two would take.
     partitions = cut(*make_chains(n_sequences=300, random_state=0)[:2], 2)
     crf = DistributedCRF(method=method, max_iter=5, random_state=0)
-    with pytest.warns(ConvergenceWarning):
-        one = clone(crf).set_params(n_jobs=1).fit(partitions)
-        two = clone(crf).set_params(n_jobs=2).fit(partitions)
+    one, two = (clone(crf).set_params(n_jobs=n) for n in (1, 2))
+    for model in (one, two):
+        with pytest.warns(ConvergenceWarning):
+            model.fit(partitions)
     assert distance(one, two) == 0.0

@@ -123,7 +123,10 @@ def draw(axes, name, results):
         for axis, values in zip(axes, (rounds, rounds * each / 2**20), strict=True):
             axis.plot(number, values, marker="o", markersize=4, label=label)
             axis.set_xscale("log", base=4)
-            axis.set_yscale("log")
+            axis.set_xticks(list(results), map(str, results))
+    for axis, base in zip(axes, (2, 10), strict=True):
+        axis.set_yscale("log", base=base)
+        axis.yaxis.set_major_formatter("{x:,.0f}")
     axes[0].set_title(tasks.TITLES[name])
     axes[1].set_xlabel("partitions")
 
