@@ -66,10 +66,10 @@ cdef class Copies:
         self.w, self.n_labels, self.n_rest = w, n_labels, n_rest
         self.bands = np.array(bands, dtype=np.intp)
         self.n_rows = self.n_joint + max(map(len, own))
-        # Finite before `start`, too.
-        self.arrays = np.zeros((self.n_members, self.n_rows * n_labels + n_rest))
+        # Finite before `start`, too, and written, so that it does not wait for pages.
+        self.arrays = np.full((self.n_members, self.n_rows * n_labels + n_rest), 0.0)
         self.copies = self.arrays
-        self.joined = np.zeros(self.n_joint * n_labels + n_rest)
+        self.joined = np.full(self.n_joint * n_labels + n_rest, 0.0)
         # One more in each, so that what there is none of has an address.
         self.joint = np.append(joint, 0).astype(np.int32)
         self.own = np.concatenate([*own, [0]]).astype(np.int32)

@@ -21,7 +21,7 @@ from skcrf_sdca.solvers.shares import Kinds, equal_shares
 # Visits in a round, about and of all members together, after which the common weights
 # are joined: more of them take more epochs, fewer leave the members waiting for each
 # other. All that is joined at all is after so many rounds, and at the end of an epoch.
-VISITS = 16
+VISITS = 20
 JOIN_ALL = 256
 # Common is a feature that so many visits of a round have, on average; those that so
 # many visits of FEWER, FEWER^2, ... rounds have make the bands of shared ones.
