@@ -9,7 +9,7 @@ cdef struct Squares:
 
 cdef class Copies:
     cdef readonly Py_ssize_t n_members
-    cdef readonly Py_ssize_t n_rows
+    cdef Py_ssize_t n_rows
     cdef Py_ssize_t n_labels
     cdef Py_ssize_t n_joint
     cdef Py_ssize_t n_rest

@@ -50,22 +50,22 @@ cdef class Copies:
         Features.
     own : list of ndarrays of int32
         Features, for each member.
+    n_rows : int
+        Rows of coef in a copy: those of joint, and of the most that a member owns.
     n_rest : int
         Weights that are not coef.
 
     Attributes
     ----------
-    n_rows : int
-        Rows of coef in a copy.
     arrays : ndarray of shape (n_members, n_rows K + n_rest)
         The copies.
     """
 
-    def __cinit__(self, w, n_labels, bands, joint, own, n_rest):
+    def __cinit__(self, w, n_labels, bands, joint, own, n_rows, n_rest):
         self.n_members, self.n_joint = len(own), len(joint)
         self.w, self.n_labels, self.n_rest = w, n_labels, n_rest
         self.bands = np.array(bands, dtype=np.intp)
-        self.n_rows = self.n_joint + max(map(len, own))
+        self.n_rows = n_rows
         # Finite before `start`, too, and written, so that it does not wait for pages.
         self.arrays = np.full((self.n_members, self.n_rows * n_labels + n_rest), 0.0)
         self.copies = self.arrays

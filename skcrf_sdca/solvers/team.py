@@ -62,6 +62,12 @@ def make_visitors(problem, model, scheme, mix, new_visitor):
         sampler = scheme.make(problem, mix)
         visitor = new_visitor(features, model.weights(), sampler)
         return [visitor], visitor
+    team = _make_team(problem, model, scheme, mix, new_visitor, features, n_members)
+    return team.visitors, team
+
+
+def _make_team(problem, model, scheme, mix, new_visitor, features, n_members):
+    """Return a Team of n_members >= 2; the features are numbered anew."""
     n = problem.n_sequences
     bounds = equal_shares(problem.offsets + VISIT * np.arange(n + 1), n_members)
     least = COMMON / VISITS * n / float(FEWER) ** np.arange(N_BANDS)
@@ -79,13 +85,19 @@ def make_visitors(problem, model, scheme, mix, new_visitor):
     features.renumber(rows, kinds.number, kinds.bands[0], len(kinds.joint))
     n_rest = len(model.w) - model.coef.size
     copies = Copies(
-        model.w, model.n_labels, kinds.bands, kinds.joint, kinds.own, n_rest
+        model.w,
+        model.n_labels,
+        kinds.bands,
+        kinds.joint,
+        kinds.own,
+        kinds.n_rows,
+        n_rest,
     )
     visitors = []
     for member, (begin, end) in enumerate(pairwise(bounds)):
         sampler = scheme.make(problem, mix, slice(begin, end))
         own_model = ChainModel(
-            copies.n_rows,
+            kinds.n_rows,
             model.n_labels,
             boundaries=model.boundaries,
             w=copies.arrays[member],
@@ -101,7 +113,7 @@ def make_visitors(problem, model, scheme, mix, new_visitor):
         margin=MARGIN,
         memory=MEMORY,
     )
-    return visitors, Team(visitors, bounds, rounds)
+    return Team(visitors, bounds, rounds)
 
 
 def team_size(n_jobs, n_sequences):
