@@ -226,6 +226,20 @@ def test_chains_of_one_node_and_long_before_short(boundaries):
     assert loop.converged
 
 
+def test_a_round_with_a_long_visit_is_as_long_for_all():
+    lengths = np.full(400, 4)
+    lengths[300] = 800
+    X = np.ones((lengths.sum(), 1))
+    data = PackedSequences.from_sequences(np.split(X, np.cumsum(lengths)[:-1]))
+    problem = Problem(data, np.zeros(len(X), dtype=np.int32), 2, "auto", n_jobs=2)
+    kernel = new_solver(SDCACRF, problem).kernel
+    of_the_other = np.arange(100)
+    kernel.epoch_in_order(np.r_[of_the_other, 301])
+    assert kernel.rounds.n_rounds > 5
+    kernel.epoch_in_order(np.r_[of_the_other, 301, 300])
+    assert kernel.rounds.n_rounds == 2
+
+
 def test_a_visit_that_fails_stops_all_and_says_which():
     problem = make_problem(np.asarray, 3)
     solver = new_solver(SDCACRF, problem)

@@ -35,6 +35,7 @@ cdef extern from "barrier.h":
 cdef struct Member:
     Plan plan
     Py_ssize_t n_rounds
+    Py_ssize_t work     # of each member in the next round
     Damping damping
     Squares common      # remembered
     Squares shared      # since their damping was set
@@ -49,7 +50,10 @@ cdef class Rounds:
     ----------
     copies : Copies
     work : int
-        Of a member in a round, see `Visitor.visit_some`.
+        Of a member in a round, see `Visitor.work_of`.
+    much : int
+        A visit of more work than this is the first of its round, in which then all do
+        as much: else the others would wait for it.
     join_all : int
         Rounds after which all joint rows are joined, and the damping of shared ones is
         set.
@@ -58,13 +62,20 @@ cdef class Rounds:
     memory : float in [0, 1)
         Of the ratio of what is common: the share of the squares that is kept from one
         round to the next.
+
+    Attributes
+    ----------
+    n_rounds : int
+        Of the last run.
     """
 
     cdef Damping dampings
     cdef Copies copies
     cdef skcrf_barrier barrier
     cdef bint stale             # whether the copies must be made anew from w
+    cdef readonly Py_ssize_t n_rounds
     cdef Py_ssize_t work
+    cdef Py_ssize_t much
     cdef Py_ssize_t join_all
     cdef double margin
     cdef double memory
@@ -72,19 +83,20 @@ cdef class Rounds:
     cdef Squares* common                # (n_members,) of what a part has joined last
     cdef Squares* shared
     cdef Py_ssize_t[::1] n_left         # (n_members,) visits to be made
+    cdef Py_ssize_t[::1] held           # (n_members,) work of a visit held, or 0
 
     def __init__(
-        self, Copies copies, *, Py_ssize_t work, Py_ssize_t join_all, double margin,
-        double memory,
+        self, Copies copies, *, Py_ssize_t work, Py_ssize_t much, Py_ssize_t join_all,
+        double margin, double memory,
     ):
-        self.copies, self.work, self.join_all = copies, work, join_all
-        self.margin, self.memory = margin, memory
+        self.copies, self.work, self.much = copies, work, much
+        self.join_all, self.margin, self.memory = join_all, margin, memory
         self.stale = True
         self.dampings.common = self.dampings.shared = copies.n_members
         self.squares = np.zeros((2 * copies.n_members, 2))
         self.common = <Squares*> &self.squares[0, 0]
         self.shared = self.common + copies.n_members
-        self.n_left = np.zeros(copies.n_members, dtype=np.intp)
+        self.n_left, self.held = np.zeros((2, copies.n_members), dtype=np.intp)
 
     @property
     def damping(self):
@@ -175,6 +187,7 @@ cdef class Rounds:
         own.plan = plan_of(
             uniforms, order, uniforms.shape[0] if order is None else order.shape[0]
         )
+        own.work, own.plan.much = self.work, self.much
         own.n_rounds, own.done = 0, False
         own.damping, own.common = self.dampings, Squares(0.0, 0.0)
         own.shared = Squares(0.0, 0.0)
@@ -189,7 +202,7 @@ cdef class Rounds:
         with nogil:
             self.copies.finish(member)
         if member == 0 and not self.barrier.given_up:
-            self.dampings = own.damping
+            self.dampings, self.n_rounds = own.damping, own.n_rounds
             self.stale = False
 
     cdef bint visit(
@@ -198,14 +211,18 @@ cdef class Rounds:
         """Make the visits of a round; return False if a number is not finite."""
         cdef bint sane
         visitor.sums.damping = own.damping
-        sane = visitor.visit_some(&own.plan, self.work)
+        sane = visitor.visit_some(&own.plan, own.work)
         self.n_left[member] = own.plan.n_visits - own.plan.next
+        self.held[member] = 0
+        if own.plan.held:
+            self.held[member] = visitor.work_of(own.plan.sequence)
         return sane
 
     cdef void join(self, Member* own, Py_ssize_t member) noexcept nogil:
         """Join a part, when all have made their visits."""
         own.n_rounds += 1
         own.done = self.all_done()
+        own.work = self.work_of_round()
         own.all_rows = own.done or own.n_rounds % self.join_all == 0
         self.common[member] = self.copies.join_common(member, own.damping.common)
         if own.all_rows:
@@ -241,6 +258,13 @@ cdef class Rounds:
             if self.n_left[p] > 0:
                 return False
         return True
+
+    cdef Py_ssize_t work_of_round(self) noexcept nogil:
+        """Return the work of the next round: the usual, or that of a visit held."""
+        cdef Py_ssize_t p, work = self.work
+        for p in range(self.copies.n_members):
+            work = max(work, self.held[p])
+        return work
 
     cdef double damping_for(self, const Squares* squares) noexcept nogil:
         """Return the damping that squares as measured ask for."""

@@ -12,7 +12,9 @@ cdef struct Plan:
     const Py_ssize_t* order     # (n_visits,), NULL if the sampler picks
     Py_ssize_t n_visits
     Py_ssize_t next             # visit to be made
-    Py_ssize_t sequence         # visited last
+    Py_ssize_t sequence         # visited last, or held
+    bint held                   # whether the next visit is that of `sequence`
+    Py_ssize_t much             # work of a visit that may be held
 
 
 cdef Plan plan_of(
@@ -33,6 +35,8 @@ cdef class Visitor:
     cdef Py_ssize_t begin               # the first of the sampler's sequences
 
     cdef bint visit_some(self, Plan* plan, Py_ssize_t work) noexcept nogil
+    cdef Py_ssize_t pick(self, const Plan* plan) noexcept nogil
+    cdef Py_ssize_t work_of(self, Py_ssize_t i) noexcept nogil
     cdef bint visit(self, Py_ssize_t i) noexcept nogil
 
 

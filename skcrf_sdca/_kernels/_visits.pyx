@@ -85,24 +85,37 @@ cdef class Visitor:
             raise not_finite(plan.sequence)
 
     cdef bint visit_some(self, Plan* plan, Py_ssize_t work) noexcept nogil:
-        """Go on with a plan for so much work, (T + VISIT) K^2 for a sequence of T.
+        """Go on with a plan for so much work; return False if a number is not finite.
 
-        Returns False if a number is not finite, else True.
+        A visit that is much work, and more than is left of it, is held: it will be the
+        first of the next time.
         """
-        cdef Py_ssize_t i, matrix = self.n_labels * self.n_labels
-        while plan.next < plan.n_visits and work > 0:
-            if plan.order != NULL:
-                i = plan.order[plan.next]
-            else:
-                i = self.begin + self.sampler.pick(
-                    plan.uniforms[2 * plan.next], plan.uniforms[2 * plan.next + 1]
-                )
-            plan.sequence = i
+        cdef Py_ssize_t next_work, left = work
+        while plan.next < plan.n_visits and left > 0:
+            if not plan.held:
+                plan.sequence = self.pick(plan)
+            next_work = self.work_of(plan.sequence)
+            plan.held = left < work and next_work > max(left, plan.much)
+            if plan.held:
+                return True
             plan.next += 1
-            if not self.visit(i):
+            if not self.visit(plan.sequence):
                 return False
-            work -= (self.offsets[i + 1] - self.offsets[i] + VISIT) * matrix
+            left -= next_work
         return True
+
+    cdef Py_ssize_t pick(self, const Plan* plan) noexcept nogil:
+        """Return the sequence of the next visit."""
+        if plan.order != NULL:
+            return plan.order[plan.next]
+        return self.begin + self.sampler.pick(
+            plan.uniforms[2 * plan.next], plan.uniforms[2 * plan.next + 1]
+        )
+
+    cdef Py_ssize_t work_of(self, Py_ssize_t i) noexcept nogil:
+        """Return the work of a visit: (T + VISIT) K^2 for a sequence of length T."""
+        cdef Py_ssize_t length = self.offsets[i + 1] - self.offsets[i]
+        return (length + VISIT) * self.n_labels * self.n_labels
 
 
 cdef Plan plan_of(
@@ -112,6 +125,7 @@ cdef Plan plan_of(
     cdef Plan plan
     plan.uniforms, plan.order = NULL, NULL
     plan.n_visits, plan.next, plan.sequence = n_visits, 0, 0
+    plan.held, plan.much = False, WORK_BETWEEN_SIGNALS
     if n_visits > 0 and order is not None:
         plan.order = &order[0]
     elif n_visits > 0:

@@ -23,6 +23,9 @@ from skcrf_sdca.solvers.shares import Kinds, equal_shares
 # other. All that is joined at all is after so many rounds, and at the end of an epoch.
 VISITS = 20
 JOIN_ALL = 256
+# A visit that is as much work as so many of sequences of mean length makes the others
+# wait, unless they do as much in its round.
+LONG = 10
 # Common is a feature that so many visits of a round have, on average; those that so
 # many visits of FEWER, FEWER^2, ... rounds have make the bands of shared ones.
 # All features of dense rows must be.
@@ -109,6 +112,7 @@ def _make_team(problem, model, scheme, mix, new_visitor, features, n_members):
     rounds = Rounds(
         copies,
         work=max(1, VISITS // n_members) * visit,
+        much=LONG * visit,
         join_all=JOIN_ALL,
         margin=MARGIN,
         memory=MEMORY,
