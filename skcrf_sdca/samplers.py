@@ -96,7 +96,7 @@ class Scheme:
     def make(self, problem, mix, share=slice(None)):
         """Return a sampler that draws by score with probability ``mix``.
 
-        It draws from a share of the sequences, and counts them from the share's first.
+        It draws from a share of the sequences, and counts them in the share's order.
         """
         follows = self.first_value is not None
         first = self.first_value(problem) if follows else 1.0

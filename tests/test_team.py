@@ -163,6 +163,20 @@ def test_threads_do_what_one_thread_does_in_turn(n_jobs, form):
         assert threads.kernel.rounds.damping == turns.kernel.rounds.damping
 
 
+def test_members_draw_from_their_shares_by_gap(form):
+    solver = new_solver(SDCACRF, make_problem(form, 3))
+    for _ in range(3):
+        solver.epoch()
+    for member, visitor in enumerate(solver.visitors):
+        gap = solver.gaps[solver.kernel.owner == member]
+        gap /= gap.sum()
+        probability, uniform = visitor.sampler.probabilities(), 1.0 / len(gap)
+        largest = gap.argmax()
+        mix = (probability[largest] - uniform) / (gap[largest] - uniform)
+        assert 0.5 < mix <= 1.0
+        assert_allclose(probability, mix * gap + (1.0 - mix) * uniform)
+
+
 def test_one_job_is_what_none_is(form):
     none, one = (new_solver(SDCACRF, make_problem(form, n)) for n in (None, 1))
     none.epoch()
@@ -192,7 +206,8 @@ def test_kinds_of_features():
     indptr = np.cumsum([0, *map(len, rows)], dtype=np.int32)
     X = sp.csr_array((np.arange(1.0, 13.0), indices, indptr), shape=(4, 7))
     features = DistinctFeatures(FeatureRows(X), np.arange(5))
-    kinds = Kinds(features, [0, 2, 4], least=[4.0, 2.0])
+    shares = [np.array([0, 1]), np.array([2, 3])]
+    kinds = Kinds(features, shares, least=[4.0, 2.0])
     assert_array_equal(kinds.joint, [0, 2])
     assert kinds.bands == [1, 2]
     assert_array_equal(kinds.own[0], [5])
@@ -207,7 +222,7 @@ def test_kinds_of_features():
 def test_dense_features_are_joint():
     X = np.random.default_rng(0).normal(size=(9, 3))
     features = DistinctFeatures(FeatureRows(X), np.array([0, 2, 5, 9]))
-    kinds = Kinds(features, [0, 1, 3], least=[3.0, 1.0])
+    kinds = Kinds(features, [np.array([0]), np.array([1, 2])], least=[3.0, 1.0])
     assert_array_equal(kinds.joint, [0, 1, 2])
     assert kinds.bands == [3, 3]
     assert [len(own) for own in kinds.own] == [0, 0]
@@ -233,10 +248,11 @@ def test_a_round_with_a_long_visit_is_as_long_for_all():
     data = PackedSequences.from_sequences(np.split(X, np.cumsum(lengths)[:-1]))
     problem = Problem(data, np.zeros(len(X), dtype=np.int32), 2, "auto", n_jobs=2)
     kernel = new_solver(SDCACRF, problem).kernel
-    of_the_other = np.arange(100)
-    kernel.epoch_in_order(np.r_[of_the_other, 301])
+    others = np.flatnonzero(kernel.owner != kernel.owner[300])[:100]
+    mate = np.flatnonzero(kernel.owner == kernel.owner[300])[0]
+    kernel.epoch_in_order(np.r_[others, mate])
     assert kernel.rounds.n_rounds > 5
-    kernel.epoch_in_order(np.r_[of_the_other, 301, 300])
+    kernel.epoch_in_order(np.r_[others, mate, 300])
     assert kernel.rounds.n_rounds == 2
 
 
@@ -286,20 +302,23 @@ def test_a_team_goes_on_after_an_error():
     lengths=st.lists(st.integers(0, 50), min_size=1, max_size=40),
     n_shares=st.integers(1, 40),
 )
-def test_shares_are_not_empty_and_about_equal(lengths, n_shares):
-    n_shares = min(n_shares, len(lengths))
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    bounds = equal_shares(offsets, n_shares)
-    assert bounds[0] == 0
-    assert bounds[-1] == len(lengths)
-    assert (np.diff(bounds) >= 1).all()
-    if max(lengths) == 1 == min(lengths):
-        assert np.diff(bounds).max() - np.diff(bounds).min() <= 1
+def test_shares_are_alike(lengths, n_shares):
+    lengths, n_shares = np.array(lengths), min(n_shares, len(lengths))
+    shares = equal_shares(lengths, n_shares)
+    assert len(shares) == n_shares
+    assert_array_equal(np.sort(np.concatenate(shares)), np.arange(len(lengths)))
+    sizes = [len(share) for share in shares]
+    assert max(sizes) - min(sizes) <= 1
+    work = [lengths[share].sum() for share in shares]
+    assert max(work) - min(work) <= lengths.max()
+    assert all((np.diff(share) > 0).all() for share in shares)
 
 
-def test_equal_sequences_make_equal_shares():
-    bounds = equal_shares(np.arange(101) * 7, 4)
-    assert_array_equal(bounds, [0, 25, 50, 75, 100])
+def test_long_sequences_are_dealt_out():
+    lengths = np.array([1, 90, 80, 70, 60, 2, 3, 4])
+    shares = equal_shares(lengths, 2)
+    assert_array_equal(shares[0], [0, 1, 4, 7])
+    assert_array_equal(shares[1], [2, 3, 5, 6])
 
 
 @pytest.mark.parametrize(

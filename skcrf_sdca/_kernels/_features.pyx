@@ -7,7 +7,7 @@ solvers need: a feature that occurs at several positions must be summed once bef
 the norm of the direction is taken.
 """
 
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from ._vecmath cimport axpy, gather, gather_each, move_rows, scatter, scatter_each
 
@@ -201,26 +201,37 @@ cdef class DistinctFeatures:
             ):
                 self.local[j] = place[self.local[j]]
 
-    def of_sequences(self, Py_ssize_t begin, Py_ssize_t end):
-        """Return the features of the sequences begin <= i < end, an array of int32.
+    def of_sequences(self, const Py_ssize_t[::1] sequences):
+        """Return the features of some sequences, an array of int32.
 
         Those of one sequence follow those of another; those of dense rows come once.
         """
+        cdef Py_ssize_t i, s, n_found = 0
         if not self.rows.is_sparse:
             return np.asarray(self.distinct)
-        return np.asarray(self.distinct)[self.bounds[begin] : self.bounds[end]]
+        for s in range(sequences.shape[0]):
+            n_found += self.count(sequences[s])
+        found = np.empty(n_found, dtype=np.int32)
+        cdef int[::1] out = found
+        n_found = 0
+        for s in range(sequences.shape[0]):
+            i = sequences[s]
+            if self.count(i) > 0:
+                memcpy(&out[n_found], self.features(i), self.count(i) * sizeof(int))
+            n_found += self.count(i)
+        return found
 
-    def n_sequences_with(self, Py_ssize_t begin, Py_ssize_t end):
-        """Return how many of the sequences begin <= i < end have each feature.
+    def n_sequences_with(self, sequences):
+        """Return how many of some sequences have each feature.
 
         Returns
         -------
         numbers : ndarray of shape (n_features,), int
         """
         if not self.rows.is_sparse:
-            return np.full(self.rows.n_features, end - begin)
+            return np.full(self.rows.n_features, len(sequences))
         return np.bincount(
-            self.of_sequences(begin, end), minlength=self.rows.n_features
+            self.of_sequences(sequences), minlength=self.rows.n_features
         )
 
     cdef Py_ssize_t count(self, Py_ssize_t i) noexcept nogil:

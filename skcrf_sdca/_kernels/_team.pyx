@@ -54,6 +54,8 @@ cdef class Rounds:
     much : int
         A visit of more work than this is the first of its round, in which then all do
         as much: else the others would wait for it.
+    most : int
+        But no more than this.
     join_all : int
         Rounds after which all joint rows are joined, and the damping of shared ones is
         set.
@@ -76,6 +78,7 @@ cdef class Rounds:
     cdef readonly Py_ssize_t n_rounds
     cdef Py_ssize_t work
     cdef Py_ssize_t much
+    cdef Py_ssize_t most
     cdef Py_ssize_t join_all
     cdef double margin
     cdef double memory
@@ -86,10 +89,11 @@ cdef class Rounds:
     cdef Py_ssize_t[::1] held           # (n_members,) work of a visit held, or 0
 
     def __init__(
-        self, Copies copies, *, Py_ssize_t work, Py_ssize_t much, Py_ssize_t join_all,
-        double margin, double memory,
+        self, Copies copies, *, Py_ssize_t work, Py_ssize_t much, Py_ssize_t most,
+        Py_ssize_t join_all, double margin, double memory,
     ):
-        self.copies, self.work, self.much = copies, work, much
+        self.copies = copies
+        self.work, self.much, self.most = work, much, most
         self.join_all, self.margin, self.memory = join_all, margin, memory
         self.stale = True
         self.dampings.common = self.dampings.shared = copies.n_members
@@ -264,7 +268,7 @@ cdef class Rounds:
         cdef Py_ssize_t p, work = self.work
         for p in range(self.copies.n_members):
             work = max(work, self.held[p])
-        return work
+        return min(work, self.most)
 
     cdef double damping_for(self, const Squares* squares) noexcept nogil:
         """Return the damping that squares as measured ask for."""

@@ -32,7 +32,7 @@ cdef class Visitor:
     cdef const double[::1] scale
     cdef Py_ssize_t n_labels
     cdef Py_ssize_t longest
-    cdef Py_ssize_t begin               # the first of the sampler's sequences
+    cdef const Py_ssize_t[::1] sequences    # those of the sampler, None for all
 
     cdef bint visit_some(self, Plan* plan, Py_ssize_t work) noexcept nogil
     cdef Py_ssize_t pick(self, const Plan* plan) noexcept nogil
@@ -42,6 +42,7 @@ cdef class Visitor:
 
 cdef class DualVisitor(Visitor):
     cdef double[::1] gaps
+    cdef const Py_ssize_t[::1] places   # of each sequence among those of its share
     cdef Copies copies
     cdef Py_ssize_t member
 

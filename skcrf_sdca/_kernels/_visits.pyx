@@ -52,7 +52,7 @@ cdef class Visitor:
         self.weights = weights
         self.sums = FeatureSums(features, weights)
         self.offsets, self.scale = offsets, scale
-        self.sampler = sampler
+        self.sampler, self.sequences = sampler, None
         self.n_labels = weights.n_labels
         self.longest = int(np.diff(offsets).max(initial=1))
 
@@ -106,11 +106,13 @@ cdef class Visitor:
 
     cdef Py_ssize_t pick(self, const Plan* plan) noexcept nogil:
         """Return the sequence of the next visit."""
+        cdef Py_ssize_t place
         if plan.order != NULL:
             return plan.order[plan.next]
-        return self.begin + self.sampler.pick(
+        place = self.sampler.pick(
             plan.uniforms[2 * plan.next], plan.uniforms[2 * plan.next + 1]
         )
+        return place if self.sequences is None else self.sequences[place]
 
     cdef Py_ssize_t work_of(self, Py_ssize_t i) noexcept nogil:
         """Return the work of a visit: (T + VISIT) K^2 for a sequence of length T."""
@@ -154,10 +156,10 @@ cdef class DualVisitor(Visitor):
 
     def __init__(self, features, weights, offsets, scale, gaps, sampler):
         super().__init__(features, weights, offsets, scale, sampler)
-        self.gaps = gaps
+        self.gaps, self.places = gaps, None
 
-    def share(self, Copies copies, Py_ssize_t member, Py_ssize_t begin):
-        """Visit the sequences from begin on, as many as the sampler's, with a copy.
+    def share(self, Copies copies, Py_ssize_t member, sequences, places):
+        """Visit some of the sequences, with a copy of the weights.
 
         Parameters
         ----------
@@ -165,9 +167,13 @@ cdef class DualVisitor(Visitor):
             It is told which rows are moved.
         member : int
             Whose of the copies the weights of this visitor are.
-        begin : int
+        sequences : ndarray of intp
+            Those that the sampler draws from, in its order.
+        places : ndarray of shape (n,), intp
+            Where each of them is among them; what it says of others is not used.
         """
-        self.copies, self.member, self.begin = copies, member, begin
+        self.copies, self.member = copies, member
+        self.sequences, self.places = sequences, places
 
     def weights_changed(self):
         """Take note that the weights are not what the last visits made of them.
@@ -178,7 +184,7 @@ cdef class DualVisitor(Visitor):
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:
         """Take note of a new gap of sequence i."""
         self.gaps[i] = gap
-        self.sampler.record(i - self.begin, gap)
+        self.sampler.record(i if self.places is None else self.places[i], gap)
 
     cdef void move_weights(self, Py_ssize_t i, double step) noexcept nogil:
         """Add step times the features of the change of sequence i to the weights."""

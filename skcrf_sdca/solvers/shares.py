@@ -1,31 +1,32 @@
 """Shares: who of a team has which sequences, and where it keeps which weights."""
 
-from itertools import pairwise
-
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
 
-def equal_shares(offsets, n_shares):
-    """Return bounds of shares of about equal work, with one sequence at least.
+def equal_shares(work, n_shares):
+    """Return the sequences of shares that are alike in number, work, and long ones.
+
+    The sequences are dealt by falling work, to and fro: so each share has its part of
+    the few that are much longer than others, and that draws by gap visit most.
 
     Parameters
     ----------
-    offsets : ndarray of shape (n + 1,)
-        Work before each sequence, and in all: positions, say.
+    work : ndarray of shape (n,)
+        Of a visit to each sequence.
     n_shares : int
         At most n.
 
     Returns
     -------
-    bounds : ndarray of shape (n_shares + 1,)
+    shares : list of ndarrays of intp
+        The sequences of each, rising.
     """
-    n, share = len(offsets) - 1, np.arange(n_shares + 1)
-    bounds = np.searchsorted(offsets, offsets[-1] * share // n_shares)
-    bounds = np.maximum.accumulate(bounds - share) + share
-    bounds = np.minimum(bounds, n - n_shares + share)
-    bounds[[0, -1]] = 0, n
-    return bounds
+    falling = np.argsort(-work, kind="stable")
+    rounds, place = np.divmod(np.arange(len(work)), n_shares)
+    owner = np.empty(len(work), dtype=np.intp)
+    owner[falling] = np.where(rounds % 2 == 0, place, n_shares - 1 - place)
+    return [np.flatnonzero(owner == share) for share in range(n_shares)]
 
 
 class Kinds:
@@ -39,8 +40,8 @@ class Kinds:
     Parameters
     ----------
     features : DistinctFeatures
-    bounds : ndarray of shape (n_members + 1,)
-        Member p has the sequences bounds[p] <= i < bounds[p + 1].
+    shares : list of ndarrays of intp
+        The sequences of each member.
     least : ndarray of shape (n_bands,)
         Sequences that the joint features of a band have at least, falling.
 
@@ -57,11 +58,11 @@ class Kinds:
         have the same.
     """
 
-    def __init__(self, features, bounds, least):
+    def __init__(self, features, shares, least):
         n_features = features.rows.n_features
         n_with, n_members = np.zeros((2, n_features), dtype=np.int64)
-        for begin, end in pairwise(bounds):
-            n_of_member = features.n_sequences_with(begin, end)
+        for share in shares:
+            n_of_member = features.n_sequences_with(share)
             n_with += n_of_member
             n_members += n_of_member > 0
         joint = np.flatnonzero(n_members > 1)
@@ -71,8 +72,8 @@ class Kinds:
         self.number = np.zeros(n_features, dtype=np.int32)
         self.number[joint] = np.arange(len(joint))
         self.own = []
-        for begin, end in pairwise(bounds):
-            found = features.of_sequences(begin, end)
+        for share in shares:
+            found = features.of_sequences(share)
             own, first = np.unique(found[n_members[found] == 1], return_index=True)
             self.own.append(own[np.argsort(first)])
             self.number[self.own[-1]] = len(joint) + np.arange(len(own))

@@ -5,7 +5,6 @@ rounds in which they work, and what keeps the dual from falling, are those of _t
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -24,8 +23,10 @@ from skcrf_sdca.solvers.shares import Kinds, equal_shares
 VISITS = 20
 JOIN_ALL = 256
 # A visit that is as much work as so many of sequences of mean length makes the others
-# wait, unless they do as much in its round.
+# wait, unless they do as much in its round. No round is more than LONGEST times as much
+# work as most are, since all do it without seeing each other.
 LONG = 10
+LONGEST = 8
 # Common is a feature that so many visits of a round have, on average; those that so
 # many visits of FEWER, FEWER^2, ... rounds have make the bands of shared ones.
 # All features of dense rows must be.
@@ -72,9 +73,12 @@ def make_visitors(problem, model, scheme, mix, new_visitor):
 def _make_team(problem, model, scheme, mix, new_visitor, features, n_members):
     """Return a Team of n_members >= 2; the features are numbered anew."""
     n = problem.n_sequences
-    bounds = equal_shares(problem.offsets + VISIT * np.arange(n + 1), n_members)
+    shares = equal_shares(np.diff(problem.offsets), n_members)
+    owner, places = np.empty((2, n), dtype=np.intp)
+    for member, share in enumerate(shares):
+        owner[share], places[share] = member, np.arange(len(share))
     least = COMMON / VISITS * n / float(FEWER) ** np.arange(N_BANDS)
-    kinds = Kinds(features, bounds, least)
+    kinds = Kinds(features, shares, least)
     n_entries = problem.data.X.nnz if problem.data.is_sparse else 0
     # The copies and what is joined, what is known of each shared row, and new indices.
     check_fits(
@@ -97,8 +101,8 @@ def _make_team(problem, model, scheme, mix, new_visitor, features, n_members):
         n_rest,
     )
     visitors = []
-    for member, (begin, end) in enumerate(pairwise(bounds)):
-        sampler = scheme.make(problem, mix, slice(begin, end))
+    for member, share in enumerate(shares):
+        sampler = scheme.make(problem, mix, share)
         own_model = ChainModel(
             kinds.n_rows,
             model.n_labels,
@@ -106,18 +110,20 @@ def _make_team(problem, model, scheme, mix, new_visitor, features, n_members):
             w=copies.arrays[member],
         )
         visitors.append(new_visitor(features, own_model.weights(), sampler))
-        visitors[-1].share(copies, member, begin)
+        visitors[-1].share(copies, member, share, places)
     mean_length = problem.offsets[-1] / n
     visit = int((mean_length + VISIT) * problem.n_labels**2)
+    work = max(1, VISITS // n_members) * visit
     rounds = Rounds(
         copies,
-        work=max(1, VISITS // n_members) * visit,
+        work=work,
         much=LONG * visit,
+        most=LONGEST * work,
         join_all=JOIN_ALL,
         margin=MARGIN,
         memory=MEMORY,
     )
-    return Team(visitors, bounds, rounds)
+    return Team(visitors, owner, rounds)
 
 
 def team_size(n_jobs, n_sequences):
@@ -136,14 +142,14 @@ class Team:
     Parameters
     ----------
     visitors : list of DualVisitor
-        Member p visits the sequences bounds[p] <= i < bounds[p + 1].
-    bounds : ndarray of shape (n_members + 1,)
+    owner : ndarray of shape (n,), intp
+        Which of them visits each sequence.
     rounds : Rounds
     """
 
-    def __init__(self, visitors, bounds, rounds):
+    def __init__(self, visitors, owner, rounds):
         self.visitors = visitors
-        self.bounds = bounds
+        self.owner = owner
         self.rounds = rounds
 
     @property
@@ -177,12 +183,11 @@ class Team:
         self.rounds.run_in_turn(self.visitors, self._orders_of_members(order))
 
     def _rows_of_members(self, uniforms):
-        cuts = self.bounds * len(uniforms) // self.bounds[-1]
-        return [(uniforms[b:e], None) for b, e in pairwise(cuts)]
+        return [(part, None) for part in np.array_split(uniforms, len(self.visitors))]
 
     def _orders_of_members(self, order):
-        member = np.searchsorted(self.bounds, order, side="right") - 1
-        return [(None, order[member == p]) for p in range(len(self.visitors))]
+        owner = self.owner[order]
+        return [(None, order[owner == p]) for p in range(len(self.visitors))]
 
     def _run(self, visits):
         """Let each member make its visits, uniform numbers or an order."""
