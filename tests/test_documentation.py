@@ -1,5 +1,6 @@
 """The documentation: docstrings, the API pages, the examples of pages, the build."""
 
+import csv
 import doctest
 import importlib
 import inspect
@@ -100,6 +101,16 @@ def test_the_examples_of_the_page_run(page):
     # The code of the model format has a test of its own, with a model to read.
     failed, _ = doctest.testfile(str(page), module_relative=False)
     assert not failed
+
+
+@pytest.mark.parametrize(
+    "table", sorted((DOCS / "results").glob("*.csv")), ids=lambda path: path.name
+)
+def test_no_cell_of_a_table_is_the_sign_of_a_list(table):
+    with table.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert len(rows) > 1
+    assert not {cell for row in rows for cell in row} & {"-", "*", "+"}
 
 
 def test_the_pages_have_examples():

@@ -5,7 +5,8 @@ much. The certificates of SAG and L-BFGS bound the distance from the optimum les
 tightly than those of the others; calls and seconds until P - P* itself is as small
 stand beside. Calls and updates are divided by the number of sequences; seconds are of
 one core, the certificates not counted; memory is the peak of the whole fit beyond the
-data. "-" is not reached. Printed, and written as one CSV file for each task.
+data. Where that is not reached there is no number. Printed, and written as one CSV file
+for each task.
 
     python examples/benchmarks/convergence_table.py [--task ocr] [--quick]
 
@@ -44,8 +45,10 @@ def costs(run, optimum, level):
 def texts(numbers):
     """Return the numbers of a row as text."""
     formats = [form for _, _, form in COLUMNS.values()]
-    pairs = zip(numbers.values(), formats, strict=True)
-    return ["-" if value is None else form.format(value) for value, form in pairs]
+    return [
+        tables.NONE if value is None else form.format(value)
+        for value, form in zip(numbers.values(), formats, strict=True)
+    ]
 
 
 def fewest(costs_of):

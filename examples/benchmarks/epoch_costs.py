@@ -80,7 +80,7 @@ def main():
                 epoch, one_pass, calls = measure(solver, arguments.rounds)
                 ratio, promise = epoch / one_pass, PROMISES.get(label)
                 numbers = [f"{x:.3f}" for x in (epoch, one_pass, ratio)]
-                promised = f"{promise:.1f}" if promise else "-"
+                promised = f"{promise:.1f}" if promise else tables.NONE
                 rows.append([name, label, *numbers, promised, f"{calls:.2f}"])
     tables.show(rows)
 

@@ -1,8 +1,8 @@
 """OEG with gap sampling, which the papers left open, beside uniform OEG and SDCA-GAP.
 
 Epochs and seconds of each until the duality gap is at most 1e-3, 1e-6 and 1e-9, so that
-a solver that stalls would show; "-" is not reached. Seconds are of one core, the
-certificates not counted. Printed, and written as a CSV file.
+a solver that stalls would show: what is not reached has no number. Seconds are of one
+core, the certificates not counted. Printed, and written as a CSV file.
 
     python examples/benchmarks/oeg_sampling.py [--task ocr] [--quick]
 
@@ -25,7 +25,7 @@ def cells(run):
     epochs = [run.first(run.history["gap"], level) for level in LEVELS]
     columns = {"epoch": "{:.0f}", "seconds": "{:.1f}"}
     return [
-        "-" if epoch is None else form.format(run.history[column][epoch])
+        tables.NONE if epoch is None else form.format(run.history[column][epoch])
         for column, form in columns.items()
         for epoch in epochs
     ]

@@ -103,9 +103,9 @@ def table(name, results):
         for method in METHODS:
             for epochs, rounds in found.get(method, [(np.inf, np.inf)] * len(LEVELS)):
                 done = np.isfinite(rounds)
-                row.append(f"{epochs:.0f} ({rounds:.0f})" if done else "-")
+                row.append(f"{epochs:.0f} ({rounds:.0f})" if done else tables.NONE)
         rounds = found["lbfgs"][-1][1]
-        total = tables.size(rounds * each) if np.isfinite(rounds) else "-"
+        total = tables.size(rounds * each if np.isfinite(rounds) else None)
         rows.append([*row, f"{each / 2**20:.1f}", total])
     return rows
 

@@ -80,7 +80,7 @@ def table(name, sizes, seconds):
     for i, size in enumerate(sizes):
         row = [f"{size:,d}"]
         for label in seconds:
-            exponent = f"{exponents[label][i - 1]:.2f}" if i else "-"
+            exponent = f"{exponents[label][i - 1]:.2f}" if i else tables.NONE
             row += [f"{seconds[label][i]:.4f}", exponent]
         rows.append(row)
     return rows

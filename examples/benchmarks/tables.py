@@ -6,6 +6,9 @@ them; it runs nothing itself.
 
 import csv
 
+# What is printed where there is no number: not reached, not measured.
+NONE = "-"
+
 
 def show(rows):
     """Print a table in columns that are wide enough, the first to the left."""
@@ -16,7 +19,8 @@ def show(rows):
 
 
 def write(rows, output):
-    """Write a table as a CSV file."""
+    """Write a table as a CSV file, in which a cell without a number is empty."""
+    rows = [["" if text == NONE else text for text in row] for row in rows]
     output.parent.mkdir(parents=True, exist_ok=True)
     with output.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)
@@ -24,5 +28,5 @@ def write(rows, output):
 
 
 def size(n_bytes):
-    """Return a number of bytes as text in MiB, "-" for None."""
-    return "-" if n_bytes is None else f"{n_bytes / 2**20:,.0f}"
+    """Return a number of bytes as text in MiB, or NONE."""
+    return NONE if n_bytes is None else f"{n_bytes / 2**20:,.0f}"

@@ -99,10 +99,10 @@ def rows_of(name, label, problem, alpha, threads, repeats):
         row = [name, label, str(n)]
         reached = np.isfinite(epochs[n])
         row.append(f"{epochs[n]:.1f}" if reached else f"> {MAX_EPOCHS}")
-        row.append(f"{n * epochs[1] / epochs[n]:.1f}" if reached else "-")
-        row.append(f"{taken[n]:.2f}" if n in taken else "-")
-        row.append(f"{taken[1] / taken[n]:.2f}" if n in taken else "-")
-        row.append(f"{n * taken[1] / apart[n]:.2f}" if n in taken else "-")
+        row.append(f"{n * epochs[1] / epochs[n]:.1f}" if reached else tables.NONE)
+        row.append(f"{taken[n]:.2f}" if n in taken else tables.NONE)
+        row.append(f"{taken[1] / taken[n]:.2f}" if n in taken else tables.NONE)
+        row.append(f"{n * taken[1] / apart[n]:.2f}" if n in taken else tables.NONE)
         rows.append(row)
     return rows, epochs
 
@@ -132,6 +132,7 @@ def main():
         axis.set_xscale("log", base=2)
         axis.set_xticks(threads, map(str, threads))
         axis.set_yscale("log", base=2)
+        axis.yaxis.set_major_formatter("{x:.0f}")
         axis.set_xlabel("threads")
     axes[0, 0].set_ylabel("epochs to a gap of 1e-4 P(0)")
     figures.save(figure, campaign.output)

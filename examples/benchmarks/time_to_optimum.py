@@ -159,7 +159,7 @@ def row_of(task, key, records):
 
 
 def _text(number):
-    return "-" if np.isnan(number) else f"{number:.2f}"
+    return tables.NONE if np.isnan(number) else f"{number:.2f}"
 
 
 def main():
