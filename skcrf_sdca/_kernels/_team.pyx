@@ -109,6 +109,8 @@ cdef class Rounds:
 
     def begin(self):
         """Make ready for as many calls of `run` as there are members."""
+        # Where members gave up, some may have left nothing of theirs.
+        self.stale |= self.barrier.given_up
         self.barrier.n_threads = self.copies.n_members
         self.barrier.n_arrived = self.barrier.given_up = 0
 
@@ -118,7 +120,6 @@ cdef class Rounds:
 
     def give_up(self):
         """Tell the members to stop."""
-        self.stale = True
         skcrf_give_up(&self.barrier)
 
     def run(
@@ -205,7 +206,7 @@ cdef class Rounds:
         """Keep the weights, and the dampings, which all members agree on."""
         with nogil:
             self.copies.finish(member)
-        if member == 0 and not self.barrier.given_up:
+        if member == 0:
             self.dampings, self.n_rounds = own.damping, own.n_rounds
             self.stale = False
 

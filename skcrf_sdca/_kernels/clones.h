@@ -14,8 +14,10 @@
 #define LOOPS(name) name##_clones
 #endif
 
+/* The thread sanitizer is not ready yet when a module is loaded. */
 #if !defined(PLAIN_LOOPS) && defined(__GNUC__) && !defined(__clang__) && \
-    __GNUC__ >= 12 && defined(__x86_64__) && defined(__gnu_linux__)
+    __GNUC__ >= 12 && defined(__x86_64__) && defined(__gnu_linux__) && \
+    !defined(__SANITIZE_THREAD__)
 #define CLONES \
     __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
