@@ -289,6 +289,15 @@ def test_a_member_that_fails_before_its_first_visit_stops_all(member):
         solver.kernel._run(visits)
 
 
+def test_a_team_goes_on_after_it_gave_up():
+    problem = make_problem(np.asarray, 2)
+    solver = new_solver(SDCACRF, problem)
+    solver.kernel.rounds.give_up()
+    solver.epoch()
+    w = problem.dual_to_primal(solver.marginals.node, solver.settle())
+    assert_allclose(solver.model.w, w, rtol=0, atol=2e-5)
+
+
 def test_a_team_goes_on_from_the_weights_after_an_error():
     problem = make_problem(np.asarray, 2)
     solver = new_solver(SDCACRF, problem)

@@ -73,7 +73,7 @@ def make_visitors(problem, model, scheme, mix, new_visitor):
 def _make_team(problem, model, scheme, mix, new_visitor, features, n_members):
     """Return a Team of n_members >= 2; the features are numbered anew."""
     n = problem.n_sequences
-    shares = equal_shares(np.diff(problem.offsets), n_members)
+    shares = equal_shares(problem.data.lengths, n_members)
     owner, places = np.empty((2, n), dtype=np.intp)
     for member, share in enumerate(shares):
         owner[share], places[share] = member, np.arange(len(share))
@@ -111,10 +111,15 @@ def _make_team(problem, model, scheme, mix, new_visitor, features, n_members):
         )
         visitors.append(new_visitor(features, own_model.weights(), sampler))
         visitors[-1].share(copies, member, share, places)
-    mean_length = problem.offsets[-1] / n
+    return Team(visitors, owner, _make_rounds(problem, copies))
+
+
+def _make_rounds(problem, copies):
+    """Return the Rounds of a team whose members have these copies."""
+    mean_length = problem.offsets[-1] / problem.n_sequences
     visit = int((mean_length + VISIT) * problem.n_labels**2)
-    work = max(1, VISITS // n_members) * visit
-    rounds = Rounds(
+    work = max(1, VISITS // len(copies.arrays)) * visit
+    return Rounds(
         copies,
         work=work,
         much=LONG * visit,
@@ -123,7 +128,6 @@ def _make_team(problem, model, scheme, mix, new_visitor, features, n_members):
         margin=MARGIN,
         memory=MEMORY,
     )
-    return Team(visitors, owner, rounds)
 
 
 def team_size(n_jobs, n_sequences):
