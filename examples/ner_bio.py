@@ -25,9 +25,9 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 
 from skcrf_sdca import SDCACRF
+from skcrf_sdca.data.tagging_schemes import is_valid_pair
 from skcrf_sdca.datasets import fetch_conll2002
 from skcrf_sdca.metrics import span_precision_recall_fscore
-from skcrf_sdca.spans import is_valid_pair
 from skcrf_sdca.text import (
     DEFAULT_TEMPLATES,
     Joint,

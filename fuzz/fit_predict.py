@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, csr_array
 from harness import run
 from inputs import ODD, Inputs, random_bytes
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences, metrics
-from skcrf_sdca.kinds import input_kind
+from skcrf_sdca.data.input_formats import input_kind
 
 ESTIMATORS = (SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF)
 ALPHAS = ("auto", 1e-3, 1.0, 1e-12, 1e6, 0.0, -1.0, np.nan, np.inf, "1", None)

@@ -1,25 +1,35 @@
 """Linear-chain conditional random fields for scikit-learn, trained to a certificate.
 
-Reading order: packed_file.py, data.py, features.py, text/, pipeline.py and union.py
-(what goes in), model.py and oracle.py (scores and inference), problem.py (the
-formulas), samplers.py and solvers/ (the optimisers around one loop), callbacks.py,
-_fitted.py, _prediction.py, _base.py, estimators.py, path.py and model_selection.py
-(what scikit-learn sees), and persistence/ (how models are kept); distributed/ (one
-model on many machines). The compiled parts are in _kernels/. A module imports only from
-those before it.
+The folders in reading order; a module imports only from folders above its own:
+
+    _kernels/       what is compiled
+    _utils/         memory, threads, files, types, messages
+    data/           packed sequences, and the forms in which X and y come
+    features/       transformers that make features of dicts, strings and columns
+    text/           columns of text, tokens and templates
+    metrics/        scores of tokens, spans, sequences and probabilities
+    structures/     the chain: parameters, inference, decoding, constraints
+    objective/      the training problem and its certificates
+    solvers/        the optimisers around one loop
+    plotting/       pictures of fits and weights
+    estimators/     what scikit-learn sees
+    compat/         the interface of sklearn-crfsuite
+    distributed/    one model on many machines
+    persistence/    how models are kept
+    datasets/       public corpora, and sequences that are made
 """
 
 from typing import TYPE_CHECKING
 
 from skcrf_sdca._version import __version__
-from skcrf_sdca.callbacks import DualityGapMonitor
-from skcrf_sdca.data import PackedSequences
-from skcrf_sdca.estimators import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
-from skcrf_sdca.features import SequenceVectorizer
-from skcrf_sdca.model_selection import cross_val_predict_proba
-from skcrf_sdca.path import alpha_path
-from skcrf_sdca.pipeline import PerToken
-from skcrf_sdca.union import SequenceUnion
+from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.estimators.alpha_path import alpha_path
+from skcrf_sdca.estimators.callbacks import DualityGapMonitor
+from skcrf_sdca.estimators.crfs import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca.estimators.model_selection import cross_val_predict_proba
+from skcrf_sdca.features.per_token import PerToken
+from skcrf_sdca.features.union import SequenceUnion
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
 __all__ = [
     "DualityGapMonitor",

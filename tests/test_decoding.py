@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
 import reference
-from skcrf_sdca import decoding, oracle
+from skcrf_sdca.structures.chain import decoding, oracle
 
 chains = reference.chains(max_length=4, max_abs=1e4)
 

@@ -28,9 +28,9 @@ from skcrf_sdca import (
     SDCACRF,
     PackedSequences,
     SequenceVectorizer,
-    oracle,
 )
 from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.structures.chain import oracle
 
 ESTIMATORS = [
     SDCACRF(random_state=0),

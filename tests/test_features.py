@@ -21,8 +21,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import InvalidParameterError
 
-from skcrf_sdca.data import PackedSequences
-from skcrf_sdca.features import SequenceVectorizer
+from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from strategies import any_dicts, any_strings, dict_items, string_items
 from twins import VectorizerTwin
 
@@ -558,7 +558,7 @@ def test_order_of_keys_only_permutes_features(sequence, random):
 
 def test_hash_seed_does_not_matter():
     code = (
-        "from skcrf_sdca.features import SequenceVectorizer as V\n"
+        "from skcrf_sdca.features.vectorizer import SequenceVectorizer as V\n"
         "words = {'w%d' % i for i in range(50)}\n"
         "print(V().fit([[words]]).get_feature_names_out().tolist())\n"
         "print(V().fit([[{'k': words}]]).get_feature_names_out().tolist())\n"

@@ -14,10 +14,10 @@ from scipy.sparse import coo_array, csr_array
 from sklearn.base import clone
 
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, SequenceVectorizer
-from skcrf_sdca._fitted import WEIGHTS, check_fitted
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.marginals import Marginals
-from skcrf_sdca.problem import Problem
+from skcrf_sdca.estimators.fitted import WEIGHTS, check_fitted
+from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.structures.chain.marginals import Marginals
 
 pytestmark = pytest.mark.survives
 

@@ -18,15 +18,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
 
 import reference
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, _memory, oracle
+from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca._kernels import _chains
 from skcrf_sdca._kernels._samplers import MaxTree, SumTree
-from skcrf_sdca.data import PackedSequences
+from skcrf_sdca._utils import memory as _memory
+from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.marginals import Marginals
-from skcrf_sdca.problem import Problem
+from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sdca import SDCA
+from skcrf_sdca.structures.chain import oracle
+from skcrf_sdca.structures.chain.marginals import Marginals
 
 pytestmark = pytest.mark.survives
 

@@ -13,10 +13,10 @@ from sklearn.exceptions import NotFittedError
 
 import reference
 from skcrf_sdca import SDCACRF, PackedSequences, SequenceVectorizer
-from skcrf_sdca._inspection import _extremes
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.explanation import Explanation, Terms
-from skcrf_sdca.tables import Coded, Table
+from skcrf_sdca.estimators.explanation import Explanation, Terms
+from skcrf_sdca.estimators.inspection import _extremes
+from skcrf_sdca.estimators.tables import Coded, Table
 
 ARRAYS, CODES = make_chains(25, n_labels=3, n_features=4, length=(1, 6), random_state=0)
 LABELS = [[("A", "B", "O")[k] for k in codes] for codes in CODES]

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.special import entr
 
-from skcrf_sdca import oracle
-from skcrf_sdca.marginals import Marginals
+from skcrf_sdca.structures.chain import oracle
+from skcrf_sdca.structures.chain.marginals import Marginals
 from twins import markov_chain
 
 

@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose
 
 import reference
 import twins
-from skcrf_sdca import decoding, oracle
 from skcrf_sdca._kernels import _chains
-from skcrf_sdca._parallel import each_range, ranges
+from skcrf_sdca._utils.parallel import each_range, ranges
+from skcrf_sdca.structures.chain import decoding, oracle
 
 chains = reference.chains(max_abs=1e4)
 

@@ -18,9 +18,9 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences
-from skcrf_sdca import packed_file as pf
+from skcrf_sdca.data import packed_file as pf
+from skcrf_sdca.data.packed_file import PackedFormatError
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.packed_file import PackedFormatError
 
 SOLVERS = [SDCACRF, OEGCRF, SAGNUSCRF, LBFGSCRF]
 
@@ -355,7 +355,7 @@ def test_the_page_on_performance():
     ],
 )
 def test_flat_labels_are_those_of_lists(tmp_path, names, monkeypatch):
-    monkeypatch.setattr("skcrf_sdca.labels.BLOCK", 7)
+    monkeypatch.setattr("skcrf_sdca.data.label_encoding.BLOCK", 7)
     X, y = packed(0.3, 30)
     flat = names[np.concatenate(y)]
     np.save(tmp_path / "y.npy", flat)

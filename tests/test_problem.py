@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
 import reference
-from skcrf_sdca import oracle
-from skcrf_sdca.data import PackedSequences
-from skcrf_sdca.problem import Problem
+from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.structures.chain import oracle
 
 N_LABELS, N_FEATURES = 3, 2
 

@@ -10,10 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 import packed
 import tasks
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
-from skcrf_sdca.constraints import allowed_transitions
+from skcrf_sdca.data.label_encoding import encode_labels
 from skcrf_sdca.datasets import fetch_ocr_letters
-from skcrf_sdca.labels import encode_labels
 from skcrf_sdca.metrics import span_f1_score
+from skcrf_sdca.structures.chain.constraints import allowed_transitions
 
 pytestmark = pytest.mark.usefixtures("data_folder")
 load = functools.lru_cache(maxsize=1)(packed.load)

@@ -9,9 +9,9 @@ from scipy.stats import chisquare
 
 from reference import features
 from skcrf_sdca._kernels._samplers import MaxTree, Sampler, SumTree
-from skcrf_sdca.data import PackedSequences
-from skcrf_sdca.problem import Problem
-from skcrf_sdca.samplers import (
+from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.solvers.samplers import (
     FIRST_GAP,
     SCHEMES,
     first_gap,

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skcrf_sdca import metrics
-from skcrf_sdca.spans import is_valid_pair
+from skcrf_sdca.data.tagging_schemes import is_valid_pair
 
 pytest.importorskip("seqeval")
 

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skcrf_sdca import oracle
 from skcrf_sdca._kernels._features import DistinctFeatures
 from skcrf_sdca._kernels._sdca import SDCAKernel
-from skcrf_sdca.data import PackedSequences
+from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.problem import Problem
-from skcrf_sdca.samplers import schemes_for
+from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.base import Loop, Observer
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sag import SAG
+from skcrf_sdca.solvers.samplers import schemes_for
 from skcrf_sdca.solvers.sdca import SDCA
+from skcrf_sdca.structures.chain import oracle
 from twins import SAGTwin, SDCATwin, markov_chain
 
 N_LABELS = 3

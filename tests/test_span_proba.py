@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import reference
-from skcrf_sdca import oracle
-from skcrf_sdca._span_inputs import LabelSpans, TypedSpans
+from skcrf_sdca.estimators.span_queries import LabelSpans, TypedSpans
 from skcrf_sdca.metrics import extract_spans
+from skcrf_sdca.structures.chain import oracle
 
 CLASSES = {
     "BIO": ["B-X", "B-Y", "I-X", "I-Y", "O"],

@@ -22,10 +22,10 @@ from skcrf_sdca import (
     save_model,
 )
 from skcrf_sdca.compat import CRF, from_crfsuite, to_crfsuite
+from skcrf_sdca.data.tagging_schemes import is_valid_pair, parse_label
 from skcrf_sdca.datasets import load_digit_sequences, make_chains
-from skcrf_sdca.decoding import posterior
-from skcrf_sdca.explanation import Explanation
-from skcrf_sdca.marginals import Marginals
+from skcrf_sdca.estimators.explanation import Explanation
+from skcrf_sdca.estimators.tables import Table
 from skcrf_sdca.metrics import (
     extract_spans,
     flat_accuracy_score,
@@ -33,10 +33,10 @@ from skcrf_sdca.metrics import (
     get_scorer,
     span_f1_score,
 )
-from skcrf_sdca.oracle import log_partition, marginals
 from skcrf_sdca.plotting import ConvergenceDisplay, TransitionDisplay
-from skcrf_sdca.spans import is_valid_pair, parse_label
-from skcrf_sdca.tables import Table
+from skcrf_sdca.structures.chain.decoding import posterior
+from skcrf_sdca.structures.chain.marginals import Marginals
+from skcrf_sdca.structures.chain.oracle import log_partition, marginals
 from skcrf_sdca.text import Apply, Joint, Shape, Suffix, TokenFeatures, Window
 
 

@@ -23,7 +23,8 @@ from threadpoolctl import threadpool_limits
 import runs
 import tables
 import tasks
-from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF, oracle
+from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca.structures.chain import oracle
 
 SOLVERS = {
     "SAG": SAGNUSCRF(sampling="uniform", random_state=0),

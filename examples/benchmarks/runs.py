@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 import tasks
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
-from skcrf_sdca.callbacks import EpochPrinter
+from skcrf_sdca.estimators.callbacks import EpochPrinter
 from skcrf_sdca.solvers.base import Loop, Observer
 from skcrf_sdca.solvers.dual import DualSolver
 from skcrf_sdca.solvers.sdca import SDCA

@@ -20,7 +20,7 @@ import runs
 import tables
 from skcrf_sdca import PackedSequences
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.problem import Problem
+from skcrf_sdca.objective.problem import Problem
 
 SOLVERS = ("SDCA", "OEG", "SAG-NUS*")
 PASS = "bare pass"

@@ -25,7 +25,8 @@ from pathlib import Path
 from sklearn.exceptions import ConvergenceWarning
 
 import tables
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, _parallel
+from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca._utils import parallel as _parallel
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.persistence import load_model, save_model
 

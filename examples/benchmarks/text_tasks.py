@@ -14,7 +14,7 @@ import argparse
 from time import perf_counter
 
 from skcrf_sdca import SDCACRF
-from skcrf_sdca.features import SequenceVectorizer
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.metrics import span_f1_score
 from tasks import TEXTS
 

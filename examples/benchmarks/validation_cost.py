@@ -18,9 +18,9 @@ import numpy as np
 import packed
 import tables
 from skcrf_sdca import SDCACRF, PackedSequences
-from skcrf_sdca._inputs import training_data
-from skcrf_sdca.kinds import as_sequence_list, input_kind
-from skcrf_sdca.labels import encode_labels
+from skcrf_sdca.data.input_formats import as_sequence_list, input_kind
+from skcrf_sdca.data.label_encoding import encode_labels
+from skcrf_sdca.estimators.validation import training_data
 from tasks import TEXTS
 
 TITLES = ["input", "kind of X", "rows of X", "features", "y", "fit", "share"]

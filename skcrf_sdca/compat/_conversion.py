@@ -12,8 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._base import BaseCRF
-from skcrf_sdca._typing import FilePath, Sequences
+from skcrf_sdca._utils.typing import FilePath, Sequences
 from skcrf_sdca.compat._model_file import (
     STATE,
     TRANSITION,
@@ -22,11 +21,17 @@ from skcrf_sdca.compat._model_file import (
     parse,
     serialise,
 )
-from skcrf_sdca.estimators import SDCACRF
-from skcrf_sdca.features import SequenceVectorizer
-from skcrf_sdca.kinds import DICTS, STRINGS, as_sequence_list, sequence_kind
-from skcrf_sdca.labels import encode_labels
-from skcrf_sdca.model import ChainModel
+from skcrf_sdca.data.input_formats import (
+    DICTS,
+    STRINGS,
+    as_sequence_list,
+    sequence_kind,
+)
+from skcrf_sdca.data.label_encoding import encode_labels
+from skcrf_sdca.estimators.base import BaseCRF
+from skcrf_sdca.estimators.crfs import SDCACRF
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.structures.chain.parameters import ChainModel
 
 # What may be asked for as one block: 16 GiB.
 MOST_WEIGHTS = 2**31

@@ -17,12 +17,24 @@ from sklearn.utils._param_validation import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._base import check_finite_numbers
-from skcrf_sdca._typing import Items, Labels, RandomState, Sequences, keeps_signature
+from skcrf_sdca._utils.typing import (
+    Items,
+    Labels,
+    RandomState,
+    Sequences,
+    keeps_signature,
+)
 from skcrf_sdca._version import VersionStamped
-from skcrf_sdca.estimators import SDCACRF
-from skcrf_sdca.features import SequenceVectorizer
-from skcrf_sdca.kinds import DICTS, STRINGS, TABLE, as_sequence_list, input_kind
+from skcrf_sdca.data.input_formats import (
+    DICTS,
+    STRINGS,
+    TABLE,
+    as_sequence_list,
+    input_kind,
+)
+from skcrf_sdca.estimators.base import check_finite_numbers
+from skcrf_sdca.estimators.crfs import SDCACRF
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
 # Of CRFsuite's optimisers, or of how it stores a model.
 WITHOUT_EFFECT = {

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from skcrf_sdca._typing import RandomState
+from skcrf_sdca._utils.typing import RandomState
 
 from ._random import as_generator
 

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from sklearn.utils import Bunch
 
-from skcrf_sdca._typing import FilePath
+from skcrf_sdca._utils.typing import FilePath
 from skcrf_sdca.text import read_conll
 
 from ._download import RemoteFile, read_remote

@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.utils import Bunch
 
-from skcrf_sdca._typing import RandomState
+from skcrf_sdca._utils.typing import RandomState
 
 from ._random import as_generator
 

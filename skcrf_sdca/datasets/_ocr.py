@@ -6,7 +6,7 @@ import numpy as np
 from scipy.io import loadmat
 from sklearn.utils import Bunch
 
-from skcrf_sdca._typing import FilePath
+from skcrf_sdca._utils.typing import FilePath
 
 from ._download import RemoteFile, find_local, read_remote
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcrf_sdca.features import SequenceVectorizer
-from skcrf_sdca.labels import encode_labels
+from skcrf_sdca.data.label_encoding import encode_labels
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
 
 class Agreement(NamedTuple):

@@ -13,9 +13,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skcrf_sdca._base import BaseCRF, _fitted_attributes
-from skcrf_sdca.callbacks import CallbackBridge, EpochPrinter
-from skcrf_sdca.constraints import OBSERVED, Allowed
+from skcrf_sdca.data.input_formats import TABLE
 from skcrf_sdca.distributed._agreement import agree
 from skcrf_sdca.distributed._checkpoint import Checkpoint, load_weights
 from skcrf_sdca.distributed._local import LocalCluster
@@ -25,9 +23,11 @@ from skcrf_sdca.distributed._method import (
     CommonSolver,
 )
 from skcrf_sdca.distributed._partition import PartitionPlan
-from skcrf_sdca.estimators import LBFGSCRF, OEGCRF
-from skcrf_sdca.kinds import TABLE
+from skcrf_sdca.estimators.base import BaseCRF, _fitted_attributes
+from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
+from skcrf_sdca.estimators.crfs import LBFGSCRF, OEGCRF
 from skcrf_sdca.solvers.base import Loop
+from skcrf_sdca.structures.chain.constraints import OBSERVED, Allowed
 
 _LOG = logging.getLogger("skcrf_sdca.distributed")
 

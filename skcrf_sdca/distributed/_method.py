@@ -22,10 +22,10 @@ import numpy as np
 
 from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca.distributed._partition import StateLostError
-from skcrf_sdca.model import ChainModel
-from skcrf_sdca.problem import Certificate
+from skcrf_sdca.objective.problem import Certificate
 from skcrf_sdca.solvers.base import Solver
 from skcrf_sdca.solvers.lbfgs import LBFGS
+from skcrf_sdca.structures.chain.parameters import ChainModel
 
 METHODS = ("lbfgs", "dual")
 

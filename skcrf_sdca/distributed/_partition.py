@@ -23,14 +23,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcrf_sdca._inputs import training_data
-from skcrf_sdca._rows import on_own_columns
-from skcrf_sdca.constraints import allowed_transitions
-from skcrf_sdca.data import PackedSequences
-from skcrf_sdca.estimators import OEGCRF
-from skcrf_sdca.kinds import TABLE, as_sequence_list
-from skcrf_sdca.problem import Problem
+from skcrf_sdca.data.input_formats import TABLE, as_sequence_list
+from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.data.rows import on_own_columns
+from skcrf_sdca.estimators.crfs import OEGCRF
+from skcrf_sdca.estimators.validation import training_data
+from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.oeg import FIRST_HALVINGS, LATER_HALVINGS, OEG
+from skcrf_sdca.structures.chain.constraints import allowed_transitions
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import column_or_1d
 
-from skcrf_sdca._rows import as_numbers
-from skcrf_sdca.labels import label_lists
+from skcrf_sdca.data.label_encoding import label_lists
+from skcrf_sdca.data.rows import as_numbers
 
 NO_TOKENS = "there are no tokens"
 

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcrf_sdca._typing import SpanScheme
-from skcrf_sdca.kinds import described
-from skcrf_sdca.labels import label_lists
-from skcrf_sdca.spans import get_scheme, parse_label
+from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.typing import SpanScheme
+from skcrf_sdca.data.label_encoding import label_lists
+from skcrf_sdca.data.tagging_schemes import get_scheme, parse_label
 
 
 class Spans(NamedTuple):

@@ -19,7 +19,7 @@ from sklearn.metrics import (
     recall_score,
 )
 
-from skcrf_sdca._typing import Labels, ZeroDivision
+from skcrf_sdca._utils.typing import Labels, ZeroDivision
 from skcrf_sdca.metrics._checks import (
     NO_TOKENS,
     check_pair,

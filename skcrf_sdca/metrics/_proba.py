@@ -5,9 +5,14 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skcrf_sdca._typing import Labels, ZeroDivision
-from skcrf_sdca.kinds import check_container, described
-from skcrf_sdca.labels import encode_known_labels, encode_labels, label_lists
+from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.typing import Labels, ZeroDivision
+from skcrf_sdca.data.input_formats import check_container
+from skcrf_sdca.data.label_encoding import (
+    encode_known_labels,
+    encode_labels,
+    label_lists,
+)
 from skcrf_sdca.metrics._checks import (
     NO_TOKENS,
     check_lengths,

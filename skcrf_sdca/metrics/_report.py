@@ -5,7 +5,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from skcrf_sdca._typing import Labels, SpanScheme, ZeroDivision
+from skcrf_sdca._utils.typing import Labels, SpanScheme, ZeroDivision
 from skcrf_sdca.metrics._checks import check_zero_division
 from skcrf_sdca.metrics._spans import AVERAGES, averaged, span_counts
 

@@ -9,7 +9,7 @@ from sklearn.metrics import make_scorer
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.pipeline import Pipeline
 
-from skcrf_sdca.labels import label_lists
+from skcrf_sdca.data.label_encoding import label_lists
 from skcrf_sdca.metrics._checks import NO_TOKENS, check_sample_weight, ratio
 from skcrf_sdca.metrics._flat import (
     flat_accuracy_score,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skcrf_sdca._typing import Average, Labels, SpanScheme, ZeroDivision
+from skcrf_sdca._utils.typing import Average, Labels, SpanScheme, ZeroDivision
 from skcrf_sdca.metrics._checks import (
     check_pair,
     check_zero_division,

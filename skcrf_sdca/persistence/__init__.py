@@ -10,16 +10,16 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from skcrf_sdca import compat, text
-from skcrf_sdca._files import is_special
-from skcrf_sdca._typing import FilePath
+from skcrf_sdca._utils.files import is_special
+from skcrf_sdca._utils.typing import FilePath
 from skcrf_sdca._version import InconsistentVersionWarning
-from skcrf_sdca.constraints import Allowed
-from skcrf_sdca.features import SequenceVectorizer
+from skcrf_sdca.features.per_token import PerToken
+from skcrf_sdca.features.union import SequenceUnion
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.persistence._archive import read_archive, write_archive
 from skcrf_sdca.persistence._document import CRFS, describe, rebuild
 from skcrf_sdca.persistence._fields import ModelFormatError
-from skcrf_sdca.pipeline import PerToken
-from skcrf_sdca.union import SequenceUnion
+from skcrf_sdca.structures.chain.constraints import Allowed
 
 __all__ = [
     "TRUSTED_TYPES",

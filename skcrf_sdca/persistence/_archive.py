@@ -13,7 +13,7 @@ import zipfile
 
 import numpy as np
 
-from skcrf_sdca._files import strict_json, written_whole
+from skcrf_sdca._utils.files import strict_json, written_whole
 from skcrf_sdca.persistence._fields import ModelFormatError
 
 DOCUMENT = "model.json"

@@ -12,16 +12,12 @@ import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._fitted import (
-    WEIGHTS,
-    check_fitted,
-    check_vocabulary,
-    vocabulary_numbers,
-)
 from skcrf_sdca._kernels._encoder import Lookup
 from skcrf_sdca._version import __version__
-from skcrf_sdca.estimators import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
-from skcrf_sdca.features import SequenceVectorizer
+from skcrf_sdca.estimators.crfs import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca.estimators.fitted import WEIGHTS, check_fitted
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.features.vocabulary import check_vocabulary, vocabulary_numbers
 from skcrf_sdca.persistence._archive import FLOAT, INT
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._labels import labels_from, labels_of

@@ -10,8 +10,8 @@ from time import perf_counter
 
 import numpy as np
 
-from skcrf_sdca.marginals import edge_offsets
-from skcrf_sdca.problem import NOT_FINITE
+from skcrf_sdca.objective.problem import NOT_FINITE
+from skcrf_sdca.structures.chain.marginals import edge_offsets
 
 HISTORY_COLUMNS = (
     "epoch",

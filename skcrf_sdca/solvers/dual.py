@@ -8,7 +8,7 @@ every ten certificates, or at each at which rounded marginals are settled.
 from abc import abstractmethod
 
 from skcrf_sdca.solvers.base import EpochSolver
-from skcrf_sdca.solvers.team import make_visitors
+from skcrf_sdca.solvers.parallel import make_visitors
 
 
 class DualSolver(EpochSolver):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import minimize
 
-from skcrf_sdca._memory import check_fits
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import Solver, first_model
 
 # Vectors of weights that scipy keeps: ten pairs of differences, and some more.

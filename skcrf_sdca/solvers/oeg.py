@@ -3,11 +3,11 @@
 import numpy as np
 
 from skcrf_sdca._kernels._oeg import OEGKernel
-from skcrf_sdca._memory import check_fits
-from skcrf_sdca.marginals import SummedMarginals
-from skcrf_sdca.samplers import SCHEMES, first_gap
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import check_same_sequences
 from skcrf_sdca.solvers.dual import DualSolver
+from skcrf_sdca.solvers.samplers import SCHEMES, first_gap
+from skcrf_sdca.structures.chain.marginals import SummedMarginals
 
 # Halvings of the step that one visit may make, in the first epoch and later.
 FIRST_HALVINGS, LATER_HALVINGS = 2, 5

@@ -5,10 +5,10 @@ import numpy as np
 from skcrf_sdca._kernels._features import DistinctFeatures
 from skcrf_sdca._kernels._lipschitz import LipschitzConstants
 from skcrf_sdca._kernels._sag import SAGKernel
-from skcrf_sdca._memory import check_fits
-from skcrf_sdca.marginals import SummedMarginals
-from skcrf_sdca.samplers import SCHEMES
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import EpochSolver, check_same_sequences, first_model
+from skcrf_sdca.solvers.samplers import SCHEMES
+from skcrf_sdca.structures.chain.marginals import SummedMarginals
 
 # A visit of SAG-NUS multiplies the constant of its sequence by this before it searches.
 OWN_DECAY = 0.9

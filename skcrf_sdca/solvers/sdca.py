@@ -5,11 +5,11 @@ from scipy.optimize import minimize_scalar
 
 from skcrf_sdca._kernels._sdca import SDCAKernel
 from skcrf_sdca._kernels._vecmath import inner
-from skcrf_sdca._memory import check_fits
-from skcrf_sdca.marginals import Marginals, edge_offsets
-from skcrf_sdca.samplers import SCHEMES, first_gap
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import check_same_sequences
 from skcrf_sdca.solvers.dual import DualSolver
+from skcrf_sdca.solvers.samplers import SCHEMES, first_gap
+from skcrf_sdca.structures.chain.marginals import Marginals, edge_offsets
 
 # Rounding of an edge enters w times the scale: beyond this, edges are kept in double.
 LARGEST_SINGLE_SCALE = 1e3

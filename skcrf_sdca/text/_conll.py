@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
-from skcrf_sdca._typing import FilePath, Labels
-from skcrf_sdca.kinds import described
-from skcrf_sdca.labels import flat_labels
+from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.typing import FilePath, Labels
+from skcrf_sdca.data.label_encoding import flat_labels
 
 from ._tokens import Token, Tokens
 

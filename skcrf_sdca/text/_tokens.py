@@ -10,7 +10,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from skcrf_sdca.kinds import check_container, described
+from skcrf_sdca._utils.messages import described
+from skcrf_sdca.data.input_formats import check_container
 
 Token: TypeAlias = str | Sequence[str] | Mapping[str, str]
 

@@ -1,0 +1,1 @@
+"""Helpers that know nothing of sequences: memory, threads, files, types, messages."""

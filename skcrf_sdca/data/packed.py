@@ -1,0 +1,353 @@
+"""Sequences of feature rows laid end to end in one array.
+
+``PackedSequences`` is the only form of X that the rest of the package computes with.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from itertools import pairwise
+from typing import Any, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from skcrf_sdca._utils.typing import FilePath, HasShape
+from skcrf_sdca.data import packed_file
+from skcrf_sdca.data.rows import (
+    BLOCK,
+    as_csr,
+    as_dense,
+    as_offsets,
+    checked_sparse,
+    common_form,
+    sequence_rows,
+)
+
+
+class PackedSequences:
+    """Sequences of feature rows laid end to end; immutable.
+
+    Sequence i is the rows ``offsets[i]:offsets[i + 1]`` of `X`. The object has the
+    length, the shape and the indexing of a 1-D array of sequences, so that
+    scikit-learn splits it in cross-validation.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_positions, n_features)
+        The rows of all sequences. Finite numbers. Kept without a copy, behind
+        read-only views, if it already has the form of the attribute `X`.
+    offsets : array-like of int of shape (n_sequences + 1,)
+        From 0 to n_positions, non-decreasing.
+
+    Attributes
+    ----------
+    X : ndarray or csr_array of shape (n_positions, n_features)
+        float64, read-only: a C-contiguous array, or a CSR array with int32 indices,
+        sorted and without duplicates.
+    offsets : ndarray of int64 of shape (n_sequences + 1,)
+        Read-only.
+    shape : tuple of int
+        ``(n_sequences,)``.
+    n_sequences, n_positions, n_features : int
+        Sizes.
+    lengths : ndarray of int64 of shape (n_sequences,)
+        Number of positions of each sequence.
+    is_sparse : bool
+        Whether `X` is a CSR array.
+
+    Raises
+    ------
+    ValueError
+        If `X` or `offsets` do not have this form, or `X` holds NaN or infinity.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.data.packed import PackedSequences
+    >>> packed = PackedSequences([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0, 2, 3])
+    >>> packed
+    PackedSequences(n_sequences=2, n_positions=3, n_features=2, dense)
+    >>> packed[1]
+    array([[1., 1.]])
+    >>> packed[[1, 0]].lengths
+    array([1, 2])
+    """
+
+    __slots__ = ("_X", "_offsets")
+
+    def __init__(self, X: ArrayLike | HasShape, offsets: ArrayLike) -> None:
+        X = as_csr(X) if sp.issparse(X) else as_dense(X)
+        self._X = X
+        self._offsets = as_offsets(offsets, X.shape[0])
+        self._check_finite()
+
+    @classmethod
+    def from_sequences(
+        cls, sequences: Iterable[ArrayLike | HasShape], *, n_features: int | None = None
+    ) -> Self:
+        """Pack a list of 2-D arrays or a list of sparse matrices.
+
+        Parameters
+        ----------
+        sequences : iterable of array-like or sparse matrix, each (length, n_features)
+            All dense or all sparse. An empty list stands for an empty sequence.
+        n_features : int, default=None
+            Number of features if no sequence tells it (all are empty lists).
+
+        Returns
+        -------
+        PackedSequences
+            Dense if the sequences are.
+
+        Raises
+        ------
+        TypeError
+            If dense and sparse sequences are mixed, or one is not numeric.
+        ValueError
+            If a sequence is not two-dimensional or the numbers of features differ.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skcrf_sdca.data.packed import PackedSequences
+        >>> PackedSequences.from_sequences([np.ones((2, 3)), np.ones((1, 3))]).lengths
+        array([2, 1])
+        """
+        blocks = [sequence_rows(rows, i) for i, rows in enumerate(sequences)]
+        offsets = np.cumsum([0] + [0 if b is None else b.shape[0] for b in blocks])
+        first, n_features = common_form(blocks, n_features)
+        filled = [block for block in blocks if block is not None and block.shape[0]]
+        if not filled:
+            empty = sp.csr_array if sp.issparse(first) else np.zeros
+            return cls(empty((0, n_features)), offsets)
+        if not sp.issparse(first):
+            return cls(np.concatenate(filled), offsets)
+        try:
+            return cls(sp.vstack(filled, format="csr"), offsets)
+        except ValueError:
+            # One by one they take far longer to check, but then the wrong one is known.
+            for i, block in enumerate(blocks):
+                if block is not None:
+                    checked_sparse(block, f"X: sequence {i}")
+            raise
+
+    @classmethod
+    def open(cls, path: FilePath, *, mmap_mode: Literal["r"] | None = "r") -> Self:
+        """Open a file that `save` or `writer` has written.
+
+        With ``mmap_mode="r"`` a fit reads what it needs, when it needs it: X takes no
+        memory that the system cannot have back. All of it is read once when it is
+        opened, to be checked as any X is.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file must not be changed while it is open; to replace it by another of
+            the same name is safe, and what `save` and `writer` do.
+        mmap_mode : {"r", None}, default="r"
+            Whether X stays in the file, mapped into memory, or is read into memory.
+
+        Returns
+        -------
+        PackedSequences
+
+        Raises
+        ------
+        PackedFormatError
+            If the file is damaged, not of packed sequences, or of a newer format. It is
+            a ValueError.
+        OSError
+            If there is no such file, or it cannot be opened.
+
+        See Also
+        --------
+        save : Writes the file, and has an example.
+        """
+        if mmap_mode not in ("r", None):
+            raise ValueError(f'mmap_mode must be "r" or None, got {mmap_mode!r}.')
+        arrays, n_features = packed_file.read(path, mmap_mode)
+        X = arrays["values"]
+        try:
+            if "indices" in arrays:
+                shape = len(arrays["indptr"]) - 1, n_features
+                X = X, arrays["indices"], arrays["indptr"]
+                X = sp.csr_array(X, shape=shape)
+            return cls(X, arrays["offsets"])
+        except ValueError as error:
+            raise packed_file.PackedFormatError(
+                f"{path} cannot be read: {error}"
+            ) from error
+
+    def save(self, path: FilePath) -> None:
+        """Save to a file that `open` maps into memory.
+
+        The file is written under another name in the same folder first, and takes the
+        place of an older one when it is complete.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+
+        See Also
+        --------
+        writer : Writes a file that is larger than memory, part by part.
+
+        Examples
+        --------
+        >>> import os
+        >>> import tempfile
+        >>> from skcrf_sdca import PackedSequences
+        >>> packed = PackedSequences([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0, 2, 3])
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = os.path.join(folder.name, "train.packed")
+        >>> packed.save(path)
+        >>> PackedSequences.open(path)
+        PackedSequences(n_sequences=2, n_positions=3, n_features=2, dense)
+        >>> folder.cleanup()
+        """
+        with self.writer(path) as file:
+            file.append(self)
+
+    @staticmethod
+    def writer(path: FilePath) -> AbstractContextManager[packed_file.PackedWriter]:
+        """Return a context that writes a file part by part, in the memory of a part.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file takes this name when the ``with`` block ends without an error.
+            While it is written, unnamed files in its folder take up to half as much
+            room as it does.
+
+        Returns
+        -------
+        context : context manager of a PackedWriter
+            ``append(packed)`` writes sequences after those that are in the file: all
+            parts are sparse or dense as the first is, and of its width.
+
+        Raises
+        ------
+        ValueError
+            From ``append``, if a part is of another kind or width; at the end of the
+            block, if there is no part.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import os
+        >>> import tempfile
+        >>> from skcrf_sdca import PackedSequences
+        >>> part = PackedSequences([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0, 2, 3])
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = os.path.join(folder.name, "train.packed")
+        >>> with PackedSequences.writer(path) as file:
+        ...     file.append(part)
+        ...     file.append(part)
+        >>> PackedSequences.open(path)
+        PackedSequences(n_sequences=4, n_positions=6, n_features=2, dense)
+        >>> folder.cleanup()
+        """
+        return packed_file.writing(path)
+
+    @property
+    def X(self) -> Any:
+        """Rows of all sequences, read-only."""
+        return self._X
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """First row of each sequence, and the number of rows; read-only."""
+        return self._offsets
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(n_sequences,)``."""
+        return (len(self),)
+
+    @property
+    def n_sequences(self) -> int:
+        """Number of sequences."""
+        return len(self)
+
+    @property
+    def n_positions(self) -> int:
+        """Number of positions of all sequences together."""
+        return self._X.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a position."""
+        return self._X.shape[1]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of positions of each sequence."""
+        return np.diff(self._offsets)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the rows are a CSR array."""
+        return sp.issparse(self._X)
+
+    def __len__(self) -> int:
+        """Return the number of sequences."""
+        return len(self._offsets) - 1
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the rows of each sequence, of shape (length, n_features)."""
+        for start, stop in pairwise(self._offsets.tolist()):
+            yield self._X[start:stop]
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return the rows of one sequence, or several sequences packed."""
+        # NumPy knows every kind of key, also the (key, ...) of scikit-learn.
+        chosen = np.arange(len(self))[key]
+        if chosen.ndim > 1:
+            raise IndexError("PackedSequences has one axis, the key has more.")
+        starts, stops = self._offsets[chosen], self._offsets[chosen + 1]
+        if chosen.ndim == 0:
+            return self._X[starts:stops]
+        offsets = np.concatenate([[0], np.cumsum(stops - starts)])
+        if len(chosen) and np.all(np.diff(chosen) == 1):
+            return PackedSequences(self._X[starts[0] : stops[-1]], offsets)
+        rows = np.repeat(starts - offsets[:-1], stops - starts) + np.arange(offsets[-1])
+        return PackedSequences(self._X[rows], offsets)
+
+    def __reduce__(self):
+        """Pickle the two arrays; loading validates them again."""
+        return PackedSequences, (self._X, self._offsets)
+
+    def __repr__(self):
+        """Return the sizes in one line."""
+        form = "sparse" if self.is_sparse else "dense"
+        return (
+            f"PackedSequences(n_sequences={len(self)}, n_positions={self.n_positions}, "
+            f"n_features={self.n_features}, {form})"
+        )
+
+    def _check_finite(self):
+        values = self._X.data if self.is_sparse else self._X
+        values = values.reshape(-1)
+        for begin in range(0, len(values), BLOCK):
+            finite = np.isfinite(values[begin : begin + BLOCK])
+            if not finite.all():
+                self._raise_not_finite(begin + int(np.argmin(finite)), values)
+
+    def _raise_not_finite(self, entry, values):
+        if self.is_sparse:
+            row = int(np.searchsorted(self._X.indptr, entry, side="right")) - 1
+            feature = self._X.indices[entry]
+        else:
+            row, feature = divmod(entry, self.n_features)
+        i = int(np.searchsorted(self._offsets, row, side="right")) - 1
+        raise ValueError(
+            f"X contains {'NaN' if np.isnan(values[entry]) else 'infinity'}: "
+            f"sequence {i}, position {row - self._offsets[i]}, feature {feature}; "
+            "replace or remove such values."
+        )

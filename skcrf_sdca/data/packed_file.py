@@ -1,0 +1,294 @@
+"""Packed sequences in a file: written in parts, read by mapping it into memory.
+
+Owns the file: 64 bytes that say where its header is, the arrays of a PackedSequences as
+they lie in memory, and the header. See docs/packed_format.rst. What is in the arrays is
+checked by PackedSequences, as all it is made of.
+"""
+
+import contextlib
+import json
+import math
+import os
+import shutil
+import struct
+import tempfile
+
+import numpy as np
+
+from skcrf_sdca._utils.files import is_special, strict_json, written_whole
+from skcrf_sdca._version import __version__
+
+__all__ = ["PackedFormatError"]
+
+FORMAT, FORMAT_VERSION = "skcrf_sdca.packed", 1
+MAGIC = b"\x93PACKED\n"
+# Magic, where the header begins, its length.
+_PREAMBLE = struct.Struct("<8sQQ")
+ALIGNMENT = 64
+MAX_HEADER = 2**16
+SIZES = ("n_sequences", "n_positions", "n_features", "n_values")
+# Indices are 32 bits wide.
+_MOST = np.iinfo(np.int32).max
+# No file has more of anything.
+_LIMIT = 2**48
+
+
+class PackedFormatError(ValueError):
+    """A file does not hold packed sequences that this version can read.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from skcrf_sdca import PackedSequences
+    >>> from skcrf_sdca.data.packed_file import PackedFormatError
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "text.packed")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("no sequences")
+    ...     try:
+    ...         PackedSequences.open(path)
+    ...     except PackedFormatError as error:
+    ...         print(str(error).removeprefix(path))
+     cannot be read: it does not begin as a file of packed sequences
+    """
+
+
+def layout(n_sequences, n_positions, n_features, n_values):
+    """Return what arrays a file has: {name: (dtype, shape, begin)}, in their order.
+
+    Parameters
+    ----------
+    n_sequences, n_positions, n_features : int
+    n_values : int or None
+        Of a sparse X; None if it is dense.
+
+    Returns
+    -------
+    arrays : dict
+        ``begin`` is in bytes from the beginning of the file.
+    """
+    if n_values is None:
+        forms = {"values": ("<f8", [n_positions, n_features])}
+    else:
+        forms = {
+            "values": ("<f8", [n_values]),
+            "indices": ("<i4", [n_values]),
+            "indptr": ("<i4", [n_positions + 1]),
+        }
+    forms["offsets"] = ("<i8", [n_sequences + 1])
+    arrays, end = {}, _PREAMBLE.size
+    for name, (dtype, shape) in forms.items():
+        begin = _aligned(end)
+        arrays[name] = (dtype, shape, begin)
+        end = begin + math.prod(shape) * np.dtype(dtype).itemsize
+    return arrays
+
+
+def _aligned(position):
+    return -(-position // ALIGNMENT) * ALIGNMENT
+
+
+def _header(sizes):
+    arrays = {
+        name: {"dtype": dtype, "shape": shape, "begin": begin}
+        for name, (dtype, shape, begin) in layout(**sizes).items()
+    }
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        **sizes,
+        "arrays": arrays,
+    }
+
+
+@contextlib.contextmanager
+def writing(path):
+    """Open a file for packed sequences, which takes its name when it is complete.
+
+    Parameters
+    ----------
+    path : str or path-like
+        While the file is written, unnamed files in its folder take up to half as much
+        room as it does.
+
+    Yields
+    ------
+    writer : PackedWriter
+    """
+    with contextlib.ExitStack() as files:
+        writer = PackedWriter(files.enter_context(written_whole(path)), files)
+        yield writer
+        writer.end()
+
+
+class PackedWriter:
+    """Writes packed sequences part by part, in the memory of one part.
+
+    Made by `PackedSequences.writer`.
+
+    Parameters
+    ----------
+    file : binary file object
+    files : contextlib.ExitStack
+        Closes the unnamed files in which arrays wait for their place.
+    """
+
+    def __init__(self, file, files):
+        self._file = file
+        self._files = files
+        self._streams = {"values": file}
+        self._sizes = None
+        file.seek(ALIGNMENT)
+
+    def append(self, packed):
+        """Write sequences after those that are in the file.
+
+        Parameters
+        ----------
+        packed : PackedSequences
+            Sparse if the first part is, and as wide.
+
+        Raises
+        ------
+        ValueError
+            If it is of another kind or width than the first part, the file would hold
+            more than 2,147,483,647 values of sparse rows, or is closed.
+        """
+        X = packed.X
+        if self._sizes is None:
+            self._begin(packed)
+        self._check(packed)
+        sizes = self._sizes
+        arrays = {"values": X, "offsets": packed.offsets[1:] + sizes["n_positions"]}
+        if packed.is_sparse:
+            indptr = X.indptr[1:] + np.int32(sizes["n_values"])
+            arrays |= {"values": X.data, "indices": X.indices, "indptr": indptr}
+            sizes["n_values"] += X.nnz
+        sizes["n_positions"] += packed.n_positions
+        sizes["n_sequences"] += len(packed)
+        for name, array in arrays.items():
+            self._write(name, array)
+
+    def _begin(self, packed):
+        n_values = 0 if packed.is_sparse else None
+        self._sizes = dict(zip(SIZES, (0, 0, packed.n_features, n_values), strict=True))
+        self._dtypes = {n: dtype for n, (dtype, *_) in layout(**self._sizes).items()}
+        folder = os.path.dirname(self._file.name)
+        for name in self._dtypes:
+            if name not in self._streams:
+                unnamed = tempfile.TemporaryFile(dir=folder)
+                self._streams[name] = self._files.enter_context(unnamed)
+        for name in {"indptr", "offsets"} & set(self._dtypes):
+            self._write(name, np.zeros(1))
+
+    def _check(self, packed):
+        n_features, n_values = self._sizes["n_features"], self._sizes["n_values"]
+        is_sparse = n_values is not None
+        if packed.is_sparse != is_sparse or packed.n_features != n_features:
+            kinds = {True: "sparse", False: "dense"}
+            raise ValueError(
+                f"the part is {kinds[packed.is_sparse]}, with {packed.n_features} "
+                f"features, but the first part is {kinds[is_sparse]}, with "
+                f"{n_features} features; make all parts with one vectorizer."
+            )
+        if is_sparse and n_values + packed.X.nnz > _MOST:
+            raise ValueError(
+                f"with this part X has {n_values + packed.X.nnz} stored values; at "
+                f"most {_MOST} are supported. Write the rest to another file."
+            )
+
+    def _write(self, name, array):
+        array = np.ascontiguousarray(array, dtype=self._dtypes[name])
+        self._streams[name].write(array.reshape(-1).data)
+
+    def end(self):
+        """Put the arrays after each other, and the header after them."""
+        if self._sizes is None:
+            raise ValueError("no part was appended: the file has no width.")
+        file = self._file
+        for name, (_, _, begin) in layout(**self._sizes).items():
+            stream = self._streams[name]
+            if stream is not file:
+                file.seek(begin)
+                stream.seek(0)
+                shutil.copyfileobj(stream, file)
+        header = {**_header(self._sizes), "written_by": f"skcrf_sdca {__version__}"}
+        text = json.dumps(header).encode()
+        begin = file.tell()
+        file.write(text)
+        file.seek(0)
+        file.write(_PREAMBLE.pack(MAGIC, begin, len(text)))
+
+
+def read(path, mmap_mode):
+    """Return the arrays of a file, and its number of features.
+
+    Parameters
+    ----------
+    path : str or path-like
+    mmap_mode : "r" or None
+        Whether the arrays are mapped or read.
+
+    Returns
+    -------
+    arrays : dict of ndarrays
+        Those of `layout`: as the file has them, not checked.
+    n_features : int
+
+    Raises
+    ------
+    PackedFormatError
+        If the file has not the sizes and the form that it declares, or declares none.
+    """
+    if is_special(path):
+        raise PackedFormatError(f"{path} cannot be read: it is not a regular file")
+    with open(path, "rb") as file:
+        try:
+            sizes = _checked_sizes(file)
+        except Exception as error:
+            raise PackedFormatError(f"{path} cannot be read: {error}") from error
+        take = _mapped if mmap_mode == "r" else _read
+        arrays = {name: take(file, *form) for name, form in layout(**sizes).items()}
+    return arrays, sizes["n_features"]
+
+
+def _checked_sizes(file):
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    start = file.read(_PREAMBLE.size)
+    if len(start) < _PREAMBLE.size or start[: len(MAGIC)] != MAGIC:
+        raise PackedFormatError("it does not begin as a file of packed sequences")
+    _, begin, length = _PREAMBLE.unpack(start)
+    if length > MAX_HEADER or begin + length != size:
+        raise PackedFormatError(f"it has {size} bytes, not as many as it declares")
+    file.seek(begin)
+    header = strict_json(file.read(length), "the header")
+    written_by = header.pop("written_by", None)
+    if header.get("format_version") != FORMAT_VERSION:
+        raise PackedFormatError(
+            f"its format is of version {header.get('format_version')!r:.40}, and this "
+            f"is skcrf_sdca {__version__}, which reads version {FORMAT_VERSION}"
+        )
+    sizes = {name: header[name] for name in SIZES}
+    counts = [n for name, n in sizes.items() if (name, n) != ("n_values", None)]
+    if not all(type(n) is int and 0 <= n < _LIMIT for n in counts):
+        raise PackedFormatError("its sizes are not numbers that a file can have")
+    # All else follows from the sizes.
+    if header != _header(sizes) or not isinstance(written_by, str):
+        raise PackedFormatError("its header is not that of arrays of these sizes")
+    dtype, shape, first = layout(**sizes)["offsets"]
+    if first + 8 * shape[0] != begin:
+        raise PackedFormatError("its arrays do not end where the header begins")
+    return sizes
+
+
+def _mapped(file, dtype, shape, begin):
+    if math.prod(shape) == 0:
+        return np.empty(shape, dtype)
+    return np.memmap(file, dtype, mode="r", offset=begin, shape=tuple(shape))
+
+
+def _read(file, dtype, shape, begin):
+    file.seek(begin)
+    array = np.fromfile(file, dtype, math.prod(shape))
+    return array.reshape(shape)

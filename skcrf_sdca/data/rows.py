@@ -1,0 +1,307 @@
+"""Feature rows in the one form that the kernels take, made of all that users pass.
+
+A C-contiguous array of float64, or a CSR array of float64 with int32 indices, sorted
+and without duplicates; read-only. What has this form already is not copied.
+"""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+_INT32_MAX = np.iinfo(np.int32).max
+# Values that are looked at at once, where a copy of all might not fit into memory.
+BLOCK = 2**20
+
+
+def decreases(numbers: NDArray[Any]) -> bool:
+    """Return whether a number is less than the one before it.
+
+    Their differences could overflow.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n,), int
+    """
+    return bool((numbers[1:] < numbers[:-1]).any())
+
+
+_WITH_POINTERS = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
+
+
+def checked_sparse(X: Any, where: str = "X") -> Any:
+    """Return a sparse matrix whose indices are within it, as scipy takes for granted.
+
+    To convert one that is not so would write beyond its arrays.
+
+    Parameters
+    ----------
+    X : sparse matrix
+    where : str, default="X"
+        What it is, for the message.
+
+    Returns
+    -------
+    X : sparse array or matrix
+        An object of our own around the same arrays, in CSR, CSC, BSR or COO; other
+        formats have no indices to check, and are returned as they are.
+
+    Raises
+    ------
+    ValueError
+        If its indices, pointers and values do not agree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csc_array
+    >>> from skcrf_sdca.data.rows import checked_sparse
+    >>> broken = csc_array(([1.0], np.array([9]), [0, 1, 1]), shape=(2, 2))
+    >>> checked_sparse(broken)
+    Traceback (most recent call last):
+    ...
+    ValueError: X is not a valid sparse matrix: indices must be < 2
+    """
+    try:
+        if X.format in _WITH_POINTERS:
+            parts = X.data, X.indices, X.indptr
+            X = _WITH_POINTERS[X.format](parts, shape=X.shape)
+            X.check_format(full_check=True)
+            # If the last is 0, that has not looked at the others.
+            if decreases(X.indptr):
+                raise ValueError("indptr must be a non-decreasing sequence")
+        elif X.format == "coo":
+            X = sp.coo_array((X.data, X.coords), shape=X.shape)
+    except ValueError as error:
+        raise ValueError(f"{where} is not a valid sparse matrix: {error}") from error
+    return X
+
+
+def _frozen(array):
+    """Return a read-only view of a base-class ndarray."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+def unmasked(values: Any, where: str) -> Any:
+    """Return values as an array; ValueError if some are masked.
+
+    Parameters
+    ----------
+    values : array-like
+    where : str
+        What they are, for the message.
+    """
+    if np.ma.is_masked(values):
+        raise ValueError(
+            f"{where} is an array with masked entries; fill them, or leave them out."
+        )
+    return np.asarray(values)
+
+
+def as_dense(X):
+    """Return X as a read-only C-contiguous array of float64."""
+    X = as_numbers(X, "X")
+    _check_two_axes(X, "X")
+    return _frozen(np.ascontiguousarray(X))
+
+
+def as_csr(X):
+    """Return X as a CSR array in the one form, read-only."""
+    _check_two_axes(X, "X")
+    _check_dtype(X.dtype, "X")
+    if max(X.shape[1], X.nnz) > _INT32_MAX:
+        raise ValueError(
+            f"X has {X.shape[1]} features and {X.nnz} stored values; at most "
+            f"{_INT32_MAX} of each are supported."
+        )
+    matrix = checked_sparse(_converted(X, "X"))
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    with np.errstate(over="ignore"):
+        matrix.data = _frozen(matrix.data.astype(np.float64, copy=False))
+    matrix.indices = _frozen(matrix.indices.astype(np.int32, copy=False))
+    matrix.indptr = _frozen(matrix.indptr.astype(np.int32, copy=False))
+    return matrix
+
+
+def as_offsets(offsets, n_rows):
+    """Return offsets that go from 0 to the number of rows, read-only."""
+    offsets = np.asarray(offsets)
+    if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or len(offsets) == 0:
+        raise ValueError(
+            "offsets must be a one-dimensional array of integers that starts with 0."
+        )
+    offsets = offsets.astype(np.int64)
+    if offsets[0] != 0 or offsets[-1] != n_rows or decreases(offsets):
+        raise ValueError(
+            f"offsets must go from 0 to the number of rows of X, {n_rows}, without "
+            f"decreasing; got {offsets[0]} to {offsets[-1]}."
+        )
+    return _frozen(offsets)
+
+
+def _check_two_axes(rows, where):
+    if rows.ndim != 2:
+        raise ValueError(
+            f"{where} must be two-dimensional, (length, n_features), "
+            f"got {rows.ndim} dimension(s)."
+        )
+
+
+def _check_dtype(dtype, where, kinds="biuf"):
+    if dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {where} has dtype {dtype}.")
+    if dtype.kind not in kinds:
+        raise TypeError(f"{where} must hold numbers, got dtype {dtype}.")
+
+
+def as_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Return an argument that holds numbers as an array of float64.
+
+    Parameters
+    ----------
+    values : array-like
+        Of any shape.
+    name : str
+        Its name, for the message.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it holds anything but real numbers, or masked entries.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.data.rows import as_numbers
+    >>> as_numbers([1, 2], "sample_weight")
+    array([1., 2.])
+    """
+    return _numeric(unmasked(values, name), name)
+
+
+def _numeric(array, where):
+    """Return `array` in float64, itself if it is so already."""
+    _check_dtype(array.dtype, where, kinds="biufO")
+    try:
+        with np.errstate(over="ignore"):
+            return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{where} must hold numbers: {error}") from error
+
+
+def sequence_rows(rows, index):
+    """Return the rows of one sequence as CSR or float64, None for an empty list."""
+    where = f"X: sequence {index}"
+    if not sp.issparse(rows):
+        try:
+            array = np.asarray(rows)
+        except ValueError as error:
+            raise ValueError(f"{where} has rows of different lengths.") from error
+        rows = unmasked(rows if np.ma.isMaskedArray(rows) else array, where)
+        if rows.shape in ((0,), (0, 0)):
+            return None
+        rows = _numeric(rows, where)
+    _check_dtype(rows.dtype, where)
+    _check_two_axes(rows, where)
+    return _converted(rows, where) if sp.issparse(rows) else rows
+
+
+def _converted(X, where):
+    """Return a sparse matrix in CSR, which is still to be checked."""
+    return X if X.format == "csr" else checked_sparse(X, where).tocsr()
+
+
+def common_form(blocks, n_features):
+    """Return a block all others agree with (None if none tells) and the width."""
+    known = [(i, block) for i, block in enumerate(blocks) if block is not None]
+    if not known:
+        if n_features is None:
+            raise ValueError("X has 0 items; at least one sequence needs an item.")
+        return None, n_features
+    first_index, first = known[0]
+    for i, block in known:
+        if block.shape[1] != first.shape[1]:
+            raise ValueError(
+                f"X: sequence {i} has {block.shape[1]} features, but sequence "
+                f"{first_index} has {first.shape[1]}."
+            )
+        if sp.issparse(block) != sp.issparse(first):
+            raise TypeError(
+                f"X: sequence {i} is {'sparse' if sp.issparse(block) else 'dense'}, "
+                f"but sequence {first_index} is not; use one kind for all."
+            )
+    return first, first.shape[1]
+
+
+def on_own_columns(X):
+    """Return a CSR array without the columns that are empty, and the others' numbers.
+
+    Parameters
+    ----------
+    X : csr_array
+        Its values may be mapped from a file: they stay there.
+
+    Returns
+    -------
+    X : csr_array
+        Itself, if no column is empty; else one with the same values.
+    columns : ndarray of int
+        In increasing order.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from skcrf_sdca.data.rows import on_own_columns
+    >>> X, columns = on_own_columns(csr_array([[0.0, 0.0, 2.0], [1.0, 0.0, 0.0]]))
+    >>> X.toarray()
+    array([[0., 2.],
+           [1., 0.]])
+    >>> columns
+    array([0, 2])
+    """
+    has = np.zeros(X.shape[1], dtype=bool)
+    blocks = [slice(b, b + BLOCK) for b in range(0, X.nnz, BLOCK)]
+    for block in blocks:
+        has[X.indices[block]] = True
+    columns = np.flatnonzero(has)
+    if len(columns) == X.shape[1]:
+        return X, columns
+    numbers = np.cumsum(has, dtype=np.int32) - np.int32(1)
+    indices = np.empty_like(X.indices)
+    for block in blocks:
+        indices[block] = numbers[X.indices[block]]
+    shape = X.shape[0], len(columns)
+    return sp.csr_array((X.data, indices, X.indptr), shape=shape), columns
+
+
+def split_rows(
+    rows: list[Any] | NDArray[Any], offsets: NDArray[np.integer[Any]]
+) -> NDArray[np.object_]:
+    """Cut what belongs to all positions into one piece for each sequence.
+
+    Parameters
+    ----------
+    rows : list or ndarray of length n_positions
+    offsets : ndarray of int of shape (n_sequences + 1,)
+        Where each sequence starts, see `PackedSequences`.
+
+    Returns
+    -------
+    ndarray of object of shape (n_sequences,)
+        A part of `rows` for each sequence, also if all have the same length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcrf_sdca.data.rows import split_rows
+    >>> split_rows(["O", "B"], np.array([0, 1, 2]))
+    array([list(['O']), list(['B'])], dtype=object)
+    """
+    bounds = pairwise(np.asarray(offsets).tolist())
+    pieces = (rows[first:last] for first, last in bounds)
+    return np.fromiter(pieces, dtype=object, count=len(offsets) - 1)

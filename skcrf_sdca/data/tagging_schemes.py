@@ -1,0 +1,172 @@
+"""What the labels of spans mean: their schemes, as data.
+
+Owns the table of schemes (BIO, IOB1, BIOES, BILOU) and the two questions that it
+answers: what a label says, and whether one label may follow another.
+"""
+
+from typing import NamedTuple
+
+from skcrf_sdca._utils.typing import SpanScheme
+
+__all__ = ["get_scheme", "is_valid_pair", "parse_label"]
+
+OUTSIDE = "O"
+
+
+class Scheme(NamedTuple):
+    """What each prefix may do, as strings of one-letter prefixes.
+
+    Two labels in a row belong to one span if they have the same type, the prefix of the
+    first is in `goes_on` and that of the second in `continues`. Everywhere else one
+    span ends, or another begins, which is valid for the prefixes of the other fields.
+    """
+
+    goes_on: str  # may be followed by a label of their span
+    continues: str  # may follow a label of their span
+    starts: str  # may begin a span, after "O" or another type
+    starts_again: str  # may begin a span right after one of the same type
+    ends: str  # may end a span
+
+    @property
+    def prefixes(self) -> str:
+        """Prefixes of the scheme, those that begin a span first."""
+        return "".join(dict.fromkeys(self.starts_again + self.continues))
+
+
+_BIO = Scheme("BI", "I", starts="B", starts_again="B", ends="BI")
+SCHEMES = {
+    "BIO": _BIO,
+    "IOB2": _BIO,
+    "IOB1": Scheme("BI", "I", starts="I", starts_again="B", ends="BI"),
+    "BIOES": Scheme("BI", "IE", starts="BS", starts_again="BS", ends="ES"),
+    "BILOU": Scheme("BI", "IL", starts="BU", starts_again="BU", ends="LU"),
+}
+
+
+def get_scheme(name: str) -> Scheme:
+    """Return the entry of SCHEMES.
+
+    Parameters
+    ----------
+    name : str
+        "BIO" (also called "IOB2"), "IOB1", "BIOES" or "BILOU".
+
+    Returns
+    -------
+    scheme : Scheme
+
+    Raises
+    ------
+    ValueError
+        If there is no scheme of this name.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.data.tagging_schemes import get_scheme
+    >>> get_scheme("BIOES").ends
+    'ES'
+    """
+    if not isinstance(name, str) or name not in SCHEMES:
+        raise ValueError(f"scheme must be one of {sorted(SCHEMES)}, got {name!r}.")
+    return SCHEMES[name]
+
+
+def parse_label(label: str, scheme: SpanScheme = "BIO") -> tuple[str, str | None]:
+    """Split a label into its prefix and its type.
+
+    Parameters
+    ----------
+    label : str
+        "O", or a prefix of the scheme, with a type as in "B-PER" or alone. The type is
+        all that follows the first "-", whatever its characters.
+    scheme : {"BIO", "IOB2", "IOB1", "BIOES", "BILOU"}, default="BIO"
+
+    Returns
+    -------
+    prefix : str
+        One letter, "O" outside spans.
+    type : str or None
+        None outside spans, "" for a prefix alone.
+
+    Raises
+    ------
+    ValueError
+        If the scheme is unknown, or the label does not belong to it.
+    TypeError
+        If the label is not a str.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.data.tagging_schemes import parse_label
+    >>> parse_label("B-PER"), parse_label("I"), parse_label("O")
+    (('B', 'PER'), ('I', ''), ('O', None))
+    """
+    known = get_scheme(scheme).prefixes
+    if not isinstance(label, str):
+        raise TypeError(f"Labels of spans must be str such as 'B-PER', got {label!r}.")
+    if label == OUTSIDE:
+        return OUTSIDE, None
+    prefix, _, span_type = label.partition("-")
+    if len(prefix) != 1 or prefix not in known:
+        forms = ", ".join(f"'{letter}-...'" for letter in known)
+        raise ValueError(
+            f"Label {label!r} is not of the scheme {scheme!r}: it must be 'O', {forms}."
+        )
+    return prefix, span_type
+
+
+def is_valid_pair(
+    previous: str | None, following: str | None, scheme: SpanScheme = "BIO"
+) -> bool:
+    """Tell whether a label may follow another in a scheme.
+
+    Parameters
+    ----------
+    previous : str or None
+        A label of the scheme; None stands for the start of the sequence.
+    following : str or None
+        The label after it; None stands for the end of the sequence.
+    scheme : {"BIO", "IOB2", "IOB1", "BIOES", "BILOU"}, default="BIO"
+
+    Returns
+    -------
+    valid : bool
+        Starts and ends of sequences are like "O". A sequence is valid if all its pairs
+        are, with its start and its end.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the scheme is unknown, or a label does not belong to it.
+
+    Notes
+    -----
+    What may follow; X and Y are different types, Z is either of them:
+
+    =========  ================  =======================  =====================
+    scheme     at the start, O   B-X or I-X               E-X, S-X, L-X or U-X
+    =========  ================  =======================  =====================
+    BIO, IOB2  O, B-Z, end       I-X, B-Z, O, end         not in the scheme
+    IOB1       O, I-Z, end       I-X, B-X, I-Y, O, end    not in the scheme
+    BIOES      O, B-Z, S-Z, end  I-X, E-X                 O, B-Z, S-Z, end
+    BILOU      O, B-Z, U-Z, end  I-X, L-X                 O, B-Z, U-Z, end
+    =========  ================  =======================  =====================
+
+    Examples
+    --------
+    >>> from skcrf_sdca.data.tagging_schemes import is_valid_pair
+    >>> is_valid_pair("O", "I-PER"), is_valid_pair("O", "I-PER", scheme="IOB1")
+    (False, True)
+    >>> is_valid_pair("B-PER", None, scheme="BIOES")
+    False
+    """
+    rule = get_scheme(scheme)
+    first, first_type = parse_label(OUTSIDE if previous is None else previous, scheme)
+    second, second_type = parse_label(
+        OUTSIDE if following is None else following, scheme
+    )
+    is_same = first_type == second_type
+    if is_same and first in rule.goes_on and second in rule.continues:
+        return True
+    starts = rule.starts_again if is_same else rule.starts
+    return first in OUTSIDE + rule.ends and second in OUTSIDE + starts

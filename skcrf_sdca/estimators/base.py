@@ -1,0 +1,285 @@
+"""BaseCRF: what every estimator does around its solver.
+
+A fit computes everything first and sets its attributes last, all at once: after an
+error the estimator is as before it. What a fitted estimator answers is in
+_prediction.py.
+"""
+
+import sys
+import warnings
+from abc import ABCMeta
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import ClassifierTags, check_random_state
+from sklearn.utils._param_validation import (
+    Interval,
+    InvalidParameterError,
+    StrOptions,
+)
+
+from skcrf_sdca._utils.typing import Labels, Sequences, keeps_signature
+from skcrf_sdca._version import VersionStamped
+from skcrf_sdca.data.input_formats import TABLE, as_sequence_list
+from skcrf_sdca.data.tagging_schemes import SCHEMES
+from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
+from skcrf_sdca.estimators.compression import TrimmingMixin
+from skcrf_sdca.estimators.fitted import check_fitted
+from skcrf_sdca.estimators.inspection import InspectionMixin
+from skcrf_sdca.estimators.prediction import PredictionMixin
+from skcrf_sdca.estimators.validation import training_data
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.solvers.base import Loop
+from skcrf_sdca.structures.chain.constraints import OBSERVED
+
+_INSIDE = ("skcrf_sdca.", "sklearn.")
+
+
+class BaseCRF(
+    PredictionMixin,
+    InspectionMixin,
+    TrimmingMixin,
+    VersionStamped,
+    CallbackSupportMixin,
+    BaseEstimator,
+    metaclass=ABCMeta,
+):
+    """Base of the estimators: all of them but the parameters and the solver.
+
+    A subclass names its solver and the parameters that the solver takes:
+
+    _solver : type
+        Called as ``_solver(problem, rng, state=..., **options)``.
+    _solver_options : tuple of str
+        Names of the parameters handed on.
+    """
+
+    vectorizer_: SequenceVectorizer
+
+    _parameter_constraints: ClassVar[dict] = {
+        "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "transitions": [StrOptions({*SCHEMES, OBSERVED}), "array-like", None],
+        "warm_start": ["boolean"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    @keeps_signature(_fit_context(prefer_skip_nested_validation=True))
+    @keeps_signature(with_callbacks)
+    def fit(
+        self, X: Sequences, y: Labels, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Fit the model to labelled sequences.
+
+        Parameters
+        ----------
+        X : list, tuple, object array or generator of n sequences, or PackedSequences
+            A sequence of T items is a list of T dicts (str -> str, number, bool, nested
+            dict, list or set, or 1-D array), a list of T lists of str, an array of
+            shape (T, n_features), or a scipy sparse matrix of that shape; one kind for
+            all. A single array or sparse matrix of shape (n, n_features), with a 1-D y,
+            is n chains of one node each: multinomial logistic regression.
+        y : list of n lists of T labels, or array-like of shape (n,)
+            Labels of one kind: str, int, bool or other sortable, hashable objects.
+            Beside PackedSequences also one array with the labels of all positions.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each sequence, not negative. Only ratios count, but for the value
+            of ``alpha="auto"``.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X and y do not fit together, hold NaN or infinity, are of no known kind,
+            or break ``transitions``; the message names the argument, the sequence and
+            the item.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the gap is above tol * P(0) after max_iter epochs.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> X = [[{"word": "the"}, {"word": "Rhine"}], [{"word": "Basel"}]]
+        >>> y = [["O", "LOC"], ["LOC"]]
+        >>> crf = SDCACRF(random_state=0).fit(X, y)
+        >>> bool(crf.duality_gap_ <= crf.gap_target_)
+        True
+        """
+        X = as_sequence_list(X)
+        y = list(y) if isinstance(y, Iterator) else y
+        training = training_data(self, X, y, sample_weight)
+        context = self._init_callback_context(max_subtasks=self.max_iter)
+        arguments = {"X": X, "y": y, "metadata": None}
+        if sample_weight is not None:
+            arguments["metadata"] = {"sample_weight": sample_weight}
+        context.call_on_fit_task_begin(estimator=self, **arguments)
+
+        solver = self._new_solver(self._new_problem(training))
+        loop = Loop(solver, max_iter=self.max_iter, tol=self.tol)
+
+        def attributes_now():
+            # A copy: the solver goes on changing its weights.
+            w = solver.model.w.copy()
+            return {**training.attributes, **_fitted_attributes(loop, w)}
+
+        loop.observers.append(CallbackBridge(self, context, arguments, attributes_now))
+        if self.verbose:
+            loop.observers.append(EpochPrinter(type(self).__name__, loop.target))
+        loop.run()
+        fitted = {**training.attributes, **_fitted_attributes(loop, solver.model.w)}
+        if self.warm_start:
+            allowed = solver.problem.allowed
+            fitted["_warm_state"] = {**solver.state(), "allowed": allowed}
+        return self._end_fit(fitted, loop, context, arguments)
+
+    def _end_fit(self, fitted, loop, context, arguments):
+        """Take the fitted attributes, and tell the user and the callbacks."""
+        # At once: an interrupt finds the old fit or the new one.
+        self.__dict__ = {**self._without_fit(), **fitted}
+        if complaint := loop.complaint():
+            warnings.warn(complaint, ConvergenceWarning, stacklevel=_caller_level())
+        context.call_on_fit_task_end(
+            estimator=self, **arguments, reconstruction_attributes=dict
+        )
+        return self
+
+    def _validate_params(self):
+        """Raise InvalidParameterError; called by scikit-learn before `fit`."""
+        check_finite_numbers(self)
+        super()._validate_params()
+
+    def _new_problem(self, training):
+        return Problem(
+            training.data,
+            training.labels,
+            len(training.attributes["classes_"]),
+            self.alpha,
+            sample_weight=training.sample_weight,
+            boundaries=training.attributes["_input_kind"] != TABLE,
+            allowed=training.allowed,
+            n_jobs=self.n_jobs,
+        )
+
+    def _new_solver(self, problem):
+        options = {name: getattr(self, name) for name in self._solver_options}
+        seed = check_random_state(getattr(self, "random_state", 0)).randint(
+            2**32, size=4, dtype=np.uint32
+        )
+        state = getattr(self, "_warm_state", None) if self.warm_start else None
+        if state is not None and state.get("allowed") != problem.allowed:
+            raise ValueError(
+                "warm_start=True needs the same allowed transitions as in the last "
+                "fit; set warm_start=False to fit with others"
+            )
+        rng = np.random.default_rng(seed)
+        try:
+            return self._solver(problem, rng, state=state, **options)
+        except KeyError as error:
+            raise ValueError(
+                "warm_start=True needs the state of a fit by the same estimator, with "
+                f"{error}; set warm_start=False"
+            ) from error
+
+    def _without_fit(self):
+        """Return the attributes but those of a fit that the next may not set."""
+        dropped = "vectorizer_", "feature_names_in_", "_warm_state"
+        return {k: v for k, v in vars(self).items() if k not in dropped}
+
+    def __setstate__(self, state):
+        """Take the attributes; ValueError if those of a fit do not agree."""
+        super().__setstate__(state)
+        if hasattr(self, "classes_") or hasattr(self, "coef_"):
+            check_fitted(self)
+
+    def __sklearn_tags__(self):
+        """Return the tags: a classifier of rows, sparse or dense, or of sequences."""
+        tags = super().__sklearn_tags__()
+        # Not estimator_type="classifier": that would make cv=3 look for strata in
+        # ragged y, and fail.
+        tags.classifier_tags = ClassifierTags()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.three_d_array = True
+        tags.input_tags.dict = True
+        tags.input_tags.string = True
+        return tags
+
+
+def check_finite_numbers(estimator):
+    """Raise InvalidParameterError for numbers that the constraints let through.
+
+    They take a bool for a number, and fail on numbers beyond those of NumPy.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        With ``_parameter_constraints``.
+    """
+    for name, value in estimator.get_params(deep=False).items():
+        constraints = estimator._parameter_constraints.get(name, ["boolean"])
+        is_switch = "boolean" in constraints or "verbose" in constraints
+        if not is_switch and isinstance(value, Real) and not _is_finite(value):
+            raise InvalidParameterError(
+                f"The {name!r} parameter of {type(estimator).__name__} must be a "
+                f"finite number. Got {value!r:.40} instead."
+            )
+
+
+def _is_finite(value):
+    """Return whether this is a number of Python or NumPy, but no infinity."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        return False
+    try:
+        return not np.isinf(float(value))
+    except OverflowError:
+        return False
+
+
+def _fitted_attributes(loop, w):
+    """Return what the solver and its loop determine, as the estimator's attributes."""
+    problem = loop.solver.problem
+    model = problem.new_model(w)
+    last = loop.rows[-1]
+    start, end, transition = model.start, model.end, model.transition
+    if problem.allowed is not None:
+        start, end, transition = problem.allowed.forbid_weights(start, end, transition)
+    return {
+        "coef_": model.coef.T,
+        "intercept_": model.intercept,
+        "start_": start,
+        "end_": end,
+        "transition_": transition,
+        "alpha_": problem.alpha,
+        "gap_target_": loop.target,
+        "n_iter_": len(loop.rows),
+        "primal_objective_": last["primal"],
+        "dual_objective_": last["dual"],
+        "duality_gap_": last["gap"],
+        "history_": loop.history(),
+    }
+
+
+def _caller_level():
+    """Return the stacklevel of the line outside that made the caller be called.
+
+    Past the wrappers of fit, what calls it in this package, and scikit-learn's tools.
+    """
+    frame, level = sys._getframe(1), 1
+    while frame and frame.f_globals.get("__name__", "").startswith(_INSIDE):
+        frame, level = frame.f_back, level + 1
+    return level

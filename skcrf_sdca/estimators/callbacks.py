@@ -1,0 +1,184 @@
+"""Watching a fit: the duality gap of every epoch, through `sklearn.callback`.
+
+Owns `DualityGapMonitor`, and the observers that tie the loop over epochs to what the
+user sees: scikit-learn's callback contexts, and the lines of ``verbose=1``. Scores of
+every epoch are those of `sklearn.callback.ScoringMonitor`, given by name:
+``scoring={"accuracy": lambda crf, X, y: crf.score(X, y)}``.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn.callback import ScoringMonitor
+
+from skcrf_sdca.solvers.base import Observer
+
+EPOCH_TASK = "epoch"
+
+# It fails on scoring=None, and on functions that return a number, for every estimator.
+NAMED_SCORES = (
+    "ScoringMonitor of scikit-learn 1.9 needs scores with names: pass "
+    'ScoringMonitor(scoring={"score": function of (estimator, X, y)}).'
+)
+
+
+def _certificate(estimator, X, y, **metadata):
+    """Return the last row of the history, in the form of a scorer's result."""
+    return {column: values[-1].item() for column, values in estimator.history_.items()}
+
+
+class DualityGapMonitor(ScoringMonitor):
+    """Record primal, dual and duality gap of every epoch of every CRF fitted.
+
+    Set on a CRF it follows its fits; set on a Pipeline, GridSearchCV or another
+    meta-estimator it follows the CRF below in every fit, in worker processes too. Set
+    it on the outermost estimator: scikit-learn hands it down from there. It computes
+    nothing: the certificate of each epoch is made in any case.
+
+    Read the records with ``get_logs(select="most_recent" | "all")``. A log has
+    ``data``, a list of dicts, and ``data_as_pandas``, a DataFrame; each row has the
+    columns of ``history_`` (epoch, updates, oracle_calls, seconds, primal, dual, gap)
+    and the place of the epoch in the fit: ``task_id_path``, ``parent_task_id_path``
+    (equal for the epochs of one fit), ``estimator_name``, ``task_name``, ``task_id``.
+
+    See Also
+    --------
+    sklearn.callback.ScoringMonitor : Records a score of every epoch.
+    sklearn.callback.ProgressBar : Shows the progress over epochs.
+
+    Examples
+    --------
+    >>> from skcrf_sdca import SDCACRF
+    >>> from skcrf_sdca.estimators.callbacks import DualityGapMonitor
+    >>> from skcrf_sdca.datasets import make_chains
+    >>> X, y = make_chains(n_sequences=20, random_state=0)
+    >>> monitor = DualityGapMonitor()
+    >>> crf = SDCACRF(tol=1e-2, random_state=0).set_callbacks(monitor).fit(X, y)
+    >>> rows = monitor.get_logs().data
+    >>> rows[-1]["gap"] == crf.duality_gap_
+    True
+    >>> len(rows) == crf.n_iter_
+    True
+    """
+
+    # Follow sub-estimators at any depth.
+    max_propagation_depth = None
+
+    def __init__(self) -> None:
+        super().__init__(scoring=_certificate)
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Do nothing: the scorer is the same for every estimator.
+
+        Parameters
+        ----------
+        estimator, context
+            As scikit-learn passes them.
+        """
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Do nothing.
+
+        Parameters
+        ----------
+        estimator, context
+            As scikit-learn passes them.
+        """
+
+    def on_fit_task_end(
+        self,
+        estimator: Any,
+        context: Any,
+        *,
+        X: Any = None,
+        y: Any = None,
+        fitted_estimator: Any = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Record the certificate if the task was an epoch of a CRF.
+
+        Parameters
+        ----------
+        estimator, context, X, y, fitted_estimator, metadata
+            As scikit-learn passes them.
+        """
+        is_epoch = context.task_name == EPOCH_TASK
+        if not (is_epoch and hasattr(fitted_estimator, "history_")):
+            return
+        super().setup(estimator, context)
+        # The certificate needs no data, and a fit on partitions has none to show.
+        super().on_fit_task_end(
+            estimator, context, X=(), y=(), fitted_estimator=fitted_estimator
+        )
+        super().teardown(estimator, context)
+
+
+class CallbackBridge(Observer):
+    """Run one sub-context of scikit-learn's callbacks for each epoch.
+
+    Parameters
+    ----------
+    estimator : BaseCRF
+    context : sklearn.callback.CallbackContext
+        Of the fit.
+    arguments : dict
+        ``X``, ``y`` and ``metadata`` as the hooks take them.
+    fitted_attributes : callable
+        Returns the attributes that the estimator would have if fit stopped now.
+    """
+
+    def __init__(self, estimator, context, arguments, fitted_attributes):
+        self.context = context
+        self.arguments = {"estimator": estimator, **arguments}
+        self.fitted_attributes = fitted_attributes
+        self._epoch = None
+
+    def begin_epoch(self):
+        """Open the sub-context of the epoch."""
+        self._epoch = self.context.subcontext(task_name=EPOCH_TASK)
+        self._epoch.call_on_fit_task_begin(**self.arguments)
+
+    def end_epoch(self, row):
+        """Close the sub-context; return whether a callback wants to stop."""
+        epoch, self._epoch = self._epoch, None
+        try:
+            return epoch.call_on_fit_task_end(
+                **self.arguments, reconstruction_attributes=self.fitted_attributes
+            )
+        except TypeError as error:
+            callbacks = getattr(self.arguments["estimator"], "_skl_callbacks", ())
+            if any(type(callback) is ScoringMonitor for callback in callbacks):
+                error.add_note(NAMED_SCORES)
+            raise
+
+    def close(self):
+        """End an epoch that was opened but not made."""
+        if self._epoch is not None:
+            self._epoch.call_on_fit_task_end(estimator=self.arguments["estimator"])
+            self._epoch = None
+
+
+class EpochPrinter(Observer):
+    """Print one line an epoch.
+
+    Parameters
+    ----------
+    name : str
+        Printed at the beginning of each line.
+    target : float
+        The gap at which the fit ends.
+    """
+
+    def __init__(self, name, target):
+        self.name = name
+        self.target = target
+
+    def end_epoch(self, row):
+        """Print the row; never stop."""
+        print(
+            f"{self.name} epoch {row['epoch']:4d}  primal {row['primal']:.6e}  "
+            f"dual {row['dual']:.6e}  gap {row['gap']:.3e} "
+            f"(ends at {self.target:.1e})  {row['seconds']:.2f} s",
+            flush=True,
+        )
+        return False

@@ -1,0 +1,162 @@
+"""TrimmingMixin: a fitted estimator with fewer weights or paths, or in less memory."""
+
+import copy
+from numbers import Real
+from typing import Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_scalar
+from sklearn.utils.validation import check_is_fitted
+
+from skcrf_sdca._utils.typing import Transitions
+from skcrf_sdca.estimators.fitted import FittedAttributes, check_form
+from skcrf_sdca.structures.chain.constraints import OBSERVED, allowed_transitions
+from skcrf_sdca.structures.chain.parameters import dense_coef
+
+
+class TrimmingMixin(FittedAttributes):
+    """Methods that drop weights or paths of an estimator, or store it otherwise."""
+
+    def sparsify(self) -> Self:
+        """Make ``coef_`` a scipy sparse array: less memory if most weights are zero.
+
+        Predictions stay the same, to the last bit. A sparse weight takes 12 bytes where
+        a dense one takes 8, and weights are seldom zero before a `prune`.
+
+        Returns
+        -------
+        self : object
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]], [["A", "B"]])
+        >>> crf.prune(0.01).sparsify().coef_.shape
+        (2, 2)
+        """
+        check_is_fitted(self)
+        check_form(self)
+        self.coef_ = sp.csr_array(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Make ``coef_`` a dense array, as it is after `fit`.
+
+        Returns
+        -------
+        self : object
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]], [["A", "B"]])
+        >>> type(crf.sparsify().densify().coef_).__name__
+        'ndarray'
+        """
+        check_is_fitted(self)
+        check_form(self)
+        self.coef_ = dense_coef(self.coef_)
+        return self
+
+    def prune(self, threshold: float = 0.0) -> Self:
+        """Set small weights of features to zero, and drop the features left without.
+
+        Features are dropped, from ``coef_`` and from ``vectorizer_``, after a fit on
+        dicts or strings. Other input keeps its width; `sparsify` makes the model
+        smaller then. What describes the fit (``duality_gap_``, ``history_``) stays.
+
+        Parameters
+        ----------
+        threshold : float, default=0.0
+            Weights with an absolute value of at most this are set to zero: at 0.0
+            predictions stay the same, to the last bit.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If threshold is negative or not finite.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> X = [[["w=the", "rare"], ["w=cat"]], [["w=the"], ["w=cat"]]]
+        >>> crf = SDCACRF(random_state=0).fit(X, [["DET", "NOUN"], ["DET", "NOUN"]])
+        >>> crf.prune(0.2).vectorizer_.get_feature_names_out()
+        array(['w=the', 'w=cat'], dtype=object)
+        """
+        check_is_fitted(self)
+        check_form(self)
+        check_scalar(threshold, "threshold", Real, min_val=0.0)
+        if not np.isfinite(threshold):
+            raise ValueError(f"threshold must be finite, got {threshold}.")
+        pruned = {"coef_": _without_small(self.coef_, threshold)}
+        if hasattr(self, "vectorizer_"):
+            used = (pruned["coef_"] != 0).sum(axis=0) > 0
+            pruned["coef_"] = pruned["coef_"].T[used].T
+            pruned["vectorizer_"] = copy.copy(self.vectorizer_).restrict(used)
+            pruned["n_features_in_"] = pruned["vectorizer_"].n_features_out_
+        vars(self).update(pruned)
+        return self
+
+    def constrain(self, transitions: Transitions) -> Self:
+        """Forbid transitions in a fitted model: it predicts none of them from then on.
+
+        The paths that are left keep their odds. The parameter ``transitions`` of the
+        estimator does the same in training too. Which is better is a matter of the
+        data: a model that was trained with all paths has learnt from more of them what
+        a label is not.
+
+        Parameters
+        ----------
+        transitions : str, ndarray or list of pairs
+            As the parameter of the estimator, but for "observed".
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError, TypeError
+            If transitions is malformed, or does not fit the labels.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> X = [[["Ada"], ["Lovelace"], ["wrote"]], [["Lovelace"], ["wrote"]]]
+        >>> y = [["B-PER", "I-PER", "O"], ["I-PER", "O"]]
+        >>> crf = SDCACRF(random_state=0).fit(X, y)
+        >>> crf.predict([[["Lovelace"]]])[0]
+        ['I-PER']
+        >>> crf.constrain("BIO").predict([[["Lovelace"]]])[0]
+        ['O']
+        """
+        check_is_fitted(self)
+        check_form(self)
+        if isinstance(transitions, str) and transitions == OBSERVED:
+            raise ValueError(
+                "transitions='observed' needs the labels of the training data: give it "
+                "to the estimator, before fit."
+            )
+        no_labels = np.empty(0, dtype=int), np.zeros(1, dtype=int)
+        allowed = allowed_transitions(transitions, self.classes_, *no_labels)
+        if allowed is not None:
+            self.start_, self.end_, self.transition_ = allowed.forbid_weights(
+                self.start_, self.end_, self.transition_
+            )
+        return self
+
+
+def _without_small(coef, threshold):
+    """Return coefficients with zeros where they are at most a threshold."""
+    if not sp.issparse(coef):
+        return np.where(np.abs(coef) > threshold, coef, 0.0)
+    coef = coef.copy()
+    coef.data[np.abs(coef.data) <= threshold] = 0.0
+    coef.eliminate_zeros()
+    return coef

@@ -1,0 +1,152 @@
+"""Whether the attributes of a fitted estimator agree with each other.
+
+They come from files, and users may assign them. `check_fitted` and `check_vocabulary`
+look at everything, and end every load; `check_form` comes before every call of a
+kernel, which would read beyond an array that is too short. It takes constant time, but
+for sparse coefficients, whose indices scipy would follow anywhere.
+"""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from skcrf_sdca._utils.messages import required_attribute
+from skcrf_sdca.data.input_formats import ARRAYS, DICTS, PACKED, STRINGS, TABLE
+from skcrf_sdca.data.rows import checked_sparse
+from skcrf_sdca.structures.chain.parameters import LARGEST_SCORE
+
+# The axes of the weights: K labels, d features.
+WEIGHTS = {
+    "coef_": "Kd",
+    "intercept_": "K",
+    "start_": "K",
+    "end_": "K",
+    "transition_": "KK",
+}
+# Those that are -inf where a label or a transition is forbidden.
+MAY_FORBID = ("start_", "end_", "transition_")
+KINDS = (PACKED, DICTS, STRINGS, ARRAYS, TABLE)
+
+
+class FittedAttributes:
+    """The types of what a fit leaves behind, for those who read it."""
+
+    classes_: NDArray[Any]
+    coef_: Any  # an array, or sparse
+    intercept_: NDArray[np.float64]
+    start_: NDArray[np.float64]
+    end_: NDArray[np.float64]
+    transition_: NDArray[np.float64]
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    alpha_: float
+    n_iter_: int
+    primal_objective_: float
+    dual_objective_: float
+    duality_gap_: float
+    gap_target_: float
+    history_: dict[str, NDArray[Any]]
+    _input_kind: str
+
+
+def check_form(estimator):
+    """Raise ValueError if the shapes and types of the weights do not agree.
+
+    Parameters
+    ----------
+    estimator : BaseCRF
+        With ``classes_``, ``n_features_in_`` and the weights.
+
+    Raises
+    ------
+    ValueError
+        The message names the attribute, and what it must be.
+    """
+    classes = required_attribute(estimator, "classes_")
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not len(classes):
+        raise ValueError(
+            "classes_ must be a one-dimensional array of at least one label."
+        )
+    n_features = required_attribute(estimator, "n_features_in_")
+    if not isinstance(n_features, Integral) or n_features < 0:
+        raise ValueError(f"n_features_in_ must be a number, got {n_features!r:.40}.")
+    sizes = {"K": len(classes), "d": n_features}
+    for name, axes in WEIGHTS.items():
+        shape = tuple(sizes[axis] for axis in axes)
+        _check_weight(name, required_attribute(estimator, name), shape)
+
+
+def check_fitted(estimator):
+    """Raise ValueError if the fitted attributes do not agree, or hold wrong numbers.
+
+    Parameters
+    ----------
+    estimator : BaseCRF
+
+    Raises
+    ------
+    ValueError
+        The message names the attribute.
+    """
+    check_form(estimator)
+    labels = estimator.classes_.tolist()
+    if len(set(labels)) != len(labels):
+        raise ValueError("classes_ must hold every label once.")
+    for name in WEIGHTS:
+        _check_values(name, getattr(estimator, name))
+    kind = required_attribute(estimator, "_input_kind")
+    if kind not in KINDS:
+        raise ValueError(f"_input_kind must be one of {KINDS}, got {kind!r:.40}.")
+    _check_features(estimator, kind)
+
+
+def _check_weight(name, weight, shape):
+    sparse = name == "coef_" and sp.issparse(weight) and weight.format == "csr"
+    if not sparse and not isinstance(weight, np.ndarray):
+        raise ValueError(
+            f"{name} must be an array, or coef_ a sparse one in CSR, got "
+            f"{type(weight).__name__}."
+        )
+    if weight.shape != shape or weight.dtype != np.float64:
+        raise ValueError(
+            f"{name} has shape {weight.shape} and dtype {weight.dtype}; with classes_ "
+            f"and n_features_in_ as they are it must have {shape} and float64."
+        )
+    if sparse:
+        checked_sparse(weight, name)
+    elif len(shape) == 1 and not weight.flags.c_contiguous:
+        raise ValueError(f"{name} must be contiguous: assign a copy of it.")
+
+
+def _check_values(name, weight):
+    if sp.issparse(weight):
+        weight = weight.data
+    right = (-LARGEST_SCORE <= weight) & (weight <= LARGEST_SCORE)
+    if name in MAY_FORBID:
+        right |= weight == -np.inf
+    if not right.all():
+        raise ValueError(
+            f"{name} contains NaN, infinity, or a number beyond {LARGEST_SCORE:g}."
+        )
+
+
+def _check_features(estimator, kind):
+    """Check what stands for the features: a vectorizer, or names."""
+    n_features = estimator.n_features_in_
+    if hasattr(estimator, "vectorizer_") != (kind in (DICTS, STRINGS)):
+        raise ValueError("vectorizer_ must be there after a fit on dicts or strings.")
+    if kind in (DICTS, STRINGS):
+        vectorizer = estimator.vectorizer_
+        if required_attribute(vectorizer, "input_kind_") != kind:
+            raise ValueError(f"vectorizer_ was not fitted on {kind}.")
+        if required_attribute(vectorizer, "n_features_out_") != n_features:
+            raise ValueError(
+                f"vectorizer_ has {vectorizer.n_features_out_} features, but "
+                f"n_features_in_ is {n_features}."
+            )
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None and np.shape(names) != (n_features,):
+        raise ValueError(f"feature_names_in_ must hold {n_features} names.")

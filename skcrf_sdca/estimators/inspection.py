@@ -1,0 +1,404 @@
+"""InspectionMixin: what a fitted estimator has learnt, and why it decides as it does.
+
+Owns the names of weights: those of features come from the vectorizer or the data frame
+of the fit, or from the user; intercept, start and end are written as features are.
+Most lines are reference.
+"""
+
+from collections.abc import Hashable, Iterable
+from numbers import Integral
+from operator import index
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_scalar
+from sklearn.utils.validation import check_is_fitted
+
+from skcrf_sdca._utils.messages import described
+from skcrf_sdca.data.input_formats import TABLE
+from skcrf_sdca.data.label_encoding import encode_known_labels, label_codes
+from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.estimators.explanation import Explanation, Terms
+from skcrf_sdca.estimators.fitted import FittedAttributes, check_form
+from skcrf_sdca.estimators.tables import Coded, Table
+from skcrf_sdca.estimators.validation import prediction_data
+from skcrf_sdca.structures.chain.parameters import dense_coef
+
+INTERCEPT, START, END = "<intercept>", "<start>", "<end>"
+
+
+class InspectionMixin(FittedAttributes):
+    """Methods that show the weights of an estimator and explain its labels."""
+
+    def state_features(self, *, feature_names: Iterable[str] | None = None) -> Table:
+        """Return all weights of labels that are not zero, the largest first.
+
+        ``<intercept>``, ``<start>`` and ``<end>`` are features of all items, of the
+        first and of the last.
+
+        Parameters
+        ----------
+        feature_names : array-like of str of shape (n_features_in_,), default=None
+            Names of the features. By default those seen in `fit`, from dicts, strings
+            or a data frame; without them x0, x1, ...
+
+        Returns
+        -------
+        table : Table
+            With the columns feature, label, weight. ``table[:20]`` are the largest
+            weights, ``table[-20:]`` the most negative, and ``table.to_dict()`` is in
+            the form of ``state_features_`` of sklearn-crfsuite. Forbidden labels, whose
+            weight is -inf, are left out.
+
+        Raises
+        ------
+        ValueError
+            If feature_names has another length.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> X = [[["w=the"], ["w=cat"]], [["w=dogs"]]]
+        >>> crf = SDCACRF(random_state=0).fit(X, [["DET", "NOUN"], ["NOUN"]])
+        >>> crf.state_features()[:3]
+        feature  label  weight
+        <end>    NOUN   +0.383
+        w=the    DET    +0.279
+        w=dogs   NOUN   +0.214
+        """
+        names = self._weight_names(feature_names)
+        return _weight_table(
+            self._state_weights(), feature=names, label=self._label_values()
+        )
+
+    def transition_features(self) -> Table:
+        """Return all weights of transitions that are not zero, the largest first.
+
+        Returns
+        -------
+        table : Table
+            With the columns label_from, label_to, weight, as from `state_features`;
+            ``table.to_dict()`` is in the form of ``transition_features_`` of
+            sklearn-crfsuite. Forbidden transitions are left out.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> X = [[["w=the"], ["w=cat"]], [["w=dogs"]]]
+        >>> crf = SDCACRF(random_state=0).fit(X, [["DET", "NOUN"], ["NOUN"]])
+        >>> crf.transition_features()
+        label_from  label_to  weight
+        DET         NOUN      +0.381
+        NOUN        DET       -0.067
+        DET         DET       -0.102
+        NOUN        NOUN      -0.212
+        """
+        check_is_fitted(self)
+        check_form(self)
+        labels = self._label_values()
+        return _weight_table(self.transition_, label_from=labels, label_to=labels)
+
+    def top_features(
+        self,
+        n: int = 10,
+        labels: Iterable[Hashable] | None = None,
+        *,
+        feature_names: Iterable[str] | None = None,
+    ) -> Table:
+        """Return the features that speak most for, and most against, each label.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Positive and negative weights of a label, so many of each at most.
+        labels : list of labels, default=None
+            In this order; by default all.
+        feature_names : array-like of str of shape (n_features_in_,), default=None
+            As for `state_features`.
+
+        Returns
+        -------
+        table : Table
+            With the columns label, feature, weight; shown label by label.
+            ``<intercept>``, ``<start>`` and ``<end>`` are among the features.
+
+        Raises
+        ------
+        ValueError
+            If n is less than 1, a label was not seen in `fit`, or feature_names has
+            another length.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> X = [[["w=the"], ["w=cat"]], [["w=dogs"]]]
+        >>> crf = SDCACRF(random_state=0).fit(X, [["DET", "NOUN"], ["NOUN"]])
+        >>> crf.top_features(1)
+        DET
+        feature  weight
+        w=the    +0.279
+        <end>    -0.383
+        <BLANKLINE>
+        NOUN
+        feature  weight
+        <end>    +0.383
+        w=the    -0.279
+        """
+        names = self._weight_names(feature_names)
+        check_scalar(n, "n", Integral, min_val=1)
+        codes = self._codes(self.classes_ if labels is None else labels, "labels")
+        weights = self._state_weights()
+        columns = [dense_coef(weights[:, [k]])[:, 0] for k in codes]
+        rows = [_extremes(column, n) for column in columns]
+        label_codes = np.repeat(codes, [len(r) for r in rows])
+        return Table(
+            {
+                "label": Coded(label_codes, self._label_values()),
+                "feature": Coded(np.concatenate(rows), names),
+                "weight": np.concatenate(
+                    [column[r] for column, r in zip(columns, rows, strict=True)]
+                ),
+            },
+            group="label",
+            max_rows=None,
+        )
+
+    def explain(
+        self,
+        sequence: Any,
+        position: int,
+        *,
+        labels: Iterable[Hashable] | None = None,
+        reference: Hashable | None = None,
+        path: Iterable[Hashable] | None = None,
+        feature_names: Iterable[str] | None = None,
+    ) -> Explanation:
+        """Return what each feature and neighbour contributed to each label of an item.
+
+        For every label k it explains the number ::
+
+            score(path with y_t = k) - score(path with y_t = reference)
+
+        with t the position and the other labels of the path as they are. Its terms are
+        those of the intercept, of the start (t = 0) and the end (t = T - 1), of each
+        feature that is not zero, x_tj * (coef_[k, j] - coef_[reference, j]), and of the
+        labels before and after.
+
+        Parameters
+        ----------
+        sequence : one sequence of the kind seen in `fit`, or PackedSequences of one
+            For one-node chains a table; its rows are the positions, and have no
+            neighbours.
+        position : int
+            Negative numbers count from the end.
+        labels : list of labels, default=None
+            Those to explain; by default all, the one of the path first, then the most
+            probable.
+        reference : label, default=None
+            The label that the others are compared with. By default the most probable
+            one but for that of the path and those forbidden between their neighbours:
+            what speaks for the label of the path is why it was not this one.
+        path : list of T labels, default=None
+            By default the predicted path.
+        feature_names : array-like of str of shape (n_features_in_,), default=None
+            As for `state_features`.
+
+        Returns
+        -------
+        explanation : Explanation
+            The contributions with their sums, and the marginal probabilities.
+
+        Raises
+        ------
+        IndexError
+            If the sequence has no such position.
+        ValueError
+            If there is not one sequence, a label was not seen in `fit`, path does not
+            have T labels, the reference is forbidden between its neighbours, or
+            feature_names has another length.
+        TypeError
+            If the sequence is of another kind than in `fit`.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> X = [[["w=the"], ["w=cat"]], [["w=dogs"]]]
+        >>> crf = SDCACRF(random_state=0).fit(X, [["DET", "NOUN"], ["NOUN"]])
+        >>> crf.explain([["w=the"], ["w=dogs"]], 1)
+        Position 1: NOUN (probability 0.844) against DET (probability 0.156)
+        <BLANKLINE>
+                     value    NOUN
+        probability          0.844
+        score               +1.886
+        <end>            1  +0.766
+        <after DET>      1  +0.483
+        w=dogs           1  +0.428
+        <intercept>      1  +0.208
+        """
+        names = self._weight_names(feature_names)
+        labels = None if labels is None else self._codes(labels, "labels")
+        if reference is not None:
+            (reference,) = self._codes([reference], "reference")
+        data = self._one_sequence(sequence)
+        t, length = _as_index(position), data.n_positions
+        if not -length <= t < length:
+            raise IndexError(
+                f"position: {position} is not in the sequence of {length} items."
+            )
+        t %= length
+        answers = self._answers(sequence if self._input_kind == TABLE else data)
+        path = self._path_codes(answers[0] if path is None else path, length)
+        return Explanation(
+            self._terms_at(t, data.X, path, names),
+            answers[1][t],
+            self.classes_.tolist(),
+            position=t,
+            label=int(path[t]),
+            reference=reference,
+            labels=labels,
+        )
+
+    def _label_values(self):
+        """Return the labels as a column of a table holds them."""
+        return self.classes_.astype(object)
+
+    def _codes(self, labels, name):
+        """Return the numbers of labels that were seen in fit."""
+        labels = _as_list(labels, name, "labels")
+        if not labels:
+            raise ValueError(f"{name} is empty; at least one label is needed.")
+        codes = label_codes(labels, self.classes_)
+        if (codes < 0).any():
+            unknown, known = labels[np.argmin(codes)], self.classes_.tolist()
+            raise ValueError(
+                f"{name}: {unknown!r} is not among the labels of fit, {known}."
+            )
+        return codes.tolist()
+
+    def _path_codes(self, path, length):
+        codes = encode_known_labels([path], [length], self.classes_, name="path")
+        if (codes < 0).any():
+            t = int(np.argmin(codes))
+            raise ValueError(f"path: the label {path[t]!r} was not seen in fit.")
+        return codes
+
+    def _weight_names(self, feature_names):
+        """Return the names of the rows of `_state_weights`."""
+        check_is_fitted(self)
+        check_form(self)
+        d = self.n_features_in_
+        if feature_names is None and hasattr(self, "vectorizer_"):
+            feature_names = self.vectorizer_.get_feature_names_out()
+        elif feature_names is None:
+            unnamed = [f"x{j}" for j in range(d)]
+            feature_names = getattr(self, "feature_names_in_", unnamed)
+        feature_names = _as_list(feature_names, "feature_names", "names")
+        if len(feature_names) != d:
+            raise ValueError(
+                f"feature_names has {len(feature_names)} names, but "
+                f"{type(self).__name__} was fitted on {d} features."
+            )
+        return np.array([*feature_names, INTERCEPT, START, END], dtype=object)
+
+    def _state_weights(self):
+        """Return the weights of all features, (n_features_in_ + 3, n_labels)."""
+        blocks = [self.coef_.T, np.vstack([self.intercept_, self.start_, self.end_])]
+        if sp.issparse(self.coef_):
+            return sp.vstack(blocks, format="csr")
+        return np.vstack(blocks)
+
+    def _one_sequence(self, sequence):
+        """Return a sequence packed, or all rows of a table."""
+        as_it_is = self._input_kind == TABLE or isinstance(sequence, PackedSequences)
+        data = prediction_data(self, sequence if as_it_is else [sequence])
+        if self._input_kind != TABLE and len(data) != 1:
+            raise ValueError(
+                f"sequence: one is needed, but there are {len(data)}; take one of "
+                "PackedSequences by packed[i : i + 1]."
+            )
+        return data
+
+    def _answers(self, X):
+        """Return labels and probabilities of one sequence, or of a table."""
+        answers = self.predict(X), self.predict_proba(X)
+        return answers if self._input_kind == TABLE else [rows[0] for rows in answers]
+
+    def _terms_at(self, t, rows, path, names):
+        """Return the Terms of position t of the chain with these rows and this path."""
+        row = rows[[t]]
+        x = row.toarray()[0] if sp.issparse(row) else row[0]
+        active = np.flatnonzero(x)
+        others = {INTERCEPT: self.intercept_}
+        if t == 0:
+            others[START] = self.start_
+        if t == len(path) - 1:
+            others[END] = self.end_
+        if t > 0:
+            before = path[t - 1]
+            others[f"<after {self.classes_[before]}>"] = self.transition_[before]
+        if t < len(path) - 1:
+            after = path[t + 1]
+            others[f"<before {self.classes_[after]}>"] = self.transition_[:, after]
+        # In a table all of these but the intercept are zero, and left out below.
+        scores = np.vstack(
+            [dense_coef(self.coef_[:, active]).T * x[active, None], *others.values()]
+        )
+        features = np.array([*names[active], *others], dtype=object)
+        values = np.concatenate([x[active], np.ones(len(others))])
+        used = scores.any(axis=1)
+        return Terms(features[used].tolist(), values[used], scores[used])
+
+
+def _as_index(position):
+    try:
+        return index(position)
+    except TypeError as error:
+        raise TypeError(
+            f"position must be an integer, got {described(position)}."
+        ) from error
+
+
+def _as_list(values, name, what):
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be a list of {what}, got {described(values)}.")
+    return list(values)
+
+
+def _extremes(weights, n):
+    """Return where the n largest and the n most negative weights are, in their order.
+
+    Weights of zero, and forbidden ones, are not among them.
+    """
+    rows = np.flatnonzero(np.isfinite(weights) & (weights != 0.0))
+    if len(rows) > 2 * n:
+        order = np.argpartition(weights[rows], (n - 1, -n))
+        rows = rows[np.sort(np.r_[order[:n], order[-n:]])]
+    rows = rows[np.argsort(-weights[rows], kind="stable")]
+    n_positive = np.count_nonzero(weights[rows] > 0.0)
+    return np.r_[rows[:n_positive][:n], rows[n_positive:][-n:]]
+
+
+def _weight_table(weights, **names):
+    """Return the finite weights of a matrix that are not zero, the largest first.
+
+    `names` are the two names of the columns of the table, and their values.
+    """
+    if sp.issparse(weights):
+        weights = weights.tocoo()
+        flat = np.ravel_multi_index(weights.coords, weights.shape)
+        values = weights.data
+    else:
+        flat = np.flatnonzero(weights)
+        values = weights.ravel()[flat]
+    n_columns = weights.shape[1]
+    order = np.argsort(-values, kind="stable")[: np.isfinite(values).sum()]
+    flat, values = flat[order], values[order]
+    (row_name, row_values), (column_name, column_values) = names.items()
+    return Table(
+        {
+            row_name: Coded((flat // n_columns).astype(np.int32), row_values),
+            column_name: Coded((flat % n_columns).astype(np.int32), column_values),
+            "weight": values,
+        }
+    )

@@ -1,0 +1,491 @@
+"""PredictionMixin: everything a fitted estimator answers.
+
+Paths, probabilities, score. It needs the fitted attributes alone, and changes none.
+All methods take X as `fit` does, raise ValueError or TypeError if it is not of the kind
+and width seen there, and treat one-node chains, a 2-D X, row by row. Most lines are
+reference.
+"""
+
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from skcrf_sdca._kernels._features import FeatureRows
+from skcrf_sdca._kernels._weights import Weights
+from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._utils.parallel import over_ranges
+from skcrf_sdca._utils.typing import (
+    Decoding,
+    KnownLabels,
+    Labels,
+    RandomState,
+    Sequences,
+    SpanScheme,
+)
+from skcrf_sdca.data.input_formats import TABLE
+from skcrf_sdca.data.label_encoding import decode_labels
+from skcrf_sdca.data.rows import split_rows
+from skcrf_sdca.estimators.fitted import FittedAttributes
+from skcrf_sdca.estimators.span_queries import LabelSpans, TypedSpans
+from skcrf_sdca.estimators.validation import (
+    evaluation_labels,
+    known_labels,
+    prediction_data,
+)
+from skcrf_sdca.structures.chain import oracle
+from skcrf_sdca.structures.chain.decoding import DECODERS, clamped, n_best, sample
+from skcrf_sdca.structures.chain.parameters import (
+    check_scores,
+    coef_block,
+    range_scores,
+)
+
+
+class PredictionMixin(FittedAttributes):
+    """Answers of an estimator that has ``classes_`` and the fitted weights."""
+
+    def predict(
+        self,
+        X: Sequences,
+        *,
+        decoding: Decoding = "viterbi",
+        known: KnownLabels | None = None,
+    ) -> NDArray[Any]:
+        """Return a label path for every sequence.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        decoding : {"viterbi", "posterior"}, default="viterbi"
+            "viterbi" is the most probable path. "posterior" is the path with the
+            largest expected number of right labels, of those without a forbidden
+            transition; it may be an improbable one. Ties go to the lowest label.
+        known : list of n lists of T labels, default=None
+            Labels that are known and kept, None where the label is free; for one-node
+            chains a list of n. The others are decoded given these.
+
+        Returns
+        -------
+        y : ndarray of shape (n,)
+            An object array of label lists; for one-node chains an array of labels.
+
+        Raises
+        ------
+        ValueError
+            If `decoding` is unknown, or `known` does not have the lengths of X, has a
+            label that was not in `fit`, or is not possible because of forbidden
+            transitions; the message names the sequence and the item.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> crf.predict([[["a"], ["b"]]])
+        array([list(['B', 'I'])], dtype=object)
+        >>> crf.predict([[["a"], ["b"]]], known=[["I", None]])
+        array([list(['I', 'I'])], dtype=object)
+        """
+        check_is_fitted(self)
+        if not isinstance(decoding, str) or decoding not in DECODERS:
+            raise ValueError(
+                f"decoding must be one of {sorted(DECODERS)}, got {decoding!r}."
+            )
+        data = prediction_data(self, X)
+        fixed = None if known is None else known_labels(self, known, data)
+
+        def labels(chains, begin, end):
+            scores, transition, offsets = chains
+            if fixed is not None:
+                own = fixed[data.offsets[begin] : data.offsets[end]]
+                scores = clamped(scores, own)
+            paths, values = DECODERS[decoding](scores, transition, offsets)
+            if fixed is not None and not np.isfinite(values).all():
+                raise ValueError(
+                    f"known: sequence {begin + np.isfinite(values).argmin()} has no "
+                    "possible path with these labels, for transitions are forbidden."
+                )
+            return self._decoded(paths, offsets)
+
+        return self._over_chains(labels, data)
+
+    def predict_n_best(self, X: Sequences, n: int) -> NDArray[Any]:
+        """Return the n most probable label paths of every sequence, exactly.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        n : int
+            Paths wanted, at least 1.
+
+        Returns
+        -------
+        paths : ndarray of shape (n_sequences,)
+            An object array of lists of (labels, probability), best first; fewer than n
+            where a sequence does not have so many possible paths. The first labels are
+            those of `predict`, and ties are ordered as there: of two paths with equal
+            scores that with the lower label at the last position where they differ
+            comes first. For one-node chains labels is a label.
+
+        Raises
+        ------
+        ValueError
+            If n is not an integer of at least 1.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> ((first, second),) = crf.predict_n_best([[["a"], ["b"]]], 2)
+        >>> first[0], first[1] > second[1]
+        (['B', 'I'], True)
+        """
+        check_is_fitted(self)
+        _check_count("n", n)
+        data = prediction_data(self, X)
+
+        names = self.classes_.astype(object)
+
+        def best(chains, begin, end):
+            found = []
+            log_z = oracle.log_partition(*chains)
+            for paths, scores, value in zip(*n_best(*chains, n=n), log_z, strict=True):
+                if self._input_kind == TABLE:
+                    paths = paths[:, 0]
+                probabilities = np.exp(np.minimum(scores - value, 0.0))
+                labels = names[paths].tolist()
+                found.append(list(zip(labels, probabilities.tolist(), strict=True)))
+            return np.fromiter(found, dtype=object, count=len(found))
+
+        return self._over_chains(best, data)
+
+    def sample(
+        self, X: Sequences, n_draws: int = 1, random_state: RandomState = None
+    ) -> NDArray[Any]:
+        """Draw label paths of every sequence from p(y | x), exactly.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        n_draws : int, default=1
+            Independent draws, at least 1.
+        random_state : int, RandomState instance or None, default=None
+            Pass an int for the same draws at every call.
+
+        Returns
+        -------
+        y : ndarray of shape (n_draws, n)
+            Each row is as from `predict`: label lists, or for one-node chains labels.
+
+        Raises
+        ------
+        ValueError
+            If `n_draws` is not an integer of at least 1.
+        MemoryError
+            If so many draws clearly do not fit into memory.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> crf.sample([[["a"], ["b"]]], n_draws=100, random_state=0).shape
+        (100, 1)
+        """
+        check_is_fitted(self)
+        _check_count("n_draws", n_draws)
+        data = prediction_data(self, X)
+        generator = check_random_state(random_state)
+        # The random numbers, and the labels: as numbers, and as pointers to the same.
+        check_fits(
+            24 * data.n_positions * n_draws,
+            f"{n_draws} draws of {data.n_positions} labels",
+            "draw fewer at a time (n_draws), or of fewer sequences",
+        )
+        uniform = generator.random_sample((data.n_positions, n_draws))
+
+        def draws(chains, begin, end):
+            own = uniform[data.offsets[begin] : data.offsets[end]]
+            paths = sample(*chains, uniform=own).T
+            return np.stack([self._decoded(p, chains[-1]) for p in paths], axis=1)
+
+        return self._over_chains(draws, data).T
+
+    def predict_proba(self, X: Sequences) -> NDArray[Any]:
+        """Return the probability of every label at every position.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        proba : ndarray of shape (n,)
+            An object array of arrays of shape (T, n_labels), in the order of
+            ``classes_``; for one-node chains one array of shape (n, n_labels).
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> (proba,) = crf.predict_proba([[["a"], ["b"]]])
+        >>> crf.classes_.tolist(), proba.round(1).tolist()
+        (['B', 'I'], [[0.9, 0.1], [0.1, 0.9]])
+        """
+        check_is_fitted(self)
+        data = prediction_data(self, X)
+
+        def probabilities(chains, begin, end):
+            node, _ = oracle.node_marginals(*chains)
+            return node if self._input_kind == TABLE else split_rows(node, chains[-1])
+
+        return self._over_chains(probabilities, data)
+
+    def predict_marginals(self, X: Sequences) -> NDArray[Any]:
+        """Return the node marginals: another name of `predict_proba`.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        proba : as from `predict_proba`
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> crf.predict_marginals([[["a"], ["b"]]])[0].shape
+        (2, 2)
+        """
+        return self.predict_proba(X)
+
+    def predict_edge_proba(self, X: Sequences) -> NDArray[Any]:
+        """Return the probability of every pair of labels at neighbouring positions.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        proba : ndarray of shape (n,)
+            An object array of arrays of shape (max(T - 1, 0), n_labels, n_labels), in
+            the order of ``classes_``: entry [t, j, k] is the probability of label j at
+            position t and label k at t + 1. For one-node chains, which have no edges,
+            one array of shape (n, 0, n_labels, n_labels).
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> (edge,), (node,) = (
+        ...     method([[["a"], ["b"]]])
+        ...     for method in (crf.predict_edge_proba, crf.predict_proba)
+        ... )
+        >>> np.allclose(edge[0].sum(axis=1), node[0])
+        True
+        """
+        check_is_fitted(self)
+        data = prediction_data(self, X)
+
+        def probabilities(chains, begin, end):
+            marginals, _ = oracle.marginals(*chains)
+            if self._input_kind == TABLE:
+                return marginals.edge.reshape(end - begin, 0, *self.transition_.shape)
+            return split_rows(marginals.edge, marginals.edge_offsets)
+
+        return self._over_chains(probabilities, data)
+
+    def span_proba(
+        self,
+        X: Sequences,
+        spans: Iterable[Iterable[tuple[Any, ...]]],
+        *,
+        scheme: SpanScheme | None = None,
+    ) -> NDArray[Any]:
+        """Return the probability of spans as a whole, exactly.
+
+        It is the sum of p(y | x) over all label paths y that have the span, and not a
+        product of the probabilities of its labels.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        spans : list of n lists of spans
+            The positions of a span are begin <= t < end, of its sequence. Without a
+            `scheme` a span is (begin, end, labels), with a label for each position: it
+            is there if these labels stand at these positions. With a `scheme` it is
+            (type, begin, end), as :func:`skcrf_sdca.metrics.extract_spans` returns it:
+            it is there if `extract_spans` finds it in y. With "BIO" that means labels
+            of the type, of which only the first begins a span, and neither a label
+            before nor one after that belongs to the same span.
+        scheme : {"BIO", "IOB1", "BIOES", "BILOU"}, default=None
+            What the prefixes of the labels mean, see `extract_spans`.
+
+        Returns
+        -------
+        proba : ndarray of shape (n,)
+            An object array of arrays of shape (n_spans_i,). 0 for a label or a type
+            that was not in `fit`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a span does not have this form or is not within its sequence, which the
+            message names with the sequence, or if the labels are not of the scheme.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> from skcrf_sdca.metrics import extract_spans
+        >>> X, y = [[["a"], ["b"]]] * 9, [["B-X", "I-X"]] * 9
+        >>> crf = SDCACRF(random_state=0).fit(X, y)
+        >>> spans = [extract_spans(labels) for labels in crf.predict(X[:1])]
+        >>> spans
+        [[('X', 0, 2)]]
+        >>> (typed,) = crf.span_proba(X[:1], spans, scheme="BIO")
+        >>> (labelled,) = crf.span_proba(X[:1], [[(0, 2, ["B-X", "I-X"])]])
+        >>> bool(typed[0] > labelled[0])    # I-X I-X, too, is read as this span
+        True
+        """
+        check_is_fitted(self)
+        data = prediction_data(self, X)
+        given = data.lengths, self.classes_
+        if scheme is None:
+            asked = LabelSpans(spans, *given)
+        else:
+            asked = TypedSpans(spans, *given, scheme)
+        return self._over_chains(asked.probabilities, data)
+
+    def log_partition(self, X: Sequences) -> NDArray[np.float64]:
+        """Return log Z of every sequence, the log of the sum of exp(score(x, y)).
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        log_partition : ndarray of shape (n,)
+            In nats; 0 for an empty sequence.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> crf.log_partition([[["a"], ["b"]], []]).round(1)
+        array([2.8, 0. ])
+        """
+        check_is_fitted(self)
+        data = prediction_data(self, X)
+        return self._over_chains(lambda c, *_: oracle.log_partition(*c), data)
+
+    def log_likelihood(self, X: Sequences, y: Labels) -> NDArray[np.float64]:
+        """Return log p(y | x) of every sequence: score(x, y) - log Z.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (n,)
+            In nats, at most 0. -inf where y has a label that was not in `fit`, or a
+            forbidden transition; 0 for an empty sequence.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If y does not have the lengths of X, or labels of another type than in
+            `fit`.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> X, y = [[["a"], ["b"]], [["a"]]], [["B", "I"], ["never seen"]]
+        >>> crf.log_likelihood(X, y).round(1)
+        array([-0.1, -inf])
+        """
+        check_is_fitted(self)
+        data = prediction_data(self, X)
+        labels, _ = evaluation_labels(self, y, data, None)
+
+        def values(chains, begin, end):
+            own = labels[data.offsets[begin] : data.offsets[end]]
+            return oracle.log_likelihood(own, *chains)
+
+        return self._over_chains(values, data)
+
+    def score(
+        self, X: Sequences, y: Labels, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return the share of positions whose label is predicted right.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+            Labels that were not in `fit` count as wrong.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each sequence.
+
+        Returns
+        -------
+        accuracy : float
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> crf.score([[["a"], ["b"]]], [["B", "never seen"]])
+        0.5
+        """
+        check_is_fitted(self)
+        data = prediction_data(self, X)
+        labels, weight = evaluation_labels(self, y, data, sample_weight)
+        if not len(labels):
+            raise ValueError("X has 0 items: there is nothing to score.")
+        paths = self._over_chains(lambda c, *_: oracle.viterbi(*c)[0], data)
+        return float(np.average(paths == labels, weights=weight))
+
+    def _over_chains(self, function, data):
+        """Return the results of all chains in one array.
+
+        ``function((node_scores, transition, offsets), begin, end)`` is called for
+        ranges of chains, on threads: scores are held of a part of the positions only,
+        and one thread may build Python objects while another computes.
+        """
+        coef, X = coef_block(self.coef_, data.X)
+        blocks = (
+            coef,
+            self.intercept_,
+            self.start_,
+            self.end_,
+            np.ascontiguousarray(self.transition_),
+        )
+        rows, weights = FeatureRows(X), Weights(blocks)
+
+        def run(begin, end):
+            scores, offsets = range_scores(rows, data.offsets, weights, begin, end)
+            check_scores(scores, offsets, begin)
+            return function((scores, self.transition_, offsets), begin, end)
+
+        # Without chains the one call is for the type and shape of the result.
+        parts = over_ranges(run, data.offsets, self.n_jobs) or [run(0, 0)]
+        return np.concatenate(parts)
+
+    def _decoded(self, paths, offsets):
+        """Return the labels of paths as `predict` does."""
+        if self._input_kind == TABLE:
+            return self.classes_[paths]
+        return decode_labels(paths, self.classes_, offsets)
+
+
+def _check_count(name, value):
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")

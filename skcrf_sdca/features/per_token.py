@@ -1,0 +1,372 @@
+"""scikit-learn's transformers on sequences.
+
+Owns ``PerToken``, which shows a transformer the items of all sequences as one table.
+"""
+
+from collections.abc import Iterable
+from itertools import chain
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params,
+    process_routing,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.typing import Labels, Sequences
+from skcrf_sdca._version import VersionStamped
+from skcrf_sdca.data.input_formats import DICTS, TABLE, as_sequence_list, input_kind
+from skcrf_sdca.data.label_encoding import encode_labels
+from skcrf_sdca.data.packed import PackedSequences
+
+__all__ = ["PerToken"]
+
+
+class PerToken(  # type: ignore[call-arg]
+    VersionStamped,
+    MetaEstimatorMixin,
+    TransformerMixin,
+    BaseEstimator,
+    # The output is no table: there is nothing for set_output to wrap.
+    auto_wrap_output_keys=None,
+):
+    """Apply a transformer of scikit-learn to the items of all sequences at once.
+
+    The items of all sequences, end to end, are one table of one row an item, or one
+    list; the transformer is fitted on it and transforms it as any other, and its rows
+    are packed again: sequences as long as before, with the features that it makes. So
+    ``PerToken(StandardScaler())`` scales arrays, ``PerToken(FeatureHasher())`` hashes
+    dicts and ``PerToken(SelectKBest(chi2))`` chooses by the label of each item.
+
+    Parameters
+    ----------
+    transformer : transformer
+        Cloned and fitted. It returns numbers, as an array, a sparse matrix or a data
+        frame; steps between which there is something else belong in one Pipeline
+        inside.
+
+    Attributes
+    ----------
+    transformer_ : transformer
+        Fitted.
+    n_features_out_ : int
+        Number of features that an item gets.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Those of `transformer_`, if it has them.
+
+    See Also
+    --------
+    SequenceUnion : Features of several transformers side by side.
+
+    Notes
+    -----
+    A single table, that is one-node chains, goes to the transformer as it is, and what
+    comes out is returned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from skcrf_sdca.features.per_token import PerToken
+    >>> X = [np.array([[1.0, 10.0], [2.0, 30.0]]), np.array([[3.0, 20.0]])]
+    >>> scaled = PerToken(StandardScaler()).fit_transform(X)
+    >>> scaled
+    PackedSequences(n_sequences=2, n_positions=3, n_features=2, dense)
+    >>> scaled.X.mean(axis=0)
+    array([0., 0.])
+    """
+
+    transformer_: Any
+    n_features_out_: int
+
+    def __init__(self, transformer: Any) -> None:
+        self.transformer = transformer
+
+    def fit(self, X: Sequences, y: Labels | None = None, **params: Any) -> Self:
+        """Fit the transformer to the items of all sequences.
+
+        Parameters
+        ----------
+        X : iterable of sequences
+            PackedSequences; or each sequence a 2-D array, a sparse matrix or a data
+            frame of one row an item; or each a list of items of any kind that the
+            transformer takes: dicts, strings, lists of strings, rows of numbers.
+        y : iterable of label lists, default=None
+            For transformers that learn from labels: each item comes with its own.
+        **params : dict
+            Metadata, where routing is enabled. ``sample_weight``, of one number a
+            sequence, reaches the transformer as one number an item.
+
+        Returns
+        -------
+        self : PerToken
+
+        Raises
+        ------
+        TypeError, ValueError
+            If X is not of this form or has no items, if y or sample_weight do not go
+            with it, or the transformer does not return one row of numbers an item.
+
+        Examples
+        --------
+        >>> from sklearn.feature_extraction.text import CountVectorizer
+        >>> from skcrf_sdca.features.per_token import PerToken
+        >>> letters = PerToken(CountVectorizer(analyzer="char"))
+        >>> letters.fit([["ab", "a"], ["c"]]).get_feature_names_out()
+        array(['a', 'b', 'c'], dtype=object)
+        """
+        self.fit_transform(X, y, **params)
+        return self
+
+    def fit_transform(
+        self, X: Sequences, y: Labels | None = None, **params: Any
+    ) -> Any:
+        """Fit the transformer to the items of all sequences, and transform them.
+
+        Parameters
+        ----------
+        X, y, **params : as for `fit`
+
+        Returns
+        -------
+        PackedSequences
+            As from `transform`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `fit`.
+
+        Examples
+        --------
+        >>> from sklearn.feature_extraction import FeatureHasher
+        >>> from skcrf_sdca.features.per_token import PerToken
+        >>> hasher = PerToken(FeatureHasher(n_features=1024))
+        >>> hasher.fit_transform([[{"word": "the"}, {"word": "cat"}]])
+        PackedSequences(n_sequences=1, n_positions=2, n_features=1024, sparse)
+        """
+        _raise_for_params(params, self, "fit")
+        routed = process_routing(self, "fit_transform", **params).transformer
+        items, offsets = _items(X)
+        if offsets is not None:
+            if not offsets[-1]:
+                raise ValueError(
+                    f"X has {len(offsets) - 1} sequences and 0 items; at least one "
+                    "sequence with one item is required."
+                )
+            routed = {m: _for_items(routed[m], offsets) for m in _FITTING}
+            y = None if y is None else _label_of_each_item(y, offsets)
+        output, transformer = fit_transform(clone(self.transformer), items, y, routed)
+        output = _packed(output, offsets, transformer)
+        self.transformer_ = transformer
+        table = output if offsets is None else output.X
+        self.n_features_out_ = np.shape(table)[-1]
+        return output
+
+    def transform(self, X: Sequences) -> Any:
+        """Transform the items of all sequences.
+
+        Parameters
+        ----------
+        X : iterable of sequences
+            As for `fit`; may be empty.
+
+        Returns
+        -------
+        PackedSequences
+            With `n_features_out_` features, sparse if the transformer returns sparse
+            rows.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `fit`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.preprocessing import MinMaxScaler
+        >>> from skcrf_sdca.features.per_token import PerToken
+        >>> scaler = PerToken(MinMaxScaler()).fit([np.array([[1.0], [3.0]])])
+        >>> scaler.transform([np.array([[2.0]])])[0]
+        array([[0.5]])
+        """
+        check_is_fitted(self)
+        items, offsets = _items(X)
+        if offsets is not None and not offsets[-1]:
+            # Most transformers refuse a table without rows.
+            return PackedSequences(np.empty((0, self.n_features_out_)), offsets)
+        return _packed(self.transformer_.transform(items), offsets, self.transformer_)
+
+    def get_feature_names_out(
+        self, input_features: Iterable[str] | None = None
+    ) -> NDArray[np.object_]:
+        """Return the names of the features.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the features that go in, for transformers that keep names.
+
+        Returns
+        -------
+        names : ndarray of object of shape (n_features_out_,)
+            Those of the transformer; if it gives none its class and a number, such as
+            "featurehasher0".
+
+        Examples
+        --------
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> from skcrf_sdca.features.per_token import PerToken
+        >>> PerToken(StandardScaler()).fit([[[1.0, 2.0]]]).get_feature_names_out()
+        array(['x0', 'x1'], dtype=object)
+        """
+        check_is_fitted(self)
+        if hasattr(self.transformer_, "get_feature_names_out"):
+            return self.transformer_.get_feature_names_out(input_features)
+        name = type(self.transformer_).__name__.lower()
+        names = [f"{name}{i}" for i in range(self.n_features_out_)]
+        return np.array(names, dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features that the transformer was fitted on."""
+        return self.transformer_.n_features_in_
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Names of the columns that the transformer was fitted on."""
+        return self.transformer_.feature_names_in_
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return the router of metadata, see the user guide of scikit-learn."""
+        return MetadataRouter(owner=self).add(
+            transformer=self.transformer, method_mapping=metadata_of_fit()
+        )
+
+    def __sklearn_tags__(self):
+        """Return the tags, with the input and the target that the transformer wants."""
+        tags, inner = super().__sklearn_tags__(), get_tags(self.transformer)
+        tags.input_tags = inner.input_tags
+        tags.target_tags = inner.target_tags
+        return tags
+
+
+_FITTING = ("fit", "fit_transform")
+
+
+def metadata_of_fit():
+    """Return the ways of metadata: to fit_transform, or to fit if there is none."""
+    mapping = MethodMapping()
+    for caller in _FITTING:
+        for callee in _FITTING:
+            mapping.add(caller=caller, callee=callee)
+    return mapping
+
+
+def fit_transform(transformer, X, y, routed):
+    """Return what a transformer makes of X, and the transformer, fitted."""
+    if hasattr(transformer, "fit_transform"):
+        return transformer.fit_transform(X, y, **routed["fit_transform"]), transformer
+    return transformer.fit(X, y, **routed["fit"]).transform(X), transformer
+
+
+def _items(X):
+    """Return the items of all sequences in one, and the offsets; None for a table."""
+    X = as_sequence_list(X)
+    if isinstance(X, PackedSequences):
+        return X.X, X.offsets
+    if _is_table(X):
+        return X, None
+    lengths = [_n_items(sequence, i) for i, sequence in enumerate(X)]
+    filled = [(i, sequence) for i, sequence in enumerate(X) if lengths[i]]
+    return _joined(filled), np.cumsum([0, *lengths])
+
+
+def _is_table(X):
+    try:
+        return input_kind(X, default=DICTS) == TABLE
+    except TypeError:
+        # Items of a kind that the estimators do not take, but a transformer may.
+        return False
+
+
+def _n_items(sequence, index):
+    if isinstance(sequence, (list, tuple)):
+        return len(sequence)
+    if shape := getattr(sequence, "shape", ()):
+        return shape[0]
+    raise TypeError(
+        f"X: sequence {index} is {described(sequence)}; a sequence must be a list of "
+        "items, a 2-D array, a sparse matrix or a data frame."
+    )
+
+
+def _joined(sequences):
+    """Return (number, sequence) pairs, none of them empty, as one table or list."""
+    forms = [_form(sequence) for _, sequence in sequences]
+    for (i, _), form in zip(sequences, forms, strict=True):
+        if form != forms[0]:
+            raise ValueError(
+                f"X: sequence {i} is {form}, but sequence {sequences[0][0]} is "
+                f"{forms[0]}."
+            )
+    sequences = [sequence for _, sequence in sequences]
+    if not forms or forms[0] == _LIST:
+        return list(chain.from_iterable(sequences))
+    if sp.issparse(sequences[0]):
+        return sp.vstack(sequences, format="csr")
+    if hasattr(sequences[0], "iloc"):
+        import pandas
+
+        return pandas.concat(sequences, ignore_index=True)
+    return np.concatenate(sequences)
+
+
+_LIST = "a list of items"
+
+
+def _form(sequence):
+    shape = getattr(sequence, "shape", ())
+    if len(shape) != 2:
+        return _LIST
+    return f"{'sparse' if sp.issparse(sequence) else 'dense'} with {shape[1]} features"
+
+
+def _for_items(params, offsets):
+    """Return metadata of sequences as metadata of items."""
+    if params.get("sample_weight") is None:
+        return params
+    weight = np.asarray(params["sample_weight"])
+    if weight.shape != (len(offsets) - 1,):
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}, but X has {len(offsets) - 1} "
+            "sequences; one number a sequence is needed."
+        )
+    return {**params, "sample_weight": np.repeat(weight, np.diff(offsets))}
+
+
+def _label_of_each_item(y, offsets):
+    classes, labels = encode_labels(y, np.diff(offsets))
+    return classes[labels]
+
+
+def _packed(output, offsets, transformer):
+    """Return the rows a transformer made of items as sequences; a table as it is."""
+    if offsets is None:
+        return output
+    shape = getattr(output, "shape", ())
+    if len(shape) != 2 or shape[0] != offsets[-1]:
+        raise ValueError(
+            f"{type(transformer).__name__} returned {described(output)} of shape "
+            f"{shape}, but X has {offsets[-1]} items; one row an item is needed."
+        )
+    return PackedSequences(output, offsets)

@@ -1,0 +1,398 @@
+"""Sequences of feature dicts or of lists of strings to numbered features.
+
+``SequenceVectorizer`` owns the vocabulary: which features are kept, their names and
+their numbers. What an entry of a dict stands for is in the kernel that reads them.
+"""
+
+from array import array
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
+from sklearn.utils._param_validation import Interval, Options
+from sklearn.utils.validation import check_is_fitted
+
+from skcrf_sdca._kernels._encoder import Encoder, Lookup
+from skcrf_sdca._utils.typing import Sequences, keeps_signature
+from skcrf_sdca._version import VersionStamped
+from skcrf_sdca.data.input_formats import DICTS, STRINGS, check_container, sequence_kind
+from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.features.vocabulary import check_vocabulary
+
+__all__ = ["SequenceVectorizer"]
+
+
+class SequenceVectorizer(  # type: ignore[call-arg]
+    VersionStamped,
+    TransformerMixin,
+    BaseEstimator,
+    # The output is no table: there is nothing for set_output to wrap.
+    auto_wrap_output_keys=None,
+):
+    """Turn sequences of feature dicts, or of lists of strings, into packed sequences.
+
+    An entry ``key: value`` of a dict stands for these features:
+
+    ============================== =====================================================
+    value                          features
+    ============================== =====================================================
+    str                            ``key:value`` with value 1
+    bool                           ``key`` with value 1 if True, none if False
+    int, float, NumPy scalar,      ``key`` with this value, not scaled
+    Decimal
+    list, tuple or set of str      ``key:item`` with value 1 for each item
+    dict                           its entries, with ``key:`` before their keys
+    1-D array of numbers           ``key[0]``, ``key[1]``, ... with these values
+    ============================== =====================================================
+
+    An item that is a list, tuple or set of strings has each string as a feature with
+    value 1. Values of a feature that occurs more than once at one position add up:
+    ``["a", "a"]`` is the feature ``a`` with value 2. A value of zero makes no entry.
+    In `transform`, features not seen in `fit` are ignored.
+
+    Features are numbered in the order in which they are first seen; sets are sorted
+    first, so that the numbers do not depend on the hash seed. Numbers, strings and
+    arrays are looked up apart: ``{"a:b": 1}``, ``{"a": "b"}`` and ``{"a=b": 1}`` are
+    three features, although the first two have the same name.
+
+    Parameters
+    ----------
+    min_freq : int, default=1
+        Keep a feature only if it is not zero at so many positions of the training data.
+    dtype : {np.float64, np.float32}, default=np.float64
+        Precision values are rounded to. They are stored in float64 in any case; with
+        float32 they equal those of an array in single precision.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        Numbers of the features in three dicts: ``"numeric"`` {key: number},
+        ``"categorical"`` {key: {value: number}} and ``"vectors"`` {key: [numbers of the
+        components]}, with -1 for a component that `min_freq` removed.
+    n_features_out_ : int
+        Number of features.
+    input_kind_ : {"dicts", "strings"}
+        What `fit` saw; `transform` takes the same.
+
+    See Also
+    --------
+    sklearn.feature_extraction.DictVectorizer : The same for dicts without sequences.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.features.vectorizer import SequenceVectorizer
+    >>> X = [[{"word": "the", "capital": False}, {"word": "Dog", "capital": True}],
+    ...      [{"word": "Dog", "length": 3.0}]]
+    >>> vectorizer = SequenceVectorizer()
+    >>> packed = vectorizer.fit_transform(X)
+    >>> packed
+    PackedSequences(n_sequences=2, n_positions=3, n_features=4, sparse)
+    >>> vectorizer.get_feature_names_out()
+    array(['word:the', 'word:Dog', 'capital', 'length'], dtype=object)
+    >>> packed.X.toarray()
+    array([[1., 0., 0., 0.],
+           [0., 1., 1., 0.],
+           [0., 1., 0., 3.]])
+    """
+
+    vocabulary_: dict[str, Any]
+    n_features_out_: int
+    input_kind_: str
+
+    _parameter_constraints = {
+        "min_freq": [Interval(Integral, 1, None, closed="left")],
+        "dtype": [Options(type, {np.float64, np.float32})],
+    }
+
+    def __init__(
+        self,
+        *,
+        min_freq: int = 1,
+        dtype: type[np.float64] | type[np.float32] = np.float64,
+    ) -> None:
+        self.min_freq = min_freq
+        self.dtype = dtype
+
+    def fit(self, X: Sequences, y: object = None) -> Self:
+        """Learn the features of `X`.
+
+        Parameters
+        ----------
+        X : iterable of sequences
+            Each a list of dicts, or each a list of lists (tuples, sets) of str.
+            A generator is read once.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : SequenceVectorizer
+            Fitted vectorizer.
+
+        Raises
+        ------
+        TypeError
+            If `X` is not of this form, with the place.
+        ValueError
+            If `X` has no items, a value is NaN or infinite, or dicts are nested
+            without end.
+
+        Examples
+        --------
+        >>> from skcrf_sdca.features.vectorizer import SequenceVectorizer
+        >>> SequenceVectorizer().fit([[["a", "b"], ["b"]]]).vocabulary_["numeric"]
+        {'a': 0, 'b': 1}
+        """
+        self.fit_transform(X)
+        return self
+
+    @keeps_signature(_fit_context(prefer_skip_nested_validation=True))
+    def fit_transform(self, X: Sequences, y: object = None) -> PackedSequences:
+        """Learn the features of `X` and return it packed, in one pass.
+
+        Parameters
+        ----------
+        X : iterable of sequences
+            As for `fit`.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        PackedSequences
+            Sparse, with `n_features_out_` features.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `fit`.
+
+        Examples
+        --------
+        >>> from skcrf_sdca.features.vectorizer import SequenceVectorizer
+        >>> SequenceVectorizer().fit_transform([[["a", "b"], ["b"]]])
+        PackedSequences(n_sequences=1, n_positions=2, n_features=2, sparse)
+        """
+        lookup = Lookup({"numeric": {}, "categorical": {}, "vectors": {}})
+        encoder = Encoder(lookup, grows=True, dtype=self.dtype)
+        kind, offsets = _encode(X, encoder)
+        if kind is None:
+            raise ValueError(
+                f"X has {len(offsets) - 1} sequences and 0 items; "
+                "at least one sequence with one item is required."
+            )
+        rows = _csr_array(encoder, encoder.n_features)
+        frequency = np.bincount(rows.indices, minlength=rows.shape[1])
+        keep = frequency >= self.min_freq
+        if not keep.all():
+            rows = rows[:, np.flatnonzero(keep)]
+            lookup = Lookup(_kept_vocabulary(lookup.vocabulary, keep))
+        packed = PackedSequences(rows, offsets)
+        self._set_fitted(lookup, packed.n_features, kind)
+        return packed
+
+    def transform(self, X: Sequences) -> PackedSequences:
+        """Return `X` packed, with the features seen in `fit`.
+
+        Parameters
+        ----------
+        X : iterable of sequences
+            Of the kind seen in `fit`. May be empty.
+
+        Returns
+        -------
+        PackedSequences
+            Sparse, with `n_features_out_` features.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `fit`, and TypeError if `X` is not of the kind seen in `fit`.
+
+        Examples
+        --------
+        >>> from skcrf_sdca.features.vectorizer import SequenceVectorizer
+        >>> vectorizer = SequenceVectorizer().fit([[["a", "b"], ["b"]]])
+        >>> vectorizer.transform([[["b", "unseen"]]]).X.toarray()
+        array([[0., 1.]])
+        """
+        check_is_fitted(self)
+        lookup = vars(self).get("_lookup")
+        if lookup is None or lookup.vocabulary is not self.vocabulary_:
+            # The vocabulary was put in place, not learnt.
+            lookup = self._lookup = Lookup(self.vocabulary_)
+        encoder = Encoder(lookup, grows=False, dtype=self.dtype)
+        _, offsets = _encode(X, encoder, self.input_kind_)
+        return PackedSequences(_csr_array(encoder, self.n_features_out_), offsets)
+
+    def get_feature_names_out(
+        self, input_features: object = None
+    ) -> NDArray[np.object_]:
+        """Return the names of the features, in the order of their numbers.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        names : ndarray of object of shape (n_features_out_,)
+            Names for display: two features can have the same.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skcrf_sdca.features.vectorizer import SequenceVectorizer
+        >>> X = [[{"word": "a", "shape": ["x", "short"], "vector": np.array([0.5, 2])}]]
+        >>> SequenceVectorizer().fit(X).get_feature_names_out().tolist()
+        ['word:a', 'shape:x', 'shape:short', 'vector[0]', 'vector[1]']
+        """
+        check_is_fitted(self)
+        names = np.empty(self.n_features_out_, dtype=object)
+        for key, number in self.vocabulary_["numeric"].items():
+            names[number] = key
+        for key, numbers in self.vocabulary_["categorical"].items():
+            for value, number in numbers.items():
+                names[number] = f"{key}:{value}"
+        for key, numbers in self.vocabulary_["vectors"].items():
+            for component, number in enumerate(numbers):
+                if number >= 0:
+                    names[number] = f"{key}[{component}]"
+        return names
+
+    def restrict(self, support: ArrayLike) -> Self:
+        """Keep only some of the features.
+
+        Parameters
+        ----------
+        support : array-like of bool of shape (n_features_out_,)
+            Which to keep, for example those that a model has weights for.
+
+        Returns
+        -------
+        self : SequenceVectorizer
+            Of fewer features, numbered anew in their order.
+
+        Raises
+        ------
+        ValueError
+            If `support` has another shape.
+
+        Examples
+        --------
+        >>> from skcrf_sdca.features.vectorizer import SequenceVectorizer
+        >>> vectorizer = SequenceVectorizer().fit([[["a", "b"], ["c"]]])
+        >>> vectorizer.restrict([True, False, True]).get_feature_names_out()
+        array(['a', 'c'], dtype=object)
+        """
+        check_is_fitted(self)
+        keep = np.asarray(support, dtype=bool)
+        if keep.shape != (self.n_features_out_,):
+            raise ValueError(
+                f"support has shape {keep.shape}, but there are "
+                f"{self.n_features_out_} features."
+            )
+        lookup = Lookup(_kept_vocabulary(self.vocabulary_, keep))
+        self._set_fitted(lookup, int(keep.sum()), self.input_kind_)
+        return self
+
+    def __getstate__(self):
+        """Return the attributes but the tables, which are made from the vocabulary."""
+        state = super().__getstate__()
+        state.pop("_lookup", None)
+        return state
+
+    def __setstate__(self, state):
+        """Take the attributes; ValueError if they do not agree."""
+        super().__setstate__(state)
+        if hasattr(self, "vocabulary_"):
+            check_vocabulary(self)
+            self._lookup = Lookup(self.vocabulary_)
+
+    def _set_fitted(self, lookup, n_features, kind):
+        self.vocabulary_ = lookup.vocabulary
+        self._lookup = lookup
+        self.n_features_out_ = n_features
+        self.input_kind_ = kind
+
+    def __sklearn_tags__(self):
+        """Tell scikit-learn that the input is dicts or strings, not a table."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.dict = True
+        tags.input_tags.string = True
+        return tags
+
+
+_ITEMS = {DICTS: "dicts", STRINGS: "lists of str"}
+
+
+def _encode(X, encoder, kind=None):
+    """Add `X` to an encoder; return its kind and the first row of each sequence.
+
+    `kind` is that of the data seen in fit, None if this is fit.
+    """
+    check_container(X)
+    seen = "those before" if kind is None else "the data seen in fit"
+    offsets = array("q", [0])
+    for index, sequence in enumerate(X):
+        found = sequence_kind(sequence, index)
+        if found is not None:
+            kind = kind or found
+            _check_kind(found, kind, index, seen)
+            _add_sequence(sequence, index, encoder, kind)
+        offsets.append(encoder.n_rows)
+    return kind, offsets
+
+
+def _check_kind(found, kind, index, seen):
+    if found not in _ITEMS:
+        raise TypeError(
+            f"X: sequence {index} holds numbers; SequenceVectorizer takes "
+            "sequences of dicts or of lists of str."
+        )
+    if found != kind:
+        raise TypeError(
+            f"X: sequence {index} is a list of {_ITEMS[found]}, but {seen} had "
+            f"{_ITEMS[kind]}."
+        )
+
+
+def _add_sequence(sequence, index, encoder, kind):
+    first = encoder.n_rows
+    try:
+        if kind == DICTS:
+            encoder.add_dicts(sequence)
+        else:
+            encoder.add_strings(sequence)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        wrapper = TypeError if isinstance(error, TypeError) else ValueError
+        place = f"X: sequence {index}, item {encoder.n_rows - first}"
+        raise wrapper(f"{place}: {error}") from error
+
+
+def _csr_array(encoder, n_features):
+    data, indices, indptr = encoder.take_rows()
+    shape = (len(indptr) - 1, n_features)
+    return sp.csr_array((data, indices, indptr), shape=shape)
+
+
+def _kept_vocabulary(vocabulary, keep):
+    """Return the vocabulary of the features to keep, numbered anew in their order."""
+    # The last entry is that of -1, a component that is not kept already.
+    numbers = [*np.where(keep, np.cumsum(keep) - 1, -1).tolist(), -1]
+
+    def kept(table):
+        return {name: numbers[i] for name, i in table.items() if numbers[i] >= 0}
+
+    categorical = {k: kept(table) for k, table in vocabulary["categorical"].items()}
+    vectors = vocabulary["vectors"].items()
+    return {
+        "numeric": kept(vocabulary["numeric"]),
+        "categorical": {key: table for key, table in categorical.items() if table},
+        "vectors": {key: [numbers[i] for i in block] for key, block in vectors},
+    }

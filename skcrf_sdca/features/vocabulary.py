@@ -1,0 +1,72 @@
+"""Whether the vocabulary of a vectorizer is made of plain dicts, str and int."""
+
+from itertools import chain
+from numbers import Integral
+
+import numpy as np
+
+from skcrf_sdca._utils.messages import required_attribute
+from skcrf_sdca.data.input_formats import DICTS, STRINGS
+
+TABLES = ("numeric", "categorical", "vectors")
+
+
+def check_vocabulary(vectorizer):
+    """Raise ValueError if the fitted attributes of a vectorizer do not agree.
+
+    Parameters
+    ----------
+    vectorizer : SequenceVectorizer
+
+    Raises
+    ------
+    ValueError
+        If the vocabulary is not made of plain dicts, str and int, or a number is not
+        below ``n_features_out_``. Two names may have one number: they are one feature.
+    """
+    vocabulary = required_attribute(vectorizer, "vocabulary_")
+    n_features = required_attribute(vectorizer, "n_features_out_")
+    kind = required_attribute(vectorizer, "input_kind_")
+    if not isinstance(n_features, Integral) or n_features < 0:
+        raise ValueError(f"n_features_out_ must be a number, got {n_features!r:.40}.")
+    if type(vocabulary) is not dict or set(vocabulary) != set(TABLES):
+        raise ValueError(f"vocabulary_ must be a dict of {TABLES}.")
+    if kind not in (DICTS, STRINGS):
+        raise ValueError(f"input_kind_ must be {DICTS!r} or {STRINGS!r}.")
+    numbers = vocabulary_numbers(vocabulary)
+    if numbers.min(initial=0) < 0 or numbers.max(initial=-1) >= n_features:
+        raise ValueError(
+            f"the numbers in vocabulary_ must be from 0 to {n_features - 1}."
+        )
+
+
+def vocabulary_numbers(vocabulary):
+    """Return the numbers of all features of a vocabulary, an array of int64.
+
+    Parameters
+    ----------
+    vocabulary : dict
+        As ``SequenceVectorizer.vocabulary_``.
+
+    Raises
+    ------
+    ValueError
+        If it is not made of plain dicts, str and int.
+    """
+    categorical, vectors = vocabulary["categorical"], vocabulary["vectors"]
+    _check_types("keys", [categorical, vectors], dict)
+    tables = [vocabulary["numeric"], *categorical.values()]
+    _check_types("tables", tables, dict)
+    _check_types("vectors", vectors.values(), list)
+    _check_types("names", chain(categorical, vectors, *tables), str)
+    numbers = list(chain.from_iterable(table.values() for table in tables))
+    components = list(chain.from_iterable(vectors.values()))
+    _check_types("numbers", chain(numbers, components), int)
+    # A component that min_freq has removed has the number -1.
+    numbers += [number for number in components if number != -1]
+    return np.fromiter(numbers, dtype=np.int64, count=len(numbers))
+
+
+def _check_types(what, values, kind):
+    if not set(map(type, values)) <= {kind}:
+        raise ValueError(f"vocabulary_: the {what} must be plain {kind.__name__}.")

@@ -1,0 +1,1 @@
+"""The training objective: its formulas and certificates, with their scaling, once."""

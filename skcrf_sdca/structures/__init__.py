@@ -1,0 +1,1 @@
+"""Structures: how the labels of a sequence depend on each other. Today the chain."""

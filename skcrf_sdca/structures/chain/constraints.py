@@ -1,0 +1,320 @@
+"""Which label may follow which, and which may begin and end a sequence.
+
+Owns the reading of the parameter ``transitions``, and `Allowed`, which says what is
+allowed: to labels that are checked, to scores that are forbidden by -inf, and to the
+uniform distribution over the allowed paths, from which the dual solvers start.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from skcrf_sdca.data.tagging_schemes import is_valid_pair, parse_label
+from skcrf_sdca.structures.chain import oracle
+from skcrf_sdca.structures.chain.marginals import Marginals, edge_ends
+
+OBSERVED = "observed"
+
+
+class Allowed(NamedTuple):
+    """What is allowed along a sequence of labels.
+
+    Attributes
+    ----------
+    start, end : ndarrays of shape (n_labels,), bool
+        Whether a sequence may begin, and end, with the label.
+    transition : ndarray of shape (n_labels, n_labels), bool
+        Whether one label may follow another, [from, to].
+    """
+
+    start: np.ndarray
+    end: np.ndarray
+    transition: np.ndarray
+
+    def __eq__(self, other):
+        """Return whether the same is allowed."""
+        return isinstance(other, Allowed) and all(map(np.array_equal, self, other))
+
+    def __ne__(self, other):
+        """Return whether something else is allowed."""
+        return not self == other
+
+    __hash__ = None  # type: ignore[misc]
+
+    @classmethod
+    def of_scores(cls, start, end, transition):
+        """Return what scores allow: -inf forbids."""
+        return cls(*(scores != -np.inf for scores in (start, end, transition)))
+
+    def everything(self):
+        """Return whether nothing is forbidden."""
+        return all(mask.all() for mask in self)
+
+    def walls(self):
+        """Return 0 where allowed and -inf elsewhere: start, end and transition."""
+        return tuple(np.where(mask, 0.0, -np.inf) for mask in self)
+
+    def forbid_weights(self, start, end, transition):
+        """Return weights of starts, ends and transitions, -inf where forbidden."""
+        return tuple(map(np.add, (start, end, transition), self.walls()))
+
+    def forbid(self, node_scores, transition, offsets):
+        """Return chains of scores with -inf where something is forbidden.
+
+        Parameters
+        ----------
+        node_scores, transition, offsets
+            As `oracle` takes them.
+        """
+        start, end, between = self.walls()
+        begins, ends = offsets[:-1], offsets[1:]
+        used = begins < ends
+        node_scores = node_scores.copy()
+        node_scores[begins[used]] += start
+        node_scores[ends[used] - 1] += end
+        return node_scores, transition + between, offsets
+
+    def no_scores(self, lengths):
+        """Return chains of the lengths with a score of 0 for whatever is allowed."""
+        offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        n_labels = len(self.start)
+        zeros = np.zeros((offsets[-1], n_labels)), np.zeros((n_labels, n_labels))
+        return self.forbid(*zeros, offsets)
+
+    def log_counts(self, lengths):
+        """Return the logarithm of how many paths of each length are allowed.
+
+        Parameters
+        ----------
+        lengths : ndarray of shape (n,), int
+
+        Returns
+        -------
+        log_counts : ndarray of shape (n,)
+            -inf where there is none.
+        """
+        distinct, which = np.unique(lengths, return_inverse=True)
+        return oracle.log_partition(*self.no_scores(distinct))[which]
+
+    def possible_lengths(self, longest):
+        """Return whether any path is allowed of each length from 0 to the longest.
+
+        Parameters
+        ----------
+        longest : int
+
+        Returns
+        -------
+        possible : ndarray of shape (longest + 1,), bool
+        """
+        possible = np.ones(longest + 1, dtype=bool)
+        reached = self.start
+        for length in range(1, longest + 1):
+            possible[length] = (reached & self.end).any()
+            following = self.transition[reached].any(axis=0)
+            if np.array_equal(following, reached):
+                possible[length:] = possible[length]
+                break
+            reached = following
+        return possible
+
+    def uniform_marginals(self, offsets, *, dtype=np.float64):
+        """Return the marginals of the uniform distribution over the allowed paths.
+
+        Parameters
+        ----------
+        offsets : ndarray of shape (n + 1,), int64
+        dtype : dtype, default=float64
+            Of the edges.
+
+        Returns
+        -------
+        marginals : Marginals
+        """
+        out = Marginals.empty(offsets, len(self.start), dtype=dtype)
+        lengths = np.diff(offsets)
+        for length in np.unique(lengths[lengths > 0]):
+            one, _ = oracle.marginals(*self.no_scores([length]))
+            (chains,) = np.nonzero(lengths == length)
+            out.node[offsets[chains, np.newaxis] + np.arange(length)] = one.node
+            out.edge[out.edge_offsets[chains, np.newaxis] + np.arange(length - 1)] = (
+                one.edge
+            )
+        return out
+
+
+def allowed_transitions(transitions, classes, labels, offsets):
+    """Return what the parameter `transitions` of an estimator allows.
+
+    Parameters
+    ----------
+    transitions : None, str, array or collection of pairs
+        As the estimators take it.
+    classes : ndarray of shape (n_labels,)
+    labels : ndarray of shape (n_positions,), int
+        The training labels, as numbers of the classes.
+    offsets : ndarray of shape (n + 1,), int64
+
+    Returns
+    -------
+    allowed : Allowed or None
+        None if nothing is forbidden.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `transitions` is malformed, or the training labels break it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcrf_sdca.structures.chain.constraints import allowed_transitions
+    >>> classes = np.array(["B-PER", "I-PER", "O"])
+    >>> labels, offsets = np.array([0, 1, 2]), np.array([0, 3])
+    >>> allowed_transitions("BIO", classes, labels, offsets).transition
+    array([[ True,  True,  True],
+           [ True,  True,  True],
+           [ True, False,  True]])
+    """
+    if transitions is None:
+        return None
+    if isinstance(transitions, str):
+        name = f"transitions={transitions!r}"
+        if transitions == OBSERVED:
+            allowed = _observed(labels, offsets, len(classes))
+        else:
+            allowed = _by_scheme(transitions, classes.tolist())
+    else:
+        name = "`transitions`"
+        read = _by_mask if hasattr(transitions, "__array__") else _by_pairs
+        allowed = read(transitions, classes.tolist())
+    _check_labels(allowed, name, classes, labels, offsets)
+    for mask in allowed:
+        mask.setflags(write=False)
+    return None if allowed.everything() else allowed
+
+
+def check_lengths(allowed, lengths):
+    """Raise ValueError if a sequence is of a length of which no path is allowed.
+
+    Parameters
+    ----------
+    allowed : Allowed
+    lengths : ndarray of shape (n,), int
+    """
+    if allowed.everything() or len(lengths) == 0:
+        return
+    possible = allowed.possible_lengths(lengths.max())[lengths]
+    if not possible.all():
+        i = int(possible.argmin())
+        raise ValueError(
+            f"X: sequence {i} is of length {lengths[i]}, and of that length the "
+            "transitions of the model allow no path of labels; leave the sequence out, "
+            "or fit with other `transitions`."
+        )
+
+
+def _ends(offsets):
+    """Return the first and the last position of every sequence that has any."""
+    used = np.diff(offsets) > 0
+    return offsets[:-1][used], offsets[1:][used] - 1
+
+
+def _observed(labels, offsets, n_labels):
+    start, end = np.zeros((2, n_labels), dtype=bool)
+    transition = np.zeros((n_labels, n_labels), dtype=bool)
+    first, last = _ends(offsets)
+    to = edge_ends(offsets)
+    start[labels[first]] = True
+    end[labels[last]] = True
+    transition[labels[to - 1], labels[to]] = True
+    return Allowed(start, end, transition)
+
+
+def _by_scheme(scheme, classes):
+    for label in classes:
+        try:
+            parse_label(label, scheme)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"y, by transitions={scheme!r}: {error}") from error
+    return Allowed(
+        start=np.array([is_valid_pair(None, label, scheme) for label in classes]),
+        end=np.array([is_valid_pair(label, None, scheme) for label in classes]),
+        transition=np.array(
+            [[is_valid_pair(a, b, scheme) for b in classes] for a in classes]
+        ),
+    )
+
+
+def _by_mask(mask, classes):
+    mask = np.asarray(mask)
+    shape = len(classes), len(classes)
+    if mask.dtype != bool or mask.shape != shape:
+        raise ValueError(
+            f"transitions is an array of shape {mask.shape} and dtype {mask.dtype}; a "
+            f"mask must be of shape {shape}, [from, to] in the order of the sorted "
+            "labels, and of dtype bool. Give pairs of labels as a list of tuples."
+        )
+    anywhere = np.ones(len(classes), dtype=bool)
+    return Allowed(anywhere, anywhere.copy(), mask.copy())
+
+
+def _by_pairs(pairs, classes):
+    if not isinstance(pairs, Iterable):
+        raise TypeError(
+            "transitions must be the name of a scheme, a mask or a list of pairs of "
+            f"labels, got {pairs!r:.40}."
+        )
+    pairs = list(pairs)
+    n = len(classes)
+    # The last row is for the start, the last column for the end.
+    number = {label: k for k, label in enumerate(classes)} | {None: n}
+    given = np.zeros((n + 1, n + 1), dtype=bool)
+    for pair in pairs:
+        is_pair = isinstance(pair, (tuple, list)) and len(pair) == 2
+        if not is_pair or pair[0] is pair[1] is None or not _hashable(pair):
+            raise ValueError(
+                f"transitions holds {pair!r}, which is not a pair (from, to) of "
+                "labels; (None, label) is a start, and (label, None) an end."
+            )
+        source, target = (number.get(label) for label in pair)
+        if source is not None and target is not None:
+            given[source, target] = True
+    any_start = all(source is not None for source, _ in pairs)
+    any_end = all(target is not None for _, target in pairs)
+    return Allowed(given[n, :n] | any_start, given[:n, n] | any_end, given[:n, :n])
+
+
+def _hashable(pair):
+    try:
+        hash(tuple(pair))
+    except TypeError:
+        return False
+    return True
+
+
+def _check_labels(allowed, name, classes, labels, offsets):
+    """Raise ValueError for the first label that is not allowed where it is."""
+    first, last = _ends(offsets)
+    to = edge_ends(offsets)
+    broken = np.zeros((3, len(labels)), dtype=bool)
+    broken[0, first] = ~allowed.start[labels[first]]
+    broken[1, to] = ~allowed.transition[labels[to - 1], labels[to]]
+    broken[2, last] = ~allowed.end[labels[last]]
+    if not broken.any():
+        return
+    t = int(broken.any(axis=0).argmax())
+    i = int(np.searchsorted(offsets, t, side="right")) - 1
+    label, before = classes[[labels[t], labels[t - 1]]].tolist()
+    rule = int(broken[:, t].argmax())
+    fault = (
+        f"{label!r} begins the sequence",
+        f"{label!r} follows {before!r}",
+        f"{label!r} ends the sequence",
+    )[rule]
+    raise ValueError(
+        f"y: sequence {i}, item {t - offsets[i]}: {fault}, which {name} does not "
+        "allow. Correct the labels, or allow it; transitions='observed' allows what y "
+        "has."
+    )

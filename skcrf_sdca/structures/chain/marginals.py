@@ -1,0 +1,336 @@
+"""Marginals of many chains laid end to end: the dual variables of the problem.
+
+Owns their layout, their entropy, and the starting point of the dual solvers.
+"""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy.special import entr
+
+from skcrf_sdca._kernels import _chains
+from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._utils.parallel import over_ranges
+
+
+def edge_offsets(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where the edges of each sequence begin, as offsets (n + 1,) int64.
+
+    A sequence of T positions has T - 1 edges, an empty one none.
+    """
+    n_edges = np.maximum(np.diff(offsets) - 1, 0)
+    return np.concatenate([[0], np.cumsum(n_edges)]).astype(np.int64)
+
+
+def edge_ends(offsets: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the position that each edge leads to, an int array (n_edges,).
+
+    All positions but the first of each sequence, in order; the edge comes from the
+    position before.
+    """
+    leads_here = np.ones(offsets[-1], dtype=bool)
+    leads_here[offsets[:-1][np.diff(offsets) > 0]] = False
+    return np.flatnonzero(leads_here)
+
+
+class Marginals:
+    """Node and edge marginals of n chains.
+
+    Parameters
+    ----------
+    node : ndarray of shape (n_positions, n_labels)
+        ``node[t, k]`` is the probability of label k at position t.
+    edge : ndarray of shape (n_edges, n_labels, n_labels), float32 or float64
+        ``edge[t, j, k]`` is the probability of label j followed by label k. What the
+        rounding of float32 breaks, `settle` mends.
+    offsets : ndarray of shape (n + 1,), int64
+        Chain i has the positions ``offsets[i]:offsets[i + 1]``, and the edges
+        ``edge_offsets[i]:edge_offsets[i + 1]``.
+
+    Raises
+    ------
+    ValueError
+        If node or edge do not have this shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcrf_sdca.structures.chain.marginals import Marginals
+    >>> uniform = Marginals.smoothed(
+    ...     np.array([0, 1, 0]), np.array([0, 3]), n_labels=2, smoothing=1.0
+    ... )
+    >>> uniform.entropy() / np.log(2)
+    array([3.])
+    """
+
+    def __init__(
+        self, node: NDArray[np.float64], edge: NDArray[Any], offsets: NDArray[np.int64]
+    ) -> None:
+        self.node = node
+        self.edge = edge
+        self.offsets = offsets
+        self.edge_offsets = edge_offsets(offsets)
+        n_labels = node.shape[-1]
+        edge_shape = (self.edge_offsets[-1], n_labels, n_labels)
+        if node.shape != (offsets[-1], n_labels) or edge.shape != edge_shape:
+            raise ValueError(
+                f"node and edge have shapes {node.shape} and {edge.shape}; the offsets "
+                f"need {(int(offsets[-1]), n_labels)} and {edge_shape}"
+            )
+
+    @classmethod
+    def empty(
+        cls, offsets: NDArray[np.int64], n_labels: int, *, dtype: DTypeLike = np.float64
+    ) -> Self:
+        """Return marginals of the right shapes whose values are not set.
+
+        ``dtype`` is that of the edges. MemoryError if they clearly do not fit.
+        """
+        n_edges = int(edge_offsets(offsets)[-1])
+        check_fits(
+            n_edges * n_labels**2 * np.dtype(dtype).itemsize,
+            f"the marginals of {n_edges} edges between {n_labels} labels",
+            "take fewer or shorter sequences at once",
+        )
+        return cls(
+            np.empty((offsets[-1], n_labels)),
+            np.empty((n_edges, n_labels, n_labels), dtype=dtype),
+            offsets,
+        )
+
+    @classmethod
+    def smoothed(
+        cls,
+        labels: NDArray[np.integer[Any]],
+        offsets: NDArray[np.int64],
+        *,
+        n_labels: int,
+        smoothing: float,
+        dtype: DTypeLike = np.float64,
+        n_jobs: int | None = None,
+    ) -> Self:
+        """Return smoothing * uniform + (1 - smoothing) * one-hot at the labels.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_positions,), int
+        offsets : ndarray of shape (n + 1,), int64
+        n_labels : int
+        smoothing : float in (0, 1]
+            0 is not allowed: the slope of the entropy is infinite at one-hot marginals.
+        dtype : dtype, default=float64
+            Of the edges.
+        n_jobs : int, default=None
+            Threads.
+        """
+        marginals = cls.empty(offsets, n_labels, dtype=dtype)
+        first = marginals.edge_offsets
+
+        def fill(b, e):
+            marginals.node[offsets[b] : offsets[e]] = smoothing / n_labels
+            marginals.edge[first[b] : first[e]] = smoothing / n_labels**2
+
+        over_ranges(fill, offsets, n_jobs)
+        marginals._add_labels(labels, 1.0 - smoothing)
+        return marginals
+
+    def __len__(self) -> int:
+        """Return the number of chains n."""
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Return (node, edge) of chain i, as views."""
+        return (
+            self.node[self.offsets[i] : self.offsets[i + 1]],
+            self.edge[self.edge_offsets[i] : self.edge_offsets[i + 1]],
+        )
+
+    def copy(self) -> "Marginals":
+        """Return marginals with arrays of their own."""
+        return Marginals(self.node.copy(), self.edge.copy(), self.offsets)
+
+    def move_to_labels(self, labels: NDArray[np.integer[Any]], *, rest: float) -> None:
+        """Make the marginals rest * themselves + (1 - rest) * one-hot at the labels.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_positions,), int
+        rest : float in (0, 1]
+        """
+        self.node *= rest
+        self.edge *= rest
+        self._add_labels(labels, 1.0 - rest)
+
+    def _add_labels(self, labels, share):
+        """Add a share of the one-hot marginals at the labels."""
+        to = edge_ends(self.offsets)
+        self.node[np.arange(len(self.node)), labels] += share
+        self.edge[np.arange(len(self.edge)), labels[to - 1], labels[to]] += share
+
+    def entropy_by_rest(
+        self,
+        labels: NDArray[np.integer[Any]],
+        weight: NDArray[np.float64],
+        entropy: NDArray[np.float64],
+    ) -> Callable[[float], float]:
+        """Return sum_i weight[i] H(mu_i) as a function of the rest of `move_to_labels`.
+
+        An evaluation takes a time that does not grow with n_labels: a move keeps the
+        proportions of all labels but the correct one, so that the entropy of a node or
+        edge follows from H(1), its entropy now, and q, the probability of the correct
+        label or pair. With h(x) = -x log x,
+
+            H(rest) = rest (H(1) - h(q)) + (1 - q) h(rest) + h(1 - rest (1 - q)).
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_positions,), int
+        weight : ndarray of shape (n,)
+        entropy : ndarray of shape (n,)
+            H(mu_i) now.
+
+        Returns
+        -------
+        by_rest : callable
+            Takes a float in [0, 1] and returns a float, in nats.
+        """
+        to = edge_ends(self.offsets)
+        n_nodes, n_edges = len(self.node), len(self.edge)
+        q = np.concatenate(
+            [
+                self.edge[np.arange(n_edges), labels[to - 1], labels[to]],
+                self.node[np.arange(n_nodes), labels],
+            ]
+        )
+        # H is the sum over edges less that over inner nodes, which have two edges.
+        n_edges_at = np.bincount(np.concatenate([to - 1, to]), minlength=n_nodes)
+        of_node = np.repeat(weight, np.diff(self.offsets))
+        factor = np.concatenate([of_node[to], of_node * (1 - n_edges_at)])
+        now = weight @ entropy - factor @ entr(q)
+        wrong = factor @ (1.0 - q)
+
+        def by_rest(rest):
+            correct = factor @ entr(1.0 - rest * (1.0 - q))
+            return rest * now + wrong * entr(rest) + correct
+
+        return by_rest
+
+    def settle(
+        self, weight: NDArray[np.float64], *, n_jobs: int | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Make the nodes agree with the edges to the last digits.
+
+        The edges stay as they are, and stand from then on for the Markov chain that
+        begins with the first node and goes from label to label in the proportions of
+        their rows; its nodes become those of the marginals. For marginals that agree
+        already nothing changes but rounding.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n,)
+        n_jobs : int, default=None
+            Threads.
+
+        Returns
+        -------
+        edge_total : ndarray of shape (n_labels, n_labels)
+            sum_i weight[i] sum_t edge marginals of the Markov chain.
+        entropy : ndarray of shape (n,)
+            See `entropy`.
+        """
+        if np.shape(weight) != (len(self),):
+            raise ValueError(f"{np.shape(weight)} weights for {len(self)} chains")
+        n_labels = self.node.shape[1]
+        values = np.empty(len(self))
+
+        def run(b, e):
+            total = np.zeros((n_labels, n_labels))
+            _chains.settle(
+                self.node,
+                self.edge,
+                self.offsets,
+                self.edge_offsets,
+                weight,
+                b,
+                e,
+                total,
+                values,
+            )
+            return total
+
+        totals = over_ranges(run, self.offsets, n_jobs)
+        return np.sum(totals, axis=0), values
+
+    def entropy(self, *, n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Return H(mu_i) of every chain, an array of shape (n,), in nats.
+
+        H = sum of the edge entropies - sum of the entropies of the inner nodes; for a
+        chain of one node the entropy of that node.
+        """
+        settled = Marginals(self.node.copy(), self.edge, self.offsets)
+        return settled.settle(np.ones(len(self)), n_jobs=n_jobs)[1]
+
+    def inconsistency(self) -> float:
+        """Return the largest violation of the local polytope over all chains.
+
+        Zero for true marginals: none negative, nodes sum to 1, and the edges sum to
+        the nodes on their left and right.
+        """
+        to = edge_ends(self.offsets)
+        violations = [
+            np.abs(self.node.sum(axis=1) - 1.0),
+            np.abs(self.edge.sum(axis=2) - self.node[to - 1]),
+            np.abs(self.edge.sum(axis=1) - self.node[to]),
+            -self.node,
+            -self.edge,
+        ]
+        return max(v.max(initial=0.0) for v in violations)
+
+
+class SummedMarginals:
+    """Node marginals of n chains, and their edge marginals summed over each chain.
+
+    What features need, in memory that does not grow with n_labels^2 a position.
+
+    Parameters
+    ----------
+    node : ndarray of shape (n_positions, n_labels)
+    edge_sums : ndarray of shape (n, n_labels, n_labels)
+    """
+
+    def __init__(
+        self, node: NDArray[np.float64], edge_sums: NDArray[np.float64]
+    ) -> None:
+        self.node = node
+        self.edge_sums = edge_sums
+
+    @classmethod
+    def of_labels(
+        cls,
+        labels: NDArray[np.integer[Any]],
+        offsets: NDArray[np.int64],
+        *,
+        n_labels: int,
+    ) -> Self:
+        """Return the marginals of chains whose labels are certain.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_positions,), int
+        offsets : ndarray of shape (n + 1,), int64
+        n_labels : int
+        """
+        n = len(offsets) - 1
+        node = np.zeros((len(labels), n_labels))
+        node[np.arange(len(node)), labels] = 1.0
+        edge_sums = np.zeros((n, n_labels, n_labels))
+        to = edge_ends(offsets)
+        of_position = np.repeat(np.arange(n), np.diff(offsets))
+        np.add.at(edge_sums, (of_position[to], labels[to - 1], labels[to]), 1.0)
+        return cls(node, edge_sums)
+
+    def edge_total(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return sum_i weight[i] edge_sums[i], an array (n_labels, n_labels)."""
+        return np.einsum("i,ijk->jk", weight, self.edge_sums)

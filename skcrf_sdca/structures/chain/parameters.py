@@ -1,0 +1,187 @@
+"""The chain model: one flat vector of weights, its five named blocks, its scores.
+
+Owns the feature map [LePriol18, App. B]:
+
+    coef (d, K) | intercept (K) | start (K) | end (K) | transition (K, K), [from, to]
+    node_scores[t, k] = x_t . coef[:, k] + intercept[k]
+                        + start[k] (t = 0) + end[k] (t = T - 1)
+    score(x, y) = sum_t node_scores[t, y_t] + sum_{t > 0} transition[y_{t-1}, y_t]
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from skcrf_sdca._kernels._weights import Weights
+from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._utils.parallel import over_ranges
+
+# So that the scores of paths of any length are finite. Digits are lost long before.
+LARGEST_SCORE = 1e100
+
+
+class ChainModel:
+    """Weights of a linear-chain CRF as one vector ``w`` and five named views of it.
+
+    Parameters
+    ----------
+    n_features, n_labels : int
+    boundaries : bool, default=True
+        Whether the start, end and transition weights exist. Without them (chains of
+        one node) they stay zero and the model is multinomial logistic regression.
+    w : ndarray of shape (n_weights,), default=None
+        Taken as it is, not copied; zeros by default.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n_weights,)
+    coef : ndarray of shape (n_features, n_labels)
+    intercept, start, end : ndarrays of shape (n_labels,)
+    transition : ndarray of shape (n_labels, n_labels)
+
+    Examples
+    --------
+    >>> from skcrf_sdca.structures.chain.parameters import ChainModel
+    >>> model = ChainModel(n_features=128, n_labels=26)
+    >>> model.w.shape
+    (4082,)
+    """
+
+    def __init__(self, n_features, n_labels, *, boundaries=True, w=None):
+        self.n_features = n_features
+        self.n_labels = n_labels
+        self.boundaries = boundaries
+        sizes = [n_features * n_labels, n_labels, n_labels, n_labels, n_labels**2]
+        self.w = np.zeros(sum(sizes)) if w is None else w
+        coef, self.intercept, self.start, self.end, transition = np.split(
+            self.w, np.cumsum(sizes)[:-1]
+        )
+        self.coef = coef.reshape(n_features, n_labels)
+        self.transition = transition.reshape(n_labels, n_labels)
+
+    def weights(self):
+        """Return the blocks as the kernels take them; they share memory with ``w``."""
+        blocks = self.coef, self.intercept, self.start, self.end, self.transition
+        return Weights(blocks, self.boundaries)
+
+    def node_scores(self, rows, offsets, *, n_jobs=None):
+        """Return the node scores of all positions, (n_positions, n_labels).
+
+        Parameters
+        ----------
+        rows : FeatureRows
+        offsets : ndarray of shape (n + 1,), int64
+        n_jobs : int, default=None
+            Threads.
+        """
+        weights = self.weights()
+        out = np.empty((rows.n_rows, self.n_labels))
+
+        def run(b, e):
+            weights.node_scores(rows, offsets, b, e, out[offsets[b] : offsets[e]])
+
+        over_ranges(run, offsets, n_jobs)
+        return out
+
+
+def range_scores(rows, offsets, weights, begin, end):
+    """Return the node scores of the sequences begin <= i < end, and their offsets.
+
+    Parameters
+    ----------
+    rows : FeatureRows
+    offsets : ndarray of shape (n + 1,), int64
+    weights : Weights
+    begin, end : int
+
+    Returns
+    -------
+    node_scores : ndarray of shape (their positions, n_labels)
+    offsets : ndarray of shape (end - begin + 1,), int64
+        From 0.
+
+    Raises
+    ------
+    MemoryError
+        If the scores clearly do not fit.
+    """
+    own = offsets[begin : end + 1] - offsets[begin]
+    check_fits(
+        8 * int(own[-1]) * weights.n_labels,
+        f"the scores of {own[-1]} positions and {weights.n_labels} labels",
+        "cut long sequences into shorter ones",
+    )
+    scores = np.empty((own[-1], weights.n_labels))
+    weights.node_scores(rows, offsets, begin, end, scores)
+    return scores, own
+
+
+def check_scores(node_scores, offsets, first):
+    """Raise ValueError if scores have overflowed, as those of huge features do.
+
+    Parameters
+    ----------
+    node_scores : ndarray of shape (n_positions, n_labels)
+    offsets : ndarray of shape (n + 1,), int64
+        From 0.
+    first : int
+        Number of the first of the sequences, for the message.
+
+    Raises
+    ------
+    ValueError
+        If a score is NaN, or beyond LARGEST_SCORE but not -inf, with its place.
+    """
+    least, most = node_scores.min(initial=0.0), node_scores.max(initial=0.0)
+    if -LARGEST_SCORE <= least and most <= LARGEST_SCORE:
+        return
+    right = (np.abs(node_scores) <= LARGEST_SCORE) | (node_scores == -np.inf)
+    if right.all():
+        return
+    row = int(np.argmin(right.all(axis=1)))
+    i = int(np.searchsorted(offsets, row, side="right")) - 1
+    raise ValueError(
+        f"X: sequence {first + i}, position {row - offsets[i]} has features so large "
+        f"that its scores are not finite or beyond {LARGEST_SCORE:g}; scale the "
+        "features."
+    )
+
+
+def dense_coef(coef):
+    """Return coefficients dense, in the memory layout that they have after fit.
+
+    Parameters
+    ----------
+    coef : ndarray or sparse array of shape (n_labels, n_features)
+
+    Returns
+    -------
+    coef : ndarray of shape (n_labels, n_features)
+        Itself if it is dense.
+    """
+    return coef.toarray(order="F") if sp.issparse(coef) else coef
+
+
+def coef_block(coef, X):
+    """Return the coefficients as a block of weights, and rows of the same features.
+
+    Of sparse coefficients and rows, only the features that occur in the rows: scores
+    are the same to the last bit, in memory that does not grow with the vocabulary.
+
+    Parameters
+    ----------
+    coef : ndarray or sparse array of shape (n_labels, n_features)
+    X : ndarray or csr_array of shape (n_rows, n_features)
+
+    Returns
+    -------
+    block : ndarray of shape (n_used, n_labels)
+    X : ndarray or csr_array of shape (n_rows, n_used)
+    """
+    if sp.issparse(coef) and sp.issparse(X):
+        used = np.zeros(X.shape[1], dtype=bool)
+        used[X.indices] = True
+        indices = (np.cumsum(used, dtype=np.int32) - 1)[X.indices]
+        shape = (X.shape[0], np.count_nonzero(used))
+        X = sp.csr_array((X.data, indices, X.indptr), shape=shape)
+        coef = coef[:, used]
+    return np.ascontiguousarray(dense_coef(coef).T), X

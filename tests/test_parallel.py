@@ -1,0 +1,361 @@
+"""Fits by several threads: w is that of the marginals, the optimum stays, bits too."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skcrf_sdca import OEGCRF, SDCACRF
+from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
+from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.solvers import parallel as team
+from skcrf_sdca.solvers.base import Loop
+from skcrf_sdca.solvers.parallel import team_size
+from skcrf_sdca.solvers.partition import Kinds, equal_shares
+
+ESTIMATORS = [SDCACRF, OEGCRF]
+N_LABELS = 3
+
+
+def make_problem(form, n_jobs=None, n_sequences=260, seed=0):
+    """Return sequences of 0 to 6 positions with features common, rare and alone."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, 7, n_sequences)
+    n = int(lengths.sum())
+    labels = rng.integers(0, N_LABELS, n).astype(np.int32)
+    dense = np.zeros((n, 60))
+    dense[np.arange(n), labels] = 1.0
+    dense[:, 3] = rng.normal(size=n)
+    # The later a feature, the rarer.
+    for j in range(4, 60):
+        dense[rng.random(n) < 1.0 / j, j] = 1.0
+    data = PackedSequences.from_sequences(
+        [form(part) for part in np.split(dense, np.cumsum(lengths)[:-1])]
+    )
+    return Problem(data, labels, N_LABELS, "auto", n_jobs=n_jobs)
+
+
+def new_solver(estimator, problem, **parameters):
+    return estimator(random_state=0, **parameters)._new_solver(problem)
+
+
+@pytest.fixture(params=[np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def form(request):
+    return request.param
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, 4])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_weights_are_those_of_the_marginals(estimator, n_jobs, form):
+    problem = make_problem(form, n_jobs)
+    solver = new_solver(estimator, problem)
+    assert len(solver.visitors) == n_jobs
+    for _ in range(5):
+        solver.epoch()
+        w = problem.dual_to_primal(solver.marginals.node, solver.settle())
+        # OEG stores parameters, SDCA edges in single precision.
+        assert_allclose(solver.model.w, w, rtol=0, atol=2e-5)
+    assert solver.n_updates == 5 * problem.n_sequences
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4])
+def test_weights_are_those_of_the_marginals_in_double(n_jobs, form):
+    problem = make_problem(form, n_jobs)
+    solver = new_solver(SDCACRF, problem, dual_dtype="float64")
+    for _ in range(5):
+        solver.epoch()
+    w = problem.dual_to_primal(solver.marginals.node, solver.settle())
+    assert_allclose(solver.model.w, w, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize(
+    ("join_all", "common", "n_bands"),
+    [(1, 2.0, 4), (3, 0.5, 1), (5, 8.0, 2), (256, 100.0, 4)],
+)
+def test_weights_are_those_of_the_marginals_however_joined(
+    estimator, join_all, common, n_bands, monkeypatch
+):
+    monkeypatch.setattr(team, "JOIN_ALL", join_all)
+    monkeypatch.setattr(team, "COMMON", common)
+    monkeypatch.setattr(team, "N_BANDS", n_bands)
+    problem = make_problem(sp.csr_array, 3, n_sequences=500)
+    solver = new_solver(estimator, problem)
+    for _ in range(4):
+        solver.epoch()
+    w = problem.dual_to_primal(solver.marginals.node, solver.settle())
+    assert_allclose(solver.model.w, w, rtol=0, atol=2e-5)
+
+
+def test_visits_start_from_weights_that_were_changed(form):
+    problem = make_problem(form, 3)
+    solver = new_solver(SDCACRF, problem)
+    solver.epoch()
+    before = problem.dual_to_primal(solver.marginals.node, solver.settle())
+    added = np.random.default_rng(0).normal(0.0, 0.01, len(before))
+    solver.model.w += added
+    solver.kernel.weights_changed()
+    solver.epoch()
+    after = problem.dual_to_primal(solver.marginals.node, solver.settle())
+    assert np.abs(after - before).max() > 1e-3
+    assert_allclose(solver.model.w, after + added, rtol=0, atol=2e-5)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_optimum_is_that_of_one_thread(estimator, n_jobs, form):
+    alone, together = (
+        Loop(
+            new_solver(estimator, make_problem(form, n), dual_dtype="float64")
+            if estimator is SDCACRF
+            else new_solver(estimator, make_problem(form, n)),
+            max_iter=400,
+            tol=1e-9,
+        ).run()
+        for n in (None, n_jobs)
+    )
+    assert alone.converged
+    assert together.converged
+    assert together.rows[-1]["primal"] == pytest.approx(
+        alone.rows[-1]["primal"], rel=0, abs=alone.target + together.target
+    )
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_dual_rises(estimator, form):
+    loop = Loop(
+        new_solver(estimator, make_problem(form, 4)), max_iter=40, tol=1e-6
+    ).run()
+    assert (np.diff(loop.history()["dual"]) > 0.0).all()
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_two_runs_have_the_same_bits(estimator, form):
+    runs = []
+    for _ in range(2):
+        solver = new_solver(estimator, make_problem(form, 3))
+        for _ in range(4):
+            solver.epoch()
+        runs.append(solver)
+    assert_array_equal(runs[0].model.w, runs[1].model.w)
+    assert_array_equal(runs[0].entropy, runs[1].entropy)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 5])
+def test_threads_do_what_one_thread_does_in_turn(n_jobs, form):
+    problem = make_problem(form, n_jobs, n_sequences=400)
+    threads, turns = (new_solver(SDCACRF, problem) for _ in range(2))
+    for _ in range(3):
+        uniforms = threads.rng.random((400, 2))
+        threads.kernel.epoch(uniforms)
+        turns.kernel.epoch_in_turn(uniforms)
+        assert_array_equal(threads.model.w, turns.model.w)
+        order = threads.rng.permutation(400)
+        threads.kernel.epoch_in_order(order)
+        turns.kernel.epoch_in_order_in_turn(order)
+        assert_array_equal(threads.model.w, turns.model.w)
+        assert threads.kernel.rounds.damping == turns.kernel.rounds.damping
+
+
+def test_members_draw_from_their_shares_by_gap(form):
+    solver = new_solver(SDCACRF, make_problem(form, 3))
+    for _ in range(3):
+        solver.epoch()
+    for member, visitor in enumerate(solver.visitors):
+        gap = solver.gaps[solver.kernel.owner == member]
+        gap /= gap.sum()
+        probability, uniform = visitor.sampler.probabilities(), 1.0 / len(gap)
+        largest = gap.argmax()
+        mix = (probability[largest] - uniform) / (gap[largest] - uniform)
+        assert 0.5 < mix <= 1.0
+        assert_allclose(probability, mix * gap + (1.0 - mix) * uniform)
+
+
+def test_one_job_is_what_none_is(form):
+    none, one = (new_solver(SDCACRF, make_problem(form, n)) for n in (None, 1))
+    none.epoch()
+    one.epoch()
+    assert_array_equal(none.model.w, one.model.w)
+
+
+def test_dampings_are_measured():
+    # Sequence i has one feature, together with i + 130, and the intercept with all.
+    n, rng = 260, np.random.default_rng(0)
+    X = sp.csr_array(np.repeat(np.vstack([np.eye(n // 2)] * 2), 2, axis=0))
+    data = PackedSequences(X, 2 * np.arange(n + 1))
+    labels = rng.integers(0, N_LABELS, 2 * n).astype(np.int32)
+    solver = new_solver(SDCACRF, Problem(data, labels, N_LABELS, "auto", n_jobs=4))
+    rounds = solver.kernel.rounds
+    assert rounds.damping == {"common": 4.0, "shared": 4.0}
+    for _ in range(5):
+        solver.epoch()
+    assert team.MARGIN < rounds.damping["common"] <= 4.0
+    assert rounds.damping["shared"] < 2.0
+
+
+def test_kinds_of_features():
+    # Two sequences for each of two members; feature 6 is nobody's.
+    rows = [[0, 5], [0, 5, 2], [0, 1, 3], [0, 4, 1, 2]]
+    indices = np.concatenate(rows).astype(np.int32)
+    indptr = np.cumsum([0, *map(len, rows)], dtype=np.int32)
+    X = sp.csr_array((np.arange(1.0, 13.0), indices, indptr), shape=(4, 7))
+    features = DistinctFeatures(FeatureRows(X), np.arange(5))
+    shares = [np.array([0, 1]), np.array([2, 3])]
+    kinds = Kinds(features, shares, least=[4.0, 2.0])
+    assert_array_equal(kinds.joint, [0, 2])
+    assert kinds.bands == [1, 2]
+    assert_array_equal(kinds.own[0], [5])
+    assert_array_equal(kinds.own[1], [1, 3, 4])
+    assert_array_equal(kinds.number[:6], [0, 2, 1, 3, 4, 2])
+    assert kinds.n_rows == 5
+    again = kinds.renumber(X)
+    assert again.shape == (4, 5)
+    assert_array_equal(again.toarray()[3], [9.0, 12.0, 11.0, 0.0, 10.0])
+
+
+def test_dense_features_are_joint():
+    X = np.random.default_rng(0).normal(size=(9, 3))
+    features = DistinctFeatures(FeatureRows(X), np.array([0, 2, 5, 9]))
+    kinds = Kinds(features, [np.array([0]), np.array([1, 2])], least=[3.0, 1.0])
+    assert_array_equal(kinds.joint, [0, 1, 2])
+    assert kinds.bands == [3, 3]
+    assert [len(own) for own in kinds.own] == [0, 0]
+    assert kinds.renumber(X) is X
+
+
+@pytest.mark.parametrize("boundaries", [True, False])
+def test_chains_of_one_node_and_long_before_short(boundaries):
+    rng = np.random.default_rng(0)
+    lengths = np.r_[np.full(8, 40 if boundaries else 1), np.ones(200, dtype=int)]
+    X = rng.normal(size=(lengths.sum(), 4))
+    labels = (X[:, 0] > 0).astype(np.int32)
+    data = PackedSequences.from_sequences(np.split(X, np.cumsum(lengths)[:-1]))
+    problem = Problem(data, labels, 2, "auto", boundaries=boundaries, n_jobs=2)
+    loop = Loop(new_solver(SDCACRF, problem), max_iter=300, tol=1e-6).run()
+    assert loop.converged
+
+
+def test_a_round_with_a_long_visit_is_as_long_for_all():
+    lengths = np.full(400, 4)
+    lengths[300] = 800
+    X = np.ones((lengths.sum(), 1))
+    data = PackedSequences.from_sequences(np.split(X, np.cumsum(lengths)[:-1]))
+    problem = Problem(data, np.zeros(len(X), dtype=np.int32), 2, "auto", n_jobs=2)
+    kernel = new_solver(SDCACRF, problem).kernel
+    others = np.flatnonzero(kernel.owner != kernel.owner[300])[:100]
+    mate = np.flatnonzero(kernel.owner == kernel.owner[300])[0]
+    kernel.epoch_in_order(np.r_[others, mate])
+    assert kernel.rounds.n_rounds > 5
+    kernel.epoch_in_order(np.r_[others, mate, 300])
+    assert kernel.rounds.n_rounds == 2
+
+
+def test_a_visit_that_fails_stops_all_and_says_which():
+    problem = make_problem(np.asarray, 3)
+    solver = new_solver(SDCACRF, problem)
+    solver.entropy[200] = np.nan
+    order = np.arange(problem.n_sequences)
+    with pytest.raises(ValueError, match="the scores of sequence 200 "):
+        solver.kernel.epoch_in_order(order)
+
+
+def test_threads_that_cannot_be_started_stop_the_others(monkeypatch):
+    class Short(ThreadPoolExecutor):
+        def submit(self, *arguments):
+            if self._threads:
+                raise RuntimeError("can't start new thread")
+            return super().submit(*arguments)
+
+    monkeypatch.setattr(team, "ThreadPoolExecutor", Short)
+    solver = new_solver(SDCACRF, make_problem(np.asarray, 2))
+    n_threads = threading.active_count()
+    with pytest.raises(RuntimeError, match="start new thread"):
+        solver.epoch()
+    assert threading.active_count() == n_threads
+
+
+@pytest.mark.parametrize("member", [0, 1, 2])
+def test_a_member_that_fails_before_its_first_visit_stops_all(member):
+    solver = new_solver(SDCACRF, make_problem(np.asarray, 3))
+    visits = [(np.zeros((5, 2)), None) for _ in range(3)]
+    visits[member] = ("neither", None)
+    with pytest.raises(TypeError):
+        solver.kernel._run(visits)
+
+
+def test_a_team_goes_on_after_it_gave_up():
+    problem = make_problem(np.asarray, 2)
+    solver = new_solver(SDCACRF, problem)
+    solver.kernel.rounds.give_up()
+    solver.epoch()
+    w = problem.dual_to_primal(solver.marginals.node, solver.settle())
+    assert_allclose(solver.model.w, w, rtol=0, atol=2e-5)
+
+
+def test_a_team_goes_on_from_the_weights_after_an_error():
+    problem = make_problem(np.asarray, 2)
+    solver = new_solver(SDCACRF, problem)
+
+    def what_of_mu():
+        return problem.dual_to_primal(solver.marginals.node, solver.settle())
+
+    solver.epoch()
+    uniforms = np.random.default_rng(0).random((5, 2))
+    with pytest.raises(TypeError):
+        solver.kernel._run([(uniforms, None), ("neither", None)])
+    # The visits of the first member have moved mu and its copy, but not the weights.
+    missing = what_of_mu() - solver.model.w
+    assert np.abs(missing).max() > 1e-3
+    solver.epoch()
+    assert_allclose(what_of_mu() - solver.model.w, missing, rtol=0, atol=2e-5)
+
+
+@given(
+    lengths=st.lists(st.integers(0, 50), min_size=1, max_size=40),
+    n_shares=st.integers(1, 40),
+)
+def test_shares_are_alike(lengths, n_shares):
+    lengths, n_shares = np.array(lengths), min(n_shares, len(lengths))
+    shares = equal_shares(lengths, n_shares)
+    assert len(shares) == n_shares
+    assert_array_equal(np.sort(np.concatenate(shares)), np.arange(len(lengths)))
+    sizes = [len(share) for share in shares]
+    assert max(sizes) - min(sizes) <= 1
+    work = [lengths[share].sum() for share in shares]
+    assert max(work) - min(work) <= lengths.max()
+    assert all((np.diff(share) > 0).all() for share in shares)
+
+
+def test_long_sequences_are_dealt_out():
+    lengths = np.array([1, 90, 80, 70, 60, 2, 3, 4])
+    shares = equal_shares(lengths, 2)
+    assert_array_equal(shares[0], [0, 1, 4, 7])
+    assert_array_equal(shares[1], [2, 3, 5, 6])
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "n_sequences", "size"),
+    [(None, 10_000, 1), (1, 10_000, 1), (4, 10_000, 4), (4, 200, 3), (4, 5, 1)],
+)
+def test_size_of_a_team(n_jobs, n_sequences, size):
+    assert team_size(n_jobs, n_sequences) == size
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_warm_start_and_constraints(estimator):
+    rng = np.random.default_rng(0)
+    y = [rng.choice(["O", "B-X"], 5).tolist() for _ in range(150)]
+    X = [[{"a": label, "b": float(rng.normal())} for label in labels] for labels in y]
+    y[0][:2] = "B-X", "I-X"
+    crf = estimator(transitions="BIO", warm_start=True, random_state=0, n_jobs=2)
+    crf.fit(X, y)
+    gap = crf.duality_gap_
+    crf.set_params(tol=1e-6).fit(X, y)
+    assert crf.duality_gap_ < gap
+    assert crf.duality_gap_ <= crf.gap_target_
