@@ -127,25 +127,25 @@ def kl_to_scores(p, node_scores, transition):
 class Params(NamedTuple):
     """The five blocks of weights, in the flat order."""
 
-    coef: np.ndarray  # (d, K)
     intercept: np.ndarray  # (K,)
     start: np.ndarray  # (K,)
     end: np.ndarray  # (K,)
     transition: np.ndarray  # (K, K), [from, to]
+    coef: np.ndarray  # (d, K)
 
 
 def flatten(params):
-    """coef.ravel() | intercept | start | end | transition.ravel()."""
+    """intercept | start | end | transition.ravel() | coef.ravel()."""
     return np.concatenate([block.ravel() for block in params])
 
 
 def unflatten(weights, n_features, n_labels):
     """The Params of a flat vector."""
     d, k = n_features, n_labels
-    coef, intercept, start, end, transition = np.split(
-        weights, np.cumsum([d * k, k, k, k])
+    intercept, start, end, transition, coef = np.split(
+        weights, np.cumsum([k, k, k, k * k])
     )
-    return Params(coef.reshape(d, k), intercept, start, end, transition.reshape(k, k))
+    return Params(intercept, start, end, transition.reshape(k, k), coef.reshape(d, k))
 
 
 def node_scores(x, params):

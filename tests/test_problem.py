@@ -36,7 +36,7 @@ class Case:
         )
         self.w = rng.normal(size=self.problem.new_model().w.shape)
         if not boundaries:
-            self.w[N_FEATURES * N_LABELS + N_LABELS :] = 0.0
+            self.w[N_LABELS : -N_FEATURES * N_LABELS] = 0.0
         self.arguments = {"sample_weight": self.weight, "boundaries": boundaries}
 
 

@@ -182,14 +182,15 @@ def test_features_by_hand():
     assert_array_equal(counts.end, [0, 1])
     assert_array_equal(counts.transition, [[0, 1], [1, 0]])
     flat = ref.features(x, [1, 0, 1], 2, boundaries=False)
-    assert_array_equal(flat, [2, 5, 20, 50, 1, 2] + [0] * 8)
+    assert_array_equal(flat, [1, 2] + [0] * 8 + [2, 5, 20, 50])
 
 
 def test_flatten_is_the_inverse_of_unflatten(rng):
     weights = rng.normal(size=SIZE)
     params = ref.unflatten(weights, N_FEATURES, N_LABELS)
     assert params.coef.shape == (N_FEATURES, N_LABELS)
-    assert_array_equal(params.coef[1], weights[N_LABELS : 2 * N_LABELS])
+    assert_array_equal(params.start, weights[N_LABELS : 2 * N_LABELS])
+    assert_array_equal(params.coef[-1], weights[-N_LABELS:])
     assert_array_equal(ref.flatten(params), weights)
 
 

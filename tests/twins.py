@@ -15,8 +15,8 @@ from reference import edge_marginals, log_partition, node_marginals
 
 def unpack(w, n_features, n_labels):
     """Return coef, intercept, start, end, transition as views of the flat weights."""
-    sizes = [n_features * n_labels, n_labels, n_labels, n_labels]
-    coef, intercept, start, end, transition = np.split(w, np.cumsum(sizes))
+    sizes = [n_labels, n_labels, n_labels, n_labels**2]
+    intercept, start, end, transition, coef = np.split(w, np.cumsum(sizes))
     return (
         coef.reshape(n_features, n_labels),
         intercept,
@@ -29,8 +29,8 @@ def unpack(w, n_features, n_labels):
 def chain_features(x, node, edge):
     """Return the features expected under node and edge marginals, flat."""
     return np.concatenate(
-        [(x.T @ node).ravel(), node.sum(axis=0), node[0], node[-1]]
-        + [edge.sum(axis=0).ravel()]
+        [node.sum(axis=0), node[0], node[-1], edge.sum(axis=0).ravel()]
+        + [(x.T @ node).ravel()]
     )
 
 

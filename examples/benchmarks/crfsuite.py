@@ -109,13 +109,15 @@ def _weights(file, problem):
     label_of = _numbers(file, n_labels, labels)
     row_of = _numbers(file, n_attributes, attributes)
     model = problem.new_model()
-    # The vector begins with the rows of coef, then intercept, start and end.
-    rows = model.w[: -model.transition.size].reshape(-1, problem.n_labels)
+    blocks = model.coef, model.intercept, model.start, model.end
+    rows = np.vstack([block.reshape(-1, problem.n_labels) for block in blocks])
     edges = weights["type"] == TRANSITION
     w = weights[edges]
     model.transition[label_of[w["from"]], label_of[w["to"]]] = w["w"]
     w = weights[~edges]
     rows[row_of[w["from"]], label_of[w["to"]]] = w["w"]
+    for block, own in zip(blocks, np.split(rows, [-3, -2, -1]), strict=True):
+        block[:] = own.reshape(block.shape)
     return model.w
 
 

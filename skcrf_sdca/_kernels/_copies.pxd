@@ -16,7 +16,7 @@ cdef class Copies:
     cdef const Py_ssize_t[::1] bands    # (n_bands,) rows before the end of each
     cdef double[::1] w
     cdef readonly object arrays
-    cdef double[:, ::1] copies          # (n_members, n_rows K + n_rest)
+    cdef double[:, ::1] copies          # (n_members, n_rest + n_rows K)
     cdef double[::1] joined             # (n_joint K + n_rest,) w, but for own rows
     cdef const int[::1] joint           # (n_joint + 1,) features
     cdef const int[::1] own             # features of one member after another

@@ -35,12 +35,12 @@ cdef class Copies:
     """Copies of the weights, and which of their shared rows have been moved.
 
     Row r of the coef of each copy is that of feature joint[r], and of own[p][r - n] of
-    copy p from n = len(joint) on. What is not coef follows.
+    copy p from n = len(joint) on. What is not coef stands before it.
 
     Parameters
     ----------
     w : ndarray of shape (n_weights,)
-        coef (d, K) first: changed in place by `finish`.
+        coef (d, K) last: changed in place by `finish`.
     n_labels : int
         K.
     bands : list of int, not empty
@@ -57,7 +57,7 @@ cdef class Copies:
 
     Attributes
     ----------
-    arrays : ndarray of shape (n_members, n_rows K + n_rest)
+    arrays : ndarray of shape (n_members, n_rest + n_rows K)
         The copies.
     """
 
@@ -82,35 +82,31 @@ cdef class Copies:
         """Make the copy of a member anew from w, and a part of what is joined."""
         cdef Py_ssize_t r, n = self.n_labels
         cdef Py_ssize_t row = n * sizeof(double), rest = self.n_rest * sizeof(double)
-        cdef double* copy = &self.copies[member, 0]
+        cdef double* copy = &self.copies[member, self.n_rest]
         for r in range(self.n_joint):
-            memcpy(copy + r * n, &self.w[self.joint[r] * n], row)
+            memcpy(copy + r * n, &self.w[self.n_rest + self.joint[r] * n], row)
         for r in range(self.part(member), self.part(member + 1)):
             memcpy(&self.joined[r * n], copy + r * n, row)
         copy += self.n_joint * n
         for r in range(self.own_bounds[member], self.own_bounds[member + 1]):
-            memcpy(copy, &self.w[self.own[r] * n], row)
+            memcpy(copy, &self.w[self.n_rest + self.own[r] * n], row)
             copy += n
-        copy = &self.copies[member, self.n_rows * n]
-        memcpy(copy, &self.w[self.w.shape[0] - self.n_rest], rest)
+        memcpy(&self.copies[member, 0], &self.w[0], rest)
         if member == 0:
-            memcpy(&self.joined[self.n_joint * n], copy, rest)
+            memcpy(&self.joined[self.n_joint * n], &self.w[0], rest)
 
     cdef void finish(self, Py_ssize_t member) noexcept nogil:
         """Write to w the rows of a member alone, and a part of what has been joined."""
         cdef Py_ssize_t r, n = self.n_labels
         cdef Py_ssize_t row = n * sizeof(double), rest = self.n_rest * sizeof(double)
-        cdef const double* copy = &self.copies[member, self.n_joint * n]
+        cdef const double* copy = &self.copies[member, self.n_rest + self.n_joint * n]
         for r in range(self.part(member), self.part(member + 1)):
-            memcpy(&self.w[self.joint[r] * n], &self.joined[r * n], row)
+            memcpy(&self.w[self.n_rest + self.joint[r] * n], &self.joined[r * n], row)
         for r in range(self.own_bounds[member], self.own_bounds[member + 1]):
-            memcpy(&self.w[self.own[r] * n], copy, row)
+            memcpy(&self.w[self.n_rest + self.own[r] * n], copy, row)
             copy += n
         if member == 0:
-            memcpy(
-                &self.w[self.w.shape[0] - self.n_rest], &self.joined[self.n_joint * n],
-                rest,
-            )
+            memcpy(&self.w[0], &self.joined[self.n_joint * n], rest)
 
     cdef Py_ssize_t part(self, Py_ssize_t member) noexcept nogil:
         """Return where the part of a member begins in the rows of `joint`."""
@@ -142,8 +138,7 @@ cdef class Copies:
         cdef Squares squares = self.join_neighbours(part, 0, self.bands[0], damping)
         if part == 0:
             self.join_long_row(
-                self.n_joint * self.n_labels, self.n_rows * self.n_labels, self.n_rest,
-                damping, &squares,
+                self.n_joint * self.n_labels, 0, self.n_rest, damping, &squares,
             )
         return squares
 
@@ -159,8 +154,8 @@ cdef class Copies:
         cdef Squares squares = self.join_bands(part, n_bands - 1, damping)
         join_rows(
             1.0 / damping, &self.found[part, 0], self.find_rows(part),
-            &self.joined[0], &self.copies[0, 0], self.copies.shape[1], self.n_members,
-            self.n_labels, &squares.joint, &squares.apart,
+            &self.joined[0], &self.copies[0, self.n_rest], self.copies.shape[1],
+            self.n_members, self.n_labels, &squares.joint, &squares.apart,
         )
         return squares
 
@@ -172,7 +167,9 @@ cdef class Copies:
         cdef Py_ssize_t first = begin + part * count // self.n_members
         cdef Py_ssize_t last = begin + (part + 1) * count // self.n_members
         cdef Squares squares = Squares(0.0, 0.0)
-        self.join_long_row(first * n, first * n, (last - first) * n, damping, &squares)
+        self.join_long_row(
+            first * n, self.n_rest + first * n, (last - first) * n, damping, &squares,
+        )
         return squares
 
     cdef void join_long_row(

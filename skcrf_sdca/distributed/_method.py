@@ -122,8 +122,7 @@ class CommonProblem:
 
     def _rows(self, model, columns):
         """Return the weights of some features and of all biases, as a flat vector."""
-        biases = model.w[model.coef.size :]
-        rows = np.concatenate([model.coef[columns].ravel(), biases])
+        rows = np.concatenate([model.biases, model.coef[columns].ravel()])
         self.traffic.sent += rows.nbytes
         return rows
 
@@ -139,10 +138,10 @@ class CommonProblem:
         model, total = self.new_model(), 0.0
         with closing(answers):
             for columns, part in zip(self.columns, answers, strict=True):
-                own = len(columns) * self.n_labels
+                biases, rows = np.split(part.w, [model.biases.size])
+                model.biases += biases
                 # No partition has a feature twice.
-                model.coef[columns] += part.w[:own].reshape(-1, self.n_labels)
-                model.w[model.coef.size :] += part.w[own:]
+                model.coef[columns] += rows.reshape(-1, self.n_labels)
                 total += part.value
                 self.n_oracle_calls += part.n_oracle_calls
                 self.traffic.received += part.w.nbytes

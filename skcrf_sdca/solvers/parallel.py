@@ -90,7 +90,6 @@ def _make_team(problem, model, scheme, mix, new_visitor, features, n_members):
     )
     rows = FeatureRows(kinds.renumber(problem.data.X))
     features.renumber(rows, kinds.number, kinds.bands[0], len(kinds.joint))
-    n_rest = len(model.w) - model.coef.size
     copies = Copies(
         model.w,
         model.n_labels,
@@ -98,7 +97,7 @@ def _make_team(problem, model, scheme, mix, new_visitor, features, n_members):
         kinds.joint,
         kinds.own,
         kinds.n_rows,
-        n_rest,
+        model.biases.size,
     )
     visitors = []
     for member, share in enumerate(shares):

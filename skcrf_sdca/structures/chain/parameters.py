@@ -2,7 +2,7 @@
 
 Owns the feature map [LePriol18, App. B]:
 
-    coef (d, K) | intercept (K) | start (K) | end (K) | transition (K, K), [from, to]
+    intercept (K) | start (K) | end (K) | transition (K, K), [from, to] | coef (d, K)
     node_scores[t, k] = x_t . coef[:, k] + intercept[k]
                         + start[k] (t = 0) + end[k] (t = T - 1)
     score(x, y) = sum_t node_scores[t, y_t] + sum_{t > 0} transition[y_{t-1}, y_t]
@@ -34,6 +34,9 @@ class ChainModel:
     Attributes
     ----------
     w : ndarray of shape (n_weights,)
+        `coef` is last, so that new features are appended.
+    biases : ndarray of shape (n_weights - coef.size,)
+        All weights but `coef`.
     coef : ndarray of shape (n_features, n_labels)
     intercept, start, end : ndarrays of shape (n_labels,)
     transition : ndarray of shape (n_labels, n_labels)
@@ -50,11 +53,12 @@ class ChainModel:
         self.n_features = n_features
         self.n_labels = n_labels
         self.boundaries = boundaries
-        sizes = [n_features * n_labels, n_labels, n_labels, n_labels, n_labels**2]
+        sizes = [n_labels, n_labels, n_labels, n_labels**2, n_features * n_labels]
         self.w = np.zeros(sum(sizes)) if w is None else w
-        coef, self.intercept, self.start, self.end, transition = np.split(
+        self.intercept, self.start, self.end, transition, coef = np.split(
             self.w, np.cumsum(sizes)[:-1]
         )
+        self.biases = self.w[: sum(sizes[:-1])]
         self.coef = coef.reshape(n_features, n_labels)
         self.transition = transition.reshape(n_labels, n_labels)
 
