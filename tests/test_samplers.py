@@ -18,6 +18,7 @@ from skcrf_sdca.solvers.samplers import (
     schemes_for,
     squared_radii,
 )
+from skcrf_sdca.structures.chain.structure import Chain
 
 
 def draw(sampler, n_draws, seed=0):
@@ -106,7 +107,7 @@ def test_first_gap_is_above_those_found_at_visits():
     assert first_gap(problem) == FIRST_GAP
     X = [np.ones((400, 1))]
     labels = np.zeros(400, dtype=np.int32)
-    long = Problem(PackedSequences.from_sequences(X), labels, 4, 1.0)
+    long = Problem(Chain(PackedSequences.from_sequences(X), 4), labels, 1.0)
     assert first_gap(long) > 400 * np.log(4)
 
 
@@ -119,11 +120,9 @@ def toy_problem(boundaries=True, weight=None):
     X = [np.array([[1.0, -2.0], [1.0, 0.0], [0.0, 3.0]]), np.array([[0.0, 0.0]])]
     data = PackedSequences.from_sequences(X)
     return Problem(
-        data,
+        Chain(data, 2, boundaries=boundaries),
         np.array([0, 1, 0, 1], dtype=np.int32),
-        2,
         0.1,
-        boundaries=boundaries,
         sample_weight=weight,
     )
 

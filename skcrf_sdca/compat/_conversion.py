@@ -31,7 +31,7 @@ from skcrf_sdca.data.label_encoding import encode_labels
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
-from skcrf_sdca.structures.chain.parameters import ChainModel
+from skcrf_sdca.structures.chain.parameters import ChainParameters
 
 # What may be asked for as one block: 16 GiB.
 MOST_WEIGHTS = 2**31
@@ -104,7 +104,7 @@ def from_crfsuite(
             "all weights would be larger than 16 GiB."
         )
     classes, number = encode_labels([source.labels], [n_labels])
-    chain = ChainModel(n_features, n_labels)
+    chain = ChainParameters(n_features, n_labels)
     weights = source.weights
     for kind, block, rows in (
         (STATE, chain.coef, np.arange(n_features)),
@@ -112,19 +112,15 @@ def from_crfsuite(
     ):
         w = weights[weights["kind"] == kind]
         block[rows[w["source"]], number[w["label"]]] = w["weight"]
-    estimator = SDCACRF()
-    estimator.__dict__.update(
-        classes_=classes,
-        coef_=chain.coef.T,
-        intercept_=chain.intercept,
-        start_=chain.start,
-        end_=chain.end,
-        transition_=chain.transition,
-        n_features_in_=n_features,
-        vectorizer_=_vectorizer_of(source.attributes, input_kind),
-        _input_kind=input_kind,
+    return SDCACRF()._set_fitted(
+        {
+            **chain.attributes(),
+            "classes_": classes,
+            "n_features_in_": n_features,
+            "vectorizer_": _vectorizer_of(source.attributes, input_kind),
+            "_input_kind": input_kind,
+        }
     )
-    return estimator
 
 
 def to_crfsuite(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skcrf_sdca.solvers.base import Observer
+from skcrf_sdca.solvers.monitor import Observer
 
 
 class Checkpoint(Observer):

@@ -23,11 +23,12 @@ from skcrf_sdca.distributed._method import (
     CommonSolver,
 )
 from skcrf_sdca.distributed._partition import PartitionPlan
-from skcrf_sdca.estimators.base import BaseCRF, _fitted_attributes
+from skcrf_sdca.estimators.base import BaseCRF, fit_attributes
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
-from skcrf_sdca.estimators.crfs import LBFGSCRF, OEGCRF
-from skcrf_sdca.solvers.base import Loop
-from skcrf_sdca.structures.chain.constraints import OBSERVED, Allowed
+from skcrf_sdca.estimators.crfs import LBFGSCRF
+from skcrf_sdca.solvers.monitor import FitMonitor
+from skcrf_sdca.structures.chain.constraints import OBSERVED, Constraints
+from skcrf_sdca.structures.chain.parameters import ChainParameters
 
 _LOG = logging.getLogger("skcrf_sdca.distributed")
 
@@ -189,22 +190,21 @@ class DistributedCRF(BaseCRF):
         with closing(_cluster(partitions, client)) as cluster:
             problem, attributes = self._agree(cluster)
             solver = self._common_solver(problem, resume)
-            loop = Loop(solver, max_iter=self.max_iter, tol=self.tol)
+            monitor = FitMonitor(solver, max_iter=self.max_iter, tol=self.tol)
 
             def attributes_now():
-                w = solver.model.w.copy()
-                return {**attributes, **_fitted_attributes(loop, w)}
+                return {**attributes, **fit_attributes(monitor, copy=True)}
 
             bridge = CallbackBridge(self, context, arguments, attributes_now)
-            loop.observers += [bridge, *self._observers(loop)]
-            loop.run()
+            monitor.observers += [bridge, *self._observers(monitor)]
+            monitor.run()
         fitted = {
             **attributes,
-            **_fitted_attributes(loop, solver.model.w),
+            **fit_attributes(monitor),
             "n_partitions_": cluster.n_partitions,
             "traffic_": asdict(problem.traffic),
         }
-        return self._end_fit(fitted, loop, context, arguments)
+        return self._end_fit(fitted, monitor, context, arguments)
 
     def to_estimator(self):
         """Return the fitted model as an ordinary `LBFGSCRF`.
@@ -218,17 +218,16 @@ class DistributedCRF(BaseCRF):
         crf = LBFGSCRF(**{name: getattr(self, name) for name in names})
         own = {"traffic_", "n_partitions_", *self.get_params()}
         fitted = {name: v for name, v in vars(self).items() if name not in own}
-        vars(crf).update(fitted)
-        return crf
+        return crf._set_fitted(fitted)
 
-    def _observers(self, loop):
+    def _observers(self, monitor):
         """Return what follows the epochs beside the callbacks."""
         observers = []
         if self.verbose:
-            observers.append(EpochPrinter(type(self).__name__, loop.target))
+            observers.append(EpochPrinter(type(self).__name__, monitor.target))
         if self.checkpoint is not None:
             every = self.checkpoint_every
-            observers.append(Checkpoint(self.checkpoint, every, loop.solver))
+            observers.append(Checkpoint(self.checkpoint, every, monitor.solver))
         return observers
 
     def _agree(self, cluster):
@@ -251,37 +250,35 @@ class DistributedCRF(BaseCRF):
             n_jobs=self.n_jobs,
         )
         plans = ((plan._replace(codes=codes),) for codes in agreed.codes)
-        allowed = self._common_allowed(
+        constraints = self._common_constraints(
             list(cluster.map("encode", plans, lasting=True)), classes
         )
-        shares = cluster.ask("begin", allowed, lasting=True)
+        shares = cluster.ask("begin", constraints, lasting=True)
         mean_length, initial_primal = np.sum(shares, axis=0)
-        sizes = {
-            "n_sequences": agreed.n_sequences,
-            "n_features": agreed.attributes["n_features_in_"],
-            "n_labels": len(classes),
-            "alpha": alpha,
-            "boundaries": agreed.attributes["_input_kind"] != TABLE,
-            "allowed": allowed,
-            "mean_length": mean_length,
-            "initial_primal": initial_primal,
-        }
-        return CommonProblem(cluster, agreed.columns, sizes), agreed.attributes
+        parameters = ChainParameters(
+            agreed.attributes["n_features_in_"],
+            len(classes),
+            boundaries=agreed.attributes["_input_kind"] != TABLE,
+        )
+        problem = CommonProblem(cluster, agreed.columns, alpha, parameters)
+        problem.n_sequences, problem.constraints = agreed.n_sequences, constraints
+        problem.mean_length, problem.initial_primal = mean_length, initial_primal
+        return problem, agreed.attributes
 
-    def _common_allowed(self, found, classes):
+    def _common_constraints(self, found, classes):
         """Return what is allowed in all partitions, from what each has found."""
         if not isinstance(self.transitions, str) or self.transitions != OBSERVED:
             return found[0]
         # Observed anywhere is allowed; a partition without rule has seen everything.
-        if any(allowed is None for allowed in found):
+        if any(constraints is None for constraints in found):
             return None
-        allowed = Allowed(*(np.logical_or.reduce(m) for m in zip(*found, strict=True)))
-        return None if allowed.everything() else allowed
+        masks = (np.logical_or.reduce(masks) for masks in zip(*found, strict=True))
+        constraints = Constraints(*masks)
+        return None if constraints.is_trivial() else constraints
 
     def _common_solver(self, problem, resume):
         rng = check_random_state(self.random_state)
         n_partitions = problem.cluster.n_partitions
-        options = OEGCRF().get_params()
         return CommonSolver(
             problem,
             # The file has no dual to go on from.
@@ -289,7 +286,6 @@ class DistributedCRF(BaseCRF):
             n_rounds=self.n_rounds,
             max_iter=self.max_iter,
             seeds=rng.randint(2**31, size=n_partitions).tolist(),
-            options={name: options[name] for name in OEGCRF._solver_options},
             on_loss=lambda error: _LOG.warning("%s; L-BFGS goes on from w", error),
             w=load_weights(self.checkpoint, problem) if resume else None,
         )

@@ -38,9 +38,9 @@ from skcrf_sdca.data.rows import as_numbers, split_rows
 from skcrf_sdca.estimators.fitted import check_form
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.structures.chain.constraints import (
-    Allowed,
-    allowed_transitions,
+    Constraints,
     check_lengths,
+    read_constraints,
 )
 
 
@@ -54,7 +54,7 @@ class TrainingData:
         n sequences.
     labels : ndarray of shape (n_positions,), int32
     sample_weight : ndarray of shape (n,) or None
-    allowed : Allowed or None
+    constraints : Constraints or None
     attributes : dict
         What a fitted estimator keeps of it: ``classes_``, ``n_features_in_``,
         ``_input_kind``, and where they exist ``vectorizer_``, ``feature_names_in_``.
@@ -63,7 +63,7 @@ class TrainingData:
     data: PackedSequences
     labels: np.ndarray
     sample_weight: np.ndarray | None
-    allowed: Allowed | None
+    constraints: Constraints | None
     attributes: dict
 
 
@@ -108,8 +108,8 @@ def training_data(estimator, X, y, sample_weight):
     classes, labels = _encode(y, data, kind)
     attributes |= {"classes_": classes, "n_features_in_": data.n_features}
     weight = _checked_weight(sample_weight, data)
-    allowed = allowed_transitions(estimator.transitions, classes, labels, data.offsets)
-    return TrainingData(data, labels, weight, allowed, attributes)
+    constraints = read_constraints(estimator.transitions, classes, labels, data.offsets)
+    return TrainingData(data, labels, weight, constraints, attributes)
 
 
 def prediction_data(estimator, X):
@@ -162,7 +162,7 @@ def prediction_data(estimator, X):
             f"{estimator.n_features_in_} features as input."
         )
     scores = estimator.start_, estimator.end_, estimator.transition_
-    check_lengths(Allowed.of_scores(*scores), data.lengths)
+    check_lengths(Constraints.of_scores(*scores), data.lengths)
     return data
 
 

@@ -19,7 +19,7 @@ from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.persistence._archive import read_archive, write_archive
 from skcrf_sdca.persistence._document import CRFS, describe, rebuild
 from skcrf_sdca.persistence._fields import ModelFormatError
-from skcrf_sdca.structures.chain.constraints import Allowed
+from skcrf_sdca.structures.chain.constraints import Constraints
 
 __all__ = [
     "TRUSTED_TYPES",
@@ -54,7 +54,7 @@ TRUSTED_TYPES = sorted(
         SequenceVectorizer,
         PerToken,
         SequenceUnion,
-        Allowed,
+        Constraints,
         *(getattr(text, name) for name in TEXT_TYPES),
         csr_array,
     )

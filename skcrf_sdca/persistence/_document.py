@@ -273,7 +273,7 @@ def _rebuild_crf(model, array):
         )
     n_labels = len(attributes["classes_"])
     attributes |= _weights_from(array, n_labels, model["n_features"], model["n_stored"])
-    vars(crf).update(attributes)
+    crf._set_fitted(attributes)
     check_fitted(crf)
     return crf
 
