@@ -1,4 +1,4 @@
-"""Constraints of transitions: against enumeration of the allowed paths, in every fit."""
+"""Allowed transitions: against enumeration of the allowed paths, and in every fit."""
 
 import copy
 import pickle
@@ -21,14 +21,13 @@ import reference
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences, alpha_path
 from skcrf_sdca._kernels._chain import mixing_power
 from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.solvers.base import Loop
 from skcrf_sdca.solvers.lbfgs import LBFGS
-from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain import oracle
-from skcrf_sdca.structures.chain.constraints import Constraints, read_constraints
-from skcrf_sdca.structures.chain.structure import Chain
+from skcrf_sdca.structures.chain.constraints import Allowed, allowed_transitions
 
 ESTIMATORS = {
     "SDCA": SDCACRF(random_state=0, max_iter=3000, dual_dtype="float32"),
@@ -48,7 +47,7 @@ def crf(request):
 def by_name(scheme, labels):
     """Return what a scheme allows among labels, whatever the training labels."""
     nothing = np.zeros(0, dtype=int), np.zeros(1, dtype=int)
-    return read_constraints(scheme, np.array(labels), *nothing)
+    return allowed_transitions(scheme, np.array(labels), *nothing)
 
 
 def is_allowed(allowed, path):
@@ -263,7 +262,7 @@ LABELS, OFFSETS = np.array([0, 1, 1, 2, 0, 1]), np.array([0, 3, 3, 6])
 
 
 def read(transitions):
-    return read_constraints(transitions, np.array(["a", "b", "c"]), LABELS, OFFSETS)
+    return allowed_transitions(transitions, np.array(["a", "b", "c"]), LABELS, OFFSETS)
 
 
 def test_observed():
@@ -335,19 +334,19 @@ def test_malformed_or_broken(transitions, message):
 
 def test_labels_that_are_not_strings_are_of_no_scheme():
     with pytest.raises(ValueError, match=r"transitions='BIO': .* must be str .* got 0"):
-        read_constraints("BIO", np.array([0, 1]), np.array([0]), np.array([0, 1]))
+        allowed_transitions("BIO", np.array([0, 1]), np.array([0]), np.array([0, 1]))
 
 
 @st.composite
 def random_allowed(draw, max_labels=4):
-    """Draw an Constraints of 1 to so many labels, with a start and an end."""
+    """Draw an Allowed of 1 to so many labels, with a start and an end."""
     n_labels = draw(st.integers(1, max_labels))
     size = n_labels * (n_labels + 2)
     bits = np.array(draw(st.lists(st.booleans(), min_size=size, max_size=size)))
     start, end, transition = np.split(bits, [n_labels, 2 * n_labels])
     start[draw(st.integers(0, n_labels - 1))] = True
     end[draw(st.integers(0, n_labels - 1))] = True
-    return Constraints(start, end, transition.reshape(n_labels, n_labels))
+    return Allowed(start, end, transition.reshape(n_labels, n_labels))
 
 
 @given(random_allowed(max_labels=3))
@@ -373,7 +372,7 @@ def test_counts_lengths_and_uniform_marginals(allowed):
 
 
 def test_lengths_of_a_long_cycle():
-    allowed = Constraints(
+    allowed = Allowed(
         np.array([True, False, False]), np.array([False, False, True]), MASKS["a cycle"]
     )
     possible = allowed.possible_lengths(9)
@@ -410,11 +409,11 @@ RULES = {
     "BIO": ("BIO", by_name("BIO", BIO_LABELS)),
     "left to right": (
         np.triu(np.ones((3, 3), dtype=bool)),
-        Constraints(np.ones(3, bool), np.ones(3, bool), MASKS["left to right"]),
+        Allowed(np.ones(3, bool), np.ones(3, bool), MASKS["left to right"]),
     ),
     "pairs": (
         [(None, 0), (0, 1), (1, 0), (1, 2), (2, 0), (0, None), (2, None)],
-        Constraints(
+        Allowed(
             np.array([True, False, False]),
             np.array([True, False, True]),
             np.array([[0, 1, 0], [1, 0, 1], [1, 0, 0]], dtype=bool),
@@ -485,7 +484,7 @@ def test_any_rule_is_kept(allowed, seed, name):
         return
     X = [rng.normal(size=(len(path), 2)) for path in y]
     labels = np.unique(np.concatenate(y))
-    seen = Constraints(
+    seen = Allowed(
         allowed.start[labels],
         allowed.end[labels],
         allowed.transition[np.ix_(labels, labels)],
@@ -528,7 +527,7 @@ def make_problem(n=20, alpha=0.05):
     transitions, allowed = RULES["BIO"]
     X, y = draw_sequences(allowed, n=n, n_features=3, length=(1, 6), seed=3)
     data, labels = PackedSequences.from_sequences(X), np.concatenate(y).astype(np.int32)
-    return Problem(Chain(data, 5, constraints=allowed), labels, alpha), allowed
+    return Problem(data, labels, 5, alpha, allowed=allowed), allowed
 
 
 SDCA_OPTIONS = {
@@ -583,7 +582,7 @@ def make_solver(name, problem, **changes):
 def test_weights_and_marginals_of_what_is_forbidden_stay_zero(name):
     problem, allowed = make_problem()
     solver = make_solver(name, problem)
-    FitMonitor(solver, max_iter=5, tol=0.0).run()
+    Loop(solver, max_iter=5, tol=0.0).run()
     solver.certify()
     model, (start, end, transition) = solver.model, allowed
     assert model.transition[transition].any()
@@ -636,9 +635,9 @@ def test_the_objective_of_the_empty_model():
     problem, allowed = make_problem()
     counts = [are_allowed(allowed, length).sum() for length in problem.data.lengths]
     assert_allclose(problem.initial_primal, np.mean(np.log(counts)), rtol=1e-13)
-    zero = problem.new_parameters().w
+    zero = problem.new_model().w
     assert_allclose(problem.certify_primal(zero)[1].primal, problem.initial_primal)
-    loop = FitMonitor(make_solver("sdca", problem), max_iter=100, tol=1e-3).run()
+    loop = Loop(make_solver("sdca", problem), max_iter=100, tol=1e-3).run()
     assert loop.target == 1e-3 * problem.initial_primal
     assert loop.rows[-1]["gap"] <= loop.target < loop.rows[-2]["gap"]
 

@@ -18,7 +18,6 @@ from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.estimators.fitted import WEIGHTS, check_fitted
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.structures.chain.marginals import Marginals
-from skcrf_sdca.structures.chain.structure import Chain
 
 pytestmark = pytest.mark.survives
 
@@ -312,7 +311,7 @@ def test_marginals_check_their_shapes():
         with pytest.raises(ValueError, match="node and edge have shapes"):
             Marginals(*wrong, offsets)
     with pytest.raises(ValueError, match=r"2,\) weights for 1 chains"):
-        Marginals(node, edge, offsets).renormalize(np.ones(2))
+        Marginals(node, edge, offsets).settle(np.ones(2))
 
 
 @pytest.mark.parametrize(
@@ -321,4 +320,4 @@ def test_marginals_check_their_shapes():
 def test_labels_of_a_problem_are_in_range(labels):
     packed = SequenceVectorizer().fit_transform([[["a"], ["b"], ["c"]]])
     with pytest.raises(ValueError, match="labels must have shape"):
-        Problem(Chain(packed, 3), np.array(labels, dtype=np.int32), 1.0)
+        Problem(packed, np.array(labels, dtype=np.int32), 3, 1.0)

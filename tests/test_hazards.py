@@ -29,7 +29,6 @@ from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain import oracle
 from skcrf_sdca.structures.chain.marginals import Marginals
-from skcrf_sdca.structures.chain.structure import Chain
 
 pytestmark = pytest.mark.survives
 
@@ -62,7 +61,7 @@ def dual_crf(request):
 
 def make_problem(X, y, n_labels, alpha):
     labels = np.concatenate(y).astype(np.int32)
-    return Problem(Chain(PackedSequences.from_sequences(X), n_labels), labels, alpha)
+    return Problem(PackedSequences.from_sequences(X), labels, n_labels, alpha)
 
 
 def weights_of(crf):
@@ -159,7 +158,7 @@ def test_n6_entropy_and_divergence_of_certainty():
     assert one_hot.entropy().tolist() == [0.0]
     # KL((1, 0) || (1/4, 3/4)), with the intercepts as the logarithms.
     problem = make_problem([np.zeros((1, 1))], [[0]], 2, 1.0)
-    model = problem.new_parameters()
+    model = problem.new_model()
     model.intercept[:] = np.log([0.25, 0.75])
     no_edges = np.zeros((2, 2))
     certificate = problem.certify_dual(model.w, np.eye(2)[:1], no_edges, np.zeros(1))
@@ -185,10 +184,10 @@ def test_n8_no_gap_below_zero():
     problem = make_problem(X, Y, 3, 0.1)
     rng, gaps = np.random.default_rng(0), []
     for _ in range(50):
-        model = problem.new_parameters(rng.normal(size=problem.new_parameters().w.size))
+        model = problem.new_model(rng.normal(size=problem.new_model().w.size))
         scores = model.node_scores(problem.rows, problem.offsets)
         own, _ = oracle.marginals(scores, model.transition, problem.offsets)
-        edge_total, entropy = own.renormalize(problem.weight)
+        edge_total, entropy = own.settle(problem.weight)
         gaps.append(problem.certify_dual(model.w, own.node, edge_total, entropy).gap)
     assert min(gaps) == 0.0
     assert max(gaps) < 1e-13
@@ -248,7 +247,7 @@ def test_n11_line_search_to_the_end():
     problem = make_problem(X[:1], Y[:1], 3, 0.1)
     crf = SDCACRF(line_search="fixed", step=1.0, dual_dtype="float64", random_state=0)
     solver = crf._new_solver(problem)
-    model = problem.new_parameters(solver.model.w.copy())
+    model = problem.new_model(solver.model.w.copy())
     scores = model.node_scores(problem.rows, problem.offsets)
     target, _ = oracle.marginals(scores, model.transition)
     solver.epoch()
@@ -313,7 +312,7 @@ def test_n15_a_huge_alpha(crf):
 
 def test_n16_the_empty_model():
     problem = make_problem(X, Y, 3, 0.1)
-    w = np.zeros(problem.new_parameters().w.size)
+    w = np.zeros(problem.new_model().w.size)
     gradient, certificate = problem.certify_primal(w)
     empty = np.mean([len(x) for x in X]) * np.log(3)
     assert_allclose(certificate.primal, empty, rtol=1e-14)
@@ -385,7 +384,7 @@ def test_n21_no_drift(dual_crf):
         solver.epoch()
     kept = solver.model.w.copy()
     assert_allclose(solver.marginals.node.sum(axis=1), 1.0, rtol=0, atol=1e-10)
-    anew = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
+    anew = problem.dual_to_primal(solver.marginals.node, solver.settle())
     assert np.linalg.norm(kept - anew) < 1e-9 * np.linalg.norm(anew)
 
 

@@ -15,10 +15,9 @@ from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers import parallel as team
-from skcrf_sdca.solvers.monitor import FitMonitor
+from skcrf_sdca.solvers.base import Loop
 from skcrf_sdca.solvers.parallel import team_size
 from skcrf_sdca.solvers.partition import Kinds, equal_shares
-from skcrf_sdca.structures.chain.structure import Chain
 
 ESTIMATORS = [SDCACRF, OEGCRF]
 N_LABELS = 3
@@ -39,7 +38,7 @@ def make_problem(form, n_jobs=None, n_sequences=260, seed=0):
     data = PackedSequences.from_sequences(
         [form(part) for part in np.split(dense, np.cumsum(lengths)[:-1])]
     )
-    return Problem(Chain(data, N_LABELS, n_jobs=n_jobs), labels, "auto")
+    return Problem(data, labels, N_LABELS, "auto", n_jobs=n_jobs)
 
 
 def new_solver(estimator, problem, **parameters):
@@ -59,7 +58,7 @@ def test_weights_are_those_of_the_marginals(estimator, n_jobs, form):
     assert len(solver.visitors) == n_jobs
     for _ in range(5):
         solver.epoch()
-        w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
+        w = problem.dual_to_primal(solver.marginals.node, solver.settle())
         # OEG stores parameters, SDCA edges in single precision.
         assert_allclose(solver.model.w, w, rtol=0, atol=2e-5)
     assert solver.n_updates == 5 * problem.n_sequences
@@ -71,7 +70,7 @@ def test_weights_are_those_of_the_marginals_in_double(n_jobs, form):
     solver = new_solver(SDCACRF, problem, dual_dtype="float64")
     for _ in range(5):
         solver.epoch()
-    w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
+    w = problem.dual_to_primal(solver.marginals.node, solver.settle())
     assert_allclose(solver.model.w, w, rtol=0, atol=1e-11)
 
 
@@ -90,7 +89,7 @@ def test_weights_are_those_of_the_marginals_however_joined(
     solver = new_solver(estimator, problem)
     for _ in range(4):
         solver.epoch()
-    w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
+    w = problem.dual_to_primal(solver.marginals.node, solver.settle())
     assert_allclose(solver.model.w, w, rtol=0, atol=2e-5)
 
 
@@ -98,12 +97,12 @@ def test_visits_start_from_weights_that_were_changed(form):
     problem = make_problem(form, 3)
     solver = new_solver(SDCACRF, problem)
     solver.epoch()
-    before = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
+    before = problem.dual_to_primal(solver.marginals.node, solver.settle())
     added = np.random.default_rng(0).normal(0.0, 0.01, len(before))
     solver.model.w += added
     solver.kernel.weights_changed()
     solver.epoch()
-    after = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
+    after = problem.dual_to_primal(solver.marginals.node, solver.settle())
     assert np.abs(after - before).max() > 1e-3
     assert_allclose(solver.model.w, after + added, rtol=0, atol=2e-5)
 
@@ -112,7 +111,7 @@ def test_visits_start_from_weights_that_were_changed(form):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_the_optimum_is_that_of_one_thread(estimator, n_jobs, form):
     alone, together = (
-        FitMonitor(
+        Loop(
             new_solver(estimator, make_problem(form, n), dual_dtype="float64")
             if estimator is SDCACRF
             else new_solver(estimator, make_problem(form, n)),
@@ -130,7 +129,7 @@ def test_the_optimum_is_that_of_one_thread(estimator, n_jobs, form):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_the_dual_rises(estimator, form):
-    loop = FitMonitor(
+    loop = Loop(
         new_solver(estimator, make_problem(form, 4)), max_iter=40, tol=1e-6
     ).run()
     assert (np.diff(loop.history()["dual"]) > 0.0).all()
@@ -191,9 +190,7 @@ def test_dampings_are_measured():
     X = sp.csr_array(np.repeat(np.vstack([np.eye(n // 2)] * 2), 2, axis=0))
     data = PackedSequences(X, 2 * np.arange(n + 1))
     labels = rng.integers(0, N_LABELS, 2 * n).astype(np.int32)
-    solver = new_solver(
-        SDCACRF, Problem(Chain(data, N_LABELS, n_jobs=4), labels, "auto")
-    )
+    solver = new_solver(SDCACRF, Problem(data, labels, N_LABELS, "auto", n_jobs=4))
     rounds = solver.kernel.rounds
     assert rounds.damping == {"common": 4.0, "shared": 4.0}
     for _ in range(5):
@@ -239,8 +236,8 @@ def test_chains_of_one_node_and_long_before_short(boundaries):
     X = rng.normal(size=(lengths.sum(), 4))
     labels = (X[:, 0] > 0).astype(np.int32)
     data = PackedSequences.from_sequences(np.split(X, np.cumsum(lengths)[:-1]))
-    problem = Problem(Chain(data, 2, boundaries=boundaries, n_jobs=2), labels, "auto")
-    loop = FitMonitor(new_solver(SDCACRF, problem), max_iter=300, tol=1e-6).run()
+    problem = Problem(data, labels, 2, "auto", boundaries=boundaries, n_jobs=2)
+    loop = Loop(new_solver(SDCACRF, problem), max_iter=300, tol=1e-6).run()
     assert loop.converged
 
 
@@ -249,9 +246,7 @@ def test_a_round_with_a_long_visit_is_as_long_for_all():
     lengths[300] = 800
     X = np.ones((lengths.sum(), 1))
     data = PackedSequences.from_sequences(np.split(X, np.cumsum(lengths)[:-1]))
-    problem = Problem(
-        Chain(data, 2, n_jobs=2), np.zeros(len(X), dtype=np.int32), "auto"
-    )
+    problem = Problem(data, np.zeros(len(X), dtype=np.int32), 2, "auto", n_jobs=2)
     kernel = new_solver(SDCACRF, problem).kernel
     others = np.flatnonzero(kernel.owner != kernel.owner[300])[:100]
     mate = np.flatnonzero(kernel.owner == kernel.owner[300])[0]
@@ -299,7 +294,7 @@ def test_a_team_goes_on_after_it_gave_up():
     solver = new_solver(SDCACRF, problem)
     solver.kernel.rounds.give_up()
     solver.epoch()
-    w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
+    w = problem.dual_to_primal(solver.marginals.node, solver.settle())
     assert_allclose(solver.model.w, w, rtol=0, atol=2e-5)
 
 
@@ -308,7 +303,7 @@ def test_a_team_goes_on_from_the_weights_after_an_error():
     solver = new_solver(SDCACRF, problem)
 
     def what_of_mu():
-        return problem.dual_to_primal(solver.marginals.local, solver.renormalize())
+        return problem.dual_to_primal(solver.marginals.node, solver.settle())
 
     solver.epoch()
     uniforms = np.random.default_rng(0).random((5, 2))

@@ -11,7 +11,6 @@ import reference
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.structures.chain import oracle
-from skcrf_sdca.structures.chain.structure import Chain
 
 N_LABELS, N_FEATURES = 3, 2
 
@@ -28,14 +27,14 @@ class Case:
         self.weight = rng.random(4) if weighted else None
         self.boundaries = boundaries
         self.problem = Problem(
-            Chain(
-                PackedSequences.from_sequences(self.X), N_LABELS, boundaries=boundaries
-            ),
+            PackedSequences.from_sequences(self.X),
             np.concatenate(self.y).astype(np.int32),
+            N_LABELS,
             self.alpha,
             sample_weight=self.weight,
+            boundaries=boundaries,
         )
-        self.w = rng.normal(size=self.problem.new_parameters().w.shape)
+        self.w = rng.normal(size=self.problem.new_model().w.shape)
         if not boundaries:
             self.w[N_LABELS : -N_FEATURES * N_LABELS] = 0.0
         self.arguments = {"sample_weight": self.weight, "boundaries": boundaries}
@@ -67,10 +66,10 @@ def test_primal_and_gradient(case):
 def test_dual_certificate(case):
     """At mu = p(. | w'): the primal point, primal, dual and gaps by enumeration."""
     problem = case.problem
-    model = problem.new_parameters(case.w)
+    model = problem.new_model(case.w)
     scores = model.node_scores(problem.rows, problem.offsets)
     marginals, _ = oracle.marginals(scores, model.transition, problem.offsets)
-    edge_total, entropy = marginals.renormalize(problem.weight)
+    edge_total, entropy = marginals.settle(problem.weight)
     w = problem.dual_to_primal(marginals.node, edge_total)
     certificate = problem.certify_dual(w, marginals.node, edge_total, entropy)
     mu = [
@@ -89,20 +88,22 @@ def test_dual_certificate(case):
 
 def test_initial_primal_is_that_of_the_empty_model():
     problem = Case(0, weighted=True, boundaries=True).problem
-    _, certificate = problem.certify_primal(problem.new_parameters().w)
+    _, certificate = problem.certify_primal(problem.new_model().w)
     assert_allclose(certificate.primal, problem.initial_primal, rtol=1e-13)
 
 
 def test_a_weight_of_two_is_a_sequence_twice():
     case = Case(1, weighted=False, boundaries=True)
     doubled = Problem(
-        Chain(PackedSequences.from_sequences(case.X + case.X[:1]), N_LABELS),
+        PackedSequences.from_sequences(case.X + case.X[:1]),
         np.concatenate(case.y + case.y[:1]).astype(np.int32),
+        N_LABELS,
         case.alpha,
     )
     weighted = Problem(
-        Chain(PackedSequences.from_sequences(case.X), N_LABELS),
+        PackedSequences.from_sequences(case.X),
         np.concatenate(case.y).astype(np.int32),
+        N_LABELS,
         case.alpha,
         sample_weight=np.array([2.0, 1.0, 1.0, 1.0]),
     )
@@ -115,8 +116,9 @@ def test_a_weight_of_two_is_a_sequence_twice():
 def test_sparse_rows_give_what_dense_rows_give():
     case = Case(2, weighted=False, boundaries=True)
     sparse = Problem(
-        Chain(PackedSequences.from_sequences([csr_array(x) for x in case.X]), N_LABELS),
+        PackedSequences.from_sequences([csr_array(x) for x in case.X]),
         case.problem.labels,
+        N_LABELS,
         case.alpha,
     )
     expected, certificate = case.problem.certify_primal(case.w)
@@ -135,8 +137,8 @@ def test_threads_change_no_bit(n_jobs):
     w = None
     results = []
     for jobs in (None, n_jobs):
-        problem = Problem(Chain(data, 4, n_jobs=jobs), labels, 0.01)
-        w = rng.normal(size=problem.new_parameters().w.shape) if w is None else w
+        problem = Problem(data, labels, 4, 0.01, n_jobs=jobs)
+        w = rng.normal(size=problem.new_model().w.shape) if w is None else w
         gradient, certificate = problem.certify_primal(w)
         results.append((gradient.tobytes(), certificate))
     assert results[0] == results[1]

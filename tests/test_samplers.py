@@ -18,7 +18,6 @@ from skcrf_sdca.solvers.samplers import (
     schemes_for,
     squared_radii,
 )
-from skcrf_sdca.structures.chain.structure import Chain
 
 
 def draw(sampler, n_draws, seed=0):
@@ -107,7 +106,7 @@ def test_first_gap_is_above_those_found_at_visits():
     assert first_gap(problem) == FIRST_GAP
     X = [np.ones((400, 1))]
     labels = np.zeros(400, dtype=np.int32)
-    long = Problem(Chain(PackedSequences.from_sequences(X), 4), labels, 1.0)
+    long = Problem(PackedSequences.from_sequences(X), labels, 4, 1.0)
     assert first_gap(long) > 400 * np.log(4)
 
 
@@ -120,9 +119,11 @@ def toy_problem(boundaries=True, weight=None):
     X = [np.array([[1.0, -2.0], [1.0, 0.0], [0.0, 3.0]]), np.array([[0.0, 0.0]])]
     data = PackedSequences.from_sequences(X)
     return Problem(
-        Chain(data, 2, boundaries=boundaries),
+        data,
         np.array([0, 1, 0, 1], dtype=np.int32),
+        2,
         0.1,
+        boundaries=boundaries,
         sample_weight=weight,
     )
 

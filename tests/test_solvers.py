@@ -12,14 +12,13 @@ from skcrf_sdca._kernels._sdca import SDCAKernel
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.solvers.base import Loop, Observer
 from skcrf_sdca.solvers.lbfgs import LBFGS
-from skcrf_sdca.solvers.monitor import FitMonitor, Observer
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.samplers import schemes_for
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain import oracle
-from skcrf_sdca.structures.chain.structure import Chain
 from twins import SAGTwin, SDCATwin, markov_chain
 
 N_LABELS = 3
@@ -37,7 +36,7 @@ def make_problem(seed=0, n_sequences=20, length=(1, 6), alpha=None, **arguments)
     labels = np.concatenate(y).astype(np.int32)
     alpha = 1.0 / n_sequences if alpha is None else alpha
     data = PackedSequences.from_sequences(X)
-    return Problem(Chain(data, N_LABELS), labels, alpha)
+    return Problem(data, labels, N_LABELS, alpha)
 
 
 def make_sdca(problem, seed=0, **changes):
@@ -95,7 +94,7 @@ def problem():
 @pytest.fixture(scope="module")
 def optimum(problem):
     solver = LBFGS(problem, None, max_iter=1000)
-    FitMonitor(solver, max_iter=1000, tol=1e-13).run()
+    Loop(solver, max_iter=1000, tol=1e-13).run()
     return solver
 
 
@@ -172,7 +171,7 @@ def test_what_holds_after_every_epoch(problem, sampling, line_search):
         certificate = solver.certify()
         marginals = solver.marginals
         # w moved with the marginals: what(mu) made anew is the w kept.
-        w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
+        w = problem.dual_to_primal(solver.marginals.node, solver.settle())
         assert_allclose(solver.model.w, w, rtol=0, atol=1e-11)
         assert marginals.inconsistency() < 1e-12
         assert_allclose(solver.entropy, marginals.entropy(), rtol=0, atol=1e-11)
@@ -240,7 +239,7 @@ def test_sag_ends_at_the_optimum(problem, optimum, sampling, saga, skipping):
     solver = make_sag(
         problem, sampling=sampling, saga=saga, line_search_skipping=skipping
     )
-    loop = FitMonitor(solver, max_iter=3000, tol=1e-12).run()
+    loop = Loop(solver, max_iter=3000, tol=1e-12).run()
     assert loop.converged
     assert_allclose(solver.model.w, optimum.model.w, rtol=0, atol=1e-4)
     assert_allclose(loop.rows[-1]["primal"], optimum.certify().primal, rtol=1e-10)
@@ -259,10 +258,10 @@ def test_sag_ignores_what_has_no_gradient(sampling, saga):
     rows[37:] = [np.zeros((0, rows[0].shape[1]))] * 3
     labels = np.tile(problem.labels, 2)[: sum(map(len, rows))]
     data = PackedSequences.from_sequences(rows)
-    padded = Problem(Chain(data, N_LABELS), labels, 0.05, sample_weight=weight)
+    padded = Problem(data, labels, N_LABELS, 0.05, sample_weight=weight)
     reference = LBFGS(padded, None, max_iter=1000)
-    FitMonitor(reference, max_iter=1000, tol=1e-12).run()
-    loop = FitMonitor(
+    Loop(reference, max_iter=1000, tol=1e-12).run()
+    loop = Loop(
         make_sag(padded, sampling=sampling, saga=saga), max_iter=1000, tol=1e-9
     ).run()
     assert loop.converged
@@ -276,10 +275,8 @@ def test_sag_ignores_what_has_no_gradient(sampling, saga):
 def test_sag_ends_with_a_few_sequences_too(n_sequences, alpha, sampling):
     problem = make_problem(n_sequences=n_sequences, length=5, alpha=alpha)
     reference = LBFGS(problem, None, max_iter=1000)
-    FitMonitor(reference, max_iter=1000, tol=1e-12).run()
-    loop = FitMonitor(
-        make_sag(problem, sampling=sampling), max_iter=20000, tol=1e-6
-    ).run()
+    Loop(reference, max_iter=1000, tol=1e-12).run()
+    loop = Loop(make_sag(problem, sampling=sampling), max_iter=20000, tol=1e-6).run()
     assert loop.converged
     best = reference.certify().primal
     assert abs(loop.rows[-1]["primal"] - best) <= loop.target
@@ -288,14 +285,10 @@ def test_sag_ends_with_a_few_sequences_too(n_sequences, alpha, sampling):
 def test_constants_do_not_depend_on_alpha():
     """What a search finds at a large alpha serves at a small one."""
     large = make_sag(make_problem(alpha=1e3))
-    FitMonitor(large, max_iter=10, tol=0.0).run()
+    Loop(large, max_iter=10, tol=0.0).run()
     problem = make_problem(alpha=0.05)
     epochs = [
-        len(
-            FitMonitor(make_sag(problem, state=state), max_iter=500, tol=1e-8)
-            .run()
-            .rows
-        )
+        len(Loop(make_sag(problem, state=state), max_iter=500, tol=1e-8).run().rows)
         for state in (large.state(), None)
     ]
     assert epochs[0] <= 1.5 * epochs[1]
@@ -318,12 +311,12 @@ def test_warm_start_without_boundaries_has_no_weights_for_them(make):
     X, y = make_chains(20, n_labels=N_LABELS, n_features=4, length=1, random_state=0)
     data = PackedSequences.from_sequences(X)
     labels = np.concatenate(y).astype(np.int32)
-    first = make(Problem(Chain(data, N_LABELS), labels, 0.1))
-    FitMonitor(first, max_iter=3, tol=0.0).run()
+    first = make(Problem(data, labels, N_LABELS, 0.1))
+    Loop(first, max_iter=3, tol=0.0).run()
     assert first.model.start.any()
-    table = Problem(Chain(data, N_LABELS, boundaries=False), labels, 0.1)
+    table = Problem(data, labels, N_LABELS, 0.1, boundaries=False)
     again = make(table, state=first.state())
-    FitMonitor(again, max_iter=3, tol=0.0).run()
+    Loop(again, max_iter=3, tol=0.0).run()
     assert not again.model.start.any()
     assert not again.model.end.any()
 
@@ -356,7 +349,7 @@ def test_many_moves_do_not_underflow(alpha):
     """At a large alpha every visit halves the weights: their product is 2^-n."""
     problem = make_problem(n_sequences=2000, length=2, alpha=alpha)
     solver = make_sag(problem)
-    loop = FitMonitor(solver, max_iter=200, tol=1e-8).run()
+    loop = Loop(solver, max_iter=200, tol=1e-8).run()
     assert loop.converged
     assert np.isfinite(solver.model.w).all()
 
@@ -368,7 +361,7 @@ def test_what_holds_after_every_epoch_of_oeg(problem, sampling):
     for _ in range(15):
         solver.epoch()
         certificate = solver.certify()
-        w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
+        w = problem.dual_to_primal(solver.marginals.node, solver.settle())
         assert_allclose(solver.model.w, w, rtol=0, atol=1e-11)
         # The stored marginals and entropies are those of the natural parameters.
         for i, (b, e) in enumerate(
@@ -404,7 +397,7 @@ def test_the_gaps_of_oeg_are_the_divergences(problem):
 @pytest.mark.parametrize("sampling", sorted(schemes_for("dual") - {"max"}))
 def test_dual_solvers_end_at_the_optimum(problem, optimum, sampling, make_dual):
     solver = make_dual(problem, sampling=sampling)
-    loop = FitMonitor(solver, max_iter=3000, tol=1e-12).run()
+    loop = Loop(solver, max_iter=3000, tol=1e-12).run()
     assert loop.converged
     assert_allclose(solver.model.w, optimum.model.w, rtol=0, atol=1e-4)
     primal = optimum.certify().primal
@@ -416,11 +409,11 @@ def test_single_precision_certifies_to_the_last_digits(length):
     """Edges are rounded, but the certificate is that of marginals which are not."""
     problem = make_problem(n_sequences=40, length=length)
     best = LBFGS(problem, None, max_iter=1000)
-    FitMonitor(best, max_iter=1000, tol=1e-14).run()
+    Loop(best, max_iter=1000, tol=1e-14).run()
     best = best.certify().primal
     solver = make_sdca(problem, dual_dtype="float32")
     assert solver.marginals.edge.dtype == np.float32
-    loop = FitMonitor(solver, max_iter=1000, tol=1e-12).run()
+    loop = Loop(solver, max_iter=1000, tol=1e-12).run()
     assert loop.converged
     for row in loop.rows:
         assert_allclose(row["gap"], row["primal"] - row["dual"], rtol=0, atol=1e-13)
@@ -443,7 +436,7 @@ def test_entropy_where_the_target_is_out_of_reach(size, alpha, step, dtype):
     """The logarithm of a target below 1e-30 is not there: it must not be used."""
     small = make_problem(n_sequences=30, length=(1, 6))
     data = PackedSequences(small.data.X * size, small.data.offsets)
-    problem = Problem(Chain(data, N_LABELS), small.labels, alpha)
+    problem = Problem(data, small.labels, N_LABELS, alpha)
     search = "newton" if step is None else "fixed"
     solver = make_sdca(problem, line_search=search, step=step, dual_dtype=dtype)
     for _ in range(3):
@@ -479,7 +472,7 @@ def test_certificates_far_from_the_optimum_are_right_but_for_rounding(problem, d
 def test_a_certificate_that_ends_the_run_is_settled(problem):
     solver = make_sdca(problem, dual_dtype="float32")
     calls = settled(solver)
-    loop = FitMonitor(solver, max_iter=100, tol=0.1).run()
+    loop = Loop(solver, max_iter=100, tol=0.1).run()
     assert loop.converged
     assert len(calls) == 1
 
@@ -496,7 +489,7 @@ def test_marginals_far_from_the_optimum_are_settled_now_and_then(problem):
 def test_long_chains_in_single_precision_follow_double():
     X, y = make_chains(2, n_labels=16, n_features=4, length=2_000, random_state=0)
     labels = np.concatenate(y).astype(np.int32)
-    problem = Problem(Chain(PackedSequences.from_sequences(X), 16), labels, 0.5)
+    problem = Problem(PackedSequences.from_sequences(X), labels, 16, 0.5)
     duals = []
     for dtype in ("float32", "float64"):
         solver = make_sdca(problem, dual_dtype=dtype)
@@ -524,7 +517,7 @@ def test_single_precision_follows_double(problem):
 def test_small_gaps_keep_their_digits_in_single_precision(problem):
     """Recorded gaps lead the draws long after log Z - H has lost them in rounding."""
     solver = make_sdca(problem, dual_dtype="float32")
-    FitMonitor(solver, max_iter=1000, tol=1e-9).run()
+    Loop(solver, max_iter=1000, tol=1e-9).run()
     for i in range(problem.n_sequences):
         solver.certify()
         gaps = gaps_of(solver)
@@ -578,7 +571,7 @@ def test_the_kernel_refuses_edges_that_it_cannot_move(problem, wrong):
 
 def test_fixed_step_ends_at_the_optimum(problem, optimum):
     solver = make_sdca(problem, line_search="fixed", step=0.1)
-    loop = FitMonitor(solver, max_iter=3000, tol=1e-10).run()
+    loop = Loop(solver, max_iter=3000, tol=1e-10).run()
     assert loop.converged
     assert_allclose(
         loop.rows[-1]["primal"], optimum.certify().primal, rtol=0, atol=1e-8
@@ -588,7 +581,7 @@ def test_fixed_step_ends_at_the_optimum(problem, optimum):
 @pytest.mark.parametrize("tolerance", [1e-1, 1e-2, 1e-5])
 def test_line_search_precision_does_not_matter_for_convergence(problem, tolerance):
     solver = make_sdca(problem, line_search_tol=tolerance)
-    assert FitMonitor(solver, max_iter=3000, tol=1e-10).run().converged
+    assert Loop(solver, max_iter=3000, tol=1e-10).run().converged
 
 
 def test_the_line_search_needs_few_evaluations(problem):
@@ -603,7 +596,7 @@ def test_the_gap_bounds_the_distance_from_the_optimum(problem, optimum):
     solvers = [make(problem) for make in STOCHASTIC_SOLVERS.values()]
     solvers.append(LBFGS(problem, None, max_iter=1000))
     for solver in solvers:
-        loop = FitMonitor(solver, max_iter=300, tol=1e-8).run()
+        loop = Loop(solver, max_iter=300, tol=1e-8).run()
         for row in loop.rows:
             assert row["primal"] - best <= row["gap"] + 1e-12
             assert row["dual"] <= best + 1e-12
@@ -640,7 +633,7 @@ def test_the_running_estimate_is_near_the_gap(problem, make_dual):
 
 def test_warm_start_takes_up_the_dual(problem, make_dual):
     first = make_dual(problem)
-    loop = FitMonitor(first, max_iter=100, tol=1e-6).run()
+    loop = Loop(first, max_iter=100, tol=1e-6).run()
     again = make_dual(problem, state=first.state())
     assert_allclose(again.model.w, first.model.w, rtol=0, atol=1e-12)
     assert again.certify().gap <= loop.rows[-1]["gap"] + 1e-12
@@ -649,8 +642,8 @@ def test_warm_start_takes_up_the_dual(problem, make_dual):
 def mixed_with_labels(solver, problem, rest):
     """Certify rest * mu + (1 - rest) * labels, with mu of a solver."""
     marginals = solver.marginals.copy()
-    marginals.shrink_to_labels(problem.labels, keep=rest)
-    edge_total, entropy = marginals.renormalize(problem.weight)
+    marginals.move_to_labels(problem.labels, rest=rest)
+    edge_total, entropy = marginals.settle(problem.weight)
     w = problem.dual_to_primal(marginals.node, edge_total)
     return w, problem.certify_dual(w, marginals.node, edge_total, entropy)
 
@@ -658,7 +651,7 @@ def mixed_with_labels(solver, problem, rest):
 @pytest.mark.parametrize("ratio", [0.9, 0.5, 0.1, 0.01])
 def test_warm_start_at_a_smaller_alpha_has_the_largest_dual_of_mixtures(ratio):
     first = make_sdca(make_problem(n_sequences=40, alpha=0.1))
-    FitMonitor(first, max_iter=300, tol=1e-8).run()
+    Loop(first, max_iter=300, tol=1e-8).run()
     smaller = make_problem(n_sequences=40, alpha=0.1 * ratio)
     warm = make_sdca(smaller, state=first.state())
     reached = warm.certify().dual
@@ -692,12 +685,12 @@ def test_empty_sequences_count_in_n_and_in_nothing_else(make_stochastic):
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(t, 2)) for t in (3, 0, 2)]
     labels = np.array([0, 1, 2, 1, 0], dtype=np.int32)
-    problem = Problem(Chain(PackedSequences.from_sequences(X), 3), labels, 0.1)
+    problem = Problem(PackedSequences.from_sequences(X), labels, 3, 0.1)
     solver = make_stochastic(problem)
-    loop = FitMonitor(solver, max_iter=500, tol=1e-11).run()
+    loop = Loop(solver, max_iter=500, tol=1e-11).run()
     reference = LBFGS(problem, None, max_iter=500)
     assert loop.converged
-    assert FitMonitor(reference, max_iter=500, tol=1e-11).run().converged
+    assert Loop(reference, max_iter=500, tol=1e-11).run().converged
     assert_allclose(
         loop.rows[-1]["primal"], reference.certify().primal, rtol=0, atol=1e-10
     )
@@ -706,11 +699,11 @@ def test_empty_sequences_count_in_n_and_in_nothing_else(make_stochastic):
 def test_one_label_stops_at_once():
     X = [np.ones((3, 2)), np.ones((1, 2))]
     labels = np.zeros(4, dtype=np.int32)
-    problem = Problem(Chain(PackedSequences.from_sequences(X), 1), labels, 0.5)
+    problem = Problem(PackedSequences.from_sequences(X), labels, 1, 0.5)
     solvers = [make(problem) for make in STOCHASTIC_SOLVERS.values()]
     solvers.append(LBFGS(problem, None, max_iter=10))
     for solver in solvers:
-        loop = FitMonitor(solver, max_iter=10, tol=1e-4).run()
+        loop = Loop(solver, max_iter=10, tol=1e-4).run()
         assert loop.converged
         assert len(loop.rows) == 1
         assert abs(loop.rows[0]["primal"]) < 1e-30
@@ -724,12 +717,13 @@ def test_zero_weight_is_absence(make_stochastic):
     primals = []
     for chosen in (np.arange(10), kept):
         problem = Problem(
-            Chain(PackedSequences.from_sequences([X[i] for i in chosen]), N_LABELS),
+            PackedSequences.from_sequences([X[i] for i in chosen]),
             np.concatenate([y[i] for i in chosen]).astype(np.int32),
+            N_LABELS,
             0.1,
             sample_weight=weight[chosen],
         )
-        loop = FitMonitor(make_stochastic(problem), max_iter=1000, tol=1e-12).run()
+        loop = Loop(make_stochastic(problem), max_iter=1000, tol=1e-12).run()
         primals.append(loop.rows[-1]["primal"])
     assert_allclose(primals[0], primals[1], rtol=1e-10)
 
@@ -751,7 +745,7 @@ class Recorder(Observer):
 
 def test_observers_are_told_and_can_stop(problem):
     stopper, other = Recorder(stop_at=2), Recorder()
-    loop = FitMonitor(
+    loop = Loop(
         make_sdca(problem), max_iter=50, tol=0.0, observers=[stopper, other]
     ).run()
     expected = ["begin", 1, "begin", 2, "close"]
@@ -761,10 +755,8 @@ def test_observers_are_told_and_can_stop(problem):
 
 
 def test_history_has_equal_columns_and_counts(problem):
-    loop = FitMonitor(make_sdca(problem), max_iter=4, tol=0.0).run()
-    assert re.match(
-        r"the duality gap is .* after 4 epochs, above", loop.convergence_message()
-    )
+    loop = Loop(make_sdca(problem), max_iter=4, tol=0.0).run()
+    assert re.match(r"the duality gap is .* after 4 epochs, above", loop.complaint())
     history = loop.history()
     assert {len(column) for column in history.values()} == {4}
     assert history["epoch"].tolist() == [1, 2, 3, 4]
@@ -775,7 +767,7 @@ def test_history_has_equal_columns_and_counts(problem):
 
 def test_lbfgs_counts_its_evaluations(problem):
     solver = LBFGS(problem, None, max_iter=1000)
-    history = FitMonitor(solver, max_iter=1000, tol=1e-6).run().history()
+    history = Loop(solver, max_iter=1000, tol=1e-6).run().history()
     iterations = np.arange(1, len(history["epoch"]) + 1)
     assert_allclose(history["updates"] * problem.n_sequences, iterations, rtol=1e-12)
     assert (history["oracle_calls"] >= iterations).all()
@@ -785,14 +777,12 @@ def test_lbfgs_counts_its_evaluations(problem):
 def test_an_objective_that_is_not_finite_is_an_error(name):
     X = [np.array([[1e200], [-1e200]]), np.array([[-1e200], [1e200]])]
     problem = Problem(
-        Chain(PackedSequences.from_sequences(X), 2),
-        np.array([0, 1, 1, 1], np.int32),
-        1e-8,
+        PackedSequences.from_sequences(X), np.array([0, 1, 1, 1], np.int32), 2, 1e-8
     )
     others = {"lbfgs": lambda p: LBFGS(p, None, max_iter=5)}
     make = (STOCHASTIC_SOLVERS | others)[name]
     with pytest.raises(ValueError, match="not finite"):
-        FitMonitor(make(problem), max_iter=5, tol=0.0).run()
+        Loop(make(problem), max_iter=5, tol=0.0).run()
 
 
 @pytest.mark.parametrize("scale", [1e2, 1e4, 1e5])
@@ -802,10 +792,8 @@ def test_features_of_any_size_make_progress(scale, n_labels):
     rng = np.random.default_rng(0)
     X = [scale * rng.normal(size=(t, 3)) for t in rng.integers(1, 6, size=30)]
     labels = rng.integers(n_labels, size=sum(map(len, X))).astype(np.int32)
-    problem = Problem(
-        Chain(PackedSequences.from_sequences(X), n_labels), labels, 1 / 30
-    )
-    loop = FitMonitor(make_sdca(problem), max_iter=60, tol=0.0).run()
+    problem = Problem(PackedSequences.from_sequences(X), labels, n_labels, 1 / 30)
+    loop = Loop(make_sdca(problem), max_iter=60, tol=0.0).run()
     duals = [row["dual"] for row in loop.rows]
     assert duals[-1] > 0
     assert (np.diff(duals) >= -1e-9 * abs(duals[-1])).all()
@@ -824,11 +812,11 @@ def test_every_sequence_is_visited_soon_however_long(sampling):
 
 def test_a_solver_that_gives_up_says_why():
     problem = make_problem(alpha=1e-9)
-    loop = FitMonitor(LBFGS(problem, None, max_iter=3), max_iter=9, tol=1e-12).run()
-    assert "L-BFGS: STOP" in loop.convergence_message()
+    loop = Loop(LBFGS(problem, None, max_iter=3), max_iter=9, tol=1e-12).run()
+    assert "L-BFGS: STOP" in loop.complaint()
 
 
 def test_a_solver_that_is_stopped_is_not_said_to_have_given_up():
     problem = make_problem(alpha=1e-9)
-    loop = FitMonitor(LBFGS(problem, None, max_iter=9), max_iter=3, tol=1e-12).run()
-    assert "L-BFGS: " not in loop.convergence_message()
+    loop = Loop(LBFGS(problem, None, max_iter=9), max_iter=3, tol=1e-12).run()
+    assert "L-BFGS: " not in loop.complaint()

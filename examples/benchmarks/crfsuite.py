@@ -43,7 +43,7 @@ class Training:
     calibration : float
         Seconds in which "l2sgd" looked for its learning rate.
     w : ndarray of shape (n_weights,)
-        The weights that it keeps, as ChainParameters take them: of "lbfgs" the last, of
+        The weights that it keeps, as a ChainModel takes them: of "lbfgs" the last, of
         "l2sgd" those after the epoch with the smallest loss.
     """
 
@@ -108,7 +108,7 @@ def _weights(file, problem):
     weights = np.frombuffer(file, FEATURE, chunk[-1], features + chunk.nbytes)
     label_of = _numbers(file, n_labels, labels)
     row_of = _numbers(file, n_attributes, attributes)
-    model = problem.new_parameters()
+    model = problem.new_model()
     blocks = model.coef, model.intercept, model.start, model.end
     rows = np.vstack([block.reshape(-1, problem.n_labels) for block in blocks])
     edges = weights["type"] == TRANSITION

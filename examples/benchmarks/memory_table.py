@@ -54,7 +54,7 @@ def rows_of(campaign, name):
     """Return the row of the sizes and the row of the memory of one task."""
     task = campaign.load(name)
     problem = tasks.problem(task)
-    n_weights = len(problem.new_parameters().w)
+    n_weights = len(problem.new_model().w)
     counts = (
         problem.n_sequences,
         len(problem.labels),

@@ -26,7 +26,6 @@ from skcrf_sdca.datasets import fetch_conll2000, fetch_conll2002, fetch_ocr_lett
 from skcrf_sdca.metrics import flat_accuracy_score, span_f1_score
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.structures.chain import oracle
-from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.text import (
     Apply,
     Prefix,
@@ -160,4 +159,4 @@ def problem(task):
     """Return the training problem of a task, as solvers take it."""
     names = _names(task.y)
     labels = np.searchsorted(names, np.concatenate(task.y)).astype(np.int32)
-    return Problem(Chain(task.X, len(names)), labels, task.alpha)
+    return Problem(task.X, labels, len(names), task.alpha)
