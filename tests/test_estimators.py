@@ -8,6 +8,7 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from samples import all_estimators, as_dicts, as_strings, name_of
 from scipy.sparse import coo_array, csr_array
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -23,8 +24,6 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from skcrf_sdca import (
     LBFGSCRF,
-    OEGCRF,
-    SAGNUSCRF,
     SDCACRF,
     PackedSequences,
     SequenceVectorizer,
@@ -32,22 +31,13 @@ from skcrf_sdca import (
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.structures.chain import oracle
 
-ESTIMATORS = [
-    SDCACRF(random_state=0),
-    SAGNUSCRF(random_state=0),
-    OEGCRF(random_state=0),
-    LBFGSCRF(),
-]
-
 ARRAYS, LABELS = make_chains(
     30, n_labels=3, n_features=4, length=(1, 7), random_state=0
 )
 NAMES = np.array(["A", "B", "C"])
 STR_LABELS = [NAMES[labels].tolist() for labels in LABELS]
-DICTS = [[{f"f{j}": value for j, value in enumerate(row)} for row in x] for x in ARRAYS]
-STRINGS = [
-    [[f"f{j}" for j, value in enumerate(row) if value > 0] for row in x] for x in ARRAYS
-]
+DICTS = as_dicts(ARRAYS)
+STRINGS = as_strings(ARRAYS)
 BINARY = [(x > 0).astype(float) for x in ARRAYS]
 KINDS = {
     "arrays": ARRAYS,
@@ -60,7 +50,7 @@ KINDS = {
 }
 
 
-@pytest.fixture(params=ESTIMATORS, ids=lambda e: type(e).__name__)
+@pytest.fixture(params=all_estimators(), ids=name_of)
 def crf(request):
     return clone(request.param)
 

@@ -12,6 +12,7 @@ from functools import cache
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from samples import all_estimators, make_problem, make_solver, name_of, params_of
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -22,9 +23,7 @@ from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca._kernels import _chains
 from skcrf_sdca._kernels._samplers import MaxTree, SumTree
 from skcrf_sdca._utils import memory as _memory
-from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain import oracle
@@ -32,18 +31,9 @@ from skcrf_sdca.structures.chain.marginals import Marginals
 
 pytestmark = pytest.mark.survives
 
-ESTIMATORS = [
-    SDCACRF(random_state=0),
-    SAGNUSCRF(random_state=0),
-    OEGCRF(random_state=0),
-    LBFGSCRF(),
-]
+ESTIMATORS = all_estimators()
 DUAL = [SDCACRF(dual_dtype="float64", random_state=0), OEGCRF(random_state=0)]
 X, Y = make_chains(12, n_labels=3, n_features=4, length=(1, 4), random_state=0)
-
-
-def name_of(crf):
-    return type(crf).__name__
 
 
 @pytest.fixture(params=ESTIMATORS, ids=name_of)
@@ -59,15 +49,9 @@ def dual_crf(request):
 # Tools --------------------------------------------------------------------------------
 
 
-def make_problem(X, y, n_labels, alpha):
-    labels = np.concatenate(y).astype(np.int32)
-    return Problem(PackedSequences.from_sequences(X), labels, n_labels, alpha)
-
-
 def weights_of(crf):
     """Return the weights of a fitted estimator in the order of the reference."""
-    blocks = crf.coef_.T, crf.intercept_, crf.start_, crf.end_, crf.transition_
-    return np.concatenate([block.ravel() for block in blocks])
+    return reference.flatten(params_of(crf))
 
 
 def least_primal(X, y, alpha, n_labels, start=None):
@@ -442,8 +426,7 @@ def test_n24_steps_of_oeg_that_are_too_long():
     problem = make_problem(X, Y, 3, 0.05)
     with pytest.raises(InvalidParameterError, match="step_init"):
         OEGCRF(step_init=1e6).fit(X, Y)
-    options = {"sampling": "gap", "sampling_mix": 0.8, "init_score": 14.0}
-    solver = OEG(problem, np.random.default_rng(0), step_init=1e6, **options)
+    solver = make_solver(OEG, problem, step_init=1e6)
     duals = []
     for _ in range(100):
         solver.epoch()
