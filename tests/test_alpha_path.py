@@ -5,13 +5,13 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from samples import all_estimators, as_dicts, as_strings, name_of
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils._param_validation import InvalidParameterError
 
+from samples import all_estimators, as_dicts, as_strings, name_of
 from skcrf_sdca import (
     SDCACRF,
     DualityGapMonitor,

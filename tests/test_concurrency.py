@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from joblib import Parallel, delayed
-from samples import all_estimators, as_dicts, name_of
 from sklearn.base import clone
 
+from samples import all_estimators, as_dicts, name_of
 from skcrf_sdca import SDCACRF
 from skcrf_sdca.datasets import make_chains
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from samples import make_problem, make_solver
 from scipy.optimize import minimize
 from scipy.special import logsumexp, xlogy
 from sklearn.base import clone
@@ -20,6 +19,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils._param_validation import InvalidParameterError
 
 import reference
+from samples import make_problem, make_solver
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences, alpha_path
 from skcrf_sdca._kernels._chain import mixing_power
 from skcrf_sdca.solvers.base import Loop

@@ -12,13 +12,13 @@ from functools import cache
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from samples import all_estimators, make_problem, make_solver, name_of, params_of
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
 
 import reference
+from samples import all_estimators, make_problem, make_solver, name_of, params_of
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca._kernels import _chains
 from skcrf_sdca._kernels._samplers import MaxTree, SumTree

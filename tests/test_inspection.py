@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from samples import as_dicts, as_strings
 from scipy.sparse import csr_array, issparse
 from sklearn.exceptions import NotFittedError
 
 import reference
+from samples import as_dicts, as_strings
 from skcrf_sdca import SDCACRF, PackedSequences, SequenceVectorizer
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.estimators.explanation import Explanation, Terms

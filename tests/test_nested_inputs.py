@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from samples import all_estimators, name_of
 from sklearn.base import clone
 
+from samples import all_estimators, name_of
 from skcrf_sdca import SDCACRF, SequenceVectorizer, metrics
 from strategies import (
     damaged_sets,

@@ -15,9 +15,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from samples import seeded
 from sklearn.exceptions import ConvergenceWarning
 
+from samples import seeded
 from skcrf_sdca import LBFGSCRF, SDCACRF, PackedSequences
 from skcrf_sdca.data import packed_file as pf
 from skcrf_sdca.data.packed_file import PackedFormatError

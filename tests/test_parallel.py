@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from samples import make_problem
 
+from samples import make_problem
 from skcrf_sdca import OEGCRF, SDCACRF
 from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
 from skcrf_sdca.data.packed import PackedSequences

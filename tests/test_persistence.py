@@ -17,7 +17,6 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from samples import all_estimators, name_of
 from scipy.sparse import csr_array, issparse
 from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
@@ -26,6 +25,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import skcrf_sdca
 from model_fuzz import changed_members, members, write
+from samples import all_estimators, name_of
 from skcrf_sdca import (
     SDCACRF,
     PackedSequences,

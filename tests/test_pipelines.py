@@ -7,7 +7,6 @@ from itertools import groupby
 import numpy as np
 import pytest
 import sklearn
-from samples import all_estimators, name_of
 from sklearn.base import clone
 from sklearn.callback import ProgressBar
 from sklearn.exceptions import ConvergenceWarning
@@ -32,6 +31,7 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 
+from samples import all_estimators, name_of
 from skcrf_sdca import (
     SDCACRF,
     DualityGapMonitor,

@@ -5,11 +5,11 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from samples import as_dicts, params_of
 from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 
 import reference
+from samples import as_dicts, params_of
 from skcrf_sdca import LBFGSCRF, SDCACRF, PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.metrics import extract_spans

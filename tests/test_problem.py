@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from samples import make_problem
 from scipy.sparse import csr_array
 
 import reference
+from samples import make_problem
 from skcrf_sdca.structures.chain import oracle
 
 N_LABELS, N_FEATURES = 3, 2

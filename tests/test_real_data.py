@@ -4,11 +4,11 @@ import functools
 
 import numpy as np
 import pytest
-from samples import all_estimators, name_of
 from sklearn.exceptions import ConvergenceWarning
 
 import packed
 import tasks
+from samples import all_estimators, name_of
 from skcrf_sdca import OEGCRF, SDCACRF
 from skcrf_sdca.data.label_encoding import encode_labels
 from skcrf_sdca.datasets import fetch_ocr_letters

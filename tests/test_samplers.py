@@ -5,10 +5,10 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from samples import make_problem
 from scipy.stats import chisquare
 
 from reference import features
+from samples import make_problem
 from skcrf_sdca._kernels._samplers import MaxTree, Sampler, SumTree
 from skcrf_sdca.solvers.samplers import (
     FIRST_GAP,

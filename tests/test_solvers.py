@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from samples import make_problem, make_solver
 
+from samples import make_problem, make_solver
 from skcrf_sdca._kernels._features import DistinctFeatures
 from skcrf_sdca._kernels._sdca import SDCAKernel
 from skcrf_sdca.data.packed import PackedSequences
