@@ -6,6 +6,7 @@ import reference
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.structures.chain.parameters import range_scores
 
 ESTIMATOR_OF = {estimator._solver: estimator for estimator in ESTIMATORS}
 
@@ -39,6 +40,12 @@ def make_solver(solver, problem, seed=0, **options):
     estimator = ESTIMATOR_OF[solver]()
     defaults = {name: getattr(estimator, name) for name in estimator._solver_options}
     return solver(problem, np.random.default_rng(seed), **(defaults | options))
+
+
+def node_scores(problem, model):
+    """Return the scores (n_positions, n_labels) of all sequences of a problem."""
+    n = problem.n_sequences
+    return range_scores(problem.rows, problem.offsets, model.weights(), 0, n)[0]
 
 
 def params_of(crf):

@@ -18,7 +18,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
 
 import reference
-from samples import all_estimators, make_problem, make_solver, name_of, params_of
+from samples import (
+    all_estimators,
+    make_problem,
+    make_solver,
+    name_of,
+    node_scores,
+    params_of,
+)
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca._kernels import _chains
 from skcrf_sdca._kernels._samplers import MaxTree, SumTree
@@ -169,7 +176,7 @@ def test_no_gap_below_zero():
     rng, gaps = np.random.default_rng(0), []
     for _ in range(50):
         model = problem.new_model(rng.normal(size=problem.new_model().w.size))
-        scores = model.node_scores(problem.rows, problem.offsets)
+        scores = node_scores(problem, model)
         own, _ = oracle.marginals(scores, model.transition, problem.offsets)
         edge_total, entropy = own.settle(problem.weight)
         gaps.append(problem.certify_dual(model.w, own.node, edge_total, entropy).gap)
@@ -232,7 +239,7 @@ def test_line_search_to_the_end():
     crf = SDCACRF(line_search="fixed", step=1.0, dual_dtype="float64", random_state=0)
     solver = crf._new_solver(problem)
     model = problem.new_model(solver.model.w.copy())
-    scores = model.node_scores(problem.rows, problem.offsets)
+    scores = node_scores(problem, model)
     target, _ = oracle.marginals(scores, model.transition)
     solver.epoch()
     assert_array_equal(solver.marginals.node, target.node)

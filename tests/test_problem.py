@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
 import reference
-from samples import make_problem
+from samples import make_problem, node_scores
 from skcrf_sdca.structures.chain import oracle
 
 N_LABELS, N_FEATURES = 3, 2
@@ -61,7 +61,7 @@ def test_dual_certificate(case):
     """At mu = p(. | w'): the primal point, primal, dual and gaps by enumeration."""
     problem = case.problem
     model = problem.new_model(case.w)
-    scores = model.node_scores(problem.rows, problem.offsets)
+    scores = node_scores(problem, model)
     marginals, _ = oracle.marginals(scores, model.transition, problem.offsets)
     edge_total, entropy = marginals.settle(problem.weight)
     w = problem.dual_to_primal(marginals.node, edge_total)
