@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.exceptions import NotFittedError
 
 import reference
+from samples import as_dicts, as_strings
 from skcrf_sdca import SDCACRF, PackedSequences, SequenceVectorizer
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.estimators.explanation import Explanation, Terms
@@ -20,8 +21,7 @@ from skcrf_sdca.estimators.tables import Coded, Table
 
 ARRAYS, CODES = make_chains(25, n_labels=3, n_features=4, length=(1, 6), random_state=0)
 LABELS = [[("A", "B", "O")[k] for k in codes] for codes in CODES]
-DICTS = [[{f"f{j}": v for j, v in enumerate(row)} for row in x] for x in ARRAYS]
-STRINGS = [[[f"f{j}" for j, v in enumerate(row) if v > 0] for row in x] for x in ARRAYS]
+DICTS, STRINGS = as_dicts(ARRAYS), as_strings(ARRAYS)
 PACKED = PackedSequences.from_sequences(ARRAYS)
 TABLE = np.concatenate(ARRAYS)
 KINDS = {

@@ -18,9 +18,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tables
 import tasks
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, alpha_path
+from skcrf_sdca import alpha_path
+from skcrf_sdca.estimators import crfs
 
-ESTIMATORS = {e.__name__: e for e in (SDCACRF, OEGCRF, SAGNUSCRF, LBFGSCRF)}
+ESTIMATORS = {e.__name__: e for e in crfs.ESTIMATORS}
 STOCHASTIC = ("SDCACRF", "OEGCRF", "SAGNUSCRF")
 MULTIPLES = (10.0, 5.0, 2.0, 1.0)
 MAX_ITER = 2000

@@ -69,8 +69,9 @@ class Run:
     Attributes
     ----------
     history : dict of ndarrays of shape (n_epochs,)
-        As ``history_``, and more: gap_estimate of the dual solvers, evaluations of the
-        slope by the line searches of SDCA so far, the errors on a test set.
+        As ``history_``, and more: gap_estimate of the dual solvers, which is the mean
+        of the gaps recorded at the last visits; evaluations of the slope by the line
+        searches of SDCA so far; the errors on a test set.
     memory : int or None
         Bytes; None where they cannot be measured.
     """
@@ -229,7 +230,7 @@ class Recorder(Observer):
         """Record the row; never stop."""
         row = dict(row)
         if isinstance(self.solver, DualSolver):
-            row["gap_estimate"] = self.solver.gap_estimate()
+            row["gap_estimate"] = self.solver.problem.mean(self.solver.gaps)
         if isinstance(self.solver, SDCA):
             row["evaluations"] = self.solver.kernel.n_evaluations
         if self.held_out is not None:

@@ -25,15 +25,14 @@ from pathlib import Path
 from sklearn.exceptions import ConvergenceWarning
 
 import tables
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca._utils import parallel as _parallel
 from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.persistence import load_model, save_model
 
 ARRAYS, LABELS = make_chains(8, n_labels=3, n_features=4, length=(1, 6), random_state=0)
 DICTS = [[{f"f{j}": v for j, v in enumerate(row)} for row in x] for x in ARRAYS]
 STRINGS = [[[f"f{j}" for j, v in enumerate(row) if v > 0] for row in x] for x in ARRAYS]
-ESTIMATORS = [SDCACRF, OEGCRF, SAGNUSCRF, LBFGSCRF]
 PAGE = os.sysconf("SC_PAGE_SIZE")
 LIMIT = 5.0  # MiB
 

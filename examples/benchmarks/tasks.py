@@ -26,6 +26,7 @@ from skcrf_sdca.datasets import fetch_conll2000, fetch_conll2002, fetch_ocr_lett
 from skcrf_sdca.metrics import flat_accuracy_score, span_f1_score
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.structures.chain import oracle
+from skcrf_sdca.structures.chain.parameters import range_scores
 from skcrf_sdca.text import (
     Apply,
     Prefix,
@@ -101,7 +102,8 @@ class HeldOut:
 
     def errors(self, model):
         """Return the share of wrong tokens, and 1 - span F1 where there are spans."""
-        scores = model.node_scores(FeatureRows(self.X.X), self.X.offsets)
+        rows, n = FeatureRows(self.X.X), len(self.X)
+        scores, _ = range_scores(rows, self.X.offsets, model.weights(), 0, n)
         paths, _ = oracle.viterbi(scores, model.transition, self.X.offsets)
         predicted = np.split(self.names[paths], self.X.offsets[1:-1])
         errors = {"token_error": 1.0 - flat_accuracy_score(self.y, predicted)}

@@ -602,3 +602,6 @@ class LBFGSCRF(BaseCRF):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+
+ESTIMATORS = (SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels._encoder import Lookup
 from skcrf_sdca._version import __version__
-from skcrf_sdca.estimators.crfs import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.estimators.fitted import WEIGHTS, check_fitted
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.features.vocabulary import check_vocabulary, vocabulary_numbers
@@ -33,7 +33,7 @@ from skcrf_sdca.persistence._values import (
 )
 
 FORMAT, FORMAT_VERSION = "skcrf_sdca", 1
-CRFS = {cls.__name__: cls for cls in (SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF)}
+CRFS = {cls.__name__: cls for cls in ESTIMATORS}
 BLOCKS = ("intercept", "start", "end", "transition")
 VECTORIZER_DTYPES = {"float64": np.float64, "float32": np.float32}
 # The entries of the objects of a document.
