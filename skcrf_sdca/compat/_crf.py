@@ -9,20 +9,20 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import (
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from skcrf_sdca._utils.sklearn_private import (
     Interval,
     InvalidParameterError,
     StrOptions,
+    validates_parameters,
 )
-from sklearn.utils.validation import check_is_fitted
-
 from skcrf_sdca._utils.typing import (
     Items,
     Labels,
     RandomState,
     Sequences,
-    keeps_signature,
 )
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.input_formats import (
@@ -233,7 +233,7 @@ keep_tempfiles, trainer_cls
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @keeps_signature(_fit_context(prefer_skip_nested_validation=True))
+    @validates_parameters
     def fit(
         self,
         X: Sequences,

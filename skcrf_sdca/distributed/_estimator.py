@@ -8,11 +8,10 @@ from os import PathLike
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from skcrf_sdca._utils.sklearn_private import Interval, StrOptions, validates_parameters
 from skcrf_sdca.data.input_formats import TABLE
 from skcrf_sdca.distributed._agreement import agree
 from skcrf_sdca.distributed._checkpoint import Checkpoint, load_weights
@@ -143,7 +142,7 @@ class DistributedCRF(BaseCRF):
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @validates_parameters
     @with_callbacks
     def fit(self, partitions, y=None, *, client=None, resume=False):
         """Fit the model to labelled sequences in partitions.

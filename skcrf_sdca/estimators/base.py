@@ -14,16 +14,17 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, check_random_state
-from sklearn.utils._param_validation import (
+
+from skcrf_sdca._utils.sklearn_private import (
     Interval,
     InvalidParameterError,
     StrOptions,
+    validates_parameters,
 )
-
 from skcrf_sdca._utils.typing import Labels, Sequences, keeps_signature
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.input_formats import TABLE, as_sequence_list
@@ -73,7 +74,7 @@ class BaseCRF(
         "verbose": ["verbose"],
     }
 
-    @keeps_signature(_fit_context(prefer_skip_nested_validation=True))
+    @validates_parameters
     @keeps_signature(with_callbacks)
     def fit(
         self, X: Sequences, y: Labels, sample_weight: ArrayLike | None = None

@@ -6,8 +6,7 @@ It is long because each estimator has the whole of its reference.
 from numbers import Real
 from typing import ClassVar, Literal
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
+from skcrf_sdca._utils.sklearn_private import Interval, StrOptions
 from skcrf_sdca._utils.typing import Alpha, DualSampling, RandomState, Transitions
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.solvers.lbfgs import LBFGS

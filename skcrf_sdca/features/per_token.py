@@ -15,12 +15,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
-    _raise_for_params,
     process_routing,
 )
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.sklearn_private import raise_for_params
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.input_formats import DICTS, TABLE, as_sequence_list, input_kind
@@ -153,7 +153,7 @@ class PerToken(  # type: ignore[call-arg]
         >>> hasher.fit_transform([[{"word": "the"}, {"word": "cat"}]])
         PackedSequences(n_sequences=1, n_positions=2, n_features=1024, sparse)
         """
-        _raise_for_params(params, self, "fit")
+        raise_for_params(params, self, "fit")
         routed = process_routing(self, "fit_transform", **params).transformer
         items, offsets = _items(X)
         if offsets is not None:

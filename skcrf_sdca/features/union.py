@@ -14,16 +14,18 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin, clone
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import Bunch
-from sklearn.utils._repr_html.estimator import _VisualBlock
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
-    _raise_for_params,
     process_routing,
 )
-from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.sklearn_private import (
+    BaseComposition,
+    VisualBlock,
+    raise_for_params,
+)
 from skcrf_sdca._utils.typing import Labels
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.input_formats import as_sequence_list
@@ -34,7 +36,7 @@ __all__ = ["SequenceUnion"]
 
 
 class SequenceUnion(  # type: ignore[call-arg]
-    VersionStamped, TransformerMixin, _BaseComposition, auto_wrap_output_keys=None
+    VersionStamped, TransformerMixin, BaseComposition, auto_wrap_output_keys=None
 ):
     """Put the features that several transformers make of sequences side by side.
 
@@ -146,7 +148,7 @@ class SequenceUnion(  # type: ignore[call-arg]
         TypeError, ValueError
             As `fit`.
         """
-        _raise_for_params(params, self, "fit")
+        raise_for_params(params, self, "fit")
         entries = self._entries()
         routed = process_routing(self, "fit_transform", **params)
         X = as_sequence_list(X)
@@ -252,7 +254,7 @@ class SequenceUnion(  # type: ignore[call-arg]
 
     @property
     def _pairs(self):
-        """The transformers as _BaseComposition takes them, without their parts."""
+        """The transformers as BaseComposition takes them, without their parts."""
         try:
             return [(name, transformer) for name, transformer, *_ in self.transformers]
         except (TypeError, ValueError):
@@ -301,7 +303,7 @@ class SequenceUnion(  # type: ignore[call-arg]
 
     def _sk_visual_block_(self):
         names, transformers = zip(*self._pairs, strict=True)
-        return _VisualBlock("parallel", transformers, names=names)
+        return VisualBlock("parallel", transformers, names=names)
 
 
 def _are_entries(transformers):

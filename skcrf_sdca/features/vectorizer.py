@@ -11,12 +11,12 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import Interval, Options
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels._encoder import Encoder, Lookup
-from skcrf_sdca._utils.typing import Sequences, keeps_signature
+from skcrf_sdca._utils.sklearn_private import Interval, Options, validates_parameters
+from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.input_formats import DICTS, STRINGS, check_container, sequence_kind
 from skcrf_sdca.data.packed import PackedSequences
@@ -149,7 +149,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         self.fit_transform(X)
         return self
 
-    @keeps_signature(_fit_context(prefer_skip_nested_validation=True))
+    @validates_parameters
     def fit_transform(self, X: Sequences, y: object = None) -> PackedSequences:
         """Learn the features of `X` and return it packed, in one pass.
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import make_scorer
-from sklearn.metrics._scorer import _BaseScorer
 from sklearn.pipeline import Pipeline
 
+from skcrf_sdca._utils.sklearn_private import BaseScorer
 from skcrf_sdca.data.label_encoding import label_lists
 from skcrf_sdca.metrics._checks import NO_TOKENS, check_sample_weight, ratio
 from skcrf_sdca.metrics._flat import (
@@ -24,7 +24,7 @@ from skcrf_sdca.metrics._spans import (
 )
 
 
-class EstimatorScorer(_BaseScorer):
+class EstimatorScorer(BaseScorer):
     """A scorer of more than a prediction: its score_func gets the estimator itself.
 
     Called as ``score_func(estimator, X, y, sample_weight=None)``.
