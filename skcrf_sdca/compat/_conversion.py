@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.files import atomic_write
 from skcrf_sdca._utils.typing import FilePath, Sequences
 from skcrf_sdca.compat._model_file import (
     STATE,
@@ -202,7 +203,8 @@ def to_crfsuite(
         for kind, block in ((STATE, coef), (TRANSITION, estimator.transition_))
     ]
     data = serialise(ModelFile(labels, attributes, np.concatenate(weights)))
-    Path(path).write_bytes(data)
+    with atomic_write(path) as file:
+        file.write(data)
 
 
 def crfsuite_features(

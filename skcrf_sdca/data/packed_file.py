@@ -15,7 +15,7 @@ import tempfile
 
 import numpy as np
 
-from skcrf_sdca._utils.files import is_special, strict_json, written_whole
+from skcrf_sdca._utils.files import atomic_write, is_regular_file, strict_json
 from skcrf_sdca._version import __version__
 
 __all__ = ["PackedFormatError"]
@@ -116,7 +116,7 @@ def writing(path):
     writer : PackedWriter
     """
     with contextlib.ExitStack() as files:
-        writer = PackedWriter(files.enter_context(written_whole(path)), files)
+        writer = PackedWriter(files.enter_context(atomic_write(path)), files)
         yield writer
         writer.end()
 
@@ -240,7 +240,7 @@ def read(path, mmap_mode):
     PackedFormatError
         If the file has not the sizes and the form that it declares, or declares none.
     """
-    if is_special(path):
+    if not is_regular_file(path):
         raise PackedFormatError(f"{path} cannot be read: it is not a regular file")
     with open(path, "rb") as file:
         try:

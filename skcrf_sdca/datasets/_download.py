@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import os
-import tempfile
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
@@ -11,6 +10,7 @@ from urllib.request import urlopen
 
 from sklearn.datasets import get_data_home
 
+from skcrf_sdca._utils.files import atomic_write
 from skcrf_sdca.text._conll import decompressed
 
 LOCAL_FOLDER_VARIABLE = "SKCRF_SDCA_DATA"
@@ -98,7 +98,10 @@ def read_remote(remote, data_home=None, download_if_missing=True):
             "is False."
         )
     content = _download(remote)
-    _write(file, gzip.compress(content, mtime=0))
+    compressed = gzip.compress(content, mtime=0)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(file) as stream:
+        stream.write(compressed)
     return content
 
 
@@ -128,17 +131,3 @@ def _check(remote, content):
         n_lines = len(content.splitlines())
         if n_lines != remote.n_lines:
             raise OSError(f"{n_lines} lines, expected {remote.n_lines}")
-
-
-def _write(file, content):
-    """Write under a temporary name, so that no reader ever sees half a file."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        prefix=file.name + ".part_", dir=file.parent, delete=False
-    ) as part:
-        try:
-            part.write(content)
-        except BaseException:
-            os.unlink(part.name)
-            raise
-    os.replace(part.name, file)

@@ -10,7 +10,7 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from skcrf_sdca import compat, text
-from skcrf_sdca._utils.files import is_special
+from skcrf_sdca._utils.files import is_regular_file
 from skcrf_sdca._utils.typing import FilePath
 from skcrf_sdca._version import InconsistentVersionWarning
 from skcrf_sdca.features.per_token import PerToken
@@ -152,7 +152,7 @@ def load_model(path: FilePath) -> Any:
     >>> loaded.duality_gap_ == crf.duality_gap_
     True
     """
-    if is_special(path):
+    if not is_regular_file(path):
         raise ModelFormatError(f"{path} cannot be loaded: it is not a regular file")
     with open(path, "rb") as file:
         try:

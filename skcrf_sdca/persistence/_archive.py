@@ -13,7 +13,7 @@ import zipfile
 
 import numpy as np
 
-from skcrf_sdca._utils.files import strict_json, written_whole
+from skcrf_sdca._utils.files import atomic_write, strict_json
 from skcrf_sdca.persistence._fields import ModelFormatError
 
 DOCUMENT = "model.json"
@@ -45,7 +45,7 @@ def write_archive(path, document, arrays):
             "a label, feature or parameter does not survive JSON: a str in it has two "
             "surrogates in a row, which are read back as one character."
         )
-    with written_whole(path) as file:
+    with atomic_write(path) as file:
         _write_members(file, text, arrays)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
+from skcrf_sdca._utils.files import atomic_write
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.typing import FilePath, Labels
 from skcrf_sdca.data.label_encoding import flat_labels
@@ -302,4 +303,5 @@ def _write(file, text, encoding):
     content = text.encode(encoding)
     if os.fspath(file).endswith(".gz"):
         content = gzip.compress(content, mtime=0)
-    Path(file).write_bytes(content)
+    with atomic_write(file) as stream:
+        stream.write(content)
