@@ -6,9 +6,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
 
+from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.typing import RandomState
-
-from ._random import as_generator
 
 # Numbers held at once while labels are drawn (32 MiB of doubles).
 _BATCH_SIZE = 2**22
@@ -102,7 +101,7 @@ def make_chains(  # noqa: PLR0913 - the options are the interface
     """
     low, high = _length_bounds(length)
     _check_arguments(n_sequences, n_labels, n_features, density)
-    rng = as_generator(random_state)
+    rng = as_generator(random_state, bound=2**31 - 1)
     if model is None:
         model = _draw_model(rng, n_labels, n_features, weight_scale, transition_scale)
     n_features = len(model.coef)

@@ -8,9 +8,8 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.utils import Bunch
 
+from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.typing import RandomState
-
-from ._random import as_generator
 
 # Keys that share an edge on a telephone keypad: rows 123, 456, 789 and 0 below 8.
 _NEIGHBOURS = (
@@ -131,7 +130,7 @@ def load_digit_sequences(
             "n_train and n_test must be at least 1 and noise not negative; got "
             f"n_train={n_train!r}, n_test={n_test!r}, noise={noise!r}."
         )
-    rng = as_generator(random_state)
+    rng = as_generator(random_state, bound=2**31 - 1)
     digits = load_digits()
     halves = train_test_split(
         np.arange(digits.target.size),

@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import ClassifierTags, check_random_state
+from sklearn.utils import ClassifierTags
 
+from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
     InvalidParameterError,
@@ -178,16 +179,13 @@ class BaseCRF(
 
     def _new_solver(self, problem):
         options = {name: getattr(self, name) for name in self._solver_options}
-        seed = check_random_state(getattr(self, "random_state", 0)).randint(
-            2**32, size=4, dtype=np.uint32
-        )
         state = getattr(self, "_warm_state", None) if self.warm_start else None
         if state is not None and state.get("allowed") != problem.allowed:
             raise ValueError(
                 "warm_start=True needs the same allowed transitions as in the last "
                 "fit; set warm_start=False to fit with others"
             )
-        rng = np.random.default_rng(seed)
+        rng = as_generator(getattr(self, "random_state", 0))
         try:
             return self._solver(problem, rng, state=state, **options)
         except KeyError as error:
