@@ -139,8 +139,6 @@ def test_probabilities(crf):
     for x, p in zip(ARRAYS, proba, strict=True):
         assert p.shape == (len(x), 3)
         assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
-    again = crf.predict_marginals(ARRAYS)
-    assert all((p == q).all() for p, q in zip(proba, again, strict=True))
 
 
 def test_one_sequence_alone_is_treated_as_among_others(crf):
@@ -488,7 +486,7 @@ def test_repr_shows_what_was_changed():
 
 
 def test_use_before_fit(crf):
-    for method in (crf.predict, crf.predict_proba, crf.predict_marginals):
+    for method in (crf.predict, crf.predict_proba):
         with pytest.raises(NotFittedError):
             method(ARRAYS)
     with pytest.raises(NotFittedError):
