@@ -54,6 +54,33 @@ def is_regular_file(path):
     return os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path)
 
 
+@contextlib.contextmanager
+def checked_read(path, error):
+    """Open a file for reading bytes that may be damaged or hostile.
+
+    Parameters
+    ----------
+    path : str, bytes or path-like
+    error : type
+        Whatever is raised while the file is read becomes this error, except that memory
+        is exhausted.
+
+    Yields
+    ------
+    file : binary file object
+    """
+    if not is_regular_file(path):
+        raise error(f"{path} cannot be read: it is not a regular file")
+    with open(path, "rb") as file:
+        try:
+            yield file
+        except MemoryError:
+            # The sizes that a file declares are checked against its own size.
+            raise
+        except Exception as cause:
+            raise error(f"{path} cannot be read: {cause}") from cause
+
+
 def strict_json(data, name):
     """Return a JSON document in ASCII; no duplicate keys, no NaN, no infinity.
 

@@ -15,7 +15,7 @@ import tempfile
 
 import numpy as np
 
-from skcrf_sdca._utils.files import atomic_write, is_regular_file, strict_json
+from skcrf_sdca._utils.files import atomic_write, checked_read, strict_json
 from skcrf_sdca._version import __version__
 
 __all__ = ["PackedFormatError"]
@@ -240,13 +240,8 @@ def read(path, mmap_mode):
     PackedFormatError
         If the file has not the sizes and the form that it declares, or declares none.
     """
-    if not is_regular_file(path):
-        raise PackedFormatError(f"{path} cannot be read: it is not a regular file")
-    with open(path, "rb") as file:
-        try:
-            sizes = _checked_sizes(file)
-        except Exception as error:
-            raise PackedFormatError(f"{path} cannot be read: {error}") from error
+    with checked_read(path, PackedFormatError) as file:
+        sizes = _checked_sizes(file)
         take = _mapped if mmap_mode == "r" else _read
         arrays = {name: take(file, *form) for name, form in layout(**sizes).items()}
     return arrays, sizes["n_features"]

@@ -10,7 +10,7 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from skcrf_sdca import compat, text
-from skcrf_sdca._utils.files import is_regular_file
+from skcrf_sdca._utils.files import checked_read
 from skcrf_sdca._utils.typing import FilePath
 from skcrf_sdca._version import InconsistentVersionWarning
 from skcrf_sdca.features.per_token import PerToken
@@ -152,13 +152,5 @@ def load_model(path: FilePath) -> Any:
     >>> loaded.duality_gap_ == crf.duality_gap_
     True
     """
-    if not is_regular_file(path):
-        raise ModelFormatError(f"{path} cannot be loaded: it is not a regular file")
-    with open(path, "rb") as file:
-        try:
-            return read_archive(file, rebuild)
-        except MemoryError:
-            # What the file declares was checked against its size: this is the truth.
-            raise
-        except Exception as error:
-            raise ModelFormatError(f"{path} cannot be loaded: {error}") from error
+    with checked_read(path, ModelFormatError) as file:
+        return read_archive(file, rebuild)

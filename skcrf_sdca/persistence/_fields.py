@@ -16,7 +16,7 @@ class ModelFormatError(ValueError):
     ...         load_model(path)
     ...     except ModelFormatError as error:
     ...         print(str(error).removeprefix(path))
-     cannot be loaded: File is not a zip file
+     cannot be read: File is not a zip file
     """
 
 
