@@ -1,7 +1,7 @@
-"""Coming from sklearn-crfsuite and python-crfsuite: the same calls, the same models.
+"""Compatibility with sklearn-crfsuite and python-crfsuite: their calls and models.
 
 Reading order: _layout.py, _string_table.py and _model_file.py (the files of CRFsuite),
-_conversion.py (such a file to an estimator and back) and _crf.py (an estimator with the
+_conversion.py (turns such files into estimators and back) and _crf.py (an estimator with the
 interface of sklearn-crfsuite). Neither of the two packages is needed.
 """
 
