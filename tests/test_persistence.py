@@ -718,7 +718,7 @@ def test_a_thousand_damaged_files(way, path):
 def test_more_members(path):
     save_model(fitted(), path)
     resealed(path, extra=npy(np.zeros(2)))
-    assert_refused(path, "members of no use")
+    assert_refused(path, "unknown members")
     resealed(path, **{f"extra{i}": b"" for i in range(20)})
     assert_refused(path, "members, or two of one name")
 

@@ -8,11 +8,10 @@ from os import PathLike
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from skcrf_sdca._utils.sklearn_private import Interval, StrOptions, validates_parameters
 from skcrf_sdca.data.input_formats import TABLE
 from skcrf_sdca.distributed._agreement import agree
 from skcrf_sdca.distributed._checkpoint import Checkpoint, load_weights
@@ -26,6 +25,7 @@ from skcrf_sdca.distributed._partition import PartitionPlan
 from skcrf_sdca.estimators.base import BaseCRF, fit_attributes
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
 from skcrf_sdca.estimators.crfs import LBFGSCRF
+from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.structures.chain.constraints import OBSERVED, Constraints
 from skcrf_sdca.structures.chain.parameters import ChainParameters
@@ -33,43 +33,39 @@ from skcrf_sdca.structures.chain.parameters import ChainParameters
 _LOG = logging.getLogger("skcrf_sdca.distributed")
 
 
+@with_shared_docs
 class DistributedCRF(BaseCRF):
     """Linear-chain CRF over partitions of the data, on the workers of a Dask cluster.
 
-    Minimises the same objective as the other estimators, of all sequences of all
+    Minimises the same objective as the other estimators, over the sequences of all
     partitions, to the same certificate: ``duality_gap_`` bounds the distance of P(w)
-    from its minimum, however the data was cut. Sequences, features and dual variables
-    stay where their partition is; what travels are the weights of the features that
-    a partition has, and sums of the same size.
+    from its minimum, however the data is partitioned. Sequences, features and dual
+    variables stay with their partition. Only the weights of the features that a
+    partition has, and sums of the same size, are sent.
 
     Parameters
     ----------
-    alpha : float or "auto", default="auto"
-        Strength of the regularisation; "auto" is 1/n, of all n sequences, or 1 over the
-        sum of the sample weights.
+    {alpha}
     max_iter : int, default=500
-        Epochs at most; an iteration of L-BFGS counts as one.
-    tol : float, default=1e-4
-        The fit stops when the duality gap is at most tol * P(0).
-    transitions : str, ndarray or list of pairs, default=None
-        Which label may follow which, see `OEGCRF`.
+        Maximum number of epochs; an iteration of L-BFGS counts as one.
+    {tol}
+    {transitions}
     method : {"lbfgs", "dual"}, default="lbfgs"
-        "lbfgs" is L-BFGS on sums of gradients: a round for each, however many
-        partitions there are. "dual" is CoCoA+ [1]_ with exponentiated gradient in each
-        partition, which takes fewer passes over sparse features in a few
-        partitions, and more the more there are.
+        "lbfgs" is L-BFGS; each sum of gradients over the partitions takes one round of
+        communication, whatever their number. "dual" is CoCoA+ [1]_ with exponentiated
+        gradient in each partition. With sparse features and a few partitions it needs
+        fewer passes over the data; their number grows with that of the partitions.
     n_rounds : int, default=4
-        Rounds of an epoch of the dual method: how often partitions hear of each other.
+        Rounds of communication per epoch of the dual method.
     checkpoint : str or path, default=None
-        File that the weights are written to, for ``fit(..., resume=True)``.
+        File to which the weights are written, for ``fit(..., resume=True)``.
     checkpoint_every : int, default=10
-        Epochs from one writing to the next.
+        Number of epochs between two checkpoints.
     n_jobs : int, default=None
-        Threads of the passes in each partition, and of prediction.
+        Number of threads for passes over each partition, and for prediction.
     random_state : int, RandomState instance or None, default=None
         Determines the order of the visits of the dual method.
-    verbose : int, default=0
-        1 prints a line every epoch.
+    {verbose}
 
     Attributes
     ----------
@@ -78,7 +74,7 @@ class DistributedCRF(BaseCRF):
     n_partitions_ : int
         Partitions that have sequences.
 
-    All others are those of `OEGCRF`.
+    All other attributes are those of `OEGCRF`.
 
     See Also
     --------
@@ -86,7 +82,8 @@ class DistributedCRF(BaseCRF):
 
     Notes
     -----
-    Losses of workers are logged to ``logging.getLogger("skcrf_sdca.distributed")``.
+    When a worker is lost, this is logged to
+    ``logging.getLogger("skcrf_sdca.distributed")``.
 
     References
     ----------
@@ -144,7 +141,7 @@ class DistributedCRF(BaseCRF):
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @validates_parameters
     @with_callbacks
     def fit(self, partitions, y=None, *, client=None, resume=False):
         """Fit the model to labelled sequences in partitions.

@@ -14,16 +14,18 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import ClassifierTags, check_random_state
-from sklearn.utils._param_validation import (
+from sklearn.utils import ClassifierTags
+
+from skcrf_sdca._utils.random import as_generator
+from skcrf_sdca._utils.sklearn_private import (
     Interval,
     InvalidParameterError,
     StrOptions,
+    validates_parameters,
 )
-
 from skcrf_sdca._utils.typing import Labels, Sequences, keeps_signature
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.input_formats import TABLE, as_sequence_list
@@ -83,7 +85,7 @@ class BaseCRF(
         "verbose": ["verbose"],
     }
 
-    @keeps_signature(_fit_context(prefer_skip_nested_validation=True))
+    @validates_parameters
     @keeps_signature(with_callbacks)
     def fit(
         self, X: Sequences, y: Labels, sample_weight: ArrayLike | None = None
@@ -206,9 +208,6 @@ class BaseCRF(
 
     def _new_solver(self, problem):
         options = {name: getattr(self, name) for name in self._solver_options}
-        seed = check_random_state(getattr(self, "random_state", 0)).randint(
-            2**32, size=4, dtype=np.uint32
-        )
         state = getattr(self, "_warm_state", None) if self.warm_start else None
         constraints = problem.structure.constraints
         if state is not None and state.get("constraints") != constraints:
@@ -216,9 +215,8 @@ class BaseCRF(
                 "warm_start=True needs the same allowed transitions as in the last "
                 "fit; set warm_start=False to fit with others"
             )
-        return self._solver(
-            problem, np.random.default_rng(seed), state=state, **options
-        )
+        rng = as_generator(getattr(self, "random_state", 0))
+        return self._solver(problem, rng, state=state, **options)
 
     def __setstate__(self, state):
         """Take the attributes; ValueError if those of a fit do not agree."""

@@ -241,26 +241,6 @@ class PredictionMixin(FittedAttributes):
 
         return self._over_chains(probabilities, data)
 
-    def predict_marginals(self, X: Sequences) -> NDArray[Any]:
-        """Return the node marginals: another name of `predict_proba`.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        proba : as from `predict_proba`
-
-        Examples
-        --------
-        >>> from skcrf_sdca import SDCACRF
-        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
-        >>> crf.predict_marginals([[["a"], ["b"]]])[0].shape
-        (2, 2)
-        """
-        return self.predict_proba(X)
-
     def predict_edge_proba(self, X: Sequences) -> NDArray[Any]:
         """Return the probability of every pair of labels at neighbouring positions.
 

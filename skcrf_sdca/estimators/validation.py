@@ -8,14 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    _get_feature_names,
-    check_X_y,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_X_y, column_or_1d, validate_data
 
+from skcrf_sdca._utils.sklearn_private import check_sample_weight, get_feature_names
 from skcrf_sdca.data.input_formats import (
     DICTS,
     PACKED,
@@ -98,7 +93,7 @@ def training_data(estimator, X, y, sample_weight):
     if kind == TABLE:
         rows, y = _checked_table(check_X_y, X, y, estimator=estimator)
         data = _pack_table(rows)
-        if (names := _get_feature_names(X)) is not None:
+        if (names := get_feature_names(X)) is not None:
             attributes["feature_names_in_"] = names
     elif kind in (DICTS, STRINGS):
         attributes["vectorizer_"] = SequenceVectorizer()
@@ -277,7 +272,7 @@ def _checked_weight(sample_weight, data):
     if sample_weight is None:
         return None
     weight = as_numbers(sample_weight, "sample_weight")
-    weight = _check_sample_weight(
+    weight = check_sample_weight(
         weight if weight.ndim else weight.item(),
         data,
         dtype=np.float64,
