@@ -37,7 +37,7 @@ from skcrf_sdca.text import (
     read_conll,
 )
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "text"))
 from chunking_conll2000 import FEATURES as CHUNK_FEATURES
 
 NAMES = (*packed.NAMES, "wsj")
