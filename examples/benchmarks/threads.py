@@ -77,8 +77,9 @@ def side_by_side(problem, new, n_fits):
 
 
 def seconds(problem, new, counts, repeats):
-    """Return median seconds by number of threads, taken by turns: of a team, and of
-    as many fits side by side.
+    """Return median seconds by number of threads, measured in turns.
+
+    The first dict is of one fit, the second of as many independent fits in parallel.
     """
     team, apart = {n: [] for n in counts}, {n: [] for n in counts}
     for _ in range(repeats):

@@ -122,9 +122,11 @@ def main():
     (labels,) = tagger.predict([sentence])
     print("\n" + bracketed(words, labels))
 
-    kinds = [f"{place}-{kind}" for kind in ("NP", "VP", "PP", "ADJP") for place in "BI"]
+    names = [
+        f"{prefix}-{chunk}" for chunk in ("NP", "VP", "PP", "ADJP") for prefix in "BI"
+    ]
     figure, ax = plt.subplots(figsize=(6.5, 5.5), layout="constrained")
-    TransitionDisplay.from_estimator(tagger[-1], labels=[*kinds, "O"], ax=ax)
+    TransitionDisplay.from_estimator(tagger[-1], labels=[*names, "O"], ax=ax)
     figure.savefig(output, dpi=110)
 
 

@@ -128,12 +128,12 @@ keep_tempfiles, trainer_cls
 
     Notes
     -----
-    Beside the features given, the model has a weight of every label (intercept), of
-    every first and of every last label, with the same penalty; CRFsuite has none. If
-    the features have a bias or marks of the first and last item of their own, these
-    share their weights, as if their penalty were half. CRFsuite drops a feature whose
-    values at a label sum to less than its min_freq of 0; here negative values are as
-    good as others.
+    Unlike CRFsuite, the model has an intercept for each label, and weights for the
+    first and the last label, with the same penalty. A feature such as "bias" or "BOS"
+    has the same effect as one of these weights. If X has such features, each pair of
+    equal weights acts as one weight with half the penalty. CRFsuite drops a feature
+    whose values at a label sum to less than its min_freq of 0; here negative values are
+    kept.
 
     Labels need not be str. ``tagger_``, ``size_`` and ``training_log_`` do not exist;
     for the last see ``estimator_.history_``.
