@@ -1,8 +1,8 @@
-"""A path of alpha by warm starts beside as many cold fits.
+"""Compare warm-started fits for several alphas with cold fits.
 
-For each task and estimator: the oracle calls of all fits, divided by n, and the seconds
-of all, certificates and starts included, of `alpha_path` and of cold fits, with their
-ratios. The alphas are multiples of 1/n.
+For each task and estimator, the table has the oracle calls of all fits, divided by n,
+and the seconds of all fits, with certificates and start. It has both for `alpha_path`
+and for cold fits, and their ratios. The alphas are multiples of 1/n.
 
     python examples/benchmarks/alpha_path.py [--task ocr] [--estimator OEGCRF] [--quick]
 
@@ -31,12 +31,12 @@ HEADER += ["path s", "cold s", "ratio", "calls of each fit, path and cold"]
 
 
 def cold_fits(crf, X, y, alphas):
-    """Return a fit from the beginning for every alpha."""
+    """Return a cold fit for every alpha."""
     return [clone(crf).set_params(alpha=alpha).fit(X, y) for alpha in alphas]
 
 
 def measured(make_fits, *arguments):
-    """Return the oracle calls of each fit, and the seconds of all."""
+    """Return the oracle calls of each fit, and the seconds of all fits."""
     begin = perf_counter()
     fits = make_fits(*arguments)
     seconds = perf_counter() - begin

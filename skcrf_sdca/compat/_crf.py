@@ -131,11 +131,12 @@ keep_tempfiles, trainer_cls
 
     Notes
     -----
-    In addition to the weights of CRFsuite, the model has a weight for each label
-    (intercept), for each first label and for each last label, with the same penalty. If
-    the features contain a bias, or mark the first and the last item, the effect of each
-    of these is divided between two weights, as if its penalty were half. CRFsuite drops
-    a feature whose values at a label have a negative sum; here they are kept.
+    Unlike CRFsuite, the model has an intercept for each label, and weights for the
+    first and the last label, with the same penalty. A feature such as "bias" or "BOS"
+    has the same effect as one of these weights. If X has such features, each pair of
+    equal weights acts as one weight with half the penalty. CRFsuite drops a feature
+    whose values at a label sum to less than its min_freq of 0; here negative values are
+    kept.
 
     Labels need not be str. ``tagger_``, ``size_`` and ``training_log_`` do not exist;
     instead of the last, use ``estimator_.history_``.
