@@ -6,9 +6,7 @@ import reference
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.objective.problem import Problem
-from skcrf_sdca.structures.chain.parameters import range_scores
-
-ESTIMATOR_OF = {estimator._solver: estimator for estimator in ESTIMATORS}
+from skcrf_sdca.structures.chain.structure import Chain
 
 
 def name_of(estimator):
@@ -27,25 +25,21 @@ def all_estimators(**parameters):
     return [seeded(estimator, **parameters) for estimator in ESTIMATORS]
 
 
-def make_problem(X, y, n_labels, alpha="auto", **options):
-    """Return the problem of arrays X and label numbers y."""
+def make_problem(X, y, n_labels, alpha="auto", *, sample_weight=None, **options):
+    """Return the problem of chains with arrays X and label numbers y."""
+    chains = Chain(PackedSequences.from_sequences(X), n_labels, **options)
     labels = np.concatenate(y).astype(np.int32)
-    return Problem(
-        PackedSequences.from_sequences(X), labels, n_labels, alpha, **options
-    )
+    return Problem(chains, labels, alpha, sample_weight=sample_weight)
 
 
 def make_solver(solver, problem, seed=0, **options):
-    """Return a solver; other options are the defaults of its estimator."""
-    estimator = ESTIMATOR_OF[solver]()
-    defaults = {name: getattr(estimator, name) for name in estimator._solver_options}
-    return solver(problem, np.random.default_rng(seed), **(defaults | options))
+    """Return a solver with a seed."""
+    return solver(problem, np.random.default_rng(seed), **options)
 
 
 def node_scores(problem, model):
     """Return the scores (n_positions, n_labels) of all sequences of a problem."""
-    n = problem.n_sequences
-    return range_scores(problem.rows, problem.offsets, model.weights(), 0, n)[0]
+    return problem.structure.scores(model, 0, problem.n_sequences).node_scores
 
 
 def params_of(crf):

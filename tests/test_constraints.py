@@ -1,4 +1,4 @@
-"""Allowed transitions: against enumeration of the allowed paths, and in every fit."""
+"""Constraints: against enumeration of the allowed paths, and in every fit."""
 
 import copy
 import pickle
@@ -22,13 +22,13 @@ import reference
 from samples import make_problem, make_solver, node_scores
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences, alpha_path
 from skcrf_sdca._kernels._chain import mixing_power
-from skcrf_sdca.solvers.base import Loop
 from skcrf_sdca.solvers.lbfgs import LBFGS
+from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain import oracle
-from skcrf_sdca.structures.chain.constraints import Allowed, allowed_transitions
+from skcrf_sdca.structures.chain.constraints import Constraints, read_constraints
 
 ESTIMATORS = {
     "SDCA": SDCACRF(random_state=0, max_iter=3000, dual_dtype="float32"),
@@ -48,7 +48,7 @@ def crf(request):
 def by_name(scheme, labels):
     """Return what a scheme allows among labels, whatever the training labels."""
     nothing = np.zeros(0, dtype=int), np.zeros(1, dtype=int)
-    return allowed_transitions(scheme, np.array(labels), *nothing)
+    return read_constraints(scheme, np.array(labels), *nothing)
 
 
 def is_allowed(allowed, path):
@@ -263,7 +263,7 @@ LABELS, OFFSETS = np.array([0, 1, 1, 2, 0, 1]), np.array([0, 3, 3, 6])
 
 
 def read(transitions):
-    return allowed_transitions(transitions, np.array(["a", "b", "c"]), LABELS, OFFSETS)
+    return read_constraints(transitions, np.array(["a", "b", "c"]), LABELS, OFFSETS)
 
 
 def test_observed():
@@ -335,19 +335,19 @@ def test_malformed_or_broken(transitions, message):
 
 def test_labels_that_are_not_strings_are_of_no_scheme():
     with pytest.raises(ValueError, match=r"transitions='BIO': .* must be str .* got 0"):
-        allowed_transitions("BIO", np.array([0, 1]), np.array([0]), np.array([0, 1]))
+        read_constraints("BIO", np.array([0, 1]), np.array([0]), np.array([0, 1]))
 
 
 @st.composite
 def random_allowed(draw, max_labels=4):
-    """Draw an Allowed of 1 to so many labels, with a start and an end."""
+    """Draw an Constraints of 1 to so many labels, with a start and an end."""
     n_labels = draw(st.integers(1, max_labels))
     size = n_labels * (n_labels + 2)
     bits = np.array(draw(st.lists(st.booleans(), min_size=size, max_size=size)))
     start, end, transition = np.split(bits, [n_labels, 2 * n_labels])
     start[draw(st.integers(0, n_labels - 1))] = True
     end[draw(st.integers(0, n_labels - 1))] = True
-    return Allowed(start, end, transition.reshape(n_labels, n_labels))
+    return Constraints(start, end, transition.reshape(n_labels, n_labels))
 
 
 @given(random_allowed(max_labels=3))
@@ -373,7 +373,7 @@ def test_counts_lengths_and_uniform_marginals(allowed):
 
 
 def test_lengths_of_a_long_cycle():
-    allowed = Allowed(
+    allowed = Constraints(
         np.array([True, False, False]), np.array([False, False, True]), MASKS["a cycle"]
     )
     possible = allowed.possible_lengths(9)
@@ -410,11 +410,11 @@ RULES = {
     "BIO": ("BIO", by_name("BIO", BIO_LABELS)),
     "left to right": (
         np.triu(np.ones((3, 3), dtype=bool)),
-        Allowed(np.ones(3, bool), np.ones(3, bool), MASKS["left to right"]),
+        Constraints(np.ones(3, bool), np.ones(3, bool), MASKS["left to right"]),
     ),
     "pairs": (
         [(None, 0), (0, 1), (1, 0), (1, 2), (2, 0), (0, None), (2, None)],
-        Allowed(
+        Constraints(
             np.array([True, False, False]),
             np.array([True, False, True]),
             np.array([[0, 1, 0], [1, 0, 1], [1, 0, 0]], dtype=bool),
@@ -485,7 +485,7 @@ def test_any_rule_is_kept(allowed, seed, name):
         return
     X = [rng.normal(size=(len(path), 2)) for path in y]
     labels = np.unique(np.concatenate(y))
-    seen = Allowed(
+    seen = Constraints(
         allowed.start[labels],
         allowed.end[labels],
         allowed.transition[np.ix_(labels, labels)],
@@ -527,7 +527,7 @@ def draw_problem(n=20, alpha=0.05):
     """Return a problem under BIO, and what is allowed."""
     transitions, allowed = RULES["BIO"]
     X, y = draw_sequences(allowed, n=n, n_features=3, length=(1, 6), seed=3)
-    return make_problem(X, y, 5, alpha, allowed=allowed), allowed
+    return make_problem(X, y, 5, alpha, constraints=allowed), allowed
 
 
 SINGLE, DOUBLE = {"dual_dtype": "float32"}, {"dual_dtype": "float64"}
@@ -550,7 +550,7 @@ SOLVERS = {
 def test_weights_and_marginals_of_what_is_forbidden_stay_zero(name):
     problem, allowed = draw_problem()
     solver = SOLVERS[name](problem)
-    Loop(solver, max_iter=5, tol=0.0).run()
+    FitMonitor(solver, max_iter=5, tol=0.0).run()
     solver.certify()
     model, (start, end, transition) = solver.model, allowed
     assert model.transition[transition].any()
@@ -559,10 +559,10 @@ def test_weights_and_marginals_of_what_is_forbidden_stay_zero(name):
     assert not model.transition[~transition].any()
     if hasattr(solver, "marginals"):
         edges = getattr(solver.marginals, "edge", None)
-        edges = solver.marginals.edge_sums if edges is None else edges
+        edges = solver.marginals.tied if edges is None else edges
         assert not edges[:, ~transition].any()
-        assert not solver.marginals.node[problem.offsets[:-1]][:, ~start].any()
-        assert not solver.marginals.node[problem.offsets[1:] - 1][:, ~end].any()
+        assert not solver.marginals.local[problem.offsets[:-1]][:, ~start].any()
+        assert not solver.marginals.local[problem.offsets[1:] - 1][:, ~end].any()
 
 
 # With the small alpha scores leave the scaled domain.
@@ -585,7 +585,9 @@ def test_the_certificate_is_that_of_the_allowed_paths(name, alpha):
         mask = are_allowed(allowed, length)
         paths = reference.path_scores(scores[part], model.transition)
         log_p = paths - logsumexp(paths[mask])
-        own = (reference.all_paths(length, 5) == problem.labels[part]).all(axis=1)
+        own = (reference.all_paths(length, 5) == problem.targets.labels[part]).all(
+            axis=1
+        )
         losses.append(-log_p[own].item())
         if name != "oeg":
             mu = reference.path_distribution(*solver.marginals[i])
@@ -603,9 +605,9 @@ def test_the_objective_of_the_empty_model():
     problem, allowed = draw_problem()
     counts = [are_allowed(allowed, length).sum() for length in problem.data.lengths]
     assert_allclose(problem.initial_primal, np.mean(np.log(counts)), rtol=1e-13)
-    zero = problem.new_model().w
+    zero = problem.new_parameters().w
     assert_allclose(problem.certify_primal(zero)[1].primal, problem.initial_primal)
-    loop = Loop(SOLVERS["sdca"](problem), max_iter=100, tol=1e-3).run()
+    loop = FitMonitor(SOLVERS["sdca"](problem), max_iter=100, tol=1e-3).run()
     assert loop.target == 1e-3 * problem.initial_primal
     assert loop.rows[-1]["gap"] <= loop.target < loop.rows[-2]["gap"]
 
@@ -617,10 +619,10 @@ def test_sdca_starts_from_labels_and_all_allowed_paths(smoothing, dtype):
     changes = {"init_smoothing": smoothing, "dual_dtype": dtype}
     solver = SOLVERS["sdca"](problem, **changes)
     assert solver.marginals.inconsistency() < 1e-6
-    labels = np.eye(5)[problem.labels]
+    labels = np.eye(5)[problem.targets.labels]
     uniform = allowed.uniform_marginals(problem.offsets)
     node = smoothing * uniform.node + (1.0 - smoothing) * labels
-    assert_allclose(solver.marginals.node, node, rtol=0, atol=1e-6)
+    assert_allclose(solver.marginals.local, node, rtol=0, atol=1e-6)
     if smoothing == 1.0:
         entropy = allowed.log_counts(problem.data.lengths)
         assert_allclose(solver.entropy, entropy, rtol=1e-6)

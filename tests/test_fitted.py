@@ -18,6 +18,7 @@ from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.estimators.fitted import WEIGHTS, check_fitted
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.structures.chain.marginals import Marginals
+from skcrf_sdca.structures.chain.structure import Chain
 
 pytestmark = pytest.mark.survives
 
@@ -255,7 +256,7 @@ def test_numbers_in_an_assigned_vocabulary_are_checked(number):
 WARM = [
     (SDCACRF(random_state=0), ["node", "edge", "offsets"]),
     (SAGNUSCRF(random_state=0), ["node", "edge_sums", "visited", "lipschitz", "w"]),
-    (OEGCRF(random_state=0), ["theta_node", "theta_edge", "offsets"]),
+    (OEGCRF(random_state=0), ["theta_local", "theta_tied", "offsets"]),
     (LBFGSCRF(), ["w"]),
 ]
 
@@ -311,7 +312,7 @@ def test_marginals_check_their_shapes():
         with pytest.raises(ValueError, match="node and edge have shapes"):
             Marginals(*wrong, offsets)
     with pytest.raises(ValueError, match=r"2,\) weights for 1 chains"):
-        Marginals(node, edge, offsets).settle(np.ones(2))
+        Marginals(node, edge, offsets).renormalize(np.ones(2))
 
 
 @pytest.mark.parametrize(
@@ -320,4 +321,4 @@ def test_marginals_check_their_shapes():
 def test_labels_of_a_problem_are_in_range(labels):
     packed = SequenceVectorizer().fit_transform([[["a"], ["b"], ["c"]]])
     with pytest.raises(ValueError, match="labels must have shape"):
-        Problem(packed, np.array(labels, dtype=np.int32), 3, 1.0)
+        Problem(Chain(packed, 3), np.array(labels, dtype=np.int32), 1.0)

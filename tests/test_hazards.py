@@ -34,6 +34,7 @@ from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain import oracle
+from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.marginals import Marginals
 
 pytestmark = pytest.mark.survives
@@ -149,7 +150,7 @@ def test_entropy_and_divergence_of_certainty():
     assert one_hot.entropy().tolist() == [0.0]
     # KL((1, 0) || (1/4, 3/4)), with the intercepts as the logarithms.
     problem = make_problem([np.zeros((1, 1))], [[0]], 2, 1.0)
-    model = problem.new_model()
+    model = problem.new_parameters()
     model.intercept[:] = np.log([0.25, 0.75])
     no_edges = np.zeros((2, 2))
     certificate = problem.certify_dual(model.w, np.eye(2)[:1], no_edges, np.zeros(1))
@@ -165,7 +166,7 @@ def test_marginals_that_are_the_target_already(dual_crf):
     for _ in range(3):
         solver.epoch()
     assert not solver.model.w.any()
-    assert_array_equal(solver.marginals.node, np.full((4, 2), 0.5))
+    assert_array_equal(solver.marginals.local, np.full((4, 2), 0.5))
     assert_allclose(solver.gaps, 0.0, rtol=0, atol=1e-15)
     assert solver.certify().gap < 1e-15
 
@@ -175,10 +176,10 @@ def test_no_gap_below_zero():
     problem = make_problem(X, Y, 3, 0.1)
     rng, gaps = np.random.default_rng(0), []
     for _ in range(50):
-        model = problem.new_model(rng.normal(size=problem.new_model().w.size))
+        model = problem.new_parameters(rng.normal(size=problem.new_parameters().w.size))
         scores = node_scores(problem, model)
         own, _ = oracle.marginals(scores, model.transition, problem.offsets)
-        edge_total, entropy = own.settle(problem.weight)
+        edge_total, entropy = own.renormalize(problem.weight)
         gaps.append(problem.certify_dual(model.w, own.node, edge_total, entropy).gap)
     assert min(gaps) == 0.0
     assert max(gaps) < 1e-13
@@ -204,7 +205,10 @@ def test_entropy_near_certainty(score):
 def certain_state(problem):
     """Return a warm start of SDCA whose marginals are exactly 0 and 1."""
     one_hot = Marginals.smoothed(
-        problem.labels, problem.offsets, n_labels=problem.n_labels, smoothing=1e-300
+        problem.targets.labels,
+        problem.offsets,
+        n_labels=problem.structure.n_labels,
+        smoothing=1e-300,
     )
     one_hot.node[one_hot.node < 0.5] = 0.0
     one_hot.edge[one_hot.edge < 0.5] = 0.0
@@ -238,18 +242,18 @@ def test_line_search_to_the_end():
     problem = make_problem(X[:1], Y[:1], 3, 0.1)
     crf = SDCACRF(line_search="fixed", step=1.0, dual_dtype="float64", random_state=0)
     solver = crf._new_solver(problem)
-    model = problem.new_model(solver.model.w.copy())
+    model = problem.new_parameters(solver.model.w.copy())
     scores = node_scores(problem, model)
     target, _ = oracle.marginals(scores, model.transition)
     solver.epoch()
-    assert_array_equal(solver.marginals.node, target.node)
+    assert_array_equal(solver.marginals.local, target.node)
     assert_array_equal(solver.marginals.edge, target.edge)
 
     problem = make_problem(X, Y, 3, 1e12)
     solver = SDCACRF(dual_dtype="float64", random_state=0)._new_solver(problem)
     for _ in range(5):
         solver.epoch()
-    assert_allclose(solver.marginals.node, 1 / 3, rtol=1e-9)
+    assert_allclose(solver.marginals.local, 1 / 3, rtol=1e-9)
     assert solver.marginals.inconsistency() < 1e-12
 
 
@@ -303,7 +307,7 @@ def test_a_huge_alpha(crf):
 
 def test_the_empty_model():
     problem = make_problem(X, Y, 3, 0.1)
-    w = np.zeros(problem.new_model().w.size)
+    w = np.zeros(problem.new_parameters().w.size)
     gradient, certificate = problem.certify_primal(w)
     empty = np.mean([len(x) for x in X]) * np.log(3)
     assert_allclose(certificate.primal, empty, rtol=1e-14)
@@ -374,8 +378,8 @@ def test_no_drift(dual_crf):
     for _ in range(100):
         solver.epoch()
     kept = solver.model.w.copy()
-    assert_allclose(solver.marginals.node.sum(axis=1), 1.0, rtol=0, atol=1e-10)
-    anew = problem.dual_to_primal(solver.marginals.node, solver.settle())
+    assert_allclose(solver.marginals.local.sum(axis=1), 1.0, rtol=0, atol=1e-10)
+    anew = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
     assert np.linalg.norm(kept - anew) < 1e-9 * np.linalg.norm(anew)
 
 
@@ -439,7 +443,7 @@ def test_steps_of_oeg_that_are_too_long():
         solver.epoch()
         duals.append(solver.certify().dual)
     assert (np.diff(duals) >= -1e-12).all()
-    assert (solver.marginals.node > 0.0).all()
+    assert (solver.marginals.local > 0.0).all()
     assert solver.certify().gap < 1e-6
 
 
@@ -660,14 +664,14 @@ def test_scores_beyond_2_31(huge):
     transition = rng.normal(size=(n_labels, n_labels))
     offsets = np.array([0, n - length, n], dtype=np.int64)
     values, paths = np.empty(2), np.zeros(n, dtype=np.int32)
-    arguments = scores, transition, offsets
-    _chains.node_marginals(*arguments, 1, 2, node, values)
+    chains = Chains(scores, transition, offsets)
+    _chains.marginals(chains, 1, 2, node, values)
     alone, (value,) = oracle.node_marginals(last, transition)
     assert values[1] == value
     assert_array_equal(node[-length:], alone)
-    _chains.log_partitions(*arguments, 1, 2, values)
+    _chains.log_partitions(chains, 1, 2, values)
     assert values[1] == value
-    _chains.best_paths(*arguments, 1, 2, paths, values)
+    _chains.best_paths(chains, 1, 2, paths, values)
     path, (score,) = oracle.viterbi(last, transition)
     assert_array_equal(paths[-length:], path)
     assert values[1] == score
@@ -700,7 +704,7 @@ def test_edges_of_sdca_beyond_2_31(huge, dtype, monkeypatch):
 
 def solver_at(marginals, problem, monkeypatch):
     """Return SDCA at given marginals, none of which it looks at before a visit."""
-    n_labels = problem.n_labels
+    n_labels = problem.structure.n_labels
     monkeypatch.setattr(SDCA, "_first_marginals", lambda *arguments: marginals)
     monkeypatch.setattr(SDCA, "settle", lambda self: np.zeros((n_labels, n_labels)))
     crf = SDCACRF(dual_dtype=str(marginals.edge.dtype), random_state=0)

@@ -70,8 +70,9 @@ def test_offsets_beyond_the_rows(function, offsets):
 
 
 def test_as_many_weights_as_chains():
+    chains = oracle.as_chains(np.zeros((2, 2)), np.zeros((2, 2)), [0, 1, 2])
     with pytest.raises(ValueError, match="weights for 2 chains"):
-        oracle.expectations(np.zeros((2, 2)), np.zeros((2, 2)), [0, 1, 2], [1.0])
+        chains.expectations(np.ones(1))
 
 
 def test_at_least_one_label():

@@ -30,24 +30,24 @@ CASES = (st.integers(0, 2**32 - 1), st.integers(1, 4), st.sampled_from([0.1, 1, 
 def test_moved_marginals_are_the_mixture(seed, n_labels, spread, rest):
     marginals, labels, _ = random_case(seed, n_labels, spread)
     moved = marginals.copy()
-    moved.move_to_labels(labels, rest=rest)
+    moved.shrink_to_labels(labels, keep=rest)
     assert moved.inconsistency() < 1e-12
     expected = rest * marginals.node + (1.0 - rest) * np.eye(n_labels)[labels]
     assert_allclose(moved.node, expected, rtol=0, atol=1e-15)
 
 
 @given(*CASES, st.floats(1e-6, 1.0))
-def test_entropy_by_rest_is_that_of_the_moved_marginals(seed, n_labels, spread, rest):
+def test_entropy_by_keep_is_that_of_the_moved_marginals(seed, n_labels, spread, rest):
     marginals, labels, weight = random_case(seed, n_labels, spread)
-    entropy = marginals.entropy_by_rest(labels, weight, marginals.entropy())
-    marginals.move_to_labels(labels, rest=rest)
+    entropy = marginals.entropy_by_keep(labels, weight, marginals.entropy())
+    marginals.shrink_to_labels(labels, keep=rest)
     assert_allclose(entropy(rest), weight @ marginals.entropy(), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("rest", [1.0, 1e-3, 1e-30])
 def test_no_marginal_is_moved_to_zero(rest):
     marginals, labels, _ = random_case(0, 3, 1.0)
-    marginals.move_to_labels(labels, rest=rest)
+    marginals.shrink_to_labels(labels, keep=rest)
     assert marginals.node.min() > 0
     assert marginals.edge.min() > 0
 
@@ -58,7 +58,7 @@ def test_settled_marginals_agree(seed, n_labels, spread):
     exact, _, weight = random_case(seed, n_labels, min(spread, 5.0))
     edge = np.maximum(exact.edge, 1e-20).astype(np.float32)
     rounded = Marginals(exact.node.copy(), edge, exact.offsets)
-    edge_total, entropy = rounded.settle(weight)
+    edge_total, entropy = rounded.renormalize(weight)
     assert_allclose(rounded.node, exact.node, rtol=0, atol=1e-5)
     total = np.zeros((n_labels, n_labels))
     for i in np.flatnonzero(np.diff(exact.offsets)):
@@ -76,6 +76,6 @@ def test_settling_does_not_change_marginals_that_agree():
     exact, _, _ = random_case(0, 3, 1.0)
     before = exact.node.copy()
     entropy = exact.entropy()
-    assert_allclose(exact.settle(np.ones(5))[1], entropy, rtol=0, atol=1e-13)
+    assert_allclose(exact.renormalize(np.ones(5))[1], entropy, rtol=0, atol=1e-13)
     assert_allclose(exact.node, before, rtol=0, atol=1e-14)
     assert (exact.entropy() == exact.entropy()).all()

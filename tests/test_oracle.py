@@ -91,7 +91,7 @@ def test_the_kernel_makes_labels_of_nan_scores(n_labels):
     """Its callers refuse them; it does not go beyond its arrays without."""
     nan, transition = np.full((3, n_labels), np.nan), np.zeros((n_labels, n_labels))
     path, score = np.full(3, -1, dtype=np.int32), np.zeros(1)
-    _chains.best_paths(nan, transition, np.array([0, 3]), 0, 1, path, score)
+    _chains.best_paths(Chains(nan, transition, np.array([0, 3])), 0, 1, path, score)
     assert path.tolist() == [0, 0, 0]
     assert np.isnan(score)
 
@@ -120,9 +120,8 @@ def test_many_chains_are_the_single_chains(several, n_jobs):
     scores = np.concatenate(parts)
     marginals, log_z = oracle.marginals(scores, transition, offsets, n_jobs=n_jobs)
     weight = np.arange(1.0, len(parts) + 1)
-    node, edge_total, _ = oracle.expectations(
-        scores, transition, offsets, weight, n_jobs=n_jobs
-    )
+    several_chains = oracle.as_chains(scores, transition, offsets, n_jobs)
+    node, edge_total, _ = several_chains.expectations(weight)
     assert_allclose(node, marginals.node, rtol=0, atol=0)
     node, _ = oracle.node_marginals(scores, transition, offsets, n_jobs=n_jobs)
     assert_allclose(node, marginals.node, rtol=0, atol=0)
@@ -302,7 +301,6 @@ FUNCTIONS = {
     "log_partition": oracle.log_partition,
     "marginals": oracle.marginals,
     "node_marginals": oracle.node_marginals,
-    "expectations": lambda *chains: oracle.expectations(*chains, [0, 3], [1.0]),
     "viterbi": oracle.viterbi,
     "log_likelihood": lambda *chains: oracle.log_likelihood([0, 0, 0], *chains),
     "span_probabilities": lambda *chains: oracle.span_probabilities(

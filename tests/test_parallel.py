@@ -16,9 +16,10 @@ from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers import parallel as team
-from skcrf_sdca.solvers.base import Loop
+from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.solvers.parallel import team_size
 from skcrf_sdca.solvers.partition import Kinds, equal_shares
+from skcrf_sdca.structures.chain.structure import Chain
 
 ESTIMATORS = [SDCACRF, OEGCRF]
 N_LABELS = 3
@@ -58,7 +59,7 @@ def test_weights_are_those_of_the_marginals(estimator, n_jobs, form):
     assert len(solver.visitors) == n_jobs
     for _ in range(5):
         solver.epoch()
-        w = problem.dual_to_primal(solver.marginals.node, solver.settle())
+        w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
         # OEG stores parameters, SDCA edges in single precision.
         assert_allclose(solver.model.w, w, rtol=0, atol=2e-5)
     assert solver.n_updates == 5 * problem.n_sequences
@@ -70,7 +71,7 @@ def test_weights_are_those_of_the_marginals_in_double(n_jobs, form):
     solver = new_solver(SDCACRF, problem, dual_dtype="float64")
     for _ in range(5):
         solver.epoch()
-    w = problem.dual_to_primal(solver.marginals.node, solver.settle())
+    w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
     assert_allclose(solver.model.w, w, rtol=0, atol=1e-11)
 
 
@@ -89,7 +90,7 @@ def test_weights_are_those_of_the_marginals_however_joined(
     solver = new_solver(estimator, problem)
     for _ in range(4):
         solver.epoch()
-    w = problem.dual_to_primal(solver.marginals.node, solver.settle())
+    w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
     assert_allclose(solver.model.w, w, rtol=0, atol=2e-5)
 
 
@@ -97,12 +98,12 @@ def test_visits_start_from_weights_that_were_changed(form):
     problem = draw_problem(form, 3)
     solver = new_solver(SDCACRF, problem)
     solver.epoch()
-    before = problem.dual_to_primal(solver.marginals.node, solver.settle())
+    before = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
     added = np.random.default_rng(0).normal(0.0, 0.01, len(before))
     solver.model.w += added
     solver.kernel.weights_changed()
     solver.epoch()
-    after = problem.dual_to_primal(solver.marginals.node, solver.settle())
+    after = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
     assert np.abs(after - before).max() > 1e-3
     assert_allclose(solver.model.w, after + added, rtol=0, atol=2e-5)
 
@@ -111,7 +112,7 @@ def test_visits_start_from_weights_that_were_changed(form):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_the_optimum_is_that_of_one_thread(estimator, n_jobs, form):
     alone, together = (
-        Loop(
+        FitMonitor(
             new_solver(estimator, draw_problem(form, n), dual_dtype="float64")
             if estimator is SDCACRF
             else new_solver(estimator, draw_problem(form, n)),
@@ -129,7 +130,7 @@ def test_the_optimum_is_that_of_one_thread(estimator, n_jobs, form):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_the_dual_rises(estimator, form):
-    loop = Loop(
+    loop = FitMonitor(
         new_solver(estimator, draw_problem(form, 4)), max_iter=40, tol=1e-6
     ).run()
     assert (np.diff(loop.history()["dual"]) > 0.0).all()
@@ -190,7 +191,9 @@ def test_dampings_are_measured():
     X = sp.csr_array(np.repeat(np.vstack([np.eye(n // 2)] * 2), 2, axis=0))
     data = PackedSequences(X, 2 * np.arange(n + 1))
     labels = rng.integers(0, N_LABELS, 2 * n).astype(np.int32)
-    solver = new_solver(SDCACRF, Problem(data, labels, N_LABELS, "auto", n_jobs=4))
+    solver = new_solver(
+        SDCACRF, Problem(Chain(data, N_LABELS, n_jobs=4), labels, "auto")
+    )
     rounds = solver.kernel.rounds
     assert rounds.damping == {"common": 4.0, "shared": 4.0}
     for _ in range(5):
@@ -237,7 +240,7 @@ def test_chains_of_one_node_and_long_before_short(boundaries):
     labels = X[:, 0] > 0
     X = np.split(X, np.cumsum(lengths)[:-1])
     problem = make_problem(X, [labels], 2, boundaries=boundaries, n_jobs=2)
-    loop = Loop(new_solver(SDCACRF, problem), max_iter=300, tol=1e-6).run()
+    loop = FitMonitor(new_solver(SDCACRF, problem), max_iter=300, tol=1e-6).run()
     assert loop.converged
 
 
@@ -293,7 +296,7 @@ def test_a_team_goes_on_after_it_gave_up():
     solver = new_solver(SDCACRF, problem)
     solver.kernel.rounds.give_up()
     solver.epoch()
-    w = problem.dual_to_primal(solver.marginals.node, solver.settle())
+    w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
     assert_allclose(solver.model.w, w, rtol=0, atol=2e-5)
 
 
@@ -302,7 +305,7 @@ def test_a_team_goes_on_from_the_weights_after_an_error():
     solver = new_solver(SDCACRF, problem)
 
     def what_of_mu():
-        return problem.dual_to_primal(solver.marginals.node, solver.settle())
+        return problem.dual_to_primal(solver.marginals.local, solver.renormalize())
 
     solver.epoch()
     uniforms = np.random.default_rng(0).random((5, 2))

@@ -29,7 +29,7 @@ class Case:
         self.problem = make_problem(
             self.X, self.y, N_LABELS, self.alpha, **self.arguments
         )
-        self.w = rng.normal(size=self.problem.new_model().w.shape)
+        self.w = rng.normal(size=self.problem.new_parameters().w.shape)
         if not boundaries:
             self.w[N_LABELS : -N_FEATURES * N_LABELS] = 0.0
 
@@ -60,10 +60,10 @@ def test_primal_and_gradient(case):
 def test_dual_certificate(case):
     """At mu = p(. | w'): the primal point, primal, dual and gaps by enumeration."""
     problem = case.problem
-    model = problem.new_model(case.w)
+    model = problem.new_parameters(case.w)
     scores = node_scores(problem, model)
     marginals, _ = oracle.marginals(scores, model.transition, problem.offsets)
-    edge_total, entropy = marginals.settle(problem.weight)
+    edge_total, entropy = marginals.renormalize(problem.weight)
     w = problem.dual_to_primal(marginals.node, edge_total)
     certificate = problem.certify_dual(w, marginals.node, edge_total, entropy)
     mu = [
@@ -82,7 +82,7 @@ def test_dual_certificate(case):
 
 def test_initial_primal_is_that_of_the_empty_model():
     problem = Case(0, weighted=True, boundaries=True).problem
-    _, certificate = problem.certify_primal(problem.new_model().w)
+    _, certificate = problem.certify_primal(problem.new_parameters().w)
     assert_allclose(certificate.primal, problem.initial_primal, rtol=1e-13)
 
 
@@ -118,7 +118,7 @@ def test_threads_change_no_bit(n_jobs):
     results = []
     for jobs in (None, n_jobs):
         problem = make_problem(X, [y], 4, 0.01, n_jobs=jobs)
-        w = rng.normal(size=problem.new_model().w.shape) if w is None else w
+        w = rng.normal(size=problem.new_parameters().w.shape) if w is None else w
         gradient, certificate = problem.certify_primal(w)
         results.append((gradient.tobytes(), certificate))
     assert results[0] == results[1]

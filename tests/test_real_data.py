@@ -13,7 +13,7 @@ from skcrf_sdca import OEGCRF, SDCACRF
 from skcrf_sdca.data.label_encoding import encode_labels
 from skcrf_sdca.datasets import fetch_ocr_letters
 from skcrf_sdca.metrics import span_f1_score
-from skcrf_sdca.structures.chain.constraints import allowed_transitions
+from skcrf_sdca.structures.chain.constraints import read_constraints
 
 pytestmark = pytest.mark.usefixtures("data_folder")
 load = functools.lru_cache(maxsize=1)(packed.load)
@@ -88,7 +88,7 @@ def test_bio_on_entities_predicts_no_invalid_sequence_and_as_many_right_spans():
         f1[transitions] = span_f1_score(held_out.y, predicted)
     classes, labels = encode_labels(predicted, held_out.X.lengths)
     # Raises ValueError for the first that breaks the scheme.
-    assert allowed_transitions("BIO", classes, labels, held_out.X.offsets) is not None
+    assert read_constraints("BIO", classes, labels, held_out.X.offsets) is not None
     assert f1["BIO"] >= f1[None] - 0.005
 
 

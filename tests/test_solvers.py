@@ -10,17 +10,17 @@ from numpy.testing import assert_allclose
 
 from samples import make_problem, make_solver, node_scores
 from skcrf_sdca._kernels._features import DistinctFeatures
-from skcrf_sdca._kernels._sdca import SDCAKernel
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.objective.problem import Problem
-from skcrf_sdca.solvers.base import Loop, Observer
 from skcrf_sdca.solvers.lbfgs import LBFGS
+from skcrf_sdca.solvers.monitor import FitMonitor, Observer
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.samplers import schemes_for
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain import oracle
+from skcrf_sdca.structures.chain.structure import Chain
 from twins import SAGTwin, SDCATwin, markov_chain
 
 N_LABELS = 3
@@ -63,7 +63,7 @@ def problem():
 @pytest.fixture(scope="module")
 def optimum(problem):
     solver = LBFGS(problem, None, max_iter=1000)
-    Loop(solver, max_iter=1000, tol=1e-13).run()
+    FitMonitor(solver, max_iter=1000, tol=1e-13).run()
     return solver
 
 
@@ -73,13 +73,13 @@ def dense_sequences(problem):
     for b, e in zip(problem.offsets[:-1], problem.offsets[1:], strict=True):
         rows = problem.data.X[b:e]
         X.append(rows.toarray() if problem.data.is_sparse else rows)
-        y.append(problem.labels[b:e])
+        y.append(problem.targets.labels[b:e])
     return X, y
 
 
 def gaps_of(solver):
     """Return KL(mu_i || p(. | x_i; w)) of a dual solver, sequence by sequence."""
-    problem, model, node = solver.problem, solver.model, solver.marginals.node
+    problem, model, node = solver.problem, solver.model, solver.marginals.local
     scores = node_scores(problem, model)
     log_z = oracle.log_partition(scores, model.transition, problem.offsets)
     gaps = log_z - solver.entropy
@@ -87,7 +87,7 @@ def gaps_of(solver):
         if isinstance(solver, SDCA):
             edges = markov_chain(node[b:e], solver.marginals[i][1])[1].sum(axis=0)
         else:
-            edges = solver.marginals.edge_sums[i]
+            edges = solver.marginals.tied[i]
         gaps[i] -= (node[b:e] * scores[b:e]).sum() + (edges * model.transition).sum()
     return gaps
 
@@ -140,7 +140,7 @@ def test_what_holds_after_every_epoch(problem, sampling, line_search):
         certificate = solver.certify()
         marginals = solver.marginals
         # w moved with the marginals: what(mu) made anew is the w kept.
-        w = problem.dual_to_primal(solver.marginals.node, solver.settle())
+        w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
         assert_allclose(solver.model.w, w, rtol=0, atol=1e-11)
         assert marginals.inconsistency() < 1e-12
         assert_allclose(solver.entropy, marginals.entropy(), rtol=0, atol=1e-11)
@@ -191,10 +191,10 @@ def test_what_holds_after_every_epoch_of_sag(problem):
     for _ in range(15):
         solver.epoch()
         # The target is what(mu), of marginals of which the nodes sum to 1.
-        edge_total = solver.marginals.edge_total(problem.weight)
-        expected = problem.dual_to_primal(solver.marginals.node, edge_total)
+        edge_total = solver.marginals.tied_total(problem.weight)
+        expected = problem.dual_to_primal(solver.marginals.local, edge_total)
         assert_allclose(solver.target.w, expected, rtol=0, atol=1e-11)
-        assert_allclose(solver.marginals.node.sum(axis=1), 1.0, rtol=0, atol=1e-12)
+        assert_allclose(solver.marginals.local.sum(axis=1), 1.0, rtol=0, atol=1e-12)
         certificate = solver.certify()
         gradient, again = problem.certify_primal(solver.model.w)
         assert certificate == again
@@ -208,7 +208,7 @@ def test_sag_ends_at_the_optimum(problem, optimum, sampling, saga, skipping):
     solver = make_sag(
         problem, sampling=sampling, saga=saga, line_search_skipping=skipping
     )
-    loop = Loop(solver, max_iter=3000, tol=1e-12).run()
+    loop = FitMonitor(solver, max_iter=3000, tol=1e-12).run()
     assert loop.converged
     assert_allclose(solver.model.w, optimum.model.w, rtol=0, atol=1e-4)
     assert_allclose(loop.rows[-1]["primal"], optimum.certify().primal, rtol=1e-10)
@@ -225,11 +225,11 @@ def test_sag_ignores_what_has_no_gradient(sampling, saga):
     again = np.concatenate([problem.data.X, problem.data.X])[: problem.offsets[-1] * 2]
     rows = np.split(again, np.cumsum(np.tile(lengths, 2))[:-1])
     rows[37:] = [np.zeros((0, rows[0].shape[1]))] * 3
-    labels = np.tile(problem.labels, 2)[: sum(map(len, rows))]
+    labels = np.tile(problem.targets.labels, 2)[: sum(map(len, rows))]
     padded = make_problem(rows, [labels], N_LABELS, 0.05, sample_weight=weight)
     reference = LBFGS(padded, None, max_iter=1000)
-    Loop(reference, max_iter=1000, tol=1e-12).run()
-    loop = Loop(
+    FitMonitor(reference, max_iter=1000, tol=1e-12).run()
+    loop = FitMonitor(
         make_sag(padded, sampling=sampling, saga=saga), max_iter=1000, tol=1e-9
     ).run()
     assert loop.converged
@@ -243,8 +243,10 @@ def test_sag_ignores_what_has_no_gradient(sampling, saga):
 def test_sag_ends_with_a_few_sequences_too(n_sequences, alpha, sampling):
     problem = draw_problem(n_sequences=n_sequences, length=5, alpha=alpha)
     reference = LBFGS(problem, None, max_iter=1000)
-    Loop(reference, max_iter=1000, tol=1e-12).run()
-    loop = Loop(make_sag(problem, sampling=sampling), max_iter=20000, tol=1e-6).run()
+    FitMonitor(reference, max_iter=1000, tol=1e-12).run()
+    loop = FitMonitor(
+        make_sag(problem, sampling=sampling), max_iter=20000, tol=1e-6
+    ).run()
     assert loop.converged
     best = reference.certify().primal
     assert abs(loop.rows[-1]["primal"] - best) <= loop.target
@@ -253,10 +255,14 @@ def test_sag_ends_with_a_few_sequences_too(n_sequences, alpha, sampling):
 def test_constants_do_not_depend_on_alpha():
     """What a search finds at a large alpha serves at a small one."""
     large = make_sag(draw_problem(alpha=1e3))
-    Loop(large, max_iter=10, tol=0.0).run()
+    FitMonitor(large, max_iter=10, tol=0.0).run()
     problem = draw_problem(alpha=0.05)
     epochs = [
-        len(Loop(make_sag(problem, state=state), max_iter=500, tol=1e-8).run().rows)
+        len(
+            FitMonitor(make_sag(problem, state=state), max_iter=500, tol=1e-8)
+            .run()
+            .rows
+        )
         for state in (large.state(), None)
     ]
     assert epochs[0] <= 1.5 * epochs[1]
@@ -278,11 +284,11 @@ def test_the_sampler_of_a_warm_start_knows_the_constants(problem):
 def test_warm_start_without_boundaries_has_no_weights_for_them(make):
     X, y = make_chains(20, n_labels=N_LABELS, n_features=4, length=1, random_state=0)
     first = make(make_problem(X, y, N_LABELS, 0.1))
-    Loop(first, max_iter=3, tol=0.0).run()
+    FitMonitor(first, max_iter=3, tol=0.0).run()
     assert first.model.start.any()
     table = make_problem(X, y, N_LABELS, 0.1, boundaries=False)
     again = make(table, state=first.state())
-    Loop(again, max_iter=3, tol=0.0).run()
+    FitMonitor(again, max_iter=3, tol=0.0).run()
     assert not again.model.start.any()
     assert not again.model.end.any()
 
@@ -315,7 +321,7 @@ def test_many_moves_do_not_underflow(alpha):
     """At a large alpha every visit halves the weights: their product is 2^-n."""
     problem = draw_problem(n_sequences=2000, length=2, alpha=alpha)
     solver = make_sag(problem)
-    loop = Loop(solver, max_iter=200, tol=1e-8).run()
+    loop = FitMonitor(solver, max_iter=200, tol=1e-8).run()
     assert loop.converged
     assert np.isfinite(solver.model.w).all()
 
@@ -327,18 +333,18 @@ def test_what_holds_after_every_epoch_of_oeg(problem, sampling):
     for _ in range(15):
         solver.epoch()
         certificate = solver.certify()
-        w = problem.dual_to_primal(solver.marginals.node, solver.settle())
+        w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
         assert_allclose(solver.model.w, w, rtol=0, atol=1e-11)
         # The stored marginals and entropies are those of the natural parameters.
         for i, (b, e) in enumerate(
             zip(problem.offsets[:-1], problem.offsets[1:], strict=True)
         ):
             marginals, _ = oracle.marginals(
-                solver.theta_node[b:e], solver.theta_edge[i]
+                solver.theta.local[b:e], solver.theta.tied[i]
             )
-            assert_allclose(solver.marginals.node[b:e], marginals.node, atol=1e-13)
+            assert_allclose(solver.marginals.local[b:e], marginals.node, atol=1e-13)
             assert_allclose(
-                solver.marginals.edge_sums[i], marginals.edge.sum(axis=0), atol=1e-12
+                solver.marginals.tied[i], marginals.edge.sum(axis=0), atol=1e-12
             )
             assert_allclose(solver.entropy[i], marginals.entropy()[0], atol=1e-11)
         gap = certificate.primal - certificate.dual
@@ -363,7 +369,7 @@ def test_the_gaps_of_oeg_are_the_divergences(problem):
 @pytest.mark.parametrize("sampling", sorted(schemes_for("dual") - {"max"}))
 def test_dual_solvers_end_at_the_optimum(problem, optimum, sampling, make_dual):
     solver = make_dual(problem, sampling=sampling)
-    loop = Loop(solver, max_iter=3000, tol=1e-12).run()
+    loop = FitMonitor(solver, max_iter=3000, tol=1e-12).run()
     assert loop.converged
     assert_allclose(solver.model.w, optimum.model.w, rtol=0, atol=1e-4)
     primal = optimum.certify().primal
@@ -375,11 +381,11 @@ def test_single_precision_certifies_to_the_last_digits(length):
     """Edges are rounded, but the certificate is that of marginals which are not."""
     problem = draw_problem(n_sequences=40, length=length)
     best = LBFGS(problem, None, max_iter=1000)
-    Loop(best, max_iter=1000, tol=1e-14).run()
+    FitMonitor(best, max_iter=1000, tol=1e-14).run()
     best = best.certify().primal
     solver = make_sdca(problem, dual_dtype="float32")
     assert solver.marginals.edge.dtype == np.float32
-    loop = Loop(solver, max_iter=1000, tol=1e-12).run()
+    loop = FitMonitor(solver, max_iter=1000, tol=1e-12).run()
     assert loop.converged
     for row in loop.rows:
         assert_allclose(row["gap"], row["primal"] - row["dual"], rtol=0, atol=1e-13)
@@ -402,7 +408,7 @@ def test_entropy_where_the_target_is_out_of_reach(size, alpha, step, dtype):
     """The logarithm of a target below 1e-30 is not there: it must not be used."""
     small = draw_problem(n_sequences=30, length=(1, 6))
     data = PackedSequences(small.data.X * size, small.data.offsets)
-    problem = Problem(data, small.labels, N_LABELS, alpha)
+    problem = Problem(Chain(data, N_LABELS), small.targets.labels, alpha)
     search = "newton" if step is None else "fixed"
     solver = make_sdca(problem, line_search=search, step=step, dual_dtype=dtype)
     for _ in range(3):
@@ -438,7 +444,7 @@ def test_certificates_far_from_the_optimum_are_right_but_for_rounding(problem, d
 def test_a_certificate_that_ends_the_run_is_settled(problem):
     solver = make_sdca(problem, dual_dtype="float32")
     calls = settled(solver)
-    loop = Loop(solver, max_iter=100, tol=0.1).run()
+    loop = FitMonitor(solver, max_iter=100, tol=0.1).run()
     assert loop.converged
     assert len(calls) == 1
 
@@ -482,7 +488,7 @@ def test_single_precision_follows_double(problem):
 def test_small_gaps_keep_their_digits_in_single_precision(problem):
     """Recorded gaps lead the draws long after log Z - H has lost them in rounding."""
     solver = make_sdca(problem, dual_dtype="float32")
-    Loop(solver, max_iter=1000, tol=1e-9).run()
+    FitMonitor(solver, max_iter=1000, tol=1e-9).run()
     for i in range(problem.n_sequences):
         solver.certify()
         gaps = gaps_of(solver)
@@ -512,31 +518,17 @@ def test_precision_of_the_dual_follows_alpha(alpha, dtype):
     ],
 )
 def test_the_kernel_refuses_edges_that_it_cannot_move(problem, wrong):
-    solver = make_sdca(problem)
-    arguments = {
-        "edge_offsets": solver.marginals.edge_offsets,
-        "node": solver.marginals.node,
-        "edge": wrong(solver.marginals.edge),
-        "entropy": solver.entropy,
-        "steps": np.full(problem.n_sequences, 0.5),
-        "fixed_step": 0.0,
-        "line_search_tol": 1e-3,
-    }
+    marginals = make_sdca(problem).marginals
+    features = DistinctFeatures(problem.structure.rows, problem.offsets)
+    kernel = problem.kernel(problem.new_parameters(), features)
+    marginals.edge = wrong(marginals.edge)
     with pytest.raises(ValueError, match="it must be of shape"):
-        SDCAKernel(
-            DistinctFeatures(problem.rows, problem.offsets),
-            solver.model.weights(),
-            problem.offsets,
-            problem.scale,
-            solver.gaps,
-            solver.kernel.sampler,
-            **arguments,
-        )
+        kernel.keep_marginals(marginals)
 
 
 def test_fixed_step_ends_at_the_optimum(problem, optimum):
     solver = make_sdca(problem, line_search="fixed", step=0.1)
-    loop = Loop(solver, max_iter=3000, tol=1e-10).run()
+    loop = FitMonitor(solver, max_iter=3000, tol=1e-10).run()
     assert loop.converged
     assert_allclose(
         loop.rows[-1]["primal"], optimum.certify().primal, rtol=0, atol=1e-8
@@ -546,7 +538,7 @@ def test_fixed_step_ends_at_the_optimum(problem, optimum):
 @pytest.mark.parametrize("tolerance", [1e-1, 1e-2, 1e-5])
 def test_line_search_precision_does_not_matter_for_convergence(problem, tolerance):
     solver = make_sdca(problem, line_search_tol=tolerance)
-    assert Loop(solver, max_iter=3000, tol=1e-10).run().converged
+    assert FitMonitor(solver, max_iter=3000, tol=1e-10).run().converged
 
 
 def test_the_line_search_needs_few_evaluations(problem):
@@ -561,7 +553,7 @@ def test_the_gap_bounds_the_distance_from_the_optimum(problem, optimum):
     solvers = [make(problem) for make in STOCHASTIC_SOLVERS.values()]
     solvers.append(LBFGS(problem, None, max_iter=1000))
     for solver in solvers:
-        loop = Loop(solver, max_iter=300, tol=1e-8).run()
+        loop = FitMonitor(solver, max_iter=300, tol=1e-8).run()
         for row in loop.rows:
             assert row["primal"] - best <= row["gap"] + 1e-12
             assert row["dual"] <= best + 1e-12
@@ -574,7 +566,7 @@ def test_no_drift_over_many_epochs(problem, make_dual):
     kept = solver.model.w.copy()
     solver.certify()
     assert_allclose(kept, solver.model.w, rtol=0, atol=1e-9 * abs(kept).max())
-    assert_allclose(solver.marginals.node.sum(axis=1), 1.0, rtol=0, atol=1e-10)
+    assert_allclose(solver.marginals.local.sum(axis=1), 1.0, rtol=0, atol=1e-10)
 
 
 def test_same_seed_same_bits_and_other_seed_other_bits(problem, make_stochastic):
@@ -598,7 +590,7 @@ def test_the_mean_of_the_recorded_gaps_is_near_the_gap(problem, make_dual):
 
 def test_warm_start_takes_up_the_dual(problem, make_dual):
     first = make_dual(problem)
-    loop = Loop(first, max_iter=100, tol=1e-6).run()
+    loop = FitMonitor(first, max_iter=100, tol=1e-6).run()
     again = make_dual(problem, state=first.state())
     assert_allclose(again.model.w, first.model.w, rtol=0, atol=1e-12)
     assert again.certify().gap <= loop.rows[-1]["gap"] + 1e-12
@@ -607,8 +599,8 @@ def test_warm_start_takes_up_the_dual(problem, make_dual):
 def mixed_with_labels(solver, problem, rest):
     """Certify rest * mu + (1 - rest) * labels, with mu of a solver."""
     marginals = solver.marginals.copy()
-    marginals.move_to_labels(problem.labels, rest=rest)
-    edge_total, entropy = marginals.settle(problem.weight)
+    marginals.shrink_to_labels(problem.targets.labels, keep=rest)
+    edge_total, entropy = marginals.renormalize(problem.weight)
     w = problem.dual_to_primal(marginals.node, edge_total)
     return w, problem.certify_dual(w, marginals.node, edge_total, entropy)
 
@@ -616,7 +608,7 @@ def mixed_with_labels(solver, problem, rest):
 @pytest.mark.parametrize("ratio", [0.9, 0.5, 0.1, 0.01])
 def test_warm_start_at_a_smaller_alpha_has_the_largest_dual_of_mixtures(ratio):
     first = make_sdca(draw_problem(n_sequences=40, alpha=0.1))
-    Loop(first, max_iter=300, tol=1e-8).run()
+    FitMonitor(first, max_iter=300, tol=1e-8).run()
     smaller = draw_problem(n_sequences=40, alpha=0.1 * ratio)
     warm = make_sdca(smaller, state=first.state())
     reached = warm.certify().dual
@@ -651,10 +643,10 @@ def test_empty_sequences_count_in_n_and_in_nothing_else(make_stochastic):
     X = [rng.normal(size=(t, 2)) for t in (3, 0, 2)]
     problem = make_problem(X, [[0, 1, 2], [], [1, 0]], 3, 0.1)
     solver = make_stochastic(problem)
-    loop = Loop(solver, max_iter=500, tol=1e-11).run()
+    loop = FitMonitor(solver, max_iter=500, tol=1e-11).run()
     reference = LBFGS(problem, None, max_iter=500)
     assert loop.converged
-    assert Loop(reference, max_iter=500, tol=1e-11).run().converged
+    assert FitMonitor(reference, max_iter=500, tol=1e-11).run().converged
     assert_allclose(
         loop.rows[-1]["primal"], reference.certify().primal, rtol=0, atol=1e-10
     )
@@ -665,7 +657,7 @@ def test_one_label_stops_at_once():
     solvers = [make(problem) for make in STOCHASTIC_SOLVERS.values()]
     solvers.append(LBFGS(problem, None, max_iter=10))
     for solver in solvers:
-        loop = Loop(solver, max_iter=10, tol=1e-4).run()
+        loop = FitMonitor(solver, max_iter=10, tol=1e-4).run()
         assert loop.converged
         assert len(loop.rows) == 1
         assert abs(loop.rows[0]["primal"]) < 1e-30
@@ -682,7 +674,7 @@ def test_zero_weight_is_absence(make_stochastic):
         problem = make_problem(
             rows, labels, N_LABELS, 0.1, sample_weight=weight[chosen]
         )
-        loop = Loop(make_stochastic(problem), max_iter=1000, tol=1e-12).run()
+        loop = FitMonitor(make_stochastic(problem), max_iter=1000, tol=1e-12).run()
         primals.append(loop.rows[-1]["primal"])
     assert_allclose(primals[0], primals[1], rtol=1e-10)
 
@@ -704,7 +696,7 @@ class Recorder(Observer):
 
 def test_observers_are_told_and_can_stop(problem):
     stopper, other = Recorder(stop_at=2), Recorder()
-    loop = Loop(
+    loop = FitMonitor(
         make_sdca(problem), max_iter=50, tol=0.0, observers=[stopper, other]
     ).run()
     expected = ["begin", 1, "begin", 2, "close"]
@@ -714,8 +706,10 @@ def test_observers_are_told_and_can_stop(problem):
 
 
 def test_history_has_equal_columns_and_counts(problem):
-    loop = Loop(make_sdca(problem), max_iter=4, tol=0.0).run()
-    assert re.match(r"the duality gap is .* after 4 epochs, above", loop.complaint())
+    loop = FitMonitor(make_sdca(problem), max_iter=4, tol=0.0).run()
+    assert re.match(
+        r"the duality gap is .* after 4 epochs, above", loop.convergence_message()
+    )
     history = loop.history()
     assert {len(column) for column in history.values()} == {4}
     assert history["epoch"].tolist() == [1, 2, 3, 4]
@@ -726,7 +720,7 @@ def test_history_has_equal_columns_and_counts(problem):
 
 def test_lbfgs_counts_its_evaluations(problem):
     solver = LBFGS(problem, None, max_iter=1000)
-    history = Loop(solver, max_iter=1000, tol=1e-6).run().history()
+    history = FitMonitor(solver, max_iter=1000, tol=1e-6).run().history()
     iterations = np.arange(1, len(history["epoch"]) + 1)
     assert_allclose(history["updates"] * problem.n_sequences, iterations, rtol=1e-12)
     assert (history["oracle_calls"] >= iterations).all()
@@ -739,7 +733,7 @@ def test_an_objective_that_is_not_finite_is_an_error(name):
     others = {"lbfgs": lambda p: LBFGS(p, None, max_iter=5)}
     make = (STOCHASTIC_SOLVERS | others)[name]
     with pytest.raises(ValueError, match="not finite"):
-        Loop(make(problem), max_iter=5, tol=0.0).run()
+        FitMonitor(make(problem), max_iter=5, tol=0.0).run()
 
 
 @pytest.mark.parametrize("scale", [1e2, 1e4, 1e5])
@@ -750,7 +744,7 @@ def test_features_of_any_size_make_progress(scale, n_labels):
     X = [scale * rng.normal(size=(t, 3)) for t in rng.integers(1, 6, size=30)]
     y = rng.integers(n_labels, size=sum(map(len, X)))
     problem = make_problem(X, [y], n_labels)
-    loop = Loop(make_sdca(problem), max_iter=60, tol=0.0).run()
+    loop = FitMonitor(make_sdca(problem), max_iter=60, tol=0.0).run()
     duals = [row["dual"] for row in loop.rows]
     assert duals[-1] > 0
     assert (np.diff(duals) >= -1e-9 * abs(duals[-1])).all()
@@ -769,11 +763,11 @@ def test_every_sequence_is_visited_soon_however_long(sampling):
 
 def test_a_solver_that_gives_up_says_why():
     problem = draw_problem(alpha=1e-9)
-    loop = Loop(LBFGS(problem, None, max_iter=3), max_iter=9, tol=1e-12).run()
-    assert "L-BFGS: STOP" in loop.complaint()
+    loop = FitMonitor(LBFGS(problem, None, max_iter=3), max_iter=9, tol=1e-12).run()
+    assert "L-BFGS: STOP" in loop.convergence_message()
 
 
 def test_a_solver_that_is_stopped_is_not_said_to_have_given_up():
     problem = draw_problem(alpha=1e-9)
-    loop = Loop(LBFGS(problem, None, max_iter=9), max_iter=3, tol=1e-12).run()
-    assert "L-BFGS: " not in loop.complaint()
+    loop = FitMonitor(LBFGS(problem, None, max_iter=9), max_iter=3, tol=1e-12).run()
+    assert "L-BFGS: " not in loop.convergence_message()

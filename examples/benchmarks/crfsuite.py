@@ -43,7 +43,7 @@ class Training:
     calibration : float
         Seconds in which "l2sgd" searched its learning rate.
     w : ndarray of shape (n_weights,)
-        The weights that it keeps, as a ChainModel takes them: of "lbfgs" the last, of
+        The weights that it keeps, in the order of ChainParameters: of "lbfgs" the last, of
         "l2sgd" those after the epoch with the smallest loss.
     """
 
@@ -88,7 +88,7 @@ def _append(trainer, problem):
     """Pass the sequences to the trainer; its attributes are our rows of weights."""
     X, offsets = problem.data.X, problem.offsets
     *names, bias, first, last = map(_name, range(X.shape[1] + 3))
-    labels = [_name(label) for label in problem.labels]
+    labels = [_name(label) for label in problem.targets.labels]
     for begin, end in zip(offsets[:-1], offsets[1:], strict=True):
         items = [
             [*(names[j] for j in X.indices[X.indptr[t] : X.indptr[t + 1]]), bias]
@@ -108,9 +108,11 @@ def _weights(file, problem):
     weights = np.frombuffer(file, FEATURE, chunk[-1], features + chunk.nbytes)
     label_of = _numbers(file, n_labels, labels)
     row_of = _numbers(file, n_attributes, attributes)
-    model = problem.new_model()
+    model = problem.new_parameters()
     blocks = model.coef, model.intercept, model.start, model.end
-    rows = np.vstack([block.reshape(-1, problem.n_labels) for block in blocks])
+    rows = np.vstack(
+        [block.reshape(-1, problem.structure.n_labels) for block in blocks]
+    )
     edges = weights["type"] == TRANSITION
     w = weights[edges]
     model.transition[label_of[w["from"]], label_of[w["to"]]] = w["w"]

@@ -58,8 +58,8 @@ def needs(problem, n_evaluations):
     index and a value; a distinct feature of a sequence has a row of n_labels weights,
     which is read for the scores and written back by the update.
     """
-    n_labels = problem.n_labels
-    n_positions = len(problem.labels)
+    n_labels = problem.structure.n_labels
+    n_positions = len(problem.targets.labels)
     n_edges = n_positions - problem.n_sequences
     block = n_edges * n_labels**2
     entries = problem.data.X.nnz * n_labels

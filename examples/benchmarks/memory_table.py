@@ -38,8 +38,8 @@ MEMORY += [f"{method}{what}" for method in MEASURED for what in ("", " peak")]
 
 def kept(problem, n_weights):
     """Return the bytes that each method stores."""
-    n, n_labels = problem.n_sequences, problem.n_labels
-    n_positions = len(problem.labels)
+    n, n_labels = problem.n_sequences, problem.structure.n_labels
+    n_positions = len(problem.targets.labels)
     nodes, matrix = n_positions * n_labels, n_labels**2
     return {
         "SDCA": 8 * nodes + 4 * (n_positions - n) * matrix,
@@ -54,11 +54,11 @@ def rows_of(campaign, name):
     """Return the row of the sizes and the row of the memory of one task."""
     task = campaign.load(name)
     problem = tasks.problem(task)
-    n_weights = len(problem.new_model().w)
+    n_weights = len(problem.new_parameters().w)
     counts = (
         problem.n_sequences,
-        len(problem.labels),
-        problem.n_labels,
+        len(problem.targets.labels),
+        problem.structure.n_labels,
         task.X.n_features,
         n_weights,
     )

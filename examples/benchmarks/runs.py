@@ -30,8 +30,8 @@ from threadpoolctl import threadpool_limits
 import tasks
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca.estimators.callbacks import EpochPrinter
-from skcrf_sdca.solvers.base import Loop, Observer
 from skcrf_sdca.solvers.dual import DualSolver
+from skcrf_sdca.solvers.monitor import FitMonitor, Observer
 from skcrf_sdca.solvers.sdca import SDCA
 
 FOLDER = Path(__file__).resolve().parent
@@ -256,7 +256,7 @@ def fit_alone(task, crf, target, held_out, verbose):
         solver = crf._new_solver(problem)
         recorder = Recorder(solver, held_out)
         tol = target / problem.initial_primal
-        loop = Loop(solver, max_iter=crf.max_iter, tol=tol, observers=[recorder])
+        loop = FitMonitor(solver, max_iter=crf.max_iter, tol=tol, observers=[recorder])
         if verbose:
             loop.observers.append(EpochPrinter(type(crf).__name__, loop.target))
         loop.run()

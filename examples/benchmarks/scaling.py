@@ -22,6 +22,7 @@ import tables
 from skcrf_sdca import PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.structures.chain.structure import Chain
 
 SOLVERS = ("SDCA", "OEG", "SAG-NUS*")
 PASS = "bare pass"
@@ -49,7 +50,7 @@ def random_problem(n_tokens, n_labels):
         random_state=0,
     )
     labels = np.concatenate(y).astype(np.int32)
-    return Problem(PackedSequences.from_sequences(X), labels, n_labels, "auto")
+    return Problem(Chain(PackedSequences.from_sequences(X), n_labels), labels, "auto")
 
 
 def costs(n_tokens, n_labels, n_rounds):

@@ -25,6 +25,7 @@ from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca.datasets import fetch_conll2000, fetch_conll2002, fetch_ocr_letters
 from skcrf_sdca.metrics import flat_accuracy_score, span_f1_score
 from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.text import (
     Apply,
     Prefix,
@@ -158,4 +159,4 @@ def problem(task):
     """Return the training problem of a task, for a solver."""
     names = _names(task.y)
     labels = np.searchsorted(names, np.concatenate(task.y)).astype(np.int32)
-    return Problem(task.X, labels, len(names), task.alpha)
+    return Problem(Chain(task.X, len(names)), labels, task.alpha)

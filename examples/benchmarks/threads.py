@@ -32,7 +32,7 @@ import runs
 import tables
 import tasks
 from skcrf_sdca import OEGCRF, SDCACRF
-from skcrf_sdca.solvers.base import Loop
+from skcrf_sdca.solvers.monitor import FitMonitor
 
 SOLVERS = {"SDCA-GAP": SDCACRF, "OEG-GAP": OEGCRF}
 THREADS = (1, 2, 4, 8, 16, 32)
@@ -52,7 +52,7 @@ def run(problem, new, n_threads, *, in_turn):
     if in_turn and n_threads > 1:
         solver.kernel.epoch = solver.kernel.epoch_in_turn
         solver.kernel.epoch_in_order = solver.kernel.epoch_in_order_in_turn
-    return Loop(solver, max_iter=MAX_EPOCHS, tol=TARGET).run()
+    return FitMonitor(solver, max_iter=MAX_EPOCHS, tol=TARGET).run()
 
 
 def epochs_to_target(loop):

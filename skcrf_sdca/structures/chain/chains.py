@@ -90,6 +90,8 @@ class Chains(_chains.ChainScores):
 
     def expectations(self, weight):
         """Return node marginals, the weighted sum of all edge marginals, and log Z."""
+        if len(weight) != len(self):
+            raise ValueError(f"{len(weight)} weights for {len(self)} chains")
         node, values = np.empty_like(self.node_scores), np.empty(len(self))
 
         def add_edges(chains, begin, end):
