@@ -6,9 +6,11 @@ every ten certificates, or at each at which rounded marginals are settled.
 """
 
 from abc import abstractmethod
+from functools import partial
 
+from skcrf_sdca._kernels._features import DistinctFeatures
 from skcrf_sdca.solvers.base import EpochSolver
-from skcrf_sdca.solvers.parallel import make_visitors
+from skcrf_sdca.solvers.parallel import make_parallel_visitor, n_workers
 
 
 class DualSolver(EpochSolver):
@@ -18,9 +20,9 @@ class DualSolver(EpochSolver):
     ----------
     rng : numpy.random.Generator
     visitors : list of DualVisitor
-        One for each thread.
-    kernel : DualVisitor or Team
-        What makes the visits: the only visitor, or the team of all.
+        One for each worker.
+    kernel : DualVisitor or ParallelVisitor
+        The only visitor, or that of all workers.
     marginals : Marginals or SummedMarginals
         mu.
     entropy, gaps : ndarrays of shape (n,)
@@ -50,9 +52,17 @@ class DualSolver(EpochSolver):
                 **own,
             )
 
-        self.visitors, self.kernel = make_visitors(
-            problem, self.model, scheme, mix, new_visitor
-        )
+        new_sampler = partial(scheme.make, problem, mix)
+        count = n_workers(problem.n_jobs, problem.n_sequences)
+        if count > 1:
+            self.kernel = make_parallel_visitor(
+                problem, self.model, count, new_sampler, new_visitor
+            )
+            self.visitors = self.kernel.visitors
+        else:
+            features = DistinctFeatures(problem.rows, problem.offsets)
+            self.kernel = new_visitor(features, self.model.weights(), new_sampler())
+            self.visitors = [self.kernel]
 
     def epoch(self):
         """Make n visits, to sequences that the sampler picks."""
