@@ -14,6 +14,7 @@ import twins
 from skcrf_sdca._kernels import _chains
 from skcrf_sdca._utils.parallel import each_range, ranges
 from skcrf_sdca.structures.chain import decoding, oracle
+from skcrf_sdca.structures.chain.chains import Chains
 
 chains = reference.chains(max_abs=1e4)
 

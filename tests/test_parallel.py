@@ -15,11 +15,10 @@ from skcrf_sdca import OEGCRF, SDCACRF
 from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.objective.problem import Problem
-from skcrf_sdca.solvers import parallel as team
+from skcrf_sdca.solvers import parallel
 from skcrf_sdca.solvers.monitor import FitMonitor
-from skcrf_sdca.solvers.parallel import team_size
-from skcrf_sdca.solvers.partition import Kinds, equal_shares
-from skcrf_sdca.structures.chain.structure import Chain
+from skcrf_sdca.solvers.parallel import n_workers
+from skcrf_sdca.solvers.partition import FeaturePartition, equal_shards
 
 ESTIMATORS = [SDCACRF, OEGCRF]
 N_LABELS = 3
@@ -77,15 +76,13 @@ def test_weights_are_those_of_the_marginals_in_double(n_jobs, form):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize(
-    ("join_all", "common", "n_bands"),
-    [(1, 2.0, 4), (3, 0.5, 1), (5, 8.0, 2), (256, 100.0, 4)],
+    ("period", "frequent"), [(1, 0.1), (3, 0.025), (5, 0.4), (64, 5.0), (64, 0.0)]
 )
-def test_weights_are_those_of_the_marginals_however_joined(
-    estimator, join_all, common, n_bands, monkeypatch
+def test_weights_are_those_of_the_marginals_however_aggregated(
+    estimator, period, frequent, monkeypatch
 ):
-    monkeypatch.setattr(team, "JOIN_ALL", join_all)
-    monkeypatch.setattr(team, "COMMON", common)
-    monkeypatch.setattr(team, "N_BANDS", n_bands)
+    monkeypatch.setattr(parallel, "PERIOD", period)
+    monkeypatch.setattr(parallel, "FREQUENT", frequent)
     problem = draw_problem(sp.csr_array, 3, n_sequences=500)
     solver = new_solver(estimator, problem)
     for _ in range(4):
@@ -152,24 +149,25 @@ def test_two_runs_have_the_same_bits(estimator, form):
 def test_threads_do_what_one_thread_does_in_turn(n_jobs, form):
     problem = draw_problem(form, n_jobs, n_sequences=400)
     threads, turns = (new_solver(SDCACRF, problem) for _ in range(2))
+    turns.kernel.in_turn = True
     for _ in range(3):
         uniforms = threads.rng.random((400, 2))
         threads.kernel.epoch(uniforms)
-        turns.kernel.epoch_in_turn(uniforms)
+        turns.kernel.epoch(uniforms)
         assert_array_equal(threads.model.w, turns.model.w)
         order = threads.rng.permutation(400)
         threads.kernel.epoch_in_order(order)
-        turns.kernel.epoch_in_order_in_turn(order)
+        turns.kernel.epoch_in_order(order)
         assert_array_equal(threads.model.w, turns.model.w)
-        assert threads.kernel.rounds.damping == turns.kernel.rounds.damping
+        assert threads.kernel.rounds.sigma_prime == turns.kernel.rounds.sigma_prime
 
 
-def test_members_draw_from_their_shares_by_gap(form):
+def test_workers_draw_from_their_shards_by_gap(form):
     solver = new_solver(SDCACRF, draw_problem(form, 3))
     for _ in range(3):
         solver.epoch()
-    for member, visitor in enumerate(solver.visitors):
-        gap = solver.gaps[solver.kernel.owner == member]
+    for worker, visitor in enumerate(solver.visitors):
+        gap = solver.gaps[solver.kernel.worker_of == worker]
         gap /= gap.sum()
         probability, uniform = visitor.sampler.probabilities(), 1.0 / len(gap)
         largest = gap.argmax()
@@ -185,7 +183,7 @@ def test_one_job_is_what_none_is(form):
     assert_array_equal(none.model.w, one.model.w)
 
 
-def test_dampings_are_measured():
+def test_sigma_prime_is_measured():
     # Sequence i has one feature, together with i + 130, and the intercept with all.
     n, rng = 260, np.random.default_rng(0)
     X = sp.csr_array(np.repeat(np.vstack([np.eye(n // 2)] * 2), 2, axis=0))
@@ -195,41 +193,42 @@ def test_dampings_are_measured():
         SDCACRF, Problem(Chain(data, N_LABELS, n_jobs=4), labels, "auto")
     )
     rounds = solver.kernel.rounds
-    assert rounds.damping == {"common": 4.0, "shared": 4.0}
+    assert rounds.sigma_prime == {"frequent": 4.0, "rare": 4.0}
     for _ in range(5):
         solver.epoch()
-    assert team.MARGIN < rounds.damping["common"] <= 4.0
-    assert rounds.damping["shared"] < 2.0
+    assert parallel.MARGIN < rounds.sigma_prime["frequent"] <= 4.0
+    assert rounds.sigma_prime["rare"] < 2.0
 
 
-def test_kinds_of_features():
-    # Two sequences for each of two members; feature 6 is nobody's.
+def test_tiers_of_features():
+    # Two sequences for each of two workers; feature 6 does not occur.
     rows = [[0, 5], [0, 5, 2], [0, 1, 3], [0, 4, 1, 2]]
     indices = np.concatenate(rows).astype(np.int32)
     indptr = np.cumsum([0, *map(len, rows)], dtype=np.int32)
     X = sp.csr_array((np.arange(1.0, 13.0), indices, indptr), shape=(4, 7))
     features = DistinctFeatures(FeatureRows(X), np.arange(5))
-    shares = [np.array([0, 1]), np.array([2, 3])]
-    kinds = Kinds(features, shares, least=[4.0, 2.0])
-    assert_array_equal(kinds.joint, [0, 2])
-    assert kinds.bands == [1, 2]
-    assert_array_equal(kinds.own[0], [5])
-    assert_array_equal(kinds.own[1], [1, 3, 4])
-    assert_array_equal(kinds.number[:6], [0, 2, 1, 3, 4, 2])
-    assert kinds.n_rows == 5
-    again = kinds.renumber(X)
-    assert again.shape == (4, 5)
-    assert_array_equal(again.toarray()[3], [9.0, 12.0, 11.0, 0.0, 10.0])
+    shards = [np.array([0, 1]), np.array([2, 3])]
+    partition = FeaturePartition(features, shards, least_frequent=4.0)
+    assert_array_equal(partition.shared, [0, 2])
+    assert partition.n_frequent == 1
+    assert_array_equal(partition.private[0], [5])
+    assert_array_equal(partition.private[1], [1, 3, 4])
+    assert_array_equal(partition.row[:6], [0, 2, 1, 3, 4, 2])
+    assert partition.n_rows == 5
+    renumbered = partition.renumber(X)
+    assert renumbered.shape == (4, 5)
+    assert_array_equal(renumbered.toarray()[3], [9.0, 12.0, 11.0, 0.0, 10.0])
 
 
-def test_dense_features_are_joint():
+def test_dense_features_are_frequent():
     X = np.random.default_rng(0).normal(size=(9, 3))
     features = DistinctFeatures(FeatureRows(X), np.array([0, 2, 5, 9]))
-    kinds = Kinds(features, [np.array([0]), np.array([1, 2])], least=[3.0, 1.0])
-    assert_array_equal(kinds.joint, [0, 1, 2])
-    assert kinds.bands == [3, 3]
-    assert [len(own) for own in kinds.own] == [0, 0]
-    assert kinds.renumber(X) is X
+    shards = [np.array([0]), np.array([1, 2])]
+    partition = FeaturePartition(features, shards, least_frequent=3.0)
+    assert_array_equal(partition.shared, [0, 1, 2])
+    assert partition.n_frequent == 3
+    assert [len(private) for private in partition.private] == [0, 0]
+    assert partition.renumber(X) is X
 
 
 @pytest.mark.parametrize("boundaries", [True, False])
@@ -242,20 +241,6 @@ def test_chains_of_one_node_and_long_before_short(boundaries):
     problem = make_problem(X, [labels], 2, boundaries=boundaries, n_jobs=2)
     loop = FitMonitor(new_solver(SDCACRF, problem), max_iter=300, tol=1e-6).run()
     assert loop.converged
-
-
-def test_a_round_with_a_long_visit_is_as_long_for_all():
-    lengths = np.full(400, 4)
-    lengths[300] = 800
-    X = [np.ones((t, 1)) for t in lengths]
-    problem = make_problem(X, [np.zeros(t) for t in lengths], 2, n_jobs=2)
-    kernel = new_solver(SDCACRF, problem).kernel
-    others = np.flatnonzero(kernel.owner != kernel.owner[300])[:100]
-    mate = np.flatnonzero(kernel.owner == kernel.owner[300])[0]
-    kernel.epoch_in_order(np.r_[others, mate])
-    assert kernel.rounds.n_rounds > 5
-    kernel.epoch_in_order(np.r_[others, mate, 300])
-    assert kernel.rounds.n_rounds == 2
 
 
 def test_a_visit_that_fails_stops_all_and_says_which():
@@ -274,7 +259,7 @@ def test_threads_that_cannot_be_started_stop_the_others(monkeypatch):
                 raise RuntimeError("can't start new thread")
             return super().submit(*arguments)
 
-    monkeypatch.setattr(team, "ThreadPoolExecutor", Short)
+    monkeypatch.setattr(parallel, "ThreadPoolExecutor", Short)
     solver = new_solver(SDCACRF, draw_problem(np.asarray, 2))
     n_threads = threading.active_count()
     with pytest.raises(RuntimeError, match="start new thread"):
@@ -282,25 +267,25 @@ def test_threads_that_cannot_be_started_stop_the_others(monkeypatch):
     assert threading.active_count() == n_threads
 
 
-@pytest.mark.parametrize("member", [0, 1, 2])
-def test_a_member_that_fails_before_its_first_visit_stops_all(member):
+@pytest.mark.parametrize("worker", [0, 1, 2])
+def test_a_worker_that_fails_before_its_first_visit_stops_all(worker):
     solver = new_solver(SDCACRF, draw_problem(np.asarray, 3))
     visits = [(np.zeros((5, 2)), None) for _ in range(3)]
-    visits[member] = ("neither", None)
+    visits[worker] = ("neither", None)
     with pytest.raises(TypeError):
         solver.kernel._run(visits)
 
 
-def test_a_team_goes_on_after_it_gave_up():
+def test_workers_go_on_after_they_were_stopped():
     problem = draw_problem(np.asarray, 2)
     solver = new_solver(SDCACRF, problem)
-    solver.kernel.rounds.give_up()
+    solver.kernel.rounds.abort()
     solver.epoch()
     w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
     assert_allclose(solver.model.w, w, rtol=0, atol=2e-5)
 
 
-def test_a_team_goes_on_from_the_weights_after_an_error():
+def test_workers_go_on_from_the_weights_after_an_error():
     problem = draw_problem(np.asarray, 2)
     solver = new_solver(SDCACRF, problem)
 
@@ -311,7 +296,7 @@ def test_a_team_goes_on_from_the_weights_after_an_error():
     uniforms = np.random.default_rng(0).random((5, 2))
     with pytest.raises(TypeError):
         solver.kernel._run([(uniforms, None), ("neither", None)])
-    # The visits of the first member have moved mu and its copy, but not the weights.
+    # The first worker has moved mu and its local weights, but not the weights.
     missing = what_of_mu() - solver.model.w
     assert np.abs(missing).max() > 1e-3
     solver.epoch()
@@ -320,33 +305,33 @@ def test_a_team_goes_on_from_the_weights_after_an_error():
 
 @given(
     lengths=st.lists(st.integers(0, 50), min_size=1, max_size=40),
-    n_shares=st.integers(1, 40),
+    n_shards=st.integers(1, 40),
 )
-def test_shares_are_alike(lengths, n_shares):
-    lengths, n_shares = np.array(lengths), min(n_shares, len(lengths))
-    shares = equal_shares(lengths, n_shares)
-    assert len(shares) == n_shares
-    assert_array_equal(np.sort(np.concatenate(shares)), np.arange(len(lengths)))
-    sizes = [len(share) for share in shares]
+def test_shards_are_alike(lengths, n_shards):
+    lengths, n_shards = np.array(lengths), min(n_shards, len(lengths))
+    shards = equal_shards(lengths, n_shards)
+    assert len(shards) == n_shards
+    assert_array_equal(np.sort(np.concatenate(shards)), np.arange(len(lengths)))
+    sizes = [len(shard) for shard in shards]
     assert max(sizes) - min(sizes) <= 1
-    work = [lengths[share].sum() for share in shares]
+    work = [lengths[shard].sum() for shard in shards]
     assert max(work) - min(work) <= lengths.max()
-    assert all((np.diff(share) > 0).all() for share in shares)
+    assert all((np.diff(shard) > 0).all() for shard in shards)
 
 
 def test_long_sequences_are_dealt_out():
     lengths = np.array([1, 90, 80, 70, 60, 2, 3, 4])
-    shares = equal_shares(lengths, 2)
-    assert_array_equal(shares[0], [0, 1, 4, 7])
-    assert_array_equal(shares[1], [2, 3, 5, 6])
+    shards = equal_shards(lengths, 2)
+    assert_array_equal(shards[0], [0, 1, 4, 7])
+    assert_array_equal(shards[1], [2, 3, 5, 6])
 
 
 @pytest.mark.parametrize(
-    ("n_jobs", "n_sequences", "size"),
+    ("n_jobs", "n_sequences", "number"),
     [(None, 10_000, 1), (1, 10_000, 1), (4, 10_000, 4), (4, 200, 3), (4, 5, 1)],
 )
-def test_size_of_a_team(n_jobs, n_sequences, size):
-    assert team_size(n_jobs, n_sequences) == size
+def test_number_of_workers(n_jobs, n_sequences, number):
+    assert n_workers(n_jobs, n_sequences) == number
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

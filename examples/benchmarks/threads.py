@@ -1,22 +1,22 @@
 """Measure the speed-up by threads: epochs for any number, seconds on the cores here.
 
-SDCA and OEG with sampling by gap are fitted to a gap of 1e-4 P(0). One thread can make
-the rounds of any number of workers, with the same bits. So the epochs of 1 to 32
-threads can be counted on any machine (to 0.1, by interpolation of the logarithm of the
-gap). With 1, 2 and 4 threads, as far as there are cores, the fit is also timed, without
-certificates. The expected speed-up is
+SDCA and OEG with sampling by gap, to a gap of 1e-4 P(0). One thread can make the rounds
+of any number of workers, with the same bits. So epochs are counted for 1 to 32 threads
+on any machine (to 0.1, by interpolation of the logarithm of the gap). With 1, 2 and 4
+threads, as far as there are cores, the fit is timed too, without certificates. The
+expected speed-up is
 
     threads * epochs(1) / epochs(threads),
 
-which assumes that an epoch is as many times faster as there are threads. The "ceiling"
-is what the machine allows: the speed-up of as many independent fits that run in
-parallel, each in one thread, over the same fits one after the other. A table is printed
-and written as a CSV file, and a figure shows the epochs.
+what a fit would reach if n threads made an epoch n times as fast. The limit of the
+machine is measured too: n independent fits, side by side in n threads, are "ceiling"
+times as fast as one after the other. A table is printed and written as a CSV file, and
+the epochs are drawn.
 
     python examples/benchmarks/threads.py [--task ned] [--repeats 5] [--quick]
 
-needs the folder of corpora in SKCRF_SDCA_DATA, and matplotlib. The machine should have
-no other work, since the threads of a fit wait for each other.
+needs the folder of corpora in SKCRF_SDCA_DATA, and matplotlib. Nothing else should run:
+the threads of a fit wait for each other.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -49,9 +49,8 @@ def run(problem, new, n_threads, *, in_turn):
     problem.n_jobs = n_threads
     solver = new._new_solver(problem)
     problem.n_jobs = None
-    if in_turn and n_threads > 1:
-        solver.kernel.epoch = solver.kernel.epoch_in_turn
-        solver.kernel.epoch_in_order = solver.kernel.epoch_in_order_in_turn
+    if n_threads > 1:
+        solver.kernel.in_turn = in_turn
     return FitMonitor(solver, max_iter=MAX_EPOCHS, tol=TARGET).run()
 
 
@@ -77,16 +76,15 @@ def side_by_side(problem, new, n_fits):
 
 
 def seconds(problem, new, counts, repeats):
-    """Return median seconds by number of threads, measured in turns.
-
-    The first dict is of one fit, the second of as many independent fits in parallel.
+    """Return median seconds by number of threads: of one fit, and of as many
+    independent fits side by side. All are measured in alternation.
     """
-    team, apart = {n: [] for n in counts}, {n: [] for n in counts}
+    one, many = {n: [] for n in counts}, {n: [] for n in counts}
     for _ in range(repeats):
         for n in counts:
-            team[n].append(fit_seconds(problem, new, n))
-            apart[n].append(side_by_side(problem, new, n) if n > 1 else team[n][-1])
-    return [{n: median(taken[n]) for n in counts} for taken in (team, apart)]
+            one[n].append(fit_seconds(problem, new, n))
+            many[n].append(side_by_side(problem, new, n) if n > 1 else one[n][-1])
+    return [{n: median(taken[n]) for n in counts} for taken in (one, many)]
 
 
 def rows_of(name, label, problem, alpha, threads, repeats):
@@ -94,7 +92,7 @@ def rows_of(name, label, problem, alpha, threads, repeats):
     new = SOLVERS[label](alpha=alpha, random_state=0)
     epochs = {n: epochs_to_target(run(problem, new, n, in_turn=True)) for n in threads}
     timed = [n for n in TIMED if n in threads and n <= cpu_count()]
-    taken, apart = seconds(problem, new, timed, repeats)
+    taken, many = seconds(problem, new, timed, repeats)
     rows = []
     for n in threads:
         row = [name, label, str(n)]
@@ -103,7 +101,7 @@ def rows_of(name, label, problem, alpha, threads, repeats):
         row.append(f"{n * epochs[1] / epochs[n]:.1f}" if reached else tables.NONE)
         row.append(f"{taken[n]:.2f}" if n in taken else tables.NONE)
         row.append(f"{taken[1] / taken[n]:.2f}" if n in taken else tables.NONE)
-        row.append(f"{n * taken[1] / apart[n]:.2f}" if n in taken else tables.NONE)
+        row.append(f"{n * taken[1] / many[n]:.2f}" if n in taken else tables.NONE)
         rows.append(row)
     return rows, epochs
 

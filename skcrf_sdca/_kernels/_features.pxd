@@ -29,15 +29,15 @@ cdef class DistinctFeatures:
     cdef const int* first               # distinct, NULL if there are none
     cdef long long[::1] bounds
     cdef const long long[::1] offsets
-    cdef int[::1] n_common              # (n,) 0 while none are told apart
-    cdef int[::1] n_shared              # (n,) likewise
+    cdef int[::1] n_frequent            # (n,) 0 before `renumber`
+    cdef int[::1] n_rare                # (n,) likewise
 
     cdef int find(self, const long long[::1] offsets) except -1
     cdef Py_ssize_t count(self, Py_ssize_t i) noexcept nogil
-    cdef Py_ssize_t count_common(self, Py_ssize_t i) noexcept nogil
-    cdef Py_ssize_t count_shared(self, Py_ssize_t i) noexcept nogil
+    cdef Py_ssize_t count_frequent(self, Py_ssize_t i) noexcept nogil
+    cdef Py_ssize_t count_rare(self, Py_ssize_t i) noexcept nogil
     cdef const int* features(self, Py_ssize_t i) noexcept nogil
-    cdef const int* shared(self, Py_ssize_t i) noexcept nogil
+    cdef const int* rare(self, Py_ssize_t i) noexcept nogil
     cdef void sum_rows(
         self, Py_ssize_t i, Py_ssize_t begin, Py_ssize_t end, const double* node,
         Py_ssize_t n_labels, double* out) noexcept nogil
@@ -45,6 +45,6 @@ cdef class DistinctFeatures:
         self, Py_ssize_t begin, Py_ssize_t end, const double* feature_sums,
         Py_ssize_t n_labels, double* scores) noexcept nogil
     cdef void move_coef(
-        self, Py_ssize_t i, double step_common, double step_shared,
-        double step_own, const double* feature_sums, Py_ssize_t n_labels,
+        self, Py_ssize_t i, double step_frequent, double step_rare,
+        double step_private, const double* feature_sums, Py_ssize_t n_labels,
         double* coef) noexcept nogil

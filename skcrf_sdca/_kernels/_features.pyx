@@ -105,7 +105,7 @@ cdef class DistinctFeatures:
     Entry j of the CSR arrays belongs to the ``local[j]``-th distinct feature of its
     sequence; the distinct features of sequence i are
     ``distinct[bounds[i]:bounds[i + 1]]``, in order of first occurrence, and all count
-    as own, until `renumber` is called. Those of dense rows are all, listed once.
+    as private, until `renumber` is called. Those of dense rows are all, listed once.
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ cdef class DistinctFeatures:
 
     def __cinit__(self, FeatureRows rows, const long long[::1] offsets):
         self.rows, self.offsets = rows, offsets
-        self.n_common = np.zeros(len(offsets) - 1, dtype=np.int32)
-        self.n_shared = np.zeros(len(offsets) - 1, dtype=np.int32)
+        self.n_frequent = np.zeros(len(offsets) - 1, dtype=np.int32)
+        self.n_rare = np.zeros(len(offsets) - 1, dtype=np.int32)
         if rows.is_sparse:
             self.find(offsets)
         else:
@@ -157,23 +157,24 @@ cdef class DistinctFeatures:
         self,
         FeatureRows rows,
         const int[::1] number,                  # in, (n_features,)
-        int n_common, int n_joint,
+        int n_frequent, int n_shared,
     ):
-        """Number the features anew, and tell three kinds of them apart.
+        """Number the features anew, and split those of each sequence into tiers.
 
-        Common are the numbers below n_common, then come shared ones below n_joint, then
-        own ones, of which several features may have the same number if no sequence has
-        both. Sequences have theirs in this order from now on. Not to be called twice.
+        The numbers below n_frequent are frequent features, then come rare ones below
+        n_shared, then private ones, of which several features may have the same number
+        if no sequence has both: see `FeaturePartition`. The distinct features of each
+        sequence are sorted by tier. This can be called once.
 
         Parameters
         ----------
         rows : FeatureRows
-            With the new numbers. Features of dense rows keep theirs, and are common.
+            With the new numbers. Features of dense rows keep theirs, and are frequent.
         number : ndarray of shape (n_features,), int32
             The new number of each feature.
-        n_common, n_joint : int
+        n_frequent, n_shared : int
         """
-        cdef Py_ssize_t i, j, r, begin, end, kind, n = self.n_common.shape[0]
+        cdef Py_ssize_t i, j, r, begin, end, tier, n = self.n_frequent.shape[0]
         cdef int[::1] place = np.empty(max(self.max_count, 1), dtype=np.int32)
         cdef int[::1] found = np.empty(max(self.max_count, 1), dtype=np.int32)
         cdef int[3] next_of
@@ -183,19 +184,19 @@ cdef class DistinctFeatures:
         self.rows = rows
         for i in range(n):
             begin, end = self.bounds[i], self.bounds[i + 1]
-            self.n_common[i] = self.n_shared[i] = 0
+            self.n_frequent[i] = self.n_rare[i] = 0
             for r in range(end - begin):
                 found[r] = number[self.distinct[begin + r]]
-                self.n_common[i] += found[r] < n_common
-                self.n_shared[i] += n_common <= found[r] < n_joint
-            next_of[0], next_of[1] = 0, self.n_common[i]
-            next_of[2] = self.n_common[i] + self.n_shared[i]
+                self.n_frequent[i] += found[r] < n_frequent
+                self.n_rare[i] += n_frequent <= found[r] < n_shared
+            next_of[0], next_of[1] = 0, self.n_frequent[i]
+            next_of[2] = self.n_frequent[i] + self.n_rare[i]
             for r in range(end - begin):
                 feature = found[r]
-                kind = (feature >= n_common) + (feature >= n_joint)
-                place[r] = next_of[kind]
+                tier = (feature >= n_frequent) + (feature >= n_shared)
+                place[r] = next_of[tier]
                 self.distinct[begin + place[r]] = feature
-                next_of[kind] += 1
+                next_of[tier] += 1
             for j in range(
                 self.rows.indptr[self.offsets[i]], self.rows.indptr[self.offsets[i + 1]]
             ):
@@ -240,23 +241,23 @@ cdef class DistinctFeatures:
             return self.bounds[i + 1] - self.bounds[i]
         return self.rows.n_features
 
-    cdef Py_ssize_t count_common(self, Py_ssize_t i) noexcept nogil:
-        """Return how many of them, the first ones, are common."""
+    cdef Py_ssize_t count_frequent(self, Py_ssize_t i) noexcept nogil:
+        """Return how many of them, the first ones, are frequent."""
         if not self.rows.is_sparse:
             return self.rows.n_features
-        return self.n_common[i]
+        return self.n_frequent[i]
 
-    cdef Py_ssize_t count_shared(self, Py_ssize_t i) noexcept nogil:
-        """Return how many of them, the next ones, are shared."""
-        return self.n_shared[i]
+    cdef Py_ssize_t count_rare(self, Py_ssize_t i) noexcept nogil:
+        """Return how many of them, the next ones, are rare."""
+        return self.n_rare[i]
 
     cdef const int* features(self, Py_ssize_t i) noexcept nogil:
         """Return the address of the distinct features of sequence i."""
         return self.first + (self.bounds[i] if self.rows.is_sparse else 0)
 
-    cdef const int* shared(self, Py_ssize_t i) noexcept nogil:
-        """Return the address of its shared ones."""
-        return self.features(i) + self.count_common(i)
+    cdef const int* rare(self, Py_ssize_t i) noexcept nogil:
+        """Return the address of its rare ones."""
+        return self.features(i) + self.count_frequent(i)
 
     cdef void sum_rows(
         self,
@@ -303,23 +304,24 @@ cdef class DistinctFeatures:
 
     cdef void move_coef(
         self,
-        Py_ssize_t i, double step_common, double step_shared, double step_own,
+        Py_ssize_t i, double step_frequent, double step_rare, double step_private,
         const double* feature_sums,             # in, (count(i), K)
         Py_ssize_t n_labels,
         double* coef,                           # in, out, (d, K)
     ) noexcept nogil:
         """Add coef[distinct_r] += step feature_sums[r]."""
-        cdef Py_ssize_t n_common = self.count_common(i)
-        cdef Py_ssize_t n_joint = n_common + self.count_shared(i)
+        cdef const int* features = self.features(i)
+        cdef Py_ssize_t n_frequent = self.count_frequent(i)
+        cdef Py_ssize_t n_shared = n_frequent + self.count_rare(i)
         if not self.rows.is_sparse:
-            axpy(step_common, feature_sums, coef, n_common * n_labels)
+            axpy(step_frequent, feature_sums, coef, n_frequent * n_labels)
             return
-        move_rows(step_common, feature_sums, self.features(i), n_common, coef, n_labels)
+        move_rows(step_frequent, feature_sums, features, n_frequent, coef, n_labels)
         move_rows(
-            step_shared, feature_sums + n_common * n_labels, self.shared(i),
-            n_joint - n_common, coef, n_labels,
+            step_rare, feature_sums + n_frequent * n_labels, features + n_frequent,
+            n_shared - n_frequent, coef, n_labels,
         )
         move_rows(
-            step_own, feature_sums + n_joint * n_labels,
-            self.features(i) + n_joint, self.count(i) - n_joint, coef, n_labels,
+            step_private, feature_sums + n_shared * n_labels, features + n_shared,
+            self.count(i) - n_shared, coef, n_labels,
         )

@@ -1,20 +1,18 @@
 """The loop over visits: see _visits.pyx."""
 
-from ._copies cimport Copies
+from ._local_weights cimport LocalWeights
 from ._samplers cimport Sampler
 from ._structure cimport Structure, Values
 from ._weights cimport FeatureSums
 
 
-# Visits to be made, and how far they are.
+# The visits to make, and how many of them have been made.
 cdef struct Plan:
     const double* uniforms      # (n_visits, 2), NULL if there is an order
     const Py_ssize_t* order     # (n_visits,), NULL if the sampler picks
     Py_ssize_t n_visits
-    Py_ssize_t next             # visit to be made
-    Py_ssize_t sequence         # visited last, or held
-    bint held                   # whether the next visit is that of `sequence`
-    Py_ssize_t much             # work of a visit that may be held
+    Py_ssize_t next             # visits made so far
+    Py_ssize_t sequence         # visited last
 
 
 cdef Plan plan_of(
@@ -45,9 +43,9 @@ cdef class Visitor:
 
 cdef class DualVisitor(Visitor):
     cdef double[::1] gaps
-    cdef const Py_ssize_t[::1] places   # of each sequence among those of its share
-    cdef Copies copies
-    cdef Py_ssize_t member
+    cdef const Py_ssize_t[::1] index_in_shard   # (n,), None without a shard
+    cdef LocalWeights local_weights             # None without a shard
+    cdef Py_ssize_t worker
 
     cdef void move_weights(self, Py_ssize_t i, double step) noexcept nogil
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil

@@ -4,13 +4,13 @@
 A solver's kernel is a Visitor with a `visit` of its own; that of a dual solver is a
 DualVisitor, which records the gap found at each visit.
 
-Several dual visitors can visit side by side, each the sequences of its own share and
-with a copy of the weights, which are joined from time to time: see _copies.pyx.
+Several dual visitors can work side by side, each with a shard of the sequences and
+local weights, which are aggregated in rounds: see _rounds.pyx.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
 
-from ._copies cimport Copies
+from ._local_weights cimport LocalWeights
 from ._samplers cimport Sampler
 from ._structure cimport Structure, Values
 
@@ -105,23 +105,16 @@ cdef class Visitor:
             raise not_finite(plan.sequence)
 
     cdef bint visit_some(self, Plan* plan, Py_ssize_t work) noexcept nogil:
-        """Go on with a plan for so much work; return False if a number is not finite.
+        """Make the next visits of a plan, as many as are so much work.
 
-        A visit that is much work, and more than is left of it, is held: it will be the
-        first of the next time.
+        Return False if a number is not finite.
         """
-        cdef Py_ssize_t next_work, left = work
-        while plan.next < plan.n_visits and left > 0:
-            if not plan.held:
-                plan.sequence = self.pick(plan)
-            next_work = self.work_of(plan.sequence)
-            plan.held = left < work and next_work > max(left, plan.much)
-            if plan.held:
-                return True
+        while plan.next < plan.n_visits and work > 0:
+            plan.sequence = self.pick(plan)
             plan.next += 1
             if not self.visit(plan.sequence):
                 return False
-            left -= next_work
+            work -= self.work_of(plan.sequence)
         return True
 
     cdef Py_ssize_t pick(self, const Plan* plan) noexcept nogil:
@@ -147,7 +140,6 @@ cdef Plan plan_of(
     cdef Plan plan
     plan.uniforms, plan.order = NULL, NULL
     plan.n_visits, plan.next, plan.sequence = n_visits, 0, 0
-    plan.held, plan.much = False, WORK_BETWEEN_SIGNALS
     if n_visits > 0 and order is not None:
         plan.order = &order[0]
     elif n_visits > 0:
@@ -169,48 +161,48 @@ cdef class DualVisitor(Visitor):
     Parameters
     ----------
     structure, offsets, scale, sampler
-        As for `Visitor`; the sampler may be that of a share.
+        As for `Visitor`; the sampler may be that of a shard.
     gaps : ndarray of shape (n,)
         The gap of each sequence when last visited: changed in place.
     """
 
     def __init__(self, structure, offsets, scale, gaps, sampler):
         super().__init__(structure, offsets, scale, sampler)
-        self.gaps, self.places = gaps, None
+        self.gaps, self.index_in_shard = gaps, None
 
-    def share(self, Copies copies, Py_ssize_t member, sequences, places):
-        """Visit some of the sequences, with a copy of the weights.
+    def assign_shard(
+        self, LocalWeights local_weights, Py_ssize_t worker, shard, index_in_shard
+    ):
+        """Make this the visitor of a worker.
 
         Parameters
         ----------
-        copies : Copies
-            It is told which rows are moved.
-        member : int
-            Whose of the copies the weights of this visitor are.
-        sequences : ndarray of intp
-            Those that the sampler draws from, in its order.
-        places : ndarray of shape (n,), intp
-            Where each of them is among them; what it says of others is not used.
+        local_weights : LocalWeights
+            Those of `worker` are the weights of this visitor.
+        worker : int
+        shard : ndarray of intp
+            The sequences that the sampler draws from, in its order.
+        index_in_shard : ndarray of shape (n,), intp
+            The index in the shard of each sequence of the shard.
         """
-        self.copies, self.member = copies, member
-        self.sequences, self.places = sequences, places
+        self.local_weights, self.worker = local_weights, worker
+        self.sequences, self.index_in_shard = shard, index_in_shard
 
     def weights_changed(self):
-        """Take note that the weights are not what the last visits made of them.
-
-        There is nothing to do: a visitor without a team has no copy.
-        """
+        """Do nothing: the visits of a single visitor read the weights themselves."""
 
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:
         """Take note of a new gap of sequence i."""
         self.gaps[i] = gap
-        self.sampler.record(i if self.places is None else self.places[i], gap)
+        self.sampler.record(
+            i if self.index_in_shard is None else self.index_in_shard[i], gap
+        )
 
     cdef void move_weights(self, Py_ssize_t i, double step) noexcept nogil:
         """Add step times the features of the change of sequence i to the weights."""
         self.sums.add_to_weights(step)
-        if self.copies is not None:
-            self.copies.note(
-                self.member, self.sums.features.shared(i),
-                self.sums.features.count_shared(i),
+        if self.local_weights is not None:
+            self.local_weights.note_moved(
+                self.worker, self.sums.features.rare(i),
+                self.sums.features.count_rare(i),
             )

@@ -29,14 +29,15 @@ cdef class Weights:
         self, double shrink, Weights other, double gain) noexcept nogil
 
 
-# Factors of what is common, rows of coef and all that is not coef, and of shared rows.
-cdef struct Damping:
-    double common
-    double shared
+# How many times a worker counts its changes of frequent features and of the biases, and
+# of rare features: see _rounds.pyx.
+cdef struct SigmaPrime:
+    double frequent
+    double rare
 
 
 cdef class FeatureSums:
-    cdef Damping damping
+    cdef SigmaPrime sigma_prime
     cdef Weights weights
     cdef DistinctFeatures features
     cdef Py_ssize_t i

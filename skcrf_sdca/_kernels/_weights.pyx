@@ -202,9 +202,9 @@ cdef class FeatureSums:
 
     Attributes
     ----------
-    damping : Damping
-        By what a change of the weights, and its square, count more than they are. 1 but
-        for a member of a team: see _team.pyx.
+    sigma_prime : SigmaPrime
+        How many times a change of the weights, and its square, are counted: once, but
+        for the workers of _rounds.pyx.
     """
 
     def __cinit__(self, DistinctFeatures features, Weights weights):
@@ -214,7 +214,7 @@ cdef class FeatureSums:
         self.distinct = np.empty(max(features.max_count, 1) * n_labels)
         self.node = np.empty(n_labels)
         self.edge = np.empty(n_labels * n_labels)
-        self.damping.common = self.damping.shared = 1.0
+        self.sigma_prime.frequent = self.sigma_prime.rare = 1.0
 
     cdef void set(
         self,
@@ -232,23 +232,24 @@ cdef class FeatureSums:
         )
 
     cdef double squared_norm(self) noexcept nogil:
-        """Return the squared norm over all blocks of weights, damped."""
+        """Return the squared norm over all blocks, counted sigma_prime times."""
         cdef Py_ssize_t n = self.weights.n_labels
-        cdef Py_ssize_t n_common = self.features.count_common(self.i) * n
-        cdef Py_ssize_t n_shared = self.features.count_shared(self.i) * n
-        cdef Py_ssize_t n_own = self.features.count(self.i) * n - n_common - n_shared
-        cdef const double* shared = &self.distinct[0] + n_common
-        cdef const double* own = shared + n_shared
-        cdef double norm = dot(&self.distinct[0], &self.distinct[0], n_common)
+        cdef Py_ssize_t n_frequent = self.features.count_frequent(self.i) * n
+        cdef Py_ssize_t n_rare = self.features.count_rare(self.i) * n
+        cdef Py_ssize_t n_shared = n_frequent + n_rare
+        cdef Py_ssize_t n_private = self.features.count(self.i) * n - n_shared
+        cdef const double* rare = &self.distinct[0] + n_frequent
+        cdef const double* private = &self.distinct[0] + n_shared
+        cdef double norm = dot(&self.distinct[0], &self.distinct[0], n_frequent)
         norm += dot(&self.node[0], &self.node[0], n)
         if self.weights.boundaries:
             norm += dot(self.first_node, self.first_node, n)
             norm += dot(self.last_node, self.last_node, n)
             norm += dot(&self.edge[0], &self.edge[0], n * n)
         return (
-            self.damping.common * norm
-            + self.damping.shared * dot(shared, shared, n_shared)
-            + dot(own, own, n_own)
+            self.sigma_prime.frequent * norm
+            + self.sigma_prime.rare * dot(rare, rare, n_rare)
+            + dot(private, private, n_private)
         )
 
     cdef void score_nodes(
@@ -268,13 +269,13 @@ cdef class FeatureSums:
         )
 
     cdef void add_to_weights(self, double step) noexcept nogil:
-        """Add step times the features, damped, to every block of weights."""
+        """Add step times the features, counted sigma_prime times, to all blocks."""
         self.features.move_coef(
-            self.i, step * self.damping.common, step * self.damping.shared,
+            self.i, step * self.sigma_prime.frequent, step * self.sigma_prime.rare,
             step, &self.distinct[0], self.weights.n_labels,
             <double*> self.weights.coef_pointer(),
         )
         self.weights.add_to_blocks(
-            step * self.damping.common, self.first_node, self.last_node,
+            step * self.sigma_prime.frequent, self.first_node, self.last_node,
             &self.node[0], &self.edge[0],
         )

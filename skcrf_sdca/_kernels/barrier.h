@@ -1,9 +1,8 @@
-/* A barrier that threads pass together. They wait by spinning: they arrive within some
- * hundred microseconds of each other, and a thread that sleeps takes as long to wake.
+/* A barrier for threads. They wait by spinning: they arrive within some hundred
+ * microseconds of each other, and a sleeping thread takes as long to wake up. A thread
+ * that has spun for long yields its core, since there may be fewer cores than threads.
  *
- * Whoever cannot go on gives the barrier up, and all others are told so in place of
- * waiting for ever. A thread that has spun for long yields its core, since there may be
- * fewer cores than threads. */
+ * A thread that cannot go on aborts the barrier, so that no other waits for ever. */
 #ifndef SKCRF_BARRIER_H
 #define SKCRF_BARRIER_H
 
@@ -36,12 +35,12 @@ enum { SKCRF_SPINS = 2000 };
 typedef struct {
     long n_threads;
     long n_arrived;
-    long n_passed; /* how often all have passed */
-    long given_up;
+    long n_passed; /* how often all threads have passed */
+    long aborted;
 } skcrf_barrier;
 
-/* Wait for the others; return 0 if one of them has given up. */
-static inline int skcrf_wait(skcrf_barrier *barrier)
+/* Wait for all threads; return 0 if the barrier was aborted. */
+static inline int skcrf_barrier_wait(skcrf_barrier *barrier)
 {
     const long n_passed = skcrf_load(&barrier->n_passed);
     long spins = 0;
@@ -51,7 +50,7 @@ static inline int skcrf_wait(skcrf_barrier *barrier)
         return 1;
     }
     while (skcrf_load(&barrier->n_passed) == n_passed) {
-        if (skcrf_load(&barrier->given_up))
+        if (skcrf_load(&barrier->aborted))
             return 0;
         if (++spins < SKCRF_SPINS)
             skcrf_pause();
@@ -61,9 +60,9 @@ static inline int skcrf_wait(skcrf_barrier *barrier)
     return 1;
 }
 
-static inline void skcrf_give_up(skcrf_barrier *barrier)
+static inline void skcrf_barrier_abort(skcrf_barrier *barrier)
 {
-    skcrf_store(&barrier->given_up, 1);
+    skcrf_store(&barrier->aborted, 1);
 }
 
 #endif

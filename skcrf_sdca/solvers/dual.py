@@ -6,13 +6,14 @@ certificates.
 """
 
 from abc import abstractmethod
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from skcrf_sdca._kernels._features import DistinctFeatures
 from skcrf_sdca.solvers.base import EpochSolver
-from skcrf_sdca.solvers.parallel import make_team, team_size
+from skcrf_sdca.solvers.parallel import make_parallel_visitor, n_workers
 from skcrf_sdca.solvers.samplers import SCHEMES, first_gap
 
 
@@ -23,9 +24,9 @@ class DualSolver(EpochSolver):
     ----------
     rng : numpy.random.Generator
     visitors : list of DualVisitor
-        One for each thread.
-    kernel : DualVisitor or Team
-        What makes the visits: the only visitor, or the team of all.
+        One for each worker.
+    kernel : DualVisitor or ParallelVisitor
+        The only visitor, or that of all workers.
     marginals : Marginals or Potentials
         mu, with ``local``.
     entropy, gaps : ndarrays of shape (n,)
@@ -53,19 +54,19 @@ class DualSolver(EpochSolver):
         """Return a visitor that moves the weights of a model, for one thread."""
 
     def _make_visitors(self, sampling, mix):
-        """Set visitors and kernel: one visitor, or a team on ``n_jobs`` threads."""
-        problem, scheme = self.problem, SCHEMES[sampling]
-        features = DistinctFeatures(problem.structure.rows, problem.offsets)
-        n_threads = team_size(problem.n_jobs, problem.n_sequences)
-        if n_threads == 1:
-            sampler = scheme.make(problem, mix)
-            self.kernel = self.new_visitor(features, self.model, sampler)
+        """Set visitors and kernel: one visitor, or workers on ``n_jobs`` threads."""
+        problem = self.problem
+        new_sampler = partial(SCHEMES[sampling].make, problem, mix)
+        count = n_workers(problem.n_jobs, problem.n_sequences)
+        if count > 1:
+            self.kernel = make_parallel_visitor(
+                problem, self.model, count, new_sampler, self.new_visitor
+            )
+            self.visitors = self.kernel.visitors
+        else:
+            features = DistinctFeatures(problem.structure.rows, problem.offsets)
+            self.kernel = self.new_visitor(features, self.model, new_sampler())
             self.visitors = [self.kernel]
-            return
-        self.kernel = make_team(
-            problem, self.model, scheme, mix, self.new_visitor, features, n_threads
-        )
-        self.visitors = self.kernel.visitors
 
     def epoch(self):
         """Make n visits, to sequences that the sampler draws."""

@@ -1,7 +1,8 @@
-"""Teams: dual ascent by several threads, each over a share of the sequences.
+"""Dual ascent by parallel workers, each with a shard of the sequences [Ma15].
 
-Owns how many there are, how often they join what they have done, and the threads; the
-rounds in which they work, and what keeps the dual from falling, are those of _team.pyx.
+Every worker visits sequences of its shard in a thread of its own and moves local
+weights, which are aggregated in rounds. The rounds are those of `_kernels/_rounds.pyx`;
+this module divides the problem, chooses how long the rounds are, and runs the threads.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -9,115 +10,131 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from joblib import effective_n_jobs
 
-from skcrf_sdca._kernels._copies import FEWER, Copies
-from skcrf_sdca._kernels._features import FeatureRows
-from skcrf_sdca._kernels._team import Rounds
+from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
+from skcrf_sdca._kernels._local_weights import LocalWeights
+from skcrf_sdca._kernels._rounds import Rounds
 from skcrf_sdca._kernels._visits import VISIT
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca.solvers.partition import Kinds, equal_shares
+from skcrf_sdca.solvers.partition import FeaturePartition, equal_shards
 
-# Visits in a round, about and of all members together, after which the common weights
-# are joined: more of them take more epochs, fewer leave the members waiting for each
-# other. All that is joined at all is after so many rounds, and at the end of an epoch.
-VISITS = 20
-JOIN_ALL = 256
-# A visit that is as much work as so many of sequences of mean length makes the others
-# wait, unless they do as much in its round. No round is more than LONGEST times as much
-# work as most are, since all do it without seeing each other.
-LONG = 10
-LONGEST = 8
-# Common is a feature that so many visits of a round have, on average; those that so
-# many visits of FEWER, FEWER^2, ... rounds have make the bands of shared ones.
-# All features of dense rows must be.
-COMMON = 2.0
-N_BANDS = 4
-# A member with fewer sequences would wait for the others most of the time.
-MIN_SHARE = 64
+# A worker with fewer sequences would wait for the others most of the time.
+MIN_SHARD = 64
+
+# Visits in a round, about and of all workers together: more of them take more epochs,
+# fewer let the workers wait for each other.
+ROUND_VISITS = 20
+# Rounds from one aggregation of the rare features to the next.
+PERIOD = 64
+# Frequent features are those that this part of the sequences has.
+FREQUENT = 0.025
 
 # See `Rounds`.
 MARGIN = 1.02
 MEMORY = 0.95
 
 
-def make_team(problem, model, scheme, mix, new_visitor, features, n_members):
-    """Return a Team of n_members >= 2; the features are numbered anew."""
-    n = problem.n_sequences
-    shares = equal_shares(problem.data.lengths, n_members)
-    owner, places = np.empty((2, n), dtype=np.intp)
-    for member, share in enumerate(shares):
-        owner[share], places[share] = member, np.arange(len(share))
-    least = COMMON / VISITS * n / float(FEWER) ** np.arange(N_BANDS)
-    kinds = Kinds(features, shares, least)
-    n_entries = problem.data.X.nnz if problem.data.is_sparse else 0
-    # The copies and what is joined, what is known of each shared row, and new indices.
-    check_fits(
-        8 * n_members * (kinds.n_rows * model.n_labels + model.n_labels**2)
-        + len(kinds.joint) * (8 * model.n_labels + 5 * n_members)
-        + 4 * n_entries,
-        f"copies of the weights for {n_members} threads",
-        "take a smaller n_jobs",
-    )
-    rows = FeatureRows(kinds.renumber(problem.data.X))
-    features.renumber(rows, kinds.number, kinds.bands[0], len(kinds.joint))
-    copies = Copies(
-        model.w,
-        model.n_labels,
-        kinds.bands,
-        kinds.joint,
-        kinds.own,
-        kinds.n_rows,
-        model.biases.size,
-    )
-    visitors = []
-    for member, share in enumerate(shares):
-        sampler = scheme.make(problem, mix, share)
-        own_model = model.with_features(kinds.n_rows, copies.arrays[member])
-        visitors.append(new_visitor(features, own_model, sampler))
-        visitors[-1].share(copies, member, share, places)
-    return Team(visitors, owner, _make_rounds(problem, model, copies))
+def n_workers(n_jobs, n_sequences):
+    """Return the number of workers of a dual solver.
 
-
-def _make_rounds(problem, model, copies):
-    """Return the Rounds of a team whose members have these copies."""
-    mean_length = problem.offsets[-1] / problem.n_sequences
-    visit = int((mean_length + VISIT) * model.n_labels**2)
-    work = max(1, VISITS // len(copies.arrays)) * visit
-    return Rounds(
-        copies,
-        work=work,
-        much=LONG * visit,
-        most=LONGEST * work,
-        join_all=JOIN_ALL,
-        margin=MARGIN,
-        memory=MEMORY,
-    )
-
-
-def team_size(n_jobs, n_sequences):
-    """Return the number of members: 1 for n_jobs=None, in whatever context of joblib.
-
-    A context must not change the bits of a fit.
+    It is 1 for n_jobs=None in all contexts of joblib, which must not change the bits.
     """
     if n_jobs is None:
         return 1
-    return max(1, min(effective_n_jobs(n_jobs), n_sequences // MIN_SHARE))
+    return max(1, min(effective_n_jobs(n_jobs), n_sequences // MIN_SHARD))
 
 
-class Team:
-    """Visitors side by side, to be used like one.
+def make_parallel_visitor(problem, model, n_workers, new_sampler, new_visitor):
+    """Return a ParallelVisitor of a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    model : Parameters
+        The visits change its weights.
+    n_workers : int
+        At least 2, see the function `n_workers`.
+    new_sampler : callable
+        ``new_sampler(shard)`` is a Sampler of the sequences of a shard.
+    new_visitor : callable
+        ``new_visitor(features, model, sampler)`` is a DualVisitor.
+    """
+    features = DistinctFeatures(problem.structure.rows, problem.offsets)
+    shards = equal_shards(problem.data.lengths, n_workers)
+    partition = FeaturePartition(features, shards, FREQUENT * problem.n_sequences)
+    _check_memory(problem, partition)
+    features.renumber(
+        FeatureRows(partition.renumber(problem.data.X)),
+        partition.row,
+        partition.n_frequent,
+        len(partition.shared),
+    )
+    local_weights = LocalWeights(
+        model.w,
+        model.biases.size,
+        model.n_labels,
+        partition.shared,
+        partition.n_frequent,
+        partition.private,
+    )
+    worker_of, index_in_shard = np.empty((2, problem.n_sequences), dtype=np.intp)
+    visitors = []
+    for worker, shard in enumerate(shards):
+        worker_of[shard], index_in_shard[shard] = worker, np.arange(len(shard))
+        local_model = model.with_features(
+            partition.n_rows, local_weights.arrays[worker]
+        )
+        visitor = new_visitor(features, local_model, new_sampler(shard))
+        visitor.assign_shard(local_weights, worker, shard, index_in_shard)
+        visitors.append(visitor)
+    mean_length = problem.offsets[-1] / problem.n_sequences
+    mean_work = int((mean_length + VISIT) * model.n_labels**2)
+    rounds = Rounds(
+        local_weights,
+        work=max(1, ROUND_VISITS // n_workers) * mean_work,
+        period=PERIOD,
+        margin=MARGIN,
+        memory=MEMORY,
+    )
+    return ParallelVisitor(visitors, worker_of, rounds)
+
+
+def _check_memory(problem, partition):
+    """Raise MemoryError if the local weights do not fit into memory."""
+    n_workers, n_labels = len(partition.private), problem.structure.n_labels
+    n_shared = len(partition.shared)
+    local = 8 * n_workers * (partition.n_rows * n_labels + n_labels**2)
+    aggregated = n_shared * (8 * n_labels + 5 * n_workers)
+    columns = 4 * problem.data.X.nnz if problem.data.is_sparse else 0
+    check_fits(
+        local + aggregated + columns,
+        f"local weights for {n_workers} threads",
+        "take a smaller n_jobs",
+    )
+
+
+class ParallelVisitor:
+    """The visitors of all workers, used like a single DualVisitor.
 
     Parameters
     ----------
     visitors : list of DualVisitor
-    owner : ndarray of shape (n,), intp
-        Which of them visits each sequence.
+        One for each worker.
+    worker_of : ndarray of shape (n,), intp
+        The worker of each sequence.
     rounds : Rounds
+
+    Attributes
+    ----------
+    in_turn : bool
+        Whether one thread makes the visits of all workers, with the same bits: for the
+        tests, and to count epochs for more workers than there are cores.
     """
 
-    def __init__(self, visitors, owner, rounds):
+    def __init__(self, visitors, worker_of, rounds):
         self.visitors = visitors
-        self.owner = owner
+        self.worker_of = worker_of
         self.rounds = rounds
+        self.in_turn = False
 
     @property
     def n_oracle_calls(self):
@@ -135,46 +152,38 @@ class Team:
 
     def epoch(self, uniforms):
         """Make one visit for each row (coin, position) of uniform numbers."""
-        self._run(self._rows_of_members(uniforms))
+        parts = np.array_split(uniforms, len(self.visitors))
+        self._run([(part, None) for part in parts])
 
     def epoch_in_order(self, order):
-        """Visit the sequences, each member those of its share in the given order."""
-        self._run(self._orders_of_members(order))
-
-    def epoch_in_turn(self, uniforms):
-        """Make an epoch in one thread: slower, with the same bits."""
-        self.rounds.run_in_turn(self.visitors, self._rows_of_members(uniforms))
-
-    def epoch_in_order_in_turn(self, order):
-        """Make an epoch in the given order in one thread, with the same bits."""
-        self.rounds.run_in_turn(self.visitors, self._orders_of_members(order))
-
-    def _rows_of_members(self, uniforms):
-        return [(part, None) for part in np.array_split(uniforms, len(self.visitors))]
-
-    def _orders_of_members(self, order):
-        owner = self.owner[order]
-        return [(None, order[owner == p]) for p in range(len(self.visitors))]
+        """Visit the sequences; each worker visits those of its shard in this order."""
+        worker_of = self.worker_of[order]
+        workers = range(len(self.visitors))
+        self._run([(None, order[worker_of == worker]) for worker in workers])
 
     def _run(self, visits):
-        """Let each member make its visits, uniform numbers or an order."""
+        """Make visits, given by (uniforms, order) of each worker."""
+        if self.in_turn:
+            self.rounds.run_in_turn(self.visitors, visits)
+            return
         self.rounds.begin()
-        members = range(len(self.visitors))
         with ThreadPoolExecutor(len(self.visitors)) as threads:
             try:
                 calls = [
-                    threads.submit(self._run_member, p, *visits[p]) for p in members
+                    threads.submit(self._run_worker, worker, *visits[worker])
+                    for worker in range(len(self.visitors))
                 ]
                 for call in calls:
                     call.result()
             except BaseException:
-                self.rounds.give_up()
+                # Ctrl-C, or a thread that cannot be started.
+                self.rounds.abort()
                 raise
 
-    def _run_member(self, member, uniforms, order):
+    def _run_worker(self, worker, uniforms, order):
         try:
-            self.rounds.run(member, self.visitors[member], uniforms, order)
+            self.rounds.run(worker, self.visitors[worker], uniforms, order)
         except BaseException:
-            # The others would wait for ever.
-            self.rounds.give_up()
+            # The other workers would wait for this one for ever.
+            self.rounds.abort()
             raise

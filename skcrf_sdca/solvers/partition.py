@@ -1,91 +1,95 @@
-"""Shares: who of a team has which sequences, and where it keeps which weights."""
+"""How parallel workers divide the sequences, and in which tier each feature is."""
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
 
-def equal_shares(work, n_shares):
-    """Return the sequences of shares that are alike in number, work, and long ones.
+def equal_shards(work, n_shards):
+    """Return shards with about the same number of sequences and the same work.
 
-    The sequences are dealt by falling work, to and fro: so each share has its part of
-    the few that are much longer than others, and that draws by gap visit most.
+    The sequences are sorted by falling work and dealt out to and fro: so each shard
+    has its part of the few sequences that are much longer than the others, which draws
+    by gap visit most.
 
     Parameters
     ----------
     work : ndarray of shape (n,)
-        Of a visit to each sequence.
-    n_shares : int
+        Work of a visit to each sequence.
+    n_shards : int
         At most n.
 
     Returns
     -------
-    shares : list of ndarrays of intp
-        The sequences of each, rising.
+    shards : list of ndarrays of intp
+        The sequences of each shard, rising.
     """
     falling = np.argsort(-work, kind="stable")
-    rounds, place = np.divmod(np.arange(len(work)), n_shares)
-    owner = np.empty(len(work), dtype=np.intp)
-    owner[falling] = np.where(rounds % 2 == 0, place, n_shares - 1 - place)
-    return [np.flatnonzero(owner == share) for share in range(n_shares)]
+    deal, place = np.divmod(np.arange(len(work)), n_shards)
+    worker = np.empty(len(work), dtype=np.intp)
+    worker[falling] = np.where(deal % 2 == 0, place, n_shards - 1 - place)
+    return [np.flatnonzero(worker == p) for p in range(n_shards)]
 
 
-class Kinds:
-    """The kinds of features in a team, and the rows of their weights in its copies.
+class FeaturePartition:
+    """The tiers of features, and the row of each feature in the local weights.
 
-    Joint features are those that sequences of several members have, own features those
-    of a single member. Joint ones have the same row in all copies, the most frequent
-    first; the rows after those are of each member's own, in the order of its sequences,
-    so that those of a sequence lie side by side. All features of dense rows are joint.
+    A private feature occurs in the sequences of one worker alone; all other features
+    are shared. A shared feature is frequent if many sequences have it, else rare.
+    Shared features have the same row in all local weights, the most frequent ones
+    first. The private features of each worker take the rows after them, in the order of
+    its sequences, so that those of a sequence are neighbours. All features of dense
+    rows are frequent.
 
     Parameters
     ----------
     features : DistinctFeatures
-    shares : list of ndarrays of intp
-        The sequences of each member.
-    least : ndarray of shape (n_bands,)
-        Sequences that the joint features of a band have at least, falling.
+    shards : list of ndarrays of intp
+        The sequences of each worker.
+    least_frequent : float
+        Number of sequences from which on a shared feature is frequent.
 
     Attributes
     ----------
-    joint : ndarray of int32
-        Joint features in the order of their rows.
-    bands : list of int
-        How many of them are in each band or the bands before.
-    own : list of ndarrays of int32
-        Own features of each member, likewise.
-    number : ndarray of shape (n_features,), int32
-        The row of each feature that a sequence has: own features of several members
-        have the same.
+    shared : ndarray of int32
+        Frequent features, then rare features, in the order of their rows.
+    n_frequent : int
+    private : list of ndarrays of int32
+        Private features of each worker, in the order of their rows.
+    row : ndarray of shape (n_features,), int32
+        The row of each feature. Private features of different workers can have the same
+        row; features that do not occur have none.
     """
 
-    def __init__(self, features, shares, least):
+    def __init__(self, features, shards, least_frequent):
         n_features = features.rows.n_features
-        n_with, n_members = np.zeros((2, n_features), dtype=np.int64)
-        for share in shares:
-            n_of_member = features.n_sequences_with(share)
-            n_with += n_of_member
-            n_members += n_of_member > 0
-        joint = np.flatnonzero(n_members > 1)
-        joint = joint[np.argsort(-n_with[joint], kind="stable")]
-        self.bands = [int((n_with[joint] >= number).sum()) for number in least]
-        self.joint = joint.astype(np.int32)
-        self.number = np.zeros(n_features, dtype=np.int32)
-        self.number[joint] = np.arange(len(joint))
-        self.own = []
-        for share in shares:
-            found = features.of_sequences(share)
-            own, first = np.unique(found[n_members[found] == 1], return_index=True)
-            self.own.append(own[np.argsort(first)])
-            self.number[self.own[-1]] = len(joint) + np.arange(len(own))
+        n_sequences, n_workers = np.zeros((2, n_features), dtype=np.int64)
+        for shard in shards:
+            n_of_worker = features.n_sequences_with(shard)
+            n_sequences += n_of_worker
+            n_workers += n_of_worker > 0
+        shared = np.flatnonzero(n_workers > 1)
+        shared = shared[np.argsort(-n_sequences[shared], kind="stable")]
+        self.n_frequent = int((n_sequences[shared] >= least_frequent).sum())
+        self.shared = shared.astype(np.int32)
+        self.row = np.zeros(n_features, dtype=np.int32)
+        self.row[shared] = np.arange(len(shared))
+        self.private = []
+        for shard in shards:
+            occurring = features.of_sequences(shard)
+            private, first = np.unique(
+                occurring[n_workers[occurring] == 1], return_index=True
+            )
+            self.private.append(private[np.argsort(first)])
+            self.row[self.private[-1]] = len(shared) + np.arange(len(private))
 
     @property
     def n_rows(self):
-        """Rows of a copy."""
-        return len(self.joint) + max(map(len, self.own))
+        """Rows that the local weights of each worker need."""
+        return len(self.shared) + max(map(len, self.private))
 
     def renumber(self, X):
-        """Return the rows of features with the rows of their weights as columns."""
+        """Return X with the rows of the features in the local weights as columns."""
         if not issparse(X):
             return X
-        arrays = X.data, self.number[X.indices], X.indptr
+        arrays = X.data, self.row[X.indices], X.indptr
         return csr_array(arrays, shape=(X.shape[0], self.n_rows))

@@ -1,0 +1,36 @@
+"""Local copies of the weights, one for each worker: see _local_weights.pyx."""
+
+
+# Squared norms of the changes that the workers have made to the same weights.
+cdef struct SquaredNorms:
+    double of_sum       # ||sum_p change_p||^2
+    double summed       # sum_p ||change_p||^2
+
+
+cdef class LocalWeights:
+    cdef readonly Py_ssize_t n_workers
+    cdef Py_ssize_t n_labels
+    cdef Py_ssize_t n_biases
+    cdef Py_ssize_t n_frequent
+    cdef Py_ssize_t n_shared
+    cdef double[::1] w
+    cdef readonly object arrays
+    cdef double[:, ::1] local           # (n_workers, n_biases + n_rows K): arrays
+    cdef double[::1] aggregated         # (n_biases + n_shared K,)
+    cdef const int[::1] shared          # (n_shared + 1,) features
+    cdef const int[::1] private         # features of one worker after another
+    cdef const Py_ssize_t[::1] private_bounds   # (n_workers + 1,) of them
+    cdef unsigned char[:, ::1] moved    # (n_workers, n_shared + 1) rare rows moved
+    cdef int[:, ::1] found              # (n_workers, n_shared + 1) rows to aggregate
+
+    cdef void load(self, Py_ssize_t worker) noexcept nogil
+    cdef void store(self, Py_ssize_t worker) noexcept nogil
+    cdef Py_ssize_t part(self, Py_ssize_t worker) noexcept nogil
+    cdef void note_moved(
+        self, Py_ssize_t worker, const int* rows, Py_ssize_t count) noexcept nogil
+    cdef void forget_moved(self, Py_ssize_t worker) noexcept nogil
+    cdef SquaredNorms aggregate_frequent(
+        self, Py_ssize_t part, double sigma_prime) noexcept nogil
+    cdef SquaredNorms aggregate_rare(
+        self, Py_ssize_t part, double sigma_prime) noexcept nogil
+    cdef Py_ssize_t find_moved(self, Py_ssize_t part) noexcept nogil
