@@ -19,6 +19,7 @@ from skcrf_sdca.solvers import parallel
 from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.solvers.parallel import n_workers
 from skcrf_sdca.solvers.partition import FeaturePartition, equal_shards
+from skcrf_sdca.structures.chain.structure import Chain
 
 ESTIMATORS = [SDCACRF, OEGCRF]
 N_LABELS = 3

@@ -43,7 +43,7 @@ class Training:
     calibration : float
         Seconds in which "l2sgd" searched its learning rate.
     w : ndarray of shape (n_weights,)
-        The weights that it keeps, in the order of ChainParameters: of "lbfgs" the last, of
+        The weights that it keeps, as ChainParameters: of "lbfgs" the last, of
         "l2sgd" those after the epoch with the smallest loss.
     """
 
