@@ -33,7 +33,9 @@ N_ROUNDS = 4
 LEVELS = (1e-2, 1e-4)
 METHODS = {"lbfgs": "L-BFGS", "dual": "CoCoA+"}
 HEADER = ["task", "partitions", "method"]
-HEADER += [f"{unit} to {level:.0e}" for level in LEVELS for unit in ("epochs", "rounds")]
+HEADER += [
+    f"{unit} to {level:.0e}" for level in LEVELS for unit in ("epochs", "rounds")
+]
 HEADER += ["MiB per round", "MiB in all"]
 
 
