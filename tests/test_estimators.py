@@ -233,7 +233,7 @@ def test_threads_change_no_bit(crf):
     ("odd", "message"),
     [
         ([["a"]], "sequence 2 is a list of lists of str"),
-        ([[1.0]], "sequence 2 holds numbers"),
+        ([[1.0]], "sequence 2 holds rows of numbers"),
         ([{"word": "a"}, ["a"]], "sequence 2, item 1 is a list of str"),
         ([None], "sequence 2, item 0 is None"),
     ],
@@ -519,7 +519,7 @@ BAD_FITS = {
     "infinity": ((with_nan(np.inf), LABELS), ValueError, "infinity: sequence 4"),
     "NaN in a dict": (([[{"a": np.nan}]], [["A"]]), ValueError, "NaN"),
     "widths": (([*ARRAYS[:2], np.ones((2, 5))], LABELS[:3]), ValueError, "sequence 2"),
-    "mixed kinds": (([ARRAYS[0], DICTS[1]], LABELS[:2]), TypeError, "sequence 1"),
+    "mixed formats": (([ARRAYS[0], DICTS[1]], LABELS[:2]), TypeError, "sequence 1"),
     "mixed labels": ((ARRAYS[:1], [["A", 1][: len(ARRAYS[0])]]), TypeError, "y"),
     "weights": ((ARRAYS, LABELS, [1.0, 2.0]), ValueError, "sample_weight"),
     "negative weights": ((ARRAYS, LABELS, [-1.0] * 30), ValueError, "[Nn]egative"),

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.typing import KnownLabels, Labels
-from skcrf_sdca.data.input_formats import check_container
+from skcrf_sdca.data.containers import check_container
 from skcrf_sdca.data.rows import BLOCK, split_rows, unmasked
 
 

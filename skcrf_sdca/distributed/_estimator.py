@@ -13,7 +13,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skcrf_sdca.data.input_formats import TABLE
+from skcrf_sdca.data.input_formats import FORMATS
 from skcrf_sdca.distributed._agreement import agree
 from skcrf_sdca.distributed._checkpoint import Checkpoint, load_weights
 from skcrf_sdca.distributed._local import LocalCluster
@@ -261,7 +261,7 @@ class DistributedCRF(BaseCRF):
             "n_features": agreed.attributes["n_features_in_"],
             "n_labels": len(classes),
             "alpha": alpha,
-            "boundaries": agreed.attributes["_input_kind"] != TABLE,
+            "boundaries": FORMATS[agreed.attributes["_input_format"]].boundaries,
             "allowed": allowed,
             "mean_length": mean_length,
             "initial_primal": initial_primal,

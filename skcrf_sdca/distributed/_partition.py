@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcrf_sdca.data.input_formats import TABLE, as_sequence_list
+from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import on_own_columns
 from skcrf_sdca.estimators.crfs import OEGCRF
@@ -146,7 +146,7 @@ class Partition:
             data = PackedSequences(X, data.offsets)
         self._data, self._labels = data, training.labels
         self._sample_weight = training.sample_weight
-        self._boundaries = attributes["_input_kind"] != TABLE
+        self._boundaries = training.input_format.boundaries
         weight = len(data) if self._sample_weight is None else self._sample_weight.sum()
         return Summary(attributes, columns, len(data), float(weight))
 

@@ -26,7 +26,7 @@ from sklearn.utils._param_validation import (
 
 from skcrf_sdca._utils.typing import Labels, Sequences, keeps_signature
 from skcrf_sdca._version import VersionStamped
-from skcrf_sdca.data.input_formats import TABLE, as_sequence_list
+from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.tagging_schemes import SCHEMES
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
 from skcrf_sdca.estimators.compression import TrimmingMixin
@@ -170,7 +170,7 @@ class BaseCRF(
             len(training.attributes["classes_"]),
             self.alpha,
             sample_weight=training.sample_weight,
-            boundaries=training.attributes["_input_kind"] != TABLE,
+            boundaries=training.input_format.boundaries,
             allowed=training.allowed,
             n_jobs=self.n_jobs,
         )

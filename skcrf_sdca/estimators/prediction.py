@@ -1,9 +1,9 @@
 """PredictionMixin: everything a fitted estimator answers.
 
 Paths, probabilities, score. It needs the fitted attributes alone, and changes none.
-All methods take X as `fit` does, raise ValueError or TypeError if it is not of the kind
-and width seen there, and treat one-node chains, a 2-D X, row by row. Most lines are
-reference.
+All methods take X as `fit` does, raise ValueError or TypeError if its input format or
+number of features differs from that in `fit`, and treat one-node chains, a 2-D X, row
+by row. Most lines are reference.
 """
 
 from collections.abc import Iterable
@@ -27,10 +27,7 @@ from skcrf_sdca._utils.typing import (
     Sequences,
     SpanScheme,
 )
-from skcrf_sdca.data.input_formats import TABLE
-from skcrf_sdca.data.label_encoding import decode_labels
-from skcrf_sdca.data.rows import split_rows
-from skcrf_sdca.estimators.fitted import FittedAttributes
+from skcrf_sdca.estimators.fitted import FittedAttributes, fitted_format
 from skcrf_sdca.estimators.span_queries import LabelSpans, TypedSpans
 from skcrf_sdca.estimators.validation import (
     evaluation_labels,
@@ -95,7 +92,7 @@ class PredictionMixin(FittedAttributes):
             raise ValueError(
                 f"decoding must be one of {sorted(DECODERS)}, got {decoding!r}."
             )
-        data = prediction_data(self, X)
+        data, input_format = prediction_data(self, X), fitted_format(self)
         fixed = None if known is None else known_labels(self, known, data)
 
         def labels(chains, begin, end):
@@ -109,7 +106,7 @@ class PredictionMixin(FittedAttributes):
                     f"known: sequence {begin + np.isfinite(values).argmin()} has no "
                     "possible path with these labels, for transitions are forbidden."
                 )
-            return self._decoded(paths, offsets)
+            return input_format.labels(paths, self.classes_, offsets)
 
         return self._over_chains(labels, data)
 
@@ -146,19 +143,16 @@ class PredictionMixin(FittedAttributes):
         """
         check_is_fitted(self)
         _check_count("n", n)
-        data = prediction_data(self, X)
-
-        names = self.classes_.astype(object)
+        data, input_format = prediction_data(self, X), fitted_format(self)
 
         def best(chains, begin, end):
             found = []
             log_z = oracle.log_partition(*chains)
             for paths, scores, value in zip(*n_best(*chains, n=n), log_z, strict=True):
-                if self._input_kind == TABLE:
-                    paths = paths[:, 0]
-                probabilities = np.exp(np.minimum(scores - value, 0.0))
-                labels = names[paths].tolist()
-                found.append(list(zip(labels, probabilities.tolist(), strict=True)))
+                offsets = np.arange(len(paths) + 1) * paths.shape[1]
+                labels = input_format.labels(paths.ravel(), self.classes_, offsets)
+                probabilities = np.exp(np.minimum(scores - value, 0.0)).tolist()
+                found.append(list(zip(labels.tolist(), probabilities, strict=True)))
             return np.fromiter(found, dtype=object, count=len(found))
 
         return self._over_chains(best, data)
@@ -197,7 +191,7 @@ class PredictionMixin(FittedAttributes):
         """
         check_is_fitted(self)
         _check_count("n_draws", n_draws)
-        data = prediction_data(self, X)
+        data, input_format = prediction_data(self, X), fitted_format(self)
         generator = check_random_state(random_state)
         # The random numbers, and the labels: as numbers, and as pointers to the same.
         check_fits(
@@ -210,7 +204,8 @@ class PredictionMixin(FittedAttributes):
         def draws(chains, begin, end):
             own = uniform[data.offsets[begin] : data.offsets[end]]
             paths = sample(*chains, uniform=own).T
-            return np.stack([self._decoded(p, chains[-1]) for p in paths], axis=1)
+            drawn = [input_format.labels(p, self.classes_, chains[-1]) for p in paths]
+            return np.stack(drawn, axis=1)
 
         return self._over_chains(draws, data).T
 
@@ -236,11 +231,11 @@ class PredictionMixin(FittedAttributes):
         (['B', 'I'], [[0.9, 0.1], [0.1, 0.9]])
         """
         check_is_fitted(self)
-        data = prediction_data(self, X)
+        data, input_format = prediction_data(self, X), fitted_format(self)
 
         def probabilities(chains, begin, end):
             node, _ = oracle.node_marginals(*chains)
-            return node if self._input_kind == TABLE else split_rows(node, chains[-1])
+            return input_format.rows(node, chains[-1])
 
         return self._over_chains(probabilities, data)
 
@@ -291,13 +286,11 @@ class PredictionMixin(FittedAttributes):
         True
         """
         check_is_fitted(self)
-        data = prediction_data(self, X)
+        data, input_format = prediction_data(self, X), fitted_format(self)
 
         def probabilities(chains, begin, end):
             marginals, _ = oracle.marginals(*chains)
-            if self._input_kind == TABLE:
-                return marginals.edge.reshape(end - begin, 0, *self.transition_.shape)
-            return split_rows(marginals.edge, marginals.edge_offsets)
+            return input_format.pair_rows(marginals.edge, marginals.edge_offsets)
 
         return self._over_chains(probabilities, data)
 
@@ -450,8 +443,15 @@ class PredictionMixin(FittedAttributes):
         labels, weight = evaluation_labels(self, y, data, sample_weight)
         if not len(labels):
             raise ValueError("X has 0 items: there is nothing to score.")
-        paths = self._over_chains(lambda c, *_: oracle.viterbi(*c)[0], data)
-        return float(np.average(paths == labels, weights=weight))
+        return float(np.average(self._best_paths(data) == labels, weights=weight))
+
+    def _best_paths(self, data):
+        """Return the label numbers of the most probable paths, end to end."""
+        return self._over_chains(lambda c, *_: oracle.viterbi(*c)[0], data)
+
+    def _node_marginals(self, data):
+        """Return the node marginals of all sequences, end to end."""
+        return self._over_chains(lambda c, *_: oracle.node_marginals(*c)[0], data)
 
     def _over_chains(self, function, data):
         """Return the results of all chains in one array.
@@ -478,12 +478,6 @@ class PredictionMixin(FittedAttributes):
         # Without chains the one call is for the type and shape of the result.
         parts = over_ranges(run, data.offsets, self.n_jobs) or [run(0, 0)]
         return np.concatenate(parts)
-
-    def _decoded(self, paths, offsets):
-        """Return the labels of paths as `predict` does."""
-        if self._input_kind == TABLE:
-            return self.classes_[paths]
-        return decode_labels(paths, self.classes_, offsets)
 
 
 def _check_count(name, value):
