@@ -1,7 +1,7 @@
 """Names of the types that more than one public function takes.
 
-They say what a type checker can know of an argument. That items are all of one kind, or
-labels as many as items, is found when the data is read: see kinds.py and labels.py.
+They say what a type checker can know of an argument. That all items have one format, or
+labels as many as items, is found when the data is read: see input_formats.py.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence

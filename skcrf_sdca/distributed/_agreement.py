@@ -83,12 +83,12 @@ def _check_equal(summaries, name, what):
 def _common_classes(summaries):
     """Return the classes of all, and the numbers of those of each."""
     own = [summary.attributes["classes_"].tolist() for summary in summaries]
-    kind = type(own[0][0])
+    label_type = type(own[0][0])
     for p, classes in enumerate(own):
-        if type(classes[0]) is not kind:
+        if type(classes[0]) is not label_type:
             raise TypeError(
                 f"partition {p} has labels of type {type(classes[0]).__name__}, but "
-                f"partition 0 of type {kind.__name__}; labels must be of one kind."
+                f"partition 0 of type {label_type.__name__}; all must be of one type."
             )
     sizes = [len(classes) for classes in own]
     classes, codes = encode_labels(own, sizes)

@@ -126,8 +126,8 @@ class Partition:
         try:
             return getattr(self, method)(*arguments)
         except (TypeError, ValueError) as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"partition {self.number}: {error}") from error
+            error_class = TypeError if isinstance(error, TypeError) else ValueError
+            raise error_class(f"partition {self.number}: {error}") from error
 
     def describe(self):
         """Load the sequences; return a Summary, or None if there are none."""

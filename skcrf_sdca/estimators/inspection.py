@@ -36,8 +36,8 @@ class InspectionMixin(FittedAttributes):
     def state_features(self, *, feature_names: Iterable[str] | None = None) -> Table:
         """Return all weights of labels that are not zero, the largest first.
 
-        ``<intercept>``, ``<start>`` and ``<end>`` are features of all items, of the
-        first and of the last.
+        ``<intercept>``, ``<start>`` and ``<end>`` are features of all positions, of
+        the first and of the last.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class InspectionMixin(FittedAttributes):
         path: Iterable[Hashable] | None = None,
         feature_names: Iterable[str] | None = None,
     ) -> Explanation:
-        """Return what each feature and neighbour contributed to each label of an item.
+        """Return what each feature and neighbour contributed to each label of a position.
 
         For every label k it explains the number ::
 

@@ -76,7 +76,7 @@ class PredictionMixin(FittedAttributes):
         ValueError
             If `decoding` is unknown, or `known` does not have the lengths of X, has a
             label that was not in `fit`, or is not possible because of forbidden
-            transitions; the message names the sequence and the item.
+            transitions; the message names the sequence, and the position if it can.
 
         Examples
         --------
