@@ -52,38 +52,15 @@ class InputFormat:
         return f"<input format {self.name!r}>"
 
     def pack_training(self, X, y, estimator, vectorizer):
-        """Validate and pack the X of a fit.
+        """Return the X of a fit, validated and packed, and y.
 
-        Parameters
-        ----------
-        X : as `as_sequence_list` returns it
-        y : object
-        estimator : BaseCRF
-            Named in messages.
-        vectorizer : SequenceVectorizer or None
-            Not fitted; there if the format needs one, and fitted here.
-
-        Returns
-        -------
-        data : PackedSequences
-        y : object
-            Itself, but for a table an array of shape (n,).
+        The estimator is named in messages. The vectorizer is fitted, if the format
+        needs one. y changes only in a table: it becomes an array of shape (n,).
         """
         raise NotImplementedError
 
     def pack(self, X, estimator):
-        """Validate and pack X for an estimator that was fitted on this format.
-
-        Parameters
-        ----------
-        X : as `as_sequence_list` returns it
-            Of any format.
-        estimator : BaseCRF
-
-        Returns
-        -------
-        data : PackedSequences
-        """
+        """Return X of any format, packed for an estimator that has seen this one."""
         if isinstance(X, PackedSequences):
             return X
         found, name = format_of(X, default=self), type(estimator).__name__
@@ -102,7 +79,7 @@ class InputFormat:
         return _pack_arrays(X, n_features=estimator.n_features_in_)
 
     def encode_labels(self, y, data):
-        """Return the classes and the label numbers of y, which `pack_training` gave."""
+        """Return the classes and the label numbers of y, as `pack_training` gave it."""
         return label_encoding.encode_labels(y, data.lengths)
 
     def label_lists(self, y, data):
@@ -114,32 +91,23 @@ class InputFormat:
         return known
 
     def labels(self, paths, classes, offsets):
-        """Return label numbers, end to end, in the shape in which labels are answered.
+        """Return paths, label numbers end to end, as an array of label lists.
 
-        Parameters
-        ----------
-        paths : ndarray of shape (n_positions,), int
-        classes : ndarray of shape (n_labels,)
-        offsets : ndarray of shape (n + 1,), int
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Lists of labels; for a table labels.
+        For a table it is an array of labels.
         """
         return label_encoding.decode_labels(paths, classes, offsets)
 
     def rows(self, rows, offsets):
-        """Return an array with a row for each position as one array for each sequence.
+        """Cut an array with a row for each position into one array for each sequence.
 
-        For a table, whose sequences are of one position, it is returned as it is.
+        That of a table, which has one position in each sequence, stays whole.
         """
         return split_rows(rows, offsets)
 
     def pair_rows(self, rows, offsets):
-        """Return rows for pairs of neighbours as one array for each sequence.
+        """Cut an array with a row for each pair of neighbours in the same way.
 
-        For a table, which has no neighbours, they are one array of shape (n, 0, ...).
+        That of a table, which has no neighbours, becomes one of shape (n, 0, ...).
         """
         return split_rows(rows, offsets)
 

@@ -176,7 +176,7 @@ class InspectionMixin(FittedAttributes):
         path: Iterable[Hashable] | None = None,
         feature_names: Iterable[str] | None = None,
     ) -> Explanation:
-        """Return what each feature and neighbour contributed to each label of a position.
+        """Return what features and neighbours contribute to the labels of a position.
 
         For every label k it explains the number ::
 
@@ -249,19 +249,20 @@ class InspectionMixin(FittedAttributes):
                 f"position: {position} is not in the sequence of {length} items."
             )
         t %= length
-        if path is None:
-            path = self._best_paths(data)
-        else:
-            path = self._path_codes(path, length)
+        best_path, marginals = self._best_path_and_marginals(data)
+        path = best_path if path is None else self._path_codes(path, length)
         return Explanation(
             self._terms_at(t, data.X, path, names),
-            self._node_marginals(data)[t],
+            marginals[t],
             self.classes_.tolist(),
             position=t,
             label=int(path[t]),
             reference=reference,
             labels=labels,
         )
+
+    def _best_path_and_marginals(self, data):
+        return self._best_paths(data), self._node_marginals(data)
 
     def _label_values(self):
         """Return the labels as a column of a table holds them."""
