@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, csr_array
 from harness import run
 from inputs import ODD, Inputs, random_bytes
 from skcrf_sdca import LBFGSCRF, PackedSequences, metrics
-from skcrf_sdca.data.input_formats import input_kind
+from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 
 ALPHAS = ("auto", 1e-3, 1.0, 1e-12, 1e6, 0.0, -1.0, np.nan, np.inf, "1", None)
@@ -115,11 +115,11 @@ def target(data):
     y = inputs.y(lengths)
     weight = inputs.weight(len(y) if isinstance(y, list) else 1)
     before = pickle.dumps(estimator)
-    place = ARGUMENT if kind_of(X) != "table" else ANY
+    place = ARGUMENT if format_name(X) != "table" else ANY
     if refused_or_done(estimator.fit, X, y, weight, place=place) is None:
         assert pickle.dumps(estimator) == before, "a refused fit has left a trace"
         return
-    place = ARGUMENT if estimator._input_kind != "table" else ANY
+    place = ARGUMENT if estimator._input_format != "table" else ANY
     assert np.isfinite(estimator.coef_).all()
     assert 0.0 <= estimator.duality_gap_ < np.inf
     check_answers(estimator, X, y)
@@ -131,7 +131,7 @@ def target(data):
 def check_answers(crf, X, y):
     """Check that predictions have the form and the range that they must have."""
     predicted, proba = crf.predict(X), crf.predict_proba(X)
-    if crf._input_kind == "table":
+    if crf._input_format == "table":
         predicted, proba = [predicted.tolist()], [proba]
     for labels, p in zip(predicted, proba, strict=True):
         assert p.shape == (len(labels), len(crf.classes_))
@@ -140,7 +140,7 @@ def check_answers(crf, X, y):
     if y is None:
         return
     assert 0.0 <= crf.score(X, y) <= 1.0
-    if crf._input_kind != "table":
+    if crf._input_format != "table":
         right = metrics.flat_accuracy_score(y, predicted)
         np.testing.assert_allclose(crf.score(X, y), right, rtol=1e-12)
         assert 0.0 <= metrics.sequence_accuracy_score(y, predicted) <= 1.0
@@ -149,10 +149,10 @@ def check_answers(crf, X, y):
         assert spans is None or 0.0 <= spans <= 1.0
 
 
-def kind_of(X):
-    """Return the kind of X, None where it has none."""
+def format_name(X):
+    """Return the name of the input format of X, None where it has none."""
     try:
-        return input_kind(X, default=None)
+        return format_of(X).name
     except (ValueError, TypeError):
         return None
 

@@ -89,10 +89,10 @@ def answers(model):
         proba = model.predict_proba(X)
     except ValueError as error:
         return str(error)
-    for p in proba if crf._input_kind != "table" else [proba]:
+    for p in proba if crf._input_format != "table" else [proba]:
         np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=0, atol=1e-9)
     predicted = model.predict(X).tolist()
-    flat = predicted if crf._input_kind == "table" else sum(predicted, [])
+    flat = predicted if crf._input_format == "table" else sum(predicted, [])
     assert len(flat) == 3
     assert set(flat) <= set(crf.classes_.tolist())
     return predicted, [p.tobytes() for p in proba]
@@ -114,7 +114,7 @@ def rows_for(crf):
     rows = csr_array(
         (np.ones(len(columns)), columns, [0, 0, len(columns), len(columns)]), (3, d)
     )
-    if crf._input_kind == "table":
+    if crf._input_format == "table":
         return rows
     return PackedSequences(rows, [0, 2, 2, 3])
 
@@ -123,7 +123,7 @@ def items_for(vectorizer):
     """Return three items of what the vocabulary has."""
     known = vectorizer.vocabulary_
     names = list(known["numeric"])[:5]
-    if vectorizer.input_kind_ == "strings":
+    if vectorizer.input_format_ == "strings":
         return [[names, []], [], [["unseen"]]]
     words = {key: list(table)[:5] for key, table in known["categorical"].items()}
     vectors = {key: np.ones(len(numbers)) for key, numbers in known["vectors"].items()}

@@ -232,13 +232,13 @@ class TestFromCrfsuite:
     def test_predictions_on_strings(self, tmp_path):
         X, y = random_sequences()
         train(as_strings(X), y, tmp_path / "m")
-        estimator = from_crfsuite(str(tmp_path / "m"), input_kind="strings")
+        estimator = from_crfsuite(str(tmp_path / "m"), input_format="strings")
         X_new = as_strings(random_sequences(seed=1)[0])
         assert_same_predictions(estimator, tagger_of(tmp_path / "m"), X_new)
 
     def test_one_label_and_no_attributes(self, tmp_path):
         train([[["a"]]], [["A"]], tmp_path / "m", **ALL)
-        estimator = from_crfsuite(tmp_path / "m", input_kind="strings")
+        estimator = from_crfsuite(tmp_path / "m", input_format="strings")
         assert estimator.predict([[["a"], ["b"]], []]).tolist() == [["A", "A"], []]
         assert estimator.n_features_in_ == 0
 
@@ -279,9 +279,9 @@ class TestFromCrfsuite:
         with pytest.raises(FileNotFoundError):
             from_crfsuite(tmp_path / "none")
 
-    def test_input_kind(self, model_path):
-        with pytest.raises(ValueError, match="input_kind"):
-            from_crfsuite(model_path, input_kind="arrays")
+    def test_input_format(self, model_path):
+        with pytest.raises(ValueError, match="input_format"):
+            from_crfsuite(model_path, input_format="arrays")
 
     def test_names_of_colons_alone(self):
         names = [":" * 10_000]
@@ -333,7 +333,7 @@ class TestToCrfsuite:
         to_crfsuite(crf, tmp_path / "m", **NAMES, feature_names=names)
         tagger = tagger_of(tmp_path / "m")
         assert_same_predictions(crf, tagger, packed[:0], [])
-        again = from_crfsuite(tmp_path / "m", input_kind="strings")
+        again = from_crfsuite(tmp_path / "m", input_format="strings")
         assert_same_predictions(again, tagger, crfsuite_features(X, **NAMES))
         expected = crf.predict_proba(packed)
         found = again.predict_proba(crfsuite_features(X, **NAMES))

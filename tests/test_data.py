@@ -15,7 +15,7 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.utils import _safe_indexing
 
-from skcrf_sdca.data.input_formats import input_kind
+from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.packed import PackedSequences
 
 LENGTHS = [3, 0, 1, 4]
@@ -395,7 +395,7 @@ def test_dict_vectorizer_output():
 
 def test_three_dimensional_array():
     X = np.arange(24.0).reshape(2, 3, 4)
-    assert input_kind(X) == "arrays"
+    assert format_of(X).name == "arrays"
     packed = PackedSequences.from_sequences(X)
     assert_array_equal(packed.X, X.reshape(6, 4))
     assert_array_equal(packed.lengths, [3, 3])

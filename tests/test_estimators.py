@@ -193,6 +193,21 @@ def test_threads_change_no_bit(crf):
     assert as_lists(threaded.predict(ARRAYS)) == as_lists(serial.predict(ARRAYS))
 
 
+@pytest.mark.parametrize(
+    ("odd", "message"),
+    [
+        ([["a"]], "sequence 2 is a list of lists of str"),
+        ([[1.0]], "sequence 2 holds rows of numbers"),
+        ([{"word": "a"}, ["a"]], "sequence 2, item 1 is a list of str"),
+        ([None], "sequence 2, item 0 is None"),
+    ],
+)
+def test_every_sequence_to_predict_is_checked(odd, message):
+    crf = SDCACRF(random_state=0).fit(DICTS, STR_LABELS)
+    with pytest.raises(TypeError, match=message):
+        crf.predict([*DICTS[:2], odd])
+
+
 @pytest.mark.usefixtures("many_ranges")
 @pytest.mark.parametrize("X", [ARRAYS, DICTS], ids=["arrays", "dicts"])
 def test_threads_change_no_bit_of_predictions(X):

@@ -243,12 +243,12 @@ WRONG_X = [
         id="nested once too often",
     ),
     pytest.param([[{}], [["a"]]], TypeError, "sequence 1 .*lists of str", id="mixed"),
-    pytest.param([np.ones((1, 2))], TypeError, "sequence 0 holds numbers", id="arrays"),
+    pytest.param([np.ones((1, 2))], TypeError, "sequence 0 holds rows", id="arrays"),
     pytest.param(np.ones((1, 2)), TypeError, "sequence 0 holds numbers", id="table"),
     pytest.param(
         PackedSequences(np.ones((1, 2)), [0, 1]),
         TypeError,
-        "holds numbers",
+        "holds rows of numbers",
         id="packed",
     ),
 ]
@@ -268,13 +268,13 @@ def test_nothing_to_fit(X):
         SequenceVectorizer().fit(X)
 
 
-def test_transform_takes_the_kind_seen_in_fit():
+def test_transform_takes_the_input_format_seen_in_fit():
     dicts, strings = [[{"a": 1}]], [[["a"]]]
     vectorizer = SequenceVectorizer().fit(dicts)
-    assert vectorizer.input_kind_ == "dicts"
+    assert vectorizer.input_format_ == "dicts"
     with pytest.raises(TypeError, match="sequence 1 is a list of lists of str, .*fit"):
         vectorizer.transform(dicts + strings)
-    assert vectorizer.fit(strings).input_kind_ == "strings"
+    assert vectorizer.fit(strings).input_format_ == "strings"
     with pytest.raises(TypeError, match="sequence 0 is a list of dicts, .*fit"):
         vectorizer.transform(dicts)
 
@@ -404,7 +404,7 @@ def test_equal_to_the_plain_definition(X, min_freq):
     vectorizer = SequenceVectorizer(min_freq=min_freq)
     packed = vectorizer.fit_transform(X)
     numbers = dict(vectorizer.vocabulary_["numeric"])
-    if vectorizer.input_kind_ == "dicts":
+    if vectorizer.input_format_ == "dicts":
         numbers = {("numeric", key): number for key, number in numbers.items()}
         for key, table in vectorizer.vocabulary_["categorical"].items():
             numbers |= {("categorical", key, v): number for v, number in table.items()}

@@ -114,7 +114,7 @@ BAD_STATES = {
     "transition_ .* beyond 1e[+]100": {"transition_": np.full((3, 3), -1e200)},
     "start_ contains": {"start_": np.full(3, np.nan)},
     "every label once": {"classes_": np.array([0, 0, 1])},
-    "_input_kind must": {"_input_kind": "rows"},
+    "_input_format must": {"_input_format": "rows"},
     "vectorizer_ must be": {"vectorizer_": SequenceVectorizer().fit(STRINGS)},
     "feature_names_in_": {"feature_names_in_": np.array(["a"], dtype=object)},
     "indices|index": {
@@ -148,8 +148,8 @@ def test_minus_infinity_stands_for_what_is_forbidden(crf):
             "not fitted on strings",
         ),
         ("vectorizer_", SequenceVectorizer().fit([[["a"]]]), "has 1 features"),
-        ("vectorizer_", None, "has no input_kind_"),
-        ("_input_kind", "arrays", "vectorizer_ must be"),
+        ("vectorizer_", None, "has no input_format_"),
+        ("_input_format", "arrays", "vectorizer_ must be"),
     ],
 )
 def test_a_vectorizer_that_does_not_belong(name, value, message):

@@ -7,11 +7,13 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from skcrf_sdca import SDCACRF
+from skcrf_sdca.data.containers import as_sequence_list, check_container
 from skcrf_sdca.data.input_formats import (
-    as_sequence_list,
-    check_container,
-    input_kind,
-    sequence_kind,
+    FORMATS,
+    format_of,
+    format_of_sequence,
+    same_format,
 )
 from skcrf_sdca.data.packed import PackedSequences
 
@@ -21,7 +23,7 @@ def series_of_lists():
 
 
 @pytest.mark.parametrize(
-    ("X", "kind"),
+    ("X", "name"),
     [
         (PackedSequences(np.zeros((3, 2)), [0, 2, 3]), "packed"),
         ([[{"a": 1}, {}], []], "dicts"),
@@ -55,8 +57,8 @@ def series_of_lists():
         (pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}), "table"),
     ],
 )
-def test_kinds(X, kind):
-    assert input_kind(as_sequence_list(X)) == kind
+def test_formats(X, name):
+    assert format_of(as_sequence_list(X)) is FORMATS[name]
 
 
 class OnlyArray:
@@ -65,14 +67,14 @@ class OnlyArray:
 
 
 def test_object_with_nothing_but_array_interface():
-    assert input_kind(as_sequence_list(OnlyArray())) == "table"
+    assert format_of(as_sequence_list(OnlyArray())) is FORMATS["table"]
 
 
 @pytest.mark.parametrize("X", [[], (), np.empty(0, dtype=object), np.ones((0, 2, 2))])
 def test_no_sequences(X):
     with pytest.raises(ValueError, match="0 sequences"):
-        input_kind(X)
-    assert input_kind(X, default="dicts") == "dicts"
+        format_of(X)
+    assert format_of(X, default=FORMATS["dicts"]) is FORMATS["dicts"]
 
 
 @pytest.mark.parametrize(
@@ -80,8 +82,18 @@ def test_no_sequences(X):
 )
 def test_no_items(X):
     with pytest.raises(ValueError, match="2 sequences and 0 items"):
-        input_kind(X)
-    assert input_kind(X, default="arrays") == "arrays"
+        SDCACRF().fit(X, [[], []])
+
+
+def test_format_of_empty_lists():
+    with pytest.raises(ValueError, match="2 sequences and 0 items"):
+        format_of([[], []])
+    assert format_of([[], []], default=FORMATS["arrays"]) is FORMATS["arrays"]
+
+
+def read(X):
+    """Recognise X by its first sequence, then check the others, as its readers do."""
+    return format_of(X), list(same_format(X))
 
 
 @pytest.mark.parametrize(
@@ -116,11 +128,19 @@ def test_no_items(X):
         pytest.param(
             [[[{"a": 1}]]], "item 0 is a list of dict", id="nested once too often"
         ),
-        pytest.param([[{"a": 1}], [["a"]]], "sequence 1 .*'strings'.*'dicts'", id="1"),
+        pytest.param(
+            [[{"a": 1}], [["a"]]],
+            "sequence 1 is a list of lists of str, but sequence 0 is .* dicts",
+            id="1",
+        ),
         pytest.param(
             [[{"a": 1}, ["a"]]], "sequence 0, item 1 is a list of str", id="2"
         ),
-        pytest.param([np.ones((1, 2)), [{}]], "sequence 1 .*'dicts'.*'arrays'", id="3"),
+        pytest.param(
+            [np.ones((1, 2)), [{}]],
+            "sequence 1 is a list of dicts, but sequence 0 holds rows",
+            id="3",
+        ),
         pytest.param([[{"a": 1}, 3.0]], "sequence 0, item 1 is of type float", id="4"),
         pytest.param([[["a"], [3.0]]], "item 1 is a list of float, but item 0", id="5"),
         pytest.param([[["a"], [], [None]]], "item 2 is a list of NoneType", id="6"),
@@ -138,7 +158,7 @@ def test_no_items(X):
 )
 def test_wrong_sequences(X, match):
     with pytest.raises(TypeError, match=match):
-        input_kind(X)
+        read(X)
 
 
 @pytest.mark.parametrize(
@@ -157,8 +177,14 @@ def test_wrong_containers(X, name):
         check_container(X, name)
 
 
+def test_every_row_of_a_table_is_checked():
+    match = "sequence 2 is a list of dicts, but sequence 0 holds numbers"
+    with pytest.raises(TypeError, match=match):
+        format_of([[1.0, 2.0], [3.0, 4.0], [{"a": 1}]])
+
+
 def test_messages_stay_short():
     with pytest.raises(TypeError) as caught:
-        sequence_kind(["a" * 10**6], 7)
+        format_of_sequence(["a" * 10**6], 7)
     assert len(str(caught.value)) < 300
     assert "sequence 7" in str(caught.value)

@@ -80,7 +80,7 @@ def test_containers_of_labels_give_plain_values(make, labels):
         (np.bytes_(b"a"), b"a"),
     ],
 )
-def test_numpy_scalars_are_labels_of_the_plain_kind(scalar, plain):
+def test_numpy_scalars_are_labels_of_the_plain_type(scalar, plain):
     classes, codes = encode_labels([[scalar, plain]], [2])
     assert_array_equal(codes, [0, 0])
     assert type(classes.tolist()[0]) is type(plain)
@@ -176,7 +176,7 @@ def test_decoded_empty():
         ),
         pytest.param([[1, True]], [2], TypeError, "position 1 .*bool True", id="bool"),
         pytest.param([[1, 1.0]], [2], TypeError, "position 1 .*float 1.0", id="float"),
-        pytest.param([["a", b"a"]], [2], TypeError, "one kind", id="bytes"),
+        pytest.param([["a", b"a"]], [2], TypeError, "one type", id="bytes"),
         pytest.param([[0.5, np.nan]], [2], ValueError, "position 1 .* nan", id="nan"),
         pytest.param([[Decimal("NaN")]], [1], ValueError, "NaN", id="Decimal NaN"),
         pytest.param(
@@ -215,7 +215,7 @@ def test_unseen_labels_are_minus_one():
 
 
 @pytest.mark.parametrize("label", [1, True, b"B"])
-def test_known_labels_of_another_kind(label):
+def test_known_labels_of_another_type(label):
     with pytest.raises(TypeError, match="model was fitted on labels of type str"):
         encode_known_labels([[label]], [1], np.array(["B", "O"]))
 

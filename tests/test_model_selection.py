@@ -128,5 +128,5 @@ def test_errors():
         cross_val_predict_proba(CRF, [], [])
     with pytest.raises(ValueError, match="y to be passed, but y is None"):
         cross_val_predict_proba(CRF, X, None)
-    with pytest.raises(TypeError, match="labels must be of one kind"):
+    with pytest.raises(TypeError, match="labels must be of one type"):
         cross_val_predict_proba(CRF, X, [["a"] * len(y[0]), *y[1:]])

@@ -37,10 +37,10 @@ def assert_refused(method, *arguments, place):
 def test_right_input_gives_right_answers(crf, training, data):
     X, y = training
     crf = clone(crf).fit(X, y)
-    kind = crf.vectorizer_.input_kind_
+    kind = crf.vectorizer_.input_format_
     other, _ = data.draw(training_sets())
     for sequences in (X, other):
-        if SequenceVectorizer().fit(sequences).input_kind_ != kind:
+        if SequenceVectorizer().fit(sequences).input_format_ != kind:
             assert_refused(crf.predict, sequences, place="X")
             continue
         predicted, proba = crf.predict(sequences), crf.predict_proba(sequences)

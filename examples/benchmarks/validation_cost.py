@@ -19,12 +19,13 @@ import numpy as np
 import packed
 import tables
 from skcrf_sdca import SDCACRF, PackedSequences
-from skcrf_sdca.data.input_formats import as_sequence_list, input_kind
+from skcrf_sdca.data.containers import as_sequence_list
+from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.label_encoding import encode_labels
 from skcrf_sdca.estimators.validation import training_data
 from tasks import TEXTS
 
-TITLES = ["input", "kind of X", "rows of X", "features", "y", "fit", "share"]
+TITLES = ["input", "format of X", "rows of X", "features", "y", "fit", "share"]
 
 
 def seconds(rounds, function, *arguments):
@@ -47,15 +48,15 @@ def row(name, X, y, rounds):
     crf = SDCACRF(random_state=0)
     is_packed = isinstance(X, PackedSequences)
     data = training_data(crf, X, y, None).data
-    kind = seconds(rounds, lambda: input_kind(as_sequence_list(X)))
+    form = seconds(rounds, lambda: format_of(as_sequence_list(X)))
     # The rows of packed sequences were checked when they were packed.
     rows = 0.0 if is_packed else seconds(rounds, pack, data)
     labels = seconds(rounds, encode_labels, y, data.lengths)
     everything = seconds(rounds, training_data, crf, X, y, None)
-    features = 0.0 if is_packed else everything - kind - rows - labels
+    features = 0.0 if is_packed else everything - form - rows - labels
     fit = seconds(1, crf.fit, X, y)
-    times = [kind, rows, features, labels, fit]
-    share = (kind + rows + labels) / fit
+    times = [form, rows, features, labels, fit]
+    share = (form + rows + labels) / fit
     return [name, *(f"{s:.3f} s" for s in times), f"{100 * share:.1f} %"]
 
 

@@ -23,12 +23,8 @@ from skcrf_sdca.compat._model_file import (
     parse,
     serialise,
 )
-from skcrf_sdca.data.input_formats import (
-    DICTS,
-    STRINGS,
-    as_sequence_list,
-    sequence_kind,
-)
+from skcrf_sdca.data.containers import as_sequence_list
+from skcrf_sdca.data.input_formats import VECTORIZED, format_of_sequence
 from skcrf_sdca.data.label_encoding import encode_labels
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.crfs import SDCACRF
@@ -45,7 +41,7 @@ FORBIDDEN = -1e30
 
 
 def from_crfsuite(
-    model: Any, *, input_kind: Literal["dicts", "strings"] = "dicts"
+    model: Any, *, input_format: Literal["dicts", "strings"] = "dicts"
 ) -> SDCACRF:
     """Turn a model of CRFsuite into a fitted estimator that predicts the same.
 
@@ -54,7 +50,7 @@ def from_crfsuite(
     model : str, path, bytes, pycrfsuite.Tagger or sklearn_crfsuite.CRF
         Path of a model file, its content, or an object that has the model. A Tagger
         returns its weights with six decimals only: pass the file if there is one.
-    input_kind : {"dicts", "strings"}, default="dicts"
+    input_format : {"dicts", "strings"}, default="dicts"
         Input format of X: items are dicts, or lists of str.
 
     Returns
@@ -95,9 +91,9 @@ def from_crfsuite(
     >>> again.predict([[{"word": "the", "bias": 1, "BOS": 1}]])
     array([list(['DET'])], dtype=object)
     """
-    if input_kind not in (DICTS, STRINGS):
+    if input_format not in VECTORIZED:
         raise ValueError(
-            f'input_kind must be "{DICTS}" or "{STRINGS}", got {input_kind!r}.'
+            f"input_format must be one of {VECTORIZED}, got {input_format!r}."
         )
     source = _read(model)
     n_labels, n_features = len(source.labels), len(source.attributes)
@@ -120,8 +116,8 @@ def from_crfsuite(
             **chain.attributes(),
             "classes_": classes,
             "n_features_in_": n_features,
-            "vectorizer_": _vectorizer_of(source.attributes, input_kind),
-            "_input_kind": input_kind,
+            "vectorizer_": _vectorizer_of(source.attributes, input_format),
+            "_input_format": input_format,
         }
     )
 
@@ -180,7 +176,7 @@ def to_crfsuite(
     >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]], [["B", "I"]])
     >>> with tempfile.NamedTemporaryFile(suffix=".crfsuite") as file:
     ...     to_crfsuite(crf, file.name, intercept="bias", start="BOS", end="EOS")
-    ...     from_crfsuite(file.name, input_kind="strings").classes_.tolist()
+    ...     from_crfsuite(file.name, input_format="strings").classes_.tolist()
     ['B', 'I']
     """
     estimator = getattr(estimator, "estimator_", estimator)
@@ -249,7 +245,8 @@ def crfsuite_features(
 
 def _completed(sequence, index, intercept, start, end):
     """Return the items of a sequence with the added names that are not None."""
-    if sequence_kind(sequence, index) not in (DICTS, STRINGS, None):
+    found = format_of_sequence(sequence, index)
+    if found is not None and not found.needs_vectorizer:
         raise TypeError(
             f"X: sequence {index} holds numbers; an item must be a dict or a list of "
             "str."
@@ -305,7 +302,7 @@ def _parsed_dump(info):
     return ModelFile(list(numbers), list(rows), np.array(weights, dtype=WEIGHT))
 
 
-def _vectorizer_of(names, input_kind):
+def _vectorizer_of(names, input_format):
     """Return a vectorizer whose features have these names, in this order."""
     categorical = {}
     for number, name in enumerate(names):
@@ -323,7 +320,7 @@ def _vectorizer_of(names, input_kind):
         "vectors": {},
     }
     vectorizer.n_features_out_ = len(names)
-    vectorizer.input_kind_ = input_kind
+    vectorizer.input_format_ = input_format
     return vectorizer
 
 

@@ -25,13 +25,8 @@ from skcrf_sdca._utils.typing import (
     Sequences,
 )
 from skcrf_sdca._version import VersionStamped
-from skcrf_sdca.data.input_formats import (
-    DICTS,
-    STRINGS,
-    TABLE,
-    as_sequence_list,
-    input_kind,
-)
+from skcrf_sdca.data.containers import as_sequence_list
+from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.estimators.base import check_finite_numbers
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
@@ -389,15 +384,17 @@ keep_tempfiles, trainer_cls
 
     def _fitted(self, X, y):
         """Return the estimator behind this one, fitted."""
-        vectorizer, kind = None, input_kind(X)
-        if kind == TABLE:
+        vectorizer, input_format = None, format_of(X)
+        if not input_format.boundaries:
             raise TypeError("X must be a list of sequences, got a table of numbers.")
-        if kind in (DICTS, STRINGS):
+        if input_format.needs_vectorizer:
             min_freq = max(1, int(np.ceil(self.min_freq or 0)))
             vectorizer = SequenceVectorizer(min_freq=min_freq)
             X = vectorizer.fit_transform(X)
         elif self.min_freq:
-            raise ValueError(f"min_freq needs dicts or lists of str, X has {kind}.")
+            raise ValueError(
+                f"min_freq needs dicts or lists of str, X has {input_format.name}."
+            )
         estimator = SDCACRF(
             (1.0 if self.c2 is None else self.c2) / (0.5 * len(X)),
             max_iter=1000 if self.max_iterations is None else self.max_iterations,
@@ -408,7 +405,9 @@ keep_tempfiles, trainer_cls
         ).fit(X, y)
         if vectorizer is not None:
             # The state that a fit on the dicts or strings themselves would have.
-            vars(estimator).update(vectorizer_=vectorizer, _input_kind=kind)
+            vars(estimator).update(
+                vectorizer_=vectorizer, _input_format=input_format.name
+            )
         return estimator
 
     def _validate_params(self):

@@ -1,139 +1,298 @@
-"""What a user may pass as X: the only place that looks at containers and kinds."""
+"""Input formats: what the sequences of X are made of, and all that depends on it.
+
+`format_of` recognises the format of X. The `InputFormat` that it returns knows how X is
+packed, how y is read, and what shape answers have: no other module compares formats.
+"""
 
 import numbers
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Set
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_X_y, column_or_1d, validate_data
 
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca.data import label_encoding
+from skcrf_sdca.data.containers import check_container
 from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.data.rows import checked_sparse, unmasked
-
-PACKED, DICTS, STRINGS, ARRAYS, TABLE = "packed", "dicts", "strings", "arrays", "table"
+from skcrf_sdca.data.rows import split_rows
 
 _WRAP = "if X is a single sequence, wrap it in a list: [X]"
 
 
-def check_container(X, name="X"):
-    """Raise TypeError if `X` cannot hold sequences in a defined order.
+class InputFormat:
+    """What depends on the format of X: this is how it is for sequences.
 
     Parameters
     ----------
-    X : object
-        Argument of a user.
-    name : str, default="X"
-        Its name, for the message.
+    name : str
+        What fitted estimators and model files keep.
+    described : str
+        Predicate of a sequence of this format, for messages.
 
-    Raises
-    ------
-    TypeError
-        If `X` is None, a str, bytes, dict or set, a scalar of NumPy, or cannot be
-        iterated over.
-
-    Examples
-    --------
-    >>> from skcrf_sdca.data.input_formats import check_container
-    >>> check_container([[{"word": "a"}]])
-    """
-    readable = isinstance(X, Iterable) or hasattr(X, "__array__")
-    is_scalar = getattr(X, "shape", None) == ()
-    if not readable or is_scalar or isinstance(X, (str, bytes, Mapping, Set)):
-        raise TypeError(
-            f"{name} must be a list of sequences, got {type(X).__name__} instead."
-        )
-
-
-def as_sequence_list(X, *, name="X"):
-    """Return `X` in a form that can be read more than once.
-
-    Parameters
+    Attributes
     ----------
-    X : PackedSequences, table, or iterable of sequences
-        Generators, iterators and one-dimensional data-frame columns become lists.
-    name : str, default="X"
-        Name of the argument, for the message.
-
-    Returns
-    -------
-    PackedSequences, list, tuple, ndarray, sparse matrix or data frame
-        `X` itself if it is one of these.
-
-    Raises
-    ------
-    TypeError
-        If `X` is not a container of sequences, see `check_container`.
-    ValueError
-        If it is a sparse matrix that is not a valid one, or has masked entries.
-
-    Examples
-    --------
-    >>> from skcrf_sdca.data.input_formats import as_sequence_list
-    >>> as_sequence_list(sequence for sequence in [[["a"]], [["b"]]])
-    [[['a']], [['b']]]
+    boundaries : bool
+        Whether X holds sequences, whose labels depend on their neighbours. If not, each
+        row of X is a chain of one node.
+    needs_vectorizer : bool
+        Whether a SequenceVectorizer makes rows of numbers of the items.
     """
-    if sp.issparse(X):
-        checked_sparse(X, name)
-        return X
-    if isinstance(X, (PackedSequences, list, tuple)):
-        return X
-    if isinstance(X, np.ndarray):
-        return unmasked(X, name)
-    check_container(X, name)
-    if len(getattr(X, "shape", ())) == 2:
-        return X
-    return list(X) if isinstance(X, Iterable) else np.asarray(X)
+
+    boundaries = True
+    needs_vectorizer = False
+
+    def __init__(self, name, described):
+        self.name = name
+        self.described = described
+
+    def __repr__(self):
+        """Return the name."""
+        return f"<input format {self.name!r}>"
+
+    def pack_training(self, X, y, estimator, vectorizer):
+        """Return the X of a fit, validated and packed, and y.
+
+        The estimator is named in messages. The vectorizer is fitted, if the format
+        needs one. y changes only in a table: it becomes an array of shape (n,).
+        """
+        raise NotImplementedError
+
+    def pack(self, X, estimator):
+        """Return X of any format, packed for an estimator that has seen this one."""
+        if isinstance(X, PackedSequences):
+            return X
+        found, name = format_of(X, default=self), type(estimator).__name__
+        if not found.boundaries:
+            raise ValueError(
+                f"X is a single table, but {name} was fitted on sequences: wrap a "
+                "single sequence in a list, [X]."
+            )
+        if self.needs_vectorizer:
+            return estimator.vectorizer_.transform(X)
+        if found.needs_vectorizer:
+            raise TypeError(
+                f"X is made of {found.name}, but {name} was fitted on numbers: use the "
+                "SequenceVectorizer that made them, or fit on the sequences themselves."
+            )
+        return _pack_arrays(X, n_features=estimator.n_features_in_)
+
+    def encode_labels(self, y, data):
+        """Return the classes and the label numbers of y, as `pack_training` gave it."""
+        return label_encoding.encode_labels(y, data.lengths)
+
+    def label_lists(self, y, data):
+        """Return y, the labels of `data` in the form of this format, as label lists."""
+        return y
+
+    def known_lists(self, known):
+        """Return labels of which some are None as label lists."""
+        return known
+
+    def labels(self, paths, classes, offsets):
+        """Return paths, label numbers end to end, as an array of label lists.
+
+        For a table it is an array of labels.
+        """
+        return label_encoding.decode_labels(paths, classes, offsets)
+
+    def rows(self, rows, offsets):
+        """Cut an array with a row for each position into one array for each sequence.
+
+        That of a table, which has one position in each sequence, stays whole.
+        """
+        return split_rows(rows, offsets)
+
+    def pair_rows(self, rows, offsets):
+        """Cut an array with a row for each pair of neighbours in the same way.
+
+        That of a table, which has no neighbours, becomes one of shape (n, 0, ...).
+        """
+        return split_rows(rows, offsets)
+
+    def as_X(self, sequence):
+        """Return one sequence, or PackedSequences of one, as an X; a table is one."""
+        if not isinstance(sequence, PackedSequences):
+            return [sequence]
+        if len(sequence) != 1:
+            raise ValueError(
+                f"sequence: one is needed, but there are {len(sequence)}; take one of "
+                "PackedSequences by packed[i : i + 1]."
+            )
+        return sequence
 
 
-def input_kind(X, *, default=None):
-    """Tell what the sequences of `X` are made of.
+class _Items(InputFormat):
+    """Items that have named features: dicts, or lists of str."""
+
+    needs_vectorizer = True
+
+    def pack_training(self, X, y, estimator, vectorizer):
+        return vectorizer.fit_transform(X), y
+
+
+class _Arrays(InputFormat):
+    """Arrays of numbers, or sparse matrices."""
+
+    def pack_training(self, X, y, estimator, vectorizer):
+        return _pack_arrays(X), y
+
+
+class _Packed(InputFormat):
+    """PackedSequences; then y may be packed as well, in one array."""
+
+    def pack_training(self, X, y, estimator, vectorizer):
+        return X, y
+
+    def encode_labels(self, y, data):
+        if _is_flat(y, data):
+            return label_encoding.encode_flat_labels(y)
+        return super().encode_labels(y, data)
+
+    def label_lists(self, y, data):
+        return split_rows(y, data.offsets) if _is_flat(y, data) else y
+
+
+class _Table(InputFormat):
+    """One table of numbers, whose rows are chains of one node, as scikit-learn's X."""
+
+    boundaries = False
+
+    def pack_training(self, X, y, estimator, vectorizer):
+        rows, y = _checked(check_X_y, X, y, estimator=estimator)
+        return _pack_rows(rows), y
+
+    def pack(self, X, estimator):
+        return _pack_rows(_checked(validate_data, estimator, X, reset=False))
+
+    def encode_labels(self, y, data):
+        if y.dtype.kind == "O":
+            # NumPy would not say which one it cannot sort.
+            label_encoding.flat_labels(_one_each(y), data.lengths)
+        check_classification_targets(y)
+        classes, labels = np.unique(y, return_inverse=True)
+        return classes, labels.astype(np.int32)
+
+    def label_lists(self, y, data):
+        return _one_each(column_or_1d(y))
+
+    def known_lists(self, known):
+        check_container(known, "known")
+        return _one_each(known)
+
+    def labels(self, paths, classes, offsets):
+        return classes[paths]
+
+    def rows(self, rows, offsets):
+        return rows
+
+    def pair_rows(self, rows, offsets):
+        return rows.reshape(len(offsets) - 1, 0, *rows.shape[1:])
+
+    def as_X(self, sequence):
+        return sequence
+
+
+PACKED = _Packed("packed", "is packed")
+DICTS = _Items("dicts", "is a list of dicts")
+STRINGS = _Items("strings", "is a list of lists of str")
+ARRAYS = _Arrays("arrays", "holds rows of numbers")
+TABLE = _Table("table", "holds numbers")
+FORMATS = {found.name: found for found in (PACKED, DICTS, STRINGS, ARRAYS, TABLE)}
+# The names of those that need a vectorizer.
+VECTORIZED = tuple(name for name in FORMATS if FORMATS[name].needs_vectorizer)
+
+
+def format_of(X, *, default=None):
+    """Recognise the format of X: the first sequence that is not empty tells it.
+
+    Whoever reads X checks that the other sequences are of the same format, see
+    `same_format`.
 
     Parameters
     ----------
     X : PackedSequences, list, tuple, ndarray, sparse matrix or data frame
         As `as_sequence_list` returns it.
-    default : str, default=None
-        Kind to return if `X` has no items (prediction: the kind seen in fit).
-        By default that is an error.
+    default : InputFormat, default=None
+        Returned if no sequence has an item (prediction: the format seen in fit). By
+        default that is an error.
 
     Returns
     -------
-    str
-        ``"packed"``, ``"dicts"``, ``"strings"`` (items are lists of str), ``"arrays"``
-        (sequences are 2-D) or ``"table"``: `X` is one table of numbers, that is a chain
-        of one node per row.
+    InputFormat
+        Its name is ``"packed"``, ``"dicts"``, ``"strings"`` (items are lists of str),
+        ``"arrays"`` (sequences are 2-D) or ``"table"``: `X` is one table of numbers,
+        that is a chain of one node per row.
 
     Raises
     ------
     TypeError
-        If `X` is neither of these, or mixes them; the message names the sequence and
-        the item.
+        If `X` is neither of these; the message names the sequence and the item.
     ValueError
         If `X` has no items and no `default` is given.
 
     Examples
     --------
-    >>> from skcrf_sdca.data.input_formats import input_kind
-    >>> input_kind([[{"word": "a"}, {"word": "b"}], []])
-    'dicts'
-    >>> input_kind([[1.0, 2.0], [3.0, 4.0]])
-    'table'
+    >>> from skcrf_sdca.data.input_formats import format_of
+    >>> format_of([[{"word": "a"}, {"word": "b"}], []])
+    <input format 'dicts'>
+    >>> format_of([[1.0, 2.0], [3.0, 4.0]])
+    <input format 'table'>
     """
-    if not _is_packed(X) and _is_table(X):
+    if isinstance(X, PackedSequences):
+        return PACKED
+    if _is_table(X):
         return TABLE
-    kind, n_items = _packed_or_common_kind(X)
-    if n_items or kind == TABLE:
-        return kind
-    if default is None:
-        raise ValueError(
-            f"X has {len(X)} sequences and 0 items; "
-            "at least one sequence with one item is required."
-        )
-    return default
+    if isinstance(X, np.ndarray) and X.dtype.kind in "USO":
+        X = X.tolist()
+    known = (found for _, found in same_format(X) if found is not None)
+    first = next(known, default)
+    if first is None:
+        check_has_items(len(X), 0)
+    if first is TABLE:
+        # Its reader would not say which row is none.
+        for _ in known:
+            pass
+    return first
 
 
-def sequence_kind(sequence, index):
-    """Tell what one sequence is made of, see `input_kind`.
+def same_format(X, expected=None):
+    """Yield each sequence of X with its format, and check that all have the same.
+
+    Parameters
+    ----------
+    X : iterable of sequences
+    expected : InputFormat, default=None
+        That of the sequences seen in fit; by default that of the first sequence that is
+        not empty.
+
+    Yields
+    ------
+    sequence : object
+    format : InputFormat or None
+        None if the sequence is an empty list.
+
+    Raises
+    ------
+    TypeError
+        If a sequence has no format, or another one; the message names it.
+    """
+    first = "each sequence of fit"
+    for index, sequence in enumerate(X):
+        found = format_of_sequence(sequence, index)
+        if found is not None and expected is None:
+            expected, first = found, f"sequence {index}"
+        if found not in (None, expected):
+            raise TypeError(
+                f"X: sequence {index} {found.described}, but {first} "
+                f"{expected.described}; all must have the same input format."
+            )
+        yield sequence, found
+
+
+def format_of_sequence(sequence, index):
+    """Recognise the format of one sequence, see `format_of`.
 
     Parameters
     ----------
@@ -144,7 +303,7 @@ def sequence_kind(sequence, index):
 
     Returns
     -------
-    str or None
+    InputFormat or None
         ``"dicts"``, ``"strings"``, ``"arrays"``, ``"table"`` (a row of numbers), or
         None if the sequence is an empty list. Only the first entry of each list of
         strings is looked at.
@@ -156,16 +315,17 @@ def sequence_kind(sequence, index):
 
     Examples
     --------
-    >>> from skcrf_sdca.data.input_formats import sequence_kind
-    >>> sequence_kind([["w=a", "cap"], ["w=b"]], 0)
-    'strings'
+    >>> from skcrf_sdca.data.input_formats import format_of_sequence
+    >>> format_of_sequence([["w=a", "cap"], ["w=b"]], 0)
+    <input format 'strings'>
     """
     # A data frame has a shape, but no dtype of its own.
     code = getattr(getattr(sequence, "dtype", None), "kind", "f")
     n_axes = len(getattr(sequence, "shape", ()))
     if isinstance(sequence, (list, tuple)) or (n_axes == 1 and code == "O"):
-        return _kind_of_plain_items(sequence) or _kind_of_items(sequence, index)
-    is_row = n_axes == 1 and not (sp.issparse(sequence) or _is_packed(sequence))
+        return _format_of_plain_items(sequence) or _format_of_items(sequence, index)
+    has_no_rows = sp.issparse(sequence) or isinstance(sequence, PackedSequences)
+    is_row = n_axes == 1 and not has_no_rows
     if (n_axes == 2 or is_row) and code not in "USV":
         return ARRAYS if n_axes == 2 else TABLE
     raise TypeError(
@@ -174,8 +334,18 @@ def sequence_kind(sequence, index):
     )
 
 
-def _is_packed(X):
-    return isinstance(X, PackedSequences)
+def check_has_items(n_sequences, n_items):
+    """Raise ValueError if the X of a fit has no items.
+
+    Parameters
+    ----------
+    n_sequences, n_items : int
+    """
+    if not n_items:
+        raise ValueError(
+            f"X has {n_sequences} sequences and 0 items; "
+            "at least one sequence with one item is required."
+        )
 
 
 def _is_table(X):
@@ -196,29 +366,8 @@ def _is_table(X):
     return X.ndim <= 2 and X.dtype.kind not in "US"
 
 
-def _packed_or_common_kind(X):
-    if _is_packed(X):
-        return PACKED, X.n_positions
-    if isinstance(X, np.ndarray) and X.dtype.kind in "USO":
-        X = X.tolist()
-    kind, first, n_items = None, None, 0
-    for i, sequence in enumerate(X):
-        found = sequence_kind(sequence, i)
-        if found is None:
-            continue
-        n_items += sequence.shape[0] if hasattr(sequence, "shape") else len(sequence)
-        if kind is None:
-            kind, first = found, i
-        elif found != kind:
-            raise TypeError(
-                f"X mixes kinds of input: sequence {i} is of kind {found!r}, but "
-                f"sequence {first} is of kind {kind!r}."
-            )
-    return kind, n_items
-
-
-def _kind_of_plain_items(sequence):
-    """Kind of a sequence of dicts or lists alone, the common case; else None."""
+def _format_of_plain_items(sequence):
+    """Return the format of a list of dicts or lists, the common case; else None."""
     types = set(map(type, sequence))
     if types == {dict}:
         return DICTS
@@ -228,27 +377,27 @@ def _kind_of_plain_items(sequence):
     return None
 
 
-def _kind_of_items(sequence, index):
-    kind = None
-    for position, item in enumerate(sequence):
-        found = _item_kind(item)
+def _format_of_items(sequence, index):
+    first = None
+    for t, item in enumerate(sequence):
+        found = _format_of_item(item)
         if found is None:
             raise TypeError(
-                f"X: sequence {index}, item {position} is {described(item)}; an item "
-                f"must be a dict or a list of str ({_WRAP})."
+                f"X: sequence {index}, item {t} is {described(item)}; an item must be "
+                f"a dict or a list of str ({_WRAP})."
             )
-        if kind is None:
-            kind = found
-        elif found != kind:
+        if first is None:
+            first = found
+        elif found is not first:
             raise TypeError(
-                f"X mixes kinds of input: sequence {index}, item {position} is "
+                f"X mixes input formats: sequence {index}, item {t} is "
                 f"{described(item)}, but item 0 is {described(sequence[0])}."
             )
-    return kind
+    return first
 
 
-def _item_kind(item):
-    """Kind of the sequence that holds `item`, None if an item cannot be so."""
+def _format_of_item(item):
+    """Return the format of a sequence that holds `item`, None if there is none."""
     if isinstance(item, Mapping):
         return DICTS
     if _is_number(item):
@@ -265,3 +414,40 @@ def _item_kind(item):
 
 def _is_number(value):
     return isinstance(value, (numbers.Number, np.bool_))
+
+
+def _pack_arrays(X, n_features=None):
+    sequences = (sequence for sequence, _ in same_format(X))
+    return PackedSequences.from_sequences(sequences, n_features=n_features)
+
+
+def _is_flat(y, data):
+    """Return whether y is the labels of packed sequences, end to end as these are."""
+    is_flat = isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "USbiu"
+    if is_flat and len(y) != data.n_positions:
+        raise ValueError(
+            f"X has {data.n_positions} positions, but y has {len(y)} labels: beside "
+            "PackedSequences y is a list of label lists, or one array with the labels "
+            "of all positions."
+        )
+    return is_flat
+
+
+def _checked(check, *arguments, **options):
+    """Return what a check of scikit-learn returns; it lets an overflow through."""
+    try:
+        return check(
+            *arguments, accept_sparse="csr", dtype=np.float64, order="C", **options
+        )
+    except OverflowError as error:
+        raise ValueError(f"X must hold numbers: {error}") from error
+
+
+def _pack_rows(rows):
+    """Return the rows of a table as sequences of one position."""
+    return PackedSequences(rows, np.arange(rows.shape[0] + 1))
+
+
+def _one_each(labels):
+    """Return the labels of the rows of a table as label lists."""
+    return [[label] for label in labels]

@@ -1,7 +1,7 @@
 """Labels to numbers and back: labels come back equal, and of the type they were.
 
-All forms in which labels come are here, which makes it long: lists of any hashable,
-arrays, one array for all positions, and labels of which some are not known.
+The module is long because labels come in many forms: lists of any hashable objects,
+arrays, one array for all positions, and lists in which some labels are not known.
 """
 
 from itertools import chain
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.typing import KnownLabels, Labels
-from skcrf_sdca.data.input_formats import check_container
+from skcrf_sdca.data.containers import check_container
 from skcrf_sdca.data.rows import BLOCK, split_rows, unmasked
 
 
@@ -25,10 +25,10 @@ def encode_labels(
     Parameters
     ----------
     y : iterable of n_sequences list, tuple or ndarray of labels
-        Labels of one kind: str, int, bool, float, bytes, or any other type whose
+        Labels of one type: str, int, bool, float, bytes, or any other type whose
         values can be hashed and sorted.
     lengths : array-like of int of shape (n_sequences,)
-        Number of items of each sequence of X.
+        Number of positions of each sequence of X.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def encode_labels(
     ValueError
         If y is None, has no labels, or its lengths are not those of X.
     TypeError
-        If a sequence is not a list of labels, or the labels are not of one kind.
+        If a sequence is not a list of labels, or the labels are not of one type.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def encode_labels(
 
 
 def encode_flat_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Encode the labels of all positions, which are in one array, part by part.
+    """Encode the labels of all positions, given in one array, block by block.
 
     Parameters
     ----------
@@ -94,9 +94,9 @@ def encode_known_labels(
     Parameters
     ----------
     y : iterable of n_sequences list, tuple or ndarray of labels
-        Labels of the kind of `classes`.
+        Labels of the type of `classes`.
     lengths : array-like of int of shape (n_sequences,)
-        Number of items of each sequence of X.
+        Number of positions of each sequence of X.
     classes : ndarray of shape (n_labels,)
         As `encode_labels` returns it.
     name : str, default="y"
@@ -110,7 +110,7 @@ def encode_known_labels(
     Raises
     ------
     ValueError, TypeError
-        As `encode_labels`; and TypeError if the labels are of another kind than
+        As `encode_labels`; and TypeError if the labels are of another type than
         `classes`.
 
     Examples
@@ -140,7 +140,7 @@ def encode_partial_labels(
     known : iterable of n_sequences list, tuple or ndarray of labels
         Labels of `classes`, and None where the label is not known.
     lengths : array-like of int of shape (n_sequences,)
-        Number of items of each sequence of X.
+        Number of positions of each sequence of X.
     classes : ndarray of shape (n_labels,)
         As `encode_labels` returns it.
 
@@ -153,7 +153,7 @@ def encode_partial_labels(
     ------
     ValueError
         If the lengths are not those of X, or a label is none of `classes`; the message
-        names the sequence and the item.
+        names the sequence and the position.
     TypeError
         If a sequence is not a list of labels.
 
@@ -199,10 +199,10 @@ def label_codes(labels: list[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
     array([ 1, -1, -1], dtype=int32)
     """
     names = classes.tolist()
-    kind = type(names[0])
+    label_type = type(names[0])
     plain = map(_plain_label, labels)
     # A bool is equal to an int, but not the same label.
-    return _codes([v if type(v) is kind else None for v in plain], names)
+    return _codes([v if type(v) is label_type else None for v in plain], names)
 
 
 def decode_labels(
@@ -299,7 +299,7 @@ def flat_labels(y: Any, lengths: ArrayLike, name: str = "y") -> list[Any]:
     types = set(map(type, flat))
     if not types <= {str} and not types <= {int}:
         flat = [_plain_label(label) for label in flat]
-        _check_one_kind(flat, sequences, name)
+        _check_one_type(flat, sequences, name)
     return flat
 
 
@@ -340,14 +340,14 @@ def _plain_label(label):
     return label
 
 
-def _check_one_kind(flat, sequences, name):
-    kind = type(flat[0])
-    # Of these types no label is missing, and there may be millions.
-    is_plain = kind in (str, bytes, bool, int)
+def _check_one_type(flat, sequences, name):
+    label_type = type(flat[0])
+    # No label of these types is missing, and there may be millions.
+    is_plain = label_type in (str, bytes, bool, int)
     wrong = (
         t
         for t, label in enumerate(flat)
-        if type(label) is not kind or (not is_plain and _is_missing(label))
+        if type(label) is not label_type or (not is_plain and _is_missing(label))
     )
     t = next(wrong, None)
     if t is None:
@@ -357,7 +357,7 @@ def _check_one_kind(flat, sequences, name):
         raise ValueError(f"{where}; a label is needed.")
     raise TypeError(
         f"{where}, but the first label is {described(flat[0])}; "
-        "labels must be of one kind."
+        "labels must be of one type."
     )
 
 
@@ -373,7 +373,7 @@ def _is_missing(label):
 
 
 def _place(t, sequences, name):
-    """Say where the label t of all stands."""
+    """Return the sequence and the position of label t of all, for a message."""
     offsets = np.cumsum([0] + [len(labels) for labels in sequences])
     i = int(np.searchsorted(offsets, t, side="right")) - 1
     return f"{name}: sequence {i}, position {t - offsets[i]}"

@@ -1,7 +1,8 @@
 """Feature rows in the one form that the kernels take, made of all that users pass.
 
-A C-contiguous array of float64, or a CSR array of float64 with int32 indices, sorted
-and without duplicates; read-only. What has this form already is not copied.
+The form is a C-contiguous array of float64, or a CSR array of float64 with int32
+indices, sorted and without duplicates; both are read-only. Rows that have this form
+already are not copied.
 """
 
 from itertools import pairwise
@@ -12,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 _INT32_MAX = np.iinfo(np.int32).max
-# Values that are looked at at once, where a copy of all might not fit into memory.
+# Values that are read at once, where a copy of all might not fit into memory.
 BLOCK = 2**20
 
 
@@ -32,20 +33,20 @@ _WITH_POINTERS = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
 
 
 def checked_sparse(X: Any, where: str = "X") -> Any:
-    """Return a sparse matrix whose indices are within it, as scipy takes for granted.
+    """Return a sparse matrix whose indices are within its shape, as scipy assumes.
 
-    To convert one that is not so would write beyond its arrays.
+    If they were not, a conversion by scipy would write beyond the arrays.
 
     Parameters
     ----------
     X : sparse matrix
     where : str, default="X"
-        What it is, for the message.
+        Its name, for the message.
 
     Returns
     -------
     X : sparse array or matrix
-        An object of our own around the same arrays, in CSR, CSC, BSR or COO; other
+        A new object around the same arrays, in CSR, CSC, BSR or COO; other
         formats have no indices to check, and are returned as they are.
 
     Raises
@@ -69,7 +70,7 @@ def checked_sparse(X: Any, where: str = "X") -> Any:
             parts = X.data, X.indices, X.indptr
             X = _WITH_POINTERS[X.format](parts, shape=X.shape)
             X.check_format(full_check=True)
-            # If the last is 0, that has not looked at the others.
+            # If the last pointer is 0, check_format does not read the others.
             if decreases(X.indptr):
                 raise ValueError("indptr must be a non-decreasing sequence")
         elif X.format == "coo":
@@ -93,7 +94,7 @@ def unmasked(values: Any, where: str) -> Any:
     ----------
     values : array-like
     where : str
-        What they are, for the message.
+        Their name, for the message.
     """
     if np.ma.is_masked(values):
         raise ValueError(
@@ -153,10 +154,10 @@ def _check_two_axes(rows, where):
         )
 
 
-def _check_dtype(dtype, where, kinds="biuf"):
+def _check_dtype(dtype, where, codes="biuf"):
     if dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {where} has dtype {dtype}.")
-    if dtype.kind not in kinds:
+    if dtype.kind not in codes:
         raise TypeError(f"{where} must hold numbers, got dtype {dtype}.")
 
 
@@ -186,7 +187,7 @@ def as_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
 
 def _numeric(array, where):
     """Return `array` in float64, itself if it is so already."""
-    _check_dtype(array.dtype, where, kinds="biufO")
+    _check_dtype(array.dtype, where, codes="biufO")
     try:
         with np.errstate(over="ignore"):
             return array.astype(np.float64, copy=False)
@@ -212,12 +213,12 @@ def sequence_rows(rows, index):
 
 
 def _converted(X, where):
-    """Return a sparse matrix in CSR, which is still to be checked."""
+    """Return a sparse matrix in CSR; one that was in CSR is not checked yet."""
     return X if X.format == "csr" else checked_sparse(X, where).tocsr()
 
 
 def common_form(blocks, n_features):
-    """Return a block all others agree with (None if none tells) and the width."""
+    """Return the first block that is not None, and the width that all blocks have."""
     known = [(i, block) for i, block in enumerate(blocks) if block is not None]
     if not known:
         if n_features is None:
@@ -233,23 +234,23 @@ def common_form(blocks, n_features):
         if sp.issparse(block) != sp.issparse(first):
             raise TypeError(
                 f"X: sequence {i} is {'sparse' if sp.issparse(block) else 'dense'}, "
-                f"but sequence {first_index} is not; use one kind for all."
+                f"but sequence {first_index} is not; all must be sparse, or all dense."
             )
     return first, first.shape[1]
 
 
 def on_own_columns(X):
-    """Return a CSR array without the columns that are empty, and the others' numbers.
+    """Return a CSR array without its empty columns, and the numbers of the others.
 
     Parameters
     ----------
     X : csr_array
-        Its values may be mapped from a file: they stay there.
+        Its values may be mapped from a file; they are not read.
 
     Returns
     -------
     X : csr_array
-        Itself, if no column is empty; else one with the same values.
+        `X` itself if no column is empty; else an array that shares its values.
     columns : ndarray of int
         In increasing order.
 
@@ -282,7 +283,7 @@ def on_own_columns(X):
 def split_rows(
     rows: list[Any] | NDArray[Any], offsets: NDArray[np.integer[Any]]
 ) -> NDArray[np.object_]:
-    """Cut what belongs to all positions into one piece for each sequence.
+    """Cut a list or array with an entry for each position into one for each sequence.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ class Agreement(NamedTuple):
     Attributes
     ----------
     attributes : dict
-        ``classes_``, ``n_features_in_``, ``_input_kind``, and where they exist
+        ``classes_``, ``n_features_in_``, ``_input_format``, and where they exist
         ``vectorizer_``, ``feature_names_in_``, as those of one fit on all data.
     columns : list of ndarrays of int
         Of each partition: the number of each of its features.
@@ -47,11 +47,11 @@ def agree(summaries):
     Raises
     ------
     TypeError, ValueError
-        If the partitions are of different kinds or widths, or their labels are; the
-        message names the partition.
+        If the partitions differ in input format, number of features or type of labels;
+        the message names the partition.
     """
     first = summaries[0].attributes
-    _check_equal(summaries, "_input_kind", "input of kind")
+    _check_equal(summaries, "_input_format", "input format")
     classes, codes = _common_classes(summaries)
     attributes = {**first, "classes_": classes}
     if "vectorizer_" in first:
@@ -83,12 +83,12 @@ def _check_equal(summaries, name, what):
 def _common_classes(summaries):
     """Return the classes of all, and the numbers of those of each."""
     own = [summary.attributes["classes_"].tolist() for summary in summaries]
-    kind = type(own[0][0])
+    label_type = type(own[0][0])
     for p, classes in enumerate(own):
-        if type(classes[0]) is not kind:
+        if type(classes[0]) is not label_type:
             raise TypeError(
                 f"partition {p} has labels of type {type(classes[0]).__name__}, but "
-                f"partition 0 of type {kind.__name__}; labels must be of one kind."
+                f"partition 0 of type {label_type.__name__}; all must be of one type."
             )
     sizes = [len(classes) for classes in own]
     classes, codes = encode_labels(own, sizes)
@@ -105,7 +105,7 @@ def _common_vectorizer(summaries):
     vectorizer = SequenceVectorizer()
     vectorizer.vocabulary_ = tables.finished()
     vectorizer.n_features_out_ = tables.n_features
-    vectorizer.input_kind_ = summaries[0].attributes["_input_kind"]
+    vectorizer.input_format_ = summaries[0].attributes["_input_format"]
     return vectorizer, columns
 
 

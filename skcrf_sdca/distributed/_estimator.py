@@ -12,7 +12,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
 from skcrf_sdca._utils.sklearn_private import Interval, StrOptions, validates_parameters
-from skcrf_sdca.data.input_formats import TABLE
+from skcrf_sdca.data.input_formats import FORMATS
 from skcrf_sdca.distributed._agreement import agree
 from skcrf_sdca.distributed._checkpoint import Checkpoint, load_weights
 from skcrf_sdca.distributed._local import LocalCluster
@@ -255,7 +255,7 @@ class DistributedCRF(BaseCRF):
         parameters = ChainParameters(
             agreed.attributes["n_features_in_"],
             len(classes),
-            boundaries=agreed.attributes["_input_kind"] != TABLE,
+            boundaries=FORMATS[agreed.attributes["_input_format"]].boundaries,
         )
         problem = CommonProblem(cluster, agreed.columns, alpha, parameters)
         problem.n_sequences, problem.constraints = agreed.n_sequences, constraints

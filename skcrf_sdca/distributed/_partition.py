@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcrf_sdca.data.input_formats import TABLE, as_sequence_list
+from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import on_own_columns
 from skcrf_sdca.estimators.crfs import OEGCRF
@@ -127,8 +127,8 @@ class Partition:
         try:
             return getattr(self, method)(*arguments)
         except (TypeError, ValueError) as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"partition {self.number}: {error}") from error
+            error_class = TypeError if isinstance(error, TypeError) else ValueError
+            raise error_class(f"partition {self.number}: {error}") from error
 
     def describe(self):
         """Load the sequences; return a Summary, or None if there are none."""
@@ -147,7 +147,7 @@ class Partition:
             data = PackedSequences(X, data.offsets)
         self._data, self._labels = data, training.labels
         self._sample_weight = training.sample_weight
-        self._boundaries = attributes["_input_kind"] != TABLE
+        self._boundaries = training.input_format.boundaries
         weight = len(data) if self._sample_weight is None else self._sample_weight.sum()
         return Summary(attributes, columns, len(data), float(weight))
 

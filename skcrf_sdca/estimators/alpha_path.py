@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from skcrf_sdca._utils.typing import Labels, Sequences
-from skcrf_sdca.data.input_formats import TABLE, as_sequence_list
+from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.validation import training_data
 
@@ -83,7 +83,7 @@ def alpha_path(
     y = list(y) if isinstance(y, Iterator) else y
     training = training_data(estimator, X, y, sample_weight)
     # A table packed would be a set of sequences, with weights for start and end.
-    if training.attributes["_input_kind"] != TABLE:
+    if training.input_format.boundaries:
         X = training.data
     path, state = [], None
     for alpha in alphas:

@@ -28,7 +28,7 @@ from skcrf_sdca._utils.sklearn_private import (
 )
 from skcrf_sdca._utils.typing import Labels, Sequences, keeps_signature
 from skcrf_sdca._version import VersionStamped
-from skcrf_sdca.data.input_formats import TABLE, as_sequence_list
+from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.tagging_schemes import SCHEMES
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
 from skcrf_sdca.estimators.compression import TrimmingMixin
@@ -193,7 +193,7 @@ class BaseCRF(
         chains = structure(
             training.data,
             len(training.attributes["classes_"]),
-            boundaries=training.attributes["_input_kind"] != TABLE,
+            boundaries=training.input_format.boundaries,
             constraints=training.constraints,
             n_jobs=self.n_jobs,
         )

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from skcrf_sdca._utils.messages import required_attribute
-from skcrf_sdca.data.input_formats import ARRAYS, DICTS, PACKED, STRINGS, TABLE
+from skcrf_sdca.data.input_formats import FORMATS
 from skcrf_sdca.data.rows import checked_sparse
 from skcrf_sdca.structures.chain.parameters import LARGEST_SCORE
 
@@ -28,7 +28,6 @@ WEIGHTS = {
 }
 # Those that are -inf where a label or a transition is forbidden.
 MAY_FORBID = ("start_", "end_", "transition_")
-KINDS = (PACKED, DICTS, STRINGS, ARRAYS, TABLE)
 
 
 class FittedAttributes:
@@ -49,7 +48,17 @@ class FittedAttributes:
     duality_gap_: float
     gap_target_: float
     history_: dict[str, NDArray[Any]]
-    _input_kind: str
+    _input_format: str  # the name of an InputFormat
+
+
+def fitted_format(estimator):
+    """Return the InputFormat of the data that an estimator was fitted on.
+
+    Parameters
+    ----------
+    estimator : BaseCRF
+    """
+    return FORMATS[estimator._input_format]
 
 
 def check_form(estimator):
@@ -97,10 +106,10 @@ def check_fitted(estimator):
         raise ValueError("classes_ must hold every label once.")
     for name in WEIGHTS:
         _check_values(name, getattr(estimator, name))
-    kind = required_attribute(estimator, "_input_kind")
-    if kind not in KINDS:
-        raise ValueError(f"_input_kind must be one of {KINDS}, got {kind!r:.40}.")
-    _check_features(estimator, kind)
+    name, names = required_attribute(estimator, "_input_format"), tuple(FORMATS)
+    if name not in names:
+        raise ValueError(f"_input_format must be one of {names}, got {name!r:.40}.")
+    _check_features(estimator, fitted_format(estimator))
 
 
 def _check_weight(name, weight, shape):
@@ -133,15 +142,15 @@ def _check_values(name, weight):
         )
 
 
-def _check_features(estimator, kind):
-    """Check what stands for the features: a vectorizer, or names."""
+def _check_features(estimator, input_format):
+    """Check the vectorizer and the names of the features."""
     n_features = estimator.n_features_in_
-    if hasattr(estimator, "vectorizer_") != (kind in (DICTS, STRINGS)):
+    if hasattr(estimator, "vectorizer_") != input_format.needs_vectorizer:
         raise ValueError("vectorizer_ must be there after a fit on dicts or strings.")
-    if kind in (DICTS, STRINGS):
+    if input_format.needs_vectorizer:
         vectorizer = estimator.vectorizer_
-        if required_attribute(vectorizer, "input_kind_") != kind:
-            raise ValueError(f"vectorizer_ was not fitted on {kind}.")
+        if required_attribute(vectorizer, "input_format_") != input_format.name:
+            raise ValueError(f"vectorizer_ was not fitted on {input_format.name}.")
         if required_attribute(vectorizer, "n_features_out_") != n_features:
             raise ValueError(
                 f"vectorizer_ has {vectorizer.n_features_out_} features, but "

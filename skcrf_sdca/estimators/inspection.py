@@ -16,11 +16,13 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.messages import described
-from skcrf_sdca.data.input_formats import TABLE
 from skcrf_sdca.data.label_encoding import encode_known_labels, label_codes
-from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.explanation import Explanation, Terms
-from skcrf_sdca.estimators.fitted import FittedAttributes, check_form
+from skcrf_sdca.estimators.fitted import (
+    FittedAttributes,
+    check_form,
+    fitted_format,
+)
 from skcrf_sdca.estimators.tables import Table
 from skcrf_sdca.estimators.validation import prediction_data
 from skcrf_sdca.structures.chain.parameters import dense_coef
@@ -34,8 +36,8 @@ class InspectionMixin(FittedAttributes):
     def state_features(self, *, feature_names: Iterable[str] | None = None) -> Table:
         """Return all weights of labels that are not zero, the largest first.
 
-        ``<intercept>``, ``<start>`` and ``<end>`` are features of all items, of the
-        first and of the last.
+        ``<intercept>``, ``<start>`` and ``<end>`` are features of all positions, of
+        the first and of the last.
 
         Parameters
         ----------
@@ -174,7 +176,7 @@ class InspectionMixin(FittedAttributes):
         path: Iterable[Hashable] | None = None,
         feature_names: Iterable[str] | None = None,
     ) -> Explanation:
-        """Return what each feature and neighbour contributed to each label of an item.
+        """Return what features and neighbours contribute to the labels of a position.
 
         For every label k it explains the number ::
 
@@ -187,7 +189,7 @@ class InspectionMixin(FittedAttributes):
 
         Parameters
         ----------
-        sequence : one sequence of the kind seen in `fit`, or PackedSequences of one
+        sequence : one sequence as in `fit`, or PackedSequences of one
             For one-node chains a table; its rows are the positions, and have no
             neighbours.
         position : int
@@ -218,7 +220,7 @@ class InspectionMixin(FittedAttributes):
             have T labels, the reference is forbidden between its neighbours, or
             feature_names has another length.
         TypeError
-            If the sequence is of another kind than in `fit`.
+            If the sequence has another input format than in `fit`.
 
         Examples
         --------
@@ -240,24 +242,27 @@ class InspectionMixin(FittedAttributes):
         labels = None if labels is None else self._codes(labels, "labels")
         if reference is not None:
             (reference,) = self._codes([reference], "reference")
-        data = self._one_sequence(sequence)
+        data = prediction_data(self, fitted_format(self).as_X(sequence))
         t, length = _as_index(position), data.n_positions
         if not -length <= t < length:
             raise IndexError(
                 f"position: {position} is not in the sequence of {length} items."
             )
         t %= length
-        answers = self._answers(sequence if self._input_kind == TABLE else data)
-        path = self._path_codes(answers[0] if path is None else path, length)
+        best_path, marginals = self._best_path_and_marginals(data)
+        path = best_path if path is None else self._path_codes(path, length)
         return Explanation(
             self._terms_at(t, data.X, path, names),
-            answers[1][t],
+            marginals[t],
             self.classes_.tolist(),
             position=t,
             label=int(path[t]),
             reference=reference,
             labels=labels,
         )
+
+    def _best_path_and_marginals(self, data):
+        return self._best_paths(data), self._node_marginals(data)
 
     def _label_values(self):
         """Return the labels as a column of a table holds them."""
@@ -307,22 +312,6 @@ class InspectionMixin(FittedAttributes):
         if sp.issparse(self.coef_):
             return sp.vstack(blocks, format="csr")
         return np.vstack(blocks)
-
-    def _one_sequence(self, sequence):
-        """Return a sequence packed, or all rows of a table."""
-        as_it_is = self._input_kind == TABLE or isinstance(sequence, PackedSequences)
-        data = prediction_data(self, sequence if as_it_is else [sequence])
-        if self._input_kind != TABLE and len(data) != 1:
-            raise ValueError(
-                f"sequence: one is needed, but there are {len(data)}; take one of "
-                "PackedSequences by packed[i : i + 1]."
-            )
-        return data
-
-    def _answers(self, X):
-        """Return labels and probabilities of one sequence, or of a table."""
-        answers = self.predict(X), self.predict_proba(X)
-        return answers if self._input_kind == TABLE else [rows[0] for rows in answers]
 
     def _terms_at(self, t, rows, path, names):
         """Return the Terms of position t of the chain with these rows and this path."""

@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skcrf_sdca._utils.typing import Labels, Sequences
-from skcrf_sdca.data.input_formats import as_sequence_list
+from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.label_encoding import encode_labels
 
 __all__ = ["cross_val_predict_proba"]

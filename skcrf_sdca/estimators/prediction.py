@@ -1,9 +1,9 @@
 """PredictionMixin: everything a fitted estimator answers.
 
 Paths, probabilities, score. It needs the fitted attributes alone, and changes none.
-All methods take X as `fit` does, raise ValueError or TypeError if it is not of the kind
-and width seen there, and treat one-node chains, a 2-D X, row by row. Most lines are
-reference.
+All methods take X as `fit` does, raise ValueError or TypeError if its input format or
+number of features differs from that in `fit`, and treat one-node chains, a 2-D X, row
+by row. Most lines are reference.
 """
 
 from collections.abc import Iterable
@@ -26,10 +26,7 @@ from skcrf_sdca._utils.typing import (
     Sequences,
     SpanScheme,
 )
-from skcrf_sdca.data.input_formats import TABLE
-from skcrf_sdca.data.label_encoding import decode_labels
-from skcrf_sdca.data.rows import split_rows
-from skcrf_sdca.estimators.fitted import FittedAttributes
+from skcrf_sdca.estimators.fitted import FittedAttributes, fitted_format
 from skcrf_sdca.estimators.span_queries import LabelSpans, TypedSpans
 from skcrf_sdca.estimators.validation import (
     evaluation_labels,
@@ -74,7 +71,7 @@ class PredictionMixin(FittedAttributes):
         ValueError
             If `decoding` is unknown, or `known` does not have the lengths of X, has a
             label that was not in `fit`, or is not possible because of forbidden
-            transitions; the message names the sequence and the item.
+            transitions; the message names the sequence, and the position if it can.
 
         Examples
         --------
@@ -90,7 +87,7 @@ class PredictionMixin(FittedAttributes):
             raise ValueError(
                 f"decoding must be one of {sorted(DECODERS)}, got {decoding!r}."
             )
-        data = prediction_data(self, X)
+        data, input_format = prediction_data(self, X), fitted_format(self)
         fixed = None if known is None else known_labels(self, known, data)
 
         def decode(chains, begin, end):
@@ -104,7 +101,7 @@ class PredictionMixin(FittedAttributes):
                     f"known: sequence {begin + np.isfinite(values).argmin()} has no "
                     "possible path with these labels, for transitions are forbidden."
                 )
-            return self._decoded(paths, chains.offsets)
+            return input_format.labels(paths, self.classes_, chains.offsets)
 
         return self._over_chains(decode, data)
 
@@ -141,19 +138,16 @@ class PredictionMixin(FittedAttributes):
         """
         check_is_fitted(self)
         _check_count("n", n)
-        data = prediction_data(self, X)
-
-        names = self.classes_.astype(object)
+        data, input_format = prediction_data(self, X), fitted_format(self)
 
         def best(chains, begin, end):
             found = []
             log_z = chains.log_partition()
             for paths, scores, value in zip(*chains.n_best(n), log_z, strict=True):
-                if self._input_kind == TABLE:
-                    paths = paths[:, 0]
-                probabilities = np.exp(np.minimum(scores - value, 0.0))
-                labels = names[paths].tolist()
-                found.append(list(zip(labels, probabilities.tolist(), strict=True)))
+                offsets = np.arange(len(paths) + 1) * paths.shape[1]
+                labels = input_format.labels(paths.ravel(), self.classes_, offsets)
+                probabilities = np.exp(np.minimum(scores - value, 0.0)).tolist()
+                found.append(list(zip(labels.tolist(), probabilities, strict=True)))
             return np.fromiter(found, dtype=object, count=len(found))
 
         return self._over_chains(best, data)
@@ -192,7 +186,7 @@ class PredictionMixin(FittedAttributes):
         """
         check_is_fitted(self)
         _check_count("n_draws", n_draws)
-        data = prediction_data(self, X)
+        data, input_format = prediction_data(self, X), fitted_format(self)
         generator = check_random_state(random_state)
         # The random numbers, and the labels: as numbers, and as pointers to the same.
         check_fits(
@@ -204,8 +198,9 @@ class PredictionMixin(FittedAttributes):
 
         def draws(chains, begin, end):
             own = uniform[data.offsets[begin] : data.offsets[end]]
-            paths = chains.sample(own).T
-            return np.stack([self._decoded(p, chains.offsets) for p in paths], axis=1)
+            paths, offsets = chains.sample(own).T, chains.offsets
+            drawn = [input_format.labels(p, self.classes_, offsets) for p in paths]
+            return np.stack(drawn, axis=1)
 
         return self._over_chains(draws, data).T
 
@@ -231,13 +226,10 @@ class PredictionMixin(FittedAttributes):
         (['B', 'I'], [[0.9, 0.1], [0.1, 0.9]])
         """
         check_is_fitted(self)
-        data = prediction_data(self, X)
+        data, input_format = prediction_data(self, X), fitted_format(self)
 
         def probabilities(chains, begin, end):
-            node, _ = chains.node_marginals()
-            if self._input_kind == TABLE:
-                return node
-            return split_rows(node, chains.offsets)
+            return input_format.rows(chains.node_marginals()[0], chains.offsets)
 
         return self._over_chains(probabilities, data)
 
@@ -268,13 +260,11 @@ class PredictionMixin(FittedAttributes):
         True
         """
         check_is_fitted(self)
-        data = prediction_data(self, X)
+        data, input_format = prediction_data(self, X), fitted_format(self)
 
         def probabilities(chains, begin, end):
             marginals, _ = chains.marginals()
-            if self._input_kind == TABLE:
-                return marginals.edge.reshape(end - begin, 0, *self.transition_.shape)
-            return split_rows(marginals.edge, marginals.edge_offsets)
+            return input_format.pair_rows(marginals.edge, marginals.edge_offsets)
 
         return self._over_chains(probabilities, data)
 
@@ -427,8 +417,15 @@ class PredictionMixin(FittedAttributes):
         labels, weight = evaluation_labels(self, y, data, sample_weight)
         if not len(labels):
             raise ValueError("X has 0 items: there is nothing to score.")
-        paths = self._over_chains(lambda chains, *_: chains.viterbi()[0], data)
-        return float(np.average(paths == labels, weights=weight))
+        return float(np.average(self._best_paths(data) == labels, weights=weight))
+
+    def _best_paths(self, data):
+        """Return the label numbers of the most probable paths, end to end."""
+        return self._over_chains(lambda chains, *_: chains.viterbi()[0], data)
+
+    def _node_marginals(self, data):
+        """Return the node marginals of all sequences, end to end."""
+        return self._over_chains(lambda chains, *_: chains.node_marginals()[0], data)
 
     def _over_chains(self, function, data):
         """Return the results of all chains in one array.
@@ -448,12 +445,6 @@ class PredictionMixin(FittedAttributes):
         # Without chains the one call is for the type and shape of the result.
         parts = over_ranges(run, data.offsets, self.n_jobs) or [run(0, 0)]
         return np.concatenate(parts)
-
-    def _decoded(self, paths, offsets):
-        """Return the labels of paths as `predict` does."""
-        if self._input_kind == TABLE:
-            return self.classes_[paths]
-        return decode_labels(paths, self.classes_, offsets)
 
 
 def _check_count(name, value):

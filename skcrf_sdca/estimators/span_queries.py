@@ -9,7 +9,7 @@ from operator import index
 
 import numpy as np
 
-from skcrf_sdca.data.input_formats import check_container
+from skcrf_sdca.data.containers import check_container
 from skcrf_sdca.data.label_encoding import label_codes
 from skcrf_sdca.data.rows import split_rows
 from skcrf_sdca.metrics import extract_spans

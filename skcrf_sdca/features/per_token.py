@@ -23,7 +23,8 @@ from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import raise_for_params
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca._version import VersionStamped
-from skcrf_sdca.data.input_formats import DICTS, TABLE, as_sequence_list, input_kind
+from skcrf_sdca.data.containers import as_sequence_list
+from skcrf_sdca.data.input_formats import DICTS, check_has_items, format_of
 from skcrf_sdca.data.label_encoding import encode_labels
 from skcrf_sdca.data.packed import PackedSequences
 
@@ -159,11 +160,7 @@ class PerToken(  # type: ignore[call-arg]
         routed = process_routing(self, "fit_transform", **params).transformer
         items, offsets = _items(X)
         if offsets is not None:
-            if not offsets[-1]:
-                raise ValueError(
-                    f"X has {len(offsets) - 1} sequences and 0 items; at least one "
-                    "sequence with one item is required."
-                )
+            check_has_items(len(offsets) - 1, offsets[-1])
             routed = {m: _for_items(routed[m], offsets) for m in _FITTING}
             y = None if y is None else _label_of_each_item(y, offsets)
         output, transformer = fit_transform(clone(self.transformer), items, y, routed)
@@ -295,7 +292,7 @@ def _items(X):
 
 def _is_table(X):
     try:
-        return input_kind(X, default=DICTS) == TABLE
+        return not format_of(X, default=DICTS).boundaries
     except TypeError:
         # The estimators do not take items of this type, but the transformer may.
         return False

@@ -28,7 +28,7 @@ from skcrf_sdca._utils.sklearn_private import (
 )
 from skcrf_sdca._utils.typing import Labels
 from skcrf_sdca._version import VersionStamped
-from skcrf_sdca.data.input_formats import as_sequence_list
+from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.features.per_token import PerToken, fit_transform, metadata_of_fit
 

@@ -18,7 +18,14 @@ from skcrf_sdca._kernels._encoder import Encoder, Lookup
 from skcrf_sdca._utils.sklearn_private import Interval, Options, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca._version import VersionStamped
-from skcrf_sdca.data.input_formats import DICTS, STRINGS, check_container, sequence_kind
+from skcrf_sdca.data.containers import check_container
+from skcrf_sdca.data.input_formats import (
+    DICTS,
+    FORMATS,
+    STRINGS,
+    check_has_items,
+    same_format,
+)
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.features.vocabulary import check_vocabulary
 
@@ -75,7 +82,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         components]}, with -1 for a component that `min_freq` removed.
     n_features_out_ : int
         Number of features.
-    input_kind_ : {"dicts", "strings"}
+    input_format_ : {"dicts", "strings"}
         Input format of the data seen in `fit`; `transform` takes the same.
 
     See Also
@@ -101,7 +108,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
 
     vocabulary_: dict[str, Any]
     n_features_out_: int
-    input_kind_: str
+    input_format_: str
 
     _parameter_constraints = {
         "min_freq": [Interval(Integral, 1, None, closed="left")],
@@ -179,12 +186,8 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         """
         lookup = Lookup({"numeric": {}, "categorical": {}, "vectors": {}})
         encoder = Encoder(lookup, grows=True, dtype=self.dtype)
-        kind, offsets = _encode(X, encoder)
-        if kind is None:
-            raise ValueError(
-                f"X has {len(offsets) - 1} sequences and 0 items; "
-                "at least one sequence with one item is required."
-            )
+        input_format, offsets = _encode(X, encoder)
+        check_has_items(len(offsets) - 1, offsets[-1])
         rows = _csr_array(encoder, encoder.n_features)
         frequency = np.bincount(rows.indices, minlength=rows.shape[1])
         keep = frequency >= self.min_freq
@@ -192,7 +195,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
             rows = rows[:, np.flatnonzero(keep)]
             lookup = Lookup(_kept_vocabulary(lookup.vocabulary, keep))
         packed = PackedSequences(rows, offsets)
-        self._set_fitted(lookup, packed.n_features, kind)
+        self._set_fitted(lookup, packed.n_features, input_format.name)
         return packed
 
     def transform(self, X: Sequences) -> PackedSequences:
@@ -226,7 +229,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
             # The vocabulary was assigned by the user, not learnt in fit.
             lookup = self._lookup = Lookup(self.vocabulary_)
         encoder = Encoder(lookup, grows=False, dtype=self.dtype)
-        _, offsets = _encode(X, encoder, self.input_kind_)
+        _, offsets = _encode(X, encoder, FORMATS[self.input_format_])
         return PackedSequences(_csr_array(encoder, self.n_features_out_), offsets)
 
     def get_feature_names_out(
@@ -298,7 +301,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
                 f"{self.n_features_out_} features."
             )
         lookup = Lookup(_kept_vocabulary(self.vocabulary_, keep))
-        self._set_fitted(lookup, int(keep.sum()), self.input_kind_)
+        self._set_fitted(lookup, int(keep.sum()), self.input_format_)
         return self
 
     def __getstate__(self):
@@ -314,11 +317,11 @@ class SequenceVectorizer(  # type: ignore[call-arg]
             check_vocabulary(self)
             self._lookup = Lookup(self.vocabulary_)
 
-    def _set_fitted(self, lookup, n_features, kind):
+    def _set_fitted(self, lookup, n_features, input_format):
         self.vocabulary_ = lookup.vocabulary
         self._lookup = lookup
         self.n_features_out_ = n_features
-        self.input_kind_ = kind
+        self.input_format_ = input_format
 
     def __sklearn_tags__(self):
         """Tell scikit-learn that the input is dicts or strings, not a table."""
@@ -329,47 +332,33 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         return tags
 
 
-_ITEMS = {DICTS: "dicts", STRINGS: "lists of str"}
+_ADD = {DICTS: Encoder.add_dicts, STRINGS: Encoder.add_strings}
 
 
-def _encode(X, encoder, kind=None):
-    """Add `X` to an encoder; return the input format and the first row of sequences.
+def _encode(X, encoder, expected=None):
+    """Add `X` to an encoder; return its format and the first row of each sequence.
 
-    `kind` is the input format of the data seen in fit, None if this is fit.
+    `expected` is the format of the data seen in fit, None if this is fit.
     """
     check_container(X)
-    seen = "those before" if kind is None else "the data seen in fit"
     offsets = array("q", [0])
-    for index, sequence in enumerate(X):
-        found = sequence_kind(sequence, index)
+    for index, (sequence, found) in enumerate(same_format(X, expected)):
         if found is not None:
-            kind = kind or found
-            _check_kind(found, kind, index, seen)
-            _add_sequence(sequence, index, encoder, kind)
+            expected = found
+            _add_sequence(sequence, index, encoder, found)
         offsets.append(encoder.n_rows)
-    return kind, offsets
+    return expected, offsets
 
 
-def _check_kind(found, kind, index, seen):
-    if found not in _ITEMS:
+def _add_sequence(sequence, index, encoder, found):
+    if found not in _ADD:
         raise TypeError(
-            f"X: sequence {index} holds numbers; SequenceVectorizer takes "
+            f"X: sequence {index} {found.described}; SequenceVectorizer takes "
             "sequences of dicts or of lists of str."
         )
-    if found != kind:
-        raise TypeError(
-            f"X: sequence {index} is a list of {_ITEMS[found]}, but {seen} had "
-            f"{_ITEMS[kind]}."
-        )
-
-
-def _add_sequence(sequence, index, encoder, kind):
     first = encoder.n_rows
     try:
-        if kind == DICTS:
-            encoder.add_dicts(sequence)
-        else:
-            encoder.add_strings(sequence)
+        _ADD[found](encoder, sequence)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         wrapper = TypeError if isinstance(error, TypeError) else ValueError
         place = f"X: sequence {index}, item {encoder.n_rows - first}"

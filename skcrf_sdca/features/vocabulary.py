@@ -6,7 +6,7 @@ from numbers import Integral
 import numpy as np
 
 from skcrf_sdca._utils.messages import required_attribute
-from skcrf_sdca.data.input_formats import DICTS, STRINGS
+from skcrf_sdca.data.input_formats import VECTORIZED
 
 TABLES = ("numeric", "categorical", "vectors")
 
@@ -26,13 +26,13 @@ def check_vocabulary(vectorizer):
     """
     vocabulary = required_attribute(vectorizer, "vocabulary_")
     n_features = required_attribute(vectorizer, "n_features_out_")
-    kind = required_attribute(vectorizer, "input_kind_")
+    input_format = required_attribute(vectorizer, "input_format_")
     if not isinstance(n_features, Integral) or n_features < 0:
         raise ValueError(f"n_features_out_ must be a number, got {n_features!r:.40}.")
     if type(vocabulary) is not dict or set(vocabulary) != set(TABLES):
         raise ValueError(f"vocabulary_ must be a dict of {TABLES}.")
-    if kind not in (DICTS, STRINGS):
-        raise ValueError(f"input_kind_ must be {DICTS!r} or {STRINGS!r}.")
+    if input_format not in VECTORIZED:
+        raise ValueError(f"input_format_ must be one of {VECTORIZED}.")
     numbers = vocabulary_numbers(vocabulary)
     if numbers.min(initial=0) < 0 or numbers.max(initial=-1) >= n_features:
         raise ValueError(
@@ -67,6 +67,6 @@ def vocabulary_numbers(vocabulary):
     return np.fromiter(numbers, dtype=np.int64, count=len(numbers))
 
 
-def _check_types(what, values, kind):
-    if not set(map(type, values)) <= {kind}:
-        raise ValueError(f"vocabulary_: the {what} must be plain {kind.__name__}.")
+def _check_types(what, values, plain):
+    if not set(map(type, values)) <= {plain}:
+        raise ValueError(f"vocabulary_: the {what} must be plain {plain.__name__}.")

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.typing import Labels, ZeroDivision
-from skcrf_sdca.data.input_formats import check_container
+from skcrf_sdca.data.containers import check_container
 from skcrf_sdca.data.label_encoding import (
     encode_known_labels,
     encode_labels,

@@ -48,14 +48,14 @@ PIPELINE = {
 VECTORIZER = {
     "type": str,
     "parameters": dict,
-    "input_kind": str,
+    "input_format": str,
     "n_features": int,
     "vocabulary": dict,
 }
 CRF = {
     "type": str,
     "parameters": dict,
-    "input_kind": str,
+    "input_format": str,
     "labels": dict,
     "n_features": int,
     "n_stored": (int, NoneType),
@@ -196,7 +196,7 @@ def _describe_vectorizer(vectorizer):
     model = {
         "type": "SequenceVectorizer",
         "parameters": plain_parameters(parameters),
-        "input_kind": vectorizer.input_kind_,
+        "input_format": vectorizer.input_format_,
         "n_features": int(vectorizer.n_features_out_),
         "vocabulary": vectorizer.vocabulary_,
     }
@@ -211,7 +211,7 @@ def _rebuild_vectorizer(model, array):
         parameters = {**parameters, "dtype": dtype}
     vectorizer = with_parameters(SequenceVectorizer, parameters)
     lookup = Lookup(model["vocabulary"])
-    vectorizer._set_fitted(lookup, model["n_features"], model["input_kind"])
+    vectorizer._set_fitted(lookup, model["n_features"], model["input_format"])
     check_vocabulary(vectorizer)
     _check_complete(vectorizer)
     return vectorizer
@@ -237,7 +237,7 @@ def _describe_crf(crf):
     model = {
         "type": type(crf).__name__,
         "parameters": plain_parameters(crf.get_params()),
-        "input_kind": crf._input_kind,
+        "input_format": crf._input_format,
         "labels": labels_of(crf.classes_),
         "n_features": int(crf.n_features_in_),
         "n_stored": int(crf.coef_.nnz) if sp.issparse(crf.coef_) else None,
@@ -258,7 +258,7 @@ def _rebuild_crf(model, array):
     fields(model, "crf", CRF)
     crf = with_parameters(CRFS[model["type"]], model["parameters"])
     attributes = {
-        "_input_kind": model["input_kind"],
+        "_input_format": model["input_format"],
         "classes_": labels_from(model["labels"]),
         "n_features_in_": model["n_features"],
         **figures_from(model["fit"]),

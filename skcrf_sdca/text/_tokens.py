@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from skcrf_sdca._utils.messages import described
-from skcrf_sdca.data.input_formats import check_container
+from skcrf_sdca.data.containers import check_container
 
 Token: TypeAlias = str | Sequence[str] | Mapping[str, str]
 
