@@ -54,10 +54,12 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     os.mkfifo(path)
     assert not is_regular_file(path)
     received = []
-    reader = threading.Thread(target=lambda: received.append(path.read_bytes()))
+    reader = threading.Thread(
+        target=lambda: received.append(path.read_bytes()), daemon=True
+    )
     reader.start()
     with atomic_write(path) as file:
         file.write(b"content")
-    reader.join()
+    reader.join(timeout=10)
     assert received == [b"content"]
     assert path.is_fifo()

@@ -72,9 +72,12 @@ class DistributedCRF(BaseCRF):
     traffic_ : dict
         ``rounds``, and the bytes ``sent`` to and ``received`` from the partitions.
     n_partitions_ : int
-        Partitions that have sequences.
-
-    All other attributes are those of `OEGCRF`.
+        Number of partitions that have sequences.
+    {weights_}
+    {n_iter_}
+    {certificate_}
+    history_ : dict of ndarrays of shape (n_iter_,)
+        As that of `OEGCRF`.
 
     See Also
     --------

@@ -58,8 +58,7 @@ class SDCACRF(BaseCRF):
     ----------
     {weights_}
     {n_iter_}
-    {dual_certificate_}
-    {gap_target_}
+    {certificate_}
     history_ : dict of ndarrays of shape (n_iter_,)
         One value per epoch: epoch, updates and oracle_calls (divided by n), seconds
         (without the certificates), primal, dual, gap.
@@ -193,8 +192,7 @@ class SAGNUSCRF(BaseCRF):
     ----------
     {weights_}
     {n_iter_}
-    {primal_certificate_}
-    {gap_target_}
+    {certificate_}
     history_ : dict of ndarrays of shape (n_iter_,)
         One value per epoch: epoch, updates and oracle_calls (divided by n; each forward
         pass of a line search is half a call), seconds (without the certificates),
@@ -297,8 +295,7 @@ class OEGCRF(BaseCRF):
     ----------
     {weights_}
     {n_iter_}
-    {dual_certificate_}
-    {gap_target_}
+    {certificate_}
     history_ : dict of ndarrays of shape (n_iter_,)
         One value per epoch: epoch, updates and oracle_calls (divided by n; each trial
         of a step size is a call, and the forward pass that computes the gap is half a
@@ -395,8 +392,7 @@ class LBFGSCRF(BaseCRF):
     {weights_}
     n_iter_ : int
         Number of iterations.
-    {primal_certificate_}
-    {gap_target_}
+    {certificate_}
     history_ : dict of ndarrays of shape (n_iter_,)
         One value per iteration: epoch, updates and oracle_calls (divided by n),
         seconds, primal, dual, gap.

@@ -106,16 +106,11 @@ default="gap"
         n_iter_ : int
             Number of epochs.
         """,
-    "dual_certificate_": """
+    "certificate_": """
         primal_objective_, dual_objective_, duality_gap_ : float
-            P(w), D(mu) and their difference at the end of the fit, in nats per
+            P(w), a lower bound of its minimum (D(mu), if the solver has dual
+            variables), and their difference at the end of the fit, in nats per
             sequence.
-        """,
-    "primal_certificate_": """
-        primal_objective_, dual_objective_, duality_gap_ : float
-            P(w), P(w) - gap and the gap at the end of the fit, in nats per sequence.
-        """,
-    "gap_target_": """
         gap_target_ : float
             tol * P(0), the gap at which the fit stops.
         """,
