@@ -317,7 +317,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("score", [np.nan, np.inf])
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_scores_that_are_none_are_named(function, score):
-    """Unchecked, NaN would count as a number, and +inf as a score that allows nothing."""
+    """Unchecked, NaN would count as a number, and +inf would forbid every path."""
     node_scores, transition = np.zeros((3, 2)), np.zeros((2, 2))
     node_scores[1, 0] = score
     with pytest.raises(ValueError, match=rf"node_scores\[1, 0\] is {score}; scores"):
