@@ -1,7 +1,8 @@
-"""Fuzz fit, predict and the metrics of all estimators with input of every kind.
+"""Fuzz fit, predict and the metrics of all estimators with input of any form.
 
-Wrong input is refused by name, and leaves the estimator as it was. From a fit on what
-is right come labels that were seen, and probabilities that sum to one.
+Invalid input raises an error that names the argument, and the estimator is unchanged.
+After a fit on valid input, predicted labels are among those of y, and probabilities sum
+to one.
 """
 
 import pickle
@@ -23,7 +24,7 @@ LABELS = (("O", "B-X", "I-X"), ("O",), (0, 1), (True, False), (b"a", b"b"), (0.5
 ARGUMENT = (
     r"\bX\b|\by\b|[Ss]equences? \d|[Ss]ample.weight|offsets|feature|alpha|transitions"
 )
-# Tables are checked by scikit-learn, in its own words.
+# scikit-learn checks tables, with its own messages.
 ANY = ""
 
 
@@ -68,7 +69,7 @@ class Arguments(Inputs):
         return draw
 
     def X(self):
-        """Return a function that draws X of one kind."""
+        """Return a function that draws X in one format."""
         kind = self.ConsumeIntInRange(0, 4)
         if kind < 2:
             draw = (self.dict, self.names)[kind]
@@ -86,7 +87,7 @@ class Arguments(Inputs):
         return refused_or_done(PackedSequences, rows, cuts)
 
     def y(self, lengths):
-        """Return labels for sequences of these lengths, or nearly."""
+        """Return labels for sequences of these lengths, sometimes of other lengths."""
         labels = self.pick(LABELS)
         if lengths is None:
             return self.several(lambda: self.pick(labels))
@@ -158,7 +159,7 @@ def format_name(X):
 
 
 def refused_or_done(method, *arguments, place=ARGUMENT):
-    """Return what the method does, None if it refuses an argument and says which."""
+    """Return the result of a method, or None if it refuses an argument by name."""
     try:
         return method(*arguments)
     except (ValueError, TypeError) as error:
@@ -167,12 +168,12 @@ def refused_or_done(method, *arguments, place=ARGUMENT):
 
 
 def len_of(rows):
-    """Return the number of rows, of arrays of any kind."""
+    """Return the number of rows of an array of any type."""
     return rows.shape[0] if hasattr(rows, "shape") else len(rows)
 
 
 def lengths_of(X):
-    """Return the lengths of the sequences of X, None where it is no list of them."""
+    """Return the lengths of the sequences of X, or None if X has no sequences."""
     if isinstance(X, PackedSequences):
         return X.lengths.tolist()
     if not isinstance(X, (list, tuple)):

@@ -1,12 +1,12 @@
-"""What the targets share: how they are started, limited, and given their seeds.
+"""Start the fuzz targets, limit their time and memory, and give them seeds.
 
-A target is a program that is handed to libFuzzer:
+A target is a program that runs under libFuzzer:
 
     python TARGET.py FOLDER [-max_total_time=SECONDS] [other options of libFuzzer]
 
-FOLDER holds its corpus; the seeds are put there first. A file in its place is tried
-alone. The search is guided by coverage of the package's Python code, and of the plain
-twins that stand for what is compiled.
+FOLDER holds its corpus; the seeds are written to it first. If a file is passed instead,
+only that input runs. The search is guided by the coverage of the package's Python code,
+and of plain twins in place of the compiled code.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ import warnings
 import atheris
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
-# The plain twins and the damage done to documents are those of the tests.
+# The plain twins and the damage to documents come from the tests.
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests"))
 
 with atheris.instrument_imports(include=["skcrf_sdca", "twins", "inputs"]):
@@ -28,8 +28,8 @@ with atheris.instrument_imports(include=["skcrf_sdca", "twins", "inputs"]):
     import twins  # noqa: F401
 
 SECONDS = 10
-# libFuzzer looks at memory that is used, once a second; this also stops what is only
-# asked for.
+# libFuzzer checks the memory in use once a second; this limit also stops a large
+# allocation that is never used.
 ADDRESS_SPACE = 4 << 30
 OPTIONS = ("-timeout=100", "-rss_limit_mb=2048", "-max_len=16384", "-len_control=0")
 
@@ -40,9 +40,9 @@ def run(target, seeds=(), **setup):
     Parameters
     ----------
     target : callable
-        Called with bytes; whatever it raises is a finding.
+        Called with bytes; any error that it raises is a finding.
     seeds : iterable of bytes
-        Inputs to begin with.
+        First inputs of the corpus.
     **setup
         Handed to ``atheris.Setup``.
     """
@@ -52,18 +52,18 @@ def run(target, seeds=(), **setup):
     warnings.simplefilter("error")
     for category in (ConvergenceWarning, DataConversionWarning):
         warnings.simplefilter("ignore", category)
-    # A cast to a shorter float may overflow: the result is looked at. An archive may
-    # have two members of one name. A masked number is NaN to NumPy.
+    # Expected warnings: a cast to a shorter float overflows (its result is checked), an
+    # archive has two members of one name, NumPy converts a masked number to NaN.
     for message in ("overflow encountered in cast", "Duplicate name", ".*masked"):
         warnings.filterwarnings("ignore", message)
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
-    # Of an option that is there twice, libFuzzer takes the last.
+    # If an option is passed twice, libFuzzer takes the last.
     atheris.Setup([program, corpus, *OPTIONS, *options], timed(target), **setup)
     atheris.Fuzz()
 
 
 def add(seeds, folder):
-    """Put seeds into a corpus; it does not matter what making them warns of."""
+    """Write seeds to a corpus; warnings while they are made are ignored."""
     with warnings.catch_warnings(action="ignore"):
         for seed in seeds:
             name = hashlib.sha1(seed).hexdigest()
@@ -71,7 +71,7 @@ def add(seeds, folder):
 
 
 def timed(target):
-    """Return the target with a limit on its own time: machines are busy, too."""
+    """Return the target with a limit on its processor time, which other work leaves."""
 
     def run_timed(data):
         begin = time.process_time()

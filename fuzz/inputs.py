@@ -1,4 +1,4 @@
-"""Nested input of every kind and none, drawn from the bytes of the fuzzer."""
+"""Nested input, valid and invalid, drawn from the bytes of the fuzzer."""
 
 from collections import Counter
 from decimal import Decimal
@@ -26,7 +26,7 @@ NUMBERS = (
 
 
 class Inputs(FuzzedDataProvider):
-    """Draws what a user may pass, and sometimes what no user should."""
+    """Draws valid input, and sometimes invalid input."""
 
     def pick(self, values):
         """Return one of some values."""
@@ -106,7 +106,7 @@ class Inputs(FuzzedDataProvider):
 
 
 def random_bytes():
-    """Yield seeds that are long enough for some sequences."""
+    """Yield random seeds that are long enough for some sequences."""
     rng = np.random.default_rng(0)
     for length in (20, 100, 500) * 20:
         yield rng.bytes(length)

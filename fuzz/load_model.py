@@ -1,8 +1,8 @@
-"""Fuzz load_model: a file is refused, or what is loaded answers and can be saved again.
+"""Fuzz load_model: a file is refused, or the model predicts and can be saved again.
 
-The first byte of an input says what the others are. After "R" they are the file, byte
-by byte. After "S" they are its members, which are sealed with the right checksums, as
-an attacker would: these inputs get behind the archive, to the document and the arrays.
+The first byte of an input says how the others are read. After "R" they are the file,
+byte by byte. After "S" they are its members, which get correct checksums, as an
+attacker would write them: these inputs reach the document and the arrays.
 """
 
 import atexit
@@ -28,7 +28,7 @@ from skcrf_sdca import (
 from skcrf_sdca.persistence import ModelFormatError, load_model, save_model
 
 RAW, SEALED = b"R", b"S"
-# Between members, and between the name and the content of one.
+# Separators: between members, and between the name and the content of a member.
 NEXT, COLON = b"\n\0\n", b"\n"
 FOLDER = tempfile.mkdtemp()
 atexit.register(shutil.rmtree, FOLDER)
@@ -55,12 +55,12 @@ def mutated(data, max_size, seed):
         try:
             return joined(changed_members(parted(data), rng))[:max_size]
         except (ValueError, LookupError, RecursionError):
-            pass  # It is no document any more.
+            pass  # The bytes are not JSON any more.
     return atheris.Mutate(data, max_size)
 
 
 def target(data):
-    """Load a file, and compare what is loaded with what is saved of it."""
+    """Load a file, save and load the model, and compare the two."""
     if data[:1] == SEALED:
         write(FILE, parted(data))
     else:
@@ -75,7 +75,7 @@ def target(data):
 
 
 def answers(model):
-    """Return what a loaded model says, or why it does not."""
+    """Return the predictions of a loaded model, or its error."""
     repr(model)
     vectorizer, crf = parts(model)
     if vectorizer is None:
@@ -99,7 +99,7 @@ def answers(model):
 
 
 def parts(model):
-    """Return the vectorizer and the CRF of a model; None for what there is not."""
+    """Return the vectorizer and the CRF of a model, or None for a missing one."""
     if isinstance(model, Pipeline):
         return tuple(step for _, step in model.steps)
     if isinstance(model, SequenceVectorizer):
@@ -120,7 +120,7 @@ def rows_for(crf):
 
 
 def items_for(vectorizer):
-    """Return three items of what the vocabulary has."""
+    """Return three items made of features of the vocabulary."""
     known = vectorizer.vocabulary_
     names = list(known["numeric"])[:5]
     if vectorizer.input_format_ == "strings":
@@ -132,7 +132,7 @@ def items_for(vectorizer):
 
 
 def seeds():
-    """Yield models of every kind, as files and as members."""
+    """Yield models of every type, as files and as members."""
     for model in models():
         save_model(model, FILE)
         load_model(FILE)
@@ -141,7 +141,7 @@ def seeds():
 
 
 def models():
-    """Yield fitted estimators: types of labels, kinds of input, dense and sparse."""
+    """Yield fitted estimators of various label types and input formats."""
     dicts = [[{"w": "the", "n": 0.5}, {"w": "dog"}], [{"v": np.array([1.0, 2.0])}]]
     strings = [[["a", "b"], ["c"]], [["\ud800"]]]
     arrays = [np.eye(2), np.ones((1, 2))]

@@ -1,7 +1,7 @@
 """Fuzz SequenceVectorizer: nested dicts and strings against scikit-learn's vectorizer.
 
-What is not valid is refused with its place. What is valid gives the rows that
-DictVectorizer makes of the same items laid flat, in fit and in transform alike.
+Invalid input raises an error that names its place. Valid input gives, in fit and in
+transform, the rows that DictVectorizer gives for the same items flattened.
 """
 
 import math
@@ -24,7 +24,7 @@ PLACE = r"sequence \d|X has \d+ sequences and 0 items|X must be a list of sequen
 
 
 def target(data):
-    """Compare what fit and transform make of random input with the reference."""
+    """Compare fit and transform on random input with the reference."""
     inputs = Inputs(data)
     dtype = inputs.pick((np.float64, np.float32))
     vectorizer = SequenceVectorizer(min_freq=inputs.pick((1, 1, 2)), dtype=dtype)
@@ -59,7 +59,7 @@ def target(data):
 
 
 def refused_or_done(method, X):
-    """Return what the method does, None if it refuses X and says where."""
+    """Return the result of a method, or None if it refuses X and names the place."""
     try:
         return method(X)
     except (ValueError, TypeError) as error:
@@ -68,7 +68,7 @@ def refused_or_done(method, X):
 
 
 def are_valid(X):
-    """Return whether fit should take X: a second reading of its documentation."""
+    """Return whether fit should accept X: a second reading of its documentation."""
     if not isinstance(X, (list, tuple)):
         return False
     if not all(isinstance(s, (list, tuple, np.ndarray)) for s in X):
@@ -86,7 +86,7 @@ def are_valid(X):
 
 
 def overflows(X, twin):
-    """Return whether a value, or values that add up, are infinite in this precision."""
+    """Return whether a value, or the sum of values, is infinite in this precision."""
     sums = [value for item in chain(*X) for value in twin.sums(item).values()]
     return not all(map(math.isfinite, sums))
 
@@ -101,7 +101,7 @@ def is_valid(value):
 
 
 def is_entry(value):
-    """Return whether a value may stand in a dict."""
+    """Return whether a dict may hold this value."""
     if isinstance(value, np.ndarray):
         is_plain = value.ndim == 1 and value.dtype.kind in "biuf"
         return bool(is_plain and np.isfinite(value).all())

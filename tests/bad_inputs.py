@@ -1,9 +1,9 @@
 """The table of bad and unusual inputs, and the program that tries them.
 
-Run as a program with a JSON list of [estimator, case] on the standard input, it tries
-these one by one and writes two lines of JSON for each: its number when it begins, and
-what came of it when it ends. Warnings are errors. test_bad_inputs.py reads the lines:
-where the process dies, the last number says in which case.
+As a program, it reads a JSON list of [estimator, case] from the standard input, tries
+them one by one, and writes two lines of JSON for each: its number when it begins, and
+its outcome when it ends. Warnings are errors. test_bad_inputs.py reads the lines: if
+the process dies, the last number names the case.
 """
 
 import faulthandler
@@ -57,7 +57,7 @@ def add_case(name, attempt):
 
 
 def case(function):
-    """Add a case: a function of what makes an estimator."""
+    """Add a case: a function that gets a maker of estimators."""
     add_case(function.__name__, function)
     return function
 
@@ -116,7 +116,7 @@ def assert_refused(error, message, method, *arguments, **named):
 
 
 def fitted(new, X, y, **parameters):
-    """Return a fitted estimator that has predicted and scored; X, y are as before."""
+    """Fit, predict and score; check that X and y stay; return the estimator."""
     before = pickle.dumps((X, y))
     crf = new(**parameters).fit(X, y)
     crf.predict(X)
@@ -131,7 +131,7 @@ def fitted(new, X, y, **parameters):
 
 
 def assert_round_trip(new, labels):
-    """Labels that are named by a feature each come back equal and of their type."""
+    """If each label has its own feature, it is predicted with equal value and type."""
     X = [[{f"f{k}": 1.0} for k in range(len(labels))]] * 4
     crf = fitted(new, X, [labels] * 4)
     predicted = crf.predict(X)[0]
@@ -153,7 +153,7 @@ def assert_same_model(new, X, expected, y=LABELS):
 
 
 def assert_bounded(crf):
-    """The fit has ended well, or says that it has not."""
+    """The weights are finite and the gap is not negative."""
     assert np.isfinite(crf.coef_).all()
     assert crf.duality_gap_ >= 0.0
 
@@ -304,7 +304,7 @@ for name, value, text in (
 
 @native_case
 def value_of_1e308(new):
-    """An error, a warning, or the optimum: not a model of zeros without a word."""
+    """The fit raises, warns or converges, and returns no model of zeros silently."""
     X, y = with_value(1e308)
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -450,7 +450,7 @@ def labels_with_separators(new):
 
 
 def assert_distinct(new, *items):
-    """Items are features of their own: each finds its label."""
+    """Each item is a distinct feature: each is given its own label."""
     X = [[item] for item in items] * 4
     y = [[f"L{k}"] for k in range(len(items))] * 4
     crf = fitted(new, X, y)
@@ -606,7 +606,7 @@ def wide_csr(x):
 
 
 def untidy_csr(x):
-    """Columns in falling order, every entry twice at half its value."""
+    """Return x with columns in descending order and each entry stored as two halves."""
     columns = np.arange(x.shape[1])[::-1].repeat(2)
     indptr = np.arange(len(x) + 1) * len(columns)
     data = x[:, columns] / 2
@@ -660,11 +660,11 @@ def cross_validated_predictions(new):
         assert [len(p) for p in predicted] == [len(labels) for labels in y]
 
 
-# Objects that others have made wrong -------------------------------------------------
+# Invalid objects of other libraries ---------------------------------------------------
 
 
 def broken(form, index, *, pointer=False):
-    """Return a sparse matrix that points beyond its arrays, as users can make it."""
+    """Return a sparse matrix whose indices point outside its arrays."""
     rows = getattr(scipy.sparse, f"{form}_array")(np.eye(2))
     if form == "coo":
         rows.coords = (np.array([0, index]), np.array([0, 1]))
@@ -679,7 +679,7 @@ def broken(form, index, *, pointer=False):
 
 @native_case
 def invalid_sparse_matrices(new):
-    """Scipy itself writes beyond its arrays when it converts them."""
+    """SciPy itself writes outside its arrays when it converts them."""
     crf = new().fit([np.eye(2)] * 2, [["A", "B"]] * 2)
     table = new().fit(np.eye(2), ["A", "B"])
     for form in ("csr", "csc", "bsr", "coo", "lil"):
@@ -700,7 +700,7 @@ def invalid_sparse_matrices(new):
 
 @native_case
 def masked_entries(new):
-    """What is masked is not there: it must not be learnt from."""
+    """Masked entries are missing values: a fit must not use them."""
     X = [np.ma.array(x, mask=np.arange(x.size).reshape(x.shape) == 3) for x in ARRAYS]
     crf = new().fit(ARRAYS, LABELS)
     message = "X: sequence 0 is an array with masked entries; fill them"
@@ -752,7 +752,7 @@ refused(
 
 @native_case
 def wrong_labels_of_a_table(new):
-    """Of a table too the error says which label is wrong."""
+    """The error names the wrong label of a table too."""
     rows = np.concatenate(ARRAYS)
     crf = new().fit(rows, np.concatenate(LABELS))
     for wrong, error, message in (
@@ -794,7 +794,7 @@ def containers_that_are_accepted(new):
 
 @native_case
 def types_of_arrays(new):
-    """All of these numbers are the same in each."""
+    """Every data type holds these numbers exactly."""
     expected = new().fit(ARRAYS, LABELS).coef_.tobytes()
     for dtype in ("float16", ">f4", ">f8", "longdouble", object):
         X = [x.astype(dtype) for x in ARRAYS]
@@ -927,7 +927,7 @@ def wrong_arguments_of_predictions(new):
 
 @native_case
 def invalid_sparse_coefficients(new):
-    """Whoever assigns them, no method follows them beyond their arrays."""
+    """Users can assign them: no method reads outside their arrays."""
     for name, place, value in (
         ("indices", 0, 99),
         ("indices", 0, -1),
@@ -956,7 +956,7 @@ def invalid_sparse_coefficients(new):
 
 
 def maker(name):
-    """Return the class of an estimator with parameters under which all fits end."""
+    """Return a maker of an estimator with enough epochs for all fits to converge."""
     if name == "CRF":
         return compat.CRF
     return partial(seeded, getattr(skcrf_sdca, name), max_iter=3000)

@@ -2,7 +2,7 @@
 
 import os
 
-# Read by scipy when it is imported; without it scikit-learn skips some of its checks.
+# SciPy reads this at import; without it scikit-learn skips some of its checks.
 os.environ["SCIPY_ARRAY_API"] = "1"
 
 import pickle
@@ -15,21 +15,21 @@ from _pytest.runner import runtestprotocol
 
 from skcrf_sdca._utils import parallel as _parallel
 
-# A deadline for an example would be a timed test, on machines that are shared.
+# A deadline for each example would fail on a machine that is busy.
 hypothesis.settings.register_profile("no deadline", deadline=None)
 hypothesis.settings.load_profile("no deadline")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item, nextitem):
-    """Run a test marked `survives` in a child; it fails if the child dies.
+    """Run a test marked `survives` in a child process; it fails if the child dies.
 
-    So a crash is a failure of that test, by its name, and the others go on. Where there
-    is no fork, it ends the process.
+    So a crash fails that test, by its name, and the other tests still run. On systems
+    without fork, a crash ends the test process.
     """
     if item.get_closest_marker("survives") is None or not hasattr(os, "fork"):
         return None
-    # Children must not each make one of their own.
+    # Create it in the parent, so that the children share it.
     item.config._tmp_path_factory.getbasetemp()
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for report in _reports_of_a_child(item, nextitem):
@@ -41,7 +41,7 @@ def pytest_runtest_protocol(item, nextitem):
 def _reports_of_a_child(item, nextitem):
     receiver, sender = os.pipe()
     with warnings.catch_warnings():
-        # The threads that may be there, of BLAS, wait for work.
+        # Other threads, for example those of BLAS, are idle.
         warnings.filterwarnings("ignore", ".*fork", DeprecationWarning)
         child = os.fork()
     if child == 0:

@@ -1,11 +1,11 @@
-"""Damaged model files by the hundred, loaded in a process of its own.
+"""Load hundreds of damaged model files in a separate process.
 
     python model_fuzz.py MODEL WAY N SEED
 
-prints as JSON how many were refused, gave the same answers, gave others, or raised
-something else. "raw" damages bytes, as disks and networks do; "sealed" changes what the
-file says and makes the checksums right again, as an attacker would: then other answers
-are no failure.
+prints as JSON how many files were refused, gave the same predictions, gave other
+predictions, or raised another error. "raw" damages bytes, as disks and networks do;
+"sealed" changes the content and corrects the checksums, as an attacker would: then
+other predictions are no failure.
 """
 
 import collections
@@ -25,7 +25,7 @@ X = [
     [{"word": "the", "n": 0.5}, {"word": "dog"}],
     [{"word": "new", "v": np.array([1.0, 2.0])}],
 ]
-# What a number of a document is replaced by.
+# The values that replace a number of a document.
 ODD = (
     *(None, True, False, -1, 0, 1, 2, 3, 7, 2**31, 2**63, 10**30, 0.5, 1e300),
     *("", "inf", "nan", "SDCACRF", "Pipeline", "dicts", "packed", "\ud800", "int64"),
@@ -59,7 +59,7 @@ def damaged(data, rng):
 
 
 def changed(value, rng):
-    """Return a JSON value with one thing in it replaced, removed or doubled."""
+    """Return a JSON value with one of its parts replaced, removed or doubled."""
     if not isinstance(value, (dict, list)) or not value or rng.random() < 0.1:
         return ODD[rng.integers(len(ODD))]
     keys = list(value) if isinstance(value, dict) else range(len(value))
@@ -111,7 +111,7 @@ def outcome(path, expected):
     try:
         return "same" if answers(model) == expected else "other"
     except (ValueError, TypeError, AttributeError):
-        # A model of another kind: one that takes arrays, or no model but a vectorizer.
+        # Another type of model: one fitted on arrays, or a vectorizer alone.
         return "other"
 
 

@@ -1,11 +1,10 @@
-"""The truth that compiled code is tested against: enumeration in plain NumPy.
+"""The reference for tests of compiled code: enumeration in plain NumPy.
 
-Owns brute force over all K^T label paths of tiny chains, the CRF objective written
-out path by path, and the hypothesis strategy that draws the chains. It imports
-nothing from the package and no recursion is used: a chain is (node_scores (T, K),
-transition (K, K)), a distribution over its paths an array (K^T,) in the order of
-`all_paths`, and a problem is a list X of dense arrays (T_i, d) and a list y of integer
-paths (T_i,).
+Owns brute force over all K^T label paths of tiny chains, the CRF objective written out
+path by path, and the hypothesis strategy that draws the chains. It imports nothing from
+the package and uses no recursion. A chain is (node_scores (T, K), transition (K, K)), a
+distribution over its paths an array (K^T,) in the order of `all_paths`, and a problem
+is a list X of dense arrays (T_i, d) and a list y of integer paths (T_i,).
 """
 
 from itertools import product
@@ -72,8 +71,8 @@ def edge_marginals(node_scores, transition):
 def best_path(node_scores, transition):
     """The first, in lexicographic order, of the paths of maximal score.
 
-    Another argmax is as right when scores tie: compare scores, not paths, unless the
-    maximum is known to be unique or all scores are equal (then it is all zeros).
+    If scores tie, another argmax is correct too: compare scores, not paths, unless the
+    maximum is unique or all scores are equal (then the path is all zeros).
     """
     scores = path_scores(node_scores, transition)
     return all_paths(*node_scores.shape)[np.argmax(scores)]
@@ -87,8 +86,8 @@ def path_entropy(probabilities):
 def path_distribution(node, edge):
     """The Markov chain with these marginals, as probabilities of paths (K^T,).
 
-    p(y) = p(y_0) prod_t p(y_{t+1} | y_t): of all distributions with these marginals
-    the one of largest entropy, which the dual objective means by a mixture mu_i.
+    p(y) = p(y_0) prod_t p(y_{t+1} | y_t): the distribution of largest entropy among
+    those with these marginals, which the dual objective takes mu_i for.
     """
     length, n_labels = node.shape
     probabilities = []
@@ -107,7 +106,7 @@ def entropy(node, edge):
 
 
 def bethe_entropy(node, edge):
-    """The same entropy by its cliques: edges minus inner nodes, T = 1 the node."""
+    """The same entropy by cliques: edges minus inner nodes, or the node if T = 1."""
     if len(node) == 1:
         return path_entropy(node[0])
     return path_entropy(edge) - path_entropy(node[1:-1])
@@ -119,7 +118,7 @@ def kl(p, q):
 
 
 def kl_to_scores(p, node_scores, transition):
-    """KL(p || path_probabilities(...)), right also where those underflow."""
+    """KL(p || path_probabilities(...)), correct also where probabilities underflow."""
     log_q = log_path_probabilities(node_scores, transition)
     return xlogy(p, p).sum() - p @ log_q
 
@@ -189,7 +188,7 @@ def model_distributions(weights, X, n_labels, boundaries=True):
 
 
 def loss_weights(n, sample_weight=None):
-    """What multiplies each loss: s_i / sum(s), 1/n by default."""
+    """The weight c_i of each loss: s_i / sum(s), 1/n by default."""
     s = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     return s / s.sum()
 
@@ -215,7 +214,7 @@ def gradient(weights, X, y, alpha, n_labels, sample_weight=None, boundaries=True
     return value
 
 
-def what(mu, X, y, alpha, n_labels, sample_weight=None, boundaries=True):
+def w_hat(mu, X, y, alpha, n_labels, sample_weight=None, boundaries=True):
     """1/alpha sum_i c_i (F(x_i, y_i) - E_{mu_i} F(x_i, .)).
 
     `mu` is a list of distributions over paths; `path_distribution` makes one of
@@ -232,8 +231,8 @@ def what(mu, X, y, alpha, n_labels, sample_weight=None, boundaries=True):
 
 
 def dual(mu, X, y, alpha, n_labels, sample_weight=None, boundaries=True):
-    """sum_i c_i H(mu_i) - alpha/2 ||what(mu)||^2."""
-    weights = what(mu, X, y, alpha, n_labels, sample_weight, boundaries)
+    """sum_i c_i H(mu_i) - alpha/2 ||w_hat(mu)||^2."""
+    weights = w_hat(mu, X, y, alpha, n_labels, sample_weight, boundaries)
     entropies = np.array([path_entropy(p) for p in mu])
     c = loss_weights(len(X), sample_weight)
     return c @ entropies - alpha / 2 * weights @ weights
@@ -244,7 +243,7 @@ MAGNITUDES = (1e-3, 1.0, 30.0, 1e3, 1e4)
 
 @st.composite
 def score_matrices(draw, n_rows, n_columns, max_abs):
-    """Draw a matrix whose rows have scales of their own, with many equal entries."""
+    """Draw a matrix with a scale for each row, and with many equal entries."""
     unit = st.one_of(
         st.sampled_from([0.0, 1.0, -1.0]), st.floats(-1, 1, allow_subnormal=False)
     )

@@ -1,6 +1,6 @@
-"""Strategies of hypothesis for what users pass: nested items, sequences and labels.
+"""Hypothesis strategies for input: nested items, sequences and labels.
 
-Those of scores and chains are in reference.py.
+The strategies for scores and chains are in reference.py.
 """
 
 from decimal import Decimal
@@ -22,7 +22,7 @@ leaves = st.one_of(
 dict_items = st.dictionaries(names, leaves | st.dictionaries(names, leaves, max_size=2))
 string_items = st.lists(names, max_size=4)
 
-# Every kind of value, as often in a subclass or in a dict as not.
+# Every type of value, also of subclasses and in dicts.
 any_names = names | names.map(np.str_)
 any_values = st.one_of(
     leaves,
@@ -67,7 +67,7 @@ LABEL_SETS = [
 
 @st.composite
 def training_sets(draw):
-    """Draw (X, y): sequences with items of one kind, and labels for them."""
+    """Draw (X, y): sequences with items of one format, and their labels."""
     items = draw(st.sampled_from([any_dicts, any_strings]))
     X = draw(st.lists(st.lists(items, max_size=3), min_size=1, max_size=4).filter(any))
     label = st.sampled_from(draw(st.sampled_from(LABEL_SETS)))
@@ -83,7 +83,7 @@ def label_pairs(alphabet):
     )
 
 
-# What is wrong ------------------------------------------------------------------------
+# Invalid input ------------------------------------------------------------------------
 
 wrong_values = st.sampled_from(
     [
@@ -103,7 +103,7 @@ wrong_labels = st.sampled_from([None, np.nan, Decimal("NaN"), Decimal("sNaN")])
 
 
 def places(sequences):
-    """Draw (i, t), the place of an item."""
+    """Draw (i, t): the sequence and the position of an item."""
     return st.sampled_from(
         [(i, t) for i, sequence in enumerate(sequences) for t in range(len(sequence))]
     )
@@ -111,7 +111,7 @@ def places(sequences):
 
 @st.composite
 def damaged_sets(draw):
-    """Draw (X, y, i, t): item t of sequence i has something that is no feature."""
+    """Draw (X, y, i, t): item t of sequence i holds an invalid feature."""
     X, y = draw(training_sets())
     i, t = draw(places(X))
     wrong = draw(wrong_values)

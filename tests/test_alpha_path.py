@@ -1,4 +1,4 @@
-"""Paths of alpha: what cold fits give, for fewer calls of the oracle."""
+"""alpha_path reaches the optima of cold fits with fewer calls of the oracle."""
 
 import pickle
 
@@ -84,7 +84,7 @@ def test_sample_weights_reach_every_fit(crf):
 DICTS = as_dicts(X)
 STRINGS = as_strings(X)
 TABLE = np.concatenate([x[:1] for x in X])
-# Kinds of X, and how many times they are vectorized.
+# Formats of X, and how many times each is vectorized.
 KINDS = {"dicts": (DICTS, 1), "strings": (STRINGS, 1), "arrays": (X, 0)}
 
 

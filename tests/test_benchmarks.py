@@ -1,4 +1,4 @@
-"""Every script of the papers' figures and tables runs, in its quick trial."""
+"""Every benchmark script of a figure or a table runs with --quick."""
 
 import os
 import subprocess
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "examples" / "benchmarks"
-# The scripts that draw or print the runs of the campaign, the file that each is told to
-# write and those that it writes.
+# Scripts that draw or print the runs of the campaign: the file that each is asked to
+# write, and the files that it writes.
 SCRIPTS = {
     "convergence": ("a.png", ["a.png"]),
     "convergence_table": ("a.csv", ["a_ocr.csv"]),

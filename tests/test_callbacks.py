@@ -1,4 +1,4 @@
-"""The gap of every epoch reaches the monitor, from wherever the CRF is fitted."""
+"""The gap of every epoch reaches the monitor, also from inside scikit-learn's tools."""
 
 import pickle
 
@@ -58,7 +58,7 @@ def test_monitor_on_a_grid_search(n_jobs):
     search.set_callbacks(monitor).fit(X, y)
     frame = monitor.get_logs().data_as_pandas
     fits = frame.groupby("parent_task_id_path")
-    # Two candidates on three folds, and the refit.
+    # Two candidates on three folds, then the refit.
     assert fits.ngroups == 7
     for _, fit in fits:
         assert fit["epoch"].tolist() == list(range(1, len(fit) + 1))
@@ -68,7 +68,7 @@ def test_monitor_on_a_grid_search(n_jobs):
 
 
 class StopAtGap:
-    """A user's callback: stop the fit at a gap, read from the fitted estimator."""
+    """A user's callback that stops the fit at a gap, read from the fitted estimator."""
 
     def __init__(self, gap):
         self.gap = gap
@@ -160,7 +160,7 @@ def test_generators_reach_the_callbacks_as_lists():
 
 @pytest.mark.parametrize("scoring", [None, _score])
 def test_scores_without_names_are_explained(scoring):
-    """scikit-learn 1.9 fails on them, whatever the estimator."""
+    """scikit-learn 1.9 fails on such scores for every estimator."""
     crf = SDCACRF(random_state=0).set_callbacks(ScoringMonitor(scoring=scoring))
     with pytest.raises(TypeError) as caught:
         crf.fit(X, y)
@@ -169,7 +169,7 @@ def test_scores_without_names_are_explained(scoring):
 
 
 class Failing(StopAtGap):
-    """A callback with an error of its own."""
+    """A callback that raises an error."""
 
     def on_fit_task_end(self, estimator, context):
         raise TypeError("mine")

@@ -1,7 +1,6 @@
-"""scikit-learn's own checks, all of them, none skipped.
+"""All of scikit-learn's estimator checks pass, and none is skipped.
 
-They run on one-node chains. That says nothing of longer chains, for which
-test_estimators.py has checks of its own.
+They run on one-node chains; test_estimators.py checks longer chains.
 """
 
 import subprocess
@@ -13,7 +12,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 
-# They compare to a relative 1e-7 what stops at a gap of tol.
+# These checks compare to a relative 1e-7 fits that stop at a gap of tol.
 REPEATED_ROWS = {
     f"check_sample_weight_equivalence_on_{kind}_data": (
         "compares weights with repetition to 1e-7; the fit stops at tol"
@@ -74,7 +73,7 @@ def test_all_checks_but_two_pass_at_the_defaults(estimator, n_checks):
 
 
 def test_import_is_quiet_and_light():
-    """Importing the package loads no extra that scikit-learn does not, silently."""
+    """The import prints nothing and loads no module that scikit-learn does not load."""
     code = (
         "import sys, sklearn.callback; before = set(sys.modules); "
         "import skcrf_sdca; new = set(sys.modules) - before; "

@@ -1,4 +1,4 @@
-"""The way to CRFsuite and back: its files, its models, its interface, its objective."""
+"""Compatibility with CRFsuite: its files, its models, its interface, its objective."""
 
 import pickle
 import warnings
@@ -32,7 +32,7 @@ ALL = {"feature.possible_states": 1, "feature.possible_transitions": 1}
 
 
 def random_sequences(n=40, *, n_labels=3, seed=0):
-    """Return sequences of dicts of all that CRFsuite knows, and labels of them."""
+    """Return dicts with every type of value that CRFsuite reads, and labels."""
     rng = np.random.default_rng(seed)
     X, y = [], []
     for length in rng.integers(1, 7, n):
@@ -48,7 +48,7 @@ def random_item(rng, label):
         "word": word,
         "a:b": word[:1],
         "upper": bool(rng.integers(2)),
-        # Not negative: CRFsuite drops what sums to less than its min_freq of 0.
+        # Not negative: CRFsuite drops features whose sum is below its min_freq of 0.
         "length": float(rng.exponential()),
         "shapes": ["x", word[-1]],
         "near": {"left": word[-1], "set": {"u", word[-2:]}, "n": 2},
@@ -95,7 +95,7 @@ def assert_same_predictions(estimator, tagger, X, X_tagger=None, *, atol=1e-9):
 
 @pytest.fixture(scope="module")
 def model_path(tmp_path_factory):
-    """File of a model with names of all kinds, made by ourselves."""
+    """Write a model file, by this package, with unusual names."""
     X, y = random_sequences()
     path = tmp_path_factory.mktemp("compat") / "model.crfsuite"
     crf = LBFGSCRF(tol=1e-2).fit(X, y)
@@ -131,7 +131,7 @@ class TestModelFile:
         assert serialise(parse(data)) == data
 
     def test_the_tagger_finds_every_name(self, tmp_path):
-        # As many that the buckets of most tables collide.
+        # So many names that most hash tables have collisions.
         attributes = [f"{'long ' * (i % 9)}{i}" for i in range(3000)]
         weights = np.zeros(3000, dtype=WEIGHT)
         weights["kind"], weights["source"] = STATE, np.arange(3000)
@@ -151,13 +151,13 @@ class TestModelFile:
                 parse(data[:size])
 
     def test_damaged(self, model_path):
-        """Every error is a ValueError of ours, whatever bytes are wrong."""
+        """Any damage to the bytes raises the package's ValueError."""
         data = model_path.read_bytes()
         rng = np.random.default_rng(0)
         messages = []
         for _ in range(3000):
             broken = bytearray(data)
-            # Half of them where the structure is densest.
+            # Half of them are where most of the structure lies.
             high = rng.choice([48, len(data)])
             for place in rng.integers(high, size=rng.integers(1, 4)):
                 broken[place] = rng.choice([0, 255, 128, rng.integers(256)])
@@ -243,7 +243,7 @@ class TestFromCrfsuite:
         assert estimator.n_features_in_ == 0
 
     def test_sources(self, tmp_path):
-        """Every form of a model gives the same weights, a Tagger six decimals."""
+        """Every source gives the same weights; a Tagger gives six decimals."""
         sklearn_crfsuite = pytest.importorskip("sklearn_crfsuite")
         X, y = random_sequences()
         crf = sklearn_crfsuite.CRF(c2=0.1).fit(X, y)
@@ -351,7 +351,7 @@ class TestToCrfsuite:
         )
 
     def test_forbidden_labels(self, tmp_path):
-        """What is -inf has probability 0 and is not predicted, as by enumeration."""
+        """Labels of weight -inf have probability 0, as by enumeration."""
         X, y = random_sequences(n_labels=4)
         crf = SDCACRF(random_state=0).fit(X, y)
         crf.transition_[0, 1] = crf.transition_[2, 2] = -np.inf
@@ -447,7 +447,7 @@ class TestCRF:
     def test_objective_is_that_of_crfsuite(self, tmp_path):
         """c2 of CRFsuite is alpha n / 2: the optimal values are equal."""
         X, y = random_sequences(60)
-        # CRFsuite has no intercept, start and end but as attributes.
+        # CRFsuite has no intercept, start and end: here they are attributes.
         X_added = crfsuite_features(X, **NAMES)
         c2 = 0.3
         trainer = train(
@@ -457,7 +457,7 @@ class TestCRF:
         found = crf.estimator_.primal_objective_ * len(X)
         assert crf.estimator_.alpha_ == 2 * c2 / len(X)
         assert found == pytest.approx(trainer.logparser.last_iteration["loss"], 1e-6)
-        # The weights too, those that are not of the boundaries by their names.
+        # The weights of state features agree too, matched by their names.
         weights = tagger_of(tmp_path / "m").info().state_features
         found = crf.state_features_
         assert found.keys() <= weights.keys()

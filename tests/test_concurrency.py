@@ -1,4 +1,4 @@
-"""One fitted model in many threads and processes, and fits that are broken off."""
+"""One fitted model in many threads and processes, and fits that are interrupted."""
 
 import multiprocessing
 import os
@@ -44,7 +44,7 @@ def probabilities(crf):
 
 @pytest.fixture
 def eager_switches():
-    """Let threads change places as often as they can."""
+    """Let the interpreter switch threads as often as it can."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -105,8 +105,8 @@ def test_a_forked_child_predicts_and_fits(crf, many_ranges):
     assert probabilities(crf) == expected
 
 
-# A fit that would take minutes, of a model that is fitted before or not; it is broken
-# off once it is under way.
+# A fit that would take minutes, of an estimator that is fitted already or not; it is
+# interrupted once it runs.
 BROKEN_OFF = """
 import os, signal, sys, threading, time
 import numpy as np
@@ -160,7 +160,7 @@ def test_ctrl_c_stops_a_fit_and_leaves_the_estimator_as_it_was(name, state):
         assert done.returncode == 0, done.stderr
         if (seconds := float(done.stdout)) < 0.5:
             return
-    # On a busy machine it may take longer to get a turn, but not every time.
+    # On a busy machine one interrupt may take longer, but not all of them.
     pytest.fail(f"it took {seconds:.2f} s")
 
 

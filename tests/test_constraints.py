@@ -1,4 +1,4 @@
-"""Constraints: against enumeration of the allowed paths, and in every fit."""
+"""Constraints on transitions: enumeration of the allowed paths, and every solver."""
 
 import copy
 import pickle
@@ -46,7 +46,7 @@ def crf(request):
 
 
 def by_name(scheme, labels):
-    """Return what a scheme allows among labels, whatever the training labels."""
+    """Return the constraints of a scheme on labels, without training labels."""
     nothing = np.zeros(0, dtype=int), np.zeros(1, dtype=int)
     return read_constraints(scheme, np.array(labels), *nothing)
 
@@ -62,7 +62,7 @@ def is_allowed(allowed, path):
 
 
 def are_allowed(allowed, length):
-    """Return for every path of a length, in the order of `all_paths`, if it is."""
+    """Return whether each path of a length is allowed, in the order of `all_paths`."""
     paths = reference.all_paths(length, len(allowed.start))
     return np.array([is_allowed(allowed, path) for path in paths])
 
@@ -80,7 +80,7 @@ def draw_sequences(allowed, n, n_features, length, seed):
 
 
 def draw_path(allowed, length, rng):
-    """Return an allowed path of the length, or None after a walk that fails."""
+    """Return an allowed path of this length, or None if the random walk is stuck."""
     path = []
     for _ in range(length):
         nexts = allowed.transition[path[-1]] if path else allowed.start
@@ -113,7 +113,7 @@ def wall(mask):
 
 
 def compare_with_enumeration(node_scores, transition):
-    """Assert that the oracle agrees with the paths, and knows zeros exactly."""
+    """Assert that the oracle agrees with enumeration, and that zeros are exact."""
     with np.errstate(invalid="ignore"):
         scores = reference.path_scores(node_scores, transition)
         expected = logsumexp(scores)
@@ -132,7 +132,7 @@ def compare_with_enumeration(node_scores, transition):
     true_node, true_edge = reference.marginals_of(probabilities, *node_scores.shape)
     assert_allclose(node, true_node, rtol=0, atol=1e-13 * size)
     assert_allclose(edge, true_edge, rtol=0, atol=1e-13 * size)
-    # Zeros, and what is nearly zero, as they are: to a relative precision.
+    # Relative precision: zeros are exact, and tiny values are precise.
     assert_allclose(node, true_node, rtol=1e-12 * size, atol=1e-280)
     possible, _ = reference.marginals_of(scores > -np.inf, *node_scores.shape)
     assert not node[possible == 0].any()
@@ -145,7 +145,7 @@ def compare_with_enumeration(node_scores, transition):
 
 
 @st.composite
-def walled_chains(draw):
+def forbidding_chains(draw):
     """Draw chains of scores with -inf in the transitions and at the ends."""
     node, transition = draw(reference.chains(max_length=5, max_labels=3, max_abs=300))
     n_labels = len(transition)
@@ -159,12 +159,12 @@ def walled_chains(draw):
     return node, transition + wall(mask)
 
 
-@given(walled_chains())
+@given(forbidding_chains())
 def test_chains_with_walls(chain):
     compare_with_enumeration(*chain)
 
 
-@given(walled_chains(), st.data())
+@given(forbidding_chains(), st.data())
 def test_chains_with_walls_anywhere(chain, data):
     node, transition = chain
     t = data.draw(st.integers(0, len(node) - 1))
@@ -173,11 +173,10 @@ def test_chains_with_walls_anywhere(chain, data):
     compare_with_enumeration(node, transition)
 
 
-# Scores for which one label is out of all proportion, at the border of the scaled
-# domain and beyond it.
+# Spreads of scores within the limit of the scaled domain, near it and above it.
 @pytest.mark.parametrize("spread", [30.0, 59.0, 85.0, 119.0, 199.0, 299.0, 599.0])
 @pytest.mark.parametrize("name", sorted(MASKS))
-def test_walls_and_wide_spreads(name, spread):
+def test_forbidden_transitions_and_wide_spreads(name, spread):
     rng = np.random.default_rng(0)
     mask = MASKS[name]
     for trial in range(40):
@@ -204,7 +203,7 @@ def test_walls_and_wide_spreads(name, spread):
         (MASKS["one only at the start"], 3),
         (MASKS["both"], 3),
         (MASKS["strictly to the right"], 5),
-        # Nothing is ever forgotten.
+        # Positions never become independent of each other.
         (MASKS["left to right"], 0),
         (MASKS["self-loops only"], 0),
         (MASKS["a cycle"], 0),
@@ -215,7 +214,7 @@ def test_steps_after_which_labels_are_independent(mask, power):
 
 
 def test_an_impossible_chain_among_others():
-    """Only its own marginals are 0."""
+    """Only the marginals of the impossible chain are 0."""
     transition = wall(np.roll(np.eye(2, dtype=bool), 1, axis=1))
     node = np.zeros((6, 2)) + np.log([[0.25, 0.75]])
     node[[0, 3, 5], 1] = node[[2, 4], 0] = -np.inf
@@ -241,7 +240,7 @@ REGEXES = {
 
 @pytest.mark.parametrize("scheme", sorted(REGEXES))
 def test_schemes_are_their_grammars(scheme):
-    """All sequences of up to four labels of two types, one of them the empty one."""
+    """Checked on all sequences of up to four labels of two types; one type is empty."""
     prefixes = sorted(set(re.sub("[^A-Z]", "", REGEXES[scheme])) - {"O"})
     labels = sorted(["O", *prefixes, *(f"{p}-LOC" for p in prefixes)])
     spelt = [label.replace("-LOC", "1") if label[1:] else label for label in labels]
@@ -340,7 +339,7 @@ def test_labels_that_are_not_strings_are_of_no_scheme():
 
 @st.composite
 def random_allowed(draw, max_labels=4):
-    """Draw an Constraints of 1 to so many labels, with a start and an end."""
+    """Draw constraints on up to `max_labels` labels, with a start and an end."""
     n_labels = draw(st.integers(1, max_labels))
     size = n_labels * (n_labels + 2)
     bits = np.array(draw(st.lists(st.booleans(), min_size=size, max_size=size)))
@@ -424,7 +423,7 @@ RULES = {
 
 
 def named(y, allowed):
-    """Return paths with the labels that they stand for."""
+    """Return paths as lists of label names."""
     names = BIO_LABELS if len(allowed.start) == 5 else range(len(allowed.start))
     return [[names[k] for k in path] for path in y]
 
@@ -443,13 +442,13 @@ def test_every_estimator_reaches_the_optimum_of_enumeration(crf, rule):
     assert_allclose(crf.coef_.T, expected.coef, rtol=0, atol=3e-4)
     for name, mask in zip(("start", "end", "transition"), allowed, strict=True):
         weights = getattr(expected, name)
-        walled = np.where(mask, weights, -np.inf)
-        assert_allclose(getattr(crf, f"{name}_"), walled, rtol=0, atol=3e-4)
+        masked = np.where(mask, weights, -np.inf)
+        assert_allclose(getattr(crf, f"{name}_"), masked, rtol=0, atol=3e-4)
         assert_allclose(weights[~mask], 0.0, atol=1e-12)
 
 
 def initial_primal(X, allowed):
-    """Return the mean logarithm of how many paths are allowed."""
+    """Return the mean logarithm of the number of allowed paths."""
     return np.mean([np.log(are_allowed(allowed, len(x)).sum()) for x in X])
 
 
@@ -494,7 +493,7 @@ def test_any_rule_is_kept(allowed, seed, name):
     pairs += [(None, k) for k in labels[seen.start]]
     pairs += [(k, None) for k in labels[seen.end]]
     crf = clone(ESTIMATORS[name]).set_params(transitions=pairs, alpha=0.1)
-    # Few random sequences may take long: what must hold then is the certificate.
+    # Random data may converge slowly: then only the certificate must hold.
     crf.set_params(tol=1e-9, max_iter=100).fit(X, y)
     history = crf.history_
     assert (history["gap"] >= 0).all()
@@ -524,7 +523,7 @@ def common_parameters(crf):
 
 
 def draw_problem(n=20, alpha=0.05):
-    """Return a problem under BIO, and what is allowed."""
+    """Return a problem under BIO, and its constraints."""
     transitions, allowed = RULES["BIO"]
     X, y = draw_sequences(allowed, n=n, n_features=3, length=(1, 6), seed=3)
     return make_problem(X, y, 5, alpha, constraints=allowed), allowed
@@ -565,7 +564,7 @@ def test_weights_and_marginals_of_what_is_forbidden_stay_zero(name):
         assert not solver.marginals.local[problem.offsets[1:] - 1][:, ~end].any()
 
 
-# With the small alpha scores leave the scaled domain.
+# With the small alpha the scores need the log domain.
 @pytest.mark.parametrize("alpha", [0.05, 1e-4])
 @pytest.mark.parametrize("name", ["sdca", "sdca, single", "oeg"])
 def test_the_certificate_is_that_of_the_allowed_paths(name, alpha):
@@ -706,7 +705,7 @@ def test_lengths_without_a_path_are_named(crf):
 
 
 def test_one_label_that_must_not_repeat(crf):
-    """K = 1: the only chains are of one node, and certain."""
+    """With K = 1 the only possible chains have one node."""
     crf.set_params(transitions=[(None, "a")]).fit([np.ones((1, 2))] * 3, [["a"]] * 3)
     assert crf.predict([np.zeros((1, 2))]).tolist() == [["a"]]
     with pytest.raises(ValueError, match="of length 2"):
@@ -723,7 +722,7 @@ def test_a_single_allowed_path(crf):
 
 
 def test_chains_of_one_node(crf):
-    """Starts and ends are the labels themselves: nothing is forbidden."""
+    """Chains of one node have no start, end or transition: no label is forbidden."""
     table = np.concatenate([x[:1] for x in X])
     y = [labels[0] for labels in Y]
     expected = clone(crf).fit(table, y)
@@ -740,7 +739,8 @@ def test_every_kind_of_input(crf):
     for sequences in (packed, dicts):
         other = clone(crf).fit(sequences, [*Y, []])
         assert other.predict(sequences).tolist() == [*crf.predict(X).tolist(), []]
-        # alpha and the weights of the losses are 1/21 where they were 1/20.
+        # The empty sequence counts: alpha and the weights of the losses are 1/21, not
+        # 1/20.
         primal = other.primal_objective_ * 21 / 20
         assert_allclose(primal, crf.primal_objective_, rtol=0, atol=1e-6)
 
@@ -778,7 +778,7 @@ def test_warm_starts_keep_the_rule(crf):
         with pytest.raises(ValueError, match="the same allowed transitions"):
             crf.fit(X, Y)
         assert crf.coef_.tobytes() == coef
-    # The same rule said in another way.
+    # The same rule, passed in another form.
     pairs = np.argwhere(np.isfinite(cold.transition_))
     rule = [tuple(cold.classes_[pair]) for pair in pairs]
     rule += [(None, label) for label in ("B-LOC", "B-PER", "O")]

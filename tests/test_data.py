@@ -23,7 +23,7 @@ OFFSETS = [0, 3, 3, 4, 8]
 
 
 def rows(n=8, d=5):
-    """Integers, about half of them zero: equality is exact in every dtype."""
+    """Return integers, about half of them zero, which every dtype holds exactly."""
     table = np.random.default_rng(0).integers(-3, 4, size=(n, d))
     return (table * (table > -1)).astype(float)
 
@@ -115,7 +115,7 @@ def test_a_stale_canonical_flag_is_not_believed():
     assert PackedSequences(table, OFFSETS).X.has_canonical_format
 
 
-# The differences of the last overflow, and are positive.
+# In the last, differences overflow and so are positive.
 @pytest.mark.parametrize("ends", [[0, 2**40, 0], [0, 5, 0], [0, 2**63 - 1, -5, 2]])
 def test_csr_with_row_ends_out_of_range(ends):
     table = sp.csr_array(([1.0, 2.0], [0, 1], ends), shape=(len(ends) - 1, 4))
@@ -274,7 +274,7 @@ def test_safe_indexing(indices):
 
 
 class MeanLength(BaseEstimator):
-    """Score: how far the mean length of test sequences is from shift."""
+    """An estimator whose score is the distance of the mean length of X from `shift`."""
 
     def __init__(self, shift=0.0):
         self.shift = shift

@@ -49,15 +49,15 @@ def test_labels_follow_the_distribution_of_the_model(length, n_labels):
     X, y, model = make_chains(
         n_draws, n_labels=n_labels, length=length, random_state=3, return_model=True
     )
-    # Each path's expected count is the sum of its probabilities over the sequences.
+    # The expected count of a path is the sum of its probabilities over the sequences.
     expected, counts = {}, {}
     for x, labels in zip(X, y, strict=True):
         for path, p in zip(*path_probabilities(x, model), strict=True):
             expected[path] = expected.get(path, 0.0) + p
         counts[tuple(labels)] = counts.get(tuple(labels), 0) + 1
     observed = np.array([counts.get(path, 0) for path in expected])
-    # The features differ from draw to draw, so the variance of a count is below the
-    # multinomial one and the chi-square test is conservative.
+    # The features differ between draws, so the variance of a count is below that of a
+    # multinomial and the chi-square test is conservative.
     assert stats.chisquare(observed, list(expected.values())).pvalue > 0.01
 
 
@@ -320,7 +320,7 @@ def test_local_folder_comes_first(remote, tmp_path, monkeypatch):
     folder = tmp_path / "local"
     (folder / "some").mkdir(parents=True)
     monkeypatch.setenv("SKCRF_SDCA_DATA", str(folder))
-    # Not there: falls through to the download.
+    # No local file: the function downloads.
     assert _download.read_remote(remote, tmp_path / "home") == TEXT
     (folder / "some" / "corpus.txt.gz").write_bytes(gzip.compress(b"local"))
     assert _download.read_remote(remote, tmp_path / "home") == b"local"

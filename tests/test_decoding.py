@@ -1,4 +1,4 @@
-"""Paths of chains, by scores: against enumeration of all label paths."""
+"""Decoding and sampling of paths against enumeration of all label paths."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ chains = reference.chains(max_length=4, max_abs=1e4)
 
 @st.composite
 def tied_chains(draw, max_length=4, max_labels=3):
-    """Draw chains of small whole scores: sums are exact and many are equal."""
+    """Draw chains with small integer scores: sums are exact and often equal."""
     length = draw(st.integers(1, max_length))
     n_labels = draw(st.integers(1, max_labels))
     whole = st.integers(-1, 1).map(float)
@@ -26,7 +26,7 @@ def tied_chains(draw, max_length=4, max_labels=3):
 
 @st.composite
 def forbidding_chains(draw, drawn=chains):
-    """Draw chains of which some scores are -inf, and at least one path is possible."""
+    """Draw chains with some scores of -inf and at least one possible path."""
     node_scores, transition = (scores.copy() for scores in draw(drawn))
     for scores in (node_scores, transition):
         scores[draw(arrays(bool, scores.shape))] = -np.inf
@@ -40,7 +40,7 @@ def tolerance_of(node_scores, transition):
 
 
 def all_in_order(node_scores, transition):
-    """Return all possible paths and their scores in the order that is promised."""
+    """Return all possible paths and their scores in the documented order."""
     paths = reference.all_paths(*node_scores.shape)
     scores = reference.path_scores(node_scores, transition)
     # The last key is the first to sort by: the score, then the last label.
@@ -133,7 +133,7 @@ def test_n_best_of_long_chains_has_no_overflow_of_their_number_of_paths():
 
 @pytest.fixture
 def unchecked(monkeypatch):
-    """Let NaN through to the kernels, which must not go beyond their arrays then."""
+    """Pass NaN to the kernels, which then must stay within their arrays."""
     monkeypatch.setattr(oracle, "_as_scores", lambda scores, name: scores)
 
 
@@ -226,7 +226,7 @@ def test_frequencies_of_draws(length, n_labels, forbidding, scale):
     counts = np.bincount(codes, minlength=n_labels**length)
     expected = n_draws * reference.path_probabilities(node_scores, transition)
     assert counts[expected == 0].sum() == 0
-    # Cells with few expected draws are one.
+    # Cells with few expected draws are merged.
     few = expected < 5
     counts, expected = (np.append(v[~few], v[few].sum()) for v in (counts, expected))
     assert chisquare(counts[expected > 0], expected[expected > 0]).pvalue > 1e-3
@@ -234,7 +234,7 @@ def test_frequencies_of_draws(length, n_labels, forbidding, scale):
 
 @given(st.one_of(chains, forbidding_chains()), st.integers(0, 2**32 - 1))
 def test_draws_are_probable_paths(chain, seed):
-    """Not one of probability below 1e-15, at scores of any size."""
+    """No drawn path has a probability below 1e-15, for scores of any size."""
     uniform = np.random.default_rng(seed).random((len(chain[0]), 5))
     uniform[:, 0] = 0.0
     uniform[:, 1] = np.nextafter(1.0, 0.0)
@@ -245,7 +245,7 @@ def test_draws_are_probable_paths(chain, seed):
 
 
 def test_rounding_draws_no_label_of_probability_zero():
-    """With a random number next to 1 the sum of all others may fall short of it."""
+    """The cumulative sum may stay below a random number next to 1."""
     rng = np.random.default_rng(0)
     node_scores = rng.normal(size=(300, 30))
     node_scores[:, -1] = -np.inf
@@ -328,7 +328,7 @@ def test_labels_are_checked(labels):
 @pytest.mark.parametrize("n", [2**62, 2**63 - 1, 2**63, 10**30, 10**400])
 @pytest.mark.parametrize("n_chains", [1, 2, 4])
 def test_more_paths_than_can_be_counted(n, n_chains):
-    """Sizes that wrap around would have the kernel write outside its arrays."""
+    """A size that overflowed would let the kernel write outside its arrays."""
     offsets = np.arange(0, 40 * n_chains + 1, 40)
     scores = np.zeros((40 * n_chains, 3)), np.zeros((3, 3)), offsets
     with pytest.raises(MemoryError, match="lower n"):

@@ -1,4 +1,4 @@
-"""One model over partitions: in one process, and that it is the model of one fit."""
+"""DistributedCRF in one process: it gives the model of a serial fit."""
 
 import pickle
 from functools import partial
@@ -68,7 +68,8 @@ def test_rounds_do_not_lower_the_dual(chains):
     X, y = chains
     crf = DistributedCRF(method="dual", n_rounds=1, random_state=0)
     crf.fit(cut(X, y, 8))
-    # Strictly: what is reported is the largest, which alone would be no proof.
+    # Strictly increasing: the reported value is the maximum, which alone would prove
+    # nothing.
     assert (np.diff(crf.history_["dual"]) > 0.0).all()
 
 
@@ -84,7 +85,7 @@ def test_weights_of_sequences_count_across_partitions(chains):
 
 
 def read_mapped(path):
-    """Return a partition of files that are mapped into memory."""
+    """Return a partition whose arrays are memory-mapped files."""
     X = PackedSequences.open(path)
     return X, np.load(path.with_suffix(".npy"), mmap_mode="r")
 
@@ -253,7 +254,7 @@ def test_traffic_is_counted(chains):
 
 
 class Forgetful(LocalCluster):
-    """A cluster that loses the second partition at a call of one method."""
+    """A cluster that loses its second partition at a call of one method."""
 
     method, calls_left = "visit", 7
 
@@ -285,7 +286,7 @@ def test_a_checkpoint_is_taken_up(chains, tmp_path):
     with pytest.warns(ConvergenceWarning):
         short.fit(cut(X, y, 3))
     whole = DistributedCRF(tol=1e-9).fit(cut(X, y, 3))
-    # The data may be cut otherwise.
+    # The data may be partitioned in another way.
     rest = DistributedCRF(tol=1e-9, checkpoint=path).fit(cut(X, y, 4), resume=True)
     assert rest.history_["primal"][0] < short.primal_objective_
     assert distance(rest, whole) < 1e-3
@@ -309,7 +310,7 @@ def test_bad_checkpoints_are_refused(chains, tmp_path):
 
 @pytest.mark.parametrize("method", ["lbfgs", "dual"])
 def test_the_model_does_not_depend_on_threads(method, many_ranges):
-    # As many sequences as a team of two would take.
+    # Enough sequences for two threads.
     partitions = cut(*make_chains(n_sequences=300, random_state=0)[:2], 2)
     crf = DistributedCRF(method=method, max_iter=5, random_state=0)
     one, two = (clone(crf).set_params(n_jobs=n) for n in (1, 2))

@@ -1,4 +1,4 @@
-"""Partitions on the workers of a Dask cluster, and what happens when one dies."""
+"""DistributedCRF on the workers of a Dask cluster, some of which die."""
 
 import os
 import signal
@@ -20,12 +20,12 @@ pytestmark = [
 ]
 
 
-# Few rounds: on a machine that is busy, each is long.
+# Few rounds, since a round is slow on a busy machine.
 ALPHA = 1.0
 
 
 def read(part, n_partitions):
-    """Return a partition of some chains, wherever this runs."""
+    """Return a partition of chains, in whichever process this runs."""
     X, y = make_chains(30, n_labels=3, n_features=8, random_state=0)
     return X[part::n_partitions], y[part::n_partitions]
 
@@ -36,7 +36,7 @@ def readers(n_partitions):
 
 @pytest.fixture(scope="module")
 def client():
-    """Client of two processes."""
+    """Client of a cluster of two processes."""
     options = {"threads_per_worker": 1, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(n_workers=2, **options) as cluster,
@@ -86,7 +86,7 @@ def test_bags_futures_and_delayed_values(client, serial):
 
 
 def kill_at(monkeypatch, client, method, call, *, everyone):
-    """Kill all workers, or one with a partition, just before a call of a method."""
+    """Kill all workers, or one that has a partition, just before a call of a method."""
     from skcrf_sdca.distributed._dask import DaskCluster
 
     pids = client.run(os.getpid)
@@ -148,7 +148,7 @@ def test_workers_keep_nothing(client):
 
         return len(_HELD)
 
-    # They are told, but not waited for.
+    # The workers are told to stop; the caller does not wait for them.
     deadline = monotonic() + 30.0
     while any(client.run(held).values()):
         assert monotonic() < deadline
@@ -157,7 +157,7 @@ def test_workers_keep_nothing(client):
 
 @pytest.fixture
 def cluster_of_threads():
-    """Cluster whose scheduler can be closed without harm to the others."""
+    """Cluster of threads; to close its scheduler does not affect other tests."""
     options = {"n_workers": 1, "processes": False, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster:
         yield cluster

@@ -1,4 +1,4 @@
-"""What the wheel and the sdist hold: the one no sources, the other all of them."""
+"""The wheel holds no sources; the sdist holds all of them."""
 
 import os
 import subprocess
@@ -20,11 +20,11 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def distributions(tmp_path_factory):
-    """The folder with both; SKCRF_SDCA_DIST names it where they are built already."""
+    """Folder of wheel and sdist; SKCRF_SDCA_DIST names it if they are built already."""
     if folder := os.environ.get("SKCRF_SDCA_DIST"):
         return Path(folder)
     folder = tmp_path_factory.mktemp("dist")
-    # The wheel is made of the sdist, in an environment of its own.
+    # The wheel is built from the sdist, in an isolated environment.
     command = [sys.executable, "-m", "build", "--outdir", folder, ROOT]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -33,7 +33,7 @@ def distributions(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def sdist(distributions):
-    """The files in it, without its top folder."""
+    """Paths of the files in the sdist, without its top folder."""
     (path,) = distributions.glob("*.tar.gz")
     with tarfile.open(path) as archive:
         names = [member.name for member in archive if member.isfile()]

@@ -1,4 +1,4 @@
-"""The documentation: docstrings, the API pages, the examples of pages, the build."""
+"""The documentation: docstrings, API pages, examples of pages, and the build."""
 
 import csv
 import doctest
@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.rst"))
 
-# Of numpydoc.validate: the docstring and its first line, and parameters as in the
-# signature; results and an example.
+# Codes of numpydoc.validate: docstring, first line, and parameters as in the signature;
+# then return values and an example.
 CHECKS_OF_MEMBERS = {"GL06", "GL07", "GL08", "SS01", "SS03", "PR01", "PR02", "PR08"}
 CHECKS = CHECKS_OF_MEMBERS | {"RT01", "YD01", "EX01"}
 
@@ -58,7 +58,7 @@ def members(name):
 
 
 def complaints(name, checks):
-    """Return what numpydoc finds wrong with a docstring."""
+    """Return the errors that numpydoc finds in a docstring."""
     validate = pytest.importorskip("numpydoc.validate").validate
     return [error for error in validate(name)["errors"] if error[0] in checks]
 
@@ -109,7 +109,7 @@ def test_every_public_name_is_on_an_api_page():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_examples_of_the_page_run(page):
-    # The code of the model format has a test of its own, with a model to read.
+    # The code of the model format has its own test, with a model to read.
     failed, _ = doctest.testfile(str(page), module_relative=False)
     assert not failed
 
@@ -129,7 +129,7 @@ def test_the_pages_have_examples():
 
 
 class Page(HTMLParser):
-    """The links of an HTML page, and what can be linked to in it."""
+    """The links of an HTML page, and its anchors."""
 
     def __init__(self, path):
         super().__init__()
@@ -143,7 +143,7 @@ class Page(HTMLParser):
 
 
 def broken_links(folder):
-    """Yield the links within a folder of HTML pages that lead nowhere."""
+    """Yield the broken links between the HTML pages of a folder."""
     paths = (p for p in folder.rglob("*.html") if "_static" not in p.parts)
     pages = {path: Page(path) for path in paths}
     for path, page in pages.items():
@@ -168,7 +168,7 @@ def test_the_pages_build_without_warnings_and_their_links_resolve(tmp_path):
     for name in ("CHANGELOG.rst", "SECURITY.md"):
         shutil.copy(ROOT / name, source)
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going"]
-    # Away from the sources, so that the package is the one that is tested.
+    # Run outside the sources, so that the installed package is imported.
     done = subprocess.run(
         [*command, source / "docs", html],
         cwd=tmp_path,

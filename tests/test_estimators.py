@@ -1,4 +1,4 @@
-"""The estimators on true sequences: every kind of input, and every promise kept."""
+"""The estimators on sequences: input formats, convergence, scikit-learn's tools."""
 
 import copy
 import pickle
@@ -220,7 +220,7 @@ def test_threads_change_no_bit_of_predictions(X):
 
 
 def test_predictions_are_those_of_all_scores_at_once(crf):
-    """Ranges of sequences, one by one, give what the oracle gives for all."""
+    """Predictions, made range by range, equal those of the oracle on all scores."""
     crf.fit(ARRAYS, LABELS)
     offsets = np.cumsum([0, *map(len, ARRAYS)])
     scores = np.concatenate(ARRAYS) @ crf.coef_.T + crf.intercept_
@@ -233,7 +233,7 @@ def test_predictions_are_those_of_all_scores_at_once(crf):
 
 
 def test_loaded_weights_lie_as_the_kernels_take_them(crf, tmp_path):
-    """Else every call of predict would copy them."""
+    """With another layout every call of predict would copy them."""
     crf.fit(ARRAYS, LABELS)
     joblib.dump(crf, tmp_path / "model.joblib")
     for other in (
@@ -369,7 +369,7 @@ def test_a_fit_that_ends_early_warns_and_can_be_used():
     crf = SDCACRF(max_iter=1, random_state=0)
     with pytest.warns(ConvergenceWarning, match="increase max_iter, tol") as warned:
         crf.fit(ARRAYS, LABELS)
-    # The warning points here, not into the package.
+    # The warning names the caller's file.
     assert [w.filename for w in warned] == [__file__]
     assert crf.n_iter_ == 1
     assert len(crf.predict(ARRAYS)) == 30

@@ -26,7 +26,7 @@ from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from strategies import any_dicts, any_strings, dict_items, string_items
 from twins import VectorizerTwin
 
-# Sums of values at one position, of at most 1e6, may be taken in another order.
+# Values at one position, of at most 1e6, may be summed in another order.
 SUM_RTOL = 1e-12
 SUM_ATOL = 1e-9
 
@@ -42,7 +42,7 @@ def features_of(item, **params):
     }
 
 
-# What an item means -------------------------------------------------------------------
+# Features of an item ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -370,7 +370,7 @@ def test_x_is_not_changed():
 
 
 def plain_features(item, prefix=""):
-    """What an item means, written for reading: {feature: value}."""
+    """Return {feature: value} of an item, by a plain reading of the documentation."""
     if not isinstance(item, dict):
         return Counter(item)
     features = Counter()
@@ -422,14 +422,14 @@ def test_equal_to_the_plain_definition(X, min_freq):
 
 
 def rows_of(packed):
-    """[(number, value), ...] of each position, as they are stored."""
+    """Return [(number, value), ...] of each position, in stored order."""
     X = packed.X
     pairs = list(zip(X.indices.tolist(), X.data.tolist(), strict=True))
     return [pairs[start:stop] for start, stop in pairwise(X.indptr.tolist())]
 
 
 def numbers_of(vectorizer):
-    """{(table, key, what): number} in the order of each table."""
+    """Return {(table, key, what): number} in the order of each table."""
     vocabulary = vectorizer.vocabulary_
     numbers = {("numeric", k, None): j for k, j in vocabulary["numeric"].items()}
     for key, table in vocabulary["categorical"].items():
@@ -483,7 +483,7 @@ def test_long_items_are_equal_to_the_twin(n_names):
 
 
 class Hostile(str):
-    """A name that does not even know itself."""
+    """A name whose comparison, hash and text raise errors."""
 
     __slots__ = ()
 
@@ -505,7 +505,7 @@ def test_what_a_subclass_of_str_adds_does_not_matter():
 
 
 class Meddler(float):
-    """A number that changes the dict or the list that holds it, once read."""
+    """A number that changes its container when it is read."""
 
     def __new__(cls, change):
         number = super().__new__(cls, 1.0)

@@ -1,8 +1,8 @@
-"""Fitted attributes that do not agree are an error, and never a crash.
+"""Inconsistent fitted attributes raise an error and never crash.
 
-Users assign them, and pickles and warm starts bring them in. Before a kernel reads an
-array, its shape and type are checked: every test here would end the process, or answer
-nonsense, without.
+Users assign attributes, and pickles and warm starts load them. Their shapes and types
+are checked before a kernel reads them: without the checks, every test here would crash
+the process or return wrong answers.
 """
 
 import copy
@@ -160,7 +160,7 @@ def test_a_vectorizer_that_does_not_belong(name, value, message):
 
 
 class Name(str):
-    """Not a plain str."""
+    """A subclass of str."""
 
 
 def changed(**entries):
@@ -220,7 +220,7 @@ def test_components_that_min_freq_removed_have_no_number():
 @pytest.mark.parametrize("name", [1, None, b"a", Name("a"), ("a",)], ids=repr)
 @pytest.mark.parametrize("table", ["numeric", "categorical"])
 def test_names_in_an_assigned_vocabulary_are_checked(name, table):
-    """The tables compare names in memory, as str."""
+    """The lookup compares the memory of names, and so needs plain str."""
     vectorizer = SequenceVectorizer().fit([[{"a": 1.0, "c": "x"}]])
     names = {name: 0, "a": 1}
     vocabulary = (
@@ -285,7 +285,7 @@ def test_the_state_of_a_warm_start_is_checked(estimator, name, change):
         crf.fit(ARRAYS, NUMBERS)
     except (ValueError, TypeError):
         return
-    # What can be made up for: then the fit is as good as any.
+    # A fit makes up for a change of these entries, and converges as usual.
     assert name in ("lipschitz", "w", "offsets") or change(np.zeros(1)).dtype == object
     assert abs(crf.primal_objective_ - expected.primal_objective_) < 0.1
 
@@ -302,7 +302,7 @@ def test_a_state_without_its_parts(estimator):
     assert crf.coef_.tobytes() == before
 
 
-# What the kernels are given -----------------------------------------------------------
+# Arguments of the kernels -------------------------------------------------------------
 
 
 def test_marginals_check_their_shapes():

@@ -1,8 +1,8 @@
 """The numerical hazards on which CRF tools are known to fail, each checked by value.
 
-Where a value depends on the weights that a model has, it comes from enumerating the
-label paths. The second part looks for fits that fail without a word: extreme scales,
-long chains, and arrays beyond 2^31 numbers.
+Values that depend on the weights of a model come from enumeration of the label paths.
+The second part looks for fits that fail silently: at extreme scales, with long chains,
+and with arrays of more than 2^31 numbers.
 """
 
 import re
@@ -79,7 +79,7 @@ def least_primal(X, y, alpha, n_labels, start=None):
 
 
 def fit_quietly(crf, X, y):
-    """Fit; return whether the estimator says that it has not converged."""
+    """Fit, and return whether a ConvergenceWarning was raised."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         crf.fit(X, y)
@@ -88,7 +88,7 @@ def fit_quietly(crf, X, y):
 
 
 def assert_honest(crf, complained, least=None):
-    """What the fit reports of itself is so."""
+    """The reported objective and gap agree with the weights and with the optimum."""
     assert np.isfinite(weights_of(crf)).all()
     assert crf.duality_gap_ >= 0
     assert complained == (crf.duality_gap_ > crf.gap_target_)
@@ -148,7 +148,7 @@ def test_entropy_and_divergence_of_certainty():
     ends = np.array([0, 2])
     one_hot = Marginals(np.eye(2), np.array([[[0.0, 1.0], [0.0, 0.0]]]), ends)
     assert one_hot.entropy().tolist() == [0.0]
-    # KL((1, 0) || (1/4, 3/4)), with the intercepts as the logarithms.
+    # KL((1, 0) || (1/4, 3/4)): the intercepts are the logarithms.
     problem = make_problem([np.zeros((1, 1))], [[0]], 2, 1.0)
     model = problem.new_parameters()
     model.intercept[:] = np.log([0.25, 0.75])
@@ -158,7 +158,7 @@ def test_entropy_and_divergence_of_certainty():
 
 
 def test_marginals_that_are_the_target_already(dual_crf):
-    """Without features, and with each label as often, w = 0 is optimal."""
+    """Without features and with equally frequent labels, w = 0 is optimal."""
     problem = make_problem([np.zeros((1, 2))] * 4, [[0], [1], [0], [1]], 2, 0.25)
     uniform = {"SDCACRF": {"init_smoothing": 1.0}, "OEGCRF": {"init_score": 0.0}}
     dual_crf.set_params(**uniform[name_of(dual_crf)])
@@ -172,7 +172,7 @@ def test_marginals_that_are_the_target_already(dual_crf):
 
 
 def test_no_gap_below_zero():
-    """The divergence of p from itself is rounding, of either sign."""
+    """KL(p || p) is a rounding error of either sign."""
     problem = make_problem(X, Y, 3, 0.1)
     rng, gaps = np.random.default_rng(0), []
     for _ in range(50):
@@ -238,7 +238,7 @@ def test_line_search_from_certainty():
 
 
 def test_line_search_to_the_end():
-    """The whole step gives the target to the last bit, and no step goes beyond."""
+    """A step of 1 gives the target to the last bit, and no step is larger."""
     problem = make_problem(X[:1], Y[:1], 3, 0.1)
     crf = SDCACRF(line_search="fixed", step=1.0, dual_dtype="float64", random_state=0)
     solver = crf._new_solver(problem)
@@ -344,13 +344,13 @@ def test_one_label(crf):
 
 def test_one_item(crf):
     x, y = [np.array([[1.0, -2.0]])], [[1]]
-    # A second class needs an item of its own; its weight is zero.
+    # A second class needs a sequence; its weight is zero.
     x, y = [*x, np.array([[0.0, 0.0]])], [*y, [0]]
     crf.set_params(alpha=0.5, tol=1e-12, max_iter=3000)
     crf.fit(x, y, sample_weight=[1.0, 0.0])
     gradient = reference.gradient(weights_of(crf), x[:1], y[:1], 0.5, 2)
     assert_allclose(gradient, 0.0, rtol=0, atol=1e-5)
-    # Softmax regression on the features, one intercept and two more for both ends.
+    # Softmax regression on the features, an intercept, and a constant for each end.
     row = np.array([1.0, -2.0, 1.0, 1.0, 1.0])
     scores = crf.coef_ @ x[0][0] + crf.intercept_ + crf.start_ + crf.end_
     probability = np.exp(scores) / np.exp(scores).sum()
@@ -401,7 +401,7 @@ def test_the_gap_is_that_of_the_two_objectives(n_epochs):
 
 
 def test_what_a_fit_reports_is_what_enumeration_finds(crf):
-    """At any epoch: the primal objective exactly, and the optimum within the gap."""
+    """After any epoch the objective is exact and the optimum is within the gap."""
     least = least_primal(X, Y, 0.05, 3)
     for max_iter in (1, 5, 2000):
         crf.set_params(alpha=0.05, tol=1e-9, max_iter=max_iter)
@@ -453,7 +453,7 @@ def bytes_in(message):
 
 @pytest.mark.parametrize("table", [False, True], ids=["sequences", "table"])
 def test_as_many_labels_as_items(crf, table, monkeypatch):
-    """n_labels^2 is above 2^31: the bytes are named at once."""
+    """n_labels^2 exceeds 2^31: the error names the bytes before any allocation."""
     monkeypatch.setattr(_memory, "available_memory", lambda: 2**34)
     n_labels = 50_000
     x, y = np.ones((2 * n_labels, 1)), np.arange(2 * n_labels) % n_labels
@@ -474,7 +474,7 @@ ADVICE = {
 
 
 def test_what_a_solver_keeps(crf, monkeypatch):
-    """Refused before it is allocated, with the bytes and with what needs fewer."""
+    """The fit is refused before any allocation, with the bytes and with advice."""
     monkeypatch.setattr(_memory, "SMALL", 0)
     monkeypatch.setattr(_memory, "available_memory", lambda: 200_000)
     rng = np.random.default_rng(0)
@@ -508,7 +508,7 @@ def test_marginals_and_scores_for_prediction(monkeypatch):
 
 
 def test_draws_and_best_paths(monkeypatch):
-    """In an instant: nothing of that size is touched."""
+    """The call is refused before memory of that size is touched."""
     monkeypatch.setattr(_memory, "available_memory", lambda: 2**34)
     crf = SDCACRF(random_state=0).fit(X, Y)
     with pytest.raises(MemoryError, match="draws of .* labels.*n_draws") as e:
@@ -549,7 +549,7 @@ def test_ties_go_to_the_lowest_label(crf):
 
 
 def test_the_probability_of_a_long_path():
-    """It underflows; its logarithm does not."""
+    """The probability underflows; its logarithm does not."""
     scores, transition = np.zeros((4000, 3)), np.zeros((3, 3))
     (best,) = oracle.viterbi(scores, transition)[1]
     (value,) = oracle.log_partition(scores, transition)
@@ -569,9 +569,9 @@ def test_single_precision_is_computed_in_double(crf):
 
 
 def test_a_probability_of_zero(crf):
-    """It is 0 and not below; no logarithm of it is taken, which would warn."""
+    """It is exactly 0 or above, and no logarithm of 0 is taken, which would warn."""
     crf.fit(X, Y)
-    # A score of 1e4 has rounding of 1e-12.
+    # A score of 1e4 has a rounding error of 1e-12.
     for p in crf.predict_proba([1e4 * x for x in X]):
         assert (p >= 0).all()
         assert_allclose(p.sum(axis=1), 1.0, rtol=0, atol=1e-10)
@@ -579,7 +579,7 @@ def test_a_probability_of_zero(crf):
     assert node.tolist() == [[1.0, 0.0]]
 
 
-# No fit fails without a word ----------------------------------------------------------
+# No fit fails silently ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("alpha", [5e-324, 1e-300, 1e-100, 1e-12, 1e12, 1e100, 1e300])
@@ -629,7 +629,7 @@ def test_a_long_chain(crf, length):
 
 
 def test_many_labels(crf):
-    """300 labels, each named by a feature."""
+    """300 labels, each with its own feature."""
     x = [np.eye(300)[k : k + 3] for k in range(0, 300, 3)]
     y = [list(range(k, k + 3)) for k in range(0, 300, 3)]
     complained = fit_quietly(crf.set_params(max_iter=10, alpha=1e-4), x, y)
@@ -643,7 +643,7 @@ def test_many_labels(crf):
 
 @pytest.fixture
 def huge(tmp_path):
-    """Make arrays of zeros in files with holes: only what is touched takes room."""
+    """Make arrays of zeros in sparse files: only touched pages use disk space."""
 
     def make(shape, dtype=np.float64):
         make.count += 1
@@ -654,7 +654,7 @@ def huge(tmp_path):
 
 
 def test_scores_beyond_2_31(huge):
-    """T K = 2^31 + ...: the last chain has the answers that it has alone."""
+    """With T K > 2^31 the last chain has the same results as alone."""
     n_labels, length = 2048, 3
     n = 2**31 // n_labels + 8
     scores, node = huge((n, n_labels)), huge((n, n_labels))
@@ -679,7 +679,7 @@ def test_scores_beyond_2_31(huge):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_edges_of_sdca_beyond_2_31(huge, dtype, monkeypatch):
-    """A visit of the last sequence does what it does where no other has edges."""
+    """A visit of the last sequence does the same after few and after many edges."""
     monkeypatch.setattr(_memory, "available_memory", lambda: None)
     n_labels, n_pairs, visits = 1024, 2**31 // 1024**2 + 8, []
     last = np.random.default_rng(0).normal(size=(4, 3))
@@ -703,7 +703,7 @@ def test_edges_of_sdca_beyond_2_31(huge, dtype, monkeypatch):
 
 
 def solver_at(marginals, problem, monkeypatch):
-    """Return SDCA at given marginals, none of which it looks at before a visit."""
+    """Return SDCA with given marginals, which it does not read before a visit."""
     n_labels = problem.structure.n_labels
     monkeypatch.setattr(SDCA, "_first_marginals", lambda *arguments: marginals)
     monkeypatch.setattr(SDCA, "settle", lambda self: np.zeros((n_labels, n_labels)))

@@ -1,4 +1,4 @@
-"""What X may be made of, and what is said of anything else."""
+"""The input formats of X, and the errors for any other input."""
 
 import types
 

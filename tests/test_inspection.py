@@ -1,4 +1,4 @@
-"""What a fitted model shows of itself, why it decides, and how it is made smaller."""
+"""Inspection, explanation and compression of fitted models."""
 
 import copy
 import pickle
@@ -39,7 +39,7 @@ def fitted(kind="arrays"):
 
 
 def one_sequence(kind, i):
-    """Return sequence i as explain takes it."""
+    """Return sequence i in the form that `explain` takes."""
     if kind == "table":
         return TABLE
     return PACKED[i : i + 1] if kind == "packed" else KINDS[kind][0][i]
@@ -356,7 +356,7 @@ def test_sparsify_changes_no_bit_of_the_predictions(kind):
     assert issparse(crf.coef_)
     assert bits(crf.predict_proba(X)) == bits(proba)
     assert [list(path) for path in crf.predict(X)] == [list(path) for path in paths]
-    # One sequence alone has a part of the features.
+    # One sequence alone has only some of the features.
     for i in range(0 if kind == "table" else len(proba)):
         assert bits(crf.predict_proba(X[i : i + 1])) == bits(proba[i : i + 1])
     assert crf.state_features().to_dict() == state
@@ -393,7 +393,7 @@ def test_prune_drops_small_weights():
     crf = fitted("strings")
     before = crf.state_features().to_dict()
     other = copy.copy(crf)
-    # The last weight of a feature, which goes with it.
+    # This is the last weight of a feature, so the feature is removed too.
     threshold = float(np.abs(crf.coef_).max(axis=0).min())
     crf.prune(threshold)
     assert crf.n_features_in_ < other.n_features_in_
@@ -402,7 +402,7 @@ def test_prune_drops_small_weights():
         for (name, label), weight in before.items()
         if name[0] == "<" or abs(weight) > threshold
     }
-    # Nothing that others may hold has been changed.
+    # Objects that other code may hold are unchanged.
     assert other.state_features().to_dict() == before
 
 
@@ -456,7 +456,7 @@ def test_restricted_vectorizer(keep):
     vectorizer = SequenceVectorizer().fit(X)
     rows = vectorizer.transform(X).X.toarray()
     names = vectorizer.get_feature_names_out()
-    # Twice: components that are gone already stay so.
+    # Pruned twice: components that are removed stay removed.
     first = np.array(keep) | (np.arange(6) % 2 == 0)
     vectorizer.restrict(first).restrict(np.array(keep)[first])
     assert vectorizer.n_features_out_ == sum(keep)
@@ -514,7 +514,7 @@ def test_names_cannot_break_a_table():
     assert len(lines) == 5
     assert "a\\nb" in lines[1]
     assert max(map(len, lines)) < 70
-    # A character of double width takes the place of two.
+    # A character of double width counts as two.
     assert len(lines[3]) == len(lines[1]) - 2
     assert "<script>" not in table._repr_html_()
     assert "&lt;script&gt;" in table._repr_html_()
@@ -541,7 +541,7 @@ def test_explanation_of_many_features_adds_up_as_shown():
     crf = SDCACRF(random_state=0).fit(X, [["A", "B", "A"]] * 20)
     explanation = crf.explain(X[0], 1)
     lines = repr(explanation).splitlines()
-    # Title, blank, header, probability, score; then what adds up to the score.
+    # Title, blank line, header, probability, score; then the terms of the score.
     score, *shown = (float(line.split()[-1]) for line in lines[4:])
     assert len(shown) == 21
     assert sum("others)" in line for line in lines) == 1

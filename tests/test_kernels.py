@@ -1,4 +1,4 @@
-"""What reaches a compiled kernel is checked there: nothing crashes the interpreter."""
+"""Compiled kernels check their arguments: nothing crashes the interpreter."""
 
 import numpy as np
 import pytest

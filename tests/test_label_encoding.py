@@ -1,4 +1,4 @@
-"""Labels survive the round trip through numbers, whatever they are."""
+"""Labels of any type survive the round trip through label numbers."""
 
 import copy
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Marginals moved to the labels, and marginals whose edges were rounded."""
+"""Marginals mixed with the labels, and marginals with rounded edges."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from twins import markov_chain
 
 
 def random_case(seed, n_labels, spread):
-    """Return marginals of chains of every small length, labels and weights."""
+    """Return marginals of chains of all small lengths, labels and weights."""
     rng = np.random.default_rng(seed)
     offsets = np.cumsum([0, 1, 3, 0, 2, 6])
     node_scores = spread * rng.normal(size=(offsets[-1], n_labels))
@@ -54,7 +54,7 @@ def test_no_marginal_is_moved_to_zero(rest):
 
 @given(*CASES)
 def test_settled_marginals_agree(seed, n_labels, spread):
-    """Nodes, entropy and means are those of one Markov chain, near the rounded ones."""
+    """Nodes, entropy and means belong to a Markov chain near the rounded marginals."""
     exact, _, weight = random_case(seed, n_labels, min(spread, 5.0))
     edge = np.maximum(exact.edge, 1e-20).astype(np.float32)
     rounded = Marginals(exact.node.copy(), edge, exact.offsets)

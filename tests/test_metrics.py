@@ -175,7 +175,7 @@ def test_spans_match_in_type_and_place_and_sequence():
 def test_averages_over_types_by_hand():
     y_true = [["B-X", "I-X", "O", "B-Y"], ["B-X"], ["O"]]
     y_pred = [["B-X", "O", "B-Y", "B-Y"], ["I-X"], ["B-Z"]]
-    # Of X, Y, Z: correct 1, 1, 0; predicted 2, 2, 1; true 2, 1, 0.
+    # Counts of X, Y, Z: correct 1, 1, 0; predicted 2, 2, 1; true 2, 1, 0.
     options = {"zero_division": np.nan}
     scores = metrics.span_precision_recall_fscore
     macro = scores(y_true, y_pred, average="macro", **options)
@@ -232,7 +232,7 @@ def test_report_of_spans_by_hand():
         y_true, y_pred, types=["X"], sample_weight=[1.0, 0.5], output_dict=True
     )
     assert list(rows) == ["X", "micro avg", "macro avg", "weighted avg"]
-    # Weights: one of 1.5 predicted and true spans is right by half.
+    # By weight, 0.5 of the 1.5 predicted spans and of the 1.5 true spans is correct.
     expected = {"precision": 1 / 3, "recall": 1 / 3, "f1-score": 1 / 3, "support": 1.5}
     assert all(rows[row] == pytest.approx(expected) for row in rows)
     assert {type(value) for value in rows["X"].values()} == {float}

@@ -1,4 +1,4 @@
-"""Probabilities from the folds that left each sequence out."""
+"""Out-of-fold probabilities of each sequence."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Nested input at random: right answers to what is right, and the place of the rest."""
+"""Random nested input: valid input is fitted, and errors name the place of the rest."""
 
 import pickle
 import re
@@ -25,7 +25,7 @@ BIO = ["O", "B-X", "I-X", "B-Y", "I-Y"]
 
 
 def assert_refused(method, *arguments, place):
-    """Only these two errors, with the place in the message."""
+    """Only these two errors are raised, and the message names the place."""
     with pytest.raises((ValueError, TypeError), match=re.escape(place)) as caught:
         method(*arguments)
     assert caught.type in (ValueError, TypeError)

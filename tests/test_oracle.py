@@ -20,7 +20,7 @@ chains = reference.chains(max_abs=1e4)
 
 
 def scale_of(*scores):
-    """Return the size that rounding errors of a log partition are relative to."""
+    """Return the scale of the rounding errors of a log partition."""
     return 1.0 + sum(abs(s).max(initial=0.0) for s in scores) * len(scores[0])
 
 
@@ -68,7 +68,7 @@ def test_ties_go_to_the_lowest_label(length, n_labels):
     assert path.tolist() == [0] * length
 
 
-# Near the vector widths, and far beyond.
+# Numbers of labels near the vector widths, and far above them.
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 5, 8, 9, 17, 45, 200])
 @pytest.mark.parametrize("scores", ["any", "tied", "forbidden", "impossible"])
 def test_viterbi_is_its_twin_to_the_last_bit(n_labels, scores):
@@ -89,7 +89,7 @@ def test_viterbi_is_its_twin_to_the_last_bit(n_labels, scores):
 
 @pytest.mark.parametrize("n_labels", [1, 9])
 def test_the_kernel_makes_labels_of_nan_scores(n_labels):
-    """Its callers refuse them; it does not go beyond its arrays without."""
+    """Callers refuse NaN; given NaN, the kernel still stays within its arrays."""
     nan, transition = np.full((3, n_labels), np.nan), np.zeros((n_labels, n_labels))
     path, score = np.full(3, -1, dtype=np.int32), np.zeros(1)
     _chains.best_paths(Chains(nan, transition, np.array([0, 3])), 0, 1, path, score)
@@ -154,7 +154,7 @@ def test_shift_of_all_node_scores(chain, shift):
 
 UNDERFLOWING = {
     "large transitions": ([[0, -2000], [-2000, 0], [0, -1500]], -2000.0),
-    # What underflows at the second position is what counts at the third.
+    # The label that underflows at the second position decides the third.
     "lost and wanted again": ([[0, 0], [-1000, 0], [0, 0]], -500.0),
     # Label 0 underflows against label 1, which then pays at every transition.
     "lost little by little": ([[-800, 0], [0, 0], [0, 0], [0, 0]], -500.0),
@@ -189,7 +189,7 @@ def test_probabilities_sum_to_one_whatever_the_scores(scale, length):
 
 
 def test_very_long_chain():
-    """All marginals 1/2 and a log Z in closed form, at 10^5 positions."""
+    """At 10^5 positions all marginals are 1/2 and log Z has a closed form."""
     length = 100_000
     transition = np.array([[0.7, -0.3], [-0.3, 0.7]])
     marginals, (log_z,) = oracle.marginals(np.zeros((length, 2)), transition)
@@ -296,7 +296,7 @@ def test_n_jobs_means_what_it_means_to_joblib():
     assert threading.main_thread().name not in names
 
 
-# What is no score ---------------------------------------------------------------------
+# Invalid scores -----------------------------------------------------------------------
 
 FUNCTIONS = {
     "log_partition": oracle.log_partition,
@@ -316,7 +316,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("score", [np.nan, np.inf])
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_scores_that_are_none_are_named(function, score):
-    """NaN would read as a number, and +inf as nothing allowed."""
+    """Unchecked, NaN would count as a number, and +inf would forbid every path."""
     node_scores, transition = np.zeros((3, 2)), np.zeros((2, 2))
     node_scores[1, 0] = score
     with pytest.raises(ValueError, match=rf"node_scores\[1, 0\] is {score}; scores"):

@@ -1,4 +1,4 @@
-"""Files that must say the same as pyproject.toml."""
+"""Files that must agree with pyproject.toml."""
 
 import re
 import tomllib
@@ -26,7 +26,7 @@ def lower_bounds(requirements):
 
 def test_the_oldest_versions_that_ci_tests_are_those_that_are_allowed():
     if not (ROOT / ".ci").exists():
-        return  # an sdist has no CI
+        return  # An sdist has no CI.
     lines = (ROOT / ".ci" / "oldest.txt").read_text().splitlines()
     pins = [Requirement(line) for line in lines if line and line[0] != "#"]
     tested = {p.name: Version(str(p.specifier).removeprefix("==")) for p in pins}

@@ -1,4 +1,4 @@
-"""Packed sequences in files: what comes back, what is refused, what a fit does."""
+"""Packed sequences in files: round trips, refused files, and fits on mapped files."""
 
 import doctest
 import json
@@ -47,7 +47,7 @@ def is_mapped(array):
 
 
 def edited(path, change):
-    """Let a function change the header of a file, and all else stay."""
+    """Let a function change the header of a file, and keep the rest."""
     data = path.read_bytes()
     magic, begin, length = struct.unpack("<8sQQ", data[:24])
     header = json.loads(data[begin:])
@@ -58,7 +58,7 @@ def edited(path, change):
     )
 
 
-# What comes back ----------------------------------------------------------------------
+# Round trips --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("density", [0.5, 1.0])
@@ -164,7 +164,7 @@ def test_a_part_without_sequences_and_a_closed_writer(tmp_path):
     assert PackedSequences.open(tmp_path / "x").n_features == 5
 
 
-# What is refused ----------------------------------------------------------------------
+# Refused files ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("keep", [0, 7, 30, 64, 200, -1])
@@ -283,7 +283,7 @@ def test_damaged_files_are_refused_or_packed_sequences(tmp_path, density):
     assert outcomes == {"refused", "opened"}
 
 
-# What a fit makes of it ---------------------------------------------------------------
+# Fits on mapped files -----------------------------------------------------------------
 
 
 def fitted(estimator, X, y, **options):
@@ -306,7 +306,7 @@ def test_a_fit_from_a_file_has_the_same_bits(tmp_path, estimator, density):
 
 
 def peak_of(function):
-    """Return the most that a call holds of what Python and NumPy allocate."""
+    """Return the peak memory that Python and NumPy allocate in a call."""
     tracemalloc.start()
     try:
         function()

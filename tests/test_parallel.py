@@ -1,4 +1,4 @@
-"""Fits by several threads: w is that of the marginals, the optimum stays, bits too."""
+"""Fits on several threads: w equals w_hat(mu), the optimum and the bits are kept."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +26,7 @@ N_LABELS = 3
 
 
 def draw_problem(form, n_jobs=None, n_sequences=260, seed=0):
-    """Return sequences of 0 to 6 positions with features common, rare and alone."""
+    """Return a problem with common, rare and unique features; lengths are 0 to 6."""
     rng = np.random.default_rng(seed)
     lengths = rng.integers(0, 7, n_sequences)
     n = int(lengths.sum())
@@ -34,7 +34,7 @@ def draw_problem(form, n_jobs=None, n_sequences=260, seed=0):
     dense = np.zeros((n, 60))
     dense[np.arange(n), labels] = 1.0
     dense[:, 3] = rng.normal(size=n)
-    # The later a feature, the rarer.
+    # Later features are rarer.
     for j in range(4, 60):
         dense[rng.random(n) < 1.0 / j, j] = 1.0
     ends = np.cumsum(lengths)[:-1]
@@ -60,7 +60,7 @@ def test_weights_are_those_of_the_marginals(estimator, n_jobs, form):
     for _ in range(5):
         solver.epoch()
         w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
-        # OEG stores parameters, SDCA edges in single precision.
+        # OEG stores natural parameters, SDCA stores edges in single precision.
         assert_allclose(solver.model.w, w, rtol=0, atol=2e-5)
     assert solver.n_updates == 5 * problem.n_sequences
 
@@ -185,7 +185,7 @@ def test_one_job_is_what_none_is(form):
 
 
 def test_sigma_prime_is_measured():
-    # Sequence i has one feature, together with i + 130, and the intercept with all.
+    # Sequences i and i + 130 share one feature, and all sequences share the intercept.
     n, rng = 260, np.random.default_rng(0)
     X = sp.csr_array(np.repeat(np.vstack([np.eye(n // 2)] * 2), 2, axis=0))
     data = PackedSequences(X, 2 * np.arange(n + 1))
@@ -202,7 +202,7 @@ def test_sigma_prime_is_measured():
 
 
 def test_tiers_of_features():
-    # Two sequences for each of two workers; feature 6 does not occur.
+    # Two sequences for each of two workers; no worker has feature 6.
     rows = [[0, 5], [0, 5, 2], [0, 1, 3], [0, 4, 1, 2]]
     indices = np.concatenate(rows).astype(np.int32)
     indptr = np.cumsum([0, *map(len, rows)], dtype=np.int32)
@@ -297,7 +297,7 @@ def test_workers_go_on_from_the_weights_after_an_error():
     uniforms = np.random.default_rng(0).random((5, 2))
     with pytest.raises(TypeError):
         solver.kernel._run([(uniforms, None), ("neither", None)])
-    # The first worker has moved mu and its local weights, but not the weights.
+    # The visits of the first worker changed mu and its local weights, but not w.
     missing = what_of_mu() - solver.model.w
     assert np.abs(missing).max() > 1e-3
     solver.epoch()

@@ -1,4 +1,4 @@
-"""PerToken: every form of sequences through transformers of scikit-learn, and back."""
+"""PerToken applies scikit-learn's transformers to sequences of every format."""
 
 import pickle
 
@@ -162,7 +162,7 @@ def test_labels_arrive_as_they_are():
     seen = []
 
     class Spy(BaseEstimator):
-        """Without fit_transform, which a transformer need not have."""
+        """A transformer without fit_transform, which is optional."""
 
         def fit(self, X, y=None):
             seen.append(y)
@@ -280,7 +280,7 @@ def test_union_inside():
 
 
 def test_a_table_goes_through_as_it_is():
-    """One-node chains: the estimators take the table that comes out as a table."""
+    """A table stays a table, so that the estimators fit one-node chains."""
     labels = FLAT
     per_token = PerToken(StandardScaler())
     scaled = per_token.fit_transform(ROWS, labels)

@@ -1,4 +1,4 @@
-"""Models that are put away and taken out again are the same, or are refused."""
+"""Models that are saved and loaded are the same, or are refused."""
 
 import copy
 import errno
@@ -160,7 +160,7 @@ def assert_same_answers(other, model, X):
 
 
 def equal(a, b):
-    """Return whether two attributes have equal values, of equal types in arrays."""
+    """Return whether two attributes have equal values and, for arrays, equal types."""
     if issparse(a):
         return issparse(b) and a.shape == b.shape and (a != b).nnz == 0
     if isinstance(a, np.ndarray):
@@ -174,7 +174,7 @@ def equal(a, b):
 
 
 def resealed(path, *, document=None, **arrays):
-    """Change what a model file says, with the checksums that belong to it."""
+    """Change the content of a model file, and correct its checksums."""
     contents = members(path)
     if document is not None:
         model = json.loads(contents["model.json"])
@@ -332,7 +332,7 @@ def test_figures_that_json_has_no_number_for(path):
 
 @every_way
 def test_a_model_that_was_not_made_by_fit(way, tmp_path):
-    """Names may share a feature, and there is nothing to tell of the fit."""
+    """Its names may share a feature, and it has no history."""
     crf = fitted()
     numbers = crf.vectorizer_.vocabulary_["numeric"]
     crf.vectorizer_.vocabulary_["categorical"]["n"] = {"1": numbers["n"]}
@@ -406,7 +406,7 @@ def test_another_minor_version_warns(version, monkeypatch):
     with pytest.warns(InconsistentVersionWarning) as warned:
         loaded = pickle.loads(pickled)
     assert_same_answers(loaded, fitted(), DICTS)
-    # The vectorizer has its own.
+    # The vectorizer has its own version.
     assert len(warned) == 2
     expected = f"pickled by skcrf_sdca {version} and is loaded by 1.2.3"
     assert expected in str(warned[1].message)
@@ -485,7 +485,7 @@ def load_pickle(path):
     return pickle.loads(path.with_suffix(".pickle").read_bytes())
 
 
-# Ours, and that of scikit-learn for its own pipeline.
+# One warning of this package, and one of scikit-learn for its pipeline.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
 @pytest.mark.parametrize("load", [load_model, load_pickle], ids=["zip", "pickle"])
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda p: f"{p.parent.name}-{p.stem}")
@@ -505,11 +505,11 @@ def test_this_release_has_golden_files():
     }
 
 
-# What cannot be saved -----------------------------------------------------------------
+# Estimators that cannot be saved ------------------------------------------------------
 
 
 class Mine(ClassifierMixin, SDCACRF):
-    """A class of a user."""
+    """A user's subclass."""
 
 
 @pytest.mark.parametrize(
@@ -574,7 +574,7 @@ def test_a_model_that_does_not_hold_together_is_not_saved(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-# Nothing is half written --------------------------------------------------------------
+# No partly written files --------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -620,7 +620,7 @@ def test_an_unwritable_folder(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-# Files that are no models -------------------------------------------------------------
+# Files that are not models ------------------------------------------------------------
 
 
 def assert_refused(path, message=None):
@@ -656,7 +656,7 @@ def test_a_pipe_is_not_waited_for(path):
     "path", [1, True, None, io.BytesIO()], ids=["int", "bool", "None", "file"]
 )
 def test_a_path_is_no_number_and_no_file(path):
-    """A number would be a descriptor, which is closed afterwards: stdout, say."""
+    """open() takes a number as a descriptor and closes it: for example, of stdout."""
     with pytest.raises(TypeError, match="expected str, bytes or os.PathLike"):
         load_model(path)
     with pytest.raises(TypeError, match="expected str, bytes or os.PathLike"):
@@ -664,7 +664,7 @@ def test_a_path_is_no_number_and_no_file(path):
 
 
 def test_the_package_hands_on_what_loads_and_saves():
-    """It imports them when they are asked for: they take some time."""
+    """The package imports them on first access, since the import takes some time."""
     code = """
 import sys, skcrf_sdca
 assert "skcrf_sdca.persistence" not in sys.modules
@@ -747,7 +747,7 @@ def members_of_a_model(path):
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(path, monkeypatch):
-    """Compression is refused, so that nothing is larger than the file."""
+    """Compression is refused, so that no member is larger than the file."""
     contents = members_of_a_model(path)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in contents.items():
@@ -772,7 +772,7 @@ def test_declared_sizes(sizes, path):
 
 
 def test_members_that_share_their_bytes(path):
-    """A thousand names for one member would be a thousand times the file."""
+    """A thousand names of one member would give a thousand times its bytes."""
     save_model(fitted(), path)
     data = path.read_bytes()
     size = len(data) - 200
@@ -832,7 +832,7 @@ def test_wrong_headers(change, path):
 
 
 def test_headers_as_others_write_them(path):
-    """Blanks and commas are free: libraries of other languages differ in them."""
+    """Spaces and commas are free: other libraries write them differently."""
     contents = members_of_a_model(path)
     data = contents["start.npy"]
     text = "{'descr':'<f8','fortran_order':False,'shape':(3,)}\n"
@@ -1030,7 +1030,7 @@ def test_wrong_sparse_coefficients(name, values, path):
 
 
 def test_nothing_of_a_file_is_run_or_imported(path):
-    """Loading it brings in no module that is not there already."""
+    """Loading imports no further module."""
     save_model(fitted(), path)
     load_model(path)
     before = set(sys.modules)

@@ -1,4 +1,4 @@
-"""What scikit-learn does with a pipeline of a vectorizer and a CRF, on sequences."""
+"""scikit-learn's tools with pipelines of a vectorizer and a CRF, on sequences."""
 
 import pickle
 import time
@@ -96,7 +96,7 @@ def test_randomized_search():
 
 
 def test_halving_search_over_epochs():
-    """Candidates that survive get more epochs; those cut short say so."""
+    """Candidates that survive get more epochs; fits that end early warn."""
     search = HalvingGridSearchCV(
         PIPELINE,
         {"sdcacrf__alpha": [0.3, 0.1, 0.03]},
@@ -209,7 +209,7 @@ def test_sample_weight_is_routed_to_fit_and_score():
 
 
 def test_features_made_once_give_the_same_scores():
-    """A feature that only the test fold has keeps the weight zero."""
+    """A feature that occurs only in the test fold keeps the weight zero."""
     grid = {"alpha": [0.3, 0.1], "sampling_mix": [0.0, 0.8]}
     names = {f"sdcacrf__{name}": values for name, values in grid.items()}
     rare = [
@@ -281,6 +281,6 @@ def test_representations_of_large_models_are_short_and_quick():
     for estimator in (*pipeline, pipeline, GridSearchCV(pipeline, {})):
         assert len(repr(estimator)) < 300
         assert len(estimator._repr_html_()) < 100_000
-    # It takes hundredths of a second of the processor, however busy that is; a pass
+    # It takes hundredths of a second of processor time, on a busy machine too; a pass
     # over the weights in Python takes seconds.
     assert time.process_time() - begin < 2

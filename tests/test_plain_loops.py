@@ -1,4 +1,4 @@
-"""The plain loops against the clones: the switch is read once, so each in a process."""
+"""Plain loops against vector loops. The switch is read once, so each has a process."""
 
 import os
 import pickle
@@ -39,13 +39,13 @@ for kind, crf in estimators.items():
 plain = _vecmath.plain_loops(), _chain.plain_loops()
 pickle.dump((plain, fits), sys.stdout.buffer)
 """
-# By default SDCA keeps marginals and searches its steps in single precision.
+# By default SDCA stores marginals and runs line searches in single precision.
 ROUNDING = {"SDCA": 1e-5, "SDCA, double": 1e-9, "OEG": 1e-9, "SAG": 1e-9}
 RUNS = [(kind, x) for kind in ROUNDING for x in ("dense", "sparse")]
 
 
 def fitted(value):
-    """Return which loops ran, and the fits, with the variable set to ``value``."""
+    """Return which loops ran, and the fits, if the variable is set to ``value``."""
     done = subprocess.run(
         [sys.executable, "-P", "-c", FITS],
         env={**os.environ, "SKCRF_SDCA_PLAIN_LOOPS": value},

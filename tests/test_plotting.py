@@ -1,4 +1,4 @@
-"""The displays: what they draw, of what, and in which units."""
+"""The displays: their curves, their sources and their units."""
 
 import copy
 import subprocess
@@ -29,7 +29,7 @@ def close_figures():
 
 
 def drawn(display):
-    """Draw everything, as a user's screen would; warnings are errors here."""
+    """Draw the whole figure, as a screen would; warnings are errors here."""
     display.figure_.canvas.draw()
     return display
 

@@ -1,4 +1,4 @@
-"""What fitted estimators answer: against enumeration, for every kind of input."""
+"""Predictions against enumeration, for every input format."""
 
 import pickle
 
@@ -37,7 +37,7 @@ def crf():
 
 @pytest.fixture(scope="module")
 def table():
-    """Chains of one node."""
+    """An estimator fitted on a table: chains of one node."""
     return LBFGSCRF(alpha=0.1).fit(ROWS, ROW_LABELS)
 
 
@@ -56,7 +56,7 @@ def codes_of(labels):
     return [NAMES.index(label) for label in labels]
 
 
-# Every method, and how it is called on X and y.
+# Every prediction method as a function of estimator, X and y.
 METHODS = {
     "predict": lambda crf, X, y: crf.predict(X),
     "posterior": lambda crf, X, y: crf.predict(X, decoding="posterior"),

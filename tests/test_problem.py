@@ -1,4 +1,4 @@
-"""The formulas of the problem against enumeration."""
+"""The formulas of the objective against enumeration."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ N_LABELS, N_FEATURES = 3, 2
 
 
 class Case:
-    """A tiny random problem, in the package's form and in the reference's."""
+    """A tiny random problem, in the forms of the package and of the reference."""
 
     def __init__(self, seed, weighted, boundaries):
         rng = np.random.default_rng(seed)
@@ -71,7 +71,7 @@ def test_dual_certificate(case):
         for b, e in zip(problem.offsets[:-1], problem.offsets[1:], strict=True)
     ]
     arguments = (case.X, case.y, case.alpha, N_LABELS)
-    expected_w = reference.what(mu, *arguments, **case.arguments)
+    expected_w = reference.w_hat(mu, *arguments, **case.arguments)
     assert_allclose(w, expected_w, rtol=1e-10, atol=1e-12)
     primal = reference.primal(expected_w, *arguments, **case.arguments)
     dual = reference.dual(mu, *arguments, **case.arguments)

@@ -1,4 +1,4 @@
-"""The page of promises names the tests that hold them."""
+"""The page of promises names the tests that check them."""
 
 import re
 from pathlib import Path

@@ -20,7 +20,7 @@ load = functools.lru_cache(maxsize=1)(packed.load)
 
 
 def fit_for(name, epochs, estimator=SDCACRF, **parameters):
-    """Return an estimator after so many epochs on a packed task, and the task."""
+    """Return an estimator fitted for some epochs on a packed task, and the task."""
     task = load(name)
     crf = estimator(task.alpha, max_iter=epochs, tol=0.0, random_state=0, **parameters)
     with pytest.warns(ConvergenceWarning):
@@ -87,7 +87,7 @@ def test_bio_on_entities_predicts_no_invalid_sequence_and_as_many_right_spans():
         predicted = crf.predict(held_out.X)
         f1[transitions] = span_f1_score(held_out.y, predicted)
     classes, labels = encode_labels(predicted, held_out.X.lengths)
-    # Raises ValueError for the first that breaks the scheme.
+    # This raises ValueError at the first label that breaks the scheme.
     assert read_constraints("BIO", classes, labels, held_out.X.offsets) is not None
     assert f1["BIO"] >= f1[None] - 0.005
 
@@ -95,7 +95,7 @@ def test_bio_on_entities_predicts_no_invalid_sequence_and_as_many_right_spans():
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "gap"), [("ocr", 1e-9), ("ned", 1e-6)])
 def test_all_estimators_end_at_the_same_model(name, gap):
-    """At the known optimum, and with the same predictions.
+    """They reach the known optimum and give the same predictions.
 
     A gap leaves ||w - w*|| <= sqrt(2 gap / alpha), and OCR has a word whose two best
     readings are nearer to each other than a gap of 1e-8 decides.

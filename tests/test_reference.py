@@ -237,7 +237,7 @@ def test_gap_of_a_dual_pair_is_the_mean_divergence(
 ):
     arguments = (*problem, ALPHA, N_LABELS, sample_weight, boundaries)
     mu = random_distributions(rng)
-    weights = ref.what(mu, *arguments)
+    weights = ref.w_hat(mu, *arguments)
     model = ref.model_distributions(weights, problem[0], N_LABELS, boundaries)
     divergences = [ref.kl(p, q) for p, q in zip(mu, model, strict=True)]
     gap = ref.primal(weights, *arguments) - ref.dual(mu, *arguments)
@@ -251,7 +251,7 @@ def test_gap_of_a_primal_pair_is_the_squared_gradient(rng, problem, sample_weigh
     weights = rng.normal(size=SIZE)
     model = ref.model_distributions(weights, problem[0], N_LABELS)
     gradient = ref.gradient(weights, *arguments)
-    toward = ref.what(model, *arguments)
+    toward = ref.w_hat(model, *arguments)
     assert_allclose(gradient, ALPHA * (weights - toward), rtol=1e-12, atol=1e-12)
     gap = ref.primal(weights, *arguments) - ref.dual(model, *arguments)
     assert_allclose(gap, gradient @ gradient / (2 * ALPHA), rtol=1e-12)
@@ -263,7 +263,7 @@ def test_what_of_the_truth_is_zero(problem):
         (ref.all_paths(len(path), N_LABELS) == path).all(axis=1).astype(float)
         for path in y
     ]
-    weights = ref.what(one_hot, X, y, ALPHA, N_LABELS)
+    weights = ref.w_hat(one_hot, X, y, ALPHA, N_LABELS)
     assert_allclose(weights, 0, rtol=0, atol=1e-14)
     assert ref.dual(one_hot, X, y, ALPHA, N_LABELS) == 0
 

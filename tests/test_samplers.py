@@ -1,4 +1,4 @@
-"""Every sampler draws with its probabilities, and every scheme is in the table."""
+"""Every sampler draws with its probabilities; every scheme is an entry of the table."""
 
 from itertools import product
 
@@ -118,20 +118,19 @@ def toy_problem(boundaries=True, weight=None):
     return make_problem(X, y, 2, 0.1, boundaries=boundaries, sample_weight=weight)
 
 
-def brute_force_radius(x, y, boundaries):
+def brute_force_radius(x, y):
     """Return max over paths of the squared norm of the difference of features."""
     own = features(x, np.array(y), 2)
     others = [features(x, np.array(p), 2) for p in product(range(2), repeat=len(x))]
-    keep = len(own) if boundaries else len(own) - 8
-    return max(((own - other)[:keep] ** 2).sum() for other in others)
+    return max(((own - other) ** 2).sum() for other in others)
 
 
 def test_squared_radii_bound_the_radii():
     radii = squared_radii(toy_problem())
     assert_allclose(radii, [2 * (2**2 + 5**2 + 3**2 + 2 + 2**2), 2 * (1 + 2)])
     x = np.array([[1.0, 2.0], [1.0, 0.0], [0.0, 3.0]])
-    # The bound is attained by a path of one label against that of the other.
-    assert_allclose(radii[0], brute_force_radius(x, [0, 0, 0], True), rtol=1e-12)
+    # The bound is attained by two paths, each of one label only.
+    assert_allclose(radii[0], brute_force_radius(x, [0, 0, 0]), rtol=1e-12)
     without = squared_radii(toy_problem(boundaries=False))
     assert_allclose(without[1], 2.0)
 
@@ -143,7 +142,7 @@ def test_schemes_draw_by_their_rule(name):
     gaps = np.array([0.5, 0.25])
     for i, gap in enumerate(gaps):
         sampler.set_value(i, gap)
-    # For "lipschitz" visits record L_i, not the gap: the same numbers serve.
+    # For "lipschitz" visits record L_i instead of the gap: any numbers serve here.
     c = problem.weight
     importance = problem.alpha + c * squared_radii(problem)
     expected = {

@@ -1,4 +1,4 @@
-"""Ready scorers in scikit-learn's tools, with every form of X and y."""
+"""The scorers in scikit-learn's tools, with every form of X and y."""
 
 import pickle
 
@@ -18,7 +18,7 @@ from skcrf_sdca.metrics import SCORERS, get_scorer
 WORDS = ["the", "Rhine", "a", "Danube", "flows", "Berlin", "city", "to"]
 NAMES = {"Rhine": "RIV", "Danube": "RIV", "Berlin": "CITY"}
 CV = KFold(3)
-# What needs no method that an estimator may lack.
+# Scorers that need only methods that every estimator has.
 COMMON = {name: SCORERS[name] for name in SCORERS if name != "log_likelihood"}
 
 
@@ -28,7 +28,7 @@ def as_object_array(y):
 
 @pytest.fixture(scope="module")
 def data():
-    """Sentences of words; the second label of a name is a coin."""
+    """Sentences of words; the second label of a name is random."""
     rng = np.random.default_rng(0)
     X = [rng.choice(WORDS, size=n).tolist() for n in rng.integers(1, 6, size=24)]
     y = [["B-" + NAMES[w] if w in NAMES else "O" for w in words] for words in X]
@@ -44,7 +44,7 @@ def fitted(data):
 
 
 class WithLikelihood(LBFGSCRF):
-    """An estimator that gives a token of a sequence of T the log-likelihood -T."""
+    """An estimator whose log-likelihood is -T for each token of a sequence of T."""
 
     def log_likelihood(self, X, y):
         if len(X):
@@ -154,7 +154,7 @@ def test_grid_search_in_worker_processes(data, name):
         error_score="raise",
     ).fit(*data)
     assert search.best_params_ == {"lbfgscrf__alpha": 0.01}
-    # A search is an estimator itself.
+    # A search is an estimator too.
     assert SCORERS["neg_log_loss"](search, *data) < 0
     assert np.isfinite(search.score(*data))
 

@@ -1,4 +1,4 @@
-"""Span metrics against seqeval, and where it is wrong."""
+"""Span metrics against seqeval, and the cases in which seqeval is wrong."""
 
 import re
 import warnings
@@ -33,7 +33,7 @@ every_reading = pytest.mark.parametrize(("scheme", "strict"), READINGS)
 
 
 def readable(labels, scheme, strict):
-    """Mend what seqeval is known to read wrong: "B" of IOB1 where it is not valid."""
+    """Correct the labels that seqeval reads wrong: an invalid "B" of IOB1."""
     if not strict or scheme != "IOB1":
         return labels
     mended = ["O"]
@@ -146,7 +146,7 @@ def test_reports_are_those_of_seqeval(scheme, strict):
             assert_allclose(*numbers, rtol=1e-14)
         text = report(*pair, **reading, digits=digits, zero_division=0.0)
         expected = reference(*pair, digits=digits, **options)
-        # 3/8 may be printed as 0.37 or 0.38.
+        # 3/8 is printed as 0.37 or 0.38.
         assert re.sub(r"\d", "0", text) == re.sub(r"\d", "0", expected)
         numbers = [re.findall(r"\d+\.\d+", report) for report in (text, expected)]
         assert_allclose(*np.array(numbers, float), rtol=0, atol=1.01 * 10.0**-digits)
@@ -154,22 +154,22 @@ def test_reports_are_those_of_seqeval(scheme, strict):
     check()
 
 
-# Where seqeval 1.2.2 is wrong: labels, scheme, strict, its spans, the spans there are.
+# Errors of seqeval 1.2.2: labels, scheme, strict, its spans, the correct spans.
 WRONG_SPANS = [
-    # The remains of an invalid span count.
+    # It counts the rest of an invalid span.
     ("B-X I-X", "IOB1", True, [("X", 1, 2)], []),
-    # A valid span is lost before an invalid one.
+    # It loses a valid span before an invalid one.
     ("I-X B-X B-Y", "IOB1", True, [("X", 0, 1)], [("X", 0, 1), ("X", 1, 2)]),
-    # "U" and "L" neither begin nor end a span, and what they begin may get lost.
+    # It does not begin or end spans at "U" and "L", and may lose such spans.
     ("U-X U-X", "BILOU", False, [("X", 0, 2)], [("X", 0, 1), ("X", 1, 2)]),
     ("U-X B-X", "BILOU", False, [("X", 1, 2)], [("X", 0, 1), ("X", 1, 2)]),
-    # Types lose their dashes, and none is as good as "_".
+    # It drops the dashes of types, and takes no type for "_".
     ("B--X", "BIO", True, [("X", 0, 1)], [("-X", 0, 1)]),
     ("B-X-", "BIO", True, [("X", 0, 1)], [("X-", 0, 1)]),
     ("B I-_", "BIO", True, [("_", 0, 2)], [("", 0, 1)]),
     ("B I-_", "BIO", False, [("_", 0, 2)], [("", 0, 1), ("_", 1, 2)]),
 ]
-# Labels of no scheme that it finds spans in.
+# It finds spans in labels of no scheme.
 WRONG_LABELS = [
     ("PER", "BIO", False, [("ER", 0, 1)]),
     ("BX", "BIO", False, [("X", 0, 1)]),
@@ -202,7 +202,7 @@ def test_options_that_seqeval_ignores():
     reference = seqeval.metrics.f1_score
     lenient = metrics.span_f1_score(y_true, y_pred)
     assert lenient == pytest.approx(2 / 3)
-    # A scheme, but no mode; a mode, but no scheme; weights.
+    # A scheme without a mode; a mode without a scheme; weights.
     assert reference(y_true, y_pred, scheme=seqeval.scheme.IOB2) == lenient
     assert reference(y_true, y_pred, mode="strict") == lenient
     assert reference(y_true, y_pred, sample_weight=[1, 0]) == lenient

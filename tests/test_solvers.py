@@ -1,4 +1,4 @@
-"""The solvers: the compiled epoch against its twin, and what must hold of any run."""
+"""The solvers: compiled epochs against their twins, and invariants of every run."""
 
 import re
 from functools import partial
@@ -139,7 +139,7 @@ def test_what_holds_after_every_epoch(problem, sampling, line_search):
         solver.epoch()
         certificate = solver.certify()
         marginals = solver.marginals
-        # w moved with the marginals: what(mu) made anew is the w kept.
+        # w follows the marginals: it equals w_hat(mu) computed from them.
         w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
         assert_allclose(solver.model.w, w, rtol=0, atol=1e-11)
         assert marginals.inconsistency() < 1e-12
@@ -190,7 +190,7 @@ def test_what_holds_after_every_epoch_of_sag(problem):
     solver = make_sag(problem)
     for _ in range(15):
         solver.epoch()
-        # The target is what(mu), of marginals of which the nodes sum to 1.
+        # The target is w_hat(mu) of marginals whose nodes sum to 1.
         edge_total = solver.marginals.tied_total(problem.weight)
         expected = problem.dual_to_primal(solver.marginals.local, edge_total)
         assert_allclose(solver.target.w, expected, rtol=0, atol=1e-11)
@@ -217,7 +217,7 @@ def test_sag_ends_at_the_optimum(problem, optimum, sampling, saga, skipping):
 @pytest.mark.parametrize("sampling", sorted(schemes_for("sag")))
 @pytest.mark.parametrize("saga", [False, True])
 def test_sag_ignores_what_has_no_gradient(sampling, saga):
-    """Empty sequences, and those without weight, say nothing of the constants."""
+    """Sequences that are empty or without weight do not change the constants."""
     problem = draw_problem()
     weight = np.ones(40)
     weight[20:37] = 0.0
@@ -253,7 +253,7 @@ def test_sag_ends_with_a_few_sequences_too(n_sequences, alpha, sampling):
 
 
 def test_constants_do_not_depend_on_alpha():
-    """What a search finds at a large alpha serves at a small one."""
+    """Constants that a search finds at a large alpha are valid at a small one."""
     large = make_sag(draw_problem(alpha=1e3))
     FitMonitor(large, max_iter=10, tol=0.0).run()
     problem = draw_problem(alpha=0.05)
@@ -318,7 +318,7 @@ def test_without_searches_an_update_is_an_oracle_call(problem):
 
 @pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e3])
 def test_many_moves_do_not_underflow(alpha):
-    """At a large alpha every visit halves the weights: their product is 2^-n."""
+    """At a large alpha every visit halves the weights: their scale ends at 2^-n."""
     problem = draw_problem(n_sequences=2000, length=2, alpha=alpha)
     solver = make_sag(problem)
     loop = FitMonitor(solver, max_iter=200, tol=1e-8).run()
@@ -356,7 +356,7 @@ def test_what_holds_after_every_epoch_of_oeg(problem, sampling):
 def test_the_gaps_of_oeg_are_the_divergences(problem):
     solver = make_oeg(problem)
     solver.epoch()
-    # A visit that is not allowed to move anything only measures.
+    # A visit that may not move anything only measures the gap.
     solver.kernel.max_halvings = -1
     weights = solver.model.w.copy()
     solver.kernel.epoch_in_order(np.arange(problem.n_sequences))
@@ -378,7 +378,7 @@ def test_dual_solvers_end_at_the_optimum(problem, optimum, sampling, make_dual):
 
 @pytest.mark.parametrize("length", [1, 2, (1, 6)])
 def test_single_precision_certifies_to_the_last_digits(length):
-    """Edges are rounded, but the certificate is that of marginals which are not."""
+    """Edges are rounded, but the certificate is that of renormalized marginals."""
     problem = draw_problem(n_sequences=40, length=length)
     best = LBFGS(problem, None, max_iter=1000)
     FitMonitor(best, max_iter=1000, tol=1e-14).run()
@@ -405,7 +405,7 @@ def test_single_precision_certifies_to_the_last_digits(length):
     ],
 )
 def test_entropy_where_the_target_is_out_of_reach(size, alpha, step, dtype):
-    """The logarithm of a target below 1e-30 is not there: it must not be used."""
+    """The logarithm of a target below 1e-30 is not computed and must not be used."""
     small = draw_problem(n_sequences=30, length=(1, 6))
     data = PackedSequences(small.data.X * size, small.data.offsets)
     problem = Problem(Chain(data, N_LABELS), small.targets.labels, alpha)
@@ -479,14 +479,14 @@ def test_single_precision_follows_double(problem):
             solver.kernel.epoch(uniforms)
     single, double = solvers
     assert_allclose(single.model.w, double.model.w, rtol=0, atol=1e-4)
-    # w moves by what the marginals were told to, not by what rounding left of it.
+    # w changes by the exact step of the marginals, not by the rounded one.
     kept = single.model.w.copy()
     single.certify()
     assert_allclose(kept, single.model.w, rtol=0, atol=1e-5)
 
 
 def test_small_gaps_keep_their_digits_in_single_precision(problem):
-    """Recorded gaps lead the draws long after log Z - H has lost them in rounding."""
+    """Recorded gaps stay precise where log Z - H has lost all digits."""
     solver = make_sdca(problem, dual_dtype="float32")
     FitMonitor(solver, max_iter=1000, tol=1e-9).run()
     for i in range(problem.n_sequences):
@@ -502,7 +502,7 @@ def test_small_gaps_keep_their_digits_in_single_precision(problem):
     ("alpha", "dtype"), [(1.0, "float32"), (1e-4, "float32"), (1e-6, "float64")]
 )
 def test_precision_of_the_dual_follows_alpha(alpha, dtype):
-    """Rounding of the edges enters w divided by n alpha."""
+    """The rounding error of the edges enters w divided by n alpha."""
     problem = draw_problem(n_sequences=40, alpha=alpha)
     solver = make_sdca(problem, dual_dtype="auto")
     assert solver.marginals.edge.dtype == dtype
@@ -739,7 +739,7 @@ def test_an_objective_that_is_not_finite_is_an_error(name):
 @pytest.mark.parametrize("scale", [1e2, 1e4, 1e5])
 @pytest.mark.parametrize("n_labels", [3, 8, 20])
 def test_features_of_any_size_make_progress(scale, n_labels):
-    """Steps far below single precision, which once were NaN."""
+    """Steps far below single precision once became NaN."""
     rng = np.random.default_rng(0)
     X = [scale * rng.normal(size=(t, 3)) for t in rng.integers(1, 6, size=30)]
     y = rng.integers(n_labels, size=sum(map(len, X)))
@@ -752,7 +752,7 @@ def test_features_of_any_size_make_progress(scale, n_labels):
 
 @pytest.mark.parametrize("sampling", ["gap", "gap_importance"])
 def test_every_sequence_is_visited_soon_however_long(sampling):
-    """The gaps of long sequences are above 100, where all start in [LePriol18]."""
+    """Long sequences have gaps above 100, the initial value of all in [LePriol18]."""
     problem = draw_problem(n_sequences=60, length=300)
     solver = make_sdca(problem, sampling=sampling)
     start = solver.gaps.copy()

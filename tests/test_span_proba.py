@@ -34,7 +34,7 @@ def span_chains(draw):
     node_scores = draw(reference.score_matrices(length, n_labels, max_abs))
     transition = draw(reference.score_matrices(n_labels, n_labels, max_abs))
     if draw(st.booleans()):
-        # Of all labels one more is forbidden before each but the last.
+        # Before each label but the last, one more label is forbidden.
         transition[np.arange(n_labels - 1) + 1, np.arange(n_labels - 1)] = -np.inf
     return scheme, node_scores, transition
 
@@ -88,7 +88,7 @@ def test_a_whole_path_is_a_span():
 
 
 def test_small_probabilities_keep_their_digits():
-    """Not a difference of two log Z, each of 1e4, that leaves 1e-12."""
+    """A difference of two log Z of 1e4 would have an error of 1e-12."""
     node_scores = np.tile([1e4, 1e4 - 20.0], (3, 1))
     spans = [[0, 0, 3], [0, 1, 2]]
     values = oracle.span_probabilities(

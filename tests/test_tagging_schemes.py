@@ -1,4 +1,4 @@
-"""The table of span schemes, and spans against those that regular expressions find."""
+"""The tagging schemes, and spans against those that regular expressions find."""
 
 import re
 from itertools import groupby, pairwise, product
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from skcrf_sdca.data.tagging_schemes import SCHEMES, is_valid_pair, parse_label
 from skcrf_sdca.metrics import extract_spans
 
-# Of the prefixes of labels of one type in a row: what a span is when read leniently;
-# what it must be to be valid; the same after another span of its type.
+# Patterns on the prefixes of consecutive labels of one type: a span that is read
+# leniently; a valid span; a valid span after another one of its type.
 PATTERNS = {
     "BIO": ("[BI]I*", "BI*", "BI*"),
     "IOB2": ("[BI]I*", "BI*", "BI*"),
@@ -28,7 +28,7 @@ def alphabet(scheme, types=("X", "Y")):
 
 
 def slow_spans(labels, scheme, strict=False):
-    """Spans as the patterns find them."""
+    """Return the spans that the patterns find."""
     lenient, valid, valid_again = PATTERNS[scheme]
     spans, start = [], 0
     for kind, run in groupby(labels, key=lambda x: None if x == "O" else x[2:]):
@@ -108,7 +108,7 @@ def test_long_sequences_too(scheme):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_valid_sequences_are_those_that_strictness_leaves_whole(scheme):
-    """In a valid sequence, every span is valid, and the other way round."""
+    """A sequence is valid if and only if all its spans are valid."""
     for length in range(4):
         for labels in product(alphabet(scheme), repeat=length):
             lenient = extract_spans(labels, scheme)

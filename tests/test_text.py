@@ -202,11 +202,11 @@ def test_flags():
     assert list(map(has_hyphen, words)) == 4 * [False] + 2 * [True]
 
 
-# A twin that goes from token to token -------------------------------------------------
+# A twin that loops over tokens --------------------------------------------------------
 
 
 def twin(templates, X, pad):
-    """Return the features of the tokens of X, dicts, one by one."""
+    """Return the features of the tokens of X as dicts, token by token."""
     fs = [feature for template in templates for feature in expanded(template)]
     return [
         [
@@ -402,7 +402,7 @@ def test_an_error_of_a_function_says_where():
             features(template, X=[["a"]], columns=["word"])
 
 
-# As a part of scikit-learn ------------------------------------------------------------
+# scikit-learn -------------------------------------------------------------------------
 
 TEXTS = [["the", "dogs", "bark"], ["a", "dog", "barks"], ["dogs"], ["the", "cat"]]
 TAGS = [["D", "N", "V"], ["D", "N", "V"], ["N"], ["D", "N"]]
@@ -667,7 +667,7 @@ def test_nothing_is_written_that_cannot_be_read(X, labels, options, message, tmp
 
 
 def signatures(data):
-    """Return a number for each feature that tells where it is, sorted."""
+    """Return a number for the positions of each feature, sorted."""
     rng = np.random.default_rng(0)
     return np.sort(data.X.T @ rng.random(data.n_positions))
 
@@ -687,11 +687,11 @@ def shape_without_digits(word):
 
 
 def test_features_of_the_packed_entities(data_folder):
-    """They were made with four peculiarities.
+    """The packed data has four peculiarities.
 
-    The text was encoded as UTF-8 twice, and lines were cut at any white space; the
-    digits of shapes became d, and then x as all letters; flags were features if they
-    were false, too; and features with "|3" were left out.
+    The text was encoded as UTF-8 twice and split at any white space; the digits of
+    shapes became d, and then x like all letters; false flags were features too; and
+    features with "|3" were left out.
     """
     X, _ = read_conll(data_folder / "conll2002" / "ned.train.gz", delimiter=" ")
     X = [[" ".join(token.values()).split()[:2] for token in s] for s in X]

@@ -1,4 +1,4 @@
-"""The public interface has types, and a type checker makes use of them."""
+"""The public interface has types, and a type checker uses them."""
 
 import importlib
 import inspect
@@ -13,7 +13,7 @@ import pytest
 
 import skcrf_sdca
 
-# What users call, and what they get from there. The other modules are the inside.
+# Modules whose functions users call, and those of the returned objects.
 PUBLIC = [
     "skcrf_sdca",
     *(
@@ -43,7 +43,7 @@ PUBLIC = [
         )
     ),
 ]
-# The observers of the loop, which callbacks.py owns too.
+# Internal observers that callbacks.py defines too.
 INSIDE = {"CallbackBridge", "EpochPrinter"}
 
 
@@ -85,7 +85,7 @@ def test_all_of_it_is_looked_at():
 def test_every_parameter_and_result_has_a_type(name):
     function = inspect.unwrap(FUNCTIONS[name])
     signature = inspect.signature(function)
-    # Those that dataclasses and named tuples make have what their fields have.
+    # Dataclasses and named tuples generate methods with the types of their fields.
     if function.__code__.co_filename.startswith("<"):
         return
     untyped = [
@@ -103,7 +103,7 @@ def test_the_package_says_that_it_has_types():
 
 
 def mypy(path):
-    """Return what mypy says of a script, as other people's checkers see the package."""
+    """Return mypy's output for a user's script that imports the package."""
     root = Path(skcrf_sdca.__file__).parents[1]
     environment = dict(os.environ)
     if (root / "pyproject.toml").exists():

@@ -1,4 +1,4 @@
-"""SequenceUnion: words and vectors of the same sequences, side by side, as small."""
+"""SequenceUnion joins words and vectors of the same sequences without dense copies."""
 
 import pickle
 import tracemalloc
@@ -177,7 +177,7 @@ def test_empty_sequences_and_chains_of_one_node():
 
 
 def test_memory_is_that_of_the_blocks():
-    """12 bytes a number, and no more than twice that besides, at any width."""
+    """At any width a number needs 12 bytes, and at most twice that temporarily."""
     n, d = 3000, 50
     rng = np.random.default_rng(0)
     columns = rng.integers(100_000, size=(n, 10)).astype(np.int32)

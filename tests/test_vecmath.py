@@ -1,4 +1,4 @@
-"""The vector unit against NumPy, at every length near the vector widths."""
+"""The vector functions against NumPy, at every length near the vector widths."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def segment(request):
 
 @pytest.fixture(params=["float32", "float64"])
 def stored(request, segment):
-    """Return the same in a type that marginals may be stored in."""
+    """Return the array in a data type of stored marginals."""
     return tuple(x.astype(request.param) for x in segment)
 
 
@@ -50,7 +50,7 @@ def test_xlogx(stored):
 
 
 def test_long_sums_keep_their_digits_in_single_precision():
-    """A million terms that would stand still in one number of single precision."""
+    """A million terms, at which one sum in single precision would stop growing."""
     rng = np.random.default_rng(0)
     target = rng.random(1_000_000).astype(np.float32)
     p = rng.random(1_000_000).astype(np.float32)
@@ -82,7 +82,7 @@ def test_slope_at_the_border_is_finite(stored):
 
 
 def ratio_of(p, target):
-    """Return what aim writes."""
+    """Return the ratios that aim writes."""
     end = np.maximum(target.astype(np.float64), 1e-30)
     return ((target.astype(np.float64) - p) / end).astype(np.float32)
 
@@ -102,7 +102,7 @@ def test_move(stored):
 
 
 def test_move_keeps_the_digits_of_what_is_small():
-    """Next to a target whose difference from p has none left."""
+    """target - p keeps no digit of the smaller of the two."""
     p = np.array([1.0, 1e-20], dtype=np.float32)
     target = np.array([1e-20, 1.0], dtype=np.float32)
     out = np.empty_like(p)
@@ -119,13 +119,13 @@ def test_divergence_keeps_its_digits_near_the_target(stored, size):
     value = _vecmath.move(p, target, ratio, 0.0, np.empty_like(p))
     t, u = target.astype(np.float64), -ratio.astype(np.float64)
     exact = (t * (xlogy(1 + u, 1 + u) - u)).sum()
-    # Of terms of the size of u only u^2 / 2 stays.
+    # Terms of size u cancel, and only u^2 / 2 remains.
     assert_allclose(value, exact, rtol=0, atol=2e-7 * (t * abs(u)).sum() + 1e-6 * exact)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_divergence_of_nothing(dtype):
-    """p = 0: the ratio is 1 and the term is t."""
+    """For p = 0 the ratio is 1 and the term is t."""
     p, target = np.zeros(2, dtype=dtype), np.array([0.25, 1e-30], dtype=dtype)
     ratio = np.ones(2, dtype=np.float32)
     value = _vecmath.move(p, target, ratio, 0.0, np.empty_like(p))
@@ -143,7 +143,7 @@ def test_move_leaves_no_subnormal_numbers(dtype):
 @pytest.mark.parametrize("scale", [1e-30, 1e-7, 1e-3, 1.0, 1e10, 1e30])
 def test_slope_near(stored, scale):
     """Relative precision near the target (small ratios) and far from it."""
-    # A ratio is 1 - p / target: any size below 0, at most 1 above.
+    # A ratio is 1 - p / target: below 0 of any size, above 0 at most 1.
     direction = stored[1] - stored[0]
     ratio = np.minimum(scale * direction, 0.9).astype(np.float32)
     target = np.ones_like(direction)
@@ -193,7 +193,7 @@ def test_follow(n, dtype):
 
 
 def test_logarithm_from_1_to_the_smallest_probability():
-    """Term by term, to the last digits."""
+    """Each term is exact to the last digits."""
     for p in [*np.linspace(1e-3, 1.0, 999), *np.logspace(-30, 0, 301)]:
         term = _vecmath.xlogx(np.array([p]))
         assert_allclose(term, p * np.log(p), rtol=1e-15, atol=1e-17 * p)

@@ -1,6 +1,6 @@
-"""Plain twins of the compiled code: short, slow, and written to be read.
+"""Plain twins of the compiled code: short, slow and readable.
 
-They share no code with the package but the formulas. In those of the solvers, sequences
+They share formulas with the package, but no code. In the solvers' twins sequences
 are dense (T, d) arrays; the flat weights are laid out as in `reference.Params`.
 """
 
@@ -41,7 +41,7 @@ def chain_entropy(node, edge):
 
 
 def best_path(node_scores, transition):
-    """Viterbi: (path, its score), with ties for the lowest label."""
+    """Viterbi: (path, its score); ties go to the lowest label."""
     best, origins = node_scores[0], []
     for scores in node_scores[1:]:
         sums = best[:, np.newaxis] + transition
@@ -54,7 +54,7 @@ def best_path(node_scores, transition):
 
 
 def markov_chain(node, edge):
-    """Return nodes and edges of the chain that goes by the rows of the edges."""
+    """Return nodes and edges of the Markov chain that the rows of the edges define."""
     nodes, edges = [node[0]], []
     for rows in edge.astype(np.float64):
         edges.append(nodes[-1][:, None] * rows / rows.sum(axis=1, keepdims=True))
@@ -142,7 +142,7 @@ class SDCATwin:
 
 
 class SAGTwin:
-    """SAG, SAG-NUS* and SAGA as [Schmidt15, Alg. 1] has them, with dense gradients."""
+    """SAG, SAG-NUS* and SAGA of [Schmidt15, Alg. 1], with dense gradients."""
 
     def __init__(self, X, y, n_labels, alpha, *, mix, own, skipping, saga):
         self.X, self.alpha, self.mix, self.saga = X, alpha, mix, saga
@@ -233,7 +233,7 @@ class SAGTwin:
             self.w = (1 - step * self.alpha) * self.w - step * direction
 
 
-# str() would cut NULs from the end of a str of NumPy.
+# str() would remove NULs at the end of a NumPy str.
 plain = str.__str__
 
 

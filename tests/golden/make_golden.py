@@ -1,4 +1,4 @@
-"""Write the golden files of this release: models, and what they answer.
+"""Write the golden files of this release: models and their predictions.
 
     python tests/golden/make_golden.py
 
