@@ -77,12 +77,13 @@ def test_weights_are_those_of_the_marginals_in_double(n_jobs, form):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize(
-    ("period", "frequent"), [(1, 0.1), (3, 0.025), (5, 0.4), (64, 5.0), (64, 0.0)]
+    ("rare_per_round", "frequent"),
+    [(1, 0.1), (5, 0.025), (20, 0.4), (1, 5.0), (1, 0.0)],
 )
 def test_weights_are_those_of_the_marginals_however_aggregated(
-    estimator, period, frequent, monkeypatch
+    estimator, rare_per_round, frequent, monkeypatch
 ):
-    monkeypatch.setattr(parallel, "PERIOD", period)
+    monkeypatch.setattr(parallel, "RARE_PER_ROUND", rare_per_round)
     monkeypatch.setattr(parallel, "FREQUENT", frequent)
     problem = draw_problem(sp.csr_array, 3, n_sequences=500)
     solver = new_solver(estimator, problem)

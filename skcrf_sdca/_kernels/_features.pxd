@@ -37,7 +37,6 @@ cdef class DistinctFeatures:
     cdef Py_ssize_t count_frequent(self, Py_ssize_t i) noexcept nogil
     cdef Py_ssize_t count_rare(self, Py_ssize_t i) noexcept nogil
     cdef const int* features(self, Py_ssize_t i) noexcept nogil
-    cdef const int* rare(self, Py_ssize_t i) noexcept nogil
     cdef void sum_rows(
         self, Py_ssize_t i, Py_ssize_t begin, Py_ssize_t end, const double* node,
         Py_ssize_t n_labels, double* out) noexcept nogil

@@ -255,10 +255,6 @@ cdef class DistinctFeatures:
         """Return the address of the distinct features of sequence i."""
         return self.first + (self.bounds[i] if self.rows.is_sparse else 0)
 
-    cdef const int* rare(self, Py_ssize_t i) noexcept nogil:
-        """Return the address of its rare ones."""
-        return self.features(i) + self.count_frequent(i)
-
     cdef void sum_rows(
         self,
         Py_ssize_t i, Py_ssize_t begin, Py_ssize_t end,

@@ -20,17 +20,14 @@ cdef class LocalWeights:
     cdef const int[::1] shared          # (n_shared + 1,) features
     cdef const int[::1] private         # features of one worker after another
     cdef const Py_ssize_t[::1] private_bounds   # (n_workers + 1,) of them
-    cdef unsigned char[:, ::1] moved    # (n_workers, n_shared + 1) rare rows moved
-    cdef int[:, ::1] found              # (n_workers, n_shared + 1) rows to aggregate
 
     cdef void load(self, Py_ssize_t worker) noexcept nogil
     cdef void store(self, Py_ssize_t worker) noexcept nogil
     cdef Py_ssize_t part(self, Py_ssize_t worker) noexcept nogil
-    cdef void note_moved(
-        self, Py_ssize_t worker, const int* rows, Py_ssize_t count) noexcept nogil
-    cdef void forget_moved(self, Py_ssize_t worker) noexcept nogil
     cdef SquaredNorms aggregate_frequent(
         self, Py_ssize_t part, double sigma_prime) noexcept nogil
     cdef SquaredNorms aggregate_rare(
         self, Py_ssize_t part, double sigma_prime) noexcept nogil
-    cdef Py_ssize_t find_moved(self, Py_ssize_t part) noexcept nogil
+    cdef SquaredNorms aggregate(
+        self, Py_ssize_t part, Py_ssize_t begin, Py_ssize_t end,
+        double sigma_prime) noexcept nogil

@@ -8,23 +8,18 @@ its marginals make. While no worker moves anything, the copies are aggregated:
 
 The rows of coef are in three tiers, see `FeaturePartition`. The rows of frequent
 features are aggregated after every round, together with the biases, which are all
-weights but coef. The rows of rare features are aggregated once in many rounds, and only
-those that a worker has moved since. The rows of private features, most of all, belong
-to one worker: it moves them with sigma_prime = 1, they are never aggregated, and no
-other worker stores them.
+weights but coef. The rows of rare features are aggregated once in many rounds. The rows
+of private features, most of all, belong to one worker: it moves them with sigma_prime =
+1, they are never aggregated, and no other worker stores them.
 
 Each worker aggregates a part of the weights, so that no two write to the same address.
 """
 
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from ._vecmath cimport join_rows
 
 import numpy as np
-
-# So many neighbouring rows are aggregated by the same worker: workers that write to
-# single rows would write to the same cache lines.
-cdef Py_ssize_t BLOCK = 64
 
 
 cdef class LocalWeights:
@@ -65,9 +60,6 @@ cdef class LocalWeights:
         self.shared = np.append(shared, 0).astype(np.int32)
         self.private = np.concatenate([*private, [0]]).astype(np.int32)
         self.private_bounds = np.cumsum([0, *map(len, private)])
-        shape = self.n_workers, self.n_shared + 1
-        self.moved = np.zeros(shape, dtype=np.uint8)
-        self.found = np.empty(shape, dtype=np.int32)
 
     cdef void load(self, Py_ssize_t worker) noexcept nogil:
         """Copy w to the local weights of a worker, and a part to those aggregated."""
@@ -87,7 +79,6 @@ cdef class LocalWeights:
         for r in range(self.private_bounds[worker], self.private_bounds[worker + 1]):
             memcpy(rows, coef + self.private[r] * n, row)
             rows += n
-        self.forget_moved(worker)
 
     cdef void store(self, Py_ssize_t worker) noexcept nogil:
         """Copy to w the private rows of a worker, and a part of the aggregated rows."""
@@ -108,62 +99,33 @@ cdef class LocalWeights:
         """Return the first of the shared rows that a worker loads and stores."""
         return worker * self.n_shared // self.n_workers
 
-    cdef void note_moved(
-        self, Py_ssize_t worker, const int* rows, Py_ssize_t count
-    ) noexcept nogil:
-        """Record that a worker has moved these rare rows."""
-        cdef Py_ssize_t j
-        cdef unsigned char* moved = &self.moved[worker, 0]
-        for j in range(count):
-            moved[rows[j]] = True
-
-    cdef void forget_moved(self, Py_ssize_t worker) noexcept nogil:
-        """Forget which rows a worker has moved: they have been aggregated."""
-        memset(&self.moved[worker, 0], 0, self.n_shared)
-
     cdef SquaredNorms aggregate_frequent(
         self, Py_ssize_t part, double sigma_prime
     ) noexcept nogil:
         """Aggregate one of n_workers parts of the biases and the frequent rows."""
-        cdef Py_ssize_t n = self.n_biases + self.n_frequent * self.n_labels
-        cdef Py_ssize_t first = part * n // self.n_workers
-        cdef Py_ssize_t end = (part + 1) * n // self.n_workers
-        cdef SquaredNorms norms = SquaredNorms(0.0, 0.0)
-        cdef int row = 0
-        # Neighbouring weights are for `join_rows` one long row.
-        join_rows(
-            1.0 / sigma_prime, &row, 1, &self.aggregated[0] + first,
-            &self.local[0, 0] + first, self.local.shape[1], self.n_workers, end - first,
-            &norms.of_sum, &norms.summed,
-        )
-        return norms
+        cdef Py_ssize_t end = self.n_biases + self.n_frequent * self.n_labels
+        return self.aggregate(part, 0, end, sigma_prime)
 
     cdef SquaredNorms aggregate_rare(
         self, Py_ssize_t part, double sigma_prime
     ) noexcept nogil:
-        """Aggregate one of n_workers parts of the rare rows that have been moved."""
-        cdef SquaredNorms norms = SquaredNorms(0.0, 0.0)
-        join_rows(
-            1.0 / sigma_prime, &self.found[part, 0], self.find_moved(part),
-            &self.aggregated[0] + self.n_biases, &self.local[0, 0] + self.n_biases,
-            self.local.shape[1], self.n_workers, self.n_labels,
-            &norms.of_sum, &norms.summed,
-        )
-        return norms
+        """Aggregate one of n_workers parts of the rare rows."""
+        cdef Py_ssize_t begin = self.n_biases + self.n_frequent * self.n_labels
+        return self.aggregate(part, begin, self.aggregated.shape[0], sigma_prime)
 
-    cdef Py_ssize_t find_moved(self, Py_ssize_t part) noexcept nogil:
-        """List the rare rows of a part that have been moved; return their number."""
-        cdef Py_ssize_t first = self.n_frequent + part * BLOCK
-        cdef Py_ssize_t row, p, n = 0
-        cdef int* found = &self.found[part, 0]
-        cdef bint moved
-        while first < self.n_shared:
-            for row in range(first, min(first + BLOCK, self.n_shared)):
-                moved = False
-                for p in range(self.n_workers):
-                    moved |= self.moved[p, row]
-                if moved:
-                    found[n] = row
-                    n += 1
-            first += BLOCK * self.n_workers
-        return n
+    cdef SquaredNorms aggregate(
+        self, Py_ssize_t part, Py_ssize_t begin, Py_ssize_t end, double sigma_prime
+    ) noexcept nogil:
+        """Aggregate one of n_workers parts of the weights begin <= j < end."""
+        cdef Py_ssize_t first = begin + part * (end - begin) // self.n_workers
+        cdef Py_ssize_t last = begin + (part + 1) * (end - begin) // self.n_workers
+        cdef SquaredNorms norms = SquaredNorms(0.0, 0.0)
+        cdef int row = 0
+        # Neighbouring weights are for `join_rows` a single long row.
+        if first < last:
+            join_rows(
+                1.0 / sigma_prime, &row, 1, &self.aggregated[first],
+                &self.local[0, first], self.local.shape[1], self.n_workers,
+                last - first, &norms.of_sum, &norms.summed,
+            )
+        return norms

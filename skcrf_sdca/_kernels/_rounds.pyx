@@ -143,7 +143,7 @@ cdef class Rounds:
                     # Other workers may not have aggregated their parts.
                     state.done = False
                     break
-                self.measure(&state, worker)
+                self.measure(&state)
         if not finite:
             raise not_finite(state.plan.sequence)
         if state.done:
@@ -175,7 +175,7 @@ cdef class Rounds:
             for p in range(n):
                 self.aggregate(&states[p], p)
             for p in range(n):
-                self.measure(&states[p], p)
+                self.measure(&states[p])
         for p in range(n):
             self.finish(&states[p], p)
 
@@ -227,7 +227,7 @@ cdef class Rounds:
                 worker, state.sigma_prime.rare
             )
 
-    cdef void measure(self, Worker* state, Py_ssize_t worker) noexcept nogil:
+    cdef void measure(self, Worker* state) noexcept nogil:
         """Set sigma_prime, when all parts have been aggregated."""
         cdef SquaredNorms rare = SquaredNorms(0.0, 0.0)
         state.frequent.of_sum *= self.memory
@@ -235,7 +235,6 @@ cdef class Rounds:
         self.add(&state.frequent, self.frequent)
         state.sigma_prime.frequent = self.sigma_prime_for(&state.frequent)
         if state.with_rare:
-            self.local_weights.forget_moved(worker)
             self.add(&rare, self.rare)
             state.sigma_prime.rare = self.sigma_prime_for(&rare)
 

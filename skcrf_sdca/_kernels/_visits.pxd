@@ -1,6 +1,5 @@
 """The loop over visits: see _visits.pyx."""
 
-from ._local_weights cimport LocalWeights
 from ._samplers cimport Sampler
 from ._structure cimport Structure, Values
 from ._weights cimport FeatureSums
@@ -44,8 +43,6 @@ cdef class Visitor:
 cdef class DualVisitor(Visitor):
     cdef double[::1] gaps
     cdef const Py_ssize_t[::1] index_in_shard   # (n,), None without a shard
-    cdef LocalWeights local_weights             # None without a shard
-    cdef Py_ssize_t worker
 
     cdef void move_weights(self, Py_ssize_t i, double step) noexcept nogil
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil

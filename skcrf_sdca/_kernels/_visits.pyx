@@ -10,7 +10,6 @@ local weights, which are aggregated in rounds: see _rounds.pyx.
 
 from cpython.exc cimport PyErr_CheckSignals
 
-from ._local_weights cimport LocalWeights
 from ._samplers cimport Sampler
 from ._structure cimport Structure, Values
 
@@ -170,22 +169,16 @@ cdef class DualVisitor(Visitor):
         super().__init__(structure, offsets, scale, sampler)
         self.gaps, self.index_in_shard = gaps, None
 
-    def assign_shard(
-        self, LocalWeights local_weights, Py_ssize_t worker, shard, index_in_shard
-    ):
-        """Make this the visitor of a worker.
+    def assign_shard(self, shard, index_in_shard):
+        """Visit sequences of a shard only.
 
         Parameters
         ----------
-        local_weights : LocalWeights
-            Those of `worker` are the weights of this visitor.
-        worker : int
         shard : ndarray of intp
             The sequences that the sampler draws from, in its order.
         index_in_shard : ndarray of shape (n,), intp
             The index in the shard of each sequence of the shard.
         """
-        self.local_weights, self.worker = local_weights, worker
         self.sequences, self.index_in_shard = shard, index_in_shard
 
     def weights_changed(self):
@@ -201,8 +194,3 @@ cdef class DualVisitor(Visitor):
     cdef void move_weights(self, Py_ssize_t i, double step) noexcept nogil:
         """Add step times the features of the change of sequence i to the weights."""
         self.sums.add_to_weights(step)
-        if self.local_weights is not None:
-            self.local_weights.note_moved(
-                self.worker, self.sums.features.rare(i),
-                self.sums.features.count_rare(i),
-            )

@@ -23,10 +23,11 @@ MIN_SHARD = 64
 # Visits in a round, about and of all workers together: more of them take more epochs,
 # fewer let the workers wait for each other.
 ROUND_VISITS = 20
-# Rounds from one aggregation of the rare features to the next.
-PERIOD = 64
-# Frequent features are those that this part of the sequences has.
+# A feature is frequent if this part of the sequences has it.
 FREQUENT = 0.025
+# The period of the rare features is one round for so many of them: aggregating them
+# takes some hundredths of the time of the visits, however many there are.
+RARE_PER_ROUND = 1500
 
 # See `Rounds`.
 MARGIN = 1.02
@@ -84,14 +85,14 @@ def make_parallel_visitor(problem, model, n_workers, new_sampler, new_visitor):
             partition.n_rows, local_weights.arrays[worker]
         )
         visitor = new_visitor(features, local_model, new_sampler(shard))
-        visitor.assign_shard(local_weights, worker, shard, index_in_shard)
+        visitor.assign_shard(shard, index_in_shard)
         visitors.append(visitor)
     mean_length = problem.offsets[-1] / problem.n_sequences
     mean_work = int((mean_length + VISIT) * model.n_labels**2)
     rounds = Rounds(
         local_weights,
         work=max(1, ROUND_VISITS // n_workers) * mean_work,
-        period=PERIOD,
+        period=1 + (len(partition.shared) - partition.n_frequent) // RARE_PER_ROUND,
         margin=MARGIN,
         memory=MEMORY,
     )
@@ -101,9 +102,8 @@ def make_parallel_visitor(problem, model, n_workers, new_sampler, new_visitor):
 def _check_memory(problem, partition):
     """Raise MemoryError if the local weights do not fit into memory."""
     n_workers, n_labels = len(partition.private), problem.structure.n_labels
-    n_shared = len(partition.shared)
     local = 8 * n_workers * (partition.n_rows * n_labels + n_labels**2)
-    aggregated = n_shared * (8 * n_labels + 5 * n_workers)
+    aggregated = 8 * len(partition.shared) * n_labels
     columns = 4 * problem.data.X.nnz if problem.data.is_sparse else 0
     check_fits(
         local + aggregated + columns,
