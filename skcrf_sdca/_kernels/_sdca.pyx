@@ -84,7 +84,7 @@ cdef class SDCAKernel(DualVisitor):
         edge, entropy, steps, double fixed_step, double line_search_tol, allowed=None,
     ):
         super().__init__(features, weights, offsets, scale, gaps, sampler)
-        shape = (edge_offsets[-1], self.n_labels, self.n_labels)
+        shape = (edge_offsets[len(edge_offsets) - 1], self.n_labels, self.n_labels)
         if (
             edge.shape != shape or edge.dtype not in (np.float32, np.float64)
             or not edge.flags.c_contiguous or not edge.flags.writeable
