@@ -1,6 +1,6 @@
 """Configuration of the documentation: ``sphinx-build -W docs build/docs``.
 
-Nothing is fetched, neither to build the pages nor to read them.
+Neither the build nor the pages load anything from the network.
 """
 
 import re
@@ -40,7 +40,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-# Pages without others beside them.
+# Pages without a sidebar.
 ALONE = "index install sklearn_crfsuite results promises glossary changelog".split()
 html_sidebars = {page: [] for page in ALONE}
 
@@ -56,17 +56,22 @@ smartquotes = False
 toc_object_entries_show_parents = "hide"
 autosummary_generate = True
 autodoc_member_order = "bysource"
-# Types stand in the docstrings, with shapes.
+# The docstrings have the types, with shapes.
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 
-# Those named plot_ run on data that comes with scikit-learn, within seconds. Of the
-# others the page has the code, and what it printed or drew when it was last run.
+# The build runs the examples named plot_: they take seconds and need no download. The
+# pages of the others show the code, and what it printed or plotted in an earlier run.
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"/plot_",
     "ignore_pattern": r"/benchmarks/",
+    "subsection_order": [
+        "../examples/text",
+        "../examples/signals",
+        "../examples/optimisation",
+    ],
     "within_subsection_order": "ExampleTitleSortKey",
     "download_all_examples": False,
     "show_signature": False,
@@ -84,20 +89,20 @@ def _mathml(self, node):
 
 
 def _skip_members_of_others(app, what, name, obj, skip, options):
-    """Leave out what classes inherit from scikit-learn."""
+    """Leave out the members that classes inherit from scikit-learn."""
     module = getattr(obj, "__module__", None) or ""
     return True if module.startswith("sklearn.") else skip
 
 
 def _escape_underscores(app, what, name, obj, options, lines):
-    """Keep ``coef_`` in the head of a parameter from being read as a link."""
+    """Escape ``coef_`` in the line of a parameter, which would be read as a link."""
     for i, line in enumerate(lines):
         if re.match(r"[\w*, \\]+ : ", line):
             lines[i] = re.sub(r"(?<=\w)_(?=[,)])", r"\_", line)
 
 
 def setup(app):
-    """Tell Sphinx of what is defined here."""
+    """Register the functions above with Sphinx."""
     app.add_html_math_renderer("mathml", (_mathml, None), (_mathml, None))
     app.connect("autodoc-skip-member", _skip_members_of_others)
     # Before numpydoc reads them.

@@ -1,15 +1,15 @@
 """
-A chain reads digits that a classifier of single digits gets wrong
-==================================================================
+Strings of handwritten digits: training, gap and prediction
+===========================================================
 
-Codes are typed on the keypad of a telephone, the finger moving from key to adjacent
-key, and each digit is seen as a noisy image of 8 x 8 pixels. A classifier of single
-images has to guess some of them; a conditional random field learns from the training
-codes which digit follows which, and labels each code as a whole. Its training stops on
-a certificate: the duality gap, which is at least the distance of the objective from
-its minimum.
+Each sequence of this example is a code that was typed on the keypad of a telephone. The
+finger moves from key to adjacent key, and each digit is a noisy image of 8 x 8 pixels.
+A classifier of single images gets some digits wrong. A conditional random field (CRF)
+also learns which digit follows which, and labels each code as a whole. Its training
+stops when the duality gap reaches a tolerance. The gap is a certificate: it is an upper
+bound on the distance of the objective from its minimum.
 
-The images come with scikit-learn. It takes a few seconds::
+scikit-learn contains the images. The example takes a few seconds::
 
     python examples/plot_digit_strings.py --output digit_strings.png
 """
@@ -32,7 +32,7 @@ output = parser.parse_args().output
 # %%
 # Training
 # --------
-# A sequence is an array with a row of 64 pixels for each digit, and its labels are a
+# A sequence is an array with one row of 64 pixels for each digit. Its labels are a
 # list. ``verbose=1`` prints the certificate of every epoch.
 
 data = load_digit_sequences(kind="keypad")
@@ -41,8 +41,8 @@ chain = SDCACRF(random_state=0, verbose=1).fit(data.X_train, data.y_train)
 # %%
 # Test accuracy
 # -------------
-# On a table of digits the same estimator is a classifier of single digits, which is
-# what the chain has to be better than.
+# If the same estimator gets a table of digits, it is a classifier of single digits. We
+# compare it with the chain.
 
 single = SDCACRF(random_state=0)
 single.fit(np.concatenate(data.X_train), np.concatenate(data.y_train))
@@ -54,7 +54,7 @@ print(f"test accuracy, chain           {chain_accuracy:.1%}")
 # %%
 # Save, load, and label new strings
 # ---------------------------------
-# A fitted model is plain arrays, and joblib stores it.
+# A fitted model consists of plain arrays. joblib stores it.
 
 with tempfile.TemporaryDirectory() as folder:
     joblib.dump(chain, Path(folder) / "chain.joblib")
@@ -77,10 +77,10 @@ for true, labels, proba in zip(
     )
 
 # %%
-# The certificate and the strings
-# -------------------------------
-# A much longer fit finds the minimum itself, and shows that the gap kept its promise:
-# the distance from the minimum was smaller in every epoch.
+# Plot the gap and the predictions
+# --------------------------------
+# A much longer fit finds the minimum. The left figure shows that the distance from this
+# minimum was below the gap in every epoch.
 
 BLUE, RED, GREY = "#1f5f99", "#c8102e", "#707070"
 history = chain.history_

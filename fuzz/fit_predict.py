@@ -13,10 +13,10 @@ from scipy.sparse import coo_array, csr_array
 
 from harness import run
 from inputs import ODD, Inputs, random_bytes
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences, metrics
+from skcrf_sdca import LBFGSCRF, PackedSequences, metrics
 from skcrf_sdca.data.input_formats import input_kind
+from skcrf_sdca.estimators.crfs import ESTIMATORS
 
-ESTIMATORS = (SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF)
 ALPHAS = ("auto", 1e-3, 1.0, 1e-12, 1e6, 0.0, -1.0, np.nan, np.inf, "1", None)
 TRANSITIONS = ("all", "observed", "BIO", "BIOES", "x", [("O", "O")], np.eye(2), None)
 LABELS = (("O", "B-X", "I-X"), ("O",), (0, 1), (True, False), (b"a", b"b"), (0.5, 1.5))

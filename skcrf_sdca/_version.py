@@ -1,7 +1,8 @@
-"""The version of the package, and the stamp of it that pickles carry.
+"""The version of the package, which is also stored in pickles of its estimators.
 
-scikit-learn stamps its own estimators alone: a pickle of another package's would be
-read by any version, and then fail, or answer wrong, without a word.
+scikit-learn stores its version in pickles of its own estimators only. Without this
+mixin, any version of this package would read any pickle, and might predict wrongly
+without a warning.
 """
 
 import re
@@ -20,15 +21,15 @@ class InconsistentVersionWarning(exceptions.InconsistentVersionWarning):
     Parameters
     ----------
     estimator_name : str
-        Also an attribute, as the other.
+        Class of the estimator. Both parameters are also attributes.
     original_version : str
-        Of the package that wrote it, "unknown" if it did not say.
+        Version of the package that wrote the pickle, "unknown" if it is not stored.
 
     Examples
     --------
     >>> import warnings
     >>> from skcrf_sdca.persistence import InconsistentVersionWarning
-    >>> warnings.simplefilter("error", InconsistentVersionWarning)   # refuse such
+    >>> warnings.simplefilter("error", InconsistentVersionWarning)   # refuse these
     """
 
     def __init__(self, estimator_name: str, original_version: str) -> None:
@@ -45,14 +46,14 @@ class InconsistentVersionWarning(exceptions.InconsistentVersionWarning):
 
 
 class VersionStamped:
-    """Mixin: the state of an estimator names the version that wrote it."""
+    """Mixin that stores the version of the package in the state of an estimator."""
 
     def __getstate__(self):
-        """Return the attributes, and the version."""
+        """Return the attributes and the version."""
         return {**super().__getstate__(), STAMP: __version__}
 
     def __setstate__(self, state):
-        """Take the attributes, if this version can.
+        """Set the attributes, if this version can read them.
 
         Raises
         ------

@@ -2,12 +2,13 @@
 
 import pickle
 
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca import SDCACRF
 from skcrf_sdca._kernels import PLAIN_LOOPS
 from skcrf_sdca.datasets import load_digit_sequences
+from skcrf_sdca.estimators.crfs import ESTIMATORS
 
 data = load_digit_sequences(n_train=50, n_test=50)
-for estimator in (SDCACRF, OEGCRF, SAGNUSCRF, LBFGSCRF):
+for estimator in ESTIMATORS:
     crf = estimator(tol=1e-2).fit(data.X_train, data.y_train)
     crf = pickle.loads(pickle.dumps(crf))
     accuracy = crf.score(data.X_test, data.y_test)

@@ -11,10 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils._param_validation import InvalidParameterError
 
+from samples import all_estimators, as_dicts, as_strings, name_of
 from skcrf_sdca import (
-    LBFGSCRF,
-    OEGCRF,
-    SAGNUSCRF,
     SDCACRF,
     DualityGapMonitor,
     SequenceVectorizer,
@@ -25,15 +23,9 @@ from skcrf_sdca.datasets import make_chains
 X, Y = make_chains(60, n_labels=3, n_features=4, length=(1, 7), random_state=0)
 ALPHAS = [0.3, 0.01, 1.0, 0.03, 0.1]
 DECREASING = sorted(ALPHAS, reverse=True)
-ESTIMATORS = [
-    SDCACRF(random_state=0, max_iter=2000),
-    SAGNUSCRF(random_state=0, max_iter=2000),
-    OEGCRF(random_state=0, max_iter=2000),
-    LBFGSCRF(),
-]
 
 
-@pytest.fixture(params=ESTIMATORS, ids=lambda e: type(e).__name__)
+@pytest.fixture(params=all_estimators(max_iter=2000), ids=name_of)
 def crf(request):
     return clone(request.param)
 
@@ -89,8 +81,8 @@ def test_sample_weights_reach_every_fit(crf):
         )
 
 
-DICTS = [[{f"f{j}": value for j, value in enumerate(row)} for row in x] for x in X]
-STRINGS = [[[f"f{j}" for j in np.flatnonzero(row > 0)] for row in x] for x in X]
+DICTS = as_dicts(X)
+STRINGS = as_strings(X)
 TABLE = np.concatenate([x[:1] for x in X])
 # Kinds of X, and how many times they are vectorized.
 KINDS = {"dicts": (DICTS, 1), "strings": (STRINGS, 1), "arrays": (X, 0)}

@@ -16,16 +16,20 @@ FOLDERS = (
 ).split()
 
 
-def imports(path):
-    """Yield the modules of the package that a file imports, anywhere in it."""
+def imported_names(path):
+    """Yield the dotted names that a file imports, anywhere in it."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{a.name}" for a in node.names)]
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        else:
-            continue
-        yield from (n.split(".")[1:] for n in names if n.startswith("skcrf_sdca."))
+            yield from (alias.name for alias in node.names)
+
+
+def imports(path):
+    """Yield the modules of the package that a file imports, as lists of their parts."""
+    names = imported_names(path)
+    yield from (n.split(".")[1:] for n in names if n.startswith("skcrf_sdca."))
 
 
 def folder_of(path):
@@ -51,6 +55,14 @@ def test_files_of_a_folder_import_each_other_without_a_circle(folder):
         for name, path in own.items()
     }
     TopologicalSorter(graph).prepare()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_private_names_of_sklearn_are_imported_in_one_module(path):
+    private = {
+        n for n in imported_names(path) if n.startswith("sklearn.") and "._" in n
+    }
+    assert bool(private) == (path.name == "sklearn_private.py")
 
 
 def test_every_folder_has_a_place():

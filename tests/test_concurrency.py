@@ -13,19 +13,15 @@ import pytest
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from samples import all_estimators, as_dicts, name_of
+from skcrf_sdca import SDCACRF
 from skcrf_sdca.datasets import make_chains
 
-ESTIMATORS = [
-    SDCACRF(random_state=0),
-    SAGNUSCRF(random_state=0),
-    OEGCRF(random_state=0),
-    LBFGSCRF(),
-]
+ESTIMATORS = all_estimators()
 ARRAYS, LABELS = make_chains(
     30, n_labels=3, n_features=4, length=(1, 7), random_state=0
 )
-DICTS = [[{f"f{j}": value for j, value in enumerate(row)} for row in x] for x in ARRAYS]
+DICTS = as_dicts(ARRAYS)
 ON_LINUX = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="forks, or sends signals"
 )
@@ -56,7 +52,7 @@ def eager_switches():
 
 
 @pytest.mark.survives
-def test_t60_threads_predict_with_one_model(eager_switches):
+def test_threads_predict_with_one_model(eager_switches):
     crf = SDCACRF(random_state=0).fit(DICTS, LABELS)
     expected, labels = probabilities(crf), crf.predict(DICTS).tolist()
 
@@ -72,7 +68,7 @@ def test_t60_threads_predict_with_one_model(eager_switches):
     assert all(answers)
 
 
-@pytest.mark.parametrize("crf", ESTIMATORS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("crf", ESTIMATORS, ids=name_of)
 def test_fits_in_threads_have_the_bits_of_serial_ones(crf, eager_switches):
     expected = bits_of_fit(crf)
     with ThreadPoolExecutor(4) as threads:
@@ -94,7 +90,7 @@ def _predict_and_fit_in_child(crf, send):
 
 @ON_LINUX
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("crf", ESTIMATORS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("crf", ESTIMATORS, ids=name_of)
 def test_a_forked_child_predicts_and_fits(crf, many_ranges):
     crf = clone(crf).set_params(n_jobs=2).fit(DICTS, LABELS)
     expected = probabilities(crf)
@@ -151,7 +147,7 @@ print(seconds)
 @ON_LINUX
 @pytest.mark.parametrize(
     ("name", "state"),
-    [(type(crf).__name__, "fitted") for crf in ESTIMATORS] + [("SDCACRF", "unfitted")],
+    [(name_of(crf), "fitted") for crf in ESTIMATORS] + [("SDCACRF", "unfitted")],
 )
 def test_ctrl_c_stops_a_fit_and_leaves_the_estimator_as_it_was(name, state):
     for _ in range(3):
@@ -217,7 +213,7 @@ def test_neither_thread_settings_nor_the_hash_seed_change_a_bit():
     assert len(digests) == 1
 
 
-@pytest.mark.parametrize("crf", ESTIMATORS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("crf", ESTIMATORS, ids=name_of)
 def test_with_a_seed_the_global_state_of_numpy_is_neither_read_nor_written(crf):
     fits = []
     for seed in (1, 2):

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import re
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -18,9 +19,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils._param_validation import InvalidParameterError
 
 import reference
+from samples import make_problem, make_solver, node_scores
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences, alpha_path
 from skcrf_sdca._kernels._chain import mixing_power
-from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.base import Loop
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.oeg import OEG
@@ -522,66 +523,33 @@ def common_parameters(crf):
 # --- solvers
 
 
-def make_problem(n=20, alpha=0.05):
+def draw_problem(n=20, alpha=0.05):
     """Return a problem under BIO, and what is allowed."""
     transitions, allowed = RULES["BIO"]
     X, y = draw_sequences(allowed, n=n, n_features=3, length=(1, 6), seed=3)
-    data, labels = PackedSequences.from_sequences(X), np.concatenate(y).astype(np.int32)
-    return Problem(data, labels, 5, alpha, allowed=allowed), allowed
+    return make_problem(X, y, 5, alpha, allowed=allowed), allowed
 
 
-SDCA_OPTIONS = {
-    "sampling": "gap",
-    "sampling_mix": 0.8,
-    "line_search": "newton",
-    "line_search_tol": 1e-3,
-    "step": None,
-    "init_smoothing": 1e-6,
-    "dual_dtype": "float64",
-}
+SINGLE, DOUBLE = {"dual_dtype": "float32"}, {"dual_dtype": "float64"}
+WHOLE_STEPS = {"line_search": "fixed", "step": 1.0}
 SOLVERS = {
-    "sdca": (SDCA, SDCA_OPTIONS),
-    "sdca, single": (SDCA, {**SDCA_OPTIONS, "dual_dtype": "float32"}),
-    "sdca, whole steps": (SDCA, {**SDCA_OPTIONS, "line_search": "fixed", "step": 1.0}),
-    "sdca, single, whole steps": (
-        SDCA,
-        {**SDCA_OPTIONS, "dual_dtype": "float32", "line_search": "fixed", "step": 1.0},
+    "sdca": partial(make_solver, SDCA, **DOUBLE),
+    "sdca, single": partial(make_solver, SDCA, **SINGLE),
+    "sdca, whole steps": partial(make_solver, SDCA, **DOUBLE, **WHOLE_STEPS),
+    "sdca, single, whole steps": partial(make_solver, SDCA, **SINGLE, **WHOLE_STEPS),
+    "oeg": partial(make_solver, OEG),
+    "sag": partial(make_solver, SAG),
+    "saga": partial(
+        make_solver, SAG, sampling="uniform", line_search_skipping=False, saga=True
     ),
-    "oeg": (
-        OEG,
-        {"sampling": "gap", "sampling_mix": 0.8, "step_init": 0.7, "init_score": 14.0},
-    ),
-    "sag": (
-        SAG,
-        {
-            "sampling": "lipschitz",
-            "sampling_mix": 0.5,
-            "line_search_skipping": True,
-            "saga": False,
-        },
-    ),
-    "saga": (
-        SAG,
-        {
-            "sampling": "uniform",
-            "sampling_mix": 0.5,
-            "line_search_skipping": False,
-            "saga": True,
-        },
-    ),
-    "lbfgs": (LBFGS, {"max_iter": 5}),
+    "lbfgs": partial(make_solver, LBFGS, max_iter=5),
 }
-
-
-def make_solver(name, problem, **changes):
-    solver, options = SOLVERS[name]
-    return solver(problem, np.random.default_rng(0), **(options | changes))
 
 
 @pytest.mark.parametrize("name", sorted(SOLVERS))
 def test_weights_and_marginals_of_what_is_forbidden_stay_zero(name):
-    problem, allowed = make_problem()
-    solver = make_solver(name, problem)
+    problem, allowed = draw_problem()
+    solver = SOLVERS[name](problem)
     Loop(solver, max_iter=5, tol=0.0).run()
     solver.certify()
     model, (start, end, transition) = solver.model, allowed
@@ -602,13 +570,13 @@ def test_weights_and_marginals_of_what_is_forbidden_stay_zero(name):
 @pytest.mark.parametrize("name", ["sdca", "sdca, single", "oeg"])
 def test_the_certificate_is_that_of_the_allowed_paths(name, alpha):
     """P(w), and the gap as the mean of KL(mu_i || p(. | x_i; w)), by enumeration."""
-    problem, allowed = make_problem(n=6, alpha=alpha)
+    problem, allowed = draw_problem(n=6, alpha=alpha)
     changes = {"init_score": 1.0} if name == "oeg" else {"init_smoothing": 0.5}
-    solver = make_solver(name, problem, **changes)
+    solver = SOLVERS[name](problem, **changes)
     solver.kernel.epoch_in_order(np.arange(2))
     certificate = solver.certify()
     model = solver.model
-    scores = model.node_scores(problem.rows, problem.offsets)
+    scores = node_scores(problem, model)
     assert (np.ptp(scores, axis=1).max() > 600.0) == (alpha < 0.01)
     losses, gaps = [], []
     for i in range(6):
@@ -632,12 +600,12 @@ def test_the_certificate_is_that_of_the_allowed_paths(name, alpha):
 
 
 def test_the_objective_of_the_empty_model():
-    problem, allowed = make_problem()
+    problem, allowed = draw_problem()
     counts = [are_allowed(allowed, length).sum() for length in problem.data.lengths]
     assert_allclose(problem.initial_primal, np.mean(np.log(counts)), rtol=1e-13)
     zero = problem.new_model().w
     assert_allclose(problem.certify_primal(zero)[1].primal, problem.initial_primal)
-    loop = Loop(make_solver("sdca", problem), max_iter=100, tol=1e-3).run()
+    loop = Loop(SOLVERS["sdca"](problem), max_iter=100, tol=1e-3).run()
     assert loop.target == 1e-3 * problem.initial_primal
     assert loop.rows[-1]["gap"] <= loop.target < loop.rows[-2]["gap"]
 
@@ -645,9 +613,9 @@ def test_the_objective_of_the_empty_model():
 @pytest.mark.parametrize("smoothing", [1e-6, 0.5, 1.0])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_sdca_starts_from_labels_and_all_allowed_paths(smoothing, dtype):
-    problem, allowed = make_problem()
+    problem, allowed = draw_problem()
     changes = {"init_smoothing": smoothing, "dual_dtype": dtype}
-    solver = make_solver("sdca", problem, **changes)
+    solver = SOLVERS["sdca"](problem, **changes)
     assert solver.marginals.inconsistency() < 1e-6
     labels = np.eye(5)[problem.labels]
     uniform = allowed.uniform_marginals(problem.offsets)
@@ -660,7 +628,7 @@ def test_sdca_starts_from_labels_and_all_allowed_paths(smoothing, dtype):
 
 @pytest.mark.parametrize("name", ["sdca", "sdca, single", "oeg"])
 def test_the_dual_does_not_fall(name):
-    solver = make_solver(name, make_problem()[0])
+    solver = SOLVERS[name](draw_problem()[0])
     last = -np.inf
     for _ in range(15):
         solver.epoch()

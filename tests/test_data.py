@@ -345,7 +345,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_t55_layouts_equal_contiguous(layout, tmp_path):
+def test_layouts_equal_contiguous(layout, tmp_path):
     sequences = [LAYOUTS[layout](x, tmp_path) for x in split(rows())]
     packed = PackedSequences.from_sequences(sequences)
     assert_array_equal(packed.X, rows())
@@ -379,7 +379,7 @@ SPARSE = {
 
 
 @pytest.mark.parametrize("form", SPARSE)
-def test_t54_sparse_forms_equal_dense(form):
+def test_sparse_forms_equal_dense(form):
     packed = PackedSequences.from_sequences([SPARSE[form](x) for x in split(rows())])
     assert packed.X.indices.dtype == np.int32
     assert packed.X.has_canonical_format
@@ -393,7 +393,7 @@ def test_dict_vectorizer_output():
     assert_array_equal(packed.X.toarray(), [[1, 0, 2], [0, 1, 0], [0, 0, 3]])
 
 
-def test_t49_three_dimensional_array():
+def test_three_dimensional_array():
     X = np.arange(24.0).reshape(2, 3, 4)
     assert input_kind(X) == "arrays"
     packed = PackedSequences.from_sequences(X)
@@ -401,14 +401,14 @@ def test_t49_three_dimensional_array():
     assert_array_equal(packed.lengths, [3, 3])
 
 
-def test_t50_number_of_features_differs():
+def test_number_of_features_differs():
     with pytest.raises(ValueError, match="sequence 1 has 5 .* sequence 0 has 4"):
         PackedSequences.from_sequences([np.ones((2, 4)), np.ones((1, 5))])
 
 
 @pytest.mark.parametrize("empty", [[], np.empty((0, 0)), np.empty((0, 2))])
 @pytest.mark.parametrize("make", MAKE, ids=["dense", "sparse"])
-def test_t03_empty_sequence_among_others(make, empty):
+def test_empty_sequence_among_others(make, empty):
     packed = PackedSequences.from_sequences(
         [empty if make is np.asarray else [], make(np.ones((2, 2)))]
     )

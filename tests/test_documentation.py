@@ -75,6 +75,17 @@ def test_the_docstrings_of_methods_have_parameters_as_in_the_signature(name):
     assert {member: errors for member, errors in found.items() if errors} == {}
 
 
+@pytest.mark.parametrize("name", CALLABLE)
+def test_no_marker_of_shared_text_is_left_in_the_docstring(name):
+    assert re.findall(r"^ *\{\w+\}$", resolved(name).__doc__, re.MULTILINE) == []
+
+
+def test_the_package_can_be_imported_without_docstrings():
+    program = "import skcrf_sdca.distributed as d; print(d.DistributedCRF.__doc__)"
+    command = [sys.executable, "-OO", "-c", program]
+    assert subprocess.check_output(command, text=True) == "None\n"
+
+
 def names_on_api_pages():
     """Yield the dotted names that the API pages list."""
     for page in (DOCS / "api").glob("*.rst"):

@@ -68,19 +68,21 @@ def features_of(item, **params):
         (("a=1", "a:1"), {"a=1": 1, "a:1": 1}),
         ({"b", "a"}, {"a": 1, "b": 1}),
         ([], {}),
-        pytest.param({"": 1}, {"": 1}, id="T36 key"),
-        pytest.param([""], {"": 1}, id="T36 string"),
-        pytest.param({"": ""}, {":": 1}, id="T36 both"),
+        pytest.param({"": 1}, {"": 1}, id="empty key"),
+        pytest.param([""], {"": 1}, id="empty string"),
+        pytest.param({"": ""}, {":": 1}, id="empty key and value"),
         pytest.param(
-            ["a\0x", "a\0y", "a\0"], {"a\0x": 1, "a\0y": 1, "a\0": 1}, id="T37"
+            ["a\0x", "a\0y", "a\0"],
+            {"a\0x": 1, "a\0y": 1, "a\0": 1},
+            id="names with NUL",
         ),
-        pytest.param({"\ud800": 1}, {"\ud800": 1}, id="T39 key"),
-        pytest.param({"a": "\ud800"}, {"a:\ud800": 1}, id="T39 value"),
-        pytest.param(["a", "a"], {"a": 2}, id="T41"),
-        pytest.param({"w": ["a", "a"]}, {"w:a": 2}, id="T41 in a dict"),
-        pytest.param({"a": {"b": 1}, "a:b": 2}, {"a:b": 3}, id="T41 nested and flat"),
-        pytest.param({"a": "nan"}, {"a:nan": 1}, id="T42"),
-        pytest.param({"a" * 10**6: 1}, {"a" * 10**6: 1}, id="T43"),
+        pytest.param({"\ud800": 1}, {"\ud800": 1}, id="surrogate in a key"),
+        pytest.param({"a": "\ud800"}, {"a:\ud800": 1}, id="surrogate in a value"),
+        pytest.param(["a", "a"], {"a": 2}, id="string twice"),
+        pytest.param({"w": ["a", "a"]}, {"w:a": 2}, id="string twice in a dict"),
+        pytest.param({"a": {"b": 1}, "a:b": 2}, {"a:b": 3}, id="nested and flat"),
+        pytest.param({"a": "nan"}, {"a:nan": 1}, id="nan as a string"),
+        pytest.param({"a" * 10**6: 1}, {"a" * 10**6: 1}, id="name of a megabyte"),
     ],
 )
 def test_features_of_an_item(item, expected):
@@ -97,23 +99,23 @@ def test_features_of_an_item(item, expected):
         Fraction(5, 2),
     ],
 )
-def test_t24_numbers(value):
+def test_types_of_numbers(value):
     assert features_of({"a": value}) == {"a": 2.5}
 
 
 @pytest.mark.parametrize("value", [np.int64(1), np.uint8(1), np.bool_(True), 1, 1.0])
-def test_t24_ones(value):
+def test_types_of_ones(value):
     assert features_of({"a": value}) == {"a": 1}
 
 
-def test_t24_numpy_false_makes_no_entry():
+def test_numpy_false_makes_no_entry():
     assert features_of({"a": np.bool_(False), "b": np.float32(0)}) == {}
 
 
 @pytest.mark.parametrize(
     "item", [{"a": np.str_("b")}, {np.str_("a"): "b"}, {"a": [np.str_("b")]}]
 )
-def test_t25_numpy_strings_are_strings(item):
+def test_numpy_strings_are_strings(item):
     vectorizer = SequenceVectorizer().fit([[item]])
     assert vectorizer.get_feature_names_out().tolist() == ["a:b"]
     ((key, values),) = vectorizer.vocabulary_["categorical"].items()
@@ -123,7 +125,7 @@ def test_t25_numpy_strings_are_strings(item):
     assert again.X.nnz == 1
 
 
-def test_t38_one_name_three_features():
+def test_one_name_three_features():
     X = [[{"a:b": 1}, {"a": "b"}, {"a=b": 1}]]
     vectorizer = SequenceVectorizer()
     assert_array_equal(vectorizer.fit_transform(X).X.toarray(), np.eye(3))
@@ -146,22 +148,28 @@ def in_second_sequence(item):
 
 
 WRONG_ITEMS = [
-    pytest.param({"a": np.nan}, ValueError, "feature 'a' is NaN", id="T17"),
-    pytest.param({"a": np.float32("nan")}, ValueError, "'a' is NaN", id="T17 NumPy"),
-    pytest.param({"a": {"b": np.nan}}, ValueError, "'a:b' is NaN", id="T17 nested"),
-    pytest.param({"a": Decimal("nan")}, ValueError, "'a' is NaN", id="T17 Decimal"),
+    pytest.param({"a": np.nan}, ValueError, "feature 'a' is NaN", id="NaN"),
+    pytest.param({"a": np.float32("nan")}, ValueError, "'a' is NaN", id="NaN of NumPy"),
+    pytest.param({"a": {"b": np.nan}}, ValueError, "'a:b' is NaN", id="nested NaN"),
+    pytest.param({"a": Decimal("nan")}, ValueError, "'a' is NaN", id="NaN of Decimal"),
     pytest.param(
-        {"e": np.array([0, np.nan])}, ValueError, r"'e\[1\]' is NaN", id="T17 array"
+        {"e": np.array([0, np.nan])},
+        ValueError,
+        r"'e\[1\]' is NaN",
+        id="NaN in an array",
     ),
-    pytest.param({"a": np.inf}, ValueError, "'a' is infinity", id="T18"),
-    pytest.param({"a": -np.inf}, ValueError, "'a' is infinity", id="T18 minus"),
+    pytest.param({"a": np.inf}, ValueError, "'a' is infinity", id="infinity"),
+    pytest.param({"a": -np.inf}, ValueError, "'a' is infinity", id="minus infinity"),
     pytest.param(
-        {"e": np.array([np.inf])}, ValueError, r"'e\[0\]' is infinity", id="T18 array"
+        {"e": np.array([np.inf])},
+        ValueError,
+        r"'e\[0\]' is infinity",
+        id="infinity in an array",
     ),
-    pytest.param({"a": None}, TypeError, "feature 'a' .*NoneType", id="T22 None"),
-    pytest.param({"a": 1j}, TypeError, "feature 'a' .*complex", id="T22 complex"),
-    pytest.param({"a": (1, 2)}, TypeError, "1 is of type int", id="T22 tuple"),
-    pytest.param({"a": {1, "b"}}, TypeError, "1 is of type int", id="T22 set"),
+    pytest.param({"a": None}, TypeError, "feature 'a' .*NoneType", id="None"),
+    pytest.param({"a": 1j}, TypeError, "feature 'a' .*complex", id="complex"),
+    pytest.param({"a": (1, 2)}, TypeError, "1 is of type int", id="tuple of int"),
+    pytest.param({"a": {1, "b"}}, TypeError, "1 is of type int", id="set with an int"),
     pytest.param(
         {"a": [["b"]]}, TypeError, r"\['b'\] is of type list", id="nested list"
     ),
@@ -170,15 +178,20 @@ WRONG_ITEMS = [
     pytest.param({"a": np.ones((1, 2))}, TypeError, r"'a' .*\(1, 2\)", id="2-D"),
     pytest.param({"a": np.array(1.0)}, TypeError, r"'a' .*\(\)", id="0-D"),
     pytest.param({"a": np.array(["b"])}, TypeError, "'a' .*<U1", id="str array"),
-    pytest.param({"a": 10**400}, ValueError, "too large", id="T23"),
-    pytest.param({1: "a"}, TypeError, "1 is of type int", id="T40 str"),
-    pytest.param({1: 2.0}, TypeError, "1 is of type int", id="T40 number"),
-    pytest.param({1: True}, TypeError, "1 is of type int", id="T40 True"),
-    pytest.param({1: False}, TypeError, "1 is of type int", id="T40 False"),
-    pytest.param({1: 0.0}, TypeError, "1 is of type int", id="T40 zero"),
-    pytest.param({1: ["a"]}, TypeError, "1 is of type int", id="T40 list"),
-    pytest.param({None: {"a": 1}}, TypeError, "None is of type None", id="T40 dict"),
-    pytest.param({"a": {1: "a"}}, TypeError, "1 is of type int", id="T40 nested"),
+    pytest.param({"a": 10**400}, ValueError, "too large", id="int beyond float"),
+    pytest.param({1: "a"}, TypeError, "1 is of type int", id="int key of a str"),
+    pytest.param({1: 2.0}, TypeError, "1 is of type int", id="int key of a number"),
+    pytest.param({1: True}, TypeError, "1 is of type int", id="int key of True"),
+    pytest.param({1: False}, TypeError, "1 is of type int", id="int key of False"),
+    pytest.param({1: 0.0}, TypeError, "1 is of type int", id="int key of zero"),
+    pytest.param({1: ["a"]}, TypeError, "1 is of type int", id="int key of a list"),
+    pytest.param(
+        {None: {"a": 1}},
+        TypeError,
+        "None is of type None",
+        id="None as the key of a dict",
+    ),
+    pytest.param({"a": {1: "a"}}, TypeError, "1 is of type int", id="nested int key"),
     pytest.param(["a", 1], TypeError, "1 is of type int", id="number in a list"),
     pytest.param(["a", None], TypeError, "None is of type", id="None in a list"),
     pytest.param(["a", {"b": 1}], TypeError, "is of type dict", id="dict in a list"),
@@ -214,12 +227,21 @@ WRONG_X = [
     pytest.param("ab", TypeError, "X must be a list of sequences", id="str"),
     pytest.param({"a": 1}, TypeError, "X must be a list of sequences", id="dict"),
     pytest.param(np.array(1), TypeError, "X must be a list of sequences", id="0-D"),
-    pytest.param([None], TypeError, "sequence 0 is None", id="T09"),
-    pytest.param([[{}], [{}, None]], TypeError, "sequence 1, item 1 is None", id="T10"),
-    pytest.param(["ab"], TypeError, "sequence 0 is of type str", id="T12"),
-    pytest.param([["ab"]], TypeError, "item must be a dict or a list of str", id="T13"),
-    pytest.param([{"a": 1}], TypeError, "wrap it in a list", id="T14"),
-    pytest.param([[[{"a": 1}]]], TypeError, "item 0 is a list of dict", id="T15"),
+    pytest.param([None], TypeError, "sequence 0 is None", id="None sequence"),
+    pytest.param(
+        [[{}], [{}, None]], TypeError, "sequence 1, item 1 is None", id="None item"
+    ),
+    pytest.param(["ab"], TypeError, "sequence 0 is of type str", id="str sequence"),
+    pytest.param(
+        [["ab"]], TypeError, "item must be a dict or a list of str", id="str item"
+    ),
+    pytest.param([{"a": 1}], TypeError, "wrap it in a list", id="unwrapped dicts"),
+    pytest.param(
+        [[[{"a": 1}]]],
+        TypeError,
+        "item 0 is a list of dict",
+        id="nested once too often",
+    ),
     pytest.param([[{}], [["a"]]], TypeError, "sequence 1 .*lists of str", id="mixed"),
     pytest.param([np.ones((1, 2))], TypeError, "sequence 0 holds numbers", id="arrays"),
     pytest.param(np.ones((1, 2)), TypeError, "sequence 0 holds numbers", id="table"),
@@ -241,7 +263,7 @@ def test_wrong_input(X, error, match):
 
 
 @pytest.mark.parametrize("X", [[], iter([]), [[], []]])
-def test_t01_t02_nothing_to_fit(X):
+def test_nothing_to_fit(X):
     with pytest.raises(ValueError, match="sequences and 0 items"):
         SequenceVectorizer().fit(X)
 
@@ -294,7 +316,7 @@ TRAIN_ROWS = [[1, 2, 0, 0, 0], [0, 0, 1, 1, 0], [1, 0, 0, 0, 1.5]]
     ],
     ids=["list", "tuple", "iterator", "series", "tuples", "arrays", "array"],
 )
-def test_t16_containers(make):
+def test_containers_of_sequences(make):
     vectorizer = SequenceVectorizer()
     packed = vectorizer.fit_transform(make(X_TRAIN))
     assert vectorizer.get_feature_names_out().tolist() == TRAIN_NAMES
@@ -310,7 +332,7 @@ def test_output_form():
     assert packed.X.indices.dtype == np.int32
 
 
-def test_t52_unseen_features_are_as_absent():
+def test_unseen_features_are_as_absent():
     vectorizer = SequenceVectorizer().fit(X_TRAIN)
     item = {"w": "the", "n": 2.0}
     unseen = {"w2": "the", "n2": 1.0, "up2": True, "e2": np.ones(7), "l": ["a"]}
@@ -328,7 +350,7 @@ def test_transform_does_not_change_the_vocabulary():
 
 
 @pytest.mark.parametrize("X", [[], [[]], [[], []]])
-def test_t04_t05_transform_nothing(X):
+def test_transform_nothing(X):
     packed = SequenceVectorizer().fit(X_TRAIN).transform(X)
     assert (len(packed), packed.n_positions, packed.n_features) == (len(X), 0, 5)
 
@@ -630,7 +652,7 @@ def test_parameters_are_checked_in_fit(params, method):
 # scikit-learn -------------------------------------------------------------------------
 
 
-def test_t48_not_fitted():
+def test_not_fitted():
     with pytest.raises(NotFittedError):
         SequenceVectorizer().transform(X_TRAIN)
     with pytest.raises(NotFittedError):

@@ -1,4 +1,4 @@
-"""The numerical hazards N1 to N30 on which CRF tools are known to fail, each by value.
+"""The numerical hazards on which CRF tools are known to fail, each checked by value.
 
 Where a value depends on the weights that a model has, it comes from enumerating the
 label paths. The second part looks for fits that fail without a word: extreme scales,
@@ -18,13 +18,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import InvalidParameterError
 
 import reference
+from samples import (
+    all_estimators,
+    make_problem,
+    make_solver,
+    name_of,
+    node_scores,
+    params_of,
+)
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca._kernels import _chains
 from skcrf_sdca._kernels._samplers import MaxTree, SumTree
 from skcrf_sdca._utils import memory as _memory
-from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain import oracle
@@ -32,18 +38,9 @@ from skcrf_sdca.structures.chain.marginals import Marginals
 
 pytestmark = pytest.mark.survives
 
-ESTIMATORS = [
-    SDCACRF(random_state=0),
-    SAGNUSCRF(random_state=0),
-    OEGCRF(random_state=0),
-    LBFGSCRF(),
-]
+ESTIMATORS = all_estimators()
 DUAL = [SDCACRF(dual_dtype="float64", random_state=0), OEGCRF(random_state=0)]
 X, Y = make_chains(12, n_labels=3, n_features=4, length=(1, 4), random_state=0)
-
-
-def name_of(crf):
-    return type(crf).__name__
 
 
 @pytest.fixture(params=ESTIMATORS, ids=name_of)
@@ -59,15 +56,9 @@ def dual_crf(request):
 # Tools --------------------------------------------------------------------------------
 
 
-def make_problem(X, y, n_labels, alpha):
-    labels = np.concatenate(y).astype(np.int32)
-    return Problem(PackedSequences.from_sequences(X), labels, n_labels, alpha)
-
-
 def weights_of(crf):
     """Return the weights of a fitted estimator in the order of the reference."""
-    blocks = crf.coef_.T, crf.intercept_, crf.start_, crf.end_, crf.transition_
-    return np.concatenate([block.ravel() for block in blocks])
+    return reference.flatten(params_of(crf))
 
 
 def least_primal(X, y, alpha, n_labels, start=None):
@@ -106,11 +97,11 @@ def assert_honest(crf, complained, least=None):
         assert crf.primal_objective_ - crf.duality_gap_ <= least + rounding
 
 
-# N1 to N30 ----------------------------------------------------------------------------
+# Known hazards ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [700.0, 1000.0])
-def test_n1_scores_beyond_the_range_of_exp(crf, value):
+def test_scores_beyond_the_range_of_exp(crf, value):
     a, b = np.array([[value, 0.0], [0.0, 1.0]]), np.array([[0.0, 1.0], [value, 0.0]])
     y = [[0, 1], [1, 0]]
     complained = fit_quietly(crf.set_params(alpha=0.01, max_iter=3000), [a, b], y)
@@ -118,7 +109,7 @@ def test_n1_scores_beyond_the_range_of_exp(crf, value):
     assert_honest(crf, complained, least_primal([a, b], y, 0.01, 2))
 
 
-def test_n2_the_maximum_of_each_row():
+def test_the_maximum_of_each_row():
     rows = np.array([[0.0, 0.0], [-1000.0, -1000.0]])
     values = oracle.log_partition(rows, np.zeros((2, 2)), [0, 1, 2])
     assert_allclose(values, [np.log(2), np.log(2) - 1000], rtol=1e-15)
@@ -128,13 +119,13 @@ def test_n2_the_maximum_of_each_row():
     assert_allclose(value, reference.log_partition(node, transition), rtol=1e-14)
 
 
-def test_n3_nothing_but_minus_infinity():
+def test_nothing_but_minus_infinity():
     (value,) = oracle.log_partition([[-np.inf, -np.inf]], np.zeros((2, 2)))
     assert value == -np.inf
 
 
 @pytest.mark.parametrize("length", [100_000, 1_000_000])
-def test_n4_long_chains(length):
+def test_long_chains(length):
     transition = np.array([[0.7, -0.3], [-0.3, 0.7]])
     node, (value,) = oracle.node_marginals(np.zeros((length, 2)), transition)
     exact = np.log(2) + (length - 1) * np.log(np.exp(0.7) + np.exp(-0.3))
@@ -142,7 +133,7 @@ def test_n4_long_chains(length):
     assert_allclose(node, 0.5, rtol=1e-10)
 
 
-def test_n5_a_shift_of_all_scores():
+def test_a_shift_of_all_scores():
     rng = np.random.default_rng(0)
     node, transition = rng.normal(size=(7, 3)), rng.normal(size=(3, 3))
     before, (value,) = oracle.marginals(node, transition)
@@ -152,7 +143,7 @@ def test_n5_a_shift_of_all_scores():
     assert_allclose(after.edge, before.edge, rtol=0, atol=1e-10)
 
 
-def test_n6_entropy_and_divergence_of_certainty():
+def test_entropy_and_divergence_of_certainty():
     ends = np.array([0, 2])
     one_hot = Marginals(np.eye(2), np.array([[[0.0, 1.0], [0.0, 0.0]]]), ends)
     assert one_hot.entropy().tolist() == [0.0]
@@ -165,7 +156,7 @@ def test_n6_entropy_and_divergence_of_certainty():
     assert_allclose(certificate.gap, np.log(4), rtol=1e-15)
 
 
-def test_n7_marginals_that_are_the_target_already(dual_crf):
+def test_marginals_that_are_the_target_already(dual_crf):
     """Without features, and with each label as often, w = 0 is optimal."""
     problem = make_problem([np.zeros((1, 2))] * 4, [[0], [1], [0], [1]], 2, 0.25)
     uniform = {"SDCACRF": {"init_smoothing": 1.0}, "OEGCRF": {"init_score": 0.0}}
@@ -179,13 +170,13 @@ def test_n7_marginals_that_are_the_target_already(dual_crf):
     assert solver.certify().gap < 1e-15
 
 
-def test_n8_no_gap_below_zero():
+def test_no_gap_below_zero():
     """The divergence of p from itself is rounding, of either sign."""
     problem = make_problem(X, Y, 3, 0.1)
     rng, gaps = np.random.default_rng(0), []
     for _ in range(50):
         model = problem.new_model(rng.normal(size=problem.new_model().w.size))
-        scores = model.node_scores(problem.rows, problem.offsets)
+        scores = node_scores(problem, model)
         own, _ = oracle.marginals(scores, model.transition, problem.offsets)
         edge_total, entropy = own.settle(problem.weight)
         gaps.append(problem.certify_dual(model.w, own.node, edge_total, entropy).gap)
@@ -193,7 +184,7 @@ def test_n8_no_gap_below_zero():
     assert max(gaps) < 1e-13
 
 
-def test_n8_no_recorded_gap_below_zero(dual_crf):
+def test_no_recorded_gap_below_zero(dual_crf):
     solver = dual_crf._new_solver(make_problem(X, Y, 3, 0.1))
     for _ in range(300):
         solver.epoch()
@@ -202,7 +193,7 @@ def test_n8_no_recorded_gap_below_zero(dual_crf):
 
 
 @pytest.mark.parametrize("score", [1.0, 40.0, 800.0])
-def test_n9_entropy_near_certainty(score):
+def test_entropy_near_certainty(score):
     odds = np.exp(-score)
     exact = 50 * (np.log1p(odds) + score * odds / (1 + odds))
     marginals, _ = oracle.marginals(np.tile([score, 0.0], (50, 1)), np.zeros((2, 2)))
@@ -226,7 +217,7 @@ def certain_state(problem):
     }
 
 
-def test_n10_line_search_from_certainty():
+def test_line_search_from_certainty():
     """At step 0 the slope is infinite."""
     problem = make_problem(X, Y, 3, 0.1)
     crf = SDCACRF(dual_dtype="float64", warm_start=True, random_state=0)
@@ -242,13 +233,13 @@ def test_n10_line_search_from_certainty():
     assert solver.certify().gap < 1e-9
 
 
-def test_n11_line_search_to_the_end():
+def test_line_search_to_the_end():
     """The whole step gives the target to the last bit, and no step goes beyond."""
     problem = make_problem(X[:1], Y[:1], 3, 0.1)
     crf = SDCACRF(line_search="fixed", step=1.0, dual_dtype="float64", random_state=0)
     solver = crf._new_solver(problem)
     model = problem.new_model(solver.model.w.copy())
-    scores = model.node_scores(problem.rows, problem.offsets)
+    scores = node_scores(problem, model)
     target, _ = oracle.marginals(scores, model.transition)
     solver.epoch()
     assert_array_equal(solver.marginals.node, target.node)
@@ -263,28 +254,28 @@ def test_n11_line_search_to_the_end():
 
 
 @pytest.mark.parametrize("crf", ESTIMATORS[:3], ids=name_of)
-def test_n12_nan_is_never_a_step(crf):
+def test_nan_is_never_a_step(crf):
     solver = crf._new_solver(make_problem(X, Y, 3, 0.1))
     solver.model.w[:] = np.nan
     with pytest.raises(ValueError, match="not finite: scale the features in X, or"):
         solver.epoch()
 
 
-def test_n12_nan_is_never_an_evaluation():
+def test_nan_is_never_an_evaluation():
     solver = LBFGSCRF()._new_solver(make_problem(X, Y, 3, 0.1))
     solver.model.w[:] = np.nan
     with pytest.raises(ValueError, match="not finite: scale the features in X, or"):
         solver.run(lambda: False)
 
 
-def test_n13_one_node_with_two_more_terms():
+def test_one_node_with_two_more_terms():
     scores = np.log([[0.2, 0.3, 0.5, 1.0, 1.0]])
     (value,) = oracle.log_partition(scores, np.ones((5, 5)))
     assert_allclose(value, np.log(3), rtol=1e-15)
 
 
 @pytest.mark.parametrize("alpha", [1e-2, 1e-4, 1e-6, 1e-8])
-def test_n14_separable_with_a_tiny_alpha(crf, alpha):
+def test_separable_with_a_tiny_alpha(crf, alpha):
     x, y = [np.array([[1.0], [-1.0]])], [[0, 1]]
     crf.set_params(alpha=alpha, tol=1e-12, max_iter=3000)
     complained = fit_quietly(crf, x, y)
@@ -297,7 +288,7 @@ def test_n14_separable_with_a_tiny_alpha(crf, alpha):
     assert crf.score(x, y) == 1.0
 
 
-def test_n15_a_huge_alpha(crf):
+def test_a_huge_alpha(crf):
     complained = fit_quietly(crf.set_params(alpha=1e6, tol=1e-14), X, Y)
     gradient = reference.gradient(np.zeros_like(weights_of(crf)), X, Y, 1e6, 3)
     expected = -gradient / 1e6
@@ -310,7 +301,7 @@ def test_n15_a_huge_alpha(crf):
     assert_honest(crf, complained)
 
 
-def test_n16_the_empty_model():
+def test_the_empty_model():
     problem = make_problem(X, Y, 3, 0.1)
     w = np.zeros(problem.new_model().w.size)
     gradient, certificate = problem.certify_primal(w)
@@ -323,7 +314,7 @@ def test_n16_the_empty_model():
     assert_allclose(gradient, expected, rtol=0, atol=1e-14)
 
 
-def test_n17_features_that_are_all_zero(crf):
+def test_features_that_are_all_zero(crf):
     x = [np.zeros((t, 2)) for t in (3, 1, 4)]
     y = [[0, 1, 0], [1], [1, 0, 1, 0]]
     complained = fit_quietly(crf.set_params(max_iter=3000), x, y)
@@ -333,7 +324,7 @@ def test_n17_features_that_are_all_zero(crf):
     assert_honest(crf, complained, least_primal(x, y, 1 / 3, 2))
 
 
-def test_n18_one_label(crf):
+def test_one_label(crf):
     y = [[0] * len(x) for x in X]
     assert not fit_quietly(crf, X, y)
     assert crf.n_iter_ == 1
@@ -347,7 +338,7 @@ def test_n18_one_label(crf):
     assert marginals.entropy().tolist() == [0.0]
 
 
-def test_n19_one_item(crf):
+def test_one_item(crf):
     x, y = [np.array([[1.0, -2.0]])], [[1]]
     # A second class needs an item of its own; its weight is zero.
     x, y = [*x, np.array([[0.0, 0.0]])], [*y, [0]]
@@ -367,7 +358,7 @@ def test_n19_one_item(crf):
 
 @pytest.mark.parametrize("odd", [0.0, -1e-300, np.nan, np.inf])
 @pytest.mark.parametrize("tree", [SumTree, MaxTree])
-def test_n20_samplers_without_usable_scores(tree, odd):
+def test_samplers_without_usable_scores(tree, odd):
     sampler = tree(np.ones(5), 1.0, True, 0.0)
     sampler.set_value(4, odd)
     positions = np.linspace(0.0, 1.0 - 2.0**-53, 50)
@@ -377,7 +368,7 @@ def test_n20_samplers_without_usable_scores(tree, odd):
         assert_array_equal(np.bincount(picks, minlength=5), 10)
 
 
-def test_n21_no_drift(dual_crf):
+def test_no_drift(dual_crf):
     problem = make_problem(X, Y, 3, 0.05)
     solver = dual_crf._new_solver(problem)
     for _ in range(100):
@@ -389,7 +380,7 @@ def test_n21_no_drift(dual_crf):
 
 
 @pytest.mark.parametrize("n_epochs", [3, 300])
-def test_n22_the_gap_is_that_of_the_two_objectives(n_epochs):
+def test_the_gap_is_that_of_the_two_objectives(n_epochs):
     problem = make_problem(X, Y, 3, 0.05)
     solver = SDCACRF(dual_dtype="float64", random_state=0)._new_solver(problem)
     for _ in range(n_epochs):
@@ -405,7 +396,7 @@ def test_n22_the_gap_is_that_of_the_two_objectives(n_epochs):
     assert_allclose(certificate.gap, primal - dual, rtol=1e-8, atol=1e-13)
 
 
-def test_n22_what_a_fit_reports_is_what_enumeration_finds(crf):
+def test_what_a_fit_reports_is_what_enumeration_finds(crf):
     """At any epoch: the primal objective exactly, and the optimum within the gap."""
     least = least_primal(X, Y, 0.05, 3)
     for max_iter in (1, 5, 2000):
@@ -424,7 +415,7 @@ def test_n22_what_a_fit_reports_is_what_enumeration_finds(crf):
 
 
 @pytest.mark.parametrize("value", [1e100, 1e160, 1e200, 1e300])
-def test_n23_features_beyond_squares(crf, value):
+def test_features_beyond_squares(crf, value):
     x = [np.array([[value], [-value]]), np.array([[-value], [value]])]
     y = [[0, 1], [1, 1]]
     crf.set_params(max_iter=30)
@@ -438,12 +429,11 @@ def test_n23_features_beyond_squares(crf, value):
     assert complained or crf.coef_.any()
 
 
-def test_n24_steps_of_oeg_that_are_too_long():
+def test_steps_of_oeg_that_are_too_long():
     problem = make_problem(X, Y, 3, 0.05)
     with pytest.raises(InvalidParameterError, match="step_init"):
         OEGCRF(step_init=1e6).fit(X, Y)
-    options = {"sampling": "gap", "sampling_mix": 0.8, "init_score": 14.0}
-    solver = OEG(problem, np.random.default_rng(0), step_init=1e6, **options)
+    solver = make_solver(OEG, problem, step_init=1e6)
     duals = []
     for _ in range(100):
         solver.epoch()
@@ -458,7 +448,7 @@ def bytes_in(message):
 
 
 @pytest.mark.parametrize("table", [False, True], ids=["sequences", "table"])
-def test_n25_as_many_labels_as_items(crf, table, monkeypatch):
+def test_as_many_labels_as_items(crf, table, monkeypatch):
     """n_labels^2 is above 2^31: the bytes are named at once."""
     monkeypatch.setattr(_memory, "available_memory", lambda: 2**34)
     n_labels = 50_000
@@ -479,7 +469,7 @@ ADVICE = {
 }
 
 
-def test_n26_what_a_solver_keeps(crf, monkeypatch):
+def test_what_a_solver_keeps(crf, monkeypatch):
     """Refused before it is allocated, with the bytes and with what needs fewer."""
     monkeypatch.setattr(_memory, "SMALL", 0)
     monkeypatch.setattr(_memory, "available_memory", lambda: 200_000)
@@ -496,14 +486,14 @@ def test_n26_what_a_solver_keeps(crf, monkeypatch):
     assert bytes_in(str(e.value)) >= squares[name_of(crf)] * n_labels**2
 
 
-def test_n26_what_fits_is_not_refused(crf, monkeypatch):
+def test_what_fits_is_not_refused(crf, monkeypatch):
     monkeypatch.setattr(_memory, "SMALL", 0)
     crf.fit(X, Y)
     monkeypatch.setattr(_memory, "available_memory", lambda: None)
     crf.fit(X, Y)
 
 
-def test_n26_marginals_and_scores_for_prediction(monkeypatch):
+def test_marginals_and_scores_for_prediction(monkeypatch):
     monkeypatch.setattr(_memory, "SMALL", 0)
     monkeypatch.setattr(_memory, "available_memory", lambda: 100_000)
     with pytest.raises(MemoryError, match="marginals of 999 edges between 4 labels"):
@@ -513,7 +503,7 @@ def test_n26_marginals_and_scores_for_prediction(monkeypatch):
         crf.predict([np.ones((9999, 4))])
 
 
-def test_n26_draws_and_best_paths(monkeypatch):
+def test_draws_and_best_paths(monkeypatch):
     """In an instant: nothing of that size is touched."""
     monkeypatch.setattr(_memory, "available_memory", lambda: 2**34)
     crf = SDCACRF(random_state=0).fit(X, Y)
@@ -525,7 +515,7 @@ def test_n26_draws_and_best_paths(monkeypatch):
     assert len(crf.predict_n_best([np.ones((2, 4))], 10**9)[0]) == 9
 
 
-def test_n26_available_memory(monkeypatch, tmp_path):
+def test_available_memory(monkeypatch, tmp_path):
     info, limit = tmp_path / "meminfo", tmp_path / "memory.max"
     info.write_text("MemTotal: 9 kB\nMemAvailable: 5 kB\nSwapFree:  2 kB\n")
     monkeypatch.setattr(_memory, "_MEMINFO", info)
@@ -544,7 +534,7 @@ def test_n26_available_memory(monkeypatch, tmp_path):
     assert _memory.available_memory() is None
 
 
-def test_n27_ties_go_to_the_lowest_label(crf):
+def test_ties_go_to_the_lowest_label(crf):
     paths, _ = oracle.viterbi(np.zeros((100, 5)), np.zeros((5, 5)))
     assert not paths.any()
     x, y = [np.zeros((1, 1))] * 2, [["b"], ["a"]]
@@ -554,7 +544,7 @@ def test_n27_ties_go_to_the_lowest_label(crf):
     assert crf.predict(x).tolist() == [["a"], ["a"]]
 
 
-def test_n28_the_probability_of_a_long_path():
+def test_the_probability_of_a_long_path():
     """It underflows; its logarithm does not."""
     scores, transition = np.zeros((4000, 3)), np.zeros((3, 3))
     (best,) = oracle.viterbi(scores, transition)[1]
@@ -562,7 +552,7 @@ def test_n28_the_probability_of_a_long_path():
     assert_allclose(best - value, -4000 * np.log(3), rtol=1e-13)
 
 
-def test_n29_single_precision_is_computed_in_double(crf):
+def test_single_precision_is_computed_in_double(crf):
     single = [x.astype(np.float32) for x in X]
     fit_quietly(crf.set_params(alpha=0.1), single, Y)
     double = clone(crf)
@@ -574,7 +564,7 @@ def test_n29_single_precision_is_computed_in_double(crf):
     assert_allclose(crf.primal_objective_, double.primal_objective_, rtol=1e-4)
 
 
-def test_n30_a_probability_of_zero(crf):
+def test_a_probability_of_zero(crf):
     """It is 0 and not below; no logarithm of it is taken, which would warn."""
     crf.fit(X, Y)
     # A score of 1e4 has rounding of 1e-12.
@@ -659,7 +649,7 @@ def huge(tmp_path):
     return make
 
 
-def test_n25_scores_beyond_2_31(huge):
+def test_scores_beyond_2_31(huge):
     """T K = 2^31 + ...: the last chain has the answers that it has alone."""
     n_labels, length = 2048, 3
     n = 2**31 // n_labels + 8
@@ -684,7 +674,7 @@ def test_n25_scores_beyond_2_31(huge):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_n25_edges_of_sdca_beyond_2_31(huge, dtype, monkeypatch):
+def test_edges_of_sdca_beyond_2_31(huge, dtype, monkeypatch):
     """A visit of the last sequence does what it does where no other has edges."""
     monkeypatch.setattr(_memory, "available_memory", lambda: None)
     n_labels, n_pairs, visits = 1024, 2**31 // 1024**2 + 8, []

@@ -69,7 +69,7 @@ def test_object_with_nothing_but_array_interface():
 
 
 @pytest.mark.parametrize("X", [[], (), np.empty(0, dtype=object), np.ones((0, 2, 2))])
-def test_t01_no_sequences(X):
+def test_no_sequences(X):
     with pytest.raises(ValueError, match="0 sequences"):
         input_kind(X)
     assert input_kind(X, default="dicts") == "dicts"
@@ -78,7 +78,7 @@ def test_t01_no_sequences(X):
 @pytest.mark.parametrize(
     "X", [[[], []], [np.empty((0, 3)), []], PackedSequences(np.ones((0, 2)), [0, 0, 0])]
 )
-def test_t02_no_items(X):
+def test_no_items(X):
     with pytest.raises(ValueError, match="2 sequences and 0 items"):
         input_kind(X)
     assert input_kind(X, default="arrays") == "arrays"
@@ -87,21 +87,35 @@ def test_t02_no_items(X):
 @pytest.mark.parametrize(
     ("X", "match"),
     [
-        pytest.param([None], "sequence 0 is None", id="T09"),
+        pytest.param([None], "sequence 0 is None", id="None sequence"),
         pytest.param(
-            [[{}], [{}], [{}, None]], "sequence 2, item 1 is None", id="T10 dicts"
+            [[{}], [{}], [{}, None]],
+            "sequence 2, item 1 is None",
+            id="None among dicts",
         ),
-        pytest.param([[["a"], None]], "sequence 0, item 1 is None", id="T10 strings"),
-        pytest.param(["ab"], "sequence 0 is of type str 'ab'", id="T12"),
         pytest.param(
-            [["foo", "bar"]], "item 0 .*item must be a dict or a list of str", id="T13"
+            [[["a"], None]], "sequence 0, item 1 is None", id="None among strings"
         ),
-        pytest.param(np.array([["foo", "bar"]]), "item must be a dict", id="T13 array"),
+        pytest.param(["ab"], "sequence 0 is of type str 'ab'", id="str sequence"),
         pytest.param(
-            [{"a": 1}, {"b": 1}], r"sequence 0 is .*dict.*wrap it in a list", id="T14"
+            [["foo", "bar"]],
+            "item 0 .*item must be a dict or a list of str",
+            id="str items",
         ),
-        pytest.param([["a"], ["b"]], "wrap it in a list", id="T14 strings"),
-        pytest.param([[[{"a": 1}]]], "item 0 is a list of dict", id="T15"),
+        pytest.param(
+            np.array([["foo", "bar"]]),
+            "item must be a dict",
+            id="str items in an array",
+        ),
+        pytest.param(
+            [{"a": 1}, {"b": 1}],
+            r"sequence 0 is .*dict.*wrap it in a list",
+            id="unwrapped dicts",
+        ),
+        pytest.param([["a"], ["b"]], "wrap it in a list", id="unwrapped strings"),
+        pytest.param(
+            [[[{"a": 1}]]], "item 0 is a list of dict", id="nested once too often"
+        ),
         pytest.param([[{"a": 1}], [["a"]]], "sequence 1 .*'strings'.*'dicts'", id="1"),
         pytest.param(
             [[{"a": 1}, ["a"]]], "sequence 0, item 1 is a list of str", id="2"
@@ -112,7 +126,11 @@ def test_t02_no_items(X):
         pytest.param([[["a"], [], [None]]], "item 2 is a list of NoneType", id="6"),
         pytest.param([[b"ab"]], "item 0 is of type bytes", id="bytes"),
         pytest.param([{"a", "b"}], "sequence 0 is of type set", id="set"),
-        pytest.param([iter([{}])], "sequence 0 is of type list_iterator", id="T16"),
+        pytest.param(
+            [iter([{}])],
+            "sequence 0 is of type list_iterator",
+            id="iterator as a sequence",
+        ),
         pytest.param([np.ones((1, 1, 1))], "sequence 0 is of type ndarray", id="3-D"),
         pytest.param([np.array([["a"]])], "sequence 0 is of type ndarray", id="str"),
         pytest.param(np.ones((1, 1, 1, 1)), "sequence 0 is of type ndarray", id="4-D"),

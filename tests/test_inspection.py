@@ -12,16 +12,16 @@ from scipy.sparse import csr_array, issparse
 from sklearn.exceptions import NotFittedError
 
 import reference
+from samples import as_dicts, as_strings
 from skcrf_sdca import SDCACRF, PackedSequences, SequenceVectorizer
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.estimators.explanation import Explanation, Terms
 from skcrf_sdca.estimators.inspection import _extremes
-from skcrf_sdca.estimators.tables import Coded, Table
+from skcrf_sdca.estimators.tables import Table
 
 ARRAYS, CODES = make_chains(25, n_labels=3, n_features=4, length=(1, 6), random_state=0)
 LABELS = [[("A", "B", "O")[k] for k in codes] for codes in CODES]
-DICTS = [[{f"f{j}": v for j, v in enumerate(row)} for row in x] for x in ARRAYS]
-STRINGS = [[[f"f{j}" for j, v in enumerate(row) if v > 0] for row in x] for x in ARRAYS]
+DICTS, STRINGS = as_dicts(ARRAYS), as_strings(ARRAYS)
 PACKED = PackedSequences.from_sequences(ARRAYS)
 TABLE = np.concatenate(ARRAYS)
 KINDS = {
@@ -473,7 +473,7 @@ def test_restrict_refuses():
 def numbers(n):
     return Table(
         {
-            "name": Coded(np.arange(n) % 2, np.array(["odd", "even"], dtype=object)),
+            "name": np.array(["odd", "even"])[np.arange(n) % 2],
             "weight": np.linspace(1.0, -1.0, n),
         }
     )
@@ -508,8 +508,8 @@ def test_table_shows_both_ends():
 
 
 def test_names_cannot_break_a_table():
-    values = np.array(["a\nb", "<script>", "漢字", "x" * 500], dtype=object)
-    table = Table({"name": Coded(np.arange(4), values), "weight": np.arange(4.0)})
+    names = ["a\nb", "<script>", "漢字", "x" * 500]
+    table = Table({"name": names, "weight": np.arange(4.0)})
     lines = repr(table).splitlines()
     assert len(lines) == 5
     assert "a\\nb" in lines[1]

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from samples import make_problem
 from skcrf_sdca import OEGCRF, SDCACRF
 from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
 from skcrf_sdca.data.packed import PackedSequences
@@ -23,7 +24,7 @@ ESTIMATORS = [SDCACRF, OEGCRF]
 N_LABELS = 3
 
 
-def make_problem(form, n_jobs=None, n_sequences=260, seed=0):
+def draw_problem(form, n_jobs=None, n_sequences=260, seed=0):
     """Return sequences of 0 to 6 positions with features common, rare and alone."""
     rng = np.random.default_rng(seed)
     lengths = rng.integers(0, 7, n_sequences)
@@ -35,10 +36,9 @@ def make_problem(form, n_jobs=None, n_sequences=260, seed=0):
     # The later a feature, the rarer.
     for j in range(4, 60):
         dense[rng.random(n) < 1.0 / j, j] = 1.0
-    data = PackedSequences.from_sequences(
-        [form(part) for part in np.split(dense, np.cumsum(lengths)[:-1])]
-    )
-    return Problem(data, labels, N_LABELS, "auto", n_jobs=n_jobs)
+    ends = np.cumsum(lengths)[:-1]
+    X = [form(part) for part in np.split(dense, ends)]
+    return make_problem(X, np.split(labels, ends), N_LABELS, n_jobs=n_jobs)
 
 
 def new_solver(estimator, problem, **parameters):
@@ -53,7 +53,7 @@ def form(request):
 @pytest.mark.parametrize("n_jobs", [2, 3, 4])
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_weights_are_those_of_the_marginals(estimator, n_jobs, form):
-    problem = make_problem(form, n_jobs)
+    problem = draw_problem(form, n_jobs)
     solver = new_solver(estimator, problem)
     assert len(solver.visitors) == n_jobs
     for _ in range(5):
@@ -66,7 +66,7 @@ def test_weights_are_those_of_the_marginals(estimator, n_jobs, form):
 
 @pytest.mark.parametrize("n_jobs", [2, 4])
 def test_weights_are_those_of_the_marginals_in_double(n_jobs, form):
-    problem = make_problem(form, n_jobs)
+    problem = draw_problem(form, n_jobs)
     solver = new_solver(SDCACRF, problem, dual_dtype="float64")
     for _ in range(5):
         solver.epoch()
@@ -85,7 +85,7 @@ def test_weights_are_those_of_the_marginals_however_joined(
     monkeypatch.setattr(team, "JOIN_ALL", join_all)
     monkeypatch.setattr(team, "COMMON", common)
     monkeypatch.setattr(team, "N_BANDS", n_bands)
-    problem = make_problem(sp.csr_array, 3, n_sequences=500)
+    problem = draw_problem(sp.csr_array, 3, n_sequences=500)
     solver = new_solver(estimator, problem)
     for _ in range(4):
         solver.epoch()
@@ -94,7 +94,7 @@ def test_weights_are_those_of_the_marginals_however_joined(
 
 
 def test_visits_start_from_weights_that_were_changed(form):
-    problem = make_problem(form, 3)
+    problem = draw_problem(form, 3)
     solver = new_solver(SDCACRF, problem)
     solver.epoch()
     before = problem.dual_to_primal(solver.marginals.node, solver.settle())
@@ -112,9 +112,9 @@ def test_visits_start_from_weights_that_were_changed(form):
 def test_the_optimum_is_that_of_one_thread(estimator, n_jobs, form):
     alone, together = (
         Loop(
-            new_solver(estimator, make_problem(form, n), dual_dtype="float64")
+            new_solver(estimator, draw_problem(form, n), dual_dtype="float64")
             if estimator is SDCACRF
-            else new_solver(estimator, make_problem(form, n)),
+            else new_solver(estimator, draw_problem(form, n)),
             max_iter=400,
             tol=1e-9,
         ).run()
@@ -130,7 +130,7 @@ def test_the_optimum_is_that_of_one_thread(estimator, n_jobs, form):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_the_dual_rises(estimator, form):
     loop = Loop(
-        new_solver(estimator, make_problem(form, 4)), max_iter=40, tol=1e-6
+        new_solver(estimator, draw_problem(form, 4)), max_iter=40, tol=1e-6
     ).run()
     assert (np.diff(loop.history()["dual"]) > 0.0).all()
 
@@ -139,7 +139,7 @@ def test_the_dual_rises(estimator, form):
 def test_two_runs_have_the_same_bits(estimator, form):
     runs = []
     for _ in range(2):
-        solver = new_solver(estimator, make_problem(form, 3))
+        solver = new_solver(estimator, draw_problem(form, 3))
         for _ in range(4):
             solver.epoch()
         runs.append(solver)
@@ -149,7 +149,7 @@ def test_two_runs_have_the_same_bits(estimator, form):
 
 @pytest.mark.parametrize("n_jobs", [2, 5])
 def test_threads_do_what_one_thread_does_in_turn(n_jobs, form):
-    problem = make_problem(form, n_jobs, n_sequences=400)
+    problem = draw_problem(form, n_jobs, n_sequences=400)
     threads, turns = (new_solver(SDCACRF, problem) for _ in range(2))
     for _ in range(3):
         uniforms = threads.rng.random((400, 2))
@@ -164,7 +164,7 @@ def test_threads_do_what_one_thread_does_in_turn(n_jobs, form):
 
 
 def test_members_draw_from_their_shares_by_gap(form):
-    solver = new_solver(SDCACRF, make_problem(form, 3))
+    solver = new_solver(SDCACRF, draw_problem(form, 3))
     for _ in range(3):
         solver.epoch()
     for member, visitor in enumerate(solver.visitors):
@@ -178,7 +178,7 @@ def test_members_draw_from_their_shares_by_gap(form):
 
 
 def test_one_job_is_what_none_is(form):
-    none, one = (new_solver(SDCACRF, make_problem(form, n)) for n in (None, 1))
+    none, one = (new_solver(SDCACRF, draw_problem(form, n)) for n in (None, 1))
     none.epoch()
     one.epoch()
     assert_array_equal(none.model.w, one.model.w)
@@ -234,9 +234,9 @@ def test_chains_of_one_node_and_long_before_short(boundaries):
     rng = np.random.default_rng(0)
     lengths = np.r_[np.full(8, 40 if boundaries else 1), np.ones(200, dtype=int)]
     X = rng.normal(size=(lengths.sum(), 4))
-    labels = (X[:, 0] > 0).astype(np.int32)
-    data = PackedSequences.from_sequences(np.split(X, np.cumsum(lengths)[:-1]))
-    problem = Problem(data, labels, 2, "auto", boundaries=boundaries, n_jobs=2)
+    labels = X[:, 0] > 0
+    X = np.split(X, np.cumsum(lengths)[:-1])
+    problem = make_problem(X, [labels], 2, boundaries=boundaries, n_jobs=2)
     loop = Loop(new_solver(SDCACRF, problem), max_iter=300, tol=1e-6).run()
     assert loop.converged
 
@@ -244,9 +244,8 @@ def test_chains_of_one_node_and_long_before_short(boundaries):
 def test_a_round_with_a_long_visit_is_as_long_for_all():
     lengths = np.full(400, 4)
     lengths[300] = 800
-    X = np.ones((lengths.sum(), 1))
-    data = PackedSequences.from_sequences(np.split(X, np.cumsum(lengths)[:-1]))
-    problem = Problem(data, np.zeros(len(X), dtype=np.int32), 2, "auto", n_jobs=2)
+    X = [np.ones((t, 1)) for t in lengths]
+    problem = make_problem(X, [np.zeros(t) for t in lengths], 2, n_jobs=2)
     kernel = new_solver(SDCACRF, problem).kernel
     others = np.flatnonzero(kernel.owner != kernel.owner[300])[:100]
     mate = np.flatnonzero(kernel.owner == kernel.owner[300])[0]
@@ -257,7 +256,7 @@ def test_a_round_with_a_long_visit_is_as_long_for_all():
 
 
 def test_a_visit_that_fails_stops_all_and_says_which():
-    problem = make_problem(np.asarray, 3)
+    problem = draw_problem(np.asarray, 3)
     solver = new_solver(SDCACRF, problem)
     solver.entropy[200] = np.nan
     order = np.arange(problem.n_sequences)
@@ -273,7 +272,7 @@ def test_threads_that_cannot_be_started_stop_the_others(monkeypatch):
             return super().submit(*arguments)
 
     monkeypatch.setattr(team, "ThreadPoolExecutor", Short)
-    solver = new_solver(SDCACRF, make_problem(np.asarray, 2))
+    solver = new_solver(SDCACRF, draw_problem(np.asarray, 2))
     n_threads = threading.active_count()
     with pytest.raises(RuntimeError, match="start new thread"):
         solver.epoch()
@@ -282,7 +281,7 @@ def test_threads_that_cannot_be_started_stop_the_others(monkeypatch):
 
 @pytest.mark.parametrize("member", [0, 1, 2])
 def test_a_member_that_fails_before_its_first_visit_stops_all(member):
-    solver = new_solver(SDCACRF, make_problem(np.asarray, 3))
+    solver = new_solver(SDCACRF, draw_problem(np.asarray, 3))
     visits = [(np.zeros((5, 2)), None) for _ in range(3)]
     visits[member] = ("neither", None)
     with pytest.raises(TypeError):
@@ -290,7 +289,7 @@ def test_a_member_that_fails_before_its_first_visit_stops_all(member):
 
 
 def test_a_team_goes_on_after_it_gave_up():
-    problem = make_problem(np.asarray, 2)
+    problem = draw_problem(np.asarray, 2)
     solver = new_solver(SDCACRF, problem)
     solver.kernel.rounds.give_up()
     solver.epoch()
@@ -299,7 +298,7 @@ def test_a_team_goes_on_after_it_gave_up():
 
 
 def test_a_team_goes_on_from_the_weights_after_an_error():
-    problem = make_problem(np.asarray, 2)
+    problem = draw_problem(np.asarray, 2)
     solver = new_solver(SDCACRF, problem)
 
     def what_of_mu():

@@ -25,10 +25,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import skcrf_sdca
 from model_fuzz import changed_members, members, write
+from samples import all_estimators, name_of
 from skcrf_sdca import (
-    LBFGSCRF,
-    OEGCRF,
-    SAGNUSCRF,
     SDCACRF,
     PackedSequences,
     PerToken,
@@ -56,12 +54,7 @@ from skcrf_sdca.text import (
     has_hyphen,
 )
 
-ESTIMATORS = [
-    SDCACRF(tol=1e-2, random_state=0),
-    SAGNUSCRF(tol=1e-2, random_state=0),
-    OEGCRF(tol=1e-2, random_state=0),
-    LBFGSCRF(tol=1e-2),
-]
+ESTIMATORS = all_estimators(tol=1e-2)
 ARRAYS, NUMBERS = make_chains(
     12, n_labels=3, n_features=4, length=(1, 5), random_state=0
 )
@@ -101,7 +94,7 @@ LABEL_SETS = {
 }
 
 
-@pytest.fixture(params=ESTIMATORS, ids=lambda e: type(e).__name__)
+@pytest.fixture(params=ESTIMATORS, ids=name_of)
 def crf(request):
     return clone(request.param)
 
@@ -449,9 +442,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("estimator", "X", "y"), OTHERS, ids=lambda e: type(e).__name__
-)
+@pytest.mark.parametrize(("estimator", "X", "y"), OTHERS, ids=name_of)
 def test_every_estimator_of_the_package_is_stamped(estimator, X, y, monkeypatch):
     pickled = pickle.dumps(estimator.fit(X, y))
     assert repr(pickle.loads(pickled)) == repr(estimator)
@@ -690,13 +681,13 @@ assert not hasattr(skcrf_sdca, "nonsense")
     [b"", b"PK", b"garbage" * 100, b"PK\x05\x06" + b"\0" * 18, pickle.dumps({})],
     ids=["empty", "PK", "garbage", "empty zip", "pickle"],
 )
-def test_t59_empty_and_garbage(garbage, path):
+def test_empty_and_garbage(garbage, path):
     path.write_bytes(garbage)
     assert_refused(path)
 
 
 @pytest.mark.survives
-def test_t59_cut_short(path):
+def test_cut_short(path):
     save_model(fitted(), path)
     whole = path.read_bytes()
     for n_bytes in np.linspace(0, len(whole) - 1, 20, dtype=int):
@@ -727,7 +718,7 @@ def test_a_thousand_damaged_files(way, path):
 def test_more_members(path):
     save_model(fitted(), path)
     resealed(path, extra=npy(np.zeros(2)))
-    assert_refused(path, "members of no use")
+    assert_refused(path, "unknown members")
     resealed(path, **{f"extra{i}": b"" for i in range(20)})
     assert_refused(path, "members, or two of one name")
 

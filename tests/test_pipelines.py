@@ -31,10 +31,8 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 
+from samples import all_estimators, name_of
 from skcrf_sdca import (
-    LBFGSCRF,
-    OEGCRF,
-    SAGNUSCRF,
     SDCACRF,
     DualityGapMonitor,
     PackedSequences,
@@ -52,12 +50,10 @@ PIPELINE = make_pipeline(SequenceVectorizer(), CRF)
 F1 = make_scorer(flat_f1_score, average="macro")
 
 
-@pytest.mark.parametrize("crf", [SDCACRF(), OEGCRF(), SAGNUSCRF(), LBFGSCRF()])
+@pytest.mark.parametrize("crf", all_estimators(tol=1e-2), ids=name_of)
 @pytest.mark.parametrize("sequences", [X, STRINGS], ids=["dicts", "strings"])
 def test_pipeline_is_the_estimator_on_the_sequences(crf, sequences):
-    if hasattr(crf, "random_state"):
-        crf.set_params(random_state=0)
-    alone = clone(crf).set_params(tol=1e-2).fit(sequences, y)
+    alone = clone(crf).fit(sequences, y)
     pipeline = make_pipeline(SequenceVectorizer(), clone(alone)).fit(sequences, y)
     assert pipeline.predict(sequences).tolist() == alone.predict(sequences).tolist()
     assert pipeline.classes_.tolist() == alone.classes_.tolist()

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 
 import reference
+from samples import as_dicts, params_of
 from skcrf_sdca import LBFGSCRF, SDCACRF, PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.metrics import extract_spans
@@ -19,11 +20,10 @@ ARRAYS, LABELS = make_chains(
 LONG = next(i for i, x in enumerate(ARRAYS) if len(x) == 4)
 NAMES = ["B-X", "I-X", "O"]
 Y = [[NAMES[k] for k in labels] for labels in LABELS]
-DICTS = [[{f"f{j}": value for j, value in enumerate(row)} for row in x] for x in ARRAYS]
 KINDS = {
     "arrays": ARRAYS,
     "csr": [csr_array(x) for x in ARRAYS],
-    "dicts": DICTS,
+    "dicts": as_dicts(ARRAYS),
     "packed": PackedSequences.from_sequences(ARRAYS),
 }
 ROWS = np.concatenate(ARRAYS)
@@ -42,9 +42,7 @@ def table():
 
 
 def scores_of(crf, x):
-    blocks = crf.coef_.T, crf.intercept_, crf.start_, crf.end_, crf.transition_
-    params = reference.Params(*blocks)
-    return reference.node_scores(x, params), crf.transition_
+    return reference.node_scores(x, params_of(crf)), crf.transition_
 
 
 def forbidding(crf):

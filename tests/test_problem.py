@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 
 import reference
-from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.objective.problem import Problem
+from samples import make_problem, node_scores
 from skcrf_sdca.structures.chain import oracle
 
 N_LABELS, N_FEATURES = 3, 2
@@ -26,18 +25,13 @@ class Case:
         self.alpha = 0.3
         self.weight = rng.random(4) if weighted else None
         self.boundaries = boundaries
-        self.problem = Problem(
-            PackedSequences.from_sequences(self.X),
-            np.concatenate(self.y).astype(np.int32),
-            N_LABELS,
-            self.alpha,
-            sample_weight=self.weight,
-            boundaries=boundaries,
+        self.arguments = {"sample_weight": self.weight, "boundaries": boundaries}
+        self.problem = make_problem(
+            self.X, self.y, N_LABELS, self.alpha, **self.arguments
         )
         self.w = rng.normal(size=self.problem.new_model().w.shape)
         if not boundaries:
             self.w[N_LABELS : -N_FEATURES * N_LABELS] = 0.0
-        self.arguments = {"sample_weight": self.weight, "boundaries": boundaries}
 
 
 cases = st.builds(
@@ -67,7 +61,7 @@ def test_dual_certificate(case):
     """At mu = p(. | w'): the primal point, primal, dual and gaps by enumeration."""
     problem = case.problem
     model = problem.new_model(case.w)
-    scores = model.node_scores(problem.rows, problem.offsets)
+    scores = node_scores(problem, model)
     marginals, _ = oracle.marginals(scores, model.transition, problem.offsets)
     edge_total, entropy = marginals.settle(problem.weight)
     w = problem.dual_to_primal(marginals.node, edge_total)
@@ -94,19 +88,10 @@ def test_initial_primal_is_that_of_the_empty_model():
 
 def test_a_weight_of_two_is_a_sequence_twice():
     case = Case(1, weighted=False, boundaries=True)
-    doubled = Problem(
-        PackedSequences.from_sequences(case.X + case.X[:1]),
-        np.concatenate(case.y + case.y[:1]).astype(np.int32),
-        N_LABELS,
-        case.alpha,
-    )
-    weighted = Problem(
-        PackedSequences.from_sequences(case.X),
-        np.concatenate(case.y).astype(np.int32),
-        N_LABELS,
-        case.alpha,
-        sample_weight=np.array([2.0, 1.0, 1.0, 1.0]),
-    )
+    X, y = case.X + case.X[:1], case.y + case.y[:1]
+    doubled = make_problem(X, y, N_LABELS, case.alpha)
+    weight = np.array([2.0, 1.0, 1.0, 1.0])
+    weighted = make_problem(case.X, case.y, N_LABELS, case.alpha, sample_weight=weight)
     expected, certificate = doubled.certify_primal(case.w)
     gradient, other = weighted.certify_primal(case.w)
     assert_allclose(gradient, expected, rtol=1e-12, atol=1e-14)
@@ -115,12 +100,8 @@ def test_a_weight_of_two_is_a_sequence_twice():
 
 def test_sparse_rows_give_what_dense_rows_give():
     case = Case(2, weighted=False, boundaries=True)
-    sparse = Problem(
-        PackedSequences.from_sequences([csr_array(x) for x in case.X]),
-        case.problem.labels,
-        N_LABELS,
-        case.alpha,
-    )
+    X = [csr_array(x) for x in case.X]
+    sparse = make_problem(X, case.y, N_LABELS, case.alpha)
     expected, certificate = case.problem.certify_primal(case.w)
     gradient, other = sparse.certify_primal(case.w)
     assert_allclose(gradient, expected, rtol=1e-12, atol=1e-14)
@@ -132,12 +113,11 @@ def test_sparse_rows_give_what_dense_rows_give():
 def test_threads_change_no_bit(n_jobs):
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(t, 5)) for t in rng.integers(0, 9, size=100)]
-    data = PackedSequences.from_sequences(X)
-    labels = rng.integers(4, size=data.n_positions).astype(np.int32)
+    y = rng.integers(4, size=sum(map(len, X)))
     w = None
     results = []
     for jobs in (None, n_jobs):
-        problem = Problem(data, labels, 4, 0.01, n_jobs=jobs)
+        problem = make_problem(X, [y], 4, 0.01, n_jobs=jobs)
         w = rng.normal(size=problem.new_model().w.shape) if w is None else w
         gradient, certificate = problem.certify_primal(w)
         results.append((gradient.tobytes(), certificate))

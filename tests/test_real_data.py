@@ -4,12 +4,12 @@ import functools
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import packed
 import tasks
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from samples import all_estimators, name_of
+from skcrf_sdca import OEGCRF, SDCACRF
 from skcrf_sdca.data.label_encoding import encode_labels
 from skcrf_sdca.datasets import fetch_ocr_letters
 from skcrf_sdca.metrics import span_f1_score
@@ -92,14 +92,6 @@ def test_bio_on_entities_predicts_no_invalid_sequence_and_as_many_right_spans():
     assert f1["BIO"] >= f1[None] - 0.005
 
 
-ESTIMATORS = {
-    "SDCA": SDCACRF(random_state=0),
-    "SAG": SAGNUSCRF(random_state=0),
-    "OEG": OEGCRF(random_state=0),
-    "L-BFGS": LBFGSCRF(),
-}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "gap"), [("ocr", 1e-9), ("ned", 1e-6)])
 def test_all_estimators_end_at_the_same_model(name, gap):
@@ -112,10 +104,9 @@ def test_all_estimators_end_at_the_same_model(name, gap):
     mean_length = task.X.n_positions / len(task.X)
     initial = mean_length * np.log(1 + max(labels.max() for labels in task.y))
     predicted = {}
-    for label, crf in ESTIMATORS.items():
-        crf = clone(crf).set_params(alpha=task.alpha, max_iter=1500, tol=gap / initial)
+    for crf in all_estimators(alpha=task.alpha, max_iter=1500, tol=gap / initial):
         crf.fit(task.X, task.y)
         assert abs(crf.primal_objective_ - task.optimum) <= gap
-        predicted[label] = np.concatenate(list(crf.predict(task.X)))
-    for label, labels in predicted.items():
-        np.testing.assert_array_equal(labels, predicted["SDCA"], err_msg=label)
+        predicted[name_of(crf)] = np.concatenate(list(crf.predict(task.X)))
+    for name, labels in predicted.items():
+        np.testing.assert_array_equal(labels, predicted["SDCACRF"], err_msg=name)

@@ -8,9 +8,8 @@ from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
 from reference import features
+from samples import make_problem
 from skcrf_sdca._kernels._samplers import MaxTree, Sampler, SumTree
-from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.samplers import (
     FIRST_GAP,
     SCHEMES,
@@ -104,9 +103,7 @@ def test_max_tree_never_draws_beyond_the_sequences():
 def test_first_gap_is_above_those_found_at_visits():
     problem = toy_problem()
     assert first_gap(problem) == FIRST_GAP
-    X = [np.ones((400, 1))]
-    labels = np.zeros(400, dtype=np.int32)
-    long = Problem(PackedSequences.from_sequences(X), labels, 4, 1.0)
+    long = make_problem([np.ones((400, 1))], [np.zeros(400)], 4, 1.0)
     assert first_gap(long) > 400 * np.log(4)
 
 
@@ -117,15 +114,8 @@ def test_set_value_checks_its_index():
 
 def toy_problem(boundaries=True, weight=None):
     X = [np.array([[1.0, -2.0], [1.0, 0.0], [0.0, 3.0]]), np.array([[0.0, 0.0]])]
-    data = PackedSequences.from_sequences(X)
-    return Problem(
-        data,
-        np.array([0, 1, 0, 1], dtype=np.int32),
-        2,
-        0.1,
-        boundaries=boundaries,
-        sample_weight=weight,
-    )
+    y = [[0, 1, 0], [1]]
+    return make_problem(X, y, 2, 0.1, boundaries=boundaries, sample_weight=weight)
 
 
 def brute_force_radius(x, y, boundaries):

@@ -1,8 +1,8 @@
-"""A path of alpha by warm starts beside as many cold fits.
+"""Compare warm-started fits for several alphas with cold fits.
 
-For each task and estimator: the oracle calls of all fits, divided by n, and the seconds
-of all, certificates and starts included, of `alpha_path` and of cold fits, with their
-ratios. The alphas are multiples of 1/n.
+For each task and estimator, the table has the oracle calls of all fits, divided by n,
+and the seconds of all fits, with certificates and start. It has both for `alpha_path`
+and for cold fits, and their ratios. The alphas are multiples of 1/n.
 
     python examples/benchmarks/alpha_path.py [--task ocr] [--estimator OEGCRF] [--quick]
 
@@ -18,9 +18,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tables
 import tasks
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, alpha_path
+from skcrf_sdca import alpha_path
+from skcrf_sdca.estimators import crfs
 
-ESTIMATORS = {e.__name__: e for e in (SDCACRF, OEGCRF, SAGNUSCRF, LBFGSCRF)}
+ESTIMATORS = {e.__name__: e for e in crfs.ESTIMATORS}
 STOCHASTIC = ("SDCACRF", "OEGCRF", "SAGNUSCRF")
 MULTIPLES = (10.0, 5.0, 2.0, 1.0)
 MAX_ITER = 2000
@@ -30,12 +31,12 @@ HEADER += ["path s", "cold s", "ratio", "calls of each fit, path and cold"]
 
 
 def cold_fits(crf, X, y, alphas):
-    """Return a fit from the beginning for every alpha."""
+    """Return a cold fit for every alpha."""
     return [clone(crf).set_params(alpha=alpha).fit(X, y) for alpha in alphas]
 
 
 def measured(make_fits, *arguments):
-    """Return the oracle calls of each fit, and the seconds of all."""
+    """Return the oracle calls of each fit, and the seconds of all fits."""
     begin = perf_counter()
     fits = make_fits(*arguments)
     seconds = perf_counter() - begin

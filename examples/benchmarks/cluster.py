@@ -1,12 +1,12 @@
-"""What a Dask cluster of two processes reaches, holds in memory, and survives.
+"""Measure fits on a Dask cluster of two processes: epochs, gap, memory, lost workers.
 
-A packed task is written to two files of half of its sequences each. It is fitted three
-times to a gap of 1e-6 P*, by each method of `DistributedCRF`: in one process, as other
-estimators do it; on a `LocalCluster` of two processes that read a file each; and so
-again, but with a worker killed after a few epochs, of which the log must tell. Printed
-are the epochs, the distance from the known optimum P*, the gap that bounds it, and the
-peaks of memory beyond what a process has before it reads: of the process that calls
-`fit`, and of the workers.
+A packed task is written to two files with half of its sequences each. Each method of
+`DistributedCRF` fits it three times to a gap of 1e-6 P*: in one process; on a
+`LocalCluster` of two processes that read one file each; and on such a cluster where a
+worker is killed after a few epochs, which the log must report. The table has the
+epochs, the distance from the known optimum P*, the gap, and the peak memory of the
+process that calls `fit` and of the workers. Memory counts beyond what a process has
+before it reads data.
 
     python examples/benchmarks/cluster.py [--task ned] [--method dual] [--quick]
 
@@ -35,17 +35,17 @@ from skcrf_sdca import LBFGSCRF, OEGCRF, DualityGapMonitor, PackedSequences
 from skcrf_sdca.distributed import DistributedCRF
 
 N_WORKERS = 2
-# The gap that ends a fit, by P*, and that of a trial.
+# The gap that ends a fit, divided by P*, and that of a quick trial.
 ENOUGH, QUICK_ENOUGH = 1e-6, 1e-2
 SERIAL = {"lbfgs": LBFGSCRF, "dual": OEGCRF}
-# The worker is killed after so many epochs.
+# Epochs after which the worker is killed.
 KILLED_AFTER = {"lbfgs": 20, "dual": 4}
 HEADER = ["method", "fit", "epochs", "P / P* - 1", "gap / P*", "caller MiB"]
 HEADER += ["workers MiB"]
 
 
 def write(task, part, path):
-    """Write some sequences of a task."""
+    """Write a part of the sequences of a task."""
     X = task.X[part]
     matrix = X.X
     np.savez(
@@ -80,13 +80,13 @@ class KillAfter(DualityGapMonitor):
         self.pid = pid
 
     def on_fit_task_end(self, estimator, context, **options):
-        """Kill it if the task was that epoch."""
+        """Kill the process after the given epoch."""
         if context.task_name == "epoch" and context.task_id == self.epochs - 1:
             os.kill(self.pid, signal.SIGKILL)
 
 
 def result(crf, peak):
-    """Return what is printed of a fit."""
+    """Return the printed numbers of a fit."""
     return crf.n_iter_, crf.primal_objective_, crf.duality_gap_, peak
 
 
@@ -112,13 +112,13 @@ def fit_on_cluster(paths, crf, killed_after=None):
         crf.fit([partial(read, path) for path in paths], client=client)
         caller = status("VmHWM") - own
         after = client.run(status, "VmHWM")
-    # One that was started anew has no peak before.
+    # A restarted worker has no earlier peak.
     peaks = [after[a] - before[a] for a in after if a in before]
     return result(crf, caller), peaks
 
 
 def alone(function, *arguments):
-    """Return what a function returns in a process of its own."""
+    """Run a function in its own process, and return its result."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=1, mp_context=context) as pool:
         return pool.submit(function, *arguments).result()

@@ -1,8 +1,8 @@
-"""[LePriol18] figures 4 and 6: distance from the optimum, all solvers on all tasks.
+"""Draw [LePriol18] figures 4 and 6: distance from the optimum, all solvers and tasks.
 
-P - P* against calls of the oracle, against updates of the parameters (both divided by
-the number of sequences), and against seconds on one core, certificates not counted.
-L-BFGS has no place in the second row: it updates once a pass.
+The curves show P - P* by oracle calls, by updates of the parameters (both divided by
+the number of sequences), and by seconds on one core without certificates. The second
+row has no curve of L-BFGS, which makes one update per pass.
 
     python examples/benchmarks/convergence.py [--task ocr] [--quick]
 
@@ -20,7 +20,7 @@ AXES = {
     "updates": "parameter updates / n",
     "seconds": "seconds",
 }
-# The start of L-BFGS is far above.
+# L-BFGS starts far above the panel.
 HIGHEST = 30.0
 
 
@@ -30,7 +30,7 @@ def draw(axis, histories, optimum, column):
         if (label, column) != ("L-BFGS", "updates"):
             distance = np.maximum(history["primal"] - optimum, 0.0)
             figures.curve(axis, history[column], distance, label)
-    # L-BFGS leaves the panel where it would crowd the others.
+    # L-BFGS leaves the panel, which would otherwise compress the other curves.
     ends = [h[column][-1] for label, h in histories.items() if label != "L-BFGS"]
     axis.set_xlim(0.0, 1.02 * max(ends))
     figures.log_scale(axis, figures.FLOOR, HIGHEST)

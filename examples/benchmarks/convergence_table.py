@@ -1,12 +1,11 @@
-"""Epochs, oracle calls, updates and seconds that every solver needs to several gaps.
+"""Measure the epochs, calls, updates and seconds of every solver to several gaps.
 
-A row says what a solver took until its certificate told that the gap is at most so
-much. The certificates of SAG and L-BFGS bound the distance from the optimum less
-tightly than those of the others; calls and seconds until P - P* itself is as small
-stand beside. Calls and updates are divided by the number of sequences; seconds are of
-one core, the certificates not counted; memory is the peak of the whole fit beyond the
-data. Where that is not reached there is no number. Printed, and written as one CSV file
-for each task.
+A row has the cost of a solver until its certificate reached the gap. The certificates
+of SAG and L-BFGS are looser bounds than those of the others. Therefore the row also has
+the calls and seconds until P - P* itself was as small. Calls and updates are divided by
+the number of sequences. Seconds are of one core, without certificates. Memory is the
+peak of the whole fit beyond the data. A level that was not reached has no number. The
+tables are printed, and written as one CSV file for each task.
 
     python examples/benchmarks/convergence_table.py [--task ocr] [--quick]
 
@@ -18,7 +17,7 @@ import tables
 import tasks
 
 LEVELS = (1e-2, 1e-3, 1e-4, 1e-6)
-# What must fall to the level, the column of the history that counts, how to print it.
+# The quantity that must reach the level, the history column to report, its format.
 COLUMNS = {
     "epochs": ("gap", "epoch", "{:.0f}"),
     "calls / n": ("gap", "oracle_calls", "{:.1f}"),
@@ -28,12 +27,12 @@ COLUMNS = {
     "seconds to P - P*": ("distance", "seconds", "{:.2f}"),
 }
 HEADER = ["solver", "gap", *COLUMNS, "peak MiB"]
-# Columns in which the best solver is named.
+# Columns for which the best solver is printed.
 COMPARED = "epochs", "calls / n", "seconds"
 
 
 def costs(run, optimum, level):
-    """Return each column's number when the level was reached, None if it was not."""
+    """Return the number of each column at the level, None if it was not reached."""
     values = {"gap": run.history["gap"], "distance": run.history["primal"] - optimum}
     numbers = {}
     for column, (criterion, quantity, _) in COLUMNS.items():
@@ -52,7 +51,7 @@ def texts(numbers):
 
 
 def fewest(costs_of):
-    """Return a line that names the solvers with the least of the columns compared."""
+    """Return a line with the best solver for each compared column."""
     parts = []
     for column in COMPARED:
         known = {k: c[column] for k, c in costs_of.items() if c[column] is not None}

@@ -1,12 +1,12 @@
-"""CRFsuite on the packed tasks: its objective made ours, its trainers, its weights.
+"""Train CRFsuite on the packed tasks, with the objective and the weights of ours.
 
-Its "lbfgs" minimises the sum of the losses + c2 ||w||^2: n P(w) at c2 = alpha n / 2.
-Its "l2sgd" has lambda = 2 c2 / n, hence P(w) at the same c2. Every item gets the
-attribute that makes our intercepts, the first and the last item those of our start and
-end weights, and all weights exist, also those of what does not occur.
+Its "lbfgs" minimises the sum of the losses + c2 ||w||^2, which is n P(w) for
+c2 = alpha n / 2. Its "l2sgd" has lambda = 2 c2 / n, hence P(w) for the same c2. An
+attribute of every position stands for our intercepts, and attributes of the first and
+the last position for our start and end weights. All weights exist, also those of
+features that do not occur with a label.
 
-Owns the way to CRFsuite and back; the scripts beside this module measure with it. It
-needs python-crfsuite.
+The other scripts measure with this module. It needs python-crfsuite.
 """
 
 import re
@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pycrfsuite
 
-# Names of one width make records of one width in the model files.
+# Names of equal width give records of equal width in the model files.
 WIDTH = 7
 HEADER_WORDS = 10
 CHUNK_WORDS = 3
@@ -31,17 +31,17 @@ CALIBRATED = re.compile(r"Best learning rate.*\nSeconds required: ([\d.]+)")
 
 @dataclass
 class Training:
-    """What a trainer of CRFsuite did.
+    """The result of a trainer of CRFsuite.
 
     Attributes
     ----------
     seconds : ndarray
-        Of each iteration or epoch, on the clock of the processor.
+        Processor seconds of each iteration or epoch.
     losses : ndarray
-        The loss that each logs, divided by n. That of "lbfgs" is P; that of "l2sgd" is
-        a sum over the epoch, each sequence at the weights with which it was met.
+        The logged loss, divided by n. For "lbfgs" it is P. For "l2sgd" it is a sum over
+        the epoch, with each sequence at the weights of its visit.
     calibration : float
-        Seconds in which "l2sgd" looked for its learning rate.
+        Seconds in which "l2sgd" searched its learning rate.
     w : ndarray of shape (n_weights,)
         The weights that it keeps, as a ChainModel takes them: of "lbfgs" the last, of
         "l2sgd" those after the epoch with the smallest loss.
@@ -85,7 +85,7 @@ def _name(number):
 
 
 def _append(trainer, problem):
-    """Give the trainer the sequences; its attributes are our rows of weights."""
+    """Pass the sequences to the trainer; its attributes are our rows of weights."""
     X, offsets = problem.data.X, problem.offsets
     *names, bias, first, last = map(_name, range(X.shape[1] + 3))
     labels = [_name(label) for label in problem.labels]
@@ -100,10 +100,10 @@ def _append(trainer, problem):
 
 
 def _weights(file, problem):
-    """Return the weights in a model file, which lacks those that are 0."""
+    """Return the weights of a model file, which leaves out zeros."""
     header = np.frombuffer(file, "<u4", HEADER_WORDS)
     n_labels, n_attributes, features, labels, attributes = header[5:]
-    # The header has a place for the number of weights too, which is left 0.
+    # The field of the header for the number of weights is always 0.
     chunk = np.frombuffer(file, "<u4", CHUNK_WORDS, features)
     weights = np.frombuffer(file, FEATURE, chunk[-1], features + chunk.nbytes)
     label_of = _numbers(file, n_labels, labels)
@@ -122,7 +122,7 @@ def _weights(file, problem):
 
 
 def _numbers(file, n, offset):
-    """Return the numbers that are the names of a chunk, by their id."""
+    """Return the numeric names in a chunk, in the order of their ids."""
     names = np.frombuffer(file, NAME, n, offset + NAMES_BYTES)
     numbers = np.empty(n, dtype=int)
     numbers[names["id"]] = names["name"].astype(int)

@@ -1,14 +1,14 @@
-"""What an epoch of each solver costs, in passes of the oracle over the data.
+"""Measure an epoch of each solver, in passes of the oracle over the data.
 
-A bare pass makes the node scores of all sequences from their features and the marginals
-from the scores, at the weights that the solver has. The epochs and the passes are timed
-in turns, after a few epochs to warm up; printed are the medians and their ratio, the
-ratio that is promised, and the calls of the oracle in an epoch, divided by n.
+A bare pass computes the node scores of all sequences from their features, and the
+marginals from the scores, for the current weights of the solver. Epochs and passes are
+timed in turns, after a few epochs to warm up. The table has their medians, the ratio of
+these, the promised ratio, and the oracle calls of an epoch divided by n.
 
 SAG and SAG-NUS are measured without their searches for Lipschitz constants, and OEG
-with steps so short that the first trial of each visit is taken. SAG-NUS visits long
-sequences more often than a pass does, and so does SDCA with its own draws, by gap; all
-others here draw uniformly.
+with steps so short that each visit accepts its first trial. SAG-NUS, and SDCA with
+draws by gap, visit long sequences more often than a pass does. All others draw
+uniformly here.
 
     python examples/benchmarks/epoch_costs.py [--task ocr] [--rounds 9] [--quick]
 
@@ -24,7 +24,6 @@ import runs
 import tables
 import tasks
 from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF
-from skcrf_sdca.structures.chain import oracle
 
 SOLVERS = {
     "SAG": SAGNUSCRF(sampling="uniform", random_state=0),
@@ -39,24 +38,25 @@ HEADER = ["task", "solver", "epoch s", "pass s", "ratio", "promised", "calls / n
 
 
 def bare_pass(problem, model):
-    """Ask the oracle for what the gradient of every sequence needs."""
-    scores = model.node_scores(problem.rows, problem.offsets)
-    oracle.expectations(scores, model.transition, problem.offsets, problem.weight)
+    """Make the oracle calls that the gradients of all sequences need."""
+    chains = problem.structure.scores(model, 0, problem.n_sequences)
+    chains.expectations(problem.weight)
 
 
 def seconds(action, *arguments):
-    """Return the seconds of a call; the processor's, which other work leaves alone."""
+    """Return the processor seconds of a call, which other work does not affect."""
     begin = process_time()
     action(*arguments)
     return process_time() - begin
 
 
 def measure(solver, n_rounds):
-    """Return the median seconds of an epoch and of a pass, and the calls an epoch."""
+    """Return the median seconds of an epoch and of a pass, and the calls per epoch."""
     for _ in range(WARM_UP):
         solver.epoch()
     if hasattr(solver, "constants"):
-        solver.constants.searching = False
+        # More searches than there will be visits.
+        np.asarray(solver.constants.to_skip)[:] = np.iinfo(np.int32).max
     calls = solver.n_oracle_calls
     times = [
         (seconds(solver.epoch), seconds(bare_pass, solver.problem, solver.model))

@@ -1,10 +1,10 @@
-"""Where the time of an SDCA epoch goes, stage by stage, and what each stage needs.
+"""Measure the time of each stage of an SDCA epoch, and what the stage needs.
 
-Linux's sampling profiler ``perf`` is attached to this process while it makes epochs;
-its samples are summed over the functions of each stage. Beside the seconds stand what
-the arithmetic of the stage amounts to (a multiplication and addition count as one
-operation, a division or exponential as one) and the bytes that it must move from or to
-main memory: everything else a visit touches fits into the second-level cache.
+Linux's sampling profiler ``perf`` observes this process while it makes epochs. Its
+samples are summed over the functions of each stage. The table also has the arithmetic
+operations of the stage (a multiplication and addition count as one operation, a
+division or exponential as one), and the bytes that it must move from or to main memory.
+Everything else that a visit uses fits into the second-level cache.
 
     python examples/benchmarks/epoch_stages.py [--task ocr] [--quick]
 
@@ -45,7 +45,7 @@ SECONDS, QUICK_SECONDS = 10.0, 2.0
 
 
 def n_distinct_features(problem):
-    """Return the sum over the sequences of their numbers of distinct features."""
+    """Return the number of distinct features, summed over the sequences."""
     X = problem.data.X.tocoo()
     sequence = np.repeat(np.arange(problem.n_sequences), problem.data.lengths)
     return len(np.unique(sequence[X.row] * X.shape[1] + X.col))
@@ -78,7 +78,7 @@ def needs(problem, n_evaluations):
 
 
 def profile(action, seconds):
-    """Return {function: share of the samples} while the action is repeated."""
+    """Return {function: fraction of the samples} while the action is repeated."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "perf.data"
         command = ["perf", "record", "-q", "-F", "1999", "-o", file, "-p"]

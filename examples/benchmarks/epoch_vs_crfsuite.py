@@ -1,8 +1,8 @@
-"""Seconds of one SDCA epoch beside one L-BFGS iteration of CRFsuite.
+"""Compare the seconds of an SDCA epoch with those of an L-BFGS iteration of CRFsuite.
 
-Both on the same packed features, the same objective and weights (crfsuite.py), one
-thread, in the same run and in turns: medians over the epochs and iterations of each
-round.
+Both use the same packed features, the same objective and the same weights
+(crfsuite.py), with one thread, in turns in the same run. The table has medians over the
+epochs and iterations of each round.
 
     python examples/benchmarks/epoch_vs_crfsuite.py [--task conll2000] [--rounds 3]
 
@@ -22,7 +22,7 @@ from skcrf_sdca import SDCACRF
 
 
 def crfsuite_seconds(task, n_iterations):
-    """Return the seconds of every iteration but the first, which sets things up."""
+    """Return the seconds of all iterations but the first, which includes the set-up."""
     training = crfsuite.train(tasks.problem(task), "lbfgs", n_iterations)
     return training.seconds[1:]
 

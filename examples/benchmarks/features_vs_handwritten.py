@@ -1,9 +1,10 @@
-"""Seconds of making feature strings: `TokenFeatures` beside a function written by hand.
+"""Compare the seconds of `TokenFeatures` with those of a handwritten function.
 
-For the chunks of CoNLL-2000 and the Dutch entities of CoNLL-2002: processor seconds of
-both for the training data, of numbering what they give, and of a fit; then milliseconds
-for one sentence by itself, as a tagger that serves makes them. The strings are the same
-(tests/test_text.py). One thread, the best of the rounds.
+The tasks are the chunks of CoNLL-2000 and the Dutch entities of CoNLL-2002. The table
+has the processor seconds of both ways to make the feature strings of the training data,
+of `SequenceVectorizer`, and of a fit. It also has the milliseconds for a single
+sentence, as a service computes them. Both make the same strings (tests/test_text.py).
+The fit uses one thread; each number is the best of the rounds.
 
     python examples/benchmarks/features_vs_handwritten.py [--rounds 3]
 
@@ -42,7 +43,7 @@ def one_by_one(function, single):
 
 
 def number(X):
-    """Return the sequences of features packed."""
+    """Return the packed features."""
     return SequenceVectorizer().fit_transform(X)
 
 

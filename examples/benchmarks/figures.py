@@ -1,7 +1,6 @@
-"""How the figures of the benchmarks look: a colour for each solver, one style.
+"""Define the style of the figures: a colour for each solver, sizes, the legend.
 
-Owns colours, sizes and the place of the legend. The scripts beside this module draw
-with it; it runs nothing itself. It needs matplotlib.
+The other scripts draw with this module; it runs nothing itself. It needs matplotlib.
 """
 
 import matplotlib
@@ -11,8 +10,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-# Okabe and Ito's colours, which the colour-blind can tell apart. Solvers that adapt
-# their sampling have full lines.
+# Okabe and Ito's colours, which colour-blind people can distinguish. Solvers with
+# adaptive sampling have full lines.
 LINES = {
     "SDCA": ("#56B4E9", "--"),
     "SDCA-GAP": ("#0072B2", "-"),
@@ -36,9 +35,9 @@ STYLE = {
     "figure.dpi": 110,
 }
 WIDTHS = {1: 6.0, 2: 9.0, 3: 11.0, 4: 11.5}
-# Inches of an entry of the legend.
+# Width of an entry of the legend, in inches.
 LEGEND_ENTRY = 1.25
-# What the optimum is known to; differences below are noise.
+# The precision of the optimum; differences below it are noise.
 FLOOR = 1e-8
 
 
@@ -61,7 +60,7 @@ def shades(n):
 
 
 def curve(axis, x, y, label, **style):
-    """Draw a curve; a solver has its own colour and dashes."""
+    """Draw a curve; each solver has its own colour and dashes."""
     if label in LINES:
         colour, dashes = LINES[label]
         style = {"color": colour, "linestyle": dashes, **style}
@@ -69,7 +68,7 @@ def curve(axis, x, y, label, **style):
 
 
 def log_scale(axis, lowest, highest):
-    """Make the y axis logarithmic between two bounds; curves leave it at the lower."""
+    """Make the y axis logarithmic between two bounds; curves may leave it below."""
     axis.set_yscale("log", nonpositive="clip")
     axis.set_ylim(lowest, highest)
 

@@ -1,9 +1,10 @@
-"""Duality gap by epoch on the packed tasks, gap sampling beside uniform.
+"""Compare the duality gap by epoch of gap sampling and uniform sampling.
 
-For each task: the gap after so many epochs with the default sampling and with uniform
-sampling, the epochs that each needs to a common gap, the distance of the primal from
-the known optimum after a fit to a small tolerance, the seconds of the epochs, and the
-peak memory of the process. For OCR also the token accuracy on the test words.
+For each packed task, the script prints the gap at some epochs with the default sampling
+and with uniform sampling, and the epochs of each to a common gap. It also prints the
+distance from the known optimum after a fit to a small tolerance, the seconds of the
+epochs, and the peak memory of the process. For OCR it prints the accuracy on the
+letters of the test words.
 
     python examples/benchmarks/gap_by_epoch.py [--task ocr] [--quick]
 
@@ -22,7 +23,7 @@ import packed
 from skcrf_sdca import SDCACRF
 from skcrf_sdca.datasets import fetch_ocr_letters
 
-# Epochs after which the gap is promised, the promise, and epochs to the optimum.
+# The epochs of the promised gap, this gap, and the epochs to the optimum.
 PROMISES = {"ocr": (30, 5e-3, 120), "conll2000": (10, 2e-3, 25), "ned": (5, 1e-3, 15)}
 MARKS = (1, 3, 5, 10, 15, 20, 30)
 
@@ -78,7 +79,7 @@ def measure(name, quick):
 
 
 def main():
-    """Measure every task in a process of its own, for the peak of the memory."""
+    """Measure every task in its own process, for its peak memory."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--task", choices=packed.NAMES, action="append")
     parser.add_argument("--quick", action="store_true", help="no fit to the optimum")

@@ -1,8 +1,8 @@
-"""[LePriol18] figure 9: the gap that a solver believes it has over the one it has.
+"""Draw [LePriol18] figure 9: the estimated gap of a solver divided by its true gap.
 
-The belief is the mean of the gaps that were recorded when the sequences were last
-visited; it costs nothing. Before every sequence was visited it is far too large.
-Shaded: within a factor of two of the true gap.
+The estimate is the mean of the gaps that were recorded at the last visit of each
+sequence; it costs nothing. It is far too large before every sequence was visited. The
+shaded area is a factor of two of the true gap.
 
     python examples/benchmarks/gap_estimate.py [--task ocr] [--quick]
 

@@ -1,10 +1,11 @@
-"""Features of tokens by hand, sentence by sentence, as programs for CRFsuite make them.
+"""Make token features with handwritten loops, as programs for CRFsuite do.
 
-They are those that `skcrf_sdca.text.TokenFeatures` makes for chunks and for entities in
-tasks.py, with the same names: what its speed, and its results, are measured by.
+The features have the same names as those that `skcrf_sdca.text.TokenFeatures` makes for
+the chunks and entities of tasks.py. They are the reference for its speed and its
+results.
 """
 
-# The first and the last of the places of each window, counted from the token.
+# The first and the last offset of each window.
 CHUNK_WINDOWS = {
     "word": [(-2, -2), (-1, -1), (0, 0), (1, 1), (2, 2), (-1, 0), (0, 1)],
     "pos": [(-2, -2), (-1, -1), (0, 0), (1, 1), (2, 2)]
@@ -36,7 +37,7 @@ def shape(word):
 
 
 def entity_features(sentence):
-    """Return windows of words and tags, and how each word itself is written."""
+    """Return windows of words and tags, and features of the form of each word."""
     features = chunk_features(sentence, ENTITY_WINDOWS)
     for names, token in zip(features, sentence, strict=True):
         word = token["word"]

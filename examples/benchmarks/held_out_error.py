@@ -1,13 +1,13 @@
-"""[LePriol18] figure 7: errors on test data, by calls of the oracle.
+"""Draw [LePriol18] figure 7: errors on test data by oracle calls.
 
-The share of wrong tokens, and 1 - F1 of whole phrases or entities where there are such,
-after each epoch (or iteration of L-BFGS) of a few. Trained and tested on features made
-from raw data: see tasks.py.
+The figure shows the fraction of wrong tokens, and 1 - F1 of whole phrases or entities,
+after each of the first epochs (or iterations of L-BFGS). The features are made from raw
+data: see tasks.py.
 
     python examples/benchmarks/held_out_error.py [--task ocr] [--quick]
 
-needs the folder of corpora in SKCRF_SDCA_DATA or downloads what it needs (but for wsj),
-and matplotlib.
+needs matplotlib and the folder of corpora in SKCRF_SDCA_DATA, or downloads the corpora
+(except for wsj).
 """
 
 import math
@@ -17,7 +17,7 @@ import runs
 import tasks
 
 EPOCHS = {"ocr": 30, "conll2000": 12, "ned": 10, "wsj": 12}
-# Iterations of L-BFGS for an epoch of the others: theirs take up to two calls a visit.
+# L-BFGS iterations per epoch of the others, which make up to two calls per visit.
 ITERATIONS = 2
 ERRORS = {"token_error": "wrong tokens", "span_error": "1 - span F1"}
 
@@ -36,7 +36,7 @@ def histories_of(campaign, name):
 
 
 def draw(axis, histories, error):
-    """Draw one kind of error of one task, in per cent."""
+    """Draw one type of error of one task, in per cent."""
     best = min(history[error].min() for history in histories.values())
     for label, history in histories.items():
         figures.curve(axis, history["oracle_calls"], 100.0 * history[error], label)
@@ -44,7 +44,7 @@ def draw(axis, histories, error):
 
 
 def main():
-    """Draw a panel for each task and kind of error."""
+    """Draw a panel for each task and type of error."""
     campaign = runs.start(__doc__, "images/held_out_error.png")
     curves = []
     for name in campaign.names:

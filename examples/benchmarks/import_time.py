@@ -1,8 +1,8 @@
-"""Time of ``import skcrf_sdca`` beside that of ``import sklearn.linear_model``.
+"""Compare the time of ``import skcrf_sdca`` with ``import sklearn.linear_model``.
 
-Each import is in a fresh process, and the two take turns. Printed are the medians, in
-seconds of the processor, without those that Python takes to start, and their ratio:
-owed is less than 1.5.
+Each import runs in a new process, and the two take turns. The script prints the medians
+in processor seconds, without the start of Python, and their ratio. The promise is a
+ratio below 1.5.
 
     python examples/benchmarks/import_time.py [--rounds 15]
 """
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 MODULES = ("sklearn.linear_model", "skcrf_sdca")
-# The clock of the processor: what else runs on the machine does not count.
+# Processor time does not count other work on the machine.
 SCRIPT = """
 import time
 begin = time.process_time()
@@ -23,7 +23,7 @@ print(time.process_time() - begin)
 
 
 def seconds(module):
-    # Not what may lie in the folder that this runs in.
+    # Do not import from the current folder.
     command = [sys.executable, "-P", "-c", SCRIPT.format(module=module)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(done.stdout)
@@ -33,7 +33,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=15)
     rounds = parser.parse_args().rounds
-    # The first reads the files from disk.
+    # The first import reads the files from disk.
     for module in MODULES:
         seconds(module)
     taken = [[seconds(module) for module in MODULES] for _ in range(rounds)]

@@ -1,9 +1,9 @@
-"""[LePriol18] figure 8: how precise the line search of SDCA should be.
+"""Draw [LePriol18] figure 8: how precise the line search of SDCA should be.
 
-Above, the duality gap by epoch for several precisions of the step; below, how often a
-visit evaluates the slope, which is most of what it costs. "1 step" is a single
-evaluation and one step of Newton's method, from the step of the last visit; as always a
-step that would lower the dual is halved until it does not.
+The upper panels show the duality gap by epoch for several precisions of the step. The
+lower panels show how often a visit evaluates the slope, which is most of its cost. "1
+step" is a single evaluation and one Newton step from the step of the last visit. As
+always, a step that would lower the dual is halved until it does not.
 
     python examples/benchmarks/line_search.py [--task ocr] [--quick]
 
@@ -15,7 +15,7 @@ import runs
 import tasks
 from skcrf_sdca import SDCACRF
 
-# A step moves by less than 1, so that one is enough for the first; 1e-3 is the default.
+# A step moves by less than 1, so the first precision means one step; 1e-3 is default.
 PRECISIONS = {
     "1 step": {"line_search_tol": 0.999},
     "1e-1": {"line_search_tol": 1e-1},

@@ -1,8 +1,9 @@
-"""[Schmidt15] sizes of the tasks, and the memory of each method.
+"""Measure the sizes of the tasks, and the memory of each method.
 
-First the tasks: n sequences, N positions, K labels, d features, weights, the objective
-of the empty model and the optimum. Then what each method must keep, by formula and as
-the peak of a whole fit beyond the data, everything included:
+The first table has the sizes of each task: n sequences, N positions, K labels, d
+features, the number of weights W, the objective of zero weights and the optimum. The
+second table has the memory of each method, by formula and as the peak of a whole fit
+beyond the data. The formulas, in bytes and without the weights themselves, are:
 
     SDCA      marginals of the nodes and edges       8 (N K + (N - n) K^2)
     OEG       marginals, summed over edges, and
@@ -11,9 +12,8 @@ the peak of a whole fit beyond the data, everything included:
     L-BFGS    20 vectors of weights                  8 * 20 W
     full      a gradient of each sequence            8 n W
 
-in bytes, but for the weights themselves; "full" is stochastic average gradient without
-the structure of the CRF, which nobody runs. Printed, and written as tasks.csv and
-memory.csv.
+"full" is stochastic average gradient without the structure of the CRF, which nobody
+runs. The tables are printed, and written as tasks.csv and memory.csv.
 
     python examples/benchmarks/memory_table.py [--task ocr] [--quick]
 
@@ -37,7 +37,7 @@ MEMORY += [f"{method}{what}" for method in MEASURED for what in ("", " peak")]
 
 
 def kept(problem, n_weights):
-    """Return the bytes that each method keeps."""
+    """Return the bytes that each method stores."""
     n, n_labels = problem.n_sequences, problem.n_labels
     n_positions = len(problem.labels)
     nodes, matrix = n_positions * n_labels, n_labels**2

@@ -1,8 +1,9 @@
-"""OEG with gap sampling, which the papers left open, beside uniform OEG and SDCA-GAP.
+"""Compare OEG with gap sampling, which the papers did not try, with other solvers.
 
-Epochs and seconds of each until the duality gap is at most 1e-3, 1e-6 and 1e-9, so that
-a solver that stalls would show: what is not reached has no number. Seconds are of one
-core, the certificates not counted. Printed, and written as a CSV file.
+The table has the epochs and seconds of OEG with gap sampling, of uniform OEG and of
+SDCA-GAP until the duality gap is at most 1e-3, 1e-6 and 1e-9. A level that was not
+reached has no number, so that a solver that stalls is visible. Seconds are of one core,
+without certificates. The table is printed, and written as a CSV file.
 
     python examples/benchmarks/oeg_sampling.py [--task ocr] [--quick]
 

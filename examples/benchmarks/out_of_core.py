@@ -1,20 +1,22 @@
 """Train on more text than fits into memory: L-BFGS on a packed file.
 
-Sequences from one known chain, 20 labels and sparse features, are made part by part and
-written to packed files; each fit runs in a process of its own, on two threads, to a gap
-of 1e-3 P(0), with alpha="auto", and shows a line for every pass. The small data set is
-fitted in memory and from its file, the large one from its file. A fit from a file has
-less anonymous memory than LIMIT (the system refuses it more, by RLIMIT_DATA), and the
-pages of the file are dropped after every pass, so that each reads the disk, as it does
-where the file is larger than memory. The resident peak has those pages too.
+The script draws sequences from a known chain with 20 labels and sparse features, and
+writes them to packed files part by part. Each fit runs in its own process, with two
+threads, alpha="auto" and a gap of 1e-3 P(0), and prints a line for every pass. The
+small data set is fitted in memory and from its file, the large one from its file. A fit
+from a file has less anonymous memory than LIMIT, which the system enforces
+(RLIMIT_DATA). The pages of the file are dropped after every pass, so that each pass
+reads the disk, as with a file that is larger than memory. The peak of resident memory
+includes these pages.
 
-Seconds are from opening the file to the fitted model. Where they are more than those of
-the processor over the number of threads, the fit waited: for the disk, or, on a machine
-that is not its own, for others. Printed, and written as out_of_core.csv.
+Seconds are from opening the file to the fitted model. If they are more than the
+processor seconds divided by the number of threads, the fit waited for the disk, or for
+other work on the machine. The table is printed, and written as out_of_core.csv.
 
-On two cores 998,909 tokens in memory took 134 passes and 52.2 us a token, 9,997,191
-tokens in a file of 1,185 MiB 147 passes and 63.4 us (1.21 times), with 417 MiB of
-anonymous memory and 1,679 MiB with the pages of the file: all of it takes 14 minutes.
+On two cores, 998,909 tokens in memory took 134 passes and 52.2 us per token, 9,997,191
+tokens in a file of 1,185 MiB took 147 passes and 63.4 us (1.21 times), with 417 MiB of
+anonymous memory and 1,679 MiB with the pages of the file. The whole script takes 14
+minutes.
 
     python examples/benchmarks/out_of_core.py [--quick]
 
@@ -40,7 +42,7 @@ from skcrf_sdca.datasets import make_chains
 
 SMALL, LARGE = 10**6, 10**7
 QUICK_SMALL, QUICK_LARGE = 5_000, 20_000
-# Sequences that are made at once, 25 tokens long on average, and their features.
+# Sequences of one part, with 25 tokens on average, and their features.
 PART = 4_000
 LENGTH = (15, 35)
 N_FEATURES, PER_TOKEN = 2_000, 10
@@ -79,7 +81,7 @@ class Files:
 
 
 def make(folder, n_tokens):
-    """Write a data set of about so many tokens, in the memory of one part."""
+    """Write a data set of about so many tokens; only one part is in memory."""
     files = Files(folder / f"{n_tokens}.packed", folder / f"{n_tokens}.npy")
     _, _, model = make_chains(1, **CHAIN, random_state=0, return_model=True)
     n_sequences = round(n_tokens / np.mean(LENGTH))
@@ -95,7 +97,7 @@ def make(folder, n_tokens):
 
 
 class Watch(threading.Thread):
-    """Looks for the peak of the anonymous memory of this process."""
+    """Records the peak of the anonymous memory of this process."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -103,20 +105,20 @@ class Watch(threading.Thread):
         self.start()
 
     def run(self):
-        """Look twenty times a second."""
+        """Measure twenty times per second."""
         while True:
             self.peak = max(self.peak, runs.status("RssAnon"))
             sleep(0.05)
 
 
 class Forget:
-    """A callback of scikit-learn: pages of a mapped file are dropped after each pass.
+    """A callback of scikit-learn that drops the pages of a mapped file after each pass.
 
     Parameters
     ----------
     path : Path
     arrays : iterable of ndarray
-        They lie in the file.
+        Arrays that are mapped from the file.
     """
 
     def __init__(self, path, arrays):
@@ -141,21 +143,21 @@ class Forget:
 
 
 def mapping(array):
-    """Return the mapped file that an array lies in."""
+    """Return the mapped file of an array."""
     while not isinstance(array, mmap.mmap):
         array = array.base
     return array
 
 
 def forget(path):
-    """Let the system forget what it has read of a file."""
+    """Make the system drop the pages of a file."""
     file = os.open(path, os.O_RDONLY)
     os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
     os.close(file)
 
 
 def fit(files, from_file):
-    """Fit, and return the measured numbers as a row of the table, but for its name."""
+    """Fit, and return the row of the table without its name."""
     watch = Watch()
     forget(files.X)
     if from_file:

@@ -1,6 +1,6 @@
 """Load the packed tasks: real corpora as feature indices, with a known optimum.
 
-They are the files ``packed/{ocr,conll2000,ned}.npz`` of the folder that the environment
+They are the files ``packed/{ocr,conll2000,ned}.npz`` in the folder that the environment
 variable SKCRF_SDCA_DATA names.
 """
 
@@ -28,7 +28,7 @@ class Task:
 
 
 def load(name):
-    """Return the packed task of that name."""
+    """Return the packed task of this name."""
     with np.load(Path(os.environ["SKCRF_SDCA_DATA"]) / "packed" / f"{name}.npz") as f:
         ones = np.ones(len(f["indices"]))
         shape = (len(f["indptr"]) - 1, int(f["n_features"]))

@@ -1,11 +1,11 @@
-"""How far one model over partitions goes: epochs, rounds and bytes by their number.
+"""Measure epochs, rounds and traffic of `DistributedCRF` by the number of partitions.
 
-Each task is cut into 1 to 256 partitions, in one process, and fitted by both methods of
-`DistributedCRF` to a gap of 1e-4 P(0). Printed, and written as a CSV file, are the
-epochs and the rounds (calls that all partitions answer) to 1e-2 and to 1e-4 P(0), the
-weights that travel in a round, to all partitions and back, and in all rounds of L-BFGS
-together; drawn are rounds and bytes. What L-BFGS does depends on the cut by rounding
-alone, so that it is fitted once, on one partition.
+Each task is split into 1 to 256 partitions, in one process, and fitted by both methods
+of `DistributedCRF` to a gap of 1e-4 P(0). A table is printed and written as a CSV file.
+It has the epochs and the rounds (calls that all partitions answer) to 1e-2 and to 1e-4
+P(0), the MiB of weights that all partitions receive and send in a round, and those of
+all rounds of L-BFGS. A figure shows rounds and MiB. The split changes the result of
+L-BFGS by rounding only, so L-BFGS is fitted once, with one partition.
 
     python examples/benchmarks/partitions.py [--task ocr] [--quick] [--first 2000]
 
@@ -27,14 +27,19 @@ from skcrf_sdca.distributed import DistributedCRF
 
 PARTITIONS = (1, 2, 4, 16, 64, 256)
 QUICK_PARTITIONS = (1, 2, 4)
-# The dual method ends after so many epochs, and is not tried with more partitions.
+# The limits of the dual method: epochs, and partitions.
 EPOCHS, MOST_FOR_DUAL = 60, 16
 N_ROUNDS = 4
 LEVELS = (1e-2, 1e-4)
 METHODS = {"lbfgs": "L-BFGS", "dual": "CoCoA+"}
 HEADER = ["task", "partitions"]
-HEADER += [f"{label} to {level:.0e}" for label in METHODS.values() for level in LEVELS]
-HEADER += ["MiB a round", "MiB, L-BFGS"]
+HEADER += [
+    f"{label} {unit} to {level:.0e}"
+    for label in METHODS.values()
+    for level in LEVELS
+    for unit in ("epochs", "rounds")
+]
+HEADER += ["MiB per round", "MiB of L-BFGS"]
 
 
 def cut(task, n_partitions):
@@ -103,7 +108,7 @@ def table(name, results):
         for method in METHODS:
             for epochs, rounds in found.get(method, [(np.inf, np.inf)] * len(LEVELS)):
                 done = np.isfinite(rounds)
-                row.append(f"{epochs:.0f} ({rounds:.0f})" if done else tables.NONE)
+                row += [f"{n:.0f}" if done else tables.NONE for n in (epochs, rounds)]
         rounds = found["lbfgs"][-1][1]
         total = tables.size(rounds * each if np.isfinite(rounds) else None)
         rows.append([*row, f"{each / 2**20:.1f}", total])

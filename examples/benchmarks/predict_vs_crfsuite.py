@@ -1,11 +1,11 @@
-"""Tokens a second of prediction beside python-crfsuite, on the test text of CoNLL-2000.
+"""Compare the tokens per second of prediction with python-crfsuite, on CoNLL-2000.
 
-Both models are trained shortly on the same lists of feature strings, those of
-handwritten.py, and predict the same sentences, in turns in the same run: medians
-over the rounds. Both start from the lists; ours also from PackedSequences, that is
-without the time of `SequenceVectorizer.transform`, on one and on two threads. The last
-column is the ratio to `Tagger.tag`, and for probabilities to `Tagger.marginal` of every
-label.
+Both models are trained for a short time on the same lists of feature strings, those of
+handwritten.py. They predict the same test sentences, in turns in the same run. The
+table has medians over the rounds. Both predict from the lists. Ours also predicts from
+PackedSequences, that is, without the time of `SequenceVectorizer.transform`, with one
+and two threads. The last column is the ratio to `Tagger.tag`; for probabilities, it is
+the ratio to `Tagger.marginal` of every label.
 
     python examples/benchmarks/predict_vs_crfsuite.py [--rounds 5]
 
@@ -64,7 +64,7 @@ def tag_probabilities(tagger, X):
 
 
 def predictions(tagger, crf, X, repeats):
-    """Return, by its name, each function to measure and how often it goes over X."""
+    """Return {name: (function, passes over X)} of the functions to measure."""
     packed = crf.vectorizer_.transform(X)
     repeated = packed[np.tile(np.arange(len(X)), repeats)]
 

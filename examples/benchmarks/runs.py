@@ -1,12 +1,13 @@
-"""Fits of the solvers on the tasks: made once, each in a process of its own, and kept.
+"""Run the fits of the solvers on the tasks, each in its own process, and cache them.
 
-Owns the table of the solvers, how long each may run, and the cache: one JSON file a
-run, with the history of the fit, the peak of its memory, and what identifies it. A run
-is taken from the cache unless ``--fresh`` is given or what identifies it has changed;
-seconds mean something only where the machine had nothing else to do.
+This module has the table of the solvers, the limits of each run, and the cache. The
+cache has one JSON file for each run, with the history of the fit, its peak memory, and
+an identification of the run. A run is taken from the cache unless ``--fresh`` is given
+or its identification has changed. Seconds are valid only if the machine had no other
+work.
 
-The scripts beside this module draw figures and print tables of such runs; this one
-makes those that most of them share:
+The other scripts draw figures and print tables of such runs. This script makes the runs
+that most of them share:
 
     python examples/benchmarks/runs.py [--task ocr] [--quick] [--fresh] [--verbose]
 """
@@ -46,7 +47,7 @@ SOLVERS = {
     "L-BFGS": (LBFGSCRF, {}),
 }
 
-# A run ends at this gap, or after so many epochs or iterations of L-BFGS.
+# A run stops at this gap, or after these epochs or iterations of L-BFGS.
 ENOUGH = 1000
 TARGET = 1e-7
 EPOCHS = {"ocr": 250, "conll2000": 90, "ned": 60, "wsj": 60}
@@ -54,8 +55,8 @@ ITERATIONS = {"ocr": 600, "conll2000": 600, "ned": 600, "wsj": ENOUGH}
 QUICK_EPOCHS = QUICK_ITERATIONS = 8
 QUICK_SEQUENCES = 300
 
-# An optimum that is not known is that of SDCA-GAP at its gap. L-BFGS, whose gap is far
-# above its distance from the optimum, must agree.
+# An unknown optimum is computed by SDCA-GAP to this gap. L-BFGS must agree; its gap is
+# far above its distance from the optimum.
 TIGHT_GAPS = {"SDCA-GAP": 1e-9, "L-BFGS": TARGET}
 AGREEMENT = 1e-8
 
@@ -69,8 +70,8 @@ class Run:
     Attributes
     ----------
     history : dict of ndarrays of shape (n_epochs,)
-        As ``history_``, and more: gap_estimate of the dual solvers, evaluations of the
-        slope by the line searches of SDCA so far, the errors on a test set.
+        The entries of ``history_``, gap_estimate of the dual solvers, the evaluations
+        of the slope by SDCA so far, and the errors on a test set.
     memory : int or None
         Bytes; None where they cannot be measured.
     """
@@ -79,7 +80,7 @@ class Run:
     memory: int | None
 
     def first(self, values, level):
-        """Return the first epoch, from 0, of a value at most level, or None."""
+        """Return the first epoch, from 0, with a value of at most level, or None."""
         reached = np.flatnonzero(values <= level)
         return int(reached[0]) if len(reached) else None
 
@@ -90,12 +91,12 @@ class Campaign:
     Parameters
     ----------
     arguments : argparse.Namespace
-        Of `parser`.
+        The result of `parser`.
 
     Attributes
     ----------
     names : sequence of str
-        Of the tasks asked for.
+        The requested tasks.
     quick : bool
     output : Path
     """
@@ -127,9 +128,9 @@ class Campaign:
         task : Task
         solver : tuple (estimator class, parameters)
         epochs : int, default=None
-            At most; by default those of the table.
+            The largest number of epochs; by default that of the table.
         target : float
-            The gap at which it ends.
+            The gap at which the run stops.
         held_out : HeldOut, default=None
             A test set whose errors are recorded at every epoch.
         """
@@ -160,7 +161,7 @@ class Campaign:
         return _as_run(record)
 
     def _make(self, name, *job):
-        """Return what `fit_alone` measures in another process, and tell how it goes."""
+        """Run `fit_alone` in another process, print a line, and return its result."""
         print(f"{name} ...", end="", flush=True)
         begin = perf_counter()
         measured = self.pool.submit(fit_alone, *job, self.verbose).result()
@@ -170,7 +171,7 @@ class Campaign:
         return measured
 
     def optimum(self, task):
-        """Return P*: the known one, or that on which two tight fits agree."""
+        """Return P*: the known one, or the one on which two precise fits agree."""
         if task.optimum is None:
             # The fits of a quick trial are few: there the certificate alone must do.
             labels = ["SDCA-GAP"] if self.quick else TIGHT_GAPS
@@ -185,7 +186,7 @@ class Campaign:
         return task.optimum
 
     def _default(self, output):
-        """Return where the script writes if not told: a trial not into the docs."""
+        """Return the default output; a quick trial does not write into the docs."""
         if output is None:
             return None
         return (self.cache / "quick" if self.quick else DOCS) / output
@@ -218,7 +219,7 @@ def _as_run(record):
 
 
 class Recorder(Observer):
-    """Keep the rows of the history, with further measures of the solver in each."""
+    """Records the rows of the history, with further measures of the solver."""
 
     def __init__(self, solver, held_out):
         self.solver = solver
@@ -229,7 +230,7 @@ class Recorder(Observer):
         """Record the row; never stop."""
         row = dict(row)
         if isinstance(self.solver, DualSolver):
-            row["gap_estimate"] = self.solver.gap_estimate()
+            row["gap_estimate"] = self.solver.problem.mean(self.solver.gaps)
         if isinstance(self.solver, SDCA):
             row["evaluations"] = self.solver.kernel.n_evaluations
         if self.held_out is not None:
@@ -245,7 +246,7 @@ class Recorder(Observer):
 def fit_alone(task, crf, target, held_out, verbose):
     """Fit, and return the history and the peak of the memory beyond the data.
 
-    The solver runs in the loop of `fit`, without what an estimator does around it.
+    The solver runs in the loop of `fit`, without the other work of an estimator.
     """
     if "random_state" in crf.get_params():
         crf.set_params(random_state=0)
@@ -264,7 +265,7 @@ def fit_alone(task, crf, target, held_out, verbose):
 
 
 def forget_peak():
-    """Forget the peak of this process's memory; return what it holds, or None."""
+    """Reset the peak memory of this process; return its memory, or None."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
         return status("VmRSS")
@@ -286,9 +287,9 @@ def parser(description, output=None, *, names=tasks.NAMES):
     description : str
         The docstring of the script.
     output : str, default=None
-        What the script writes, in the folder docs; None if it writes nothing.
+        The file that the script writes, in the folder docs; None if there is none.
     names : sequence of str
-        The tasks that it can run; none if it makes its own data.
+        The tasks that the script can run; empty if it makes its own data.
     """
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     add = parser.add_argument
@@ -305,12 +306,12 @@ def parser(description, output=None, *, names=tasks.NAMES):
 
 
 def start(description, output=None, *, names=tasks.NAMES):
-    """Return the campaign that the command line asks for; arguments as for `parser`."""
+    """Return the campaign of the command line; arguments as for `parser`."""
     return Campaign(parser(description, output, names=names).parse_args())
 
 
 def main():
-    """Make the runs of every solver on every task asked for."""
+    """Make the runs of every solver on every requested task."""
     campaign = start(__doc__)
     for name in campaign.names:
         task = campaign.load(name)

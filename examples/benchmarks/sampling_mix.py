@@ -1,6 +1,6 @@
-"""[LePriol18] figure 3: the share of draws made by gap, the others being uniform.
+"""Draw [LePriol18] figure 3: the probability of draws by gap, else uniform.
 
-The duality gap of SDCA by epoch.
+The curves show the duality gap of SDCA by epoch.
 
     python examples/benchmarks/sampling_mix.py [--task ocr] [--quick]
 
@@ -12,7 +12,7 @@ import runs
 import tasks
 from skcrf_sdca import SDCACRF
 
-# None and 0.8 are runs of the table of solvers.
+# None and 0.8 are in the table of solvers.
 SHARES = {
     "none": {"sampling": "uniform"},
     "0.2": {"sampling_mix": 0.2},

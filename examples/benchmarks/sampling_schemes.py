@@ -1,9 +1,9 @@
-"""[LePriol18] figure 2: what SDCA draws its sequences by, on OCR.
+"""Draw [LePriol18] figure 2: the sampling schemes of SDCA on OCR.
 
-Left, the duality gap by epoch. Right, the mean of the gaps recorded at the visits over
-the true gap: drawing the largest recorded gap fails because the records of sequences
-that are not drawn go stale, and nothing finds out. One in five draws of each scheme is
-uniform, but for the last.
+The left panel shows the duality gap by epoch. The right panel shows the mean of the
+gaps recorded at visits, divided by the true gap. Always drawing the largest recorded
+gap fails: the records of sequences that are not drawn become stale, and are never
+updated. One in five draws of each scheme is uniform, except for the last scheme.
 
     python examples/benchmarks/sampling_schemes.py [--quick]
 
@@ -14,7 +14,7 @@ import figures
 import runs
 from skcrf_sdca import SDCACRF
 
-# Parameters, colour and dashes; the first two are those of the table of solvers.
+# Parameters, colour and dashes; the first two are in the table of solvers.
 SCHEMES = {
     "uniform": ({"sampling": "uniform"}, *figures.LINES["SDCA"]),
     "gap": ({}, *figures.LINES["SDCA-GAP"]),

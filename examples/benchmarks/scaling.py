@@ -1,10 +1,11 @@
-"""How the cost of an epoch grows with the tokens and with the labels.
+"""Measure how the time of an epoch grows with the tokens and with the labels.
 
-Seconds of an epoch of each solver, and of a bare pass of the oracle (epoch_costs.py),
-on sparse random chains: with the number of tokens at few labels, and with the number of
-labels K at few tokens. Printed are the seconds and the exponents between neighbours,
-log(ratio of the seconds) / log(ratio of the sizes); drawn are both, beside straight
-lines of slope 1 and 2. What is promised is 1 for tokens and at most 2 for labels.
+The script measures the seconds of an epoch of each solver, and of a bare pass of the
+oracle (epoch_costs.py), on sparse random chains: by the number of tokens with few
+labels, and by the number of labels K with few tokens. It prints the seconds and the
+exponents between neighbouring sizes, log(ratio of the seconds) / log(ratio of the
+sizes). The figure shows the seconds beside lines of slope 1 and 2. The promise is
+exponent 1 for tokens and at most 2 for labels.
 
     python examples/benchmarks/scaling.py [--rounds 9] [--quick]
 
@@ -24,26 +25,26 @@ from skcrf_sdca.objective.problem import Problem
 
 SOLVERS = ("SDCA", "OEG", "SAG-NUS*")
 PASS = "bare pass"
-# Each sweep has a value of the other size, which stays.
+# Each sweep has a fixed value of the other size.
 TOKENS = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 LABELS = (5, 10, 20, 50, 100, 200)
 TOKENS_OF_LABELS, LABELS_OF_TOKENS = 5_000, 10
 QUICK_TOKENS = (1_000, 3_000, 10_000)
 QUICK_LABELS = (5, 10, 20)
-# Chains like sentences: of 20 tokens on average, with 20 features in each.
+# Chains have 20 tokens on average, with 20 features each, like sentences.
 LENGTH = (10, 30)
 N_FEATURES, DENSITY = 2_000, 0.01
 
 
 def random_problem(n_tokens, n_labels):
-    """Return a problem of about so many tokens."""
+    """Return a problem with about this number of tokens."""
     X, y = make_chains(
         round(n_tokens / np.mean(LENGTH)),
         n_labels=n_labels,
         n_features=N_FEATURES,
         length=LENGTH,
         density=DENSITY,
-        # Scores of the same spread, however many the features.
+        # The spread of the scores does not depend on the number of features.
         weight_scale=(N_FEATURES * DENSITY) ** -0.5,
         random_state=0,
     )
@@ -52,7 +53,7 @@ def random_problem(n_tokens, n_labels):
 
 
 def costs(n_tokens, n_labels, n_rounds):
-    """Return the seconds by solver, and of a pass."""
+    """Return the seconds of each solver, and of a pass."""
     problem = random_problem(n_tokens, n_labels)
     seconds, passes = {}, []
     for label in SOLVERS:
@@ -63,7 +64,7 @@ def costs(n_tokens, n_labels, n_rounds):
 
 
 def sweep(sizes, of_size):
-    """Return the seconds by solver, one for each size, printing them as they come."""
+    """Return the seconds of each solver for each size, and print them."""
     rows = []
     for size in sizes:
         rows.append(of_size(size))
@@ -73,7 +74,7 @@ def sweep(sizes, of_size):
 
 
 def table(name, sizes, seconds):
-    """Return rows of seconds, each with the exponents from the size before."""
+    """Return rows of seconds, each with the exponents from the previous size."""
     rows = [[name, *(f"{label} {unit}" for label in seconds for unit in ("s", "exp."))]]
     steps = np.diff(np.log(sizes))
     exponents = {label: np.diff(np.log(s)) / steps for label, s in seconds.items()}
@@ -87,7 +88,7 @@ def table(name, sizes, seconds):
 
 
 def draw(axis, sizes, seconds, slope):
-    """Draw the seconds, and a line of that slope that begins below all of them."""
+    """Draw the seconds, and below them a line of the given slope."""
     for label, s in seconds.items():
         figures.curve(axis, sizes, s, label, marker="o", markersize=4)
     line = seconds[PASS][0] / 2 * (np.array(sizes) / sizes[0]) ** slope

@@ -1,8 +1,9 @@
-"""Predictions a second of one model in many threads, as a service makes them.
+"""Measure the requests per second of one model in many threads, as in a service.
 
-Requests of some packed sequences each are answered by one fitted SDCACRF from a pool of
-threads. The table has requests a second, medians over the rounds, and the ratio to one
-thread. Small requests are mostly Python, of which one thread at a time runs.
+Each request has some packed sequences. A pool of threads answers the requests with one
+fitted SDCACRF. The table has requests per second, as medians over the rounds, and the
+ratio to one thread. Small requests spend most time in Python, which runs one thread at
+a time.
 
     python examples/benchmarks/serving.py [--rounds 5] [--threads 8]
 """
@@ -30,7 +31,7 @@ def requests(size):
 
 
 def throughput(crf, parts, n_threads):
-    """Return requests a second."""
+    """Return requests per second."""
     with ThreadPoolExecutor(n_threads) as threads:
         begin = perf_counter()
         list(threads.map(crf.predict_proba, parts))

@@ -1,11 +1,11 @@
-"""Memory, descriptors and files over many small cycles of fit, predict and pickle.
+"""Watch memory, descriptors and files over many cycles of fit, predict and pickle.
 
 Each cycle fits the four estimators in turn on a few short sequences of dicts, arrays or
-strings, some on threads, predicts labels and probabilities, pickles the model and loads
-it again, saves it to a file and loads that, and lets a fit and a load fail. The table
-shows resident memory, open descriptors and the files in the temporary folder as the
-cycles go; the first tenth warms up and is not counted. Growth by more than 5 MiB is an
-error, and so is a descriptor or a file that is left.
+strings, some with threads. It predicts labels and probabilities, pickles and loads the
+model, saves it to a file and loads the file, and makes a fit and a load fail. The table
+has the resident memory, the open descriptors and the files in the temporary folder over
+the cycles. The first tenth of the cycles warms up and is not counted. Growth by more
+than 5 MiB is an error, and so is a descriptor or a file that is left behind.
 
     python examples/benchmarks/soak.py [--cycles 10000]
 
@@ -25,15 +25,14 @@ from pathlib import Path
 from sklearn.exceptions import ConvergenceWarning
 
 import tables
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca._utils import parallel as _parallel
 from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.persistence import load_model, save_model
 
 ARRAYS, LABELS = make_chains(8, n_labels=3, n_features=4, length=(1, 6), random_state=0)
 DICTS = [[{f"f{j}": v for j, v in enumerate(row)} for row in x] for x in ARRAYS]
 STRINGS = [[[f"f{j}" for j, v in enumerate(row) if v > 0] for row in x] for x in ARRAYS]
-ESTIMATORS = [SDCACRF, OEGCRF, SAGNUSCRF, LBFGSCRF]
 PAGE = os.sysconf("SC_PAGE_SIZE")
 LIMIT = 5.0  # MiB
 
@@ -65,7 +64,7 @@ def used(folder):
 
 
 def soak(n_cycles, folder):
-    """Return (cycle, MiB, descriptors, files) eleven times, from after the warm-up."""
+    """Return eleven rows (cycle, MiB, descriptors, files), after the warm-up."""
     kinds = cycle((DICTS, ARRAYS, STRINGS))
     estimators = cycle(ESTIMATORS)
     jobs = cycle((None, None, None, None, None, 2, None))
@@ -84,7 +83,7 @@ def main():
     parser.add_argument("--cycles", type=int, default=10_000)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
-    # Threads are not started for as little as this otherwise.
+    # Otherwise such small data would start no threads.
     _parallel.MIN_POSITIONS = 1
     with tempfile.TemporaryDirectory() as folder:
         tempfile.tempdir = folder

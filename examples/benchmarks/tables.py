@@ -1,17 +1,17 @@
-"""How the tables of the benchmarks are printed, and written as CSV files.
+"""Print tables, and write them as CSV files.
 
-A table is a list of rows of text, the header first. The scripts beside this module make
-them; it runs nothing itself.
+A table is a list of rows of text, the header first. The other scripts make tables with
+this module; it runs nothing itself.
 """
 
 import csv
 
-# What is printed where there is no number: not reached, not measured.
+# Printed if there is no number: not reached, or not measured.
 NONE = "-"
 
 
 def show(rows):
-    """Print a table in columns that are wide enough, the first to the left."""
+    """Print a table; the first column is left-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for first, *others in rows:
         padded = [text.rjust(w) for text, w in zip(others, widths[1:], strict=True)]
@@ -19,7 +19,7 @@ def show(rows):
 
 
 def write(rows, output):
-    """Write a table as a CSV file, in which a cell without a number is empty."""
+    """Write a table as a CSV file; cells without a number are empty."""
     rows = [["" if text == NONE else text for text in row] for row in rows]
     output.parent.mkdir(parents=True, exist_ok=True)
     with output.open("w", newline="", encoding="utf-8") as file:

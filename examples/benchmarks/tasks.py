@@ -1,13 +1,13 @@
-"""The four tasks of the papers' figures: corpora, text features, test sets.
+"""Load the four tasks of the papers' figures: corpora, text features, test sets.
 
-`load` gives a task in the form in which it is trained: the packed ones with their known
-optimum (packed.py), and "wsj", part-of-speech tags on a sample of the Wall Street
-Journal. `load_split` makes a task from raw data together with its test set. `problem`
-hands a task to a solver without an estimator. Tasks can be cut to their first
-sequences.
+`load` returns a task in the form in which it is trained: the packed tasks with their
+known optimum (packed.py), and "wsj", part-of-speech tags of a sample of the Wall Street
+Journal. `load_split` makes a task and its test set from raw data. `problem` returns the
+training problem of a task, for a solver without an estimator. Tasks can be cut to their
+first sequences.
 
 The packed tasks and "wsj" are read from the folder that the environment variable
-SKCRF_SDCA_DATA names; the raw data of the others are downloaded if they are not there.
+SKCRF_SDCA_DATA names. The raw data of the others are downloaded if they are not there.
 """
 
 import os
@@ -25,7 +25,6 @@ from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca.datasets import fetch_conll2000, fetch_conll2002, fetch_ocr_letters
 from skcrf_sdca.metrics import flat_accuracy_score, span_f1_score
 from skcrf_sdca.objective.problem import Problem
-from skcrf_sdca.structures.chain import oracle
 from skcrf_sdca.text import (
     Apply,
     Prefix,
@@ -37,7 +36,7 @@ from skcrf_sdca.text import (
     read_conll,
 )
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "text"))
 from chunking_conll2000 import FEATURES as CHUNK_FEATURES
 
 NAMES = (*packed.NAMES, "wsj")
@@ -48,7 +47,7 @@ TITLES = {
     "wsj": "WSJ tags",
 }
 
-# As for chunking, without the trigrams of part-of-speech tags.
+# The templates of chunking, without the trigrams of part-of-speech tags.
 ENTITY_FEATURES = TokenFeatures(
     [
         *(template for template in CHUNK_FEATURES.templates if template.n < 3),
@@ -76,12 +75,12 @@ TAG_FEATURES = TokenFeatures([Window("word", 2), Shape(), Apply(first), Apply(la
 
 
 def read_wsj(subset):
-    """Return the sentences and tags of the sample, in the form of the fetchers."""
+    """Return the sentences and tags of the sample, as the fetchers do."""
     folder = Path(os.environ["SKCRF_SDCA_DATA"]) / "wsj_sample"
     return read_conll(folder / f"{subset}.txt.gz", ("word", "label"))
 
 
-# Of each task made from text: how to read it, its test part, its features.
+# For each task of text: how to read it, its test part, its features.
 TEXTS = {
     "conll2000": (partial(fetch_conll2000, return_X_y=True), "test", CHUNK_FEATURES),
     "ned": (partial(fetch_conll2002, return_X_y=True), "testb", ENTITY_FEATURES),
@@ -92,7 +91,7 @@ WITH_SPANS = ("conll2000", "ned")
 
 @dataclass
 class HeldOut:
-    """A test set: packed sequences, their labels, and the names of a model's labels."""
+    """A test set: packed sequences, their labels, and the label names of a model."""
 
     X: PackedSequences
     y: list
@@ -100,9 +99,9 @@ class HeldOut:
     spans: bool
 
     def errors(self, model):
-        """Return the share of wrong tokens, and 1 - span F1 where there are spans."""
-        scores = model.node_scores(FeatureRows(self.X.X), self.X.offsets)
-        paths, _ = oracle.viterbi(scores, model.transition, self.X.offsets)
+        """Return the fraction of wrong tokens, and 1 - span F1 if there are spans."""
+        rows, n = FeatureRows(self.X.X), len(self.X)
+        paths, _ = model.scores(rows, self.X.offsets, 0, n).viterbi()
         predicted = np.split(self.names[paths], self.X.offsets[1:-1])
         errors = {"token_error": 1.0 - flat_accuracy_score(self.y, predicted)}
         if self.spans:
@@ -112,7 +111,7 @@ class HeldOut:
 
 
 def load(name, first=None):
-    """Return a task, or the task of its first sequences and the features they have."""
+    """Return a task, or the task of its first sequences and their features."""
     if name == "wsj":
         return load_split(name, first)[0]
     task = packed.load(name)
@@ -151,12 +150,12 @@ def _text(read, test, features, cut):
 
 
 def _names(y):
-    """Return the labels in the order of their numbers."""
+    """Return the distinct labels, sorted."""
     return np.unique(np.concatenate(y))
 
 
 def problem(task):
-    """Return the training problem of a task, as solvers take it."""
+    """Return the training problem of a task, for a solver."""
     names = _names(task.y)
     labels = np.searchsorted(names, np.concatenate(task.y)).astype(np.int32)
     return Problem(task.X, labels, len(names), task.alpha)

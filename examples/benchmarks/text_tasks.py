@@ -1,8 +1,8 @@
-"""From raw text to span F1: CoNLL-2000 chunks and the Dutch entities of CoNLL-2002.
+"""Measure the way from raw text to span F1, for CoNLL-2000 and CoNLL-2002 Dutch.
 
-For each task: sentences, features, epochs and the gap of SDCACRF with its default
-parameters, seconds of making the feature strings, of numbering them and of the fit, and
-span F1 on the test data beside the F1 that is promised.
+For each task, the table has the sentences, features, epochs and the gap of SDCACRF with
+its default parameters. It has the seconds to make the feature strings, to vectorize
+them, and to fit, and the span F1 on the test data beside the promised F1.
 
     python examples/benchmarks/text_tasks.py [--task conll2000]
 
@@ -54,7 +54,7 @@ def measure(name):
 
 
 def main():
-    """Measure the tasks asked for."""
+    """Measure the requested tasks."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--task", choices=PROMISES, action="append")
     arguments = parser.parse_args()

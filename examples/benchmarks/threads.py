@@ -1,22 +1,22 @@
-"""What threads save: epochs by their number, seconds with as many as there are cores.
+"""Measure the speed-up by threads: epochs for any number, seconds on the cores here.
 
-SDCA and OEG with sampling by gap, to a gap of 1e-4 P(0). A team of threads makes the
-same rounds in one thread, with the same bits, so that the epochs of any number of
-threads are known on any machine. Those are counted (to 0.1, by interpolation of the
-logarithm of the gap) for 1 to 32 threads; with 1, 2 and 4 threads, as far as there are
-cores, the fit is timed too, certificates left out. The speed-up expected is
+SDCA and OEG with sampling by gap are fitted to a gap of 1e-4 P(0). One thread can make
+the rounds of any number of workers, with the same bits. So the epochs of 1 to 32
+threads can be counted on any machine (to 0.1, by interpolation of the logarithm of the
+gap). With 1, 2 and 4 threads, as far as there are cores, the fit is also timed, without
+certificates. The expected speed-up is
 
     threads * epochs(1) / epochs(threads),
 
-what the team would reach if an epoch took as many times less as there are threads. What
-the machine allows is measured too: as many fits side by side that know nothing of each
-other, in so many threads, are "ceiling" times as fast as one after the other. A table
-is printed and written as a CSV file, and the epochs are drawn.
+which assumes that an epoch is as many times faster as there are threads. The "ceiling"
+is what the machine allows: the speed-up of as many independent fits that run in
+parallel, each in one thread, over the same fits one after the other. A table is printed
+and written as a CSV file, and a figure shows the epochs.
 
     python examples/benchmarks/threads.py [--task ned] [--repeats 5] [--quick]
 
-needs the folder of corpora in SKCRF_SDCA_DATA, and matplotlib. Nothing else should run:
-threads of a team wait for each other.
+needs the folder of corpora in SKCRF_SDCA_DATA, and matplotlib. The machine should have
+no other work, since the threads of a fit wait for each other.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -45,7 +45,7 @@ HEADER += ["ceiling"]
 
 
 def run(problem, new, n_threads, *, in_turn):
-    """Return the loop of a fit with so many threads, or in turn in one thread."""
+    """Return the loop of a fit with n_threads threads, or in turn in one thread."""
     problem.n_jobs = n_threads
     solver = new._new_solver(problem)
     problem.n_jobs = None
@@ -56,7 +56,7 @@ def run(problem, new, n_threads, *, in_turn):
 
 
 def epochs_to_target(loop):
-    """Return the epochs at which the gap passed the target, nan if it did not."""
+    """Return the interpolated epochs to the target gap, nan if it was not reached."""
     if not loop.converged:
         return np.nan
     history = loop.history()
@@ -65,20 +65,21 @@ def epochs_to_target(loop):
 
 
 def fit_seconds(problem, new, n_threads):
-    """Return the seconds of a fit with so many threads."""
+    """Return the seconds of a fit with n_threads threads."""
     return run(problem, new, n_threads, in_turn=False).rows[-1]["seconds"]
 
 
 def side_by_side(problem, new, n_fits):
-    """Return the seconds of fits of a thread each that run at once: the longest."""
+    """Return the seconds of the longest of several parallel fits of one thread each."""
     with ThreadPoolExecutor(n_fits) as threads:
         calls = [threads.submit(fit_seconds, problem, new, 1) for _ in range(n_fits)]
         return max(call.result() for call in calls)
 
 
 def seconds(problem, new, counts, repeats):
-    """Return median seconds by number of threads, taken by turns: of a team, and of
-    as many fits side by side.
+    """Return median seconds by number of threads, measured in turns.
+
+    The first dict is of one fit, the second of as many independent fits in parallel.
     """
     team, apart = {n: [] for n in counts}, {n: [] for n in counts}
     for _ in range(repeats):

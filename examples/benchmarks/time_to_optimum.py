@@ -1,16 +1,17 @@
-"""Seconds to a distance from the optimum, beside the trainers of CRFsuite.
+"""Compare the seconds to a distance from the optimum with the trainers of CRFsuite.
 
-The same data, objective and weights for all (crfsuite.py), one thread, in turns in the
-same run; the table has medians over the rounds. Levels are (P - P*) / P(0): those asked
-for, which CRFsuite's "lbfgs" reaches or not, and the one that its "l2sgd" has reached
-after its epochs, by our own evaluation of P at the weights that it keeps.
+All use the same data, objective and weights (crfsuite.py) and one thread, in turns in
+the same run. The table has medians over the rounds. A level is (P - P*) / P(0). There
+are two kinds of levels: given ones, which CRFsuite's "lbfgs" may reach or not, and the
+one that its "l2sgd" has reached after its epochs. For the latter, we evaluate P at the
+weights that it returns.
 
-CRFsuite's seconds are those that it logs for its iterations, without and with the
-calibration of "l2sgd"; making its features is not counted. Ours are those of the
-solver, without certificates, and those of all of `fit`: set-up and a certificate an
-epoch too. The ratios divide CRFsuite's seconds, with calibration, by both. Its clock is
-that of the processor, ours that on the wall: other work on the machine counts against
-us alone.
+The seconds of CRFsuite are those that it logs for its iterations, without and with the
+calibration of "l2sgd". The time to make its features is not counted. Ours are the
+seconds of the solver without certificates, and those of all of `fit`, which also
+prepares the data and computes a certificate per epoch. The ratios divide CRFsuite's
+seconds, with calibration, by both. CRFsuite uses the clock of the processor, and ours
+is wall-clock time, so other work on the machine slows only ours.
 
     python examples/benchmarks/time_to_optimum.py [--task ned] [--rounds 3] [--quick]
 
@@ -40,7 +41,7 @@ HEADER += ["epochs", "solver s", "fit s", "ratio to solver", "to fit"]
 
 @dataclass
 class Leg:
-    """That a trainer of CRFsuite has reached a level; NaN seconds if it has not."""
+    """A level that a trainer of CRFsuite reached; NaN seconds if it did not."""
 
     trainer: str
     level: float
@@ -57,7 +58,7 @@ class Race:
     optimum : float
         P*.
     levels : sequence of float
-        That "lbfgs" is to reach.
+        Levels that "lbfgs" should reach.
     """
 
     def __init__(self, task, optimum, levels):
@@ -92,7 +93,7 @@ class Race:
         return Leg("l2sgd", level, seconds, training.calibration)
 
     def _tell(self, trainer, training, logged):
-        """Return the level at the weights of a trainer; print it beside its own."""
+        """Return the level at the weights of a trainer; also print its own level."""
         _, certificate = self.problem.certify_primal(training.w)
         level = self.level(certificate.primal)
         print(
@@ -115,10 +116,10 @@ class Race:
         return estimator(alpha=self.task.alpha, random_state=0, **options)
 
     def _epochs(self, estimator, level):
-        """Return the epochs to a level, from a longer fit made once."""
+        """Return the epochs to a level, from one longer fit."""
         reached = self.histories.get(estimator)
         if reached is None or reached.min() > level:
-            # The gap bounds the distance: where it is at the level, P is too.
+            # The gap bounds the distance: if the gap is at the level, P is too.
             crf = self._new(estimator, max_iter=runs.ENOUGH, tol=level)
             history = crf.fit(self.task.X, self.task.y).history_
             reached = self.histories[estimator] = self.level(history["primal"])
@@ -126,13 +127,13 @@ class Race:
 
 
 def _first(values, level):
-    """Return the number of the first value, from 1, that is at most level, or None."""
+    """Return the number, from 1, of the first value of at most level, or None."""
     reached = np.flatnonzero(values <= level)
     return int(reached[0]) + 1 if len(reached) else None
 
 
 def measure(race, arguments):
-    """Return the records of the rounds by trainer, place of the level and estimator."""
+    """Return the records of the rounds by trainer, index of the level and estimator."""
     records = {}
     n_iterations = arguments.iterations
     for _ in range(1 if arguments.quick else arguments.rounds):
@@ -163,7 +164,7 @@ def _text(number):
 
 
 def main():
-    """Race on every task asked for, and print one table."""
+    """Race on every requested task, and print one table."""
     parser = runs.parser(__doc__, names=NAMES)
     add = parser.add_argument
     add("--level", type=float, action="append", help=f"repeatable; default {LEVELS}")

@@ -1,9 +1,10 @@
-"""What validating X and y costs, beside the fit they are validated for.
+"""Compare the time to validate X and y with the time of the fit.
 
-CoNLL-2000 as packed sequences, and as lists of strings. For lists, numbering the
-features is told apart: it is no validation, but it looks at every item on the way.
-Medians over the rounds, of processor time, on one thread; the fit is SDCACRF with its
-default parameters. The share is that of all checks but the features.
+The data are CoNLL-2000 as packed sequences, and as lists of strings. For lists, the
+time to vectorize is a separate number: it is no validation, but it checks every item on
+the way. The table has medians of processor time over the rounds, with one thread. The
+fit is SDCACRF with its default parameters. The last column is the fraction of all
+checks, without the vectorizer.
 
     python examples/benchmarks/validation_cost.py [--rounds 3] [--first 500]
 
@@ -37,12 +38,12 @@ def seconds(rounds, function, *arguments):
 
 
 def pack(X):
-    """Return the rows checked anew: their form, and that they are finite."""
+    """Return the rows after checks of their form and of finite values."""
     return PackedSequences(X.X, X.offsets)
 
 
 def row(name, X, y, rounds):
-    """Return the row of one form of input: seconds, and the share of validation."""
+    """Return the row of one input format: seconds, and the fraction of validation."""
     crf = SDCACRF(random_state=0)
     is_packed = isinstance(X, PackedSequences)
     data = training_data(crf, X, y, None).data
@@ -59,7 +60,7 @@ def row(name, X, y, rounds):
 
 
 def main():
-    """Measure both forms and print the table."""
+    """Measure both formats and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--first", type=int, help="sequences to take; default all")

@@ -1,9 +1,9 @@
-"""Seconds of numbering the features of CoNLL-2000 beside those of CRFsuite.
+"""Compare the seconds of `SequenceVectorizer` with CRFsuite, on CoNLL-2000.
 
-``SequenceVectorizer`` beside ``Trainer.append`` of python-crfsuite, which numbers
-features too, on the same items as lists of strings and as dicts: one thread, in the
-same run and in turns, medians over the rounds. Then the peak of the memory of
-``fit_transform`` beyond the data and its output, in a process of its own.
+``Trainer.append`` of python-crfsuite numbers features too. Both get the same items, as
+lists of strings and as dicts, with one thread, in turns in the same run. The table has
+medians over the rounds. A second table has the peak memory of ``fit_transform`` beyond
+the data and its output, in a process of its own.
 
     python examples/benchmarks/vectorizer_vs_crfsuite.py [--rounds 3]
 
@@ -30,9 +30,9 @@ MEMORY_TITLES = ["items", "output MiB", "peak beyond it MiB"]
 
 
 def as_dict(names):
-    """Return the features of an item as {place: text}."""
+    """Return the features of an item as {template: text}."""
     pairs = (name.split("=", 1) for name in names)
-    # As in a program that spells its keys out.
+    # The keys are literals, as in a program.
     return {sys.intern(place): text for place, text in pairs}
 
 
@@ -40,7 +40,7 @@ FORMS = {"lists": list, "dicts": as_dict}
 
 
 def items_of(sentences, form):
-    """Return the items of sentences: new strings, which have not been hashed."""
+    """Return the items of sentences, with new strings that were never hashed."""
     return [
         [FORMS[form](names) for names in chunk_features(sentence)]
         for sentence in sentences
@@ -48,7 +48,7 @@ def items_of(sentences, form):
 
 
 def append(X, y):
-    """Hand all sequences to CRFsuite."""
+    """Pass all sequences to CRFsuite."""
     trainer = pycrfsuite.Trainer(verbose=False)
     for items, labels in zip(X, y, strict=True):
         trainer.append(items, labels)
@@ -83,7 +83,7 @@ def memory(form):
 
 
 def size_of(packed, vocabulary):
-    """Return the bytes of packed rows and of a vocabulary, its strings left out."""
+    """Return the bytes of packed rows and of a vocabulary without its strings."""
     rows = packed.X
     arrays = (rows.data, rows.indices, rows.indptr, packed.offsets)
     dicts = [vocabulary["numeric"], *vocabulary["categorical"].values()]

@@ -13,15 +13,15 @@ cdef class Workspace:
     cdef double* exp_transition      # (K, K) exp(transition - transition_max)
     cdef double* exp_transition_t    # (K, K) its transpose
     cdef double* edge                # (K, K)
-    cdef double* walled              # (K, K) transition + walls
-    cdef double* first               # (K,) first row of node scores + walls
-    cdef double* last                # (K,) last row of node scores + walls
-    cdef const double* transition    # (K, K) borrowed, or walled
+    cdef double* masked_transition   # (K, K) transition + log mask
+    cdef double* first               # (K,) first row of node scores + log mask
+    cdef double* last                # (K,) last row of node scores + log mask
+    cdef const double* transition    # (K, K) borrowed, or masked_transition
     cdef double transition_max
     cdef double transition_spread    # of the allowed ones
     cdef double largest_spread       # that the scaled domain bears
-    cdef bint has_walls              # whether anything is forbidden
-    cdef const double[::1] walls     # 0 or -inf: transitions (K, K), starts, ends (K,)
+    cdef bint is_constrained         # whether anything is forbidden
+    cdef const double[::1] log_mask  # 0 or -inf: transitions (K, K), starts, ends (K,)
     cdef bint in_logs                # whether forward and message are logarithms
 
     cdef void set_transition(self, const double* transition) noexcept nogil

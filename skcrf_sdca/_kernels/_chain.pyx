@@ -103,12 +103,12 @@ cdef class Workspace:
     Parameters
     ----------
     max_length, n_labels : int
-    allowed : tuple, default=None
+    constraints : tuple, default=None
         Bool arrays start (n_labels,), end (n_labels,) and transition (n_labels,
         n_labels); None if nothing is forbidden but by -inf in node scores.
     """
 
-    def __cinit__(self, Py_ssize_t max_length, Py_ssize_t n_labels, allowed=None):
+    def __cinit__(self, Py_ssize_t max_length, Py_ssize_t n_labels, constraints=None):
         cdef Py_ssize_t block, matrix = n_labels * n_labels
         self.max_length = max(max_length, 1)
         self.n_labels = n_labels
@@ -129,20 +129,20 @@ cdef class Workspace:
         self.exp_transition = self.row + n_labels
         self.exp_transition_t = self.exp_transition + matrix
         self.edge = self.exp_transition_t + matrix
-        self.walled = self.edge + matrix
-        self.first = self.walled + matrix
+        self.masked_transition = self.edge + matrix
+        self.first = self.masked_transition + matrix
         self.last = self.first + n_labels
         self.transition = NULL
         self.largest_spread = LARGEST_SPREAD
-        self.has_walls = allowed is not None
-        if self.has_walls:
-            self.build_walls(allowed, n_labels)
+        self.is_constrained = constraints is not None
+        if self.is_constrained:
+            self.set_constraints(constraints, n_labels)
 
-    def build_walls(self, allowed, n_labels):
+    def set_constraints(self, constraints, n_labels):
         """Take what is allowed, and find the spread that the scaled domain bears."""
-        start, end, transition = allowed
+        start, end, transition = constraints
         masks = np.concatenate([np.ravel(transition), start, end])
-        self.walls = np.where(masks, 0.0, -np.inf)
+        self.log_mask = np.where(masks, 0.0, -np.inf)
         power = mixing_power(transition)
         # No spread is at most NaN.
         self.largest_spread = NAN
@@ -157,15 +157,15 @@ cdef class Workspace:
     cdef void set_transition(self, const double* transition) noexcept nogil:
         """Take the transition scores of the next chains; the pointer is kept."""
         cdef Py_ssize_t j, k, n = self.n_labels
-        if self.has_walls:
+        if self.is_constrained:
             for k in range(n * n):
-                self.walled[k] = transition[k] + self.walls[k]
-            transition = self.walled
+                self.masked_transition[k] = transition[k] + self.log_mask[k]
+            transition = self.masked_transition
         self.transition = transition
         self.transition_max = maximum(transition, n * n)
         self.transition_spread = self.transition_max - finite_minimum(transition, n * n)
         vexp(transition, self.transition_max, self.exp_transition, n * n)
-        if self.has_walls:
+        if self.is_constrained:
             forbid(transition, self.exp_transition, n * n)
         for j in range(n):
             for k in range(n):
@@ -174,9 +174,9 @@ cdef class Workspace:
     cdef void take_ends(
         self, const double* node_scores, Py_ssize_t length
     ) noexcept nogil:
-        """Add the walls to copies of the first and the last row of node scores."""
+        """Add the log masks to copies of the first and the last row of node scores."""
         cdef Py_ssize_t k, n = self.n_labels
-        cdef const double* start = &self.walls[n * n]
+        cdef const double* start = &self.log_mask[n * n]
         cdef const double* end = start + n
         cdef const double* last = node_scores + (length - 1) * n
         for k in range(n):
@@ -189,10 +189,10 @@ cdef class Workspace:
 cdef inline const double* scores_at(
     Workspace work, const double* node_scores, Py_ssize_t t, Py_ssize_t length
 ) noexcept nogil:
-    """Return the node scores at position t, with the walls of the ends."""
-    if work.has_walls and t == 0:
+    """Return the node scores at position t, with the log masks of the ends."""
+    if work.is_constrained and t == 0:
         return work.first
-    if work.has_walls and t == length - 1:
+    if work.is_constrained and t == length - 1:
         return work.last
     return node_scores + t * work.n_labels
 
@@ -387,7 +387,7 @@ cdef double log_partition(
 ) noexcept nogil:
     """Return log Z of one chain: a forward pass only. 0 for T = 0."""
     cdef double value
-    if work.has_walls and length > 0:
+    if work.is_constrained and length > 0:
         work.take_ends(node_scores, length)
     value = scaled_forward(work, node_scores, length)
     if value != value:
@@ -410,7 +410,7 @@ cdef double forward_backward(
     """
     cdef Py_ssize_t t, n = work.n_labels
     cdef double value
-    if work.has_walls and length > 0:
+    if work.is_constrained and length > 0:
         work.take_ends(node_scores, length)
     value = scaled_forward(work, node_scores, length)
     work.in_logs = value != value
@@ -461,7 +461,7 @@ cdef double viterbi(
     cdef double* last = work.forward + (length - 1) * n
     if length == 0:
         return 0.0
-    if work.has_walls:
+    if work.is_constrained:
         work.take_ends(node_scores, length)
     scores = scores_at(work, node_scores, 0, length)
     memcpy(work.forward, scores, n * sizeof(double))

@@ -24,136 +24,135 @@ cdef const double* row_pointer(const double[:, ::1] rows) noexcept nogil:
     return &rows[0, 0] if rows.shape[0] > 0 else NULL
 
 
+cdef class ChainScores:
+    """The scores of chains laid end to end, and the paths that are allowed.
+
+    Parameters
+    ----------
+    node_scores : ndarray of shape (N, K)
+    transition : ndarray of shape (K, K)
+    offsets : ndarray of shape (n + 1,), int64
+    constraints : tuple, default=None
+        See `Workspace`; by default a transition score of -inf forbids.
+    """
+
+    def __init__(self, node_scores, transition, offsets, constraints=None):
+        self.node_scores, self.transition = node_scores, transition
+        self.offsets = offsets
+        self.between, self.bounds = transition, offsets
+        self.scores = row_pointer(node_scores)
+        self.n_labels = len(transition)
+        if constraints is None:
+            allowed = np.asarray(transition) != -np.inf
+            if not allowed.all():
+                anywhere = np.ones(len(allowed), dtype=bool)
+                constraints = anywhere, anywhere, allowed
+        self.constraints = constraints
+
+    def __len__(self):
+        """Return the number of chains."""
+        return len(self.offsets) - 1
+
+    cdef const double* row(self, Py_ssize_t i) noexcept nogil:
+        """Return the node scores of chain i."""
+        return self.scores + self.bounds[i] * self.n_labels
+
+    cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil:
+        """Return the number of positions of chain i."""
+        return self.bounds[i + 1] - self.bounds[i]
+
+    cdef Workspace workspace(self, Py_ssize_t begin, Py_ssize_t end):
+        """Return a workspace for the chains begin <= i < end, with the transitions."""
+        cdef Py_ssize_t i, longest = 0
+        cdef Workspace work
+        for i in range(begin, end):
+            longest = max(longest, self.length(i))
+        work = Workspace(longest, self.n_labels, self.constraints)
+        work.set_transition(&self.between[0, 0])
+        return work
+
+
 def log_partitions(
-    const double[:, ::1] node_scores,       # in, (N, K)
-    const double[:, ::1] transition,        # in, (K, K)
-    const long long[::1] offsets,           # in, (n + 1,)
-    Py_ssize_t begin, Py_ssize_t end,
+    ChainScores chains, Py_ssize_t begin, Py_ssize_t end,
     double[::1] values,                     # out, (n,)
 ):
     """Write log Z of the chains begin <= i < end."""
-    cdef Py_ssize_t i, n = transition.shape[0]
-    cdef Workspace work = workspace_for(offsets, begin, end, transition)
-    cdef const double* scores = row_pointer(node_scores)
+    cdef Py_ssize_t i
+    cdef Workspace work = chains.workspace(begin, end)
     with nogil:
-        work.set_transition(&transition[0, 0])
         for i in range(begin, end):
-            values[i] = log_partition(
-                work, scores + offsets[i] * n, offsets[i + 1] - offsets[i]
-            )
+            values[i] = log_partition(work, chains.row(i), chains.length(i))
 
 
 def marginals(
-    const double[:, ::1] node_scores,       # in, (N, K)
-    const double[:, ::1] transition,        # in, (K, K)
-    const long long[::1] offsets,           # in, (n + 1,)
-    const long long[::1] edge_offsets,      # in, (n + 1,)
-    Py_ssize_t begin, Py_ssize_t end,
-    double[:, ::1] node,                    # out, (N, K)
-    double[:, :, ::1] edge,                 # out, (M, K, K)
-    double[::1] values,                     # out, (n,)
-):
-    """Write the marginals and log Z of the chains begin <= i < end."""
-    cdef Py_ssize_t i, n = transition.shape[0]
-    cdef Workspace work = workspace_for(offsets, begin, end, transition)
-    cdef const double* scores = row_pointer(node_scores)
-    cdef double* node_out = <double*> row_pointer(node)
-    cdef double* edge_out = &edge[0, 0, 0] if edge.shape[0] > 0 else NULL
-    with nogil:
-        work.set_transition(&transition[0, 0])
-        for i in range(begin, end):
-            values[i] = forward_backward(
-                work, scores + offsets[i] * n, offsets[i + 1] - offsets[i],
-                node_out + offsets[i] * n, edge_out + edge_offsets[i] * n * n, NULL,
-            )
-
-
-def node_marginals(
-    const double[:, ::1] node_scores,       # in, (N, K)
-    const double[:, ::1] transition,        # in, (K, K)
-    const long long[::1] offsets,           # in, (n + 1,)
-    Py_ssize_t begin, Py_ssize_t end,
+    ChainScores chains, Py_ssize_t begin, Py_ssize_t end,
     double[:, ::1] node,                    # out, (N, K)
     double[::1] values,                     # out, (n,)
+    *,
+    const long long[::1] edge_offsets=None,     # in, (n + 1,)
+    double[:, :, ::1] edge=None,                # out, (M, K, K)
+    const double[::1] weight=None,              # in, (n,)
+    double[:, ::1] edge_total=None,             # in, out, (K, K)
 ):
-    """Write the node marginals and log Z of the chains begin <= i < end."""
-    cdef Py_ssize_t i, n = transition.shape[0]
-    cdef Workspace work = workspace_for(offsets, begin, end, transition)
-    cdef const double* scores = row_pointer(node_scores)
-    cdef double* node_out = <double*> row_pointer(node)
-    with nogil:
-        work.set_transition(&transition[0, 0])
-        for i in range(begin, end):
-            values[i] = forward_backward(
-                work, scores + offsets[i] * n, offsets[i + 1] - offsets[i],
-                node_out + offsets[i] * n, NULL, NULL,
-            )
+    """Write the node marginals and log Z of the chains begin <= i < end.
 
-
-def expectations(
-    const double[:, ::1] node_scores,       # in, (N, K)
-    const double[:, ::1] transition,        # in, (K, K)
-    const long long[::1] offsets,           # in, (n + 1,)
-    const double[::1] weight,               # in, (n,)
-    Py_ssize_t begin, Py_ssize_t end,
-    double[:, ::1] node,                    # out, (N, K)
-    double[:, ::1] edge_total,              # in, out, (K, K)
-    double[::1] values,                     # out, (n,)
-):
-    """Write node marginals and log Z of the chains begin <= i < end, and add weight[i]
-    times the sum of the edge marginals of each to ``edge_total``.
+    The edge marginals are written to ``edge``, and weight[i] times their sum over each
+    chain is added to ``edge_total``, where these are given.
     """
-    cdef Py_ssize_t i, n = transition.shape[0]
-    cdef Workspace work = workspace_for(offsets, begin, end, transition)
-    cdef double[:, ::1] edge_sum = cython_array(
-        shape=(n, n), itemsize=sizeof(double), format="d"
-    )
-    cdef const double* scores = row_pointer(node_scores)
+    cdef Py_ssize_t i, n = chains.n_labels
+    cdef Workspace work = chains.workspace(begin, end)
+    cdef double[:, ::1] edge_sum = cython_array((n, n), sizeof(double), "d")
     cdef double* node_out = <double*> row_pointer(node)
+    cdef double* edge_out = NULL
+    cdef double* sum_out = NULL if edge_total is None else &edge_sum[0, 0]
     with nogil:
-        work.set_transition(&transition[0, 0])
         for i in range(begin, end):
+            if edge is not None and chains.length(i) > 1:
+                edge_out = &edge[edge_offsets[i], 0, 0]
             values[i] = forward_backward(
-                work, scores + offsets[i] * n, offsets[i + 1] - offsets[i],
-                node_out + offsets[i] * n, NULL, &edge_sum[0, 0],
+                work, chains.row(i), chains.length(i),
+                node_out + chains.bounds[i] * n, edge_out, sum_out,
             )
-            axpy(weight[i], &edge_sum[0, 0], &edge_total[0, 0], n * n)
+            if edge_total is not None:
+                axpy(weight[i], sum_out, &edge_total[0, 0], n * n)
 
 
-# The edges of a chain mean the Markov chain that begins with the first node and goes
-# from label to label in the proportions of each row: with edges that were rounded when
-# they were stored, these are marginals that agree to the last digits all the same,
+# The edges of a chain, with rows normalised, define a Markov chain that begins with the
+# first node. Its marginals agree to the last digits, although the edges were rounded
+# when they were stored:
 #     q_t[j, k] = node_{t-1}[j] edge_t[j, k] / sum_k edge_t[j, k],
 #     node_t[k] = sum_j q_t[j, k].
-cdef class Follower:
-    """Goes along the edges of chains, one by one."""
+cdef class RenormalizedEdges:
+    """Iterates over the edges of a chain, row-normalised."""
 
     cdef Py_ssize_t n
     cdef double[:, ::1] node            # (N, K)
     cdef Stored edges                   # (M, K, K)
-    cdef double[:, ::1] q               # (K, K) the edge last followed
-    cdef double[::1] to                 # (K,) the node that it leads to
+    cdef double[:, ::1] q               # (K, K) the last edge, renormalised
+    cdef double[::1] to                 # (K,) the node at its end
 
-    cdef double* follow(self, Py_ssize_t t, Py_ssize_t edge) noexcept nogil:
-        """Return q of an edge from the position t."""
+    cdef double* renormalized(self, Py_ssize_t t, Py_ssize_t edge) noexcept nogil:
+        """Return q of an edge that begins at position t."""
         cdef Stored stored = skip(self.edges, edge * self.n * self.n)
         vfollow(stored, &self.node[t, 0], self.n, &self.q[0, 0], &self.to[0])
         return &self.q[0, 0]
 
 
-cdef Follower along(double[:, ::1] node, const real[:, :, ::1] edge):
-    """Return a follower of the edges between the nodes."""
-    cdef Follower follower = Follower()
-    follower.n = node.shape[1]
-    follower.node = node
-    follower.edges.single = real is float
-    follower.edges.first = <char*> &edge[0, 0, 0] if edge.shape[0] > 0 else NULL
-    follower.q = cython_array((follower.n, follower.n), sizeof(double), "d")
-    follower.to = cython_array((follower.n,), sizeof(double), "d")
-    return follower
+cdef RenormalizedEdges edges_between(
+    double[:, ::1] node, const real[:, :, ::1] edge
+):
+    """Return the iterator over the edges between the nodes."""
+    cdef RenormalizedEdges edges = RenormalizedEdges()
+    edges.n = node.shape[1]
+    edges.node = node
+    edges.edges.single = real is float
+    edges.edges.first = <char*> &edge[0, 0, 0] if edge.shape[0] > 0 else NULL
+    edges.q = cython_array((edges.n, edges.n), sizeof(double), "d")
+    edges.to = cython_array((edges.n,), sizeof(double), "d")
+    return edges
 
 
-def settle(
+def renormalize(
     double[:, ::1] node,                    # in, out, (N, K)
     const real[:, :, ::1] edge,             # in, (M, K, K)
     const long long[::1] offsets,           # in, (n + 1,)
@@ -163,12 +162,13 @@ def settle(
     double[:, ::1] edge_total,              # in, out, (K, K)
     double[::1] values,                     # out, (n,)
 ):
-    """Make the nodes but the first those that the edges lead to, for the chains begin
-    <= i < end, add weight[i] times the edges of each to ``edge_total``, and write their
-    entropy.
+    """Write the nodes, but the first, of the Markov chains that the edges define.
+
+    For the chains begin <= i < end; weight[i] times the edges of each are added to
+    ``edge_total``, and the entropies are written.
     """
     cdef Py_ssize_t i, t, length, n = node.shape[1]
-    cdef Follower follower = along(node, edge)
+    cdef RenormalizedEdges edges = edges_between(node, edge)
     cdef double* q
     with nogil:
         for i in range(begin, end):
@@ -179,66 +179,43 @@ def settle(
             for t in range(length - 1):
                 if t > 0:
                     values[i] += vxlogx(doubles(&node[offsets[i] + t, 0]), n)
-                q = follower.follow(offsets[i] + t, edge_offsets[i] + t)
+                q = edges.renormalized(offsets[i] + t, edge_offsets[i] + t)
                 values[i] -= vxlogx(doubles(q), n * n)
                 axpy(weight[i], q, &edge_total[0, 0], n * n)
                 memcpy(
-                    &node[offsets[i] + t + 1, 0], &follower.to[0], n * sizeof(double)
+                    &node[offsets[i] + t + 1, 0], &edges.to[0], n * sizeof(double)
                 )
 
 
 def path_scores(
+    ChainScores chains,
     const int[::1] paths,                   # in, (N,) labels
-    const long long[::1] offsets,           # in, (n + 1,)
-    const double[:, ::1] node_scores,       # in, (N, K)
-    const double[:, ::1] transition,        # in, (K, K)
     double[::1] values,                     # out, (n,)
 ):
     """Write the score of one path of every chain."""
-    cdef Py_ssize_t i, t
+    cdef Py_ssize_t i, t, n = chains.n_labels
     cdef double value
     with nogil:
-        for i in range(offsets.shape[0] - 1):
+        for i in range(values.shape[0]):
             value = 0.0
-            for t in range(offsets[i], offsets[i + 1]):
-                value += node_scores[t, paths[t]]
-                if t > offsets[i]:
-                    value += transition[paths[t - 1], paths[t]]
+            for t in range(chains.bounds[i], chains.bounds[i + 1]):
+                value += chains.scores[t * n + paths[t]]
+                if t > chains.bounds[i]:
+                    value += chains.between[paths[t - 1], paths[t]]
             values[i] = value
 
 
 def best_paths(
-    const double[:, ::1] node_scores,       # in, (N, K)
-    const double[:, ::1] transition,        # in, (K, K)
-    const long long[::1] offsets,           # in, (n + 1,)
-    Py_ssize_t begin, Py_ssize_t end,
+    ChainScores chains, Py_ssize_t begin, Py_ssize_t end,
     int[::1] paths,                         # out, (N,)
     double[::1] values,                     # out, (n,)
 ):
     """Write the best paths and their scores, for the chains begin <= i < end."""
-    cdef Py_ssize_t i, n = transition.shape[0]
-    cdef Workspace work = workspace_for(offsets, begin, end, transition)
-    cdef const double* scores = row_pointer(node_scores)
+    cdef Py_ssize_t i
+    cdef Workspace work = chains.workspace(begin, end)
     cdef int* first = &paths[0] if paths.shape[0] > 0 else NULL
     with nogil:
-        work.set_transition(&transition[0, 0])
         for i in range(begin, end):
             values[i] = viterbi(
-                work, scores + offsets[i] * n, offsets[i + 1] - offsets[i],
-                first + offsets[i],
+                work, chains.row(i), chains.length(i), first + chains.bounds[i]
             )
-
-
-cdef Workspace workspace_for(
-    const long long[::1] offsets, Py_ssize_t begin, Py_ssize_t end,
-    const double[:, ::1] transition,        # in, (K, K), -inf where forbidden
-):
-    """Return a workspace for the longest of the chains begin <= i < end."""
-    cdef Py_ssize_t i, longest = 0
-    for i in range(begin, end):
-        longest = max(longest, offsets[i + 1] - offsets[i])
-    allowed = np.asarray(transition) != -np.inf
-    if allowed.all():
-        return Workspace(longest, len(allowed))
-    anywhere = np.ones(len(allowed), dtype=bool)
-    return Workspace(longest, len(allowed), (anywhere, anywhere, allowed))

@@ -4,11 +4,10 @@ from ._samplers cimport MaxTree
 
 
 cdef class LipschitzConstants:
-    cdef public bint searching
     cdef double[::1] values             # (n,) or (1,)
     cdef unsigned char[::1] known       # (n,)
     cdef int[::1] successes             # (n,) searches in a row without a doubling
-    cdef int[::1] to_skip               # (n,) visits without a search to come
+    cdef readonly int[::1] to_skip      # (n,) visits without a search to come
     cdef MaxTree tree
     cdef Py_ssize_t n_known
     cdef double total                   # over the known ones

@@ -35,15 +35,14 @@ cdef class LipschitzConstants:
 
     Attributes
     ----------
-    searching : bool
-        Whether any search is made.
+    to_skip : memoryview of int, (n,)
+        Visits of each sequence until its next search.
     """
 
     def __init__(self, values, known, *, bint own, double decay, bint skipping):
         cdef Py_ssize_t i, n = len(known)
         self.values, self.known = values, known
         self.own, self.decay, self.skipping = own, decay, skipping
-        self.searching = True
         self.successes = np.zeros(n, dtype=np.int32)
         self.to_skip = np.zeros(n, dtype=np.int32)
         self.tree = MaxTree(np.ones(n if own else 0), 1.0, True, 0.0)
@@ -65,7 +64,7 @@ cdef class LipschitzConstants:
 
     cdef bint due(self, Py_ssize_t i) noexcept nogil:
         """Return whether the constant of sequence i is to be searched at this visit."""
-        if self.searching and self.to_skip[i] == 0:
+        if self.to_skip[i] == 0:
             return True
         self.to_skip[i] = max(self.to_skip[i] - 1, 0)
         self.know(i)

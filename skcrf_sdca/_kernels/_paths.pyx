@@ -10,10 +10,10 @@ from cython.view cimport array as cython_array
 from libc.math cimport INFINITY
 
 from ._chain cimport Workspace, forward_backward, write_edge
-from ._chains cimport row_pointer, workspace_for
+from ._chains cimport ChainScores
 
 
-cdef class Lists:
+cdef class KBestLists:
     """Buffers for the recursion of `best_lists`; `width` is set for every chain."""
 
     cdef Py_ssize_t n, width
@@ -23,7 +23,7 @@ cdef class Lists:
     cdef long long[::1] origins         # (T * K * width,) of all positions
     cdef double[::1] front              # (K,)
     cdef long long[::1] head            # (K,)
-    cdef double[::1] nothing            # (K,) zeros
+    cdef double[::1] zeros              # (K,)
 
     def __cinit__(self, Py_ssize_t n_labels, Py_ssize_t width, Py_ssize_t n_origins):
         self.n = n_labels
@@ -34,8 +34,8 @@ cdef class Lists:
         self.origins = cython_array((n_origins,), sizeof(long long), "q")
         self.front = cython_array((n_labels,), sizeof(double), "d")
         self.head = cython_array((n_labels,), sizeof(long long), "q")
-        self.nothing = cython_array((n_labels,), sizeof(double), "d")
-        self.nothing[:] = 0.0
+        self.zeros = cython_array((n_labels,), sizeof(double), "d")
+        self.zeros[:] = 0.0
 
     # The r-th best of all reached[j, .] + added[j]. Lists are sorted, so that only the
     # first that is left of each can be next; ties go to the lowest j. An origin is the
@@ -77,7 +77,7 @@ cdef class Lists:
 # those of Viterbi, and so is the order of ties: the path with the lower label at the
 # last position where two differ comes first.
 cdef void best_lists(
-    Lists lists,
+    KBestLists lists,
     const double* node_scores,      # in, (T, K)
     const double* transition,       # in, (K, K)
     Py_ssize_t length,
@@ -102,7 +102,7 @@ cdef void best_lists(
                 row[r] += node_scores[t * n + k]
         lists.reached, lists.extended = lists.extended, lists.reached
     # The first position has no origins: their place takes those of the end.
-    lists.merge(&lists.nothing[0], 1, scores, origins)
+    lists.merge(&lists.zeros[0], 1, scores, origins)
     for r in range(width):
         place = origins[r]
         for t in range(length - 1, -1, -1):
@@ -111,73 +111,62 @@ cdef void best_lists(
 
 
 def best_paths(
-    const double[:, ::1] node_scores,       # in, (N, K)
-    const double[:, ::1] transition,        # in, (K, K)
-    const long long[::1] offsets,           # in, (n + 1,)
+    ChainScores chains, Py_ssize_t begin, Py_ssize_t end,
     const long long[::1] widths,            # in, (n,) paths wanted, at least 1
     const long long[::1] path_offsets,      # in, (n + 1,) sums of the widths
     const long long[::1] label_offsets,     # in, (n + 1,) sums of widths * lengths
-    Py_ssize_t begin, Py_ssize_t end,
     double[::1] scores,                     # out, (sum of widths,)
     int[::1] paths,                         # out, (sum of widths * lengths,)
 ):
     """Write the widths[i] best paths of the chains begin <= i < end, best first, and
     their scores. A chain that has fewer gets -inf for those it lacks.
     """
-    cdef Py_ssize_t i, length, n = transition.shape[0], widest = 1, most = 1
+    cdef Py_ssize_t i, n = chains.n_labels, widest = 1, most = 1
     for i in range(begin, end):
-        length = offsets[i + 1] - offsets[i]
         widest = max(widest, widths[i])
-        most = max(most, length * widths[i])
-    cdef Lists lists = Lists(n, widest, most * n)
-    cdef const double* first = row_pointer(node_scores)
+        most = max(most, chains.length(i) * widths[i])
+    cdef KBestLists lists = KBestLists(n, widest, most * n)
     with nogil:
         for i in range(begin, end):
-            length = offsets[i + 1] - offsets[i]
-            if length == 0:
+            if chains.length(i) == 0:
                 scores[path_offsets[i]] = 0.0
                 continue
             lists.width = widths[i]
             best_lists(
-                lists, first + offsets[i] * n, &transition[0, 0], length,
+                lists, chains.row(i), &chains.between[0, 0], chains.length(i),
                 &scores[path_offsets[i]], &paths[label_offsets[i]],
             )
 
 
 def random_paths(
-    const double[:, ::1] node_scores,       # in, (N, K)
-    const double[:, ::1] transition,        # in, (K, K)
-    const long long[::1] offsets,           # in, (n + 1,)
+    ChainScores chains, Py_ssize_t begin, Py_ssize_t end,
     const double[:, ::1] uniform,           # in, (N, n_draws) in [0, 1)
-    Py_ssize_t begin, Py_ssize_t end,
     int[:, ::1] paths,                      # out, (N, n_draws)
 ):
     """Write independent draws from p(y | x) for the chains begin <= i < end.
 
     From the last position backwards, y_{t-1} in proportion to edge_t[., y_t].
     """
-    cdef Py_ssize_t i, t, d, length, n = transition.shape[0]
-    cdef Workspace work = workspace_for(offsets, begin, end, transition)
+    cdef Py_ssize_t i, t, d, first, last, n = chains.n_labels
+    cdef Workspace work = chains.workspace(begin, end)
     cdef double[:, ::1] node = cython_array((work.max_length, n), sizeof(double), "d")
     cdef double[:, ::1] edge = cython_array((n, n), sizeof(double), "d")
-    cdef const double* scores = row_pointer(node_scores)
     with nogil:
-        work.set_transition(&transition[0, 0])
         for i in range(begin, end):
-            length = offsets[i + 1] - offsets[i]
+            first, last = chains.bounds[i], chains.bounds[i + 1] - 1
             forward_backward(
-                work, scores + offsets[i] * n, length, &node[0, 0], NULL, NULL
+                work, chains.row(i), chains.length(i), &node[0, 0], NULL, NULL
             )
-            for t in range(offsets[i + 1] - 1, offsets[i] - 1, -1):
-                if t + 1 < offsets[i + 1]:
-                    write_edge(work, t + 1 - offsets[i], &edge[0, 0])
+            for t in range(last, first - 1, -1):
+                if t < last:
+                    write_edge(work, t + 1 - first, &edge[0, 0])
                 for d in range(uniform.shape[1]):
-                    if t + 1 < offsets[i + 1]:
+                    if t < last:
                         paths[t, d] = drawn(
                             &edge[0, paths[t + 1, d]], n, n, uniform[t, d]
                         )
                     else:
-                        paths[t, d] = drawn(&node[length - 1, 0], 1, n, uniform[t, d])
+                        paths[t, d] = drawn(&node[t - first, 0], 1, n, uniform[t, d])
 
 
 cdef int drawn(

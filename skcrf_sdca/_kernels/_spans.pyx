@@ -12,32 +12,37 @@ from cython.view cimport array as cython_array
 from libc.string cimport memcpy, memset
 
 from ._chain cimport Workspace, forward_backward, write_edge
-from ._chains cimport row_pointer, workspace_for
+from ._chains cimport ChainScores
 
 
 cdef class MarkovChain:
-    """The chain that was last asked for."""
+    """The marginals of the chain that was set last, as a Markov chain."""
 
+    cdef ChainScores chains
     cdef Workspace work
     cdef Py_ssize_t n, i, length
-    cdef const double* scores
     cdef double[:, ::1] node                # (T, K)
-    cdef double[:, ::1] edge                # (K, K) the edge last asked for
+    cdef double[:, ::1] edge                # (K, K) the edge written last
 
-    cdef void take(self, const long long[::1] offsets, Py_ssize_t i) noexcept nogil:
-        """Fill the marginals of chain i."""
+    def __init__(self, ChainScores chains):
+        self.chains, self.n, self.i = chains, chains.n_labels, -1
+        self.work = chains.workspace(0, len(chains))
+        self.node = cython_array((self.work.max_length, self.n), sizeof(double), "d")
+        self.edge = cython_array((self.n, self.n), sizeof(double), "d")
+
+    cdef void set_chain(self, Py_ssize_t i) noexcept nogil:
+        """Write the marginals of chain i."""
         if i == self.i:
             return
         self.i = i
-        self.length = offsets[i + 1] - offsets[i]
+        self.length = self.chains.length(i)
         forward_backward(
-            self.work, self.scores + offsets[i] * self.n, self.length,
-            &self.node[0, 0], NULL, NULL,
+            self.work, self.chains.row(i), self.length, &self.node[0, 0], NULL, NULL
         )
 
     # mass_t[k] = sum_j mass_{t-1}[j] edge_t[j, k] / node_{t-1}[j], over the pairs
     # (j, k) that are joined, or over those that are not.
-    cdef void go(
+    cdef void propagate(
         self,
         Py_ssize_t t,
         const double* mass,                 # in, (K,) at position t - 1
@@ -45,7 +50,7 @@ cdef class MarkovChain:
         bint joined,
         double* to,                         # out, (K,) at position t
     ) noexcept nogil:
-        """Take the paths that have some labels up to a position on to the next."""
+        """Propagate the mass of paths from one position to the next."""
         cdef Py_ssize_t j, k
         cdef double share
         memset(to, 0, self.n * sizeof(double))
@@ -58,27 +63,8 @@ cdef class MarkovChain:
                         to[k] += share * self.edge[j, k]
 
 
-cdef MarkovChain markov_chain(
-    const double[:, ::1] node_scores,
-    const double[:, ::1] transition,
-    const long long[::1] offsets,
-):
-    cdef MarkovChain chain = MarkovChain()
-    cdef Py_ssize_t n = transition.shape[0]
-    chain.n = n
-    chain.i = -1
-    chain.work = workspace_for(offsets, 0, offsets.shape[0] - 1, transition)
-    chain.work.set_transition(&transition[0, 0])
-    chain.scores = row_pointer(node_scores)
-    chain.node = cython_array((chain.work.max_length, n), sizeof(double), "d")
-    chain.edge = cython_array((n, n), sizeof(double), "d")
-    return chain
-
-
 def label_probabilities(
-    const double[:, ::1] node_scores,       # in, (N, K)
-    const double[:, ::1] transition,        # in, (K, K)
-    const long long[::1] offsets,           # in, (n + 1,)
+    ChainScores chains,
     const long long[:, ::1] spans,          # in, (S, 3)
     const int[::1] labels,                  # in, the labels of all spans, end to end
     double[::1] values,                     # out, (S,)
@@ -90,10 +76,10 @@ def label_probabilities(
     cdef Py_ssize_t s, t, first = 0
     cdef int label, before
     cdef double value
-    cdef MarkovChain chain = markov_chain(node_scores, transition, offsets)
+    cdef MarkovChain chain = MarkovChain(chains)
     with nogil:
         for s in range(spans.shape[0]):
-            chain.take(offsets, spans[s, 0])
+            chain.set_chain(spans[s, 0])
             before = labels[first]
             value = chain.node[spans[s, 1], before]
             for t in range(spans[s, 1] + 1, spans[s, 2]):
@@ -109,9 +95,7 @@ def label_probabilities(
 
 
 def type_probabilities(
-    const double[:, ::1] node_scores,       # in, (N, K)
-    const double[:, ::1] transition,        # in, (K, K)
-    const long long[::1] offsets,           # in, (n + 1,)
+    ChainScores chains,
     const long long[:, ::1] spans,          # in, (S, 3)
     const long long[::1] types,             # in, (S,) of the spans
     const long long[::1] label_types,       # in, (K,)
@@ -124,24 +108,24 @@ def type_probabilities(
         sum of p(y) over the y with label_types[y_b] = type,
         joins[y_{t-1}, y_t] for b < t < e, but not for t = b nor t = e
     """
-    cdef Py_ssize_t s, t, k, n = transition.shape[0]
+    cdef Py_ssize_t s, t, k, n = chains.n_labels
     cdef double[:, ::1] rows = cython_array((2, n), sizeof(double), "d")
     cdef double* mass = &rows[0, 0]
     cdef double* to = &rows[1, 0]
-    cdef MarkovChain chain = markov_chain(node_scores, transition, offsets)
+    cdef MarkovChain chain = MarkovChain(chains)
     with nogil:
         for s in range(spans.shape[0]):
-            chain.take(offsets, spans[s, 0])
+            chain.set_chain(spans[s, 0])
             t = spans[s, 1]
             if t == 0:
                 memcpy(mass, &chain.node[0, 0], n * sizeof(double))
             else:
-                chain.go(t, &chain.node[t - 1, 0], joins, False, mass)
+                chain.propagate(t, &chain.node[t - 1, 0], joins, False, mass)
             for k in range(n):
                 if label_types[k] != types[s]:
                     mass[k] = 0.0
             for t in range(spans[s, 1] + 1, min(spans[s, 2] + 1, chain.length)):
-                chain.go(t, mass, joins, t < spans[s, 2], to)
+                chain.propagate(t, mass, joins, t < spans[s, 2], to)
                 mass, to = to, mass
             values[s] = 0.0
             for k in range(n):

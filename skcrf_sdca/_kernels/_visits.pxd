@@ -1,9 +1,9 @@
 """The loop over visits: see _visits.pyx."""
 
 from ._copies cimport Copies
-from ._features cimport FeatureRows
 from ._samplers cimport Sampler
-from ._weights cimport FeatureSums, Weights
+from ._structure cimport Structure, Values
+from ._weights cimport FeatureSums
 
 
 # Visits to be made, and how far they are.
@@ -24,20 +24,23 @@ cdef object not_finite(Py_ssize_t i)
 
 cdef class Visitor:
     cdef readonly double n_oracle_calls
-    cdef FeatureRows rows
-    cdef Weights weights
+    cdef Structure structure
     cdef FeatureSums sums
     cdef readonly Sampler sampler
     cdef const long long[::1] offsets
     cdef const double[::1] scale
     cdef Py_ssize_t n_labels
-    cdef Py_ssize_t longest
     cdef const Py_ssize_t[::1] sequences    # those of the sampler, None for all
 
     cdef bint visit_some(self, Plan* plan, Py_ssize_t work) noexcept nogil
     cdef Py_ssize_t pick(self, const Plan* plan) noexcept nogil
     cdef Py_ssize_t work_of(self, Py_ssize_t i) noexcept nogil
     cdef bint visit(self, Py_ssize_t i) noexcept nogil
+    cdef bint is_empty(self, Py_ssize_t i) noexcept nogil
+    cdef double expect(self, Py_ssize_t i, bint tied) noexcept nogil
+    cdef double expect_at(self, Values potentials, Values out) noexcept nogil
+    cdef double log_partition_at(self, Values potentials) noexcept nogil
+    cdef void gradient(self) noexcept nogil
 
 
 cdef class DualVisitor(Visitor):

@@ -11,11 +11,8 @@ with a copy of the weights, which are joined from time to time: see _copies.pyx.
 from cpython.exc cimport PyErr_CheckSignals
 
 from ._copies cimport Copies
-from ._features cimport DistinctFeatures
 from ._samplers cimport Sampler
-from ._weights cimport FeatureSums, Weights
-
-import numpy as np
+from ._structure cimport Structure, Values
 
 # Work between two looks for Ctrl-C: some hundredths of a second.
 cdef Py_ssize_t WORK_BETWEEN_SIGNALS = 4_000_000
@@ -30,9 +27,8 @@ cdef class Visitor:
 
     Parameters
     ----------
-    features : DistinctFeatures
-    weights : Weights
-        Changed in place.
+    structure : Structure
+        Its weights are changed in place.
     offsets : ndarray of shape (n + 1,), int64
     scale : ndarray of shape (n,)
         weight_i / alpha with the weights summing to 1; 1 / (alpha n) if all are equal.
@@ -44,21 +40,45 @@ cdef class Visitor:
         Marginalisations so far; a forward pass alone counts one half.
     """
 
-    def __init__(
-        self, DistinctFeatures features, Weights weights, offsets, scale,
-        Sampler sampler,
-    ):
-        self.rows = features.rows
-        self.weights = weights
-        self.sums = FeatureSums(features, weights)
+    def __init__(self, Structure structure, offsets, scale, Sampler sampler):
+        self.structure, self.sums = structure, structure.sums
         self.offsets, self.scale = offsets, scale
         self.sampler, self.sequences = sampler, None
-        self.n_labels = weights.n_labels
-        self.longest = int(np.diff(offsets).max(initial=1))
+        self.n_labels = structure.weights.n_labels
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit sequence i; return False if a number is not finite."""
         return True
+
+    cdef bint is_empty(self, Py_ssize_t i) noexcept nogil:
+        """Return whether sequence i has no positions."""
+        return self.offsets[i] == self.offsets[i + 1]
+
+    cdef double expect(self, Py_ssize_t i, bint tied) noexcept nogil:
+        """Write the expectations of sequence i under the weights; return log Z.
+
+        The tied ones are written only if they are asked for.
+        """
+        cdef Values out = self.structure.expected
+        if not tied:
+            out.tied = NULL
+        self.structure.set_item(i)
+        return self.expect_at(self.structure.potentials, out)
+
+    cdef double expect_at(self, Values potentials, Values out) noexcept nogil:
+        """Write the expectations under any potentials; return log Z."""
+        self.n_oracle_calls += 1.0
+        return self.structure.expect(potentials, out)
+
+    cdef double log_partition_at(self, Values potentials) noexcept nogil:
+        """Return log Z of any potentials, from a forward pass."""
+        self.n_oracle_calls += 0.5
+        return self.structure.log_partition(potentials)
+
+    cdef void gradient(self) noexcept nogil:
+        """Sum the features of expected - target, after `expect`."""
+        self.structure.set_gradient()
+        self.structure.sum_features()
 
     def epoch(self, const double[:, ::1] uniforms):
         """Make one visit for each row (coin, position) of uniform numbers."""
@@ -148,14 +168,14 @@ cdef class DualVisitor(Visitor):
 
     Parameters
     ----------
-    features, weights, offsets, scale, sampler
+    structure, offsets, scale, sampler
         As for `Visitor`; the sampler may be that of a share.
     gaps : ndarray of shape (n,)
         The gap of each sequence when last visited: changed in place.
     """
 
-    def __init__(self, features, weights, offsets, scale, gaps, sampler):
-        super().__init__(features, weights, offsets, scale, sampler)
+    def __init__(self, structure, offsets, scale, gaps, sampler):
+        super().__init__(structure, offsets, scale, sampler)
         self.gaps, self.places = gaps, None
 
     def share(self, Copies copies, Py_ssize_t member, sequences, places):

@@ -1,1 +1,1 @@
-"""Helpers that know nothing of sequences: memory, threads, files, types, messages."""
+"""Helpers that know nothing about sequences: memory, threads, files, messages."""

@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and read with distrust."""
+"""Files that are written as a whole or not at all, and checked when read."""
 
 import contextlib
 import json
@@ -8,21 +8,26 @@ import secrets
 
 
 @contextlib.contextmanager
-def written_whole(path):
-    """Open a file for writing that takes its name only when it is complete.
+def atomic_write(path):
+    """Open a file for writing bytes that replaces the file at `path` when complete.
 
-    It is written under another name in the same folder. After an error that one is
-    gone, and what was at `path` before is there still.
+    The bytes go to a temporary file in the same folder, which is renamed at the end.
+    After an error it is removed, and what was at `path` before is unchanged. Pipes and
+    devices cannot be replaced, and are written to directly.
 
     Parameters
     ----------
-    path : str or path-like
+    path : str, bytes or path-like
 
     Yields
     ------
     file : binary file object
     """
     path = os.path.realpath(os.fsdecode(path))
+    if not is_regular_file(path):
+        with open(path, "wb") as file:
+            yield file
+        return
     temporary = os.path.join(os.path.dirname(path), f".{secrets.token_hex(8)}.tmp")
     try:
         with open(temporary, "xb") as file:
@@ -36,28 +41,54 @@ def written_whole(path):
         raise
 
 
-def is_special(path):
-    """Return whether a path is that of neither a file nor a folder.
+def is_regular_file(path):
+    """Return whether a path is not that of a pipe or a device, which may never end.
 
-    Such as a pipe, which may never end.
+    True also for a folder and where nothing exists: the system refuses to open these.
 
     Parameters
     ----------
     path : str, bytes or path-like
     """
     path = os.fspath(path)
-    exists = os.path.exists(path)
-    return exists and not (os.path.isfile(path) or os.path.isdir(path))
+    return os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path)
+
+
+@contextlib.contextmanager
+def checked_read(path, error):
+    """Open a file for reading bytes that may be damaged or hostile.
+
+    Parameters
+    ----------
+    path : str, bytes or path-like
+    error : type
+        Whatever is raised while the file is read becomes this error, except that memory
+        is exhausted.
+
+    Yields
+    ------
+    file : binary file object
+    """
+    if not is_regular_file(path):
+        raise error(f"{path} cannot be read: it is not a regular file")
+    with open(path, "rb") as file:
+        try:
+            yield file
+        except MemoryError:
+            # The sizes that a file declares are checked against its own size.
+            raise
+        except Exception as cause:
+            raise error(f"{path} cannot be read: {cause}") from cause
 
 
 def strict_json(data, name):
-    """Return a JSON document in ASCII, without what JSON leaves undefined.
+    """Return a JSON document in ASCII; no duplicate keys, no NaN, no infinity.
 
     Parameters
     ----------
     data : bytes
     name : str
-        Of the document, for messages.
+        Name of the document, for messages.
 
     Raises
     ------

@@ -1,18 +1,18 @@
-"""Whether arrays fit into memory: asked before they are allocated.
+"""Checks that large arrays fit into memory, before they are allocated.
 
-Systems hand out more memory than they have, and end the process that uses it. So the
-large arrays, those that grow with the square of n_labels, are first held against what
-is there, and only what clearly cannot fit is refused.
+Linux lets a process allocate more memory than there is, and kills it when it uses the
+memory. Therefore sizes that grow with the square of n_labels are first compared with
+the available memory. Only what clearly cannot fit is refused.
 """
 
 import os
 from pathlib import Path
 
-# Less than this is not worth a look at the system.
+# Smaller requests are not compared.
 SMALL = 2**26
 
 _MEMINFO = Path("/proc/meminfo")
-# The limits of a container, of the two versions of control groups.
+# The memory limits of a container, in versions 2 and 1 of control groups.
 _LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
@@ -20,13 +20,13 @@ _LIMITS = (
 
 
 def available_memory():
-    """Return how many bytes a process can have at most.
+    """Return the largest number of bytes that a process can get.
 
     Returns
     -------
     n_bytes : int or None
-        On Linux what is free, swap included, or can be made so, up to the limit of the
-        container; elsewhere all memory of the machine, or None if it does not tell.
+        On Linux, memory that is free or can be freed, and swap, up to the limit of the
+        container. Elsewhere all memory of the machine, or None if that is unknown.
     """
     try:
         lines = dict(line.split(":") for line in _MEMINFO.read_text().splitlines())
@@ -39,15 +39,15 @@ def available_memory():
 
 
 def check_fits(n_bytes, need, advice):
-    """Raise MemoryError if so many bytes clearly cannot be had.
+    """Raise MemoryError if this many bytes are clearly not available.
 
     Parameters
     ----------
     n_bytes : int
     need : str
-        What they are for, with its sizes: the subject of the message.
+        What needs them, with its sizes: the subject of the message.
     advice : str
-        What to do about it.
+        What the user can do: the end of the message.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def check_fits(n_bytes, need, advice):
     if available is not None and n_bytes > available:
         raise MemoryError(
             f"{need} would take {n_bytes} bytes ({n_bytes / 2**30:.1f} GiB), of which "
-            f"{available / 2**30:.1f} GiB can be had: {advice}"
+            f"{available / 2**30:.1f} GiB are available: {advice}"
         )
 
 
@@ -72,7 +72,7 @@ def _machine_memory():
 
 
 def _number_in(path):
-    """Return the number that a file consists of, None if it does not."""
+    """Return the number in a file, None if it holds anything else."""
     try:
         return int(path.read_text())
     except (OSError, ValueError):

@@ -1,10 +1,10 @@
-"""What messages of errors share: how a value is described, and what is missing."""
+"""Parts of error messages: descriptions of values, and missing attributes."""
 
 import numbers
 
 
 def described(value):
-    """Name a value in a message: short, with the type where it does not show."""
+    """Return a short description of a value, with its type, for messages."""
     if value is None:
         return "None"
     if isinstance(value, (list, tuple)) and value:
@@ -15,7 +15,7 @@ def described(value):
 
 
 def required_attribute(estimator, name):
-    """Return a fitted attribute; ValueError with its name if it is missing."""
+    """Return a fitted attribute; raise ValueError with its name if it is missing."""
     try:
         return getattr(estimator, name)
     except AttributeError as error:

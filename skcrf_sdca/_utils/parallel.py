@@ -1,4 +1,4 @@
-"""Full passes over many chains on threads; the bits do not depend on their number."""
+"""Full passes over all chains on threads, whose number does not change the bits."""
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
@@ -6,17 +6,18 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from joblib import effective_n_jobs
 
-# How chains are cut into ranges depends on their lengths alone and not on the number of
-# threads, so that sums over ranges add up in one order. A range is worth a call from
-# Python if it has MIN_POSITIONS. There are more than MAX_RANGES only where each would
-# have more than MAX_POSITIONS: what a pass holds does not grow with the data.
+# The cuts between ranges of chains depend on the lengths of the chains, but not on the
+# number of threads, so that sums over ranges are always added in the same order. With
+# MIN_POSITIONS a range is worth a call from Python. There are more than MAX_RANGES only
+# if each would have more than MAX_POSITIONS: thus the memory of a pass does not grow
+# with the data.
 MAX_RANGES = 16
 MIN_POSITIONS = 2**11
 MAX_POSITIONS = 2**16
 
 
 def ranges(offsets):
-    """Return (begin, end) of consecutive chains with about equally many positions."""
+    """Return (begin, end) of ranges of chains, with about equally many positions."""
     n = len(offsets) - 1
     n_positions = int(offsets[-1])
     n_ranges = min(max(n_positions // MIN_POSITIONS, 1), MAX_RANGES)
@@ -29,19 +30,19 @@ def ranges(offsets):
 
 
 def each_range(function, offsets, n_jobs=None):
-    """Yield function(begin, end) of every range of chains, in their order.
+    """Yield function(begin, end) for every range of chains, in their order.
 
-    With ``n_jobs`` threads some are computed ahead.
+    With several threads, the next ranges are computed while the caller uses one.
     """
     calls = ranges(offsets)
-    # joblib takes as long to answer as a short chain; 0 it refuses.
+    # effective_n_jobs takes as long as a short chain, but it also refuses n_jobs=0.
     n_threads = 1
     if len(calls) > 1 or n_jobs == 0:
         n_threads = min(effective_n_jobs(n_jobs), len(calls))
     if n_threads <= 1:
         yield from (function(*bounds) for bounds in calls)
         return
-    # Threads of our own: joblib takes some 50 ms to start and end a parallel loop.
+    # No joblib.Parallel: it takes about 50 ms to start and end a parallel loop.
     with ThreadPoolExecutor(n_threads) as threads:
         ahead = deque()
         for bounds in calls:
@@ -52,5 +53,5 @@ def each_range(function, offsets, n_jobs=None):
 
 
 def over_ranges(function, offsets, n_jobs=None):
-    """Return the list of function(begin, end) of every range of chains."""
+    """Return the list of function(begin, end) for every range of chains."""
     return list(each_range(function, offsets, n_jobs))

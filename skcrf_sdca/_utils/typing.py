@@ -1,7 +1,7 @@
-"""Names of the types that more than one public function takes.
+"""Names of types that several public functions take.
 
-They say what a type checker can know of an argument. That items are all of one kind, or
-labels as many as items, is found when the data is read: see kinds.py and labels.py.
+They state what a type checker can check. When the data is read, the package also checks
+that all items have the same type, and that there are as many labels as items.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class HasShape(Protocol):
-    """Rows: an array, a sparse matrix, a data frame, PackedSequences."""
+    """Something with rows: an array, sparse matrix, data frame or PackedSequences."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -29,11 +29,11 @@ Items: TypeAlias = (
     | HasShape
 )
 Sequences: TypeAlias = Iterable[Items] | HasShape
-# Label lists; labels themselves where each row of a table is a chain of one node.
+# Label lists, or labels themselves if each row of a table is a chain of one node.
 Labels: TypeAlias = (
     Iterable[Sequence[Hashable]] | Iterable[HasShape] | Iterable[Hashable] | HasShape
 )
-# As Labels, with None where a label is free.
+# Labels with None where a label is unknown.
 KnownLabels: TypeAlias = Labels
 Transitions: TypeAlias = (
     str | HasShape | Iterable[tuple[Hashable, Hashable]] | Iterable[Sequence[Hashable]]
@@ -53,8 +53,9 @@ ZeroDivision: TypeAlias = float | Literal["warn"]
 
 
 def keeps_signature(decorator: Callable[[Any], Any]) -> Callable[[F], F]:
-    """Return a decorator, which for type checkers leaves functions what they are.
+    """Return a decorator; type checkers see that it keeps the type of a function.
 
-    Those of scikit-learn have no types, and what they decorate would lose its own.
+    The decorators of scikit-learn have no types, so that decorated functions would lose
+    theirs.
     """
     return decorator

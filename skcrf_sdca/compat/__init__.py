@@ -1,8 +1,8 @@
-"""Coming from sklearn-crfsuite and python-crfsuite: the same calls, the same models.
+"""Compatibility with sklearn-crfsuite and python-crfsuite: their calls and models.
 
 Reading order: _layout.py, _string_table.py and _model_file.py (the files of CRFsuite),
-_conversion.py (such a file to an estimator and back) and _crf.py (an estimator with the
-interface of sklearn-crfsuite). Neither of the two packages is needed.
+_conversion.py (turns such files into estimators and back) and _crf.py (an estimator
+with the interface of sklearn-crfsuite). Neither of the two packages is needed.
 """
 
 from skcrf_sdca.compat._conversion import (

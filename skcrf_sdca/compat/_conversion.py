@@ -1,7 +1,8 @@
-"""Trained models from CRFsuite and to it: its weights by name, ours in arrays.
+"""Converts models of CRFsuite, with weights by name, to estimators and back.
 
-CRFsuite's score is that of our model without intercept, start and end weights. These go
-to CRFsuite as weights of attributes that stand at every, the first and the last item.
+The scores of CRFsuite are those of our model without intercept, start and end weights.
+For CRFsuite, these become weights of attributes that every item, the first item and the
+last item have.
 """
 
 import os
@@ -12,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.files import atomic_write
 from skcrf_sdca._utils.typing import FilePath, Sequences
 from skcrf_sdca.compat._model_file import (
     STATE,
@@ -31,13 +33,14 @@ from skcrf_sdca.data.label_encoding import encode_labels
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
-from skcrf_sdca.structures.chain.parameters import ChainModel
+from skcrf_sdca.structures.chain.parameters import ChainParameters
 
-# What may be asked for as one block: 16 GiB.
+# The largest array of weights: 16 GiB.
 MOST_WEIGHTS = 2**31
-# A key of more colons is none that anybody wrote; a name of colons alone may be.
+# Nobody writes keys with more colons, but names may consist of many colons.
 MOST_COLONS = 32
-# Its exponential is 0 in any precision, and sums of a few million of it are finite.
+# Its exponential is 0 in any precision, and the sum of a few million such scores is
+# finite.
 FORBIDDEN = -1e30
 
 
@@ -49,34 +52,34 @@ def from_crfsuite(
     Parameters
     ----------
     model : str, path, bytes, pycrfsuite.Tagger or sklearn_crfsuite.CRF
-        The name of a model file, what is in it, or an object that has it. A Tagger only
-        tells its weights to six decimals: give the file where there is one.
+        Path of a model file, its content, or an object that has the model. A Tagger
+        returns its weights with six decimals only: pass the file if there is one.
     input_kind : {"dicts", "strings"}, default="dicts"
-        What the items of X will be: dicts, or lists of str.
+        Input format of X: items are dicts, or lists of str.
 
     Returns
     -------
     estimator : SDCACRF
-        Fitted, with ``intercept_``, ``start_`` and ``end_`` of zero, and with nothing
-        that tells of a training (``n_iter_``, ``history_`` ...). Pickles need no
-        CRFsuite.
+        Fitted estimator whose ``intercept_``, ``start_`` and ``end_`` are zero. It does
+        not have the attributes that describe a fit (``n_iter_``, ``history_`` ...).
+        Pickles of it do not need CRFsuite.
 
     Raises
     ------
     ValueError
-        If the file is damaged, its names are no UTF-8, or the model would take more
+        If the file is damaged, its names are not UTF-8, or the model would take more
         than 16 GiB.
     TypeError
         If `model` is none of these.
 
     See Also
     --------
-    to_crfsuite : The way back.
+    to_crfsuite : Converts in the other direction.
 
     Notes
     -----
-    A name ``"a:b:c"`` is found again as that key, and as every key and value that
-    CRFsuite's dicts would make it from, for keys of up to 32 colons.
+    The attribute ``"a:b:c"`` is the feature of this key, and of all pairs of a key and
+    a value that CRFsuite turns into this name, for keys with up to 32 colons.
 
     Examples
     --------
@@ -104,7 +107,7 @@ def from_crfsuite(
             "all weights would be larger than 16 GiB."
         )
     classes, number = encode_labels([source.labels], [n_labels])
-    chain = ChainModel(n_features, n_labels)
+    chain = ChainParameters(n_features, n_labels)
     weights = source.weights
     for kind, block, rows in (
         (STATE, chain.coef, np.arange(n_features)),
@@ -112,19 +115,15 @@ def from_crfsuite(
     ):
         w = weights[weights["kind"] == kind]
         block[rows[w["source"]], number[w["label"]]] = w["weight"]
-    estimator = SDCACRF()
-    estimator.__dict__.update(
-        classes_=classes,
-        coef_=chain.coef.T,
-        intercept_=chain.intercept,
-        start_=chain.start,
-        end_=chain.end,
-        transition_=chain.transition,
-        n_features_in_=n_features,
-        vectorizer_=_vectorizer_of(source.attributes, input_kind),
-        _input_kind=input_kind,
+    return SDCACRF()._set_fitted(
+        {
+            **chain.attributes(),
+            "classes_": classes,
+            "n_features_in_": n_features,
+            "vectorizer_": _vectorizer_of(source.attributes, input_kind),
+            "_input_kind": input_kind,
+        }
     )
-    return estimator
 
 
 def to_crfsuite(
@@ -138,39 +137,40 @@ def to_crfsuite(
 ) -> None:
     """Write a fitted estimator as a model file that CRFsuite's tagger opens.
 
-    CRFsuite knows weights of attributes and of transitions only. Intercept, start and
-    end weights become those of attributes that every item, every first and every last
-    item of a sequence must have, with value 1: name those that your features have
+    CRFsuite has weights of attributes and of transitions only. Intercept, start and end
+    weights become weights of attributes that every item, each first item and each last
+    item of a sequence must have, with value 1. Name attributes that your features have
     anyway ("bias", "BOS", "EOS" in the tutorial of sklearn-crfsuite), or new ones, and
-    let `crfsuite_features` add them to what the tagger is given.
+    add these to the input of the tagger by `crfsuite_features`.
 
     Parameters
     ----------
     estimator : SDCACRF, OEGCRF, SAGNUSCRF, LBFGSCRF or compat.CRF
-        Fitted, to labels that are str.
+        Fitted estimator whose labels are str.
     path : str or path
-        File to write.
+        Path of the file.
     intercept, start, end : str, default=None
-        Names of the attributes that ``intercept_``, ``start_`` and ``end_`` are added
-        to. None is for weights of zero.
+        Names of the attributes to whose weights ``intercept_``, ``start_`` and ``end_``
+        are added. None is possible only if they are zero.
     feature_names : sequence of str of length n_features_in_, default=None
-        Names of the attributes; by default those of the estimator's ``vectorizer_``.
-        It is needed for an estimator fitted on PackedSequences or arrays:
-        ``get_feature_names_out()`` of the vectorizer that made them.
+        Names of the attributes; by default those of the estimator's ``vectorizer_``. An
+        estimator that was fitted on PackedSequences or arrays needs them: pass
+        ``get_feature_names_out()`` of the vectorizer that made the features.
 
     Raises
     ------
     ValueError
-        If weights are not zero and have no name; if two names are equal, or one cannot
-        be written; if the model is too large for the format; if the estimator was
-        fitted on numbers and there are no `feature_names`.
+        If weights that are not zero have no name; if two names are equal, or a name
+        cannot be written; if the model is too large for the format; if the estimator
+        was fitted on numbers and `feature_names` is None.
     TypeError
-        If `estimator` is no such estimator, or its labels are not str.
+        If `estimator` is of another type, or its labels are not str.
 
     Notes
     -----
-    A transition, start or end of -inf, which is forbidden, is written as -1e30: it is
-    never predicted, and its probability is 0. Weights of 0 are left out.
+    Forbidden transitions, starts and ends have the weight -1e30 instead of -inf in the
+    file: CRFsuite never predicts them, and their probability is 0. Weights of 0 are not
+    written.
 
     Examples
     --------
@@ -202,7 +202,8 @@ def to_crfsuite(
         for kind, block in ((STATE, coef), (TRANSITION, estimator.transition_))
     ]
     data = serialise(ModelFile(labels, attributes, np.concatenate(weights)))
-    Path(path).write_bytes(data)
+    with atomic_write(path) as file:
+        file.write(data)
 
 
 def crfsuite_features(
@@ -212,25 +213,26 @@ def crfsuite_features(
     start: str | None = None,
     end: str | None = None,
 ) -> list[list[Any]]:
-    """Add the attributes that a model written by `to_crfsuite` needs.
+    """Add the attributes that a model from `to_crfsuite` needs.
 
     Parameters
     ----------
     X : iterable of sequences
-        Each a list of dicts, or each a list of lists (tuples, sets) of str.
+        All sequences are lists of dicts, or all are lists of lists (tuples, sets) of
+        str.
     intercept, start, end : str, default=None
-        As given to `to_crfsuite`: attributes of every, the first and the last item.
+        The arguments of `to_crfsuite`: names of the attributes of all items, of first
+        items and of last items.
 
     Returns
     -------
     X : list of lists of dict, or of lists of str
-        The same sequences, as python-crfsuite takes them. What was passed is not
-        changed.
+        New sequences with these attributes, for python-crfsuite.
 
     Raises
     ------
     TypeError
-        If X holds anything else.
+        If X has another input format.
 
     Examples
     --------
@@ -246,7 +248,7 @@ def crfsuite_features(
 
 
 def _completed(sequence, index, intercept, start, end):
-    """Return the items of a sequence with the names, where they are not None."""
+    """Return the items of a sequence with the added names that are not None."""
     if sequence_kind(sequence, index) not in (DICTS, STRINGS, None):
         raise TypeError(
             f"X: sequence {index} holds numbers; an item must be a dict or a list of "
@@ -269,8 +271,8 @@ def _with_names(item, names):
 
 
 def _read(model):
-    """Return the ModelFile of what a user calls a model."""
-    # A CRF of sklearn-crfsuite keeps its file; before fit that has no name.
+    """Return the ModelFile of any of the types that `from_crfsuite` takes."""
+    # A CRF of sklearn-crfsuite has a file, which has no name before fit.
     file = getattr(model, "modelfile", None)
     if file is not None:
         model = file.name
@@ -289,7 +291,7 @@ def _read(model):
 
 
 def _parsed_dump(info):
-    """Return the ModelFile of what a tagger tells of itself."""
+    """Return the ModelFile of the info() of a tagger."""
     numbers = {name: i for i, name in enumerate(info.labels)}
     rows = {name: i for i, name in enumerate(info.attributes)}
     weights = [
@@ -304,7 +306,7 @@ def _parsed_dump(info):
 
 
 def _vectorizer_of(names, input_kind):
-    """Return a vectorizer that numbers the features of these names in their order."""
+    """Return a vectorizer whose features have these names, in this order."""
     categorical = {}
     for number, name in enumerate(names):
         colon = name.find(":")
@@ -326,7 +328,7 @@ def _vectorizer_of(names, input_kind):
 
 
 def _boundary_weights(estimator, intercept, start, end):
-    """Return pairs (name, weights to add to those of the attribute)."""
+    """Return pairs of an attribute and the weights to add to its own."""
     names = {"intercept": intercept, "start": start, "end": end}
     given = {block: name for block, name in names.items() if name is not None}
     if len(set(given.values())) < len(given):
@@ -335,13 +337,13 @@ def _boundary_weights(estimator, intercept, start, end):
         if getattr(estimator, f"{block}_").any():
             raise ValueError(
                 f"{type(estimator).__name__} has {block} weights, and {block} is None: "
-                "name the attribute that they shall be added to, see crfsuite_features."
+                "name the attribute to which they are added, see crfsuite_features."
             )
     return [(name, getattr(estimator, f"{block}_")) for block, name in given.items()]
 
 
 def _names(estimator, feature_names):
-    """Return the distinct names of the features of an estimator."""
+    """Return the names of the features of an estimator; check that they differ."""
     if feature_names is None:
         if not hasattr(estimator, "vectorizer_"):
             raise ValueError(
@@ -358,15 +360,15 @@ def _names(estimator, feature_names):
     for name in names:
         if name in seen:
             raise ValueError(
-                f"two features have the name {name!r}, which are one to CRFsuite: "
-                "rename one of their keys."
+                f"two features have the name {name!r}, which CRFsuite cannot "
+                "distinguish: rename one of their keys."
             )
         seen.add(name)
     return names
 
 
 def _checked(names, what):
-    """Return names as a list of what CRFsuite can hold."""
+    """Return names as a list; check that CRFsuite can store them."""
     names = list(names)
     for name in names:
         if not isinstance(name, str):
@@ -387,7 +389,7 @@ def _is_text(name):
 
 
 def _named_weights(kind, block):
-    """Return the weights of a block that are not 0, row by row."""
+    """Return the nonzero weights of a block, in the order of rows."""
     source, label = np.nonzero(block)
     weights = np.empty(len(source), dtype=WEIGHT)
     weights["kind"], weights["source"], weights["label"] = kind, source, label

@@ -1,6 +1,6 @@
-"""An estimator with the interface of sklearn_crfsuite.CRF, and SDCACRF behind it.
+"""An estimator with the interface of sklearn_crfsuite.CRF that fits an SDCACRF.
 
-It has all parameters and methods of that class, with what became of each.
+It has all parameters and methods of that class. Some parameters have no effect.
 """
 
 import warnings
@@ -9,20 +9,20 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import (
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from skcrf_sdca._utils.sklearn_private import (
     Interval,
     InvalidParameterError,
     StrOptions,
+    validates_parameters,
 )
-from sklearn.utils.validation import check_is_fitted
-
 from skcrf_sdca._utils.typing import (
     Items,
     Labels,
     RandomState,
     Sequences,
-    keeps_signature,
 )
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.input_formats import (
@@ -36,7 +36,7 @@ from skcrf_sdca.estimators.base import check_finite_numbers
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
-# Of CRFsuite's optimisers, or of how it stores a model.
+# Parameters of CRFsuite's optimisers and of its files, with their defaults.
 WITHOUT_EFFECT = {
     "num_memories": None,
     "epsilon": None,
@@ -68,75 +68,78 @@ class CRF(VersionStamped, BaseEstimator):
 
         c2 ||w||^2 + sum_i -log p(y_i | x_i; w)
 
-    which is n times that of `SDCACRF` at ``alpha = 2 * c2 / n``, for n sequences, and
-    is minimised by it to a duality gap.
+    which is n times the objective of `SDCACRF` with ``alpha = 2 * c2 / n``, for n
+    sequences. `SDCACRF` minimises it, and bounds the error by the duality gap.
 
     Parameters
     ----------
     algorithm : {"lbfgs", "l2sgd"}, default=None
-        Both have this objective, and are trained alike here. The others of CRFsuite
-        ("ap", "pa", "arow") have none.
+        Both minimise this objective in CRFsuite; here they are the same. The other
+        algorithms of CRFsuite ("ap", "pa", "arow") have no objective, and are refused.
     min_freq : float, default=None
-        Leave out features that are not zero at fewer positions. (CRFsuite counts them
-        with each label apart, and transitions too.)
+        Keep a feature only if it is not zero at min_freq or more positions. (CRFsuite
+        counts separately for each label, and also counts transitions.)
     all_possible_states, all_possible_transitions : bool, default=None
-        Every label has a weight for every feature and every label before it, as with
-        True; False is refused. (In CRFsuite None is False.)
+        None or True: there is a weight for each pair of a feature and a label, and for
+        each pair of labels. False is refused. (In CRFsuite, None means False.)
     c1 : float, default=None
-        Only 0, which None stands for: there is no L1 penalty.
+        None or 0: there is no L1 penalty.
     c2 : float, default=None
-        Strength of the L2 penalty, > 0; None is 1, as in CRFsuite.
+        Strength of the L2 penalty, > 0; None means 1, as in CRFsuite.
     max_iterations : int, default=None
-        Passes over the data at most; None is 1000. The fit ends before, see `tol`.
+        Maximum number of passes over the data; None means 1000. The fit usually stops
+        earlier, see `tol`.
     num_memories, epsilon, period, delta, linesearch, max_linesearch, calibration_eta, \
 calibration_rate, calibration_samples, calibration_candidates, calibration_max_trials, \
 pa_type, c, error_sensitive, averaging, variance, gamma, model_filename, \
 keep_tempfiles, trainer_cls
-        Without effect, and a warning if set: they are of CRFsuite's optimisers and
-        files.
+        Parameters of CRFsuite's optimisers and files. They have no effect here, and
+        setting them is warned about.
     verbose : bool, default=False
-        Print a line after every pass.
+        Whether to print a line after every pass.
     tol : float, default=1e-4
-        The fit stops when the duality gap, in nats a sequence, is at most tol * P(0),
-        where P(0) = mean length * log(n_labels) is the loss of the empty model.
+        The fit stops when the duality gap, in nats per sequence, is at most tol * P(0),
+        where P(0) = mean length * log(n_labels) is the loss if all weights are zero.
     n_jobs : int, default=None
-        Threads, as for `SDCACRF`; None is one.
+        Number of threads, as in `SDCACRF`; None means one.
     random_state : int, RandomState instance or None, default=0
-        Determines the order of the visits: by default every fit gives the same bits.
+        Determines the order of the visits. With the default, every fit has the same
+        bits.
 
     Attributes
     ----------
     estimator_ : SDCACRF
-        What was fitted: everything this package has for a fitted model goes with it
-        (``predict_proba``, ``duality_gap_``, ``history_``, ``intercept_`` ...).
+        The fitted estimator, with all its methods and attributes (``predict_proba``,
+        ``duality_gap_``, ``history_``, ``intercept_`` ...).
     classes_ : list
         The labels, sorted.
     attributes_ : list of str
-        Names of the features; ``num_attributes_`` is how many.
+        Names of the features; ``num_attributes_`` is their number.
     state_features_ : dict
-        ``{(name, label): weight}``, without weights of 0, made at every access.
+        ``{(name, label): weight}``, without weights of 0. Computed at each access.
     transition_features_ : dict
-        ``{(label, next label): weight}``, likewise.
+        ``{(label, next label): weight}``, without weights of 0. Computed at each
+        access.
     dev_score_ : float
-        Token accuracy on ``X_dev``, after a fit with it.
+        Token accuracy on ``X_dev``. Exists only after a fit with ``X_dev``.
 
     See Also
     --------
-    skcrf_sdca.SDCACRF : The estimator to use where nothing has to be as in
-        sklearn-crfsuite.
+    skcrf_sdca.SDCACRF : The estimator to use if compatibility with sklearn-crfsuite is
+        not needed.
     from_crfsuite : Turns a model that CRFsuite trained into an estimator.
 
     Notes
     -----
-    Beside the features given, the model has a weight of every label (intercept), of
-    every first and of every last label, with the same penalty; CRFsuite has none. If
-    the features have a bias or marks of the first and last item of their own, these
-    share their weights, as if their penalty were half. CRFsuite drops a feature whose
-    values at a label sum to less than its min_freq of 0; here negative values are as
-    good as others.
+    Unlike CRFsuite, the model has an intercept for each label, and weights for the
+    first and the last label, with the same penalty. A feature such as "bias" or "BOS"
+    has the same effect as one of these weights. If X has such features, each pair of
+    equal weights acts as one weight with half the penalty. CRFsuite drops a feature
+    whose values at a label sum to less than its min_freq of 0; here negative values are
+    kept.
 
     Labels need not be str. ``tagger_``, ``size_`` and ``training_log_`` do not exist;
-    for the last see ``estimator_.history_``.
+    instead of the last, use ``estimator_.history_``.
 
     Examples
     --------
@@ -233,7 +236,7 @@ keep_tempfiles, trainer_cls
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @keeps_signature(_fit_context(prefer_skip_nested_validation=True))
+    @validates_parameters
     def fit(
         self,
         X: Sequences,
@@ -246,11 +249,11 @@ keep_tempfiles, trainer_cls
         Parameters
         ----------
         X : iterable of n sequences
-            Each a list of T dicts, or each a list of T lists of str; or what `SDCACRF`
-            takes for sequences besides (arrays, PackedSequences).
+            All sequences are lists of T dicts, or all are lists of T lists of str.
+            Arrays and PackedSequences are possible, as in `SDCACRF`.
         y : list of n lists of T labels
         X_dev, y_dev : as X and y, default=None
-            Held-out data, for ``dev_score_`` alone: they do not change the fit.
+            Held-out data for ``dev_score_``. They do not change the fit.
 
         Returns
         -------
@@ -259,7 +262,7 @@ keep_tempfiles, trainer_cls
         Raises
         ------
         ValueError, TypeError
-            If a parameter asks for what is not here, or as `SDCACRF.fit`.
+            If the value of a parameter is not supported, and as `SDCACRF.fit`.
 
         Warns
         -----
@@ -341,7 +344,7 @@ keep_tempfiles, trainer_cls
         return self.predict_marginals([xseq])[0]
 
     def score(self, X: Sequences, y: Labels) -> float:
-        """Return the share of positions whose label is predicted right.
+        """Return the fraction of positions whose label is predicted correctly.
 
         Parameters
         ----------
@@ -356,7 +359,7 @@ keep_tempfiles, trainer_cls
 
     @property
     def classes_(self) -> list[Any]:
-        """The labels, a sorted list."""
+        """The sorted labels, a list."""
         check_is_fitted(self)
         return self.estimator_.classes_.tolist()
 
@@ -368,7 +371,7 @@ keep_tempfiles, trainer_cls
 
     @property
     def num_attributes_(self) -> int:
-        """How many features there are."""
+        """The number of features."""
         check_is_fitted(self)
         return self.estimator_.n_features_in_
 
@@ -404,7 +407,7 @@ keep_tempfiles, trainer_cls
             verbose=int(self.verbose),
         ).fit(X, y)
         if vectorizer is not None:
-            # As if it had converted X itself.
+            # The state that a fit on the dicts or strings themselves would have.
             vars(estimator).update(vectorizer_=vectorizer, _input_kind=kind)
         return estimator
 
@@ -414,7 +417,7 @@ keep_tempfiles, trainer_cls
         super()._validate_params()
 
     def _check_parameters(self):
-        """Raise or warn of what `_parameter_constraints` cannot say."""
+        """Check the parameters that `_parameter_constraints` cannot check."""
         if self.c1 is not None and self.c1 != 0:
             raise InvalidParameterError(
                 f"The 'c1' parameter of CRF must be 0 or None: there is no L1 penalty, "

@@ -1,6 +1,6 @@
-"""What the chunks of a model file of CRFsuite have in common: bounded reads, one error.
+"""Functions for all chunks of CRFsuite's model files: checked reads and their error.
 
-All numbers are little-endian; the text of a name is UTF-8 and ends in NUL.
+All numbers are little-endian; names are UTF-8 and end with NUL.
 """
 
 import numpy as np
@@ -9,12 +9,12 @@ UINT32 = np.dtype("<u4")
 
 
 def damaged(what):
-    """Return the error of a file that is not what CRFsuite writes.
+    """Return the error for a file that CRFsuite cannot have written.
 
     Parameters
     ----------
     what : str
-        What is wrong with it.
+        What is wrong with the file.
     """
     return ValueError(
         f"not a whole model file of CRFsuite: {what}; train or copy the model again"
@@ -22,14 +22,14 @@ def damaged(what):
 
 
 def read_array(data, dtype, count, offset, what):
-    """Return `count` records of a buffer as a read-only array that shares its memory.
+    """Return records of a buffer as a read-only array that shares its memory.
 
     Parameters
     ----------
     data : bytes
     dtype : dtype
     count, offset : int
-        As the file gives them: nothing is allocated by them.
+        Numbers from the file; no memory is allocated for them.
     what : str
         What the records are, for the message.
 

@@ -1,13 +1,13 @@
-"""Model files of CRFsuite ("lCRF"), read and written whole.
+"""Reads and writes model files of CRFsuite ("lCRF").
 
-A file is, in this order, with offsets from its first byte:
+A file consists of these parts, in this order; offsets count from its first byte:
 
     header | weights | names of the labels | names of the attributes
            | weights that leave each label | weights of each attribute
 
-A weight is of a state (attribute, label) or of a transition (label, label); the last
-two chunks list, for every label and attribute, the numbers of its weights. Names are in
-tables of their own, see _string_table.py.
+A weight belongs to a state (attribute, label) or to a transition (label, label). The
+last two chunks list the numbers of the weights of each label and of each attribute.
+Names are in tables, see _string_table.py.
 """
 
 from dataclasses import dataclass
@@ -41,15 +41,15 @@ _LARGEST = 2**32 - 1
 
 @dataclass(frozen=True)
 class ModelFile:
-    """What a model file says.
+    """The content of a model file.
 
     Attributes
     ----------
     labels, attributes : list of str
-        Names, distinct.
+        Distinct names.
     weights : ndarray of shape (n_weights,)
-        Structured, of dtype WEIGHT: ``kind`` is STATE or TRANSITION, ``source`` the
-        number of an attribute or of the label before, ``label`` that of the label.
+        Structured, of dtype WEIGHT: ``kind`` is STATE or TRANSITION, ``source`` is the
+        number of an attribute or of the previous label, and ``label`` that of a label.
     """
 
     labels: list[str]
@@ -58,7 +58,7 @@ class ModelFile:
 
 
 def parse(data):
-    """Return what a model file says.
+    """Return the content of a model file.
 
     Parameters
     ----------
@@ -72,8 +72,8 @@ def parse(data):
     Raises
     ------
     ValueError
-        If the file is damaged: nothing outside it is read, and nothing larger than a
-        few times the file is allocated.
+        If the file is damaged. Nothing outside the file is read, and no more memory is
+        allocated than a few times the size of the file.
     """
     header = read_chunk(data, _HEADER, _MAGIC, 0, "model")
     if header["type"] != _TYPE or header["version"] != _VERSION:
@@ -105,7 +105,7 @@ def _check_weights(weights, n_labels, n_attributes):
 
 
 def serialise(model):
-    """Return the file of a model, to the byte as CRFsuite would write it.
+    """Return the file of a model, exactly as CRFsuite would write it.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def serialise(model):
     Raises
     ------
     ValueError
-        If the file would be larger than the 4 GiB that the format has room for.
+        If the file would exceed the limit of the format, 4 GiB.
     """
     _check_size(model)
     n_labels, n_attributes = len(model.labels), len(model.attributes)
@@ -132,7 +132,7 @@ def serialise(model):
         offset += len(part)
     parts.append(bytes(-offset % UINT32.itemsize))
     offset += len(parts[-1])
-    # Two places are kept for weights that leave the start or enter the end.
+    # CRFsuite reserves two lists for transitions from the start and to the end.
     for place, magic, mask, n, spare in (
         ("label_lists", b"LFRF", ~is_state, n_labels, 2),
         ("attribute_lists", b"AFRF", is_state, n_attributes, 0),
@@ -148,9 +148,9 @@ def serialise(model):
 
 
 def _check_size(model):
-    """Raise ValueError if offsets would not fit into 32 bits; an upper bound."""
+    """Raise ValueError if offsets might not fit into 32 bits, by an upper bound."""
     names = sum(4 * len(name) for name in (*model.labels, *model.attributes))
-    # Of a name: its record, two buckets, its offset and its list.
+    # Each name takes a record, two buckets, an offset and a list.
     n_names = len(model.labels) + len(model.attributes)
     size = names + 64 * n_names + 24 * len(model.weights) + 2**13
     if size > _LARGEST:
@@ -168,7 +168,7 @@ def _chunk(magic, count, content):
 
 
 def _lists(magic, source, mask, n_sources, n_spare, offset):
-    """Return the chunk that lists the weights of each source, to lie at an offset."""
+    """Return the chunk, for this offset, that lists the weights of each source."""
     numbers = np.flatnonzero(mask)
     numbers = numbers[np.argsort(source[numbers], kind="stable")]
     counts = np.bincount(source[numbers], minlength=n_sources)

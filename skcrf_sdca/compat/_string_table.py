@@ -1,14 +1,15 @@
-"""Tables of names in a model file of CRFsuite: strings to numbers and back ("CQDB").
+"""Tables that map names to numbers and back in CRFsuite's model files ("CQDB").
 
-A table is, in this order, with offsets from its first byte:
+A table consists of these parts, in this order; offsets count from its first byte:
 
     header | 256 references | records | buckets | offsets of the records
 
-A record is a number, a size and a string with its final NUL. The hash of a string h
-(lookup3 of Bob Jenkins) picks reference h mod 256, which tells where its buckets are
-and how many, twice the strings they hold. A bucket is a hash and the offset of a
-record; the search begins at bucket h // 256 modulo their number, and ends at one of
-offset 0. The offsets at the end are those of the records in the order of their numbers.
+A record is a number, a size and a string with its final NUL. If h is the hash of a
+string (lookup3 of Bob Jenkins), reference h mod 256 has the offset and the number of
+its buckets, which is twice the number of strings in them. A bucket is a hash and the
+offset of a record. A search begins at bucket h // 256 modulo the number of buckets, and
+ends at a bucket whose offset is 0. The last part has the offsets of the records in the
+order of their numbers.
 """
 
 import struct
@@ -43,11 +44,11 @@ def read_strings(data, offset, count, what):
     data : bytes
         The file.
     offset : int
-        Of the table.
+        Offset of the table.
     count : int
-        How many strings the file says there are.
+        Number of strings according to the header of the file.
     what : str
-        What they name, for messages.
+        What the strings are, for messages.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def read_strings(data, offset, count, what):
     Raises
     ------
     ValueError
-        If the table is damaged, or a string is no UTF-8 or occurs twice.
+        If the table is damaged, or a string is not UTF-8 or occurs twice.
     """
     header = read_chunk(data, _HEADER, _MAGIC, offset, what)
     if header["byte_order"] != _BYTE_ORDER or header["n_strings"] != count:
@@ -78,7 +79,7 @@ def read_strings(data, offset, count, what):
 
 
 def _text_bounds(table, offsets, what):
-    """Return where the text of each record begins and ends, checked."""
+    """Return and check the offsets at which the text of each record begins and ends."""
     offsets = offsets.astype(np.int64)
     room = len(table) - _RECORD.itemsize
     if not np.all((offsets >= _FIRST_RECORD) & (offsets < room)):
@@ -88,7 +89,7 @@ def _text_bounds(table, offsets, what):
     begins = offsets + _RECORD.itemsize
     ends = begins + records["size"] - 1
     whole = (records["size"] > 0) & (ends < len(table))
-    # Records that do not overlap cannot hold more text than there is.
+    # The text of records that do not overlap is not larger than the table.
     if not whole.all() or records["size"].sum(dtype=np.int64) > len(table):
         raise damaged(f"records of the {what} are outside their table")
     if np.any(records["number"] != np.arange(len(records))) or octets[ends].any():
@@ -102,7 +103,7 @@ def write_strings(strings):
     Parameters
     ----------
     strings : list of str
-        Distinct, without NUL.
+        Distinct strings without NUL.
 
     Returns
     -------
@@ -126,7 +127,7 @@ def write_strings(strings):
 
 
 def _hash_tables(values, offsets, first):
-    """Return the references and the buckets, which begin at the offset `first`."""
+    """Return the references, and the buckets, whose offset is `first`."""
     counts = np.bincount(values % _N_REFERENCES, minlength=_N_REFERENCES)
     references = np.zeros(_N_REFERENCES, dtype=_REFERENCE)
     references["n_buckets"] = 2 * counts
@@ -148,12 +149,12 @@ def _hash_tables(values, offsets, first):
 
 
 def hashes(keys):
-    """Return the hash "lookup3" of every key, as Bob Jenkins defined it, from seed 0.
+    """Return the hash "lookup3" of Bob Jenkins, with seed 0, of each key.
 
     Parameters
     ----------
     keys : list of bytes
-        None of them empty.
+        Keys that are not empty.
 
     Returns
     -------
@@ -166,7 +167,7 @@ def hashes(keys):
     first = np.cumsum(n_blocks) - n_blocks
     state = np.tile((0xDEADBEEF + sizes).astype(np.uint32), (3, 1))
     for number in range(max(n_blocks, default=1) - 1):
-        # Of long keys, in long steps: the last block of each is left.
+        # All blocks of a key but the last.
         longer = np.flatnonzero(n_blocks > number + 1)
         state[:, longer] = _mix(*(state[:, longer] + blocks[first[longer] + number].T))
     return _finish(*(state + blocks[first + n_blocks - 1].T))

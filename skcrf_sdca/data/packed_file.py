@@ -15,7 +15,7 @@ import tempfile
 
 import numpy as np
 
-from skcrf_sdca._utils.files import is_special, strict_json, written_whole
+from skcrf_sdca._utils.files import atomic_write, checked_read, strict_json
 from skcrf_sdca._version import __version__
 
 __all__ = ["PackedFormatError"]
@@ -116,7 +116,7 @@ def writing(path):
     writer : PackedWriter
     """
     with contextlib.ExitStack() as files:
-        writer = PackedWriter(files.enter_context(written_whole(path)), files)
+        writer = PackedWriter(files.enter_context(atomic_write(path)), files)
         yield writer
         writer.end()
 
@@ -240,13 +240,8 @@ def read(path, mmap_mode):
     PackedFormatError
         If the file has not the sizes and the form that it declares, or declares none.
     """
-    if is_special(path):
-        raise PackedFormatError(f"{path} cannot be read: it is not a regular file")
-    with open(path, "rb") as file:
-        try:
-            sizes = _checked_sizes(file)
-        except Exception as error:
-            raise PackedFormatError(f"{path} cannot be read: {error}") from error
+    with checked_read(path, PackedFormatError) as file:
+        sizes = _checked_sizes(file)
         take = _mapped if mmap_mode == "r" else _read
         arrays = {name: take(file, *form) for name, form in layout(**sizes).items()}
     return arrays, sizes["n_features"]

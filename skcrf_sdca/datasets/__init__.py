@@ -1,7 +1,7 @@
-"""Data to try the estimators on: simulated, shipped with scikit-learn, or fetched.
+"""Data sets: simulated, made from data of scikit-learn, or downloaded.
 
-`make_chains` and `load_digit_sequences` work everywhere; the fetchers read public
-corpora from a local folder or from their public homes.
+`make_chains` and `load_digit_sequences` need no download; the functions named fetch_*
+read public corpora from a local folder or from the web.
 """
 
 from ._chains import make_chains

@@ -1,4 +1,4 @@
-"""Sequences whose labels are drawn exactly from a known chain CRF."""
+"""Sequences whose labels are exact samples from a known linear-chain CRF."""
 
 from typing import Any
 
@@ -6,11 +6,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
 
+from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.typing import RandomState
 
-from ._random import as_generator
-
-# Numbers held at once while labels are drawn (32 MiB of doubles).
+# Numbers in memory while labels are sampled (32 MiB of doubles).
 _BATCH_SIZE = 2**22
 
 
@@ -29,10 +28,10 @@ def make_chains(  # noqa: PLR0913 - the options are the interface
 ) -> Any:
     r"""Generate sequences from a random linear-chain conditional random field.
 
-    Features are independent standard normal variables (the non-zero ones, if
-    ``density < 1``). Given the features :math:`x` of a sequence of length
-    :math:`T`, its labels are one exact draw, by forward filtering and backward
-    sampling, from :math:`p(y|x) \propto \exp(\mathrm{score}(x, y))` with
+    Features are independent standard normal variables (those that are not zero, if
+    ``density < 1``). Given the features :math:`x` of a sequence of length :math:`T`,
+    its labels are an exact sample, by forward filtering and backward sampling, from
+    :math:`p(y|x) \propto \exp(\mathrm{score}(x, y))` with
 
     .. math::
 
@@ -49,10 +48,10 @@ def make_chains(  # noqa: PLR0913 - the options are the interface
     n_features : int, default=5
         Number of features d.
     length : int or tuple (low, high), default=(5, 15)
-        Length of every sequence, or the bounds, both included, between which
-        lengths are drawn uniformly.
+        Length of every sequence, or the smallest and the largest length, between which
+        lengths are uniformly distributed.
     density : float in (0, 1], default=1.0
-        Fraction of non-zero features. Below 1, sequences are sparse.
+        Fraction of features that are not zero. Below 1, sequences are sparse.
     weight_scale : float, default=1.0
         Standard deviation of the weights in ``coef``, ``intercept``, ``start`` and
         ``end``.
@@ -60,13 +59,13 @@ def make_chains(  # noqa: PLR0913 - the options are the interface
         Standard deviation of the weights in ``transition``; 0 makes the labels of
         a sequence independent given the features.
     random_state : int, RandomState instance or None, default=None
-        Seeds the weights, features and labels. Pass an int for reproducible output.
+        Seed of weights, features and labels. Pass an int for reproducible output.
     return_model : bool, default=False
         Whether to return the weights too.
     model : :class:`~sklearn.utils.Bunch`, default=None
-        The weights of an earlier call, to draw more sequences from the same chain with
-        another ``random_state``. Then `n_labels`, `n_features` and the scales are not
-        used.
+        Weights that an earlier call returned, to sample more sequences from the same
+        model with another ``random_state``. `n_labels`, `n_features` and the scales are
+        then ignored.
 
     Returns
     -------
@@ -102,7 +101,7 @@ def make_chains(  # noqa: PLR0913 - the options are the interface
     """
     low, high = _length_bounds(length)
     _check_arguments(n_sequences, n_labels, n_features, density)
-    rng = as_generator(random_state)
+    rng = as_generator(random_state, bound=2**31 - 1)
     if model is None:
         model = _draw_model(rng, n_labels, n_features, weight_scale, transition_scale)
     n_features = len(model.coef)
@@ -164,7 +163,7 @@ def _draw_features(rng, n_rows, n_features, density):
 
 
 def _draw_labels(rng, feature_scores, lengths, model):
-    """Draw the labels of all sequences, end to end, in batches of similar length."""
+    """Sample the concatenated labels of all sequences, in batches of similar length."""
     n_labels = model.intercept.size
     starts = np.cumsum(lengths) - lengths
     labels = np.empty(lengths.sum(), dtype=np.intp)
@@ -184,7 +183,7 @@ def _draw_labels(rng, feature_scores, lengths, model):
 
 
 def _sample_paths(rng, scores, lengths, transition):
-    """Sample a path for each row of padded scores (n, T, K)."""
+    """Sample a label path for each sequence of padded scores (n, T, K)."""
     # forward[t, k] = scores[t, k] + log sum_j exp(forward[t-1, j] + transition[j, k])
     forward = scores.copy()
     for t in range(1, scores.shape[1]):

@@ -1,4 +1,4 @@
-"""The two CoNLL shared tasks that serve as benchmarks of sequence labelling."""
+"""Two CoNLL shared tasks that are benchmarks of sequence labelling."""
 
 import io
 from typing import Any, Literal
@@ -14,9 +14,9 @@ _CLIPS = "https://www.clips.uantwerpen.be/"
 _CNTS = "https://www.cnts.ua.ac.be/"
 _MIRROR = "https://raw.githubusercontent.com/teropa/nlp/master/resources/corpora/"
 
-# The digests are those that independent public users of the files have recorded:
-# the CoNLL-2000 ones for the unpacked files of the task's page, the CoNLL-2002 ones
-# for the copies of the mirror, which are those of NLTK.
+# The digests were published by independent users of the files: those of CoNLL-2000 for
+# the decompressed files of the task's page, those of CoNLL-2002 for the copies of the
+# mirror, which are those of NLTK.
 _CHUNKING_DIGESTS = {
     "train": "82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb949b87cea",
     "test": "73b7b1e565fa75a1e22fe52ecdf41b6624d6f59dacb591d44252bf4d692b1628",
@@ -67,7 +67,7 @@ def fetch_conll2000(
 ) -> Any:
     """Load the chunking data of the CoNLL-2000 shared task (classification).
 
-    A file is taken from the first place that has it: ``conll2000/train.txt.gz`` or
+    The file is read from the first place that has it: ``conll2000/train.txt.gz`` or
     ``test.txt.gz`` in the folder that the environment variable ``SKCRF_SDCA_DATA``
     names; ``data_home``; the page of the task or a mirror.
 
@@ -76,12 +76,12 @@ def fetch_conll2000(
     subset : {"train", "test"}, default="train"
         8,936 or 2,012 sentences, with 22 or 19 of the 23 labels of the task.
     data_home : str or path-like, default=None
-        Downloads are kept in its folder ``skcrf_sdca``; by default scikit-learn's
+        Downloads are stored in its folder ``skcrf_sdca``; by default scikit-learn's
         data home.
     download_if_missing : bool, default=True
-        If False, raise OSError instead of downloading.
+        If False, raise OSError instead of downloading the file.
     return_X_y : bool, default=False
-        Return ``(X, y)`` instead of a Bunch.
+        Whether to return ``(X, y)`` instead of a Bunch.
 
     Returns
     -------
@@ -104,12 +104,12 @@ def fetch_conll2000(
     ValueError
         If ``subset`` is unknown.
     OSError
-        If the file is not found and is not, or cannot be, downloaded, or if what was
-        downloaded has the wrong checksum.
+        If the file is not found and cannot or must not be downloaded, or if the
+        download has the wrong checksum.
 
     Notes
     -----
-    Downloads are checked by the SHA-256 digest of the unpacked text.
+    Downloads are checked by the SHA-256 digest of the decompressed text.
 
     References
     ----------
@@ -147,7 +147,7 @@ def fetch_conll2002(
 ) -> Any:
     """Load the named entity data of the CoNLL-2002 shared task (classification).
 
-    A file is taken from the first place that has it: ``conll2002/ned.train.gz``
+    The file is read from the first place that has it: ``conll2002/ned.train.gz``
     (``ned.testa.gz``, ``esp.train.gz`` ...) in the folder that the environment
     variable ``SKCRF_SDCA_DATA`` names; ``data_home``; the page of the task or a
     mirror.
@@ -159,12 +159,12 @@ def fetch_conll2002(
     subset : {"train", "testa", "testb"}, default="train"
         Training data, data for development, and data of the final test.
     data_home : str or path-like, default=None
-        Downloads are kept in its folder ``skcrf_sdca``; by default scikit-learn's
+        Downloads are stored in its folder ``skcrf_sdca``; by default scikit-learn's
         data home.
     download_if_missing : bool, default=True
-        If False, raise OSError instead of downloading.
+        If False, raise OSError instead of downloading the file.
     return_X_y : bool, default=False
-        Return ``(X, y)`` instead of a Bunch.
+        Whether to return ``(X, y)`` instead of a Bunch.
 
     Returns
     -------
@@ -187,16 +187,16 @@ def fetch_conll2002(
     ValueError
         If ``language`` or ``subset`` is unknown.
     OSError
-        If the file is not found and is not, or cannot be, downloaded, or if what was
-        downloaded has the wrong checksum.
+        If the file is not found and cannot or must not be downloaded, or if the
+        download has the wrong checksum.
 
     Notes
     -----
-    Downloads are checked by the SHA-256 digest of the text of the mirror, which is
-    NLTK's copy; a copy on the page of the task that differs from it in a single byte
-    is passed over in favour of the mirror. Text is returned as it was written,
-    whether a file holds it in ISO 8859-1, in UTF-8, or encoded as UTF-8 twice, as
-    some copies do (which turns "België" into nine characters).
+    The content of downloads must have the SHA-256 digest of the mirror's copy, which is
+    that of NLTK. If the copy on the page of the task differs in a single byte, the
+    mirror is used. Files may be encoded in ISO 8859-1, in UTF-8, or twice in UTF-8, as
+    some copies are (in which "België" has nine characters); the returned text is the
+    same.
 
     References
     ----------
@@ -228,7 +228,7 @@ def _check_option(name, value, known):
 
 
 def _as_dataset(content, description, return_X_y):
-    # Only the blank separates columns: words may hold other white space.
+    # Only blanks separate columns: words may contain other white space.
     X, y = read_conll(io.StringIO(_decode(content)), delimiter=" ")
     if return_X_y:
         return X, y
@@ -246,7 +246,8 @@ def _decode(content):
     except UnicodeDecodeError:
         return content.decode("latin-1")
     try:
-        # Succeeds for ASCII, which it leaves alone, and for text encoded twice.
+        # This succeeds only for ASCII, which it does not change, and for text that was
+        # encoded twice.
         return text.encode("latin-1").decode("utf-8")
     except UnicodeError:
         return text

@@ -1,4 +1,4 @@
-"""Strings of handwritten digits, made from the images that scikit-learn ships."""
+"""Strings of handwritten digits, made from images that scikit-learn contains."""
 
 from datetime import date
 from typing import Any, Literal
@@ -8,9 +8,8 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.utils import Bunch
 
+from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.typing import RandomState
-
-from ._random import as_generator
 
 # Keys that share an edge on a telephone keypad: rows 123, 456, 789 and 0 below 8.
 _NEIGHBOURS = (
@@ -53,14 +52,14 @@ def load_digit_sequences(
     random_state: RandomState = 0,
     return_X_y: bool = False,
 ) -> Any:
-    """Load strings of handwritten digits that obey a rule.
+    """Load strings of handwritten digits, in which each digit depends on the last.
 
     The images are those of :func:`sklearn.datasets.load_digits`, so nothing is
     downloaded. Training and test strings are made from disjoint sets of images
-    (stratified halves); within each, images are drawn with replacement. What a digit
-    tells about the next one is for the transitions of a chain to learn. Accuracy per
-    digit on the test strings, regularised with ``alpha = 1 / n_train``, the other
-    arguments at their defaults, mean over five values of ``random_state``:
+    (stratified halves), from which images are sampled with replacement. The transitions
+    of a CRF can learn which digit follows which. The table shows the accuracy per digit
+    on the test strings, with ``alpha = 1 / n_train``, the other arguments at their
+    defaults, and averaged over five values of ``random_state``:
 
     ============  ================================  =========
     kind          logistic regression, digit-wise   chain CRF
@@ -80,12 +79,12 @@ def load_digit_sequences(
     n_test : int, default=300
         Number of test strings.
     noise : float, default=0.25
-        Standard deviation of the Gaussian noise added to each pixel, on the scale
-        [0, 1] of the pixels; 0 leaves the images as they are.
+        Standard deviation of the Gaussian noise that is added to each pixel; pixels are
+        in [0, 1].
     random_state : int, RandomState instance or None, default=0
-        Seeds the split of the images, the strings and the noise.
+        Seed of the split of the images, the strings and the noise.
     return_X_y : bool, default=False
-        Return a tuple instead of a Bunch.
+        Whether to return a tuple instead of a Bunch.
 
     Returns
     -------
@@ -131,7 +130,7 @@ def load_digit_sequences(
             "n_train and n_test must be at least 1 and noise not negative; got "
             f"n_train={n_train!r}, n_test={n_test!r}, noise={noise!r}."
         )
-    rng = as_generator(random_state)
+    rng = as_generator(random_state, bound=2**31 - 1)
     digits = load_digits()
     halves = train_test_split(
         np.arange(digits.target.size),
@@ -177,7 +176,7 @@ _STRINGS = {"keypad": _keypad_strings, "dates": _date_strings}
 
 
 def _draw_images(rng, strings, target, image_ids):
-    """Draw, for each digit of each string, one of ``image_ids`` that shows it."""
+    """Sample, for each digit of each string, one of ``image_ids`` that shows it."""
     labels = np.concatenate(strings)
     ids = np.empty(labels.size, dtype=np.intp)
     for digit in range(10):

@@ -1,9 +1,8 @@
-"""Where a corpus file comes from: a local folder, the data home, or its public home."""
+"""Reads a file of a corpus from a local folder, the data home, or the web."""
 
 import gzip
 import hashlib
 import os
-import tempfile
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
@@ -11,6 +10,7 @@ from urllib.request import urlopen
 
 from sklearn.datasets import get_data_home
 
+from skcrf_sdca._utils.files import atomic_write
 from skcrf_sdca.text._conll import decompressed
 
 LOCAL_FOLDER_VARIABLE = "SKCRF_SDCA_DATA"
@@ -19,22 +19,21 @@ _TIMEOUT = 60.0
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A public file and what is known of its content.
+    """A public file and the checks of its content.
 
-    Checks are made on the content after decompression, so that they do not depend on
-    who compressed it.
+    The content is checked after decompression, so that the checks do not depend on the
+    compression.
 
     Parameters
     ----------
     path : str
-        Where the file lies in the local folder and in the data home; ends in
-        ``.gz``.
+        Path of the file in the local folder and in the data home; ends in ``.gz``.
     urls : tuple of str
-        Public homes, tried in this order; gzip-compressed or plain.
+        Addresses, tried in this order; their content may be compressed by gzip.
     sha256 : str, default=None
-        Digest of the content, where it is known.
+        Digest of the content, if it is known.
     n_lines : int, default=None
-        Number of lines of the content, to be checked where the digest is not known.
+        Number of lines of the content, which is checked if the digest is not known.
     """
 
     path: str
@@ -44,7 +43,7 @@ class RemoteFile:
 
 
 def find_local(path):
-    """Return the file of this name in the user's local folder, or None.
+    """Return the file with this path in the user's local folder, or None.
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ def find_local(path):
 
 
 def read_remote(remote, data_home=None, download_if_missing=True):
-    """Return the decompressed content of a file, downloading it if need be.
+    """Return the decompressed content of a file; download it if necessary.
 
     Parameters
     ----------
@@ -78,13 +77,13 @@ def read_remote(remote, data_home=None, download_if_missing=True):
     Returns
     -------
     content : bytes
-        The content, from the first of: the folder that ``SKCRF_SDCA_DATA`` names,
-        ``data_home``, the public homes.
+        The content, from the first of these that has it: the folder that
+        ``SKCRF_SDCA_DATA`` names, ``data_home``, the addresses.
 
     Raises
     ------
     OSError
-        If the file is nowhere, or what was downloaded fails its check.
+        If the file is not found, or the download fails its check.
     """
     file = find_local(remote.path)
     if file is None:
@@ -98,7 +97,10 @@ def read_remote(remote, data_home=None, download_if_missing=True):
             "is False."
         )
     content = _download(remote)
-    _write(file, gzip.compress(content, mtime=0))
+    compressed = gzip.compress(content, mtime=0)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(file) as stream:
+        stream.write(compressed)
     return content
 
 
@@ -128,17 +130,3 @@ def _check(remote, content):
         n_lines = len(content.splitlines())
         if n_lines != remote.n_lines:
             raise OSError(f"{n_lines} lines, expected {remote.n_lines}")
-
-
-def _write(file, content):
-    """Write under a temporary name, so that no reader ever sees half a file."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        prefix=file.name + ".part_", dir=file.parent, delete=False
-    ) as part:
-        try:
-            part.write(content)
-        except BaseException:
-            os.unlink(part.name)
-            raise
-    os.replace(part.name, file)

@@ -1,4 +1,4 @@
-"""Taskar's handwritten words, letter by letter."""
+"""Taskar's handwritten words, as images of letters."""
 
 from typing import Any, Literal
 
@@ -43,7 +43,7 @@ def fetch_ocr_letters(
 ) -> Any:
     """Load the handwritten words of Taskar et al. (classification).
 
-    Data are taken from the first place that has them: ``ocr/ocr_train.mat`` and
+    Data are read from the first place that has them: ``ocr/ocr_train.mat`` and
     ``ocr_test.mat`` (the split of [LePriol18]_) or ``ocr/letter.data.gz`` in the
     folder that the environment variable ``SKCRF_SDCA_DATA`` names; ``data_home``; the
     page of the data.
@@ -53,12 +53,12 @@ def fetch_ocr_letters(
     subset : {"train", "test"}, default="train"
         6,251 words (47,535 letters) or 626 words (4,617 letters).
     data_home : str or path-like, default=None
-        Downloads are kept in its folder ``skcrf_sdca``; by default scikit-learn's
+        Downloads are stored in its folder ``skcrf_sdca``; by default scikit-learn's
         data home.
     download_if_missing : bool, default=True
-        If False, raise OSError instead of downloading.
+        If False, raise OSError instead of downloading the file.
     return_X_y : bool, default=False
-        Return ``(X, y)`` instead of a Bunch.
+        Whether to return ``(X, y)`` instead of a Bunch.
 
     Returns
     -------
@@ -81,15 +81,15 @@ def fetch_ocr_letters(
     ValueError
         If ``subset`` is unknown.
     OSError
-        If the data are not found and are not, or cannot be, downloaded, or if the
-        number of letters or words is not the one above.
+        If the data are not found and cannot or must not be downloaded, or if the number
+        of letters or words is not the one above.
 
     Notes
     -----
-    The public file has ten folds. Fold 0 against the others is the split of the
-    structured SVM literature ([LacosteJulien13]_, "ocr2"), whose numbers of words are
-    those of [LePriol18]_. No checksum of the public file is known to us, so a
-    download is checked by its number of lines and words.
+    The public file has ten folds. The literature on structured SVMs tests on fold 0 and
+    trains on the others ([LacosteJulien13]_, "ocr2"); the numbers of words are those of
+    [LePriol18]_. No checksum of the public file is known to us, so a download is
+    checked by its numbers of lines and words.
 
     References
     ----------
@@ -130,7 +130,7 @@ def _letters(numbers):
 
 
 def _read_matlab(file):
-    """Read the rows of all words; a row with label 0 ends a word."""
+    """Read the rows of all words; each word ends with a row whose label is 0."""
     content = loadmat(file)
     pixels, labels = content["X"].astype(np.float64), content["y"].ravel()
     X, y = [], []

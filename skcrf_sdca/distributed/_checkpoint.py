@@ -4,12 +4,10 @@ The weights are all that a fit needs: any w has a dual point, p(. | x; w), and t
 certificate is made anew from the data.
 """
 
-import os
-from pathlib import Path
-
 import numpy as np
 
-from skcrf_sdca.solvers.base import Observer
+from skcrf_sdca._utils.files import atomic_write
+from skcrf_sdca.solvers.monitor import Observer
 
 
 class Checkpoint(Observer):
@@ -24,7 +22,7 @@ class Checkpoint(Observer):
     """
 
     def __init__(self, path, every, solver):
-        self.path = Path(path)
+        self.path = path
         self.every = every
         self.solver = solver
         self._written = 0
@@ -44,14 +42,12 @@ class Checkpoint(Observer):
 
     def _write(self):
         problem = self.solver.problem
-        beside = self.path.with_name(self.path.name + ".part")
-        with beside.open("wb") as file:
+        with atomic_write(self.path) as file:
             np.savez(
                 file,
                 w=self.solver.model.w,
                 sizes=[problem.n_sequences, problem.n_features, problem.n_labels],
             )
-        os.replace(beside, self.path)
         self._written = self._epoch
 
 

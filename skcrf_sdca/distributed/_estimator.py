@@ -8,11 +8,10 @@ from os import PathLike
 from typing import ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from skcrf_sdca._utils.sklearn_private import Interval, StrOptions, validates_parameters
 from skcrf_sdca.data.input_formats import TABLE
 from skcrf_sdca.distributed._agreement import agree
 from skcrf_sdca.distributed._checkpoint import Checkpoint, load_weights
@@ -23,52 +22,50 @@ from skcrf_sdca.distributed._method import (
     CommonSolver,
 )
 from skcrf_sdca.distributed._partition import PartitionPlan
-from skcrf_sdca.estimators.base import BaseCRF, _fitted_attributes
+from skcrf_sdca.estimators.base import BaseCRF, fit_attributes
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
-from skcrf_sdca.estimators.crfs import LBFGSCRF, OEGCRF
-from skcrf_sdca.solvers.base import Loop
-from skcrf_sdca.structures.chain.constraints import OBSERVED, Allowed
+from skcrf_sdca.estimators.crfs import LBFGSCRF
+from skcrf_sdca.estimators.parameter_docs import with_shared_docs
+from skcrf_sdca.solvers.monitor import FitMonitor
+from skcrf_sdca.structures.chain.constraints import OBSERVED, Constraints
+from skcrf_sdca.structures.chain.parameters import ChainParameters
 
 _LOG = logging.getLogger("skcrf_sdca.distributed")
 
 
+@with_shared_docs
 class DistributedCRF(BaseCRF):
     """Linear-chain CRF over partitions of the data, on the workers of a Dask cluster.
 
-    Minimises the same objective as the other estimators, of all sequences of all
+    Minimises the same objective as the other estimators, over the sequences of all
     partitions, to the same certificate: ``duality_gap_`` bounds the distance of P(w)
-    from its minimum, however the data was cut. Sequences, features and dual variables
-    stay where their partition is; what travels are the weights of the features that
-    a partition has, and sums of the same size.
+    from its minimum, however the data is partitioned. Sequences, features and dual
+    variables stay with their partition. Only the weights of the features that a
+    partition has, and sums of the same size, are sent.
 
     Parameters
     ----------
-    alpha : float or "auto", default="auto"
-        Strength of the regularisation; "auto" is 1/n, of all n sequences, or 1 over the
-        sum of the sample weights.
+    {alpha}
     max_iter : int, default=500
-        Epochs at most; an iteration of L-BFGS counts as one.
-    tol : float, default=1e-4
-        The fit stops when the duality gap is at most tol * P(0).
-    transitions : str, ndarray or list of pairs, default=None
-        Which label may follow which, see `OEGCRF`.
+        Maximum number of epochs; an iteration of L-BFGS counts as one.
+    {tol}
+    {transitions}
     method : {"lbfgs", "dual"}, default="lbfgs"
-        "lbfgs" is L-BFGS on sums of gradients: a round for each, however many
-        partitions there are. "dual" is CoCoA+ [1]_ with exponentiated gradient in each
-        partition, which takes fewer passes over sparse features in a few
-        partitions, and more the more there are.
+        "lbfgs" is L-BFGS; each sum of gradients over the partitions takes one round of
+        communication, whatever their number. "dual" is CoCoA+ [1]_ with exponentiated
+        gradient in each partition. With sparse features and a few partitions it needs
+        fewer passes over the data; their number grows with that of the partitions.
     n_rounds : int, default=4
-        Rounds of an epoch of the dual method: how often partitions hear of each other.
+        Rounds of communication per epoch of the dual method.
     checkpoint : str or path, default=None
-        File that the weights are written to, for ``fit(..., resume=True)``.
+        File to which the weights are written, for ``fit(..., resume=True)``.
     checkpoint_every : int, default=10
-        Epochs from one writing to the next.
+        Number of epochs between two checkpoints.
     n_jobs : int, default=None
-        Threads of the passes in each partition, and of prediction.
+        Number of threads for passes over each partition, and for prediction.
     random_state : int, RandomState instance or None, default=None
         Determines the order of the visits of the dual method.
-    verbose : int, default=0
-        1 prints a line every epoch.
+    {verbose}
 
     Attributes
     ----------
@@ -77,7 +74,7 @@ class DistributedCRF(BaseCRF):
     n_partitions_ : int
         Partitions that have sequences.
 
-    All others are those of `OEGCRF`.
+    All other attributes are those of `OEGCRF`.
 
     See Also
     --------
@@ -85,7 +82,8 @@ class DistributedCRF(BaseCRF):
 
     Notes
     -----
-    Losses of workers are logged to ``logging.getLogger("skcrf_sdca.distributed")``.
+    When a worker is lost, this is logged to
+    ``logging.getLogger("skcrf_sdca.distributed")``.
 
     References
     ----------
@@ -143,7 +141,7 @@ class DistributedCRF(BaseCRF):
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @validates_parameters
     @with_callbacks
     def fit(self, partitions, y=None, *, client=None, resume=False):
         """Fit the model to labelled sequences in partitions.
@@ -189,22 +187,21 @@ class DistributedCRF(BaseCRF):
         with closing(_cluster(partitions, client)) as cluster:
             problem, attributes = self._agree(cluster)
             solver = self._common_solver(problem, resume)
-            loop = Loop(solver, max_iter=self.max_iter, tol=self.tol)
+            monitor = FitMonitor(solver, max_iter=self.max_iter, tol=self.tol)
 
             def attributes_now():
-                w = solver.model.w.copy()
-                return {**attributes, **_fitted_attributes(loop, w)}
+                return {**attributes, **fit_attributes(monitor, copy=True)}
 
             bridge = CallbackBridge(self, context, arguments, attributes_now)
-            loop.observers += [bridge, *self._observers(loop)]
-            loop.run()
+            monitor.observers += [bridge, *self._observers(monitor)]
+            monitor.run()
         fitted = {
             **attributes,
-            **_fitted_attributes(loop, solver.model.w),
+            **fit_attributes(monitor),
             "n_partitions_": cluster.n_partitions,
             "traffic_": asdict(problem.traffic),
         }
-        return self._end_fit(fitted, loop, context, arguments)
+        return self._end_fit(fitted, monitor, context, arguments)
 
     def to_estimator(self):
         """Return the fitted model as an ordinary `LBFGSCRF`.
@@ -218,17 +215,16 @@ class DistributedCRF(BaseCRF):
         crf = LBFGSCRF(**{name: getattr(self, name) for name in names})
         own = {"traffic_", "n_partitions_", *self.get_params()}
         fitted = {name: v for name, v in vars(self).items() if name not in own}
-        vars(crf).update(fitted)
-        return crf
+        return crf._set_fitted(fitted)
 
-    def _observers(self, loop):
+    def _observers(self, monitor):
         """Return what follows the epochs beside the callbacks."""
         observers = []
         if self.verbose:
-            observers.append(EpochPrinter(type(self).__name__, loop.target))
+            observers.append(EpochPrinter(type(self).__name__, monitor.target))
         if self.checkpoint is not None:
             every = self.checkpoint_every
-            observers.append(Checkpoint(self.checkpoint, every, loop.solver))
+            observers.append(Checkpoint(self.checkpoint, every, monitor.solver))
         return observers
 
     def _agree(self, cluster):
@@ -251,37 +247,35 @@ class DistributedCRF(BaseCRF):
             n_jobs=self.n_jobs,
         )
         plans = ((plan._replace(codes=codes),) for codes in agreed.codes)
-        allowed = self._common_allowed(
+        constraints = self._common_constraints(
             list(cluster.map("encode", plans, lasting=True)), classes
         )
-        shares = cluster.ask("begin", allowed, lasting=True)
+        shares = cluster.ask("begin", constraints, lasting=True)
         mean_length, initial_primal = np.sum(shares, axis=0)
-        sizes = {
-            "n_sequences": agreed.n_sequences,
-            "n_features": agreed.attributes["n_features_in_"],
-            "n_labels": len(classes),
-            "alpha": alpha,
-            "boundaries": agreed.attributes["_input_kind"] != TABLE,
-            "allowed": allowed,
-            "mean_length": mean_length,
-            "initial_primal": initial_primal,
-        }
-        return CommonProblem(cluster, agreed.columns, sizes), agreed.attributes
+        parameters = ChainParameters(
+            agreed.attributes["n_features_in_"],
+            len(classes),
+            boundaries=agreed.attributes["_input_kind"] != TABLE,
+        )
+        problem = CommonProblem(cluster, agreed.columns, alpha, parameters)
+        problem.n_sequences, problem.constraints = agreed.n_sequences, constraints
+        problem.mean_length, problem.initial_primal = mean_length, initial_primal
+        return problem, agreed.attributes
 
-    def _common_allowed(self, found, classes):
+    def _common_constraints(self, found, classes):
         """Return what is allowed in all partitions, from what each has found."""
         if not isinstance(self.transitions, str) or self.transitions != OBSERVED:
             return found[0]
         # Observed anywhere is allowed; a partition without rule has seen everything.
-        if any(allowed is None for allowed in found):
+        if any(constraints is None for constraints in found):
             return None
-        allowed = Allowed(*(np.logical_or.reduce(m) for m in zip(*found, strict=True)))
-        return None if allowed.everything() else allowed
+        masks = (np.logical_or.reduce(masks) for masks in zip(*found, strict=True))
+        constraints = Constraints(*masks)
+        return None if constraints.is_trivial() else constraints
 
     def _common_solver(self, problem, resume):
         rng = check_random_state(self.random_state)
         n_partitions = problem.cluster.n_partitions
-        options = OEGCRF().get_params()
         return CommonSolver(
             problem,
             # The file has no dual to go on from.
@@ -289,7 +283,6 @@ class DistributedCRF(BaseCRF):
             n_rounds=self.n_rounds,
             max_iter=self.max_iter,
             seeds=rng.randint(2**31, size=n_partitions).tolist(),
-            options={name: options[name] for name in OEGCRF._solver_options},
             on_loss=lambda error: _LOG.warning("%s; L-BFGS goes on from w", error),
             w=load_weights(self.checkpoint, problem) if resume else None,
         )

@@ -5,7 +5,7 @@ partitions together, whose passes are sums over them; `CommonSolver` makes the e
 by one of two methods:
 
 * "dual": rounds of CoCoA+, in which each partition visits a share of its sequences
-  and sends what that adds to what(mu). D(mu) is known exactly after each, and the
+  and sends what that adds to w_hat(mu). D(mu) is known exactly after each, and the
   epoch ends with a pass for P(w). Few partitions need few epochs so.
 * "lbfgs": L-BFGS on sums of gradients, a round and a pass each. How many it takes does
   not depend on the number of partitions.
@@ -20,12 +20,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca.distributed._partition import StateLostError
-from skcrf_sdca.objective.problem import Certificate
+from skcrf_sdca.objective.objective import Objective
 from skcrf_sdca.solvers.base import Solver
 from skcrf_sdca.solvers.lbfgs import LBFGS
-from skcrf_sdca.structures.chain.parameters import ChainModel
 
 METHODS = ("lbfgs", "dual")
 
@@ -84,8 +82,8 @@ class Traffic:
     received: int = 0
 
 
-class CommonProblem:
-    """The problem of all partitions together, as `Loop` and `LBFGS` take it.
+class CommonProblem(Objective):
+    """The objective of all partitions together: sums over what they answer.
 
     Parameters
     ----------
@@ -93,9 +91,9 @@ class CommonProblem:
         Whose partitions have begun.
     columns : list of ndarrays of int
         The features of each.
-    sizes : dict
-        ``n_sequences``, ``n_features``, ``n_labels``, ``alpha``, ``boundaries``,
-        ``allowed``, ``mean_length`` and ``initial_primal``, as of `Problem`.
+    alpha : float
+    parameters : ChainParameters
+        Of the shape of the model.
 
     Attributes
     ----------
@@ -106,19 +104,21 @@ class CommonProblem:
     traffic : Traffic
     """
 
-    def __init__(self, cluster, columns, sizes):
+    constraints = None
+
+    def __init__(self, cluster, columns, alpha, parameters):
+        super().__init__(alpha)
+        self.parameters = parameters
         self.cluster = cluster
         self.columns = columns
         self.best_dual = -np.inf
         self.n_oracle_calls = 0
         self.traffic = Traffic()
-        vars(self).update(sizes)
 
-    def new_model(self, w=None):
-        """Return a model of the problem's shape, with zero weights by default."""
-        return ChainModel(
-            self.n_features, self.n_labels, boundaries=self.boundaries, w=w
-        )
+    def new_parameters(self, w=None):
+        """Return parameters with the flat vector `w`, by default of zeros."""
+        w = np.zeros_like(self.parameters.w) if w is None else w
+        return self.parameters.with_features(self.parameters.n_features, w)
 
     def _rows(self, model, columns):
         """Return the weights of some features and of all biases, as a flat vector."""
@@ -129,62 +129,52 @@ class CommonProblem:
     def _ask_at(self, method, w, *arguments):
         """Yield what the partitions answer to w and more arguments."""
         self.traffic.rounds += 1
-        model = self.new_model(w)
+        model = self.new_parameters(w)
         each = ((self._rows(model, c), *arguments) for c in self.columns)
         return self.cluster.map(method, each)
 
     def add_up(self, answers):
-        """Return what(mu) and the total of the values of Sums of all partitions."""
-        model, total = self.new_model(), 0.0
+        """Return w_hat(mu) and the total of the values of Sums of all partitions."""
+        model, total = self.new_parameters(), 0.0
         with closing(answers):
             for columns, part in zip(self.columns, answers, strict=True):
                 biases, rows = np.split(part.w, [model.biases.size])
                 model.biases += biases
                 # No partition has a feature twice.
-                model.coef[columns] += rows.reshape(-1, self.n_labels)
+                model.coef[columns] += rows.reshape(-1, model.n_labels)
                 total += part.value
                 self.n_oracle_calls += part.n_oracle_calls
                 self.traffic.received += part.w.nbytes
         return model.w, total
 
-    def _primal(self, w, loss):
-        return loss + 0.5 * self.alpha * inner(w, w)
-
-    def start_dual(self, seeds, options):
-        """Let all partitions start at their labels; return what(mu)."""
+    def start_dual(self, seeds):
+        """Let all partitions start at their labels; return w_hat(mu)."""
         self.traffic.rounds += 1
-        calls = ((seed, options) for seed in seeds)
+        calls = ((seed,) for seed in seeds)
         return self._take_dual(self.cluster.map("start_dual", calls))
 
     def visit(self, w, share):
-        """Let all partitions visit a share of their sequences; return what(mu)."""
+        """Let all partitions visit a share of their sequences; return w_hat(mu)."""
         return self._take_dual(self._ask_at("visit", w, share))
 
     def _take_dual(self, answers):
         w, entropy = self.add_up(answers)
-        dual = entropy - 0.5 * self.alpha * inner(w, w)
-        self.best_dual = max(self.best_dual, dual)
+        self.best_dual = max(self.best_dual, self.dual(w, entropy))
         return w
 
-    def _certificate(self, primal):
-        """Return what the largest dual says of a primal objective."""
-        gap = max(primal - self.best_dual, 0.0)
-        return Certificate(primal=primal, dual=self.best_dual, gap=gap)
+    def certificate(self, primal, dual, gap=None):
+        """Return the Certificate of a primal objective and the largest dual so far."""
+        self.best_dual = max(self.best_dual, dual)
+        return super().certificate(primal, self.best_dual, primal - self.best_dual)
 
     def certify(self, w):
         """Return the Certificate of w, from a pass for P(w)."""
-        return self._certificate(self._primal(w, sum(self._ask_at("losses", w))))
+        loss = sum(self._ask_at("losses", w))
+        return self.certificate(self.primal(w, loss), self.best_dual)
 
-    def certify_primal(self, w):
-        """Return grad P(w) and a Certificate, as of `Problem.certify_primal`."""
-        target, loss = self.add_up(self._ask_at("expect", w))
-        gradient = np.subtract(w, target, out=target)
-        gradient *= self.alpha
-        primal = self._primal(w, loss)
-        # The dual point p(. | x; w).
-        dual = primal - inner(gradient, gradient) / (2.0 * self.alpha)
-        self.best_dual = max(self.best_dual, dual)
-        return gradient, self._certificate(primal)
+    def expected_point(self, w):
+        """Return w_hat(p(. | x; w)), and the mean loss at w."""
+        return self.add_up(self._ask_at("expect", w))
 
 
 class CommonSolver(Solver):
@@ -203,25 +193,20 @@ class CommonSolver(Solver):
     max_iter : int
     seeds : list of int
         Of the dual solver of each partition.
-    options : dict
-        Of the dual solver.
     w : ndarray, default=None
         Where L-BFGS starts.
     on_loss : callable
         Called with the StateLostError that ends the dual method.
     """
 
-    def __init__(
-        self, problem, *, method, n_rounds, max_iter, seeds, options, on_loss, w=None
-    ):
+    def __init__(self, problem, *, method, n_rounds, max_iter, seeds, on_loss, w=None):
         self.problem = problem
         self.method = method
         self.n_rounds = n_rounds
         self.max_iter = max_iter
         self.seeds = seeds
-        self.options = options
         self.on_loss = on_loss
-        self.model = problem.new_model(w)
+        self.model = problem.new_parameters(w)
         self._now = self
 
     def run(self, end_epoch):
@@ -233,7 +218,7 @@ class CommonSolver(Solver):
     def _run_dual(self, end_epoch):
         """Make dual epochs; return False if a partition has lost its state."""
         problem, n = self.problem, self.problem.n_sequences
-        w = problem.start_dual(self.seeds, self.options)
+        w = problem.start_dual(self.seeds)
         while True:
             try:
                 for _ in range(self.n_rounds):

@@ -30,7 +30,8 @@ from skcrf_sdca.estimators.crfs import OEGCRF
 from skcrf_sdca.estimators.validation import training_data
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.oeg import FIRST_HALVINGS, LATER_HALVINGS, OEG
-from skcrf_sdca.structures.chain.constraints import allowed_transitions
+from skcrf_sdca.structures.chain.constraints import read_constraints
+from skcrf_sdca.structures.chain.structure import Chain
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Sums(NamedTuple):
     Attributes
     ----------
     w : ndarray
-        The partition's part of what(mu), in its own rows.
+        The partition's part of w_hat(mu), in its own rows.
     value : float
         Its part of the losses, or of the entropies.
     n_oracle_calls : float, default=0
@@ -154,25 +155,24 @@ class Partition:
         """Take the common labels; return what `plan.transitions` allows, or None."""
         self._plan = plan
         self._labels = plan.codes[self._labels].astype(np.int32)
-        return allowed_transitions(
+        return read_constraints(
             plan.transitions, plan.classes, self._labels, self._data.offsets
         )
 
-    def begin(self, allowed):
+    def begin(self, constraints):
         """Make the problem; return the shares of mean length and of P(0)."""
         plan, weight = self._plan, self._sample_weight
         own = len(self._data) if weight is None else weight.sum()
         self.share = own / plan.weight
-        self.problem = Problem(
+        structure = Chain(
             self._data,
-            self._labels,
             len(plan.classes),
-            plan.alpha / (plan.n_partitions * self.share),
-            sample_weight=weight,
             boundaries=self._boundaries,
-            allowed=allowed,
+            constraints=constraints,
             n_jobs=plan.n_jobs,
         )
+        alpha = plan.alpha / (plan.n_partitions * self.share)
+        self.problem = Problem(structure, self._labels, alpha, sample_weight=weight)
         return (
             self.share * self.problem.mean_length,
             self.share * self.problem.initial_primal,
@@ -183,17 +183,18 @@ class Partition:
         return self.share * self.problem.mean_loss(w)
 
     def expect(self, w):
-        """Return Sums of mu = p(. | x; w): its part of what(mu), and the losses."""
+        """Return Sums of mu = p(. | x; w): its part of w_hat(mu), and the losses."""
         part, loss = self.problem.expected_point(w)
         part /= self._plan.n_partitions
         return Sums(part, self.share * loss)
 
-    def start_dual(self, seed, options):
+    def start_dual(self, seed):
         """Start the dual solver at the labels; return Sums, with the entropies."""
         # Threads would cut the sequences once more, and change the model.
         alone = copy.copy(self.problem)
-        alone.n_jobs = None
-        self.solver = OEG(alone, np.random.default_rng(seed), **options)
+        alone.structure = copy.copy(self.problem.structure)
+        alone.structure.n_jobs = None
+        self.solver = OEG(alone, np.random.default_rng(seed))
         self._unvisited = self.solver.rng.permutation(self.problem.n_sequences)
         return self._dual_sums(self.solver.kernel.n_oracle_calls)
 
@@ -225,7 +226,7 @@ class Partition:
 
     def _dual_sums(self, calls_before):
         solver, problem = self.solver, self.problem
-        w = problem.dual_to_primal(solver.marginals.node, solver.settle())
+        w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
         w /= self._plan.n_partitions
         entropy = self.share * problem.mean(solver.entropy)
         return Sums(w, entropy, solver.kernel.n_oracle_calls - calls_before)

@@ -91,9 +91,8 @@ def alpha_path(
         crf._warm_state = state
         crf.fit(X, y, sample_weight=sample_weight)
         state = vars(crf).pop("_warm_state")
-        # As if it had converted X itself.
-        vars(crf).update(training.attributes)
-        path.append(crf.set_params(warm_start=False))
+        # The attributes of the conversion of X replace those of packed sequences.
+        path.append(crf._set_fitted(training.attributes).set_params(warm_start=False))
     return path
 
 

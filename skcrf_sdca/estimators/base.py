@@ -14,16 +14,18 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import ClassifierTags, check_random_state
-from sklearn.utils._param_validation import (
+from sklearn.utils import ClassifierTags
+
+from skcrf_sdca._utils.random import as_generator
+from skcrf_sdca._utils.sklearn_private import (
     Interval,
     InvalidParameterError,
     StrOptions,
+    validates_parameters,
 )
-
 from skcrf_sdca._utils.typing import Labels, Sequences, keeps_signature
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.input_formats import TABLE, as_sequence_list
@@ -35,8 +37,12 @@ from skcrf_sdca.estimators.inspection import InspectionMixin
 from skcrf_sdca.estimators.prediction import PredictionMixin
 from skcrf_sdca.estimators.validation import training_data
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.objective.losses import LOSSES
+from skcrf_sdca.objective.penalties import PENALTIES
 from skcrf_sdca.objective.problem import Problem
-from skcrf_sdca.solvers.base import Loop
+from skcrf_sdca.solvers.base import check_needs
+from skcrf_sdca.solvers.monitor import FitMonitor
+from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.chain.constraints import OBSERVED
 
 _INSIDE = ("skcrf_sdca.", "sklearn.")
@@ -59,7 +65,13 @@ class BaseCRF(
         Called as ``_solver(problem, rng, state=..., **options)``.
     _solver_options : tuple of str
         Names of the parameters handed on.
+    _structure, _loss, _penalty : str
+        Keys of `STRUCTURES`, `LOSSES` and `PENALTIES`.
     """
+
+    _structure = "chain"
+    _loss = "log_loss"
+    _penalty = "l2"
 
     vectorizer_: SequenceVectorizer
 
@@ -73,7 +85,7 @@ class BaseCRF(
         "verbose": ["verbose"],
     }
 
-    @keeps_signature(_fit_context(prefer_skip_nested_validation=True))
+    @validates_parameters
     @keeps_signature(with_callbacks)
     def fit(
         self, X: Sequences, y: Labels, sample_weight: ArrayLike | None = None
@@ -130,32 +142,43 @@ class BaseCRF(
         context.call_on_fit_task_begin(estimator=self, **arguments)
 
         solver = self._new_solver(self._new_problem(training))
-        loop = Loop(solver, max_iter=self.max_iter, tol=self.tol)
+        monitor = FitMonitor(solver, max_iter=self.max_iter, tol=self.tol)
 
         def attributes_now():
             # A copy: the solver goes on changing its weights.
-            w = solver.model.w.copy()
-            return {**training.attributes, **_fitted_attributes(loop, w)}
+            return {**training.attributes, **fit_attributes(monitor, copy=True)}
 
-        loop.observers.append(CallbackBridge(self, context, arguments, attributes_now))
+        monitor.observers.append(
+            CallbackBridge(self, context, arguments, attributes_now)
+        )
         if self.verbose:
-            loop.observers.append(EpochPrinter(type(self).__name__, loop.target))
-        loop.run()
-        fitted = {**training.attributes, **_fitted_attributes(loop, solver.model.w)}
+            printer = EpochPrinter(type(self).__name__, monitor.target)
+            monitor.observers.append(printer)
+        monitor.run()
+        fitted = {**training.attributes, **fit_attributes(monitor)}
         if self.warm_start:
-            allowed = solver.problem.allowed
-            fitted["_warm_state"] = {**solver.state(), "allowed": allowed}
-        return self._end_fit(fitted, loop, context, arguments)
+            constraints = solver.problem.structure.constraints
+            fitted["_warm_state"] = {**solver.state(), "constraints": constraints}
+        return self._end_fit(fitted, monitor, context, arguments)
 
-    def _end_fit(self, fitted, loop, context, arguments):
-        """Take the fitted attributes, and tell the user and the callbacks."""
-        # At once: an interrupt finds the old fit or the new one.
-        self.__dict__ = {**self._without_fit(), **fitted}
-        if complaint := loop.complaint():
-            warnings.warn(complaint, ConvergenceWarning, stacklevel=_caller_level())
+    def _end_fit(self, fitted, monitor, context, arguments):
+        """Set the fitted attributes, and tell the user and the callbacks."""
+        self._set_fitted(fitted)
+        if message := monitor.convergence_message():
+            warnings.warn(message, ConvergenceWarning, stacklevel=_caller_level())
         context.call_on_fit_task_end(
             estimator=self, **arguments, reconstruction_attributes=dict
         )
+        return self
+
+    def _set_fitted(self, fitted):
+        """Replace the fitted attributes by others, all at once; return self.
+
+        An interrupt finds the old fit or the new one.
+        """
+        dropped = "vectorizer_", "feature_names_in_", "_warm_state"
+        kept = {name: v for name, v in vars(self).items() if name not in dropped}
+        self.__dict__ = {**kept, **fitted}
         return self
 
     def _validate_params(self):
@@ -164,41 +187,36 @@ class BaseCRF(
         super()._validate_params()
 
     def _new_problem(self, training):
-        return Problem(
+        structure, loss = STRUCTURES[self._structure], LOSSES[self._loss]
+        penalty = PENALTIES[self._penalty]
+        check_needs(self._solver, structure, loss, penalty)
+        chains = structure(
             training.data,
-            training.labels,
             len(training.attributes["classes_"]),
+            boundaries=training.attributes["_input_kind"] != TABLE,
+            constraints=training.constraints,
+            n_jobs=self.n_jobs,
+        )
+        return Problem(
+            chains,
+            training.labels,
             self.alpha,
             sample_weight=training.sample_weight,
-            boundaries=training.attributes["_input_kind"] != TABLE,
-            allowed=training.allowed,
-            n_jobs=self.n_jobs,
+            loss=loss,
+            penalty=penalty,
         )
 
     def _new_solver(self, problem):
         options = {name: getattr(self, name) for name in self._solver_options}
-        seed = check_random_state(getattr(self, "random_state", 0)).randint(
-            2**32, size=4, dtype=np.uint32
-        )
         state = getattr(self, "_warm_state", None) if self.warm_start else None
-        if state is not None and state.get("allowed") != problem.allowed:
+        constraints = problem.structure.constraints
+        if state is not None and state.get("constraints") != constraints:
             raise ValueError(
                 "warm_start=True needs the same allowed transitions as in the last "
                 "fit; set warm_start=False to fit with others"
             )
-        rng = np.random.default_rng(seed)
-        try:
-            return self._solver(problem, rng, state=state, **options)
-        except KeyError as error:
-            raise ValueError(
-                "warm_start=True needs the state of a fit by the same estimator, with "
-                f"{error}; set warm_start=False"
-            ) from error
-
-    def _without_fit(self):
-        """Return the attributes but those of a fit that the next may not set."""
-        dropped = "vectorizer_", "feature_names_in_", "_warm_state"
-        return {k: v for k, v in vars(self).items() if k not in dropped}
+        rng = as_generator(getattr(self, "random_state", 0))
+        return self._solver(problem, rng, state=state, **options)
 
     def __setstate__(self, state):
         """Take the attributes; ValueError if those of a fit do not agree."""
@@ -250,27 +268,26 @@ def _is_finite(value):
         return False
 
 
-def _fitted_attributes(loop, w):
-    """Return what the solver and its loop determine, as the estimator's attributes."""
-    problem = loop.solver.problem
-    model = problem.new_model(w)
-    last = loop.rows[-1]
-    start, end, transition = model.start, model.end, model.transition
-    if problem.allowed is not None:
-        start, end, transition = problem.allowed.forbid_weights(start, end, transition)
+def fit_attributes(monitor, *, copy=False):
+    """Return what a solver and its monitor determine, as attributes of the estimator.
+
+    Parameters
+    ----------
+    monitor : FitMonitor
+    copy : bool, default=False
+        Whether the weights are copied.
+    """
+    problem, w = monitor.solver.problem, monitor.solver.model.w
+    last = monitor.rows[-1]
     return {
-        "coef_": model.coef.T,
-        "intercept_": model.intercept,
-        "start_": start,
-        "end_": end,
-        "transition_": transition,
+        **problem.solution(w.copy() if copy else w).attributes(problem.constraints),
         "alpha_": problem.alpha,
-        "gap_target_": loop.target,
-        "n_iter_": len(loop.rows),
+        "gap_target_": monitor.target,
+        "n_iter_": last["epoch"],
         "primal_objective_": last["primal"],
         "dual_objective_": last["dual"],
         "duality_gap_": last["gap"],
-        "history_": loop.history(),
+        "history_": monitor.history(),
     }
 
 

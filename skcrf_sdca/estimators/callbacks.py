@@ -11,7 +11,7 @@ from typing import Any
 
 from sklearn.callback import ScoringMonitor
 
-from skcrf_sdca.solvers.base import Observer
+from skcrf_sdca.solvers.monitor import Observer
 
 EPOCH_TASK = "epoch"
 

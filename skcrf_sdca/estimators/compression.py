@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.typing import Transitions
 from skcrf_sdca.estimators.fitted import FittedAttributes, check_form
-from skcrf_sdca.structures.chain.constraints import OBSERVED, allowed_transitions
+from skcrf_sdca.structures.chain.constraints import OBSERVED, read_constraints
 from skcrf_sdca.structures.chain.parameters import dense_coef
 
 
@@ -144,9 +144,9 @@ class TrimmingMixin(FittedAttributes):
                 "to the estimator, before fit."
             )
         no_labels = np.empty(0, dtype=int), np.zeros(1, dtype=int)
-        allowed = allowed_transitions(transitions, self.classes_, *no_labels)
-        if allowed is not None:
-            self.start_, self.end_, self.transition_ = allowed.forbid_weights(
+        constraints = read_constraints(transitions, self.classes_, *no_labels)
+        if constraints is not None:
+            self.start_, self.end_, self.transition_ = constraints.forbid_weights(
                 self.start_, self.end_, self.transition_
             )
         return self

@@ -1,15 +1,15 @@
 """The estimators: parameters and documentation; BaseCRF and the solvers do the work.
 
-It is long because each estimator has the whole of its reference.
+The parts of their reference that several share are in parameter_docs.py.
 """
 
 from numbers import Real
 from typing import ClassVar, Literal
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
+from skcrf_sdca._utils.sklearn_private import Interval, StrOptions
 from skcrf_sdca._utils.typing import Alpha, DualSampling, RandomState, Transitions
 from skcrf_sdca.estimators.base import BaseCRF
+from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sag import SAG
@@ -17,12 +17,11 @@ from skcrf_sdca.solvers.samplers import schemes_for
 from skcrf_sdca.solvers.sdca import SDCA
 
 
+@with_shared_docs
 class SDCACRF(BaseCRF):
     """Linear-chain CRF trained by stochastic dual coordinate ascent [1]_.
 
-    Minimises, over all weights w (coefficients, intercept, start, end, transition)::
-
-        P(w) = alpha/2 ||w||^2 + 1/n sum_i -log p(y_i | x_i; w)
+    {objective}
 
     by exact maximisation of the dual along one sequence at a time. No step size needs
     tuning, and the fit stops on a certificate: ``duality_gap_`` bounds the distance of
@@ -30,86 +29,40 @@ class SDCACRF(BaseCRF):
 
     Parameters
     ----------
-    alpha : float or "auto", default="auto"
-        Strength of the regularisation; "auto" is 1/n, or 1 over the sum of the sample
-        weights. In the terms of CRFsuite, ``c2 = n * alpha / 2``.
-    max_iter : int, default=100
-        Epochs at most; an epoch visits n sequences.
-    tol : float, default=1e-4
-        The fit stops when the duality gap is at most tol * P(0), where P(0) = mean
-        length * log(n_labels) is the objective of the empty model; with `transitions`,
-        the mean logarithm of the number of allowed paths.
-    transitions : str, ndarray or list of pairs, default=None
-        Which label may follow which; everything by default. Anything else has
-        probability 0, in training and in prediction.
-
-        * "BIO", "IOB1", "BIOES" or "BILOU": what the scheme allows, for labels such as
-          "B-PER" and "O". It also says which labels may begin and end a sequence.
-        * "observed": the transitions, first and last labels that y has.
-        * a bool array of shape (n_labels, n_labels), [from, to], in the order of
-          ``classes_``: True is allowed.
-        * pairs (from, to) of labels that are allowed. Where (None, label) is among
-          them, only labels so named may begin a sequence, and with (label, None) end
-          it. Pairs with labels that y does not have are ignored.
-
-        Labels in y that break the rule are an error.
-    sampling : {"gap", "gap_importance", "importance", "uniform", "max"}, default="gap"
-        What the next sequence is drawn by: its duality gap when last visited, its
-        radius ("importance"), their product, nothing, or always the largest gap.
-    sampling_mix : float in [0, 1], default=0.8
-        Share of draws made so; the others are uniform.
+    {alpha}
+    {max_iter}
+    {tol}
+    {transitions}
+    {dual_sampling}
     line_search : {"newton", "fixed"}, default="newton"
-        Exact line search, or the same `step` at every visit.
+        Exact line search by Newton's method, or the same `step` at every visit.
     line_search_tol : float, default=1e-3
-        The line search ends when its step moves by less.
+        The line search ends when the step changes by less than this.
     step : float in (0, 1], default=None
-        The step of ``line_search="fixed"``; not used otherwise.
+        The step of ``line_search="fixed"``; ignored otherwise.
     init_smoothing : float in (0, 1], default=1e-6
-        Share of the uniform distribution over the allowed paths in the first marginals,
-        the rest being the labels themselves. Larger shares start further from the
-        optimum.
+        Weight of the uniform distribution over the allowed label paths in the initial
+        marginals; the correct labels have the remaining weight. A larger value starts
+        further from the optimum.
     dual_dtype : {"auto", "float32", "float64"}, default="auto"
-        Precision of the stored edge marginals, which are nearly all of the memory. The
-        certificate is exact with both, but in float32 rounding keeps the gap above some
-        1e-15 / (n * alpha) nats a position: "auto" is float32 for n * alpha >= 1e-3.
-    warm_start : bool, default=False
-        Keep the dual variables, and start the next fit from them. It needs the same
-        sequences; alpha, for one, may differ.
-    n_jobs : int, default=None
-        Threads; None is one. More than one visit the sequences side by side, each those
-        of its own share: the last bits of the result depend on their number, and on
-        nothing else. A thread has at least 64 sequences.
-    random_state : int, RandomState instance or None, default=None
-        Determines the order of the visits. Pass an int for the same bits at every fit.
-    verbose : int, default=0
-        1 prints a line every epoch.
+        Precision of the stored edge marginals, which take most of the memory. The
+        certificate is exact with both, but rounding in float32 keeps the gap above
+        about 1e-15 / (n * alpha) nats per position: "auto" is float32 for
+        n * alpha >= 1e-3.
+    {dual_warm_start}
+    {dual_n_jobs}
+    {random_state}
+    {verbose}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_labels,)
-        The labels, sorted.
-    coef_ : ndarray of shape (n_labels, n_features_in_)
-    intercept_, start_, end_ : ndarrays of shape (n_labels,)
-    transition_ : ndarray of shape (n_labels, n_labels)
-        Score of label [from, to]; like ``start_`` and ``end_``, -inf where
-        `transitions` forbids.
-    n_features_in_ : int
-        Features of a position, after vectorizing.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only after a fit on a data frame.
-    vectorizer_ : SequenceVectorizer
-        Only after a fit on dicts or strings.
-    alpha_ : float
-        The value of alpha that was used.
-    n_iter_ : int
-        Epochs made.
-    primal_objective_, dual_objective_, duality_gap_ : float
-        P(w), D(mu) and their difference at the end, in nats a sequence.
-    gap_target_ : float
-        tol * P(0), the gap at which the fit ends.
+    {weights_}
+    {n_iter_}
+    {dual_certificate_}
+    {gap_target_}
     history_ : dict of ndarrays of shape (n_iter_,)
-        Per epoch: epoch, updates and oracle_calls (divided by n), seconds (without the
-        certificates), primal, dual, gap.
+        One value per epoch: epoch, updates and oracle_calls (divided by n), seconds
+        (without the certificates), primal, dual, gap.
 
     See Also
     --------
@@ -118,7 +71,8 @@ class SDCACRF(BaseCRF):
 
     Notes
     -----
-    The dual takes 4 * n_positions * n_labels^2 bytes, twice that in float64.
+    The dual variables take 4 * n_positions * n_labels^2 bytes, and twice as many in
+    float64.
 
     References
     ----------
@@ -195,90 +149,56 @@ class SDCACRF(BaseCRF):
         self.verbose = verbose
 
 
+@with_shared_docs
 class SAGNUSCRF(BaseCRF):
-    """Linear-chain CRF trained by stochastic average gradient, not uniform [1]_.
+    """Linear-chain CRF trained by SAG with non-uniform sampling (SAG-NUS*) [1]_.
 
-    Minimises, over all weights w (coefficients, intercept, start, end, transition)::
+    {objective}
 
-        P(w) = alpha/2 ||w||^2 + 1/n sum_i -log p(y_i | x_i; w)
-
-    by steps along the average of the last gradients seen of all sequences. The step
-    size comes from the Lipschitz constants of the gradients, which a search along the
-    gradient of the visited sequence finds. The certificate is the gap of strong
-    convexity, ``||grad P(w)||^2 / (2 alpha)``, which bounds P(w) - min P, and is looser
-    than that of `SDCACRF`: by orders of magnitude far from the optimum.
+    by stochastic average gradient (SAG): each step follows the average, over all
+    sequences, of their most recent gradients. The step size comes from the Lipschitz
+    constants of the gradients, which a line search estimates at each visit. The
+    certificate is ``||grad P(w)||^2 / (2 alpha)``, which bounds P(w) - min P because P
+    is strongly convex. Far from the optimum it is orders of magnitude larger than that
+    of `SDCACRF`.
 
     Parameters
     ----------
-    alpha : float or "auto", default="auto"
-        Strength of the regularisation; "auto" is 1/n, or 1 over the sum of the sample
-        weights. In the terms of CRFsuite, ``c2 = n * alpha / 2``.
-    max_iter : int, default=100
-        Epochs at most; an epoch visits n sequences.
-    tol : float, default=1e-4
-        The fit stops when the duality gap is at most tol * P(0), where P(0) = mean
-        length * log(n_labels) is the objective of the empty model; with `transitions`,
-        the mean logarithm of the number of allowed paths.
-    transitions : str, ndarray or list of pairs, default=None
-        Which label may follow which; everything by default. Anything else has
-        probability 0, in training and in prediction.
-
-        * "BIO", "IOB1", "BIOES" or "BILOU": what the scheme allows, for labels such as
-          "B-PER" and "O". It also says which labels may begin and end a sequence.
-        * "observed": the transitions, first and last labels that y has.
-        * a bool array of shape (n_labels, n_labels), [from, to], in the order of
-          ``classes_``: True is allowed.
-        * pairs (from, to) of labels that are allowed. Where (None, label) is among
-          them, only labels so named may begin a sequence, and with (label, None) end
-          it. Pairs with labels that y does not have are ignored.
-
-        Labels in y that break the rule are an error.
+    {alpha}
+    {max_iter}
+    {tol}
+    {transitions}
     sampling : {"lipschitz", "uniform"}, default="lipschitz"
-        "lipschitz" is SAG-NUS*: a constant for each sequence, by which the next one is
-        drawn among those seen. "uniform" is SAG: one constant, uniform draws.
+        "lipschitz" is SAG-NUS*: each sequence has a Lipschitz constant, and sequences
+        that were visited before are sampled in proportion to theirs. "uniform" is SAG:
+        one constant for all sequences, and uniform sampling.
     sampling_mix : float in [0, 1), default=0.5
-        Share of draws by constant; the others are uniform.
+        Probability of sampling by the constants; otherwise the next sequence is sampled
+        uniformly.
     line_search_skipping : bool, default=True
-        Whether r searches in a row that left the constant of a sequence as it was let
-        the next 2^(r - 1) searches of this sequence be skipped.
+        Whether to skip the next 2^(r - 1) line searches of a sequence after r searches
+        in a row that did not change its constant.
     saga : bool, default=False
-        Whether to take the unbiased steps of SAGA, a third as long.
+        Whether to take the unbiased steps of SAGA, which are a third as long.
     warm_start : bool, default=False
-        Keep weights, gradients and constants, and start the next fit from them. It
-        needs the same sequences; alpha, for one, may differ.
+        Keep weights, gradients and constants, and start the next fit from them. The
+        next fit needs the same sequences and `transitions`; alpha, for example, may
+        differ.
     n_jobs : int, default=None
-        Threads of the certificate and of prediction; None is one.
-    random_state : int, RandomState instance or None, default=None
-        Determines the order of the visits. Pass an int for the same bits at every fit.
-    verbose : int, default=0
-        1 prints a line every epoch.
+        Number of threads for the certificate and for prediction; None means one.
+    {random_state}
+    {verbose}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_labels,)
-        The labels, sorted.
-    coef_ : ndarray of shape (n_labels, n_features_in_)
-    intercept_, start_, end_ : ndarrays of shape (n_labels,)
-    transition_ : ndarray of shape (n_labels, n_labels)
-        Score of label [from, to]; like ``start_`` and ``end_``, -inf where
-        `transitions` forbids.
-    n_features_in_ : int
-        Features of a position, after vectorizing.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only after a fit on a data frame.
-    vectorizer_ : SequenceVectorizer
-        Only after a fit on dicts or strings.
-    alpha_ : float
-        The value of alpha that was used.
-    n_iter_ : int
-        Epochs made.
-    primal_objective_, dual_objective_, duality_gap_ : float
-        P(w), P(w) - gap and the gap at the end, in nats a sequence.
-    gap_target_ : float
-        tol * P(0), the gap at which the fit ends.
+    {weights_}
+    {n_iter_}
+    {primal_certificate_}
+    {gap_target_}
     history_ : dict of ndarrays of shape (n_iter_,)
-        Per epoch: epoch, updates and oracle_calls (divided by n; each forward pass of a
-        search is half a call), seconds (without the certificates), primal, dual, gap.
+        One value per epoch: epoch, updates and oracle_calls (divided by n; each forward
+        pass of a line search is half a call), seconds (without the certificates),
+        primal, dual, gap.
 
     See Also
     --------
@@ -286,8 +206,8 @@ class SAGNUSCRF(BaseCRF):
 
     Notes
     -----
-    The gradients are kept as marginals: 8 * (n_positions * n_labels + n * n_labels^2)
-    bytes.
+    The gradients are stored as marginals, in 8 * (n_positions * n_labels +
+    n * n_labels^2) bytes.
 
     References
     ----------
@@ -345,93 +265,44 @@ class SAGNUSCRF(BaseCRF):
         self.verbose = verbose
 
 
+@with_shared_docs
 class OEGCRF(BaseCRF):
     """Linear-chain CRF trained by online exponentiated gradient [1]_.
 
-    Minimises, over all weights w (coefficients, intercept, start, end, transition)::
+    {objective}
 
-        P(w) = alpha/2 ||w||^2 + 1/n sum_i -log p(y_i | x_i; w)
-
-    by ascent of the dual along one sequence at a time, as `SDCACRF`, but in natural
-    parameters: the memory of the dual is of the order of n_positions * n_labels +
-    n * n_labels^2 numbers, where SDCA holds n_positions * n_labels^2. The fit stops on
-    the same certificate.
+    by ascent of the dual along one sequence at a time, as `SDCACRF` does, but in
+    natural parameters. These are about n_positions * n_labels + n * n_labels^2 numbers,
+    whereas SDCA stores n_positions * n_labels^2. The fit stops on the same certificate.
 
     Parameters
     ----------
-    alpha : float or "auto", default="auto"
-        Strength of the regularisation; "auto" is 1/n, or 1 over the sum of the sample
-        weights. In the terms of CRFsuite, ``c2 = n * alpha / 2``.
-    max_iter : int, default=100
-        Epochs at most; an epoch visits n sequences.
-    tol : float, default=1e-4
-        The fit stops when the duality gap is at most tol * P(0), where P(0) = mean
-        length * log(n_labels) is the objective of the empty model; with `transitions`,
-        the mean logarithm of the number of allowed paths.
-    transitions : str, ndarray or list of pairs, default=None
-        Which label may follow which; everything by default. Anything else has
-        probability 0, in training and in prediction.
-
-        * "BIO", "IOB1", "BIOES" or "BILOU": what the scheme allows, for labels such as
-          "B-PER" and "O". It also says which labels may begin and end a sequence.
-        * "observed": the transitions, first and last labels that y has.
-        * a bool array of shape (n_labels, n_labels), [from, to], in the order of
-          ``classes_``: True is allowed.
-        * pairs (from, to) of labels that are allowed. Where (None, label) is among
-          them, only labels so named may begin a sequence, and with (label, None) end
-          it. Pairs with labels that y does not have are ignored.
-
-        Labels in y that break the rule are an error.
-    sampling : {"gap", "gap_importance", "importance", "uniform", "max"}, default="gap"
-        What the next sequence is drawn by: its duality gap when last visited, its
-        radius ("importance"), their product, nothing, or always the largest gap.
-    sampling_mix : float in [0, 1], default=0.8
-        Share of draws made so; the others are uniform.
+    {alpha}
+    {max_iter}
+    {tol}
+    {transitions}
+    {dual_sampling}
     step_init : float in (0, 1], default=0.7
-        First step of every sequence. A visit halves it while the dual would fall, and
-        leaves it 5 % larger to the next [2]_.
+        First step size of every sequence. A visit halves the step size until the dual
+        does not fall, and the next visit starts from one that is 5 % larger [2]_.
     init_score : float, default=14.0
-        Natural parameter of the correct label of each node at the start; the others
-        are 0.
-    warm_start : bool, default=False
-        Keep the dual variables, and start the next fit from them. It needs the same
-        sequences; alpha, for one, may differ.
-    n_jobs : int, default=None
-        Threads; None is one. More than one visit the sequences side by side, each those
-        of its own share: the last bits of the result depend on their number, and on
-        nothing else. A thread has at least 64 sequences.
-    random_state : int, RandomState instance or None, default=None
-        Determines the order of the visits. Pass an int for the same bits at every fit.
-    verbose : int, default=0
-        1 prints a line every epoch.
+        Initial natural parameter of the correct label at each position; those of the
+        other labels are 0.
+    {dual_warm_start}
+    {dual_n_jobs}
+    {random_state}
+    {verbose}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_labels,)
-        The labels, sorted.
-    coef_ : ndarray of shape (n_labels, n_features_in_)
-    intercept_, start_, end_ : ndarrays of shape (n_labels,)
-    transition_ : ndarray of shape (n_labels, n_labels)
-        Score of label [from, to]; like ``start_`` and ``end_``, -inf where
-        `transitions` forbids.
-    n_features_in_ : int
-        Features of a position, after vectorizing.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only after a fit on a data frame.
-    vectorizer_ : SequenceVectorizer
-        Only after a fit on dicts or strings.
-    alpha_ : float
-        The value of alpha that was used.
-    n_iter_ : int
-        Epochs made.
-    primal_objective_, dual_objective_, duality_gap_ : float
-        P(w), D(mu) and their difference at the end, in nats a sequence.
-    gap_target_ : float
-        tol * P(0), the gap at which the fit ends.
+    {weights_}
+    {n_iter_}
+    {dual_certificate_}
+    {gap_target_}
     history_ : dict of ndarrays of shape (n_iter_,)
-        Per epoch: epoch, updates and oracle_calls (divided by n; every trial of a step
-        is a call, and the forward pass that makes the gap is half a call), seconds
-        (without the certificates), primal, dual, gap.
+        One value per epoch: epoch, updates and oracle_calls (divided by n; each trial
+        of a step size is a call, and the forward pass that computes the gap is half a
+        call), seconds (without the certificates), primal, dual, gap.
 
     See Also
     --------
@@ -496,79 +367,44 @@ class OEGCRF(BaseCRF):
         self.verbose = verbose
 
 
+@with_shared_docs
 class LBFGSCRF(BaseCRF):
     """Linear-chain CRF trained by L-BFGS: the reference of the other estimators.
 
-    Minimises, over all weights w (coefficients, intercept, start, end, transition)::
+    {objective}
 
-        P(w) = alpha/2 ||w||^2 + 1/n sum_i -log p(y_i | x_i; w)
-
-    by the L-BFGS-B of scipy. The certificate is the gap of strong convexity,
-    ``||grad P(w)||^2 / (2 alpha)``, which bounds P(w) - min P.
+    by the L-BFGS-B of scipy. The certificate is ``||grad P(w)||^2 / (2 alpha)``, which
+    bounds P(w) - min P because P is strongly convex.
 
     Parameters
     ----------
-    alpha : float or "auto", default="auto"
-        Strength of the regularisation; "auto" is 1/n, or 1 over the sum of the sample
-        weights. In the terms of CRFsuite, ``c2 = n * alpha / 2``.
+    {alpha}
     max_iter : int, default=1000
-        Iterations at most.
-    tol : float, default=1e-4
-        The fit stops when the duality gap is at most tol * P(0), where P(0) = mean
-        length * log(n_labels) is the objective of the empty model; with `transitions`,
-        the mean logarithm of the number of allowed paths.
-    transitions : str, ndarray or list of pairs, default=None
-        Which label may follow which; everything by default. Anything else has
-        probability 0, in training and in prediction.
-
-        * "BIO", "IOB1", "BIOES" or "BILOU": what the scheme allows, for labels such as
-          "B-PER" and "O". It also says which labels may begin and end a sequence.
-        * "observed": the transitions, first and last labels that y has.
-        * a bool array of shape (n_labels, n_labels), [from, to], in the order of
-          ``classes_``: True is allowed.
-        * pairs (from, to) of labels that are allowed. Where (None, label) is among
-          them, only labels so named may begin a sequence, and with (label, None) end
-          it. Pairs with labels that y does not have are ignored.
-
-        Labels in y that break the rule are an error.
+        Maximum number of iterations.
+    {tol}
+    {transitions}
     warm_start : bool, default=False
-        Start the next fit from the weights of the last.
+        Start the next fit from the weights of this one.
     n_jobs : int, default=None
-        Threads; None is one.
+        Number of threads; None means one.
     verbose : int, default=0
         1 prints a line every iteration.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_labels,)
-        The labels, sorted.
-    coef_ : ndarray of shape (n_labels, n_features_in_)
-    intercept_, start_, end_ : ndarrays of shape (n_labels,)
-    transition_ : ndarray of shape (n_labels, n_labels)
-        Score of label [from, to]; like ``start_`` and ``end_``, -inf where
-        `transitions` forbids.
-    n_features_in_ : int
-        Features of a position, after vectorizing.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Only after a fit on a data frame.
-    vectorizer_ : SequenceVectorizer
-        Only after a fit on dicts or strings.
-    alpha_ : float
-        The value of alpha that was used.
+    {weights_}
     n_iter_ : int
-        Iterations made.
-    primal_objective_, dual_objective_, duality_gap_ : float
-        P(w), P(w) - gap and the gap at the end, in nats a sequence.
-    gap_target_ : float
-        tol * P(0), the gap at which the fit ends.
+        Number of iterations.
+    {primal_certificate_}
+    {gap_target_}
     history_ : dict of ndarrays of shape (n_iter_,)
-        Per iteration: epoch, updates and oracle_calls (divided by n), seconds, primal,
-        dual, gap.
+        One value per iteration: epoch, updates and oracle_calls (divided by n),
+        seconds, primal, dual, gap.
 
     See Also
     --------
-    SDCACRF : The same model by dual coordinate ascent: much faster where there are many
-        sequences, slower where there are a few long ones.
+    SDCACRF : The same model by dual coordinate ascent, which is much faster on many
+        sequences, and slower on a few long ones.
 
     Examples
     --------
@@ -602,3 +438,6 @@ class LBFGSCRF(BaseCRF):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+
+ESTIMATORS = (SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF)

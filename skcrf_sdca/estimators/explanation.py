@@ -16,7 +16,6 @@ from skcrf_sdca.estimators.tables import (
     Cell,
     clipped,
     html_grid,
-    name_cells,
     text_grid,
     weight_cells,
 )
@@ -187,17 +186,14 @@ class Explanation:
         numbers = weight_cells(np.vstack([self.scores[columns], rows]).ravel().tolist())
         numbers = np.fromiter(numbers, dtype=object).reshape(-1, len(columns)).tolist()
         shares = [_number_cell(p, ".3f") for p in self.probabilities[columns]]
-        body = zip(
-            name_cells(["probability", "score", *features]),
-            [_BLANK, _BLANK, *values],
-            [shares, *numbers],
+        labels = [Cell(clipped(self.labels[j]), True) for j in columns]
+        rows = zip(
+            ["", "probability", "score", *features],
+            [Cell("value", True), _BLANK, _BLANK, *values],
+            [labels, shares, *numbers],
             strict=True,
         )
-        labels = (Cell(clipped(self.labels[j]), True) for j in columns)
-        return [
-            [Cell(""), Cell("value", True), *labels],
-            *([name, value, *cells] for name, value, cells in body),
-        ]
+        return [(Cell(clipped(name)), value, *cells) for name, value, cells in rows]
 
     def _shown_terms(self, columns):
         """Return names, cells of values, contributions; the middle added up in one."""

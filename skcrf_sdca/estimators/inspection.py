@@ -21,7 +21,7 @@ from skcrf_sdca.data.label_encoding import encode_known_labels, label_codes
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.explanation import Explanation, Terms
 from skcrf_sdca.estimators.fitted import FittedAttributes, check_form
-from skcrf_sdca.estimators.tables import Coded, Table
+from skcrf_sdca.estimators.tables import Table
 from skcrf_sdca.estimators.validation import prediction_data
 from skcrf_sdca.structures.chain.parameters import dense_coef
 
@@ -154,8 +154,8 @@ class InspectionMixin(FittedAttributes):
         label_codes = np.repeat(codes, [len(r) for r in rows])
         return Table(
             {
-                "label": Coded(label_codes, self._label_values()),
-                "feature": Coded(np.concatenate(rows), names),
+                "label": self._label_values()[label_codes],
+                "feature": names[np.concatenate(rows)],
                 "weight": np.concatenate(
                     [column[r] for column, r in zip(columns, rows, strict=True)]
                 ),
@@ -397,8 +397,8 @@ def _weight_table(weights, **names):
     (row_name, row_values), (column_name, column_values) = names.items()
     return Table(
         {
-            row_name: Coded((flat // n_columns).astype(np.int32), row_values),
-            column_name: Coded((flat % n_columns).astype(np.int32), column_values),
+            row_name: row_values[flat // n_columns],
+            column_name: column_values[flat % n_columns],
             "weight": values,
         }
     )

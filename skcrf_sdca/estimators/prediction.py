@@ -16,7 +16,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels._features import FeatureRows
-from skcrf_sdca._kernels._weights import Weights
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca._utils.typing import (
@@ -37,13 +36,9 @@ from skcrf_sdca.estimators.validation import (
     known_labels,
     prediction_data,
 )
-from skcrf_sdca.structures.chain import oracle
-from skcrf_sdca.structures.chain.decoding import DECODERS, clamped, n_best, sample
-from skcrf_sdca.structures.chain.parameters import (
-    check_scores,
-    coef_block,
-    range_scores,
-)
+from skcrf_sdca.structures.chain.chains import DECODERS, Chains
+from skcrf_sdca.structures.chain.decoding import clamped
+from skcrf_sdca.structures.chain.parameters import ChainParameters, check_scores
 
 
 class PredictionMixin(FittedAttributes):
@@ -98,20 +93,20 @@ class PredictionMixin(FittedAttributes):
         data = prediction_data(self, X)
         fixed = None if known is None else known_labels(self, known, data)
 
-        def labels(chains, begin, end):
-            scores, transition, offsets = chains
+        def decode(chains, begin, end):
             if fixed is not None:
-                own = fixed[data.offsets[begin] : data.offsets[end]]
-                scores = clamped(scores, own)
-            paths, values = DECODERS[decoding](scores, transition, offsets)
+                labels = fixed[data.offsets[begin] : data.offsets[end]]
+                scores = clamped(chains.node_scores, labels)
+                chains = Chains(scores, chains.transition, chains.offsets)
+            paths, values = DECODERS[decoding](chains)
             if fixed is not None and not np.isfinite(values).all():
                 raise ValueError(
                     f"known: sequence {begin + np.isfinite(values).argmin()} has no "
                     "possible path with these labels, for transitions are forbidden."
                 )
-            return self._decoded(paths, offsets)
+            return self._decoded(paths, chains.offsets)
 
-        return self._over_chains(labels, data)
+        return self._over_chains(decode, data)
 
     def predict_n_best(self, X: Sequences, n: int) -> NDArray[Any]:
         """Return the n most probable label paths of every sequence, exactly.
@@ -152,8 +147,8 @@ class PredictionMixin(FittedAttributes):
 
         def best(chains, begin, end):
             found = []
-            log_z = oracle.log_partition(*chains)
-            for paths, scores, value in zip(*n_best(*chains, n=n), log_z, strict=True):
+            log_z = chains.log_partition()
+            for paths, scores, value in zip(*chains.n_best(n), log_z, strict=True):
                 if self._input_kind == TABLE:
                     paths = paths[:, 0]
                 probabilities = np.exp(np.minimum(scores - value, 0.0))
@@ -209,8 +204,8 @@ class PredictionMixin(FittedAttributes):
 
         def draws(chains, begin, end):
             own = uniform[data.offsets[begin] : data.offsets[end]]
-            paths = sample(*chains, uniform=own).T
-            return np.stack([self._decoded(p, chains[-1]) for p in paths], axis=1)
+            paths = chains.sample(own).T
+            return np.stack([self._decoded(p, chains.offsets) for p in paths], axis=1)
 
         return self._over_chains(draws, data).T
 
@@ -239,30 +234,12 @@ class PredictionMixin(FittedAttributes):
         data = prediction_data(self, X)
 
         def probabilities(chains, begin, end):
-            node, _ = oracle.node_marginals(*chains)
-            return node if self._input_kind == TABLE else split_rows(node, chains[-1])
+            node, _ = chains.node_marginals()
+            if self._input_kind == TABLE:
+                return node
+            return split_rows(node, chains.offsets)
 
         return self._over_chains(probabilities, data)
-
-    def predict_marginals(self, X: Sequences) -> NDArray[Any]:
-        """Return the node marginals: another name of `predict_proba`.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        proba : as from `predict_proba`
-
-        Examples
-        --------
-        >>> from skcrf_sdca import SDCACRF
-        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
-        >>> crf.predict_marginals([[["a"], ["b"]]])[0].shape
-        (2, 2)
-        """
-        return self.predict_proba(X)
 
     def predict_edge_proba(self, X: Sequences) -> NDArray[Any]:
         """Return the probability of every pair of labels at neighbouring positions.
@@ -294,7 +271,7 @@ class PredictionMixin(FittedAttributes):
         data = prediction_data(self, X)
 
         def probabilities(chains, begin, end):
-            marginals, _ = oracle.marginals(*chains)
+            marginals, _ = chains.marginals()
             if self._input_kind == TABLE:
                 return marginals.edge.reshape(end - begin, 0, *self.transition_.shape)
             return split_rows(marginals.edge, marginals.edge_offsets)
@@ -383,7 +360,7 @@ class PredictionMixin(FittedAttributes):
         """
         check_is_fitted(self)
         data = prediction_data(self, X)
-        return self._over_chains(lambda c, *_: oracle.log_partition(*c), data)
+        return self._over_chains(lambda chains, *_: chains.log_partition(), data)
 
     def log_likelihood(self, X: Sequences, y: Labels) -> NDArray[np.float64]:
         """Return log p(y | x) of every sequence: score(x, y) - log Z.
@@ -417,8 +394,8 @@ class PredictionMixin(FittedAttributes):
         labels, _ = evaluation_labels(self, y, data, None)
 
         def values(chains, begin, end):
-            own = labels[data.offsets[begin] : data.offsets[end]]
-            return oracle.log_likelihood(own, *chains)
+            path = labels[data.offsets[begin] : data.offsets[end]]
+            return chains.log_likelihood(path)
 
         return self._over_chains(values, data)
 
@@ -450,30 +427,23 @@ class PredictionMixin(FittedAttributes):
         labels, weight = evaluation_labels(self, y, data, sample_weight)
         if not len(labels):
             raise ValueError("X has 0 items: there is nothing to score.")
-        paths = self._over_chains(lambda c, *_: oracle.viterbi(*c)[0], data)
+        paths = self._over_chains(lambda chains, *_: chains.viterbi()[0], data)
         return float(np.average(paths == labels, weights=weight))
 
     def _over_chains(self, function, data):
         """Return the results of all chains in one array.
 
-        ``function((node_scores, transition, offsets), begin, end)`` is called for
-        ranges of chains, on threads: scores are held of a part of the positions only,
-        and one thread may build Python objects while another computes.
+        ``function(chains, begin, end)`` is called for ranges of chains, on threads:
+        scores are held of a part of the positions only, and one thread may build Python
+        objects while another computes.
         """
-        coef, X = coef_block(self.coef_, data.X)
-        blocks = (
-            coef,
-            self.intercept_,
-            self.start_,
-            self.end_,
-            np.ascontiguousarray(self.transition_),
-        )
-        rows, weights = FeatureRows(X), Weights(blocks)
+        parameters, X = ChainParameters.of_fitted(self, data.X)
+        rows = FeatureRows(X)
 
         def run(begin, end):
-            scores, offsets = range_scores(rows, data.offsets, weights, begin, end)
-            check_scores(scores, offsets, begin)
-            return function((scores, self.transition_, offsets), begin, end)
+            chains = parameters.scores(rows, data.offsets, begin, end)
+            check_scores(chains.node_scores, chains.offsets, begin)
+            return function(chains, begin, end)
 
         # Without chains the one call is for the type and shape of the result.
         parts = over_ranges(run, data.offsets, self.n_jobs) or [run(0, 0)]

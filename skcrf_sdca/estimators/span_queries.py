@@ -13,7 +13,6 @@ from skcrf_sdca.data.input_formats import check_container
 from skcrf_sdca.data.label_encoding import label_codes
 from skcrf_sdca.data.rows import split_rows
 from skcrf_sdca.metrics import extract_spans
-from skcrf_sdca.structures.chain import oracle
 
 
 class LabelSpans:
@@ -53,7 +52,7 @@ class LabelSpans:
 
         Parameters
         ----------
-        chains : tuple of node_scores, transition, offsets
+        chains : Chains
             Of these sequences alone.
         begin, end : int
 
@@ -65,7 +64,7 @@ class LabelSpans:
         first, last = self.offsets[[begin, end]]
         labels = self.labels[self.label_offsets[first] : self.label_offsets[last]]
         rows = self.rows[first:last] - [begin, 0, 0]
-        values = oracle.span_probabilities(rows, labels, *chains)
+        values = chains.span_probabilities(rows, labels)
         return split_rows(values, self.offsets[begin : end + 1] - first)
 
 
@@ -102,12 +101,11 @@ class TypedSpans:
     def probabilities(self, chains, begin, end):
         """Return those of the spans of some sequences, see `LabelSpans`."""
         first, last = self.offsets[[begin, end]]
-        values = oracle.typed_span_probabilities(
+        values = chains.typed_span_probabilities(
             self.rows[first:last] - [begin, 0, 0],
             self.types[first:last],
             self.label_types,
             self.joins,
-            *chains,
         )
         return split_rows(values, self.offsets[begin : end + 1] - first)
 

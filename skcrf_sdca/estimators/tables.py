@@ -1,7 +1,8 @@
-"""Tables that show well: as aligned text in a terminal, in colours in a notebook.
+"""Tables of weights: aligned text in a terminal, coloured HTML in a notebook.
 
-Owns how names and numbers of a fitted model are written. `Table` is what the methods
-that look into a model return; the two writers at the end draw every table.
+Owns how the names and numbers of a fitted model are written. `Table` is what the
+methods that inspect a model return. Everything shown is rows of `Cell`, which
+`text_grid` and `html_grid` draw.
 """
 
 import html
@@ -13,65 +14,35 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
     import pandas
 
-# Colours that the colour-blind can tell apart, let through so that text stays readable
-# on the light and the dark background of a notebook.
+# Colours that colour-blind people can tell apart; so transparent that text is readable
+# on a light and on a dark background.
 _POSITIVE, _NEGATIVE = "0, 114, 178", "213, 94, 0"
 _MAX_OPACITY = 0.55
 _MAX_WIDTH = 48
 _CELL = "padding: 1px 8px; white-space: pre; text-align:"
 
 
-class Coded:
-    """A column of few distinct values, held as their numbers.
-
-    Parameters
-    ----------
-    codes : ndarray of int of shape (n_rows,)
-    values : ndarray of object of shape (n_values,)
-    """
-
-    def __init__(self, codes: NDArray[Any], values: NDArray[Any]) -> None:
-        self.codes = codes
-        self.values = values
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.codes)
-
-    def __getitem__(self, rows: Any) -> "Coded":
-        """Return the column of some rows, the value of a single one."""
-        codes = self.codes[rows]
-        return Coded(codes, self.values) if np.ndim(codes) else self.values[codes]
-
-    def __array__(self, dtype=None, copy=None):
-        """Return the values of all rows."""
-        return self.values[self.codes].astype(dtype or object, copy=False)
-
-    def tolist(self) -> list[Any]:
-        """Return the values of all rows as a list."""
-        return self.values[self.codes].tolist()
-
-
 class Table:
     """Rows with named columns; shows as text in a terminal, as HTML in a notebook.
 
-    Nothing is made of the rows before it is asked for: a table of millions of weights
-    is a few arrays.
+    It stores an array for each column, and makes rows when they are asked for: a table
+    of millions of weights takes little memory.
 
     Parameters
     ----------
-    columns : dict of str to ndarray or Coded, each of length n_rows
+    columns : dict of str to array-like of shape (n_rows,)
         Names, which are also the fields of a row, and values.
     group : str, default=None
-        A column by whose value the rows are shown apart, in one block each. The rows
-        of a value follow each other.
+        Column by whose values the table is shown in blocks. Rows of the same value must
+        follow each other.
     max_rows : int, default=20
-        Rows that are shown; of a longer table the first and the last. None is all.
+        Number of rows that are shown. Of a longer table, these are the first and the
+        last rows. None shows all.
 
     Attributes
     ----------
@@ -79,9 +50,8 @@ class Table:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from skcrf_sdca.estimators.tables import Table
-    >>> table = Table({"label": np.array(["B", "O"]), "weight": np.array([1.5, -0.25])})
+    >>> table = Table({"label": ["B", "O"], "weight": [1.5, -0.25]})
     >>> table
     label  weight
     B      +1.500
@@ -98,12 +68,12 @@ class Table:
 
     def __init__(
         self,
-        columns: Mapping[str, NDArray[Any] | Coded],
+        columns: Mapping[str, ArrayLike],
         *,
         group: str | None = None,
         max_rows: int | None = 20,
     ) -> None:
-        self._columns = dict(columns)
+        self._columns = {name: np.asarray(column) for name, column in columns.items()}
         self._group = group
         self._max_rows = max_rows
         # Type checkers know the fields of literal lists alone.
@@ -126,7 +96,7 @@ class Table:
     def __getitem__(self, key: Any) -> Any:
         """Return a column by name, a row by number, or a table of a slice of rows."""
         if isinstance(key, str):
-            return np.asarray(self._columns[key])
+            return self._columns[key]
         if not isinstance(key, slice):
             position = range(self._n_rows)[index(key)]
             return next(iter(self[position : position + 1]))
@@ -135,7 +105,7 @@ class Table:
 
     def __iter__(self) -> Iterator[Any]:
         """Yield the rows as named tuples."""
-        # A block at a time: the lists of all rows would take more than the table.
+        # In blocks: lists of all rows would take more memory than the table.
         for first in range(0, self._n_rows, 1024):
             block = [c[first : first + 1024].tolist() for c in self._columns.values()]
             yield from map(self._new_row, zip(*block, strict=True))
@@ -175,21 +145,21 @@ class Table:
         """
         import pandas as pd
 
-        return pd.DataFrame({name: self[name] for name in self._columns})
+        return pd.DataFrame(self._columns)
 
     def __repr__(self):
         """Return the rows as aligned text."""
         blocks = [
-            f"{title}{text_grid(self._shown(columns))}"
-            for title, columns in self._blocks("{}\n")
+            (f"{clipped(title)}\n" if self._group else "") + text_grid(rows)
+            for title, rows in self._blocks()
         ]
         return "\n\n".join(blocks) + self._footer("\n[{}]")
 
     def _repr_html_(self):
         blocks = [
-            f'<div style="margin: 0 24px 12px 0">{title}'
-            f"{html_grid(self._shown(columns))}</div>"
-            for title, columns in self._blocks("<b>{}</b>", html.escape)
+            '<div style="margin: 0 24px 12px 0">'
+            f"<b>{html.escape(clipped(title))}</b>{html_grid(rows)}</div>"
+            for title, rows in self._blocks()
         ]
         grid = '<div style="display: flex; flex-wrap: wrap">{}</div>{}'
         return grid.format("".join(blocks), self._footer("<p>{}</p>"))
@@ -198,70 +168,40 @@ class Table:
         cut = self._max_rows is not None and self._n_rows > self._max_rows
         return form.format(f"{self._n_rows} rows") if cut or not self._n_rows else ""
 
-    def _blocks(self, title, escape=str):
-        """Yield (title, columns) of every block that is shown apart."""
-        if self._group is None:
-            yield "", self._columns
-            return
-        first = 0
-        for value, rows in groupby(self._columns[self._group].tolist()):
-            last = first + sum(1 for _ in rows)
-            columns = {
-                name: column[first:last]
-                for name, column in self._columns.items()
-                if name != self._group
-            }
-            yield title.format(escape(clipped(value))), columns
+    def _blocks(self):
+        """Yield the title and the rows of cells, header first, of every block."""
+        columns, n_rows, first = dict(self._columns), self._n_rows, 0
+        titles = columns.pop(self._group).tolist() if self._group else [""]
+        for title, rows in groupby(titles):
+            last = first + len(list(rows)) if self._group else n_rows
+            cells = [self._cells(n, c[first:last]) for n, c in columns.items()]
+            yield title, list(zip(*cells, strict=True))
             first = last
 
-    def _shown(self, columns):
-        """Return the rows of cells of a block, the header first."""
-        n = len(next(iter(columns.values())))
+    def _cells(self, name, column):
+        """Return the cells of a column of a block, header first."""
+        n, is_number = len(column), column.dtype.kind == "f"
         cut = self._max_rows is not None and n > self._max_rows
         half = self._max_rows // 2 if cut else n
-        cells = []
-        for name, column in columns.items():
-            values = column[:half].tolist()
-            values += column[n - half :].tolist() if cut else []
-            is_number = isinstance(column, np.ndarray) and column.dtype.kind == "f"
-            written = weight_cells(values) if is_number else name_cells(values)
-            gap = [Cell("...", is_number)] if cut else []
-            cells.append(
-                [Cell(name, is_number), *written[:half], *gap, *written[half:]]
-            )
-        return list(map(list, zip(*cells, strict=True)))
+        values = column[np.r_[:half, n - half : n] if cut else slice(n)].tolist()
+        written = weight_cells if is_number else name_cells
+        cells = [Cell(name, is_number), *written(values)]
+        if cut:
+            cells.insert(1 + half, Cell("...", is_number))
+        return cells
 
 
-# What is written in one place of a table: its text, which numbers have at the right,
-# and its tint, in [-1, 1].
+# One place of a grid. Numbers are aligned to the right; the tint is in [-1, 1].
 Cell = namedtuple("Cell", ["text", "is_number", "tint"], defaults=(False, 0.0))
 
 
 def name_cells(values: list[Any]) -> list[Cell]:
-    """Return the cells of names, or of other values that are no weights.
-
-    Parameters
-    ----------
-    values : list
-
-    Returns
-    -------
-    cells : list of Cell
-    """
+    """Return names, or other values that are no weights."""
     return [Cell(clipped(value)) for value in values]
 
 
 def weight_cells(values: list[float]) -> list[Cell]:
-    """Return the cells of weights: with sign, tint and as many decimals as all need.
-
-    Parameters
-    ----------
-    values : list of float
-
-    Returns
-    -------
-    cells : list of Cell
-    """
+    """Return weights with sign, a tint, and as many decimals as the largest needs."""
     scale = max((abs(v) for v in values if np.isfinite(v)), default=0.0) or 1.0
     # Three digits of the largest.
     decimals = max(3, 2 - int(np.floor(np.log10(scale))))
@@ -272,7 +212,7 @@ def weight_cells(values: list[float]) -> list[Cell]:
 
 
 def clipped(value: object) -> str:
-    """Return a name on one line, the middle of a long one left out."""
+    """Return a name on one line, without the middle if it is long."""
     text = "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode()
         for c in str(value)
@@ -283,17 +223,8 @@ def clipped(value: object) -> str:
     return f"{text[:half]}…{text[-half:]}"
 
 
-def text_grid(rows: list[list[Cell]]) -> str:
-    """Return rows of cells as aligned text; the first is the header.
-
-    Parameters
-    ----------
-    rows : list of lists of Cell
-
-    Returns
-    -------
-    text : str
-    """
+def text_grid(rows: list[tuple[Cell, ...]]) -> str:
+    """Return rows of cells, the header first, as aligned text."""
     widths = [
         max(_width(cell.text) for cell in column) for column in zip(*rows, strict=True)
     ]
@@ -305,17 +236,8 @@ def text_grid(rows: list[list[Cell]]) -> str:
     return "\n".join("  ".join(map(padded, row, widths)).rstrip() for row in rows)
 
 
-def html_grid(rows: list[list[Cell]]) -> str:
-    """Return rows of cells as an HTML table; the first is the header.
-
-    Parameters
-    ----------
-    rows : list of lists of Cell
-
-    Returns
-    -------
-    markup : str
-    """
+def html_grid(rows: list[tuple[Cell, ...]]) -> str:
+    """Return rows of cells, the header first, as an HTML table."""
     head, *body = (
         "".join(_html_cell(cell, "td" if i else "th") for cell in row)
         for i, row in enumerate(rows)
@@ -336,7 +258,7 @@ def _html_cell(cell, tag):
 
 
 def _width(text):
-    """Return the columns of a terminal that a text takes: some characters take two."""
+    """Return the width of a text in a terminal; East Asian characters take two."""
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)

@@ -8,14 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    _get_feature_names,
-    check_X_y,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_X_y, column_or_1d, validate_data
 
+from skcrf_sdca._utils.sklearn_private import check_sample_weight, get_feature_names
 from skcrf_sdca.data.input_formats import (
     DICTS,
     PACKED,
@@ -38,9 +33,9 @@ from skcrf_sdca.data.rows import as_numbers, split_rows
 from skcrf_sdca.estimators.fitted import check_form
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.structures.chain.constraints import (
-    Allowed,
-    allowed_transitions,
+    Constraints,
     check_lengths,
+    read_constraints,
 )
 
 
@@ -54,7 +49,7 @@ class TrainingData:
         n sequences.
     labels : ndarray of shape (n_positions,), int32
     sample_weight : ndarray of shape (n,) or None
-    allowed : Allowed or None
+    constraints : Constraints or None
     attributes : dict
         What a fitted estimator keeps of it: ``classes_``, ``n_features_in_``,
         ``_input_kind``, and where they exist ``vectorizer_``, ``feature_names_in_``.
@@ -63,7 +58,7 @@ class TrainingData:
     data: PackedSequences
     labels: np.ndarray
     sample_weight: np.ndarray | None
-    allowed: Allowed | None
+    constraints: Constraints | None
     attributes: dict
 
 
@@ -98,7 +93,7 @@ def training_data(estimator, X, y, sample_weight):
     if kind == TABLE:
         rows, y = _checked_table(check_X_y, X, y, estimator=estimator)
         data = _pack_table(rows)
-        if (names := _get_feature_names(X)) is not None:
+        if (names := get_feature_names(X)) is not None:
             attributes["feature_names_in_"] = names
     elif kind in (DICTS, STRINGS):
         attributes["vectorizer_"] = SequenceVectorizer()
@@ -108,8 +103,8 @@ def training_data(estimator, X, y, sample_weight):
     classes, labels = _encode(y, data, kind)
     attributes |= {"classes_": classes, "n_features_in_": data.n_features}
     weight = _checked_weight(sample_weight, data)
-    allowed = allowed_transitions(estimator.transitions, classes, labels, data.offsets)
-    return TrainingData(data, labels, weight, allowed, attributes)
+    constraints = read_constraints(estimator.transitions, classes, labels, data.offsets)
+    return TrainingData(data, labels, weight, constraints, attributes)
 
 
 def prediction_data(estimator, X):
@@ -162,7 +157,7 @@ def prediction_data(estimator, X):
             f"{estimator.n_features_in_} features as input."
         )
     scores = estimator.start_, estimator.end_, estimator.transition_
-    check_lengths(Allowed.of_scores(*scores), data.lengths)
+    check_lengths(Constraints.of_scores(*scores), data.lengths)
     return data
 
 
@@ -277,7 +272,7 @@ def _checked_weight(sample_weight, data):
     if sample_weight is None:
         return None
     weight = as_numbers(sample_weight, "sample_weight")
-    weight = _check_sample_weight(
+    weight = check_sample_weight(
         weight if weight.ndim else weight.item(),
         data,
         dtype=np.float64,

@@ -1,4 +1,4 @@
-"""Transformers that make features: of dicts and strings, of columns, of several parts.
+"""Transformers that turn dicts, strings and other items into packed features.
 
 Reading order: vocabulary.py, vectorizer.py, per_token.py, union.py.
 """

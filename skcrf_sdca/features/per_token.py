@@ -1,6 +1,6 @@
-"""scikit-learn's transformers on sequences.
+"""scikit-learn's transformers applied to sequences.
 
-Owns ``PerToken``, which shows a transformer the items of all sequences as one table.
+Owns ``PerToken``: a transformer gets the items of all sequences as one table.
 """
 
 from collections.abc import Iterable
@@ -15,12 +15,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
-    _raise_for_params,
     process_routing,
 )
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.sklearn_private import raise_for_params
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.input_formats import DICTS, TABLE, as_sequence_list, input_kind
@@ -35,41 +35,42 @@ class PerToken(  # type: ignore[call-arg]
     MetaEstimatorMixin,
     TransformerMixin,
     BaseEstimator,
-    # The output is no table: there is nothing for set_output to wrap.
+    # set_output has no effect: the output is PackedSequences, not a table.
     auto_wrap_output_keys=None,
 ):
     """Apply a transformer of scikit-learn to the items of all sequences at once.
 
-    The items of all sequences, end to end, are one table of one row an item, or one
-    list; the transformer is fitted on it and transforms it as any other, and its rows
-    are packed again: sequences as long as before, with the features that it makes. So
-    ``PerToken(StandardScaler())`` scales arrays, ``PerToken(FeatureHasher())`` hashes
-    dicts and ``PerToken(SelectKBest(chi2))`` chooses by the label of each item.
+    The items of all sequences are concatenated to one table with a row for each item,
+    or to one list. The transformer is fitted on it and transforms it like any other
+    data. Its output rows are packed again, into sequences of the same lengths. For
+    example, ``PerToken(StandardScaler())`` scales arrays, ``PerToken(FeatureHasher())``
+    hashes dicts, and ``PerToken(SelectKBest(chi2))`` selects features by the labels of
+    the items.
 
     Parameters
     ----------
     transformer : transformer
-        Cloned and fitted. It returns numbers, as an array, a sparse matrix or a data
-        frame; steps between which there is something else belong in one Pipeline
-        inside.
+        It is cloned before it is fitted. It must return numbers, as an array, a sparse
+        matrix or a data frame. Put several steps into one Pipeline inside if the first
+        ones return anything else.
 
     Attributes
     ----------
     transformer_ : transformer
-        Fitted.
+        The fitted transformer.
     n_features_out_ : int
-        Number of features that an item gets.
+        Number of features of an item after the transformation.
     n_features_in_, feature_names_in_ : int, ndarray
         Those of `transformer_`, if it has them.
 
     See Also
     --------
-    SequenceUnion : Features of several transformers side by side.
+    SequenceUnion : Concatenates the features of several transformers.
 
     Notes
     -----
-    A single table, that is one-node chains, goes to the transformer as it is, and what
-    comes out is returned.
+    A single table (of one-node chains) is passed to the transformer unchanged, and the
+    output of the transformer is returned unchanged.
 
     Examples
     --------
@@ -96,14 +97,15 @@ class PerToken(  # type: ignore[call-arg]
         Parameters
         ----------
         X : iterable of sequences
-            PackedSequences; or each sequence a 2-D array, a sparse matrix or a data
-            frame of one row an item; or each a list of items of any kind that the
-            transformer takes: dicts, strings, lists of strings, rows of numbers.
+            PackedSequences; or sequences that are 2-D arrays, sparse matrices or data
+            frames with a row for each item; or sequences that are lists of items of any
+            type that the transformer takes: dicts, strings, lists of strings, rows of
+            numbers.
         y : iterable of label lists, default=None
-            For transformers that learn from labels: each item comes with its own.
+            Labels of the items, for transformers that learn from labels.
         **params : dict
-            Metadata, where routing is enabled. ``sample_weight``, of one number a
-            sequence, reaches the transformer as one number an item.
+            Metadata, if routing is enabled. ``sample_weight`` has one number for each
+            sequence; the transformer gets it repeated for each item.
 
         Returns
         -------
@@ -112,8 +114,8 @@ class PerToken(  # type: ignore[call-arg]
         Raises
         ------
         TypeError, ValueError
-            If X is not of this form or has no items, if y or sample_weight do not go
-            with it, or the transformer does not return one row of numbers an item.
+            If X is not of this form or has no items, if y or sample_weight do not match
+            X, or if the transformer does not return one row of numbers for each item.
 
         Examples
         --------
@@ -153,7 +155,7 @@ class PerToken(  # type: ignore[call-arg]
         >>> hasher.fit_transform([[{"word": "the"}, {"word": "cat"}]])
         PackedSequences(n_sequences=1, n_positions=2, n_features=1024, sparse)
         """
-        _raise_for_params(params, self, "fit")
+        raise_for_params(params, self, "fit")
         routed = process_routing(self, "fit_transform", **params).transformer
         items, offsets = _items(X)
         if offsets is not None:
@@ -214,13 +216,13 @@ class PerToken(  # type: ignore[call-arg]
         Parameters
         ----------
         input_features : array-like of str, default=None
-            Names of the features that go in, for transformers that keep names.
+            Names of the input features, for transformers that use them.
 
         Returns
         -------
         names : ndarray of object of shape (n_features_out_,)
-            Those of the transformer; if it gives none its class and a number, such as
-            "featurehasher0".
+            The names that the transformer returns. If it has none, the name of its
+            class and a number, such as "featurehasher0".
 
         Examples
         --------
@@ -247,13 +249,13 @@ class PerToken(  # type: ignore[call-arg]
         return self.transformer_.feature_names_in_
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return the router of metadata, see the user guide of scikit-learn."""
+        """Return the metadata router, see the user guide of scikit-learn."""
         return MetadataRouter(owner=self).add(
             transformer=self.transformer, method_mapping=metadata_of_fit()
         )
 
     def __sklearn_tags__(self):
-        """Return the tags, with the input and the target that the transformer wants."""
+        """Return the tags; input and target tags are those of the transformer."""
         tags, inner = super().__sklearn_tags__(), get_tags(self.transformer)
         tags.input_tags = inner.input_tags
         tags.target_tags = inner.target_tags
@@ -264,7 +266,7 @@ _FITTING = ("fit", "fit_transform")
 
 
 def metadata_of_fit():
-    """Return the ways of metadata: to fit_transform, or to fit if there is none."""
+    """Return the method mapping: metadata go to fit_transform, or else to fit."""
     mapping = MethodMapping()
     for caller in _FITTING:
         for callee in _FITTING:
@@ -273,14 +275,14 @@ def metadata_of_fit():
 
 
 def fit_transform(transformer, X, y, routed):
-    """Return what a transformer makes of X, and the transformer, fitted."""
+    """Fit a transformer; return the transformed X and the transformer."""
     if hasattr(transformer, "fit_transform"):
         return transformer.fit_transform(X, y, **routed["fit_transform"]), transformer
     return transformer.fit(X, y, **routed["fit"]).transform(X), transformer
 
 
 def _items(X):
-    """Return the items of all sequences in one, and the offsets; None for a table."""
+    """Return the concatenated items and the offsets, which are None for a table."""
     X = as_sequence_list(X)
     if isinstance(X, PackedSequences):
         return X.X, X.offsets
@@ -295,7 +297,7 @@ def _is_table(X):
     try:
         return input_kind(X, default=DICTS) == TABLE
     except TypeError:
-        # Items of a kind that the estimators do not take, but a transformer may.
+        # The estimators do not take items of this type, but the transformer may.
         return False
 
 
@@ -311,7 +313,7 @@ def _n_items(sequence, index):
 
 
 def _joined(sequences):
-    """Return (number, sequence) pairs, none of them empty, as one table or list."""
+    """Concatenate (index, sequence) pairs, none of them empty, to a table or list."""
     forms = [_form(sequence) for _, sequence in sequences]
     for (i, _), form in zip(sequences, forms, strict=True):
         if form != forms[0]:
@@ -342,7 +344,7 @@ def _form(sequence):
 
 
 def _for_items(params, offsets):
-    """Return metadata of sequences as metadata of items."""
+    """Return metadata in which the sample weights of sequences are those of items."""
     if params.get("sample_weight") is None:
         return params
     weight = np.asarray(params["sample_weight"])
@@ -360,7 +362,7 @@ def _label_of_each_item(y, offsets):
 
 
 def _packed(output, offsets, transformer):
-    """Return the rows a transformer made of items as sequences; a table as it is."""
+    """Pack the output rows of a transformer; return the output for a table as it is."""
     if offsets is None:
         return output
     shape = getattr(output, "shape", ())

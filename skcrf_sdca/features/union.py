@@ -1,6 +1,6 @@
-"""Features of several kinds for the same sequences: words, embeddings, hashes.
+"""Several feature types for the same sequences: words, embeddings, hashes.
 
-Owns ``SequenceUnion``, and how rows of several blocks are put side by side.
+Owns ``SequenceUnion``, and the concatenation of the rows of several blocks.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,16 +14,18 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin, clone
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import Bunch
-from sklearn.utils._repr_html.estimator import _VisualBlock
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
-    _raise_for_params,
     process_routing,
 )
-from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.sklearn_private import (
+    BaseComposition,
+    VisualBlock,
+    raise_for_params,
+)
 from skcrf_sdca._utils.typing import Labels
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.input_formats import as_sequence_list
@@ -34,43 +36,44 @@ __all__ = ["SequenceUnion"]
 
 
 class SequenceUnion(  # type: ignore[call-arg]
-    VersionStamped, TransformerMixin, _BaseComposition, auto_wrap_output_keys=None
+    VersionStamped, TransformerMixin, BaseComposition, auto_wrap_output_keys=None
 ):
-    """Put the features that several transformers make of sequences side by side.
+    """Concatenate the features that several transformers make of sequences.
 
-    As FeatureUnion and ColumnTransformer of scikit-learn, for sequences. Each
-    transformer sees X, or a part of X: where each sequence is a pair
-    ``(words, vectors)``, part 0 is the list of all words.
+    It is the FeatureUnion and the ColumnTransformer of scikit-learn for sequences. Each
+    transformer gets X or a part of X. If each sequence is a pair ``(words, vectors)``,
+    for example, then part 0 is the list of the words of all sequences.
 
     Parameters
     ----------
     transformers : list of tuples
         ``(name, transformer)`` or ``(name, transformer, part)``. The transformer
-        returns PackedSequences, as `SequenceVectorizer` and `PerToken` do, or is
-        "drop", for nothing, or "passthrough", for arrays as they are. It is given the
-        part ``[sequence[part] for sequence in X]``, the column ``X[part]`` if X is a
-        data frame with a row for each sequence, or X itself.
+        returns PackedSequences, as `SequenceVectorizer` and `PerToken` do, or is "drop"
+        (no features) or "passthrough" (arrays unchanged). Its input is the part
+        ``[sequence[part] for sequence in X]``, or the column ``X[part]`` if X is a data
+        frame with a row for each sequence, or, without a part, X itself.
     n_jobs : int, default=None
-        Transformers to run at the same time.
+        Number of transformers to run at the same time.
     transformer_weights : dict, default=None
-        ``{name: factor}`` of the features of a transformer. A factor c divides the
-        regularisation of its weights by c^2.
+        ``{name: factor}`` by which the features of a transformer are multiplied. A
+        factor c divides the regularisation of their weights by c^2.
 
     Attributes
     ----------
     transformers_ : list of tuples
-        As `transformers`, fitted.
+        `transformers` with the fitted transformers.
     named_transformers_ : Bunch
         The fitted transformers by name.
 
     See Also
     --------
-    PerToken : A transformer of scikit-learn applied to all items.
+    PerToken : Applies a transformer of scikit-learn to all items.
 
     Notes
     -----
-    If one transformer makes sparse features so does the union. A number of a dense
-    block then takes 12 bytes, where 8 are needed; the sparse ones are never made dense.
+    The union is sparse if one of the transformers returns sparse features. Each number
+    of a dense block then takes 12 bytes instead of 8. Sparse blocks are never made
+    dense.
 
     Examples
     --------
@@ -109,10 +112,10 @@ class SequenceUnion(  # type: ignore[call-arg]
         Parameters
         ----------
         X : iterable of sequences, or data frame with a row for each sequence
-            As the transformers, or the parts, want it.
+            In the form that the transformers take, see `transformers`.
         y : iterable of label lists, default=None
         **params : dict
-            Metadata, where routing is enabled, for the transformers that ask for it.
+            Metadata, if routing is enabled, for the transformers that request it.
 
         Returns
         -------
@@ -121,9 +124,9 @@ class SequenceUnion(  # type: ignore[call-arg]
         Raises
         ------
         TypeError, ValueError
-            If `transformers` or `transformer_weights` are not valid, a sequence lacks a
-            part, or the transformers do not return PackedSequences of the same lengths;
-            and what the transformers raise.
+            If `transformers` or `transformer_weights` are not valid, if a sequence
+            lacks a part, if the transformers do not return PackedSequences of the same
+            lengths, or if a transformer raises it.
         """
         self.fit_transform(X, y, **params)
         return self
@@ -131,7 +134,7 @@ class SequenceUnion(  # type: ignore[call-arg]
     def fit_transform(
         self, X: Any, y: Labels | None = None, **params: Any
     ) -> PackedSequences:
-        """Fit every transformer, and return their features side by side.
+        """Fit every transformer, and return their concatenated features.
 
         Parameters
         ----------
@@ -146,7 +149,7 @@ class SequenceUnion(  # type: ignore[call-arg]
         TypeError, ValueError
             As `fit`.
         """
-        _raise_for_params(params, self, "fit")
+        raise_for_params(params, self, "fit")
         entries = self._entries()
         routed = process_routing(self, "fit_transform", **params)
         X = as_sequence_list(X)
@@ -164,7 +167,7 @@ class SequenceUnion(  # type: ignore[call-arg]
         return packed
 
     def transform(self, X: Any) -> PackedSequences:
-        """Return the features of all transformers side by side.
+        """Return the concatenated features of all transformers.
 
         Parameters
         ----------
@@ -195,7 +198,7 @@ class SequenceUnion(  # type: ignore[call-arg]
         Parameters
         ----------
         input_features : array-like of str, default=None
-            Given to the transformers.
+            Passed on to the transformers.
 
         Returns
         -------
@@ -215,12 +218,12 @@ class SequenceUnion(  # type: ignore[call-arg]
         return Bunch(**{name: fitted for name, fitted, _ in self.transformers_})
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, also those of the transformers as "name__parameter".
+        """Return the parameters; those of the transformers as "name__parameter".
 
         Parameters
         ----------
         deep : bool, default=True
-            Whether to go into the transformers.
+            Whether to include the parameters of the transformers.
 
         Returns
         -------
@@ -229,7 +232,7 @@ class SequenceUnion(  # type: ignore[call-arg]
         return self._get_params("_pairs", deep=deep)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, also "name" for a transformer, and "name__parameter".
+        """Set parameters, transformers ("name") and their parameters ("name__...").
 
         Parameters
         ----------
@@ -243,7 +246,7 @@ class SequenceUnion(  # type: ignore[call-arg]
         return self
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return the router of metadata, see the user guide of scikit-learn."""
+        """Return the metadata router, see the user guide of scikit-learn."""
         router = MetadataRouter(owner=self)
         for name, transformer in self._pairs:
             if not isinstance(transformer, str):
@@ -252,11 +255,11 @@ class SequenceUnion(  # type: ignore[call-arg]
 
     @property
     def _pairs(self):
-        """The transformers as _BaseComposition takes them, without their parts."""
+        """The pairs (name, transformer) that BaseComposition needs, without parts."""
         try:
             return [(name, transformer) for name, transformer, *_ in self.transformers]
         except (TypeError, ValueError):
-            # fit says what is wrong; until then there is something to show.
+            # fit raises an error with a message; until then repr must not fail.
             return self.transformers
 
     @_pairs.setter
@@ -267,7 +270,7 @@ class SequenceUnion(  # type: ignore[call-arg]
         ]
 
     def _entries(self):
-        """Check the transformers; return (name, clone, part) of those in use."""
+        """Check the transformers; return (name, clone, part) of those not dropped."""
         if not _are_entries(self.transformers):
             raise ValueError(
                 "transformers must be a list of tuples, (name, transformer) or (name, "
@@ -301,7 +304,7 @@ class SequenceUnion(  # type: ignore[call-arg]
 
     def _sk_visual_block_(self):
         names, transformers = zip(*self._pairs, strict=True)
-        return _VisualBlock("parallel", transformers, names=names)
+        return VisualBlock("parallel", transformers, names=names)
 
 
 def _are_entries(transformers):
@@ -369,7 +372,7 @@ def _part(X, part, name):
 
 
 def _hstack(blocks, scales):
-    """Return the rows of PackedSequences side by side, each block times its scale."""
+    """Concatenate the features of PackedSequences, each block times its scale."""
     rows = [
         block.X if scale == 1 else block.X * scale
         for block, scale in zip(blocks, scales, strict=True)
@@ -380,7 +383,7 @@ def _hstack(blocks, scales):
 
 
 def _as_csr(rows):
-    """Return rows as a CSR array that keeps every number of dense ones, uncopied."""
+    """Return rows as a CSR array; dense rows keep their zeros, and are not copied."""
     if sp.issparse(rows):
         return rows
     n_rows, n_features = rows.shape

@@ -1,7 +1,7 @@
-"""Sequences of feature dicts or of lists of strings to numbered features.
+"""Turns sequences of feature dicts or of lists of strings into numbered features.
 
 ``SequenceVectorizer`` owns the vocabulary: which features are kept, their names and
-their numbers. What an entry of a dict stands for is in the kernel that reads them.
+their numbers. The kernel that reads dicts defines which features an entry stands for.
 """
 
 from array import array
@@ -11,12 +11,12 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import Interval, Options
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels._encoder import Encoder, Lookup
-from skcrf_sdca._utils.typing import Sequences, keeps_signature
+from skcrf_sdca._utils.sklearn_private import Interval, Options, validates_parameters
+from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.input_formats import DICTS, STRINGS, check_container, sequence_kind
 from skcrf_sdca.data.packed import PackedSequences
@@ -29,7 +29,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
     VersionStamped,
     TransformerMixin,
     BaseEstimator,
-    # The output is no table: there is nothing for set_output to wrap.
+    # set_output has no effect: the output is PackedSequences, not a table.
     auto_wrap_output_keys=None,
 ):
     """Turn sequences of feature dicts, or of lists of strings, into packed sequences.
@@ -48,23 +48,24 @@ class SequenceVectorizer(  # type: ignore[call-arg]
     1-D array of numbers           ``key[0]``, ``key[1]``, ... with these values
     ============================== =====================================================
 
-    An item that is a list, tuple or set of strings has each string as a feature with
-    value 1. Values of a feature that occurs more than once at one position add up:
-    ``["a", "a"]`` is the feature ``a`` with value 2. A value of zero makes no entry.
-    In `transform`, features not seen in `fit` are ignored.
+    If an item is a list, tuple or set of strings, each string is a feature with value
+    1. If a feature occurs more than once at one position, its values add up:
+    ``["a", "a"]`` is the feature ``a`` with value 2. Zeros are not stored. In
+    `transform`, features not seen in `fit` are ignored.
 
-    Features are numbered in the order in which they are first seen; sets are sorted
+    Features are numbered in the order in which they are first seen. Sets are sorted
     first, so that the numbers do not depend on the hash seed. Numbers, strings and
-    arrays are looked up apart: ``{"a:b": 1}``, ``{"a": "b"}`` and ``{"a=b": 1}`` are
+    arrays have separate tables: ``{"a:b": 1}``, ``{"a": "b"}`` and ``{"a=b": 1}`` are
     three features, although the first two have the same name.
 
     Parameters
     ----------
     min_freq : int, default=1
-        Keep a feature only if it is not zero at so many positions of the training data.
+        Keep a feature only if it is not zero at min_freq or more positions of the
+        training data.
     dtype : {np.float64, np.float32}, default=np.float64
-        Precision values are rounded to. They are stored in float64 in any case; with
-        float32 they equal those of an array in single precision.
+        Precision to which values are rounded. They are always stored in float64; with
+        float32 they equal the values of an array in single precision.
 
     Attributes
     ----------
@@ -75,7 +76,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
     n_features_out_ : int
         Number of features.
     input_kind_ : {"dicts", "strings"}
-        What `fit` saw; `transform` takes the same.
+        Input format of the data seen in `fit`; `transform` takes the same.
 
     See Also
     --------
@@ -122,8 +123,8 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         Parameters
         ----------
         X : iterable of sequences
-            Each a list of dicts, or each a list of lists (tuples, sets) of str.
-            A generator is read once.
+            All sequences are lists of dicts, or all are lists of lists (tuples, sets)
+            of str. A generator is read once.
         y : None
             Ignored.
 
@@ -135,10 +136,10 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         Raises
         ------
         TypeError
-            If `X` is not of this form, with the place.
+            If `X` is not of this form; the message names the sequence and the item.
         ValueError
-            If `X` has no items, a value is NaN or infinite, or dicts are nested
-            without end.
+            If `X` has no items, a value is NaN or infinite, or dicts are nested more
+            than 1000 deep.
 
         Examples
         --------
@@ -149,7 +150,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         self.fit_transform(X)
         return self
 
-    @keeps_signature(_fit_context(prefer_skip_nested_validation=True))
+    @validates_parameters
     def fit_transform(self, X: Sequences, y: object = None) -> PackedSequences:
         """Learn the features of `X` and return it packed, in one pass.
 
@@ -200,7 +201,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         Parameters
         ----------
         X : iterable of sequences
-            Of the kind seen in `fit`. May be empty.
+            In the input format seen in `fit`. May be empty.
 
         Returns
         -------
@@ -210,7 +211,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         Raises
         ------
         TypeError, ValueError
-            As `fit`, and TypeError if `X` is not of the kind seen in `fit`.
+            As `fit`, and TypeError if `X` has another input format than in `fit`.
 
         Examples
         --------
@@ -222,7 +223,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         check_is_fitted(self)
         lookup = vars(self).get("_lookup")
         if lookup is None or lookup.vocabulary is not self.vocabulary_:
-            # The vocabulary was put in place, not learnt.
+            # The vocabulary was assigned by the user, not learnt in fit.
             lookup = self._lookup = Lookup(self.vocabulary_)
         encoder = Encoder(lookup, grows=False, dtype=self.dtype)
         _, offsets = _encode(X, encoder, self.input_kind_)
@@ -241,7 +242,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         Returns
         -------
         names : ndarray of object of shape (n_features_out_,)
-            Names for display: two features can have the same.
+            Names for display: two features can have the same name.
 
         Examples
         --------
@@ -270,12 +271,12 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         Parameters
         ----------
         support : array-like of bool of shape (n_features_out_,)
-            Which to keep, for example those that a model has weights for.
+            Which features to keep, for example those for which a model has weights.
 
         Returns
         -------
         self : SequenceVectorizer
-            Of fewer features, numbered anew in their order.
+            The same vectorizer. The kept features are renumbered in their order.
 
         Raises
         ------
@@ -301,13 +302,13 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         return self
 
     def __getstate__(self):
-        """Return the attributes but the tables, which are made from the vocabulary."""
+        """Return the attributes without the lookup, which the vocabulary determines."""
         state = super().__getstate__()
         state.pop("_lookup", None)
         return state
 
     def __setstate__(self, state):
-        """Take the attributes; ValueError if they do not agree."""
+        """Set the attributes; raise ValueError if they contradict each other."""
         super().__setstate__(state)
         if hasattr(self, "vocabulary_"):
             check_vocabulary(self)
@@ -332,9 +333,9 @@ _ITEMS = {DICTS: "dicts", STRINGS: "lists of str"}
 
 
 def _encode(X, encoder, kind=None):
-    """Add `X` to an encoder; return its kind and the first row of each sequence.
+    """Add `X` to an encoder; return the input format and the first row of sequences.
 
-    `kind` is that of the data seen in fit, None if this is fit.
+    `kind` is the input format of the data seen in fit, None if this is fit.
     """
     check_container(X)
     seen = "those before" if kind is None else "the data seen in fit"
@@ -382,8 +383,8 @@ def _csr_array(encoder, n_features):
 
 
 def _kept_vocabulary(vocabulary, keep):
-    """Return the vocabulary of the features to keep, numbered anew in their order."""
-    # The last entry is that of -1, a component that is not kept already.
+    """Return the vocabulary of the features to keep, renumbered in their order."""
+    # The last entry is for the number -1, of components that were removed before.
     numbers = [*np.where(keep, np.cumsum(keep) - 1, -1).tolist(), -1]
 
     def kept(table):

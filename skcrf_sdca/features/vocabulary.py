@@ -1,4 +1,4 @@
-"""Whether the vocabulary of a vectorizer is made of plain dicts, str and int."""
+"""Checks that the vocabulary of a vectorizer is made of plain dicts, str and int."""
 
 from itertools import chain
 from numbers import Integral
@@ -12,7 +12,7 @@ TABLES = ("numeric", "categorical", "vectors")
 
 
 def check_vocabulary(vectorizer):
-    """Raise ValueError if the fitted attributes of a vectorizer do not agree.
+    """Raise ValueError if the fitted attributes of a vectorizer are inconsistent.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def check_vocabulary(vectorizer):
     ------
     ValueError
         If the vocabulary is not made of plain dicts, str and int, or a number is not
-        below ``n_features_out_``. Two names may have one number: they are one feature.
+        below ``n_features_out_``. Two names may share a number: they are one feature.
     """
     vocabulary = required_attribute(vectorizer, "vocabulary_")
     n_features = required_attribute(vectorizer, "n_features_out_")

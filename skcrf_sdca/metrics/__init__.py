@@ -1,12 +1,12 @@
-"""Metrics on sequences of labels: by token, by sequence, by span, by probability.
+"""Metrics of tokens, of whole sequences, of spans and of probabilities.
 
-Owns the comparison of true labels with predictions. It knows nothing of models: any
-predictions will do; only the scorers call an estimator.
+Owns the comparison of true labels with predictions. It does not depend on models:
+predictions may come from anywhere, and only the scorers call an estimator.
 
-"flat" metrics join all sequences and call scikit-learn; "sequence" metrics ask whether
-a whole sequence is right; "span" metrics compare spans, as conlleval does. For all of
-them, y is one list (or array) of labels for each sequence: what `fit` takes and what
-`predict` returns. `SCORERS` holds ready scorers for `GridSearchCV` and its like.
+"flat" metrics concatenate all sequences and call scikit-learn; "sequence" metrics count
+sequences that are completely correct; "span" metrics compare spans, as conlleval does.
+In all of them, y has one list (or array) of labels for each sequence, as `fit` takes
+and `predict` returns it. `SCORERS` has scorers for `GridSearchCV` and similar classes.
 """
 
 from skcrf_sdca.metrics._extraction import extract_spans

@@ -1,7 +1,4 @@
-"""What the metrics ask of their arguments, and what a ratio is that has no denominator.
-
-The reading of label lists itself is in labels.py.
-"""
+"""Checks of the arguments of metrics, and the values of ratios with denominator 0."""
 
 import warnings
 
@@ -60,7 +57,7 @@ def check_lengths(y_true, other, name):
 
 
 def check_sample_weight(sample_weight, y):
-    """Return the weight of every sequence.
+    """Return the weight of each sequence.
 
     Parameters
     ----------
@@ -75,7 +72,7 @@ def check_sample_weight(sample_weight, y):
     Raises
     ------
     ValueError, TypeError
-        If the weights are not n finite numbers, none of them negative.
+        If the weights are not n finite numbers, or one is negative.
     """
     if sample_weight is None:
         return np.ones(len(y))
@@ -91,7 +88,7 @@ def check_sample_weight(sample_weight, y):
 
 
 def token_weight(sample_weight, y):
-    """Return the weight of every token, None without weights.
+    """Return the weight of each token, None without weights.
 
     Parameters
     ----------
@@ -113,15 +110,15 @@ def token_weight(sample_weight, y):
 
 
 def undefined_value(name, reason, zero_division, *, stacklevel):
-    """Return what `zero_division` makes of an undefined ratio.
+    """Return the value of an undefined ratio according to `zero_division`.
 
     Parameters
     ----------
     name, reason : str
-        What is undefined and why: "Recall", "there are no true spans".
+        What is undefined and why, such as "Recall" and "there are no true spans".
     zero_division : {"warn", 0.0, 1.0, np.nan}
     stacklevel : int
-        Of the line to warn about, 1 being the caller.
+        Level of the line that a warning names; 1 is the caller.
 
     Returns
     -------
@@ -139,7 +136,7 @@ def undefined_value(name, reason, zero_division, *, stacklevel):
 
 
 def ratio(numerator, denominator, name, reason, zero_division, *, stacklevel=2):
-    """Divide; where the denominator is 0, give `zero_division`.
+    """Divide; where the denominator is 0, return `zero_division`.
 
     Parameters
     ----------

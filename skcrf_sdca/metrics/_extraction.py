@@ -13,34 +13,34 @@ from skcrf_sdca.data.tagging_schemes import get_scheme, parse_label
 
 
 class Spans(NamedTuple):
-    """The spans of sequences laid end to end, in order.
+    """The spans of concatenated sequences, in order.
 
     Attributes
     ----------
     start, stop : ndarray of int of shape (n_spans,)
-        Positions of the joined sequences; the labels of a span are start:stop.
-    kind : ndarray of int of shape (n_spans,)
+        Positions in the concatenated sequences; the labels of a span are start:stop.
+    type_code : ndarray of int of shape (n_spans,)
         Index in `types`.
     types : list of str
-        Types that the labels name, whether or not a span has them.
+        Span types that occur in labels, even if no span has them.
     """
 
     start: np.ndarray
     stop: np.ndarray
-    kind: np.ndarray
+    type_code: np.ndarray
     types: list
 
     def found_types(self):
-        """Return the set of the types that spans have."""
-        return {self.types[k] for k in np.unique(self.kind)}
+        """Return the set of the types of all spans."""
+        return {self.types[k] for k in np.unique(self.type_code)}
 
     def of_types(self, types):
-        """Return the spans of these types only, with them as `types`."""
+        """Return the spans of these types only, with these types as `types`."""
         index = {name: k for k, name in enumerate(types)}
         number = np.array([index.get(name, -1) for name in self.types], np.int64)
-        kind = number[self.kind]
-        chosen = kind >= 0
-        return Spans(self.start[chosen], self.stop[chosen], kind[chosen], types)
+        code = number[self.type_code]
+        chosen = code >= 0
+        return Spans(self.start[chosen], self.stop[chosen], code[chosen], types)
 
 
 def extract_spans(
@@ -51,17 +51,17 @@ def extract_spans(
     Parameters
     ----------
     labels : array-like of shape (T,), of str
-        "O", or a prefix of the scheme with a type as in "B-PER"; "B" alone has type "",
-        and all after the first "-" is the type.
+        "O", or a prefix of the scheme with a span type as in "B-PER". The span type is
+        everything after the first "-"; that of "B" alone is "".
     scheme : {"BIO", "IOB2", "IOB1", "BIOES", "BILOU"}, default="BIO"
-        What the prefixes mean. "BIO" (also called "IOB2") begins every span with "B",
-        "IOB1" only one that touches another of its type. "BIOES" and "BILOU" mark the
-        last label of a span and spans of one label too.
+        Meaning of the prefixes. In "BIO" (also called "IOB2"), "B" begins every span;
+        in "IOB1", it begins only spans that directly follow a span of the same type.
+        "BIOES" and "BILOU" also mark the last label of a span, and spans of one label.
     strict : bool, default=False
-        False reads invalid sequences as conlleval does: labels of one type belong to
-        one span, unless a prefix between them begins or ends one, so that "I-X" after
-        "O" begins a span. True leaves out the spans whose first label may not begin
-        one, or whose last label may not end one, in the scheme.
+        With False, invalid sequences are read as conlleval does: neighbouring labels of
+        one type belong to one span, unless a prefix begins or ends a span between them;
+        thus "I-X" after "O" begins a span. With True, spans are left out whose first
+        label may not begin a span in the scheme, or whose last label may not end one.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def extract_spans(
             f"labels must be a list of str such as 'B-PER', got {described(labels)}."
         ) from None
     spans = read_spans(sequences, scheme, strict=strict, name="labels")
-    types = [spans.types[k] for k in spans.kind]
+    types = [spans.types[k] for k in spans.type_code]
     return list(zip(types, spans.start.tolist(), spans.stop.tolist(), strict=True))
 
 
@@ -121,22 +121,22 @@ def read_spans(sequences, scheme, *, strict, name):
     flat = list(chain.from_iterable(sequences))
     parsed = _parsed_labels(sequences, flat, scheme, name)
     prefixes = [prefix for prefix, _ in parsed.values()]
-    types = list(dict.fromkeys(kind for _, kind in parsed.values() if kind is not None))
-    index = {None: -1} | {kind: k for k, kind in enumerate(types)}
+    types = list(dict.fromkeys(name for _, name in parsed.values() if name is not None))
+    index = {None: -1} | {name: k for k, name in enumerate(types)}
     code = {label: c for c, label in enumerate(parsed)}
     codes = np.fromiter(map(code.__getitem__, flat), np.int64, len(flat))
-    kinds = np.array([index[kind] for _, kind in parsed.values()], np.int64)[codes]
+    type_codes = np.array([index[t] for _, t in parsed.values()], np.int64)[codes]
 
     def has_prefix_of(letters):
         return np.array([prefix in letters for prefix in prefixes], bool)[codes]
 
     follows_same = np.zeros(len(flat) + 1, bool)
-    follows_same[1:-1] = kinds[1:] == kinds[:-1]
+    follows_same[1:-1] = type_codes[1:] == type_codes[:-1]
     follows_same[np.cumsum([0] + [len(labels) for labels in sequences])] = False
     joined = follows_same.copy()
     joined[:-1] &= has_prefix_of(rule.continues)
     joined[1:] &= has_prefix_of(rule.goes_on)
-    is_inside = kinds >= 0
+    is_inside = type_codes >= 0
     first = np.flatnonzero(is_inside & ~joined[:-1])
     last = np.flatnonzero(is_inside & ~joined[1:])
     if strict:
@@ -144,11 +144,11 @@ def read_spans(sequences, scheme, *, strict, name):
         is_valid = np.where(follows_same[:-1], again, starts)[first]
         is_valid &= has_prefix_of(rule.ends)[last]
         first, last = first[is_valid], last[is_valid]
-    return Spans(first, last + 1, kinds[first], types)
+    return Spans(first, last + 1, type_codes[first], types)
 
 
 def _parsed_labels(sequences, flat, scheme, name):
-    """Return {label: (prefix, type)} of the distinct labels."""
+    """Return {label: (prefix, span type)} of the distinct labels."""
     try:
         return {label: parse_label(label, scheme) for label in dict.fromkeys(flat)}
     except (TypeError, ValueError):

@@ -1,7 +1,7 @@
-"""Metrics of tokens, which scikit-learn computes of all sequences joined; of sequences.
+"""Metrics of tokens and of whole sequences.
 
-Owns the joining, and the shares of tokens and sequences that are right. Most lines are
-reference.
+Metrics of tokens are those of scikit-learn on the concatenated sequences. Most lines
+are reference.
 """
 
 from collections.abc import Collection, Hashable, Iterable
@@ -38,14 +38,14 @@ def flat_accuracy_score(
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "warn",
 ) -> float:
-    """Return the share of tokens whose label is predicted right.
+    """Return the fraction of tokens whose label is predicted correctly.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
         True and predicted labels; sequences may be empty.
     sample_weight : array-like of shape (n,), default=None
-        Weight of each sequence, the same for all its tokens.
+        Weight of each sequence, which is that of each of its tokens.
     zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
         Value if there is no token of positive weight. "warn" is 0.0 with a warning.
 
@@ -83,7 +83,7 @@ def flat_hamming_loss(
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "warn",
 ) -> float:
-    """Return the share of tokens whose label is predicted wrong, 1 - accuracy.
+    """Return the fraction of tokens whose label is predicted wrongly, 1 - accuracy.
 
     Parameters
     ----------
@@ -123,12 +123,12 @@ def sequence_accuracy_score(
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "warn",
 ) -> float:
-    """Return the share of sequences all of whose labels are predicted right.
+    """Return the fraction of sequences whose labels are all predicted correctly.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
-        True and predicted labels. An empty sequence is right: nothing in it is wrong.
+        True and predicted labels. Empty sequences count as correct.
     sample_weight : array-like of shape (n,), default=None
         Weight of each sequence.
     zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
@@ -173,7 +173,7 @@ def flat_precision_score(
     sample_weight: ArrayLike | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Return scikit-learn's ``precision_score`` of all tokens.
+    """Return scikit-learn's ``precision_score`` over all tokens.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def flat_recall_score(
     sample_weight: ArrayLike | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Return scikit-learn's ``recall_score`` of all tokens.
+    """Return scikit-learn's ``recall_score`` over all tokens.
 
     Parameters
     ----------
@@ -247,22 +247,22 @@ def flat_f1_score(
     sample_weight: ArrayLike | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Return scikit-learn's ``f1_score`` of all tokens.
+    """Return scikit-learn's ``f1_score`` over all tokens.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
         True and predicted labels; sequences may be empty.
     ignore : collection of labels, default=()
-        Labels to leave out of `labels`, or of those that occur: ``ignore=["O"]`` scores
-        only what is not "O". Tokens of these labels still count as errors of the
-        others.
+        Labels to leave out of `labels`, or of all labels that occur: ``ignore=["O"]``
+        averages over the labels other than "O". Tokens with ignored labels still count
+        as errors of the other labels.
     sample_weight : array-like of shape (n,), default=None
-        Weight of each sequence, the same for all its tokens.
+        Weight of each sequence, which is that of each of its tokens.
     **kwargs
-        For :func:`sklearn.metrics.f1_score`: `average` (needed where there are more
-        than two labels, or labels are not 0 and 1), `labels`, `zero_division` and so
-        on. Without any token or label, the value is `zero_division`.
+        For :func:`sklearn.metrics.f1_score`: `average` (required if there are more than
+        two labels, or labels are not 0 and 1), `labels`, `zero_division` and so on.
+        Without any token or label, the value is `zero_division`.
 
     Returns
     -------
@@ -271,8 +271,8 @@ def flat_f1_score(
     Raises
     ------
     ValueError
-        If the numbers of sequences or the lengths of a sequence differ, and what
-        scikit-learn raises.
+        If the numbers of sequences or the lengths of a sequence differ, or if
+        scikit-learn raises it.
     TypeError
         If an argument is not a list of label lists.
 
@@ -298,14 +298,14 @@ def flat_fbeta_score(
     sample_weight: ArrayLike | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Return scikit-learn's ``fbeta_score`` of all tokens.
+    """Return scikit-learn's ``fbeta_score`` over all tokens.
 
     Parameters
     ----------
     y_true, y_pred, ignore, sample_weight
         As for `flat_f1_score`.
     beta : float
-        Weight of recall against precision: above 1 for recall.
+        Weight of recall relative to precision: above 1, recall counts more.
     **kwargs
         For :func:`sklearn.metrics.fbeta_score`: `average`, `labels` and so on.
 
@@ -338,18 +338,18 @@ def flat_classification_report(
     sample_weight: ArrayLike | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Return scikit-learn's ``classification_report`` of all tokens.
+    """Return scikit-learn's ``classification_report`` over all tokens.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
         True and predicted labels; sequences may be empty.
     labels : array-like of shape (n_labels,), default=None
-        Labels to report, in this order; all of them, sorted, by default.
+        Labels to report, in this order; by default all labels, sorted.
     ignore : collection of labels, default=()
         Labels to leave out.
     sample_weight : array-like of shape (n,), default=None
-        Weight of each sequence, the same for all its tokens.
+        Weight of each sequence, which is that of each of its tokens.
     **kwargs
         For :func:`sklearn.metrics.classification_report`: `digits`, `output_dict`,
         `zero_division`, `target_names`.
@@ -361,8 +361,8 @@ def flat_classification_report(
     Raises
     ------
     ValueError, TypeError
-        As for `flat_f1_score`; and ValueError if there is no token or no label, hence
-        no row.
+        As for `flat_f1_score`; also ValueError if there is no token or no label, so
+        that the report would have no row.
 
     Examples
     --------
@@ -382,7 +382,7 @@ def flat_classification_report(
 
 
 def _right_tokens(y_true, y_pred, sample_weight, zero_division):
-    """Return the weights of the tokens that are right, and of all."""
+    """Return the total weights of the correct tokens and of all tokens."""
     check_zero_division(zero_division)
     y_true, y_pred = check_pair(y_true, y_pred)
     n_right = [sum(map(eq, *pair)) for pair in zip(y_true, y_pred, strict=True)]
@@ -392,7 +392,7 @@ def _right_tokens(y_true, y_pred, sample_weight, zero_division):
 
 
 def _joined(y_true, y_pred, ignore, sample_weight, options):
-    """Return the tokens of all sequences, and the options for scikit-learn."""
+    """Return the concatenated label lists, and the options for scikit-learn."""
     y_true, y_pred = check_pair(y_true, y_pred)
     flat = [list(chain.from_iterable(y)) for y in (y_true, y_pred)]
     if isinstance(ignore, str):

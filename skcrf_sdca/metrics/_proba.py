@@ -1,4 +1,4 @@
-"""The loss of probabilities, as `predict_proba` returns them."""
+"""The log loss of probabilities that `predict_proba` returns."""
 
 from collections.abc import Hashable, Iterable
 
@@ -30,26 +30,26 @@ def flat_log_loss(
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "warn",
 ) -> float:
-    """Return the mean over tokens of -log of the probability of the true label.
+    """Return the mean over tokens of -log p(true label).
 
     Parameters
     ----------
     y_true : array-like of shape (n,), of label lists of shape (T_i,)
         True labels; sequences may be empty.
     y_proba : iterable of n array-like of shape (T_i, n_labels)
-        Probabilities, as from `predict_proba`: each row sums to 1.
+        Probabilities, as `predict_proba` returns them: each row sums to 1.
     labels : array-like of shape (n_labels,), default=None
         Label of each column: ``classes_`` of the estimator. By default the labels of
         `y_true`, sorted.
     sample_weight : array-like of shape (n,), default=None
-        Weight of each sequence, the same for all its tokens.
+        Weight of each sequence, which is that of each of its tokens.
     zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
         Value if there is no token of positive weight. "warn" is 0.0 with a warning.
 
     Returns
     -------
     loss : float
-        Not negative. A probability counts as eps of its dtype at least, as in
+        Not negative. Probabilities below eps of their dtype are replaced by eps, as in
         :func:`sklearn.metrics.log_loss`; a label that is not in `labels` has
         probability 0.
 
@@ -57,10 +57,10 @@ def flat_log_loss(
     ------
     ValueError
         If the numbers of sequences or the lengths of a sequence differ, if the number
-        of columns is not that of the labels, or if a row is no distribution; the
+        of columns is not that of the labels, or if a row is not a distribution; the
         message names the sequence.
     TypeError
-        If y_true is not a list of label lists, or y_proba not one of 2-D arrays.
+        If y_true is not a list of label lists, or y_proba is not a list of 2-D arrays.
 
     Warns
     -----
@@ -97,13 +97,13 @@ def flat_log_loss(
 
 
 def _table(table, index):
-    """Return one entry of y_proba as an array of float of two axes."""
+    """Return one entry of y_proba as a 2-D array of float."""
     try:
         array = np.asarray(table)
         is_number = array.dtype.kind in "fiub"
     except ValueError:
         is_number = False
-    # A sequence without items may have lost its second axis.
+    # The array of an empty sequence may lack the second axis.
     if is_number and (array.ndim == 2 or array.shape == (0,)):
         return array if array.dtype.kind == "f" else array.astype(np.float64)
     raise TypeError(
@@ -122,7 +122,7 @@ def _checked_labels(labels):
 
 
 def _joined(tables, n_labels):
-    """Return the rows of all sequences, which are distributions over the labels."""
+    """Concatenate the rows of all sequences; check that they are distributions."""
     for i, table in enumerate(tables):
         if len(table) and table.shape[1] != n_labels:
             raise ValueError(
@@ -130,8 +130,8 @@ def _joined(tables, n_labels):
                 f"{n_labels} labels: pass labels=classes_ of the estimator."
             )
     proba = np.concatenate([table for table in tables if len(table)])
-    # As tight as scikit-learn's own check. The largest bound comes first: of infinities
-    # there is no sum.
+    # The tolerance is that of scikit-learn. Bounds are checked first: infinities cannot
+    # be summed.
     is_good = ((proba >= 0) & (proba <= 2)).all(1)
     totals = proba.sum(1, where=is_good[:, np.newaxis])
     is_good &= np.isclose(totals, 1, rtol=np.finfo(proba.dtype).eps ** 0.5)

@@ -1,4 +1,4 @@
-"""The report of spans by type, as a text or as a dict."""
+"""The report of scores for each span type, as text or as a dict."""
 
 from collections.abc import Collection
 from typing import Any
@@ -24,23 +24,23 @@ def span_classification_report(  # noqa: PLR0913 - the options are the interface
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "warn",
 ) -> Any:
-    """Return precision, recall, F1 and support of every type of spans, and averages.
+    """Return precision, recall, F1 and support of each span type, and their averages.
 
     Parameters
     ----------
     y_true, y_pred, scheme, strict, types, sample_weight, zero_division
         As for `span_precision_recall_fscore`.
     digits : int, default=2
-        Decimals in the text.
+        Number of decimals in the text.
     output_dict : bool, default=False
-        Return a dict of numbers, not rounded, instead of a text.
+        Whether to return a dict of numbers, which are not rounded, instead of text.
 
     Returns
     -------
     report : str or dict
-        The rows are the types and "micro avg", "macro avg", "weighted avg"; the dict is
-        {row: {"precision": float, "recall": float, "f1-score": float,
-        "support": int}}, as that of :func:`sklearn.metrics.classification_report`.
+        The rows are the span types and "micro avg", "macro avg", "weighted avg". The
+        dict is {row: {"precision": float, "recall": float, "f1-score": float,
+        "support": int}}, like that of :func:`sklearn.metrics.classification_report`.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def span_classification_report(  # noqa: PLR0913 - the options are the interface
     f1 = averaged("F1", counts, None, zero_division)
     columns = [values.tolist() for values in (precision, recall, f1, counts.true)]
     rows = dict(zip(counts.types, zip(*columns, strict=True), strict=True))
-    # The types have been warned about; without any the averages are as zero_division.
+    # Warnings were given above. Without types, averages are the value of zero_division.
     quiet = 0.0 if zero_division == "warn" else zero_division
     averages = {
         f"{average} avg": (
@@ -91,7 +91,7 @@ def span_classification_report(  # noqa: PLR0913 - the options are the interface
 
 
 def _text(rows, averages, digits):
-    """Lay the rows out as scikit-learn does."""
+    """Return the rows as text in the layout of scikit-learn."""
     width = max(len(name) for name in [*rows, *averages, "." * digits])
     header = f"{'':>{width}} " + "".join(f" {column:>9}" for column in COLUMNS)
 

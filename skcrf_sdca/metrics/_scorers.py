@@ -1,4 +1,4 @@
-"""Scorers for model selection: the metrics, called with an estimator."""
+"""Scorers for model selection: metrics that are called with an estimator."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import make_scorer
-from sklearn.metrics._scorer import _BaseScorer
 from sklearn.pipeline import Pipeline
 
+from skcrf_sdca._utils.sklearn_private import BaseScorer
 from skcrf_sdca.data.label_encoding import label_lists
 from skcrf_sdca.metrics._checks import NO_TOKENS, check_sample_weight, ratio
 from skcrf_sdca.metrics._flat import (
@@ -24,8 +24,8 @@ from skcrf_sdca.metrics._spans import (
 )
 
 
-class EstimatorScorer(_BaseScorer):
-    """A scorer of more than a prediction: its score_func gets the estimator itself.
+class EstimatorScorer(BaseScorer):
+    """A scorer whose score_func gets the estimator instead of its prediction.
 
     Called as ``score_func(estimator, X, y, sample_weight=None)``.
     """
@@ -36,7 +36,7 @@ class EstimatorScorer(_BaseScorer):
 
 
 def _log_loss_of(estimator, X, y, sample_weight=None):
-    """Return the log loss a token, with the labels that the estimator knows."""
+    """Return the log loss per token, over the labels that the estimator knows."""
     return flat_log_loss(
         y,
         estimator.predict_proba(X),
@@ -47,8 +47,8 @@ def _log_loss_of(estimator, X, y, sample_weight=None):
 
 
 def _log_likelihood_of(estimator, X, y, sample_weight=None):
-    """Return log p(y | x) of the sequences, a token."""
-    # A pipeline hands on the methods that scikit-learn knows, and no others.
+    """Return the sum of log p(y | x) over the sequences, divided by their tokens."""
+    # A pipeline has only those methods of its last step that scikit-learn knows.
     if isinstance(estimator, Pipeline):
         X = estimator[:-1].transform(X) if len(estimator) > 1 else X
         estimator = estimator[-1]
@@ -61,7 +61,7 @@ def _log_likelihood_of(estimator, X, y, sample_weight=None):
     lengths = [len(labels) for labels in y]
     weight = check_sample_weight(sample_weight, y)
     value = estimator.log_likelihood(X, y)
-    # An impossible sequence, of value -inf, that has no weight.
+    # An impossible sequence, whose value is -inf, is ignored if its weight is 0.
     total = np.multiply(weight, value, where=weight > 0, out=np.zeros(len(y))).sum()
     return ratio(total, weight @ lengths, "Log-likelihood", NO_TOKENS, 0.0).item()
 
@@ -87,22 +87,22 @@ SCORERS = {
 
 
 def get_scorer(scoring: str | Callable[..., Any]) -> Callable[..., Any]:
-    """Return the scorer of a name, to be passed on as ``scoring=``.
+    """Return the scorer of this name, to be passed as ``scoring=``.
 
-    scikit-learn's own names cannot be added to: ``GridSearchCV(crf, grid,
-    scoring="span_f1")`` is an error, ``scoring=get_scorer("span_f1")`` is right.
+    Names cannot be added to those of scikit-learn: ``GridSearchCV(crf, grid,
+    scoring="span_f1")`` is an error; pass ``scoring=get_scorer("span_f1")``.
 
     Parameters
     ----------
     scoring : str or callable
-        A name of the table below, or a scorer, which is returned as it is.
+        A name from the table below, or a scorer, which is returned unchanged.
 
     Returns
     -------
     scorer : callable
-        Called as ``scorer(estimator, X, y, sample_weight=None)``, greater is better.
-        It can be pickled, hence used with ``n_jobs``, and takes a pipeline or a search
-        in the place of the estimator.
+        Called as ``scorer(estimator, X, y, sample_weight=None)``; greater is better. It
+        can be pickled, so that it works with ``n_jobs``. The estimator may be a
+        pipeline or a search.
 
     Raises
     ------
@@ -111,29 +111,31 @@ def get_scorer(scoring: str | Callable[..., Any]) -> Callable[..., Any]:
 
     Notes
     -----
-    Ratios without a denominator are 0.0, without a warning.
+    Ratios whose denominator is 0 are 0.0, without a warning.
 
     ==========================  ========================================================
     name                        score
     ==========================  ========================================================
-    flat_accuracy               share of tokens that are right
+    flat_accuracy               fraction of tokens that are correct
     flat_f1_macro               mean F1 of the labels
-    flat_f1_weighted            the same, weighted by their true tokens
-    flat_f1_macro_without_O     ... of the labels but "O"
-    flat_f1_weighted_without_O  ... of the labels but "O", as in the CoNLL tutorials
-    sequence_accuracy           share of sequences that are right as a whole
-    span_precision              share of predicted spans that are right; BIO, lenient
-    span_recall                 share of true spans that are predicted
+    flat_f1_weighted            mean F1, weighted by the number of true tokens
+    flat_f1_macro_without_O     mean F1 of the labels except "O"
+    flat_f1_weighted_without_O  weighted F1 of the labels except "O", as in the CoNLL
+                                tutorials
+    sequence_accuracy           fraction of sequences that are completely correct
+    span_precision              fraction of predicted spans that are correct; BIO,
+                                lenient
+    span_recall                 fraction of true spans that are predicted
     span_f1                     F1 of spans
     neg_log_loss                minus `flat_log_loss`; needs ``predict_proba`` and
                                 ``classes_``
-    log_likelihood              log p(y | x) of the sequences a token; needs
+    log_likelihood              log p(y | x) of the sequences per token; needs
                                 ``log_likelihood(X, y)``
     ==========================  ========================================================
 
-    Other options are a matter of :func:`sklearn.metrics.make_scorer`, as in
-    ``make_scorer(span_f1_score, scheme="BIOES", strict=True, zero_division=0.0)``. For
-    one label a row, with y of one axis, scikit-learn's scorers do.
+    For other options use :func:`sklearn.metrics.make_scorer`, as in
+    ``make_scorer(span_f1_score, scheme="BIOES", strict=True, zero_division=0.0)``. If X
+    is a table with one label for each row, use scikit-learn's scorers.
 
     Examples
     --------

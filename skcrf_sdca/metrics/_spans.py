@@ -1,6 +1,6 @@
 """Precision, recall and F1 of spans.
 
-Owns the counting of true, predicted and correct spans, and the averages over types.
+Owns the counts of true, predicted and correct spans, and the averages over span types.
 """
 
 from collections.abc import Collection
@@ -34,7 +34,7 @@ def span_precision_recall_fscore(
 ) -> tuple[Any, Any, Any, Any]:
     """Return precision, recall and F1 of spans, and the number of true spans.
 
-    A predicted span is correct if a true one has the same type, start and stop:
+    A predicted span is correct if a true span has the same type, start and stop:
 
         precision = n_correct / n_predicted,    recall = n_correct / n_true,
         F1 = 2 n_correct / (n_predicted + n_true)
@@ -44,28 +44,28 @@ def span_precision_recall_fscore(
     y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
         True and predicted labels, see `extract_spans`.
     scheme : {"BIO", "IOB2", "IOB1", "BIOES", "BILOU"}, default="BIO"
-        What the prefixes mean, see `extract_spans`.
+        Meaning of the prefixes, see `extract_spans`.
     strict : bool, default=False
-        Whether spans that are invalid in the scheme do not count, see `extract_spans`.
-        By default they are repaired, as conlleval does.
+        Whether to ignore spans that are invalid in the scheme, see `extract_spans`. By
+        default they are repaired, as conlleval does.
     types : sequence of str, default=None
-        Types to count, in this order; all that spans have, sorted, by default.
+        Span types to count, in this order; by default all that occur, sorted.
     average : {"micro", "macro", "weighted", None}, default="micro"
-        "micro" counts the spans of all types together, the "overall" of conlleval.
-        "macro" is the mean over types, "weighted" that weighted by true spans. None
-        gives one value for each type.
+        "micro" counts the spans of all types together, as "overall" in conlleval.
+        "macro" is the mean over types, and "weighted" the mean weighted by the number
+        of true spans. None returns one value for each type.
     sample_weight : array-like of shape (n,), default=None
         Weight of each sequence, the same for all its spans.
     zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
-        Value of a ratio without a denominator: precision without predicted spans,
-        recall without true ones, F1 without either. "warn" is 0.0 with a warning; nan
-        is left out of the averages over types.
+        Value of a ratio whose denominator is 0: precision without predicted spans,
+        recall without true spans, F1 without both. "warn" is 0.0 with a warning. The
+        averages over types ignore nan.
 
     Returns
     -------
     precision, recall, f1 : float, or ndarray of shape (n_types,)
     support : int, or ndarray of shape (n_types,)
-        Number of true spans; with `sample_weight` their weight, a float.
+        Number of true spans, or with `sample_weight` the sum of their weights, a float.
 
     Raises
     ------
@@ -83,20 +83,20 @@ def span_precision_recall_fscore(
 
     Notes
     -----
-    The values are those of seqeval 1.2.2, of ``mode=None`` for the lenient reading and
-    of ``mode="strict"`` with the scheme for the strict one, but for what it gets wrong:
+    The values are those of seqeval 1.2.2: with ``strict=False`` those of ``mode=None``,
+    with ``strict=True`` those of ``mode="strict"`` and the scheme. They differ where
+    seqeval has errors:
 
-    * IOB1, strict. The remains of an invalid span count: of "B-X I-X" after "O" the
-      "I-X". The valid "B-X" of "I-X B-X B-Y" does not.
-    * BILOU, lenient. "U" and "L" are not known: "U-X U-X" is one span.
-    * A scheme without ``mode="strict"``, and ``mode="strict"`` without a scheme, are
-      ignored by the scores: they are lenient.
-    * Types. "B", "B-" and "B-_" are all of type "_"; strict, "B--X" and "B-X-" are of
-      type "X".
-    * Labels of no scheme. "BX", "Bob-X" and, lenient, "PER" name spans; here they are
-      an error.
-    * `sample_weight` is ignored.
-    * Without any span the macro average is nan, and the report fails.
+    * IOB1, strict: seqeval counts the rest of an invalid span, "I-X" in "B-X I-X" after
+      "O", but not the valid span "B-X" in "I-X B-X B-Y".
+    * BILOU, lenient: seqeval does not know "U" and "L"; it reads "U-X U-X" as one span.
+    * Its scores are lenient if only one of a scheme and ``mode="strict"`` is given.
+    * Span types: in seqeval "B", "B-" and "B-_" have type "_"; in strict mode, "B--X"
+      and "B-X-" have type "X".
+    * Labels outside the scheme: seqeval reads "BX", "Bob-X" and, if lenient, "PER" as
+      spans; here they are an error.
+    * seqeval ignores `sample_weight`.
+    * Without any span, its macro average is nan, and its report fails.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def span_f1_score(
     ----------
     y_true, y_pred, scheme, strict, types, average, sample_weight, zero_division
         As for `span_precision_recall_fscore`. Without predicted spans, but with true
-        ones, F1 is 0.0 and well defined.
+        spans, F1 is well defined, and 0.0.
 
     Returns
     -------
@@ -255,13 +255,13 @@ def span_f1_score(
 
 
 class Counts(NamedTuple):
-    """Numbers of spans of every type.
+    """Numbers of spans of each type.
 
     Attributes
     ----------
     types : list of str
     correct, predicted, true : ndarray of shape (n_types,)
-        Of int64, or of float64 with weights.
+        int64, or with sample weights float64.
     """
 
     types: list
@@ -270,7 +270,7 @@ class Counts(NamedTuple):
     true: np.ndarray
 
     def fractions(self):
-        """Return {score: (numerator, denominator, why the latter may be 0)}."""
+        """Return {score: (numerator, denominator, message if the latter is 0)}."""
         _, correct, predicted, true = self
         neither = "there are neither true nor predicted spans"
         return {
@@ -296,21 +296,23 @@ def span_counts(y_true, y_pred, scheme, strict, types, sample_weight):
     if types is None:
         types = sorted(true.found_types() | predicted.found_types())
     true, predicted = true.of_types(types), predicted.of_types(types)
-    # Spans of one reading do not overlap: one at most starts at a position.
+    # Spans of one label sequence do not overlap: at most one starts at a position.
     _, i, j = np.intersect1d(
         true.start, predicted.start, assume_unique=True, return_indices=True
     )
-    is_same = (true.stop[i] == predicted.stop[j]) & (true.kind[i] == predicted.kind[j])
+    is_same = (true.stop[i] == predicted.stop[j]) & (
+        true.type_code[i] == predicted.type_code[j]
+    )
 
     def count(spans, chosen=slice(None)):
         weights = None if weight is None else weight[spans.start[chosen]]
-        return np.bincount(spans.kind[chosen], weights, minlength=len(types))
+        return np.bincount(spans.type_code[chosen], weights, minlength=len(types))
 
     return Counts(list(types), count(true, i[is_same]), count(predicted), count(true))
 
 
 def averaged(name, counts, average, zero_division, *, stacklevel=3):
-    """Return a score of all types or of each.
+    """Return a score of all types together, or of each.
 
     Parameters
     ----------
@@ -319,7 +321,7 @@ def averaged(name, counts, average, zero_division, *, stacklevel=3):
     average : {"micro", "macro", "weighted", None}
     zero_division : {"warn", 0.0, 1.0, np.nan}
     stacklevel : int, default=3
-        Of the line that a warning is about, 1 being this one.
+        Level of the line that a warning names; 1 is a line of this function.
 
     Returns
     -------
@@ -336,7 +338,7 @@ def averaged(name, counts, average, zero_division, *, stacklevel=3):
 
 
 def _mean_of_defined(values, weights):
-    """Return the mean of what is not NaN, unweighted if no weight is left."""
+    """Return the mean of values that are not NaN, unweighted if weights are 0."""
     is_defined = ~np.isnan(values)
     if not is_defined.any():
         return np.nan

@@ -1,8 +1,8 @@
-"""Saving fitted models: a portable format that runs no code, and what skops may trust.
+"""Saves fitted models in a portable format that runs no code; lists types for skops.
 
-`save_model` and `load_model` are the face. _archive.py owns the file, and _document.py
-with _labels.py and _values.py what stands in it; docs/model_format.rst tells it to
-readers in other languages.
+`save_model` and `load_model` are the interface. _archive.py owns the file, and
+_document.py, _labels.py and _values.py own its content, which docs/model_format.rst
+describes for programs in other languages.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from scipy.sparse import csr_array
 
 from skcrf_sdca import compat, text
-from skcrf_sdca._utils.files import is_special
+from skcrf_sdca._utils.files import checked_read
 from skcrf_sdca._utils.typing import FilePath
 from skcrf_sdca._version import InconsistentVersionWarning
 from skcrf_sdca.features.per_token import PerToken
@@ -19,7 +19,7 @@ from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.persistence._archive import read_archive, write_archive
 from skcrf_sdca.persistence._document import CRFS, describe, rebuild
 from skcrf_sdca.persistence._fields import ModelFormatError
-from skcrf_sdca.structures.chain.constraints import Allowed
+from skcrf_sdca.structures.chain.constraints import Constraints
 
 __all__ = [
     "TRUSTED_TYPES",
@@ -29,7 +29,7 @@ __all__ = [
     "save_model",
 ]
 
-# Templates, and the functions that some of them apply.
+# Templates, and the functions that templates may apply.
 TEXT_TYPES = (
     "TokenFeatures",
     "Apply",
@@ -45,7 +45,7 @@ TEXT_TYPES = (
 )
 
 #: Names of the types to trust in ``skops.io.load(path, trusted=TRUSTED_TYPES)``: the
-#: estimators of this package and what they hold, but no function of a user.
+#: estimators of this package and their attributes, but no function of a user.
 TRUSTED_TYPES = sorted(
     f"{trusted.__module__}.{trusted.__qualname__}"
     for trusted in (
@@ -54,7 +54,7 @@ TRUSTED_TYPES = sorted(
         SequenceVectorizer,
         PerToken,
         SequenceUnion,
-        Allowed,
+        Constraints,
         *(getattr(text, name) for name in TEXT_TYPES),
         csr_array,
     )
@@ -64,30 +64,29 @@ TRUSTED_TYPES = sorted(
 def save_model(estimator: Any, path: FilePath) -> None:
     """Save a fitted estimator to a file that `load_model` reads without running code.
 
-    The file holds the parameters, the labels, the vocabulary, the weights and the
-    figures of the fit, such as ``duality_gap_`` and ``history_``. It does not hold what
-    only a further fit would use: callbacks, metadata requests, and the dual variables
-    that ``warm_start=True`` keeps. It is written under another name in the same folder
-    first, and takes the place of an older file when it is complete: after an error the
-    older file is as it was.
+    The file contains the parameters, the labels, the vocabulary, the weights and the
+    figures of the fit, such as ``duality_gap_`` and ``history_``. It does not contain
+    what only another fit would use: callbacks, metadata requests, and the dual
+    variables that ``warm_start=True`` keeps. The file replaces an older one only when
+    it is complete: after an error the older file is unchanged.
 
     Parameters
     ----------
     estimator : SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF, SequenceVectorizer or Pipeline
-        Fitted. A pipeline has two steps: a vectorizer and one of the others.
+        Fitted estimator. A pipeline must have two steps, a vectorizer and a CRF.
     path : str or path-like
-        Any name; the file is a zip archive.
+        The name is free; the file is a zip archive.
 
     Raises
     ------
     NotFittedError
         If the estimator is not fitted.
     TypeError
-        If it is of another type, or has labels that are not str, int, bool, bytes or
-        float, or a parameter that the format does not hold, such as a RandomState.
+        If the estimator has another type, if its labels are not str, int, bool, bytes
+        or float, or if the format cannot store a parameter, such as a RandomState.
     ValueError
-        If its parameters are not valid, its fitted attributes do not agree with each
-        other, or a string would not come back as it is.
+        If its parameters are not valid, its fitted attributes contradict each other, or
+        a string would be another one after loading.
     OSError
         If the file cannot be written.
 
@@ -114,10 +113,10 @@ def save_model(estimator: Any, path: FilePath) -> None:
 
 
 def load_model(path: FilePath) -> Any:
-    """Load what `save_model` saved. No file can make it run code.
+    """Load an estimator that `save_model` saved. No file can make it run code.
 
-    Everything in the file is checked before it is used: its predictions are those of
-    the estimator that was saved, or it is not loaded.
+    The whole content of the file is checked before it is used. A file that is damaged
+    is refused, so that a loaded estimator predicts as the one that was saved.
 
     Parameters
     ----------
@@ -126,12 +125,13 @@ def load_model(path: FilePath) -> Any:
     Returns
     -------
     estimator : object
-        Of the type that was saved, fitted.
+        A fitted estimator of the type that was saved.
 
     Raises
     ------
     ModelFormatError
-        If the file is damaged, not a model, or of a newer format. It is a ValueError.
+        If the file is damaged, is not a model, or has a newer format. The error is a
+        ValueError.
     OSError
         If there is no such file, or it cannot be opened.
 
@@ -152,13 +152,5 @@ def load_model(path: FilePath) -> Any:
     >>> loaded.duality_gap_ == crf.duality_gap_
     True
     """
-    if is_special(path):
-        raise ModelFormatError(f"{path} cannot be loaded: it is not a regular file")
-    with open(path, "rb") as file:
-        try:
-            return read_archive(file, rebuild)
-        except MemoryError:
-            # What the file declares was checked against its size: this is the truth.
-            raise
-        except Exception as error:
-            raise ModelFormatError(f"{path} cannot be loaded: {error}") from error
+    with checked_read(path, ModelFormatError) as file:
+        return read_archive(file, rebuild)

@@ -1,9 +1,9 @@
-"""A zip archive of one JSON document and arrays: written whole, and read with distrust.
+"""A zip archive of one JSON document and arrays, which is checked when it is read.
 
-Members are stored without compression, so that nothing in it is larger than the file
-that declares it, and the checksums of zip tell damage from a model. Arrays are .npy of
-little-endian float64 or int64 in C order; what they must be is known before they are
-read. See docs/model_format.rst.
+Members are stored without compression, so that none can be larger than the file, and
+the checksums of zip detect damage. Arrays are .npy files of little-endian float64 or
+int64 in C order; their type and shape are known before they are read. See
+docs/model_format.rst.
 """
 
 import json
@@ -13,7 +13,7 @@ import zipfile
 
 import numpy as np
 
-from skcrf_sdca._utils.files import strict_json, written_whole
+from skcrf_sdca._utils.files import atomic_write, strict_json
 from skcrf_sdca.persistence._fields import ModelFormatError
 
 DOCUMENT = "model.json"
@@ -30,14 +30,14 @@ def write_archive(path, document, arrays):
     ----------
     path : str or path-like
     document : dict
-        Of what JSON can hold.
+        Made of the types of JSON.
     arrays : dict of ndarrays
-        float64 or int64; their names become those of the members.
+        Of float64 or int64; the keys are the names of the members.
 
     Raises
     ------
     ValueError
-        If JSON would not give the document back equal.
+        If the document would not be equal after JSON is read again.
     """
     text = json.dumps(document, allow_nan=False)
     if json.loads(text) != document:
@@ -45,13 +45,13 @@ def write_archive(path, document, arrays):
             "a label, feature or parameter does not survive JSON: a str in it has two "
             "surrogates in a row, which are read back as one character."
         )
-    with written_whole(path) as file:
+    with atomic_write(path) as file:
         _write_members(file, text, arrays)
 
 
 def _write_members(file, text, arrays):
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        # With its own date each file would have other bytes.
+        # Without dates, equal models are equal files.
         archive.writestr(zipfile.ZipInfo(DOCUMENT), text)
         for name, array in arrays.items():
             info = zipfile.ZipInfo(f"{name}.npy")
@@ -68,15 +68,16 @@ def _stored_type(array):
 
 
 def read_archive(file, build):
-    """Build something from the document and the arrays of a file.
+    """Build an object from the document and the arrays of a file.
 
     Parameters
     ----------
     file : file object
-        Open for reading bytes, with a position that can be set.
+        Open for reading bytes, seekable.
     build : callable
         Called as ``build(document, array)``, where ``array(name, dtype, shape)``
-        returns the array that has this form in the file, writeable.
+        returns the array of this name as a writeable array, if it has this type and
+        shape in the file.
 
     Returns
     -------
@@ -85,9 +86,9 @@ def read_archive(file, build):
     Raises
     ------
     ModelFormatError
-        If the archive holds anything else, or anything more.
+        If the archive does not have this form, or has further members.
     Exception
-        Of other types, where zipfile, json or `build` meet what they cannot read.
+        Any other exception that zipfile, json or `build` raise for invalid content.
     """
     size = file.seek(0, os.SEEK_END)
     with zipfile.ZipFile(file) as archive:
@@ -103,12 +104,12 @@ def read_archive(file, build):
 
         built = build(strict_json(read(DOCUMENT), DOCUMENT), array)
     if members:
-        raise ModelFormatError(f"it has members of no use: {sorted(members)}")
+        raise ModelFormatError(f"it has unknown members: {sorted(members)}")
     return built
 
 
 def _checked_members(archive, size):
-    """Return {name: entry}; nothing has been read or allocated for them yet."""
+    """Return {name: entry}, without reading or allocating anything for members."""
     entries = archive.infolist()
     members = {entry.filename: entry for entry in entries}
     if len(entries) > MAX_MEMBERS or len(members) != len(entries):
@@ -125,7 +126,7 @@ def _checked_members(archive, size):
 
 
 def _array(name, data, dtype, shape):
-    """Return the array of a .npy member that has this type and shape, and no other."""
+    """Return the array of a .npy member, which must have this type and shape."""
     begin = 10 + int.from_bytes(data[8:10], "little")
     header = data[10:begin].decode("latin-1").translate(_BLANKS)
     header = header.replace(",)", ")").replace(",}", "}")

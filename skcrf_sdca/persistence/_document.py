@@ -1,8 +1,8 @@
-"""A fitted estimator as a JSON document and arrays, and back.
+"""Converts a fitted estimator to a JSON document and arrays, and back.
 
-Owns which parts the format has. `describe` and `rebuild` are inverse to each other.
-Names of classes are looked up in a table of our own, never imported, and every entry is
-checked before it is used.
+Owns the entries of the format. `describe` and `rebuild` are inverse to each other.
+Names of classes are looked up in a table of this module and never imported. Each entry
+is checked before it is used.
 """
 
 from types import NoneType
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels._encoder import Lookup
 from skcrf_sdca._version import __version__
-from skcrf_sdca.estimators.crfs import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.estimators.fitted import WEIGHTS, check_fitted
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.features.vocabulary import check_vocabulary, vocabulary_numbers
@@ -33,10 +33,10 @@ from skcrf_sdca.persistence._values import (
 )
 
 FORMAT, FORMAT_VERSION = "skcrf_sdca", 1
-CRFS = {cls.__name__: cls for cls in (SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF)}
+CRFS = {cls.__name__: cls for cls in ESTIMATORS}
 BLOCKS = ("intercept", "start", "end", "transition")
 VECTORIZER_DTYPES = {"float64": np.float64, "float32": np.float32}
-# The entries of the objects of a document.
+# The entries, with their types, of the objects of a document.
 HEAD = {"format": str, "format_version": int, "written_by": str, "model": dict}
 PIPELINE = {
     "type": str,
@@ -77,20 +77,20 @@ def describe(estimator):
     Returns
     -------
     document : dict
-        Of what JSON can hold.
+        Made of the types of JSON.
     arrays : dict of ndarrays
 
     Raises
     ------
     TypeError, ValueError, NotFittedError
-        If the format cannot hold it, see `save_model`.
+        If the format cannot represent it, see `save_model`.
     """
     describer = _DESCRIBERS.get(type(estimator))
     if describer is None:
         raise TypeError(
             f"{type(estimator).__name__} cannot be saved so: save_model takes "
             f"{', '.join(cls.__name__ for cls in _DESCRIBERS)}. Use pickle or skops "
-            "for others."
+            "for other types."
         )
     model, arrays = describer(estimator)
     document = {
@@ -108,9 +108,9 @@ def rebuild(document, array):
     Parameters
     ----------
     document : object
-        As JSON gave it.
+        The object that JSON returned.
     array : callable
-        ``array(name, dtype, shape)`` returns the array of that name and form.
+        ``array(name, dtype, shape)`` returns the array of this name, type and shape.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def rebuild(document, array):
     Raises
     ------
     ModelFormatError, TypeError, ValueError
-        If it describes none.
+        If the document does not describe an estimator.
     """
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFormatError("it is not a model of skcrf_sdca")
@@ -142,11 +142,11 @@ def _rebuild_any(model, array, rebuilders):
 
 def _describe_pipeline(pipeline):
     names, steps = zip(*pipeline.steps, strict=True)
-    kinds = [type(step) for step in steps]
-    if len(kinds) != 2 or kinds[0] is not SequenceVectorizer or kinds[1] not in _CRFS:
+    types = [type(step) for step in steps]
+    if len(types) != 2 or types[0] is not SequenceVectorizer or types[1] not in _CRFS:
         raise TypeError(
             "of pipelines only those of a SequenceVectorizer and a CRF can be saved "
-            f"so, not of {[kind.__name__ for kind in kinds]}. Use pickle or skops."
+            f"so, not of {[cls.__name__ for cls in types]}. Use pickle or skops."
         )
     if pipeline.memory is not None or pipeline.transform_input is not None:
         raise TypeError(
@@ -220,7 +220,7 @@ def _rebuild_vectorizer(model, array):
 def _check_complete(vectorizer):
     """Raise ValueError if a feature has no name.
 
-    So the numbers of features that a file declares are no larger than it.
+    Therefore a small file cannot declare a large number of features.
     """
     n_known = len(np.unique(vocabulary_numbers(vectorizer.vocabulary_)))
     if n_known != vectorizer.n_features_out_:
@@ -273,13 +273,13 @@ def _rebuild_crf(model, array):
         )
     n_labels = len(attributes["classes_"])
     attributes |= _weights_from(array, n_labels, model["n_features"], model["n_stored"])
-    vars(crf).update(attributes)
+    crf._set_fitted(attributes)
     check_fitted(crf)
     return crf
 
 
-# A dense block lies in the file as the kernels take it, by feature; a sparse one in the
-# three arrays of CSR, by label.
+# In the file, dense coefficients have a row for each feature, as the kernels take them;
+# sparse ones are the three arrays of a CSR matrix with a row for each label.
 def _coef_arrays(coef):
     if not sp.issparse(coef):
         return {"coef": coef.T}

@@ -1,8 +1,8 @@
-"""The entries of a JSON object, checked; and the error of everything that is wrong."""
+"""Checks of the entries of JSON objects, and the error of refused files."""
 
 
 class ModelFormatError(ValueError):
-    """A file is not a model that this version can load.
+    """The file is not a model that this version can load.
 
     Examples
     --------
@@ -16,21 +16,21 @@ class ModelFormatError(ValueError):
     ...         load_model(path)
     ...     except ModelFormatError as error:
     ...         print(str(error).removeprefix(path))
-     cannot be loaded: File is not a zip file
+     cannot be read: File is not a zip file
     """
 
 
 def fields(value, where, types):
-    """Return `value` if it is a dict of these keys and types, and no others.
+    """Return `value` if it is a dict with exactly these keys and types.
 
     Parameters
     ----------
     value : object
-        As JSON gave it.
+        An object that JSON returned.
     where : str
         Its name, for messages.
     types : dict of types or tuples of types
-        Those of the entries. A bool is no int.
+        Types of the entries. A bool is not an int.
 
     Returns
     -------
@@ -39,13 +39,13 @@ def fields(value, where, types):
     Raises
     ------
     ModelFormatError
-        If it is no such dict.
+        If it is not such a dict.
     """
     if not isinstance(value, dict) or set(value) != set(types):
         raise ModelFormatError(f"{where} must have the entries {sorted(types)}")
-    for name, kind in types.items():
-        kinds = kind if isinstance(kind, tuple) else (kind,)
-        if type(value[name]) not in kinds:
-            expected = " or ".join(kind.__name__ for kind in kinds)
+    for name, expected in types.items():
+        allowed = expected if isinstance(expected, tuple) else (expected,)
+        if type(value[name]) not in allowed:
+            expected = " or ".join(cls.__name__ for cls in allowed)
             raise ModelFormatError(f"{where}: {name} must be of type {expected}")
     return value

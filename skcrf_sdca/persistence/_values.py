@@ -1,4 +1,4 @@
-"""Parameters, and the numbers of a fit, as JSON and back."""
+"""Converts parameters and the figures of a fit to JSON and back."""
 
 import math
 from numbers import Integral
@@ -8,7 +8,7 @@ import numpy as np
 
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 
-# Attributes of a fit that are numbers; their names in a file have no underscore.
+# Fitted attributes that are numbers; in a file their names have no underscore.
 FIGURES = (
     "alpha",
     "n_iter",
@@ -20,25 +20,25 @@ FIGURES = (
 # Numbers that JSON does not have.
 NOT_FINITE = ("nan", "inf", "-inf")
 PLAIN = (NoneType, bool, int, float, str)
-# The only entry of what stands for an array of bool, which JSON does not have.
+# An array of bool, which JSON does not have, is an object with only this entry.
 MASK = "mask"
 
 
 def check_parameters(estimator):
-    """Raise ValueError if a parameter is one that `fit` would not take."""
+    """Raise ValueError if `fit` would refuse a parameter."""
     estimator._validate_params()
 
 
 def plain_parameters(parameters):
-    """Return parameters as JSON can hold them.
+    """Return parameters as types of JSON.
 
-    Numbers, str and None are as they are, tuples become lists, and an array of bool an
-    object of its own.
+    Numbers, str and None are unchanged, tuples become lists, and arrays of bool become
+    objects.
 
     Raises
     ------
     TypeError
-        If one is of another type; the message names it.
+        If a parameter has another type; the message names it.
     """
     return {name: _plain(name, value) for name, value in parameters.items()}
 
@@ -53,13 +53,13 @@ def _plain(name, value):
     if type(value) not in PLAIN:
         raise TypeError(
             f"the parameter {name} is or holds a {type(value).__name__}, which a model "
-            "file does not: set it to a number, a str or None before saving."
+            "file cannot: set it to a number, a str or None before saving."
         )
     return value
 
 
 def parameters_from(plain):
-    """Return the parameters that `plain_parameters` made so."""
+    """Return the parameters that `plain_parameters` converted."""
     return {name: _from_plain(value) for name, value in plain.items()}
 
 
@@ -73,7 +73,7 @@ def _from_plain(value):
 
 
 def with_parameters(cls, plain):
-    """Return an estimator with these parameters, and the defaults of others."""
+    """Return an estimator with these parameters; others have their defaults."""
     known = cls().get_params()
     if not set(plain) <= set(known):
         raise ModelFormatError(f"{cls.__name__} has other parameters: {list(known)}")
@@ -83,26 +83,26 @@ def with_parameters(cls, plain):
 
 
 def figures_of(crf):
-    """Return the numbers of a fit, those that there are."""
+    """Return the figures of a fit that the estimator has."""
     fitted = {name: getattr(crf, f"{name}_", None) for name in FIGURES}
     return {name: _to_json(x) for name, x in fitted.items() if x is not None}
 
 
 def figures_from(fit):
-    """Return the attributes of which `figures_of` made a dict."""
+    """Return the attributes from the dict that `figures_of` made."""
     if not set(fit) <= set(FIGURES):
         raise ModelFormatError(f"fit may have the entries {FIGURES} only")
     return {f"{name}_": _from_json(number) for name, number in fit.items()}
 
 
 def history_of(crf):
-    """Return ``history_`` with lists for arrays; empty if there is none."""
+    """Return ``history_`` with lists instead of arrays; empty if there is none."""
     history = getattr(crf, "history_", {})
     return {name: list(map(_to_json, x.tolist())) for name, x in history.items()}
 
 
 def history_from(history):
-    """Return the ``history_`` of which `history_of` made a dict."""
+    """Return ``history_`` from the dict that `history_of` made."""
     fields(history, "history", dict.fromkeys(history, list))
     if len(set(map(len, history.values()))) > 1:
         raise ModelFormatError("history: its columns differ in length")
@@ -116,7 +116,7 @@ def _column(values):
 
 
 def names_from(names):
-    """Return a list of str as an array of objects."""
+    """Return a list of str as an object array."""
     if not set(map(type, names)) <= {str}:
         raise ModelFormatError("feature_names must be str")
     return np.fromiter(names, dtype=object, count=len(names))

@@ -1,6 +1,6 @@
-"""Pictures of fits and of fitted models, in the manner of scikit-learn's displays.
+"""Plots of fits and of fitted models, with the interface of scikit-learn's displays.
 
-matplotlib is imported when something is drawn, and not before.
+matplotlib is imported only when something is drawn.
 """
 
 from ._convergence import ConvergenceDisplay

@@ -1,6 +1,6 @@
-"""ConvergenceDisplay: the gap of fits as they went on.
+"""ConvergenceDisplay: the duality gap of fits after each epoch.
 
-Owns the colours of curves, which the colour-blind can tell apart, and their dashes.
+Owns the dashes of curves, and their colours, which colour-blind people can tell apart.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-# Colours of Okabe and Ito, and dashes: for print without colours too.
+# Colours of Okabe and Ito, and dashes for print without colours.
 _LOOKS = (
     ("#0072B2", "-"),
     ("#D55E00", "--"),
@@ -35,22 +35,22 @@ _X_LABELS = {
     "seconds": "seconds",
 }
 _Y_LABELS = {
-    "gap": "duality gap  (nats a sequence)",
-    "suboptimality": "$P - P^*$  (nats a sequence)",
+    "gap": "duality gap  (nats per sequence)",
+    "suboptimality": "$P - P^*$  (nats per sequence)",
 }
 
 
 class ConvergenceDisplay:
-    """How the fits of one or several estimators converged.
+    """Curves of the convergence of one or several fits.
 
-    Make it by `from_estimator` or `from_estimators`.
+    Make it with `from_estimator` or `from_estimators`.
 
     Parameters
     ----------
     histories : dict of str to dict of ndarrays of shape (n_epochs,)
-        ``history_`` of each fit, by the name that the legend gives it.
+        ``history_`` of each fit; the keys are the names in the legend.
     targets : dict of str to float, default=None
-        The gap at which each fit was to end, tol * P(0).
+        The gap at which each fit should stop, tol * P(0).
 
     Attributes
     ----------
@@ -99,9 +99,9 @@ class ConvergenceDisplay:
         ----------
         estimator : fitted estimator, or Pipeline that ends in one
         name : str, default=None
-            For the legend; by default the name of the class.
+            Name in the legend; by default the name of the class.
         **options
-            Handed on to `plot`.
+            Passed on to `plot`.
 
         Returns
         -------
@@ -114,15 +114,15 @@ class ConvergenceDisplay:
     def from_estimators(
         cls, estimators: Mapping[str, Any] | Iterable[Any], **options: Any
     ) -> Self:
-        """Draw the convergence of several fits of the same data into one picture.
+        """Draw the convergence of several fits to the same data into one plot.
 
         Parameters
         ----------
         estimators : dict of str to estimator, or iterable of estimators
-            Fitted; by the name that the legend gives them. Estimators without names go
-            by those of their classes, with numbers where a class comes again.
+            Fitted estimators; the keys are the names in the legend. Without keys, the
+            names are those of the classes, with a number if a class occurs again.
         **options
-            Handed on to `plot`.
+            Passed on to `plot`.
 
         Returns
         -------
@@ -163,16 +163,17 @@ class ConvergenceDisplay:
         Parameters
         ----------
         x : {"epoch", "updates", "oracle_calls", "seconds"}, default="epoch"
-            Updates and oracle calls are divided by the number of sequences.
+            Horizontal axis. Updates and oracle calls are divided by the number of
+            sequences.
         y : {"gap", "suboptimality"}, default="gap"
-            The certificate, or P - P*, which is at most as large.
+            The duality gap, or the suboptimality P - P*, which the gap bounds.
         optimum : float, default=None
-            P* of the suboptimality. By default the largest dual objective of all the
-            fits: what is drawn is then at least the true distance.
+            The minimum P*. By default the largest dual objective of all fits, which
+            P* is at least: the true suboptimality is then at most what is drawn.
         target : bool, default=True
-            Whether to draw a line at tol * P(0), the gap at which the fits end.
+            Whether to draw a line at tol * P(0), the gap at which fits stop.
         ax : matplotlib Axes, default=None
-            By default that of a new figure.
+            By default the axes of a new figure.
         curve_kwargs : dict or list of dict, default=None
             Options of matplotlib's ``plot`` for all curves, or for each of them.
 
@@ -207,7 +208,7 @@ class ConvergenceDisplay:
         return self
 
     def _heights(self, y, optimum):
-        """Return what is drawn of every fit."""
+        """Return the values on the vertical axis for each fit."""
         if y == "gap":
             return {name: history["gap"] for name, history in self.histories.items()}
         if optimum is None:
@@ -225,7 +226,7 @@ class ConvergenceDisplay:
             raise ValueError(
                 f"curve_kwargs has {len(given)} dicts, but there are {n} curves."
             )
-        # A single epoch is a point, which no line would show.
+        # A line does not show a single epoch; a marker does.
         single = any(len(history["gap"]) == 1 for history in self.histories.values())
         common = {"linewidth": 1.8, "marker": "o" if single else None, "markersize": 4}
         return [
@@ -255,7 +256,7 @@ def _light_frame(ax):
 
 
 def _named(estimators):
-    """Return the estimators by the names of their classes, numbered where needed."""
+    """Return estimators by the names of their classes, with numbers if needed."""
     names = [type(last_step(estimator)).__name__ for estimator in estimators]
     return {
         f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name: crf

@@ -1,10 +1,10 @@
-"""What the displays have in common: where they draw, and what they draw of."""
+"""Functions of all displays: axes to draw on, and the last step of a pipeline."""
 
 from sklearn.pipeline import Pipeline
 
 
 def new_axes(ax, side=None):
-    """Return the axes to draw on, those of a new figure if there are none."""
+    """Return these axes, or those of a new figure if they are None."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
@@ -14,5 +14,5 @@ def new_axes(ax, side=None):
 
 
 def last_step(estimator):
-    """Return the estimator that a pipeline ends in, or the estimator itself."""
+    """Return the last step of a pipeline, or the estimator itself."""
     return estimator[-1] if isinstance(estimator, Pipeline) else estimator

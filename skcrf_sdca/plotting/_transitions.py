@@ -1,6 +1,7 @@
-"""TransitionDisplay: the weights from label to label as a heat map.
+"""TransitionDisplay: the weights of transitions as a heat map.
 
-Owns its colours, which the colour-blind can tell apart: blue for, red against.
+Owns its colours, which colour-blind people can tell apart: positive weights are blue,
+negative ones red.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -18,23 +19,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
-# More labels have no room for the values in their cells.
+# With more labels the cells are too small for values.
 _MAX_VALUES = 12
 
 
 class TransitionDisplay:
     """The weights of transitions, from label to label, as a heat map.
 
-    Make it by `from_estimator`.
+    Make it with `from_estimator`.
 
     Parameters
     ----------
     transition : array-like of shape (n_labels, n_labels)
-        Indexed [from, to]; -inf where forbidden.
+        Indexed [from, to]; -inf if forbidden.
     start, end : array-like of shape (n_labels,), default=None
-        Weights of the first and of the last label: a row above, a column at the right.
+        Weights of the first and of the last label, drawn as a row above and as a column
+        on the right.
     labels : list of length n_labels, default=None
-        By default numbers.
+        Names of the labels; by default numbers.
 
     Attributes
     ----------
@@ -42,7 +44,7 @@ class TransitionDisplay:
     figure_ : matplotlib Figure
     im_ : matplotlib AxesImage
     text_ : ndarray of matplotlib Text or None
-        The values in the cells, if they are written; None where nothing is.
+        The values in the cells, if they are written; None for cells without a value.
 
     Examples
     --------
@@ -91,11 +93,11 @@ class TransitionDisplay:
         ----------
         estimator : fitted estimator, or Pipeline that ends in one
         labels : list of labels, default=None
-            Those to draw, in this order; by default all.
+            Labels to draw, in this order; by default all.
         boundaries : bool, default=True
             Whether to draw the weights of start and end.
         **options
-            Handed on to `plot`.
+            Passed on to `plot`.
 
         Returns
         -------
@@ -142,13 +144,15 @@ class TransitionDisplay:
         Parameters
         ----------
         include_values : bool, default=None
-            Whether to write the weights into the cells; by default up to 12 labels.
+            Whether to write the weights into the cells; by default if there are at most
+            12 labels.
         values_format : str, default=".1f"
         cmap : str or matplotlib Colormap, default="RdBu"
-            Its middle is weight 0.
+            Its middle is for weight 0.
         colorbar : bool, default=True
         ax : matplotlib Axes, default=None
-            By default that of a new figure, whose size goes with the labels.
+            By default the axes of a new figure, whose size depends on the number of
+            labels.
         im_kw, text_kw : dict, default=None
             Options of matplotlib's ``imshow``, and of ``text`` for the values.
 
@@ -175,7 +179,7 @@ class TransitionDisplay:
         return self
 
     def _cells(self):
-        """Return the weights with start above and end at the right, and all names."""
+        """Return the weights with start and end, and the names of rows and columns."""
         cells = np.asarray(self.transition, dtype=float)
         labels = range(len(cells)) if self.labels is None else self.labels
         rows, columns = list(map(str, labels)), list(map(str, labels))
@@ -183,7 +187,7 @@ class TransitionDisplay:
             cells = np.column_stack([cells, self.end])
             columns.append("end")
         if self.start is not None:
-            # From start to end there is nothing: a blank.
+            # There is no weight from start to end: the cell is blank.
             start = np.full(cells.shape[1], np.nan)
             start[: len(rows)] = self.start
             cells = np.vstack([start, cells])
@@ -191,7 +195,7 @@ class TransitionDisplay:
         return cells, rows, columns
 
     def _draw_frame(self, ax, rows, columns):
-        """Name rows and columns, and set start and end apart."""
+        """Draw the names of rows and columns, and lines next to start and end."""
         n_letters = max(map(len, columns))
         turn = 90 if n_letters > 4 else 0
         ax.set_xticks(range(len(columns)), columns, rotation=turn)
@@ -212,7 +216,7 @@ class TransitionDisplay:
             ax.axvline(len(columns) - 1.5, **apart)
 
     def _write(self, ax, cells, values_format, options):
-        """Write the weights into the cells, in black or white as can be read."""
+        """Write the weights into the cells, in black on light cells and in white."""
         written = np.full(cells.shape, None, dtype=object)
         for i, j in np.argwhere(np.isfinite(cells)):
             red, green, blue, _ = self.im_.to_rgba(cells[i, j])

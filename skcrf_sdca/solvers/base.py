@@ -1,48 +1,52 @@
-"""The loop over epochs, the only one: clock, certificate, history, stopping.
+"""What a solver is, what it needs, and what its state is checked for.
 
-A solver knows how to make one epoch better and how to certify where it is. `Loop` asks
-it to, keeps the clock (certifying and observing are not charged), records the history,
-tells the observers, and decides when to stop.
+The loop over epochs is `Solver.run`; clock, history and stopping are in monitor.py.
 """
 
 from abc import ABC, abstractmethod
-from time import perf_counter
+from typing import ClassVar
 
 import numpy as np
 
-from skcrf_sdca.objective.problem import NOT_FINITE
-from skcrf_sdca.structures.chain.marginals import edge_offsets
-
-HISTORY_COLUMNS = (
-    "epoch",
-    "updates",
-    "oracle_calls",
-    "seconds",
-    "primal",
-    "dual",
-    "gap",
-)
-
-# What rounding may leave of a mean of features, relative to the mean length.
-ROUNDING = 8.0 * np.finfo(float).eps
+# What a structure, a loss or a penalty may offer, in the words of messages.
+NEEDS = {
+    "argmax": "a structure with a best labelling",
+    "log_partition": "a structure with a log partition function",
+    "expect": "a structure with expectations",
+    "visit": "a structure with a compiled kernel for single sequences",
+    "direct": "a structure with marginals of cliques, for an exact line search",
+    "smooth loss": "a loss with temperature > 0",
+    "gradient": "a differentiable penalty",
+    "identity": "the penalty L2",
+}
 
 
 class Solver(ABC):
     """One run of an optimiser on one problem.
 
+    A subclass is called as ``Solver(problem, rng, *, state=None, **options)``: all
+    options have defaults, and ``state`` is what `state` of an earlier run returned.
+
     Attributes
     ----------
-    problem : Problem
-    model : ChainModel
+    needs : frozenset of str
+        Keys of `NEEDS` that the structure, the loss and the penalty must offer.
+    certify_every : int
+        Epochs from one certificate to the next.
+    problem : Objective
+    model : Parameters
         The current weights.
     n_updates, n_oracle_calls : int
         Changes of the weights and marginalisations of one sequence so far; full
         passes that only certify are not counted.
+    message : str
+        The reason, if the solver stopped on its own.
     """
 
+    needs: ClassVar[frozenset[str]] = frozenset({"expect", "smooth loss", "gradient"})
+    certify_every = 1
     n_updates = 0
     n_oracle_calls = 0
-    # Why the solver ended of itself, where it did.
     message = ""
 
     @abstractmethod
@@ -56,23 +60,24 @@ class Solver(ABC):
     def certify_epoch(self, target):
         """Return a Certificate at the end of an epoch.
 
-        It may be cheaper than that of `certify`, and have the rounding of the visits,
-        while the gap is far from the target that ends the run.
+        While the gap is far from the target that ends the run, it may be cheaper than
+        that of `certify`, and have the rounding of the visits.
         """
         return self.certify()
 
     @abstractmethod
     def state(self):
-        """Return what a warm start takes up: a dict of arrays."""
+        """Return the state for a warm start: a dict of arrays."""
 
 
 class EpochSolver(Solver):
     """A solver that makes its epochs one by one."""
 
     def run(self, end_epoch):
-        """Make epochs until ``end_epoch()``, called after each, returns True."""
+        """Make epochs until ``end_epoch()`` returns True."""
         while True:
-            self.epoch()
+            for _ in range(self.certify_every):
+                self.epoch()
             if end_epoch():
                 return
 
@@ -81,131 +86,43 @@ class EpochSolver(Solver):
         """Improve the model by one epoch: n visits."""
 
 
-class Observer:
-    """What `Loop` tells: nothing happens here, subclasses pick what they need."""
-
-    def begin_epoch(self):
-        """Take note that an epoch begins."""
-
-    def end_epoch(self, row):
-        """Take the row of the history just made; return True to stop."""
-
-    def close(self):
-        """Take note that the last epoch has been ended, or was never run."""
-
-
-class Loop:
-    """Epochs of a solver until the gap is small enough.
+def check_needs(solver, structure, loss, penalty):
+    """Raise ValueError if a solver cannot work on a problem of these parts.
 
     Parameters
     ----------
-    solver : Solver
-    max_iter : int
-        Epochs at most.
-    tol : float
-        Stop at gap <= tol * P(0), with P(0) the objective of the empty model.
-    observers : iterable of Observer, default=()
-        More can be appended to the attribute before the run.
+    solver : type
+        A subclass of Solver.
+    structure : type or Structure
+    loss : Loss
+    penalty : Penalty
 
-    Attributes
-    ----------
-    target : float
-        tol * P(0), or the gap that rounding of the gradient makes: with a single label
-        P(0) is 0.
-    rows : list of dict
-        One for each epoch, with the keys HISTORY_COLUMNS.
-    converged, stopped : bool
-        Whether the gap was reached; whether an observer asked to stop.
+    Raises
+    ------
+    ValueError
+        The message names what the solver needs.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.objective.losses import LOG_LOSS, Loss
+    >>> from skcrf_sdca.objective.penalties import L2
+    >>> from skcrf_sdca.solvers.base import check_needs
+    >>> from skcrf_sdca.solvers.sdca import SDCA
+    >>> from skcrf_sdca.structures.chain.structure import Chain
+    >>> check_needs(SDCA, Chain, LOG_LOSS, L2())
+    >>> hinge = Loss("hinge", temperature=0.0)
+    >>> check_needs(SDCA, Chain, hinge, L2())  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    ValueError: SDCA needs a loss with temperature > 0; got ...
     """
-
-    def __init__(self, solver, *, max_iter, tol, observers=()):
-        self.solver = solver
-        self.max_iter = max_iter
-        problem = solver.problem
-        zero = (ROUNDING * problem.mean_length) ** 2 / problem.alpha
-        self.target = max(tol * problem.initial_primal, zero)
-        self.observers = list(observers)
-        self.rows = []
-        self.converged = False
-        self.stopped = False
-        self._seconds = 0.0
-
-    def run(self):
-        """Run the solver to the end.
-
-        Raises
-        ------
-        ValueError
-            If the objective is not finite.
-        """
-        try:
-            self._begin_epoch()
-            # What overflows is found by the check of every certificate.
-            with np.errstate(over="ignore", invalid="ignore"):
-                self.solver.run(self._end_epoch)
-                if not self.rows:
-                    self._end_epoch()
-        finally:
-            for observer in self.observers:
-                observer.close()
-        return self
-
-    def _begin_epoch(self):
-        for observer in self.observers:
-            observer.begin_epoch()
-        self._resumed = perf_counter()
-
-    def _end_epoch(self):
-        self._seconds += perf_counter() - self._resumed
-        solver, n = self.solver, self.solver.problem.n_sequences
-        certificate = solver.certify_epoch(self.target)
-        _check_finite(certificate)
-        row = {
-            "epoch": len(self.rows) + 1,
-            "updates": solver.n_updates / n,
-            "oracle_calls": solver.n_oracle_calls / n,
-            "seconds": self._seconds,
-            "primal": certificate.primal,
-            "dual": certificate.dual,
-            "gap": certificate.gap,
-        }
-        self.rows.append(row)
-        self.converged = row["gap"] <= self.target
-        # Every observer is told, also after one has asked to stop.
-        answers = [observer.end_epoch(row) for observer in self.observers]
-        self.stopped = any(answers)
-        done = self.converged or self.stopped or row["epoch"] == self.max_iter
-        if not done:
-            self._begin_epoch()
-        return done
-
-    def history(self):
-        """Return the history as a dict of arrays of shape (n_epochs,)."""
-        return {
-            column: np.array([row[column] for row in self.rows])
-            for column in HISTORY_COLUMNS
-        }
-
-    def complaint(self):
-        """Return what to warn of: the gap, if the run ended above the target."""
-        if self.converged or self.stopped:
-            return None
-        last = self.rows[-1]
-        reason = f" ({self.solver.message})" if self.solver.message else ""
-        advice = "increase max_iter, tol or alpha, or scale the features"
-        if last["primal"] > self.solver.problem.initial_primal:
-            advice += "; few and long sequences are a case for LBFGSCRF"
-        return (
-            f"the duality gap is {last['gap']:.3g} after {last['epoch']} epochs"
-            f"{reason}, above tol * P(0) = {self.target:.3g} at alpha = "
-            f"{self.solver.problem.alpha:.3g}: {advice}"
+    missing = solver.needs - structure.levels - loss.offers - penalty.offers
+    if missing:
+        needs = ", ".join(NEEDS[need] for need in sorted(missing))
+        raise ValueError(
+            f"{solver.__name__} needs {needs}; got the structure {structure.name!r}, "
+            f"the loss {loss.name!r} and the penalty {penalty.name!r}"
         )
-
-
-def _check_finite(certificate):
-    values = certificate.primal, certificate.dual, certificate.gap
-    if not np.isfinite(values).all():
-        raise ValueError(NOT_FINITE)
 
 
 def check_same_sequences(state, axes, problem):
@@ -216,16 +133,16 @@ def check_same_sequences(state, axes, problem):
     state : dict of ndarrays
         With ``offsets`` of shape (n + 1,). It may come from a file.
     axes : dict of str
-        The shape that each array must have: a letter an axis, n sequences, T positions,
-        E edges, K labels.
+        The shape of each array: a letter for each axis, see `Structure.sizes`.
     problem : Problem
     """
-    sizes = {
-        "n": problem.n_sequences,
-        "T": problem.offsets[-1],
-        "E": edge_offsets(problem.offsets)[-1],
-        "K": problem.n_labels,
-    }
+    missing = {"offsets", *axes} - set(state)
+    if missing:
+        raise ValueError(
+            "warm_start=True needs the state of a fit by the same estimator, with "
+            f"{sorted(missing)}; set warm_start=False"
+        )
+    sizes = problem.structure.sizes
     same_shapes = all(
         state[name].shape == tuple(sizes[axis] for axis in letters)
         for name, letters in axes.items()
@@ -239,7 +156,7 @@ def check_same_sequences(state, axes, problem):
 
 
 def first_model(problem, state):
-    """Return a model with the weights of a state, made by a solver of primal points.
+    """Return parameters with the weights of a state, made by a solver of primal points.
 
     Parameters
     ----------
@@ -252,14 +169,17 @@ def first_model(problem, state):
     ValueError
         If they are not as many as the problem has.
     """
-    model = problem.new_model()
+    if "w" not in state:
+        raise ValueError(
+            "warm_start=True needs the state of a fit by the same estimator, with "
+            "['w']; set warm_start=False"
+        )
+    model = problem.new_parameters()
     if state["w"].shape != model.w.shape:
         raise ValueError(
             "warm_start=True needs as many features and labels as in the last fit; set "
             "warm_start=False to fit other data"
         )
     model.w[:] = state["w"]
-    if not problem.boundaries:
-        for block in (model.start, model.end, model.transition):
-            block[:] = 0.0
+    model.clear_boundaries()
     return model

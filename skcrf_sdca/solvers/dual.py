@@ -1,18 +1,23 @@
-"""What the dual solvers share: visits of a kernel, and the certificate of their pair.
+"""What the dual solvers share: visits by one or more threads, and the certificate.
 
-A dual solver holds marginals mu and w = what(mu). Each visit of its kernel moves both.
-So that rounding does not gather, w is made anew from the marginals at the first of
-every ten certificates, or at each at which rounded marginals are settled.
+A dual solver holds expectations mu and w = w_hat(mu); each visit moves both. To limit
+accumulated rounding error, w is recomputed from mu every ``recompute_every``
+certificates.
 """
 
 from abc import abstractmethod
+from typing import ClassVar
 
+import numpy as np
+
+from skcrf_sdca._kernels._features import DistinctFeatures
 from skcrf_sdca.solvers.base import EpochSolver
-from skcrf_sdca.solvers.parallel import make_visitors
+from skcrf_sdca.solvers.parallel import make_team, team_size
+from skcrf_sdca.solvers.samplers import SCHEMES, first_gap
 
 
 class DualSolver(EpochSolver):
-    """A solver whose kernel moves marginals and weights together.
+    """A solver whose visits move expectations and weights together.
 
     Attributes
     ----------
@@ -21,41 +26,49 @@ class DualSolver(EpochSolver):
         One for each thread.
     kernel : DualVisitor or Team
         What makes the visits: the only visitor, or the team of all.
-    marginals : Marginals or SummedMarginals
-        mu.
+    marginals : Marginals or Potentials
+        mu, with ``local``.
     entropy, gaps : ndarrays of shape (n,)
         H(mu_i), and the gap of each sequence when last visited.
-    anew_every : int
-        Certificates from one making of w to the next.
+    recompute_every : int
+        Certificates from one recomputation of w to the next.
     n_certificates : int
         So far.
     """
 
-    anew_every = 10
+    needs: ClassVar[frozenset[str]] = frozenset(
+        {"expect", "visit", "smooth loss", "identity"}
+    )
+    recompute_every = 10
     n_certificates = 0
 
-    def _make_kernel(self, kind, scheme, mix, **own):
-        """Set visitors and kernel: visitors of a kind, with arguments of its own."""
-        problem = self.problem
+    def __init__(self, problem, rng):
+        self.problem = problem
+        self.rng = rng
+        self.entropy = np.empty(problem.n_sequences)
+        self.gaps = np.full(problem.n_sequences, first_gap(problem))
 
-        def new_visitor(features, weights, sampler):
-            return kind(
-                features,
-                weights,
-                problem.offsets,
-                problem.scale,
-                self.gaps,
-                sampler,
-                allowed=problem.allowed,
-                **own,
-            )
+    @abstractmethod
+    def new_visitor(self, features, model, sampler):
+        """Return a visitor that moves the weights of a model, for one thread."""
 
-        self.visitors, self.kernel = make_visitors(
-            problem, self.model, scheme, mix, new_visitor
+    def _make_visitors(self, sampling, mix):
+        """Set visitors and kernel: one visitor, or a team on ``n_jobs`` threads."""
+        problem, scheme = self.problem, SCHEMES[sampling]
+        features = DistinctFeatures(problem.structure.rows, problem.offsets)
+        n_threads = team_size(problem.n_jobs, problem.n_sequences)
+        if n_threads == 1:
+            sampler = scheme.make(problem, mix)
+            self.kernel = self.new_visitor(features, self.model, sampler)
+            self.visitors = [self.kernel]
+            return
+        self.kernel = make_team(
+            problem, self.model, scheme, mix, self.new_visitor, features, n_threads
         )
+        self.visitors = self.kernel.visitors
 
     def epoch(self):
-        """Make n visits, to sequences that the sampler picks."""
+        """Make n visits, to sequences that the sampler draws."""
         n = self.problem.n_sequences
         self.kernel.epoch(self.rng.random((n, 2)))
         self._count(n)
@@ -65,21 +78,18 @@ class DualSolver(EpochSolver):
         self.n_oracle_calls = self.kernel.n_oracle_calls
 
     @abstractmethod
-    def settle(self):
-        """Make the marginals agree with each other; return the total of the edges."""
+    def renormalize(self):
+        """Make mu consistent; return the weighted sum of its tied expectations."""
 
     def certify(self):
-        """Certify the marginals and w, which is made anew when that is due."""
-        edge_total = self.settle()
-        if self.n_certificates % self.anew_every == 0:
-            self.problem.dual_to_primal(
-                self.marginals.node, edge_total, out=self.model.w
-            )
+        """Certify mu and w, which is recomputed when that is due."""
+        tied_total = self.renormalize()
+        local = self.marginals.local
+        if self.n_certificates % self.recompute_every == 0:
+            self.problem.dual_to_primal(local, tied_total, out=self.model.w)
             self.kernel.weights_changed()
         self.n_certificates += 1
-        return self.problem.certify_dual(
-            self.model.w, self.marginals.node, edge_total, self.entropy
-        )
+        return self.problem.certify_dual(self.model.w, local, tied_total, self.entropy)
 
     def gap_estimate(self):
         """Return the mean of the gaps recorded at the last visits, without a pass.

@@ -20,15 +20,15 @@ class LBFGS(Solver):
     problem : Problem
     rng : numpy.random.Generator
         Not used: nothing is drawn.
-    max_iter : int
+    max_iter : int, default=100
     state : dict, default=None
         `state()` of an earlier run with as many weights, to start from.
     """
 
-    def __init__(self, problem, rng, *, max_iter, state=None):
+    def __init__(self, problem, rng, *, max_iter=100, state=None):
         self.problem = problem
         self.max_iter = max_iter
-        self.model = problem.new_model()
+        self.model = problem.new_parameters()
         check_fits(
             8 * N_VECTORS * self.model.w.size,
             f"the last steps of LBFGSCRF, of {self.model.w.size} weights each,",

@@ -1,4 +1,4 @@
-"""Online exponentiated gradient [Collins08]: state, and call of the epoch."""
+"""Online exponentiated gradient [Collins08]: its state, and its first point."""
 
 import numpy as np
 
@@ -6,11 +6,13 @@ from skcrf_sdca._kernels._oeg import OEGKernel
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import check_same_sequences
 from skcrf_sdca.solvers.dual import DualSolver
-from skcrf_sdca.solvers.samplers import SCHEMES, first_gap
-from skcrf_sdca.structures.chain.marginals import SummedMarginals
+from skcrf_sdca.structures.structure import Potentials
 
 # Halvings of the step that one visit may make, in the first epoch and later.
 FIRST_HALVINGS, LATER_HALVINGS = 2, 5
+
+# The natural parameters in the state of a warm start.
+KEYS = ("theta_local", "theta_tied")
 
 
 class OEG(DualSolver):
@@ -22,16 +24,21 @@ class OEG(DualSolver):
     ----------
     problem : Problem
     rng : numpy.random.Generator
-    sampling : str
+    sampling : str, default="gap"
         A key of `samplers.SCHEMES`.
-    sampling_mix : float in [0, 1]
-        Share of draws by score, the others being uniform.
-    step_init : float in (0, 1]
+    sampling_mix : float in [0, 1], default=0.8
+        Probability of sampling from `sampling`; otherwise uniform.
+    step_init : float in (0, 1], default=0.7
         First step of every sequence.
-    init_score : float
-        Natural parameter of the correct label of each node at the start.
+    init_score : float, default=14.0
+        Natural parameter of the correct label of each position at the start.
     state : dict, default=None
         `state()` of an earlier run on the same sequences, to start from.
+
+    Attributes
+    ----------
+    theta : Potentials
+        Natural parameters of mu, in single precision.
     """
 
     def __init__(
@@ -39,58 +46,61 @@ class OEG(DualSolver):
         problem,
         rng,
         *,
-        sampling,
-        sampling_mix,
-        step_init,
-        init_score,
+        sampling="gap",
+        sampling_mix=0.8,
+        step_init=0.7,
+        init_score=14.0,
         state=None,
     ):
-        self.problem = problem
-        self.rng = rng
-        n, n_labels = problem.n_sequences, problem.n_labels
+        super().__init__(problem, rng)
+        self._check_memory()
+        self.theta = self._first_parameters(init_score, state)
+        self.marginals = problem.structure.zero_potentials(np.float64)
+        self.steps = np.full(problem.n_sequences, step_init)
+        self.model = problem.new_parameters()
+        self._make_visitors(sampling, sampling_mix)
+        self.visitors[0].marginalise()
+        problem.dual_to_primal(
+            self.marginals.local, self.renormalize(), out=self.model.w
+        )
+
+    def _check_memory(self):
+        problem = self.problem
+        n, n_labels = problem.n_sequences, problem.structure.n_labels
         # Natural parameters in single precision, marginals in double.
         check_fits(
             12 * n_labels * (problem.data.n_positions + n * n_labels),
             f"the dual variables of OEGCRF, {n} sequences with {n_labels} labels,",
             "LBFGSCRF keeps none; or join labels that are rare",
         )
-        self.theta_node, self.theta_edge = self._first_parameters(init_score, state)
-        self.marginals = SummedMarginals(
-            np.zeros(self.theta_node.shape), np.empty((n, n_labels, n_labels))
-        )
-        self.entropy = np.empty(n)
-        self.gaps = np.full(n, first_gap(problem))
-        self.model = problem.new_model()
-        self._make_kernel(
-            OEGKernel,
-            SCHEMES[sampling],
-            sampling_mix,
-            theta_node=self.theta_node,
-            theta_edge=self.theta_edge,
-            node=self.marginals.node,
-            edge_sums=self.marginals.edge_sums,
-            entropy=self.entropy,
-            step=np.full(n, step_init),
-        )
-        self.visitors[0].marginalise()
-        problem.dual_to_primal(self.marginals.node, self.settle(), out=self.model.w)
 
-    def settle(self):
-        """Return the total of the edges, of marginals that agree as they are."""
-        return self.marginals.edge_total(self.problem.weight)
+    def new_visitor(self, features, model, sampler):
+        """Return a visitor that moves the weights of a model, for one thread."""
+        return OEGKernel(
+            self.problem.kernel(model, features),
+            self.problem.offsets,
+            self.problem.scale,
+            self.gaps,
+            sampler,
+            theta=self.theta,
+            expected=self.marginals,
+            entropy=self.entropy,
+            step=self.steps,
+        )
+
+    def renormalize(self):
+        """Return the sum of the tied expectations, which are consistent as they are."""
+        return self.marginals.tied_total(self.problem.weight)
 
     def _first_parameters(self, init_score, state):
-        problem = self.problem
+        structure, labels = self.problem.structure, self.problem.targets.labels
         if state is not None:
-            axes = {"theta_node": "TK", "theta_edge": "nKK"}
-            check_same_sequences(state, axes, problem)
-            return state["theta_node"].copy(), state["theta_edge"].copy()
-        n_labels = problem.n_labels
-        theta_node = np.zeros((len(problem.labels), n_labels), dtype=np.float32)
-        theta_node[np.arange(len(theta_node)), problem.labels] = init_score
-        return theta_node, np.zeros(
-            (problem.n_sequences, n_labels, n_labels), dtype=np.float32
-        )
+            axes = dict(zip(KEYS, structure.potential_axes, strict=True))
+            check_same_sequences(state, axes, self.problem)
+            return Potentials(*(state[key].copy() for key in KEYS))
+        theta = structure.zero_potentials(np.float32)
+        theta.local[np.arange(len(labels)), labels] = init_score
+        return theta
 
     def epoch(self):
         """Visit each sequence once in the first epoch, then those of the sampler."""
@@ -110,7 +120,6 @@ class OEG(DualSolver):
     def state(self):
         """Return the natural parameters."""
         return {
-            "theta_node": self.theta_node,
-            "theta_edge": self.theta_edge,
+            **dict(zip(KEYS, self.theta, strict=True)),
             "offsets": self.problem.offsets,
         }

@@ -10,12 +10,11 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from skcrf_sdca._kernels._copies import FEWER, Copies
-from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
+from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._kernels._team import Rounds
 from skcrf_sdca._kernels._visits import VISIT
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.partition import Kinds, equal_shares
-from skcrf_sdca.structures.chain.parameters import ChainModel
 
 # Visits in a round, about and of all members together, after which the common weights
 # are joined: more of them take more epochs, fewer leave the members waiting for each
@@ -40,37 +39,7 @@ MARGIN = 1.02
 MEMORY = 0.95
 
 
-def make_visitors(problem, model, scheme, mix, new_visitor):
-    """Return the visitors of a problem, as many as its n_jobs, and what leads them.
-
-    Parameters
-    ----------
-    problem : Problem
-    model : ChainModel
-        Its weights are moved.
-    scheme : Scheme
-    mix : float in [0, 1]
-        Share of draws by score, the others being uniform.
-    new_visitor : callable
-        ``new_visitor(features, weights, sampler)`` is a DualVisitor.
-
-    Returns
-    -------
-    visitors : list of DualVisitor
-    kernel : DualVisitor or Team
-        The only visitor, or a team of all.
-    """
-    features = DistinctFeatures(problem.rows, problem.offsets)
-    n_members = team_size(problem.n_jobs, problem.n_sequences)
-    if n_members == 1:
-        sampler = scheme.make(problem, mix)
-        visitor = new_visitor(features, model.weights(), sampler)
-        return [visitor], visitor
-    team = _make_team(problem, model, scheme, mix, new_visitor, features, n_members)
-    return team.visitors, team
-
-
-def _make_team(problem, model, scheme, mix, new_visitor, features, n_members):
+def make_team(problem, model, scheme, mix, new_visitor, features, n_members):
     """Return a Team of n_members >= 2; the features are numbered anew."""
     n = problem.n_sequences
     shares = equal_shares(problem.data.lengths, n_members)
@@ -82,8 +51,8 @@ def _make_team(problem, model, scheme, mix, new_visitor, features, n_members):
     n_entries = problem.data.X.nnz if problem.data.is_sparse else 0
     # The copies and what is joined, what is known of each shared row, and new indices.
     check_fits(
-        8 * n_members * (kinds.n_rows * problem.n_labels + problem.n_labels**2)
-        + len(kinds.joint) * (8 * problem.n_labels + 5 * n_members)
+        8 * n_members * (kinds.n_rows * model.n_labels + model.n_labels**2)
+        + len(kinds.joint) * (8 * model.n_labels + 5 * n_members)
         + 4 * n_entries,
         f"copies of the weights for {n_members} threads",
         "take a smaller n_jobs",
@@ -102,21 +71,16 @@ def _make_team(problem, model, scheme, mix, new_visitor, features, n_members):
     visitors = []
     for member, share in enumerate(shares):
         sampler = scheme.make(problem, mix, share)
-        own_model = ChainModel(
-            kinds.n_rows,
-            model.n_labels,
-            boundaries=model.boundaries,
-            w=copies.arrays[member],
-        )
-        visitors.append(new_visitor(features, own_model.weights(), sampler))
+        own_model = model.with_features(kinds.n_rows, copies.arrays[member])
+        visitors.append(new_visitor(features, own_model, sampler))
         visitors[-1].share(copies, member, share, places)
-    return Team(visitors, owner, _make_rounds(problem, copies))
+    return Team(visitors, owner, _make_rounds(problem, model, copies))
 
 
-def _make_rounds(problem, copies):
+def _make_rounds(problem, model, copies):
     """Return the Rounds of a team whose members have these copies."""
     mean_length = problem.offsets[-1] / problem.n_sequences
-    visit = int((mean_length + VISIT) * problem.n_labels**2)
+    visit = int((mean_length + VISIT) * model.n_labels**2)
     work = max(1, VISITS // len(copies.arrays)) * visit
     return Rounds(
         copies,

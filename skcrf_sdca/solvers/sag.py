@@ -1,4 +1,6 @@
-"""Stochastic average gradient [Schmidt15]: state, and call of the epoch."""
+"""Stochastic average gradient [Schmidt15]: its state, and its first point."""
+
+from typing import ClassVar
 
 import numpy as np
 
@@ -8,7 +10,7 @@ from skcrf_sdca._kernels._sag import SAGKernel
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import EpochSolver, check_same_sequences, first_model
 from skcrf_sdca.solvers.samplers import SCHEMES
-from skcrf_sdca.structures.chain.marginals import SummedMarginals
+from skcrf_sdca.structures.structure import Potentials
 
 # A visit of SAG-NUS multiplies the constant of its sequence by this before it searches.
 OWN_DECAY = 0.9
@@ -23,68 +25,72 @@ class SAG(EpochSolver):
     ----------
     problem : Problem
     rng : numpy.random.Generator
-    sampling : str
+    sampling : str, default="lipschitz"
         "lipschitz" for SAG-NUS, "uniform" for SAG.
-    sampling_mix : float in [0, 1)
-        Share of draws by constant, the others being uniform.
-    line_search_skipping : bool
+    sampling_mix : float in [0, 1), default=0.5
+        Probability of sampling by constant; otherwise uniform.
+    line_search_skipping : bool, default=True
         Whether to skip searches that are likely to change nothing.
-    saga : bool
+    saga : bool, default=False
         Whether to take the unbiased steps of SAGA.
     state : dict, default=None
         `state()` of an earlier run on the same sequences, to start from.
     """
+
+    needs: ClassVar[frozenset[str]] = frozenset(
+        {"expect", "visit", "smooth loss", "gradient", "identity"}
+    )
 
     def __init__(
         self,
         problem,
         rng,
         *,
-        sampling,
-        sampling_mix,
-        line_search_skipping,
-        saga,
+        sampling="lipschitz",
+        sampling_mix=0.5,
+        line_search_skipping=True,
+        saga=False,
         state=None,
     ):
         self.problem = problem
         self.rng = rng
         self.last_primal = np.inf
         self._check_memory()
-        n = problem.n_sequences
         own = sampling == "lipschitz"
-        self._take_up(state, n if own else 1)
+        self._set_state(state, problem.n_sequences if own else 1)
         self.constants = LipschitzConstants(
             self.lipschitz,
             self.visited,
             own=own,
-            decay=OWN_DECAY if own else 2.0 ** (-1.0 / n),
+            decay=OWN_DECAY if own else 2.0 ** (-1.0 / problem.n_sequences),
             skipping=line_search_skipping,
-        )
-        edge_total = self.marginals.edge_total(problem.weight)
-        self.target = problem.new_model(
-            problem.dual_to_primal(self.marginals.node, edge_total)
         )
         sampler = SCHEMES[sampling].make(problem, sampling_mix)
         for i in np.flatnonzero(self.visited) if own else ():
             sampler.set_value(i, self.lipschitz[i])
-        self.kernel = SAGKernel(
-            DistinctFeatures(problem.rows, problem.offsets),
-            self.model.weights(),
+        self.kernel = self._new_kernel(sampler, saga)
+
+    def _new_kernel(self, sampler, saga):
+        problem = self.problem
+        tied_total = self.marginals.tied_total(problem.weight)
+        self.target = problem.new_parameters(
+            problem.dual_to_primal(self.marginals.local, tied_total)
+        )
+        features = DistinctFeatures(problem.structure.rows, problem.offsets)
+        return SAGKernel(
+            problem.kernel(self.model, features),
             problem.offsets,
             problem.scale,
             sampler,
             target=self.target.weights(),
             constants=self.constants,
-            alpha=problem.alpha,
-            labels=problem.labels,
-            node=self.marginals.node,
-            edge_sums=self.marginals.edge_sums,
+            alpha=problem.strength,
+            expected=self.marginals,
             saga=saga,
-            allowed=problem.allowed,
         )
 
     def _check_memory(self):
-        n, n_labels = self.problem.n_sequences, self.problem.n_labels
+        n, n_labels = self.problem.n_sequences, self.problem.structure.n_labels
         # The marginals of the last visits, and those they begin with.
         check_fits(
             16 * n_labels * (self.problem.data.n_positions + n * n_labels),
@@ -92,15 +98,14 @@ class SAG(EpochSolver):
             "LBFGSCRF keeps none; or join labels that are rare",
         )
 
-    def _take_up(self, state, n_constants):
-        """Take weights, marginals and constants of a state, or the first ones."""
+    def _set_state(self, state, n_constants):
+        """Set weights, expectations and constants: of a state, or the first ones."""
         if state is None:
             state = self._first_state(n_constants)
-        axes = {"node": "TK", "edge_sums": "nKK", "visited": "n"}
+        local, tied = self.problem.structure.potential_axes
+        axes = {"local": local, "tied": tied, "visited": "n"}
         check_same_sequences(state, axes, self.problem)
-        self.marginals = SummedMarginals(
-            state["node"].copy(), state["edge_sums"].copy()
-        )
+        self.marginals = Potentials(state["local"].copy(), state["tied"].copy())
         self.visited = state["visited"].copy()
         self.lipschitz = state["lipschitz"].copy()
         _check_constants(self.lipschitz, self.problem.n_sequences)
@@ -110,13 +115,9 @@ class SAG(EpochSolver):
 
     def _first_state(self, n_constants):
         problem = self.problem
-        labels = SummedMarginals.of_labels(
-            problem.labels, problem.offsets, n_labels=problem.n_labels
-        )
         return {
-            "w": problem.new_model().w,
-            "node": labels.node,
-            "edge_sums": labels.edge_sums,
+            "w": problem.new_parameters().w,
+            **problem.targets.potentials(problem.structure)._asdict(),
             "lipschitz": np.ones(n_constants),
             "visited": np.zeros(problem.n_sequences, dtype=np.uint8),
             "offsets": problem.offsets,
@@ -146,8 +147,7 @@ class SAG(EpochSolver):
         """Return the weights, the marginals of the last visits and the constants."""
         return {
             "w": self.model.w,
-            "node": self.marginals.node,
-            "edge_sums": self.marginals.edge_sums,
+            **self.marginals._asdict(),
             "lipschitz": self.lipschitz,
             "visited": self.visited,
             "offsets": self.problem.offsets,

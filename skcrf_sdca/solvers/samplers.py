@@ -23,7 +23,7 @@ def first_gap(problem):
     More than any gap found at a visit, so that the first draws visit everything once:
     a gap is at most about twice the entropy of the uniform distribution, T_i log K.
     """
-    largest = problem.data.lengths.max() * np.log(problem.n_labels)
+    largest = problem.data.lengths.max() * np.log(problem.structure.n_labels)
     return max(FIRST_GAP, 10.0 * largest)
 
 
@@ -50,7 +50,7 @@ def squared_radii(problem):
     np.minimum(values, 1e100, out=values)
     squares = sums.power(2) if issparse(sums) else sums**2
     radii = np.asarray(squares.sum(axis=1)).ravel() + lengths**2
-    if problem.boundaries:
+    if problem.structure.boundaries:
         radii += np.where(lengths > 0, 2.0 + np.maximum(lengths - 1.0, 0.0) ** 2, 0.0)
     return 2.0 * radii
 

@@ -1,1 +1,9 @@
-"""Structures: how the labels of a sequence depend on each other. Today the chain."""
+"""Structures: how the labels of a sequence depend on each other. Today the chain.
+
+A new structure is a folder, or a file, with a subclass of `Structure`, and one entry of
+`STRUCTURES`.
+"""
+
+from skcrf_sdca.structures.chain.structure import Chain
+
+STRUCTURES = {Chain.name: Chain}

@@ -1,8 +1,8 @@
-"""Text: files of columns to sequences of tokens, and tokens to features with names.
+"""Text: reads files of columns as tokens, and turns tokens into feature strings.
 
-`read_conll` and `write_conll` own the format of files. `TokenFeatures` and its
-templates own the features that people write again and again. It all comes before a
-`SequenceVectorizer`: no estimator knows of it.
+`read_conll` and `write_conll` own the file format. `TokenFeatures` and its templates
+own the features that taggers usually have. All of it comes before a
+`SequenceVectorizer`: no estimator depends on it.
 """
 
 from ._conll import read_conll, write_conll

@@ -1,7 +1,7 @@
-"""Files of columns: a token a line, its columns apart by tabs or blanks.
+"""Files of columns: each line has a token, whose columns tabs or blanks separate.
 
-The one place that knows the format: comments, marks of documents, blank lines between
-the sequences, compression and encodings.
+This is the only module that knows the format: comments, marks of documents, blank lines
+between sequences, compression and encodings.
 """
 
 import gzip
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
+from skcrf_sdca._utils.files import atomic_write
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.typing import FilePath, Labels
 from skcrf_sdca.data.label_encoding import flat_labels
@@ -32,24 +33,24 @@ def read_conll(
 ) -> Any:
     r"""Read sequences of tokens, and their labels, from a file of columns.
 
-    A line holds the columns of a token; blank lines, and the lines ``-DOCSTART-`` that
-    begin a document, stand between sequences.
+    A line has the columns of one token. Blank lines separate sequences, and so do the
+    lines ``-DOCSTART-`` that begin a document.
 
     Parameters
     ----------
     file : str, path-like, or file object of text or bytes
-        What to read. Bytes that are compressed by gzip are unpacked, whatever the name
-        of the file.
+        The file. If its content is compressed by gzip, it is decompressed, whatever the
+        name of the file is.
     columns : sequence of (str or None), default=("word", "pos", "label")
-        Name of each column; None is a column to leave out.
+        Name of each column; columns named None are not read.
     label : str or None, default="label"
-        Which column holds the labels; None if there is none.
+        Name of the column with the labels; None if there is none.
     delimiter : str, default=None
-        What separates columns. By default tabs, in a line that has any, else one or
-        more blanks.
+        Text between columns. By default, the columns of a line with tabs are separated
+        by tabs, those of other lines by one or more blanks.
     comment : str, default=None
-        Lines that begin so are left out, ``"#"`` in CoNLL-U. By default none are:
-        "#" is a word, too.
+        Lines that begin with this are comments, ``"#"`` in CoNLL-U. By default there
+        are no comments, because "#" may be a word.
     encoding : str, default="utf-8-sig"
         Encoding of bytes; the default is UTF-8, with or without a byte order mark.
 
@@ -58,20 +59,20 @@ def read_conll(
     X : list of lists of dict
         ``{column: str}`` for each sequence and token, without the labels.
     y : list of lists of str
-        The labels. Left out if `label` is None.
+        The labels. Not returned if `label` is None.
 
     Raises
     ------
     ValueError
-        If a line has another number of columns, or bytes are not in this encoding; the
+        If a line has another number of columns, or the file has another encoding; the
         message names the line. If names of columns are repeated, or `label` is not
         among them.
     OSError
-        If the file cannot be read or unpacked.
+        If the file cannot be read or decompressed.
 
     See Also
     --------
-    write_conll : The way back.
+    write_conll : Writes such files.
 
     Examples
     --------
@@ -84,7 +85,7 @@ def read_conll(
     >>> y
     [['B-NP', 'I-NP'], ['B-NP']]
 
-    Only the words and the tags of a file in CoNLL-U, which has ten columns::
+    Read only the words and the tags of a file in CoNLL-U, which has ten columns::
 
         columns = (None, "word", None, "label", *6 * (None,))
         read_conll("en-ud-train.conllu", columns, comment="#")
@@ -93,7 +94,7 @@ def read_conll(
     text = _text(file, encoding)
     kept = [(i, name) for i, name in enumerate(columns) if name not in (None, label)]
     label_column = None if label is None else columns.index(label)
-    # Equal strings are stored once: less memory, and faster to look up.
+    # Equal strings are stored once: this saves memory and makes lookups faster.
     shared: dict[str, str] = {}
     X, y = [], []
     for lines in _blocks(text, comment):
@@ -119,39 +120,39 @@ def write_conll(
     delimiter: str = " ",
     encoding: str = "utf-8",
 ) -> None:
-    r"""Write sequences of tokens, and labels beside them, as columns.
+    r"""Write sequences of tokens and their labels as columns.
 
-    With true and predicted labels the file is what ``conlleval`` reads.
+    With true and predicted labels, ``conlleval`` can read the file.
 
     Parameters
     ----------
     file : str, path-like or text file object
-        Where to write; a path that ends in ``.gz`` is compressed.
+        The file; if a path ends in ``.gz``, the file is compressed.
     X : iterable of sequences
-        Of tokens that are str, tuples of str or dicts of str. A sequence without tokens
-        leaves no trace.
+        Tokens are str, tuples of str or dicts of str. Nothing is written for a sequence
+        without tokens.
     *labels : list of label lists
-        One more column each, such as ``y`` and what an estimator predicts.
+        Further columns, such as ``y`` and the predictions of an estimator.
     columns : sequence of str, default=None
-        Which columns of dicts to write, in which order; by default all, in the order of
-        the first token. Tuples are written whole.
+        Columns of dicts to write, in this order; by default all, in the order of the
+        first token. Of tuples, all columns are written.
     delimiter : str, default=" "
-        What to write between columns.
+        Text between columns.
     encoding : str, default="utf-8"
         Encoding of a file that is opened here.
 
     Raises
     ------
     ValueError
-        If the lengths of `X` and `labels` differ, or a column is empty or holds the
-        delimiter or the end of a line, so that it could not be read again. Nothing is
+        If the lengths of `X` and `labels` differ, or a column is empty or contains the
+        delimiter or a line break, so that it could not be read again. Nothing is
         written.
     TypeError
         If `X` is not of this form.
 
     See Also
     --------
-    read_conll : The way back.
+    read_conll : Reads such files.
 
     Examples
     --------
@@ -173,7 +174,7 @@ def write_conll(
 
 
 def decompressed(content):
-    """Return bytes, unpacked if they are compressed by gzip.
+    """Return bytes, decompressed if they are compressed by gzip.
 
     Parameters
     ----------
@@ -186,7 +187,7 @@ def decompressed(content):
     Raises
     ------
     OSError
-        If they are broken.
+        If the compressed data are damaged.
     """
     if not content.startswith(b"\x1f\x8b"):
         return content
@@ -249,7 +250,7 @@ def _fields(line, delimiter):
         return line.split(delimiter)
     if "\t" in line:
         return line.split("\t")
-    # Only the blank: words may hold other white space.
+    # Only blanks separate: words may contain other white space.
     fields = line.split(" ")
     return [field for field in fields if field] if "" in fields else fields
 
@@ -285,7 +286,7 @@ def _check_fields(tokens, parts, delimiter):
 
 
 def _joined(lines, lengths):
-    """Return the text of all lines, a blank line after each sequence."""
+    """Return the text of all lines, with a blank line after each sequence."""
     ends = lengths.cumsum().tolist()
     blocks = [
         "".join(f"{line}\n" for line in lines[end - length : end]) + "\n"
@@ -302,4 +303,5 @@ def _write(file, text, encoding):
     content = text.encode(encoding)
     if os.fspath(file).endswith(".gz"):
         content = gzip.compress(content, mtime=0)
-    Path(file).write_bytes(content)
+    with atomic_write(file) as stream:
+        stream.write(content)

@@ -1,4 +1,4 @@
-"""`TokenFeatures`: sequences of tokens to the feature strings of each token."""
+"""`TokenFeatures` turns sequences of tokens into feature strings of each token."""
 
 from collections.abc import Collection, Iterable
 from itertools import pairwise
@@ -15,7 +15,7 @@ from ._templates import Template, Window, expanded
 from ._tokens import Token, Tokens
 from ._values import Apply, Prefix, Shape, Suffix, has_digit, is_capitalized
 
-#: The templates of ``TokenFeatures()``, for tokens of one column, ``"word"``.
+#: The templates of ``TokenFeatures()``, for tokens with one column, ``"word"``.
 DEFAULT_TEMPLATES: tuple[Template, ...] = (
     Window("word", 2),
     Window("word", 1, n=2),
@@ -32,14 +32,14 @@ class TokenFeatures(  # type: ignore[call-arg]
     VersionStamped,
     TransformerMixin,
     BaseEstimator,
-    # The output is no table: there is nothing for set_output to wrap.
+    # set_output has no effect: the output is lists of tuples, not a table.
     auto_wrap_output_keys=None,
 ):
-    """Turn tokens into tuples of feature strings, with names that explain themselves.
+    """Turn tokens into tuples of feature strings with readable names.
 
     A feature is a string such as ``"pos[-1]|pos[0]=DT|NN"`` for a noun after a
-    determiner. `SequenceVectorizer` and the estimators take the tuples as they are.
-    What makes features are templates:
+    determiner. `SequenceVectorizer` and the estimators take these tuples directly.
+    Templates define the features:
 
     ===================================== ============================================
     template                              features
@@ -60,16 +60,17 @@ class TokenFeatures(  # type: ignore[call-arg]
     Parameters
     ----------
     templates : list or tuple of templates, default=DEFAULT_TEMPLATES
-        What features there are, in their order. The default looks at the column
-        ``"word"``: words and pairs of words around, shapes, prefixes and suffixes.
+        Templates of the features, in their order. The default makes features of the
+        column ``"word"``: neighbouring words and pairs of words, shapes, prefixes and
+        suffixes.
     columns : list or tuple of str, default=("word",)
-        Names of the columns of tokens that are tuples, or of the one column of tokens
-        that are str. Dicts have their own names.
+        Names of the columns, if tokens are tuples, or of the one column, if they are
+        str. In dicts the keys are the names.
     pad : tuple of two str, default=None
-        What all columns, and functions of them, are before and after the sequence, for
-        example ``("BOS", "EOS")``. By default a feature that looks beyond an end of the
-        sequence is absent there; the weights ``start_`` and ``end_`` of an estimator
-        know the ends.
+        Value of all columns, and of functions of them, before and after the sequence,
+        for example ``("BOS", "EOS")``. By default there is no feature if its template
+        reaches beyond an end of the sequence. An estimator represents the ends by its
+        weights ``start_`` and ``end_`` already.
 
     Raises
     ------
@@ -79,12 +80,13 @@ class TokenFeatures(  # type: ignore[call-arg]
 
     See Also
     --------
-    skcrf_sdca.SequenceVectorizer : What comes next, if a fit is not to do it itself.
+    skcrf_sdca.SequenceVectorizer : Numbers the feature strings. Estimators call it
+        themselves, so that it is needed only for its options.
 
     Notes
     -----
-    A column that holds "|" makes two runs look alike: ``a|b`` beside ``c`` and ``a``
-    beside ``b|c`` are the same feature.
+    If a column contains "|", two runs may give the same feature: ``a|b`` next to ``c``,
+    and ``a`` next to ``b|c``.
 
     Examples
     --------
@@ -99,7 +101,7 @@ class TokenFeatures(  # type: ignore[call-arg]
     >>> tagger.predict([["a", "bark"]]).tolist()
     [['D', 'N']]
 
-    Tokens with more columns than the word are tuples, or dicts:
+    Tokens with several columns are tuples or dicts:
 
     >>> features = TokenFeatures([Window("pos", 1, n=2)], columns=("word", "pos"))
     >>> features.transform([[("the", "DT"), ("dogs", "NNS")]])
@@ -149,20 +151,21 @@ class TokenFeatures(  # type: ignore[call-arg]
         Parameters
         ----------
         X : iterable of sequences
-            Each a list, tuple or one-dimensional array of tokens, which may be empty.
-            All tokens are str, all are tuples of str, or all are dicts of str.
+            Each sequence is a list, tuple or one-dimensional array of tokens, and may
+            be empty. All tokens are str, all are tuples of str, or all are dicts of
+            str.
 
         Returns
         -------
         list of lists of tuples of str
-            For each sequence and token its features, in the order of the templates. The
-            same feature is the same str everywhere.
+            Features of each sequence and token, in the order of the templates. Equal
+            features are the same str object.
 
         Raises
         ------
         TypeError, ValueError
-            If `X` is not of this form, with the place, or a parameter is not valid, or
-            a column is missing.
+            If `X` is not of this form, a parameter is not valid, or a column is
+            missing; the message names the sequence and the item.
 
         Examples
         --------
@@ -182,7 +185,7 @@ class TokenFeatures(  # type: ignore[call-arg]
     def get_feature_names_out(
         self, input_features: object = None
     ) -> NDArray[np.object_]:
-        """Return the names of the features, which stand before "=" in them.
+        """Return the names of the features: the part of a feature before "=".
 
         Parameters
         ----------
@@ -202,7 +205,7 @@ class TokenFeatures(  # type: ignore[call-arg]
         return np.array([feature.name for feature in self._features()], dtype=object)
 
     def _features(self):
-        """Return what the templates stand for, all parameters checked."""
+        """Check all parameters; return the features of the templates."""
         for name in ("templates", "columns"):
             if not isinstance(getattr(self, name), (list, tuple)):
                 raise TypeError(
@@ -225,11 +228,11 @@ class TokenFeatures(  # type: ignore[call-arg]
         return features
 
     def __sklearn_is_fitted__(self):
-        """Tell that there is nothing to learn."""
+        """Return True, because there is nothing to learn."""
         return True
 
     def __sklearn_tags__(self):
-        """Tell scikit-learn that the input is tokens, not a table."""
+        """Return the tags: the input is tokens, not a table."""
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
@@ -242,6 +245,6 @@ def _cut(strings, numbers, offsets):
     """Return the tuples of the tokens of one sequence."""
     offsets = offsets.tolist()
     begin = offsets[0]
-    # A slice of a tuple is a tuple, which the garbage collector does not follow.
+    # The garbage collector does not track tuples of str, slices of tuples included.
     row = tuple(strings[numbers[begin : offsets[-1]]].tolist())
     return [row[a - begin : b - begin] for a, b in pairwise(offsets)]

@@ -1,8 +1,8 @@
 """Features of all tokens at once, as arrays of codes.
 
-A function is called once for each distinct word, a run of words is put together once
-wherever it stands, and a feature string is made once and shared by all tokens that have
-it. That is what makes it fast, and small.
+To save time and memory, a function is called once for each distinct word, equal runs of
+words are joined once, and each feature string is made once and shared by all tokens
+that have it.
 """
 
 from itertools import product, starmap
@@ -11,29 +11,29 @@ import numpy as np
 
 from ._templates import Part
 
-# What a place is: before a sequence, after it, or one of its tokens. The first two are
-# also the codes of what is there; the words of a column are numbered from the third.
+# A place is before a sequence, after it, or one of its tokens. The first two are also
+# the codes of what is at these places; the codes of words begin at the third.
 _BEFORE, _AFTER, _TOKEN = range(3)
 
 
 def numbered_strings(features, tokens, pad):
-    """Return the feature strings of all tokens, as numbers of distinct ones.
+    """Return the feature strings of all tokens, as indices into the distinct ones.
 
     Parameters
     ----------
     features : list of Feature
     tokens : Tokens
     pad : tuple of two str or None
-        What is before and after a sequence; None makes no feature.
+        Words before and after a sequence; with None there are no features there.
 
     Returns
     -------
     strings : ndarray of object
-        Distinct features.
+        The distinct features.
     numbers : ndarray of int
-        Which of them the tokens have, end to end.
+        Indices of the features of all tokens, concatenated.
     offsets : ndarray of shape (n_tokens + 1,)
-        Those of token i are ``numbers[offsets[i]:offsets[i + 1]]``.
+        The indices of token i are ``numbers[offsets[i]:offsets[i + 1]]``.
     """
     patterns = Patterns(tokens, _reach(features), pad)
     found = [patterns.seen_by_tokens(feature) for feature in features]
@@ -54,19 +54,19 @@ def numbered_strings(features, tokens, pad):
 
 
 def _reach(features):
-    """Return how far from its token a feature looks."""
+    """Return the largest distance between a token and a part of its features."""
     return max((abs(part.place) for f in features for part in f.parts), default=0)
 
 
 class Pattern:
-    """What some parts, in fixed distances, give at every place.
+    """The values of some parts, in fixed distances from each other, at every place.
 
     Parameters
     ----------
     codes : ndarray of shape (n_places,), int64
-        Which of `texts` is there, if the first part is there.
+        Index into `texts` of the values, if the first part is at this place.
     texts : list of tuples of (str or None)
-        What stands behind "=", see `Function.texts`; of all codes.
+        For each code, the text after "=" in features, see `Function.texts`.
     """
 
     def __init__(self, codes, texts):
@@ -76,7 +76,7 @@ class Pattern:
         self.firsts = self.counts.cumsum() - self.counts
 
     def strings(self, name):
-        """Return the features of that name, those of code 0 first."""
+        """Return the feature strings with this name, those of code 0 first."""
         return [
             name if text is None else f"{name}={text}"
             for texts in self.texts
@@ -85,16 +85,16 @@ class Pattern:
 
 
 class Patterns:
-    """The patterns of some tokens, each made when it is first asked for.
+    """The patterns of some tokens; each is computed when it is first needed.
 
-    The places are the tokens of all sequences, end to end, and beyond both ends of each
-    as many as features reach.
+    The places are the tokens of all sequences, concatenated, and `reach` further places
+    before and after each sequence.
 
     Parameters
     ----------
     tokens : Tokens
     reach : int
-        Greatest distance between a token and the parts of its features.
+        Largest distance between a token and the parts of its features.
     pad : tuple of two str or None
     """
 
@@ -131,10 +131,10 @@ class Patterns:
         return Pattern(codes, [*self._outside, *map(value.texts, words)])
 
     def _joined(self, head, last):
-        """Return a pattern with one part more."""
+        """Return a pattern extended by one part."""
         tail = self._pattern((Part(last.value, 0),))
         k = last.place
-        # What comes round the ends is seen by no token.
+        # No token reaches the places that wrap around the ends.
         shifted = np.concatenate((tail.codes[k:], tail.codes[:k]))
         keys = head.codes * len(tail.texts) + shifted
         keys, codes = np.unique(keys, return_inverse=True)
@@ -159,5 +159,5 @@ class Patterns:
 
 
 def _joint(a, b):
-    """Join two texts by "|"; None is a text that is not there."""
+    """Join two texts by "|", without those that are None."""
     return b if a is None else a if b is None else f"{a}|{b}"

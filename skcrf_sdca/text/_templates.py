@@ -1,8 +1,8 @@
-"""Templates: where a feature looks, counted from the token it describes.
+"""Templates: from which places, relative to a token, its features come.
 
-A template stands for features, each of one or more parts: what a token has (see
-_values.py) at a place. Templates do not change, and compare equal if they stand for the
-same.
+A template stands for one or more features. A feature has one or more parts, and a part
+is a value (see _values.py) at a place. Templates are immutable, and equal if they stand
+for the same features.
 """
 
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from ._values import Column, Function
 
 
 class Part(NamedTuple):
-    """What the token at a place has.
+    """A value of the token at a place.
 
     Parameters
     ----------
     value : Column or Function
     place : int
-        Counted from the token that is described.
+        Relative to the token that has the feature.
     """
 
     value: Column | Function
@@ -28,14 +28,14 @@ class Part(NamedTuple):
 
 
 class Feature(NamedTuple):
-    """A family of features that have their name in common.
+    """All features with the same name.
 
     Parameters
     ----------
     name : str
-        What stands before "=".
+        The text before "=".
     parts : tuple of Part
-        What stands behind it, joined by "|".
+        Their values, joined by "|", are the text after "=".
     """
 
     name: str
@@ -43,7 +43,7 @@ class Feature(NamedTuple):
 
 
 def expanded(template):
-    """Return the features that a template, a value or a name of a column stands for.
+    """Return the features of a template, a value or the name of a column.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def expanded(template):
 
 
 def as_value(value):
-    """Return a value, or the column of that name, as a value."""
+    """Return a value as it is, and the name of a column as a Column."""
     if isinstance(value, str):
         return Column(value)
     if isinstance(value, (Column, Function)):
@@ -78,26 +78,26 @@ def as_value(value):
 
 
 def _placed(parts):
-    """Return the feature of parts whose names show their places."""
+    """Return the feature of these parts, whose name contains their places."""
     names = (f"{value.feature_name}[{place}]" for value, place in parts)
     return Feature("|".join(names), tuple(parts))
 
 
 @dataclass(frozen=True)
 class At:
-    """What the token at one place has.
+    """A value of the token at one place.
 
     Parameters
     ----------
     value : str, Apply, Shape, Prefix or Suffix
         Name of a column, or a function of one.
     place : int
-        Counted from the token that is described: -1 is the token before.
+        Relative to the token that has the feature: -1 is the token before it.
 
     Raises
     ------
     TypeError
-        If `value` is none of these, or `place` no int.
+        If `value` is none of these, or `place` is not an int.
 
     Examples
     --------
@@ -122,25 +122,25 @@ class At:
 
 @dataclass(frozen=True)
 class Window:
-    """What the tokens around have, one by one or in runs of neighbours.
+    """Values of neighbouring tokens, one by one or in runs of neighbours.
 
     Parameters
     ----------
     value : str, Apply, Shape, Prefix or Suffix
         Name of a column, or a function of one.
     places : int or tuple (first, last), default=2
-        The places to look at, both ends included, counted from the token that is
-        described; k stands for (-k, k).
+        First and last place, relative to the token that has the features; k stands for
+        (-k, k).
     n : int, default=1
-        Length of the runs: every run of `n` neighbouring places within `places` makes a
+        Length of the runs. Each run of `n` neighbouring places from first to last is a
         feature.
 
     Raises
     ------
     TypeError
-        If `value` is none of these, or `places` or `n` not made of int.
+        If `value` is none of these, or `places` or `n` are not int.
     ValueError
-        If `places` does not hold `n` places.
+        If there are fewer than `n` places.
 
     Examples
     --------
@@ -185,7 +185,7 @@ class Window:
         )
 
     def expand(self) -> list[Feature]:
-        """Return the features, first places first."""
+        """Return the features in the order of their first places."""
         value = as_value(self.value)
         first, last = self._bounds()
         runs = (range(k, k + self.n) for k in range(first, last - self.n + 2))
@@ -194,9 +194,10 @@ class Window:
 
 @dataclass(frozen=True, init=False)
 class Joint:
-    """Features of several templates taken together.
+    """Joint features of several templates.
 
-    If a template stands for several features, so does this one: for each combination.
+    If templates stand for several features, there is a joint feature for each
+    combination of them.
 
     Parameters
     ----------
@@ -206,7 +207,7 @@ class Joint:
     Raises
     ------
     TypeError
-        If there are none, or one is none of these.
+        If there are no templates, or one of them is of another type.
 
     Examples
     --------
@@ -226,11 +227,11 @@ class Joint:
         object.__setattr__(self, "templates", templates)
 
     def __repr__(self):
-        """Return the call that makes it."""
+        """Return the expression that constructs the template."""
         return f"Joint({', '.join(map(repr, self.templates))})"
 
     def expand(self) -> list[Feature]:
-        """Return a feature for each combination, the last template fastest."""
+        """Return a feature for each combination; the last template varies fastest."""
         return [
             Feature(
                 "|".join(feature.name for feature in combination),

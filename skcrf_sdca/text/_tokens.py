@@ -1,7 +1,7 @@
-"""What a token may be: a str, a tuple of columns or a dict of columns.
+"""Tokens of three types: a str, a tuple of columns or a dict of columns.
 
-The one place that reads tokens: behind it there are only columns, lists of the str of
-all tokens, and the lengths of the sequences.
+This is the only module that reads tokens. Other modules get columns, which are lists of
+str over all tokens, and the lengths of the sequences.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,16 +17,16 @@ Token: TypeAlias = str | Sequence[str] | Mapping[str, str]
 
 
 class Tokens:
-    """The tokens of all sequences, end to end.
+    """The tokens of all sequences, concatenated.
 
     Parameters
     ----------
     X : iterable of sequences
-        Each a list, tuple or one-dimensional array of tokens, all tokens str, all
-        tuples (or lists) of str, or all dicts.
+        Each sequence is a list, tuple or one-dimensional array of tokens. All tokens
+        are str, all are tuples (or lists) of str, or all are dicts.
     names : sequence of str, default=None
-        Names of the columns of a tuple; a str has one column. By default the numbers of
-        the entries of the first token.
+        Names of the columns of a tuple; a str has one column. By default, the names are
+        the positions in the first token, 0, 1, ...
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Tokens:
     Raises
     ------
     TypeError, ValueError
-        If `X` is not of this form, with the place.
+        If `X` is not of this form; the message names the sequence and the item.
     """
 
     def __init__(self, X, names=None):
@@ -54,11 +54,11 @@ class Tokens:
 
     @property
     def names(self):
-        """The names of the columns; of dicts those of the first token."""
+        """The names of the columns; for dicts, the keys of the first token."""
         return list(self._tokens[0]) if self._form is Mapping else self._names
 
     def column(self, name):
-        """Return the column of that name, a list of str.
+        """Return the column of this name, a list of str.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class Tokens:
         ValueError
             If there is no such column, or a token does not have it.
         TypeError
-            If a token has something else than a str there.
+            If the value of a token is not a str.
         """
         if not self._tokens:
             return []
@@ -99,7 +99,7 @@ class Tokens:
             ) from None
 
     def place(self, i):
-        """Name the i-th token in a message."""
+        """Return the sequence and the item of the i-th token, for messages."""
         ends = np.cumsum(self.lengths)
         sequence = int(np.searchsorted(ends, i, side="right"))
         item = i - int(ends[sequence] - self.lengths[sequence])
@@ -132,7 +132,7 @@ class Tokens:
                 )
             if form is not first:
                 raise TypeError(
-                    f"X mixes kinds of tokens: {self.place(i)[3:]} is "
+                    f"X mixes types of tokens: {self.place(i)[3:]} is "
                     f"{described(token)}, but the first is "
                     f"{described(self._tokens[0])}."
                 )
@@ -168,7 +168,7 @@ def _check_sequence(sequence, index):
 
 
 def _form(kind):
-    """Return what tokens of a type are read as: str, tuple, Mapping or None."""
+    """Return as what tokens of a type are read: str, tuple, Mapping or None."""
     if issubclass(kind, str):
         return str
     if issubclass(kind, (tuple, list)):

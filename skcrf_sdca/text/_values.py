@@ -1,7 +1,7 @@
-"""What a token has by itself: a column, or a function of one, under a name.
+"""Values of single tokens: columns, and functions of columns.
 
-Owns what the result of a function stands for, and the functions of words that come with
-the package.
+Owns the meaning of the results of functions, and the functions of words that the
+package provides.
 """
 
 import re
@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-# Functions of this column go by their own names, functions of others by both.
+# For functions of other columns, the name of the column is part of the feature name.
 WORD = "word"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column as it is; templates take its name in the place of it.
+    """The value of a column; in templates the name of the column stands for it.
 
     Parameters
     ----------
@@ -30,21 +30,21 @@ class Column:
 
     @property
     def feature_name(self) -> str:
-        """What stands before "=" in features."""
+        """The text before "=" in features."""
         return self.column
 
     def texts(self, value: str) -> tuple[str, ...]:
-        """Return what stands behind "=": the value of the column."""
+        """Return the text after "=": the value of the column."""
         return (value,)
 
 
 class Function:
-    """A function of a column: subclasses are called with a str and have `column`."""
+    """A function of a column; instances of subclasses are called with a str."""
 
     column: str
 
     def __call__(self, value: str) -> Any:
-        """Return what the function makes of the value of the column."""
+        """Return the result for a value of the column."""
         raise NotImplementedError
 
     @property
@@ -53,17 +53,17 @@ class Function:
 
     @property
     def feature_name(self) -> str:
-        """What stands before "=" in features."""
+        """The text before "=" in features."""
         name = self._function_name
         return name if self.column == WORD else f"{self.column}.{name}"
 
     def texts(self, value: str) -> tuple[str | None, ...]:
-        """Return what stands behind "=" in the features of a token.
+        """Return the texts after "=" in the features of a token.
 
         Parameters
         ----------
         value : str
-            What the token has in the column.
+            Value of the column.
 
         Returns
         -------
@@ -91,7 +91,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Apply(Function):
-    """A function of your own, called once for each distinct word of the data.
+    """A user's function, which is called once for each distinct word of the data.
 
     ======================== ==========================================================
     the function returns     features
@@ -106,20 +106,20 @@ class Apply(Function):
     Parameters
     ----------
     function : callable
-        Takes a str. To be pickled, and used by another process, it must be importable
-        there: a method such as ``str.lower``, or a function in a module.
+        Takes a str. To be pickled or used in another process, the function must be
+        importable there: a method such as ``str.lower``, or a function in a module.
     column : str, default="word"
-        Which column it is called with.
+        Column whose values are passed to the function.
     name : str, default=None
-        Its name in features. By default ``function.__name__``, with the name of the
-        column in front unless that is ``"word"``: ``lower``, ``lemma.lower``.
+        Name of the features. By default ``function.__name__``, preceded by the name of
+        the column unless that is ``"word"``: ``lower``, ``lemma.lower``.
 
     Raises
     ------
     TypeError
         If `function` cannot be called.
     ValueError
-        If `function` has no name, as a lambda, and none is given.
+        If `function` has no name, such as a lambda, and `name` is None.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class Apply(Function):
     name: str | None = None
 
     def __post_init__(self) -> None:
-        """Check that there is a function with a name."""
+        """Check that the function can be called and has a name."""
         if not (callable(self.function) and isinstance(self.function, Hashable)):
             raise TypeError(
                 f"function must be callable and hashable; got {self.function!r}."
@@ -145,11 +145,11 @@ class Apply(Function):
             raise ValueError(f"{self.function!r} has no name: give it one with name=.")
 
     def __call__(self, value: str) -> Any:
-        """Return what the function returns."""
+        """Return the result of the function."""
         return self.function(value)
 
     def __repr__(self):
-        """Return the call that makes it, the function by its name."""
+        """Return the expression that constructs it, with the name of the function."""
         name = getattr(self.function, "__qualname__", repr(self.function))
         column = "" if self.column == WORD else f", {self.column!r}"
         given = "" if self.name is None else f", name={self.name!r}"
@@ -157,7 +157,7 @@ class Apply(Function):
 
     @property
     def feature_name(self) -> str:
-        """What stands before "=" in features."""
+        """The text before "=" in features."""
         return super().feature_name if self.name is None else self.name
 
     @property
@@ -170,15 +170,15 @@ _RUNS = re.compile(r"(.)\1+", flags=re.DOTALL)
 
 @dataclass(frozen=True)
 class Shape(Function):
-    """The shape of a word: capitals X, other letters x, digits d, the rest as it is.
+    """The shape of a word: capitals become X, other letters x, digits d.
 
     Parameters
     ----------
     column : str, default="word"
-        Which column.
+        Name of the column.
     compact : bool, default=False
-        Whether a run of equal characters of the shape is one of them. The name of the
-        feature is then ``compact_shape``.
+        Whether to replace each run of equal characters of the shape by one of them. The
+        name of the feature is then ``compact_shape``.
 
     Examples
     --------
@@ -221,14 +221,14 @@ class _Affix(Function):
 
 
 class Prefix(_Affix):
-    """The first characters of a word, all of them if it is shorter.
+    """The first characters of a word, or all if it has fewer.
 
     Parameters
     ----------
     length : int
-        How many; it is a part of the name of the feature, as in ``prefix3=tho``.
+        Number of characters, which is part of the feature name, as in ``prefix3=tho``.
     column : str, default="word"
-        Which column.
+        Name of the column.
 
     Raises
     ------
@@ -248,14 +248,14 @@ class Prefix(_Affix):
 
 
 class Suffix(_Affix):
-    """The last characters of a word, all of them if it is shorter.
+    """The last characters of a word, or all if it has fewer.
 
     Parameters
     ----------
     length : int
-        How many; it is a part of the name of the feature, as in ``suffix3=ght``.
+        Number of characters, which is part of the feature name, as in ``suffix3=ght``.
     column : str, default="word"
-        Which column.
+        Name of the column.
 
     Raises
     ------
@@ -275,7 +275,7 @@ class Suffix(_Affix):
 
 
 def is_capitalized(word: str) -> bool:
-    """Tell whether a word begins with a capital letter.
+    """Return whether a word begins with a capital letter.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def is_capitalized(word: str) -> bool:
 
 
 def has_digit(word: str) -> bool:
-    """Tell whether a word has a digit.
+    """Return whether a word has a digit.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ def has_digit(word: str) -> bool:
 
 
 def has_hyphen(word: str) -> bool:
-    """Tell whether a word has a hyphen.
+    """Return whether a word has a hyphen.
 
     Parameters
     ----------

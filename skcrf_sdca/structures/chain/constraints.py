@@ -1,6 +1,6 @@
 """Which label may follow which, and which may begin and end a sequence.
 
-Owns the reading of the parameter ``transitions``, and `Allowed`, which says what is
+Owns the reading of the parameter ``transitions``, and `Constraints`, which says what is
 allowed: to labels that are checked, to scores that are forbidden by -inf, and to the
 uniform distribution over the allowed paths, from which the dual solvers start.
 """
@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from skcrf_sdca.data.tagging_schemes import is_valid_pair, parse_label
-from skcrf_sdca.structures.chain import oracle
+from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.marginals import Marginals, edge_ends
 
 OBSERVED = "observed"
 
 
-class Allowed(NamedTuple):
+class Constraints(NamedTuple):
     """What is allowed along a sequence of labels.
 
     Attributes
@@ -34,7 +34,7 @@ class Allowed(NamedTuple):
 
     def __eq__(self, other):
         """Return whether the same is allowed."""
-        return isinstance(other, Allowed) and all(map(np.array_equal, self, other))
+        return isinstance(other, Constraints) and all(map(np.array_equal, self, other))
 
     def __ne__(self, other):
         """Return whether something else is allowed."""
@@ -47,40 +47,24 @@ class Allowed(NamedTuple):
         """Return what scores allow: -inf forbids."""
         return cls(*(scores != -np.inf for scores in (start, end, transition)))
 
-    def everything(self):
+    def is_trivial(self):
         """Return whether nothing is forbidden."""
         return all(mask.all() for mask in self)
 
-    def walls(self):
+    def log_masks(self):
         """Return 0 where allowed and -inf elsewhere: start, end and transition."""
         return tuple(np.where(mask, 0.0, -np.inf) for mask in self)
 
     def forbid_weights(self, start, end, transition):
         """Return weights of starts, ends and transitions, -inf where forbidden."""
-        return tuple(map(np.add, (start, end, transition), self.walls()))
+        return tuple(map(np.add, (start, end, transition), self.log_masks()))
 
-    def forbid(self, node_scores, transition, offsets):
-        """Return chains of scores with -inf where something is forbidden.
-
-        Parameters
-        ----------
-        node_scores, transition, offsets
-            As `oracle` takes them.
-        """
-        start, end, between = self.walls()
-        begins, ends = offsets[:-1], offsets[1:]
-        used = begins < ends
-        node_scores = node_scores.copy()
-        node_scores[begins[used]] += start
-        node_scores[ends[used] - 1] += end
-        return node_scores, transition + between, offsets
-
-    def no_scores(self, lengths):
-        """Return chains of the lengths with a score of 0 for whatever is allowed."""
+    def zero_scores(self, lengths):
+        """Return Chains of the lengths, all of whose scores are 0."""
         offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         n_labels = len(self.start)
         zeros = np.zeros((offsets[-1], n_labels)), np.zeros((n_labels, n_labels))
-        return self.forbid(*zeros, offsets)
+        return Chains(*zeros, offsets, self)
 
     def log_counts(self, lengths):
         """Return the logarithm of how many paths of each length are allowed.
@@ -95,7 +79,7 @@ class Allowed(NamedTuple):
             -inf where there is none.
         """
         distinct, which = np.unique(lengths, return_inverse=True)
-        return oracle.log_partition(*self.no_scores(distinct))[which]
+        return self.zero_scores(distinct).log_partition()[which]
 
     def possible_lengths(self, longest):
         """Return whether any path is allowed of each length from 0 to the longest.
@@ -135,7 +119,7 @@ class Allowed(NamedTuple):
         out = Marginals.empty(offsets, len(self.start), dtype=dtype)
         lengths = np.diff(offsets)
         for length in np.unique(lengths[lengths > 0]):
-            one, _ = oracle.marginals(*self.no_scores([length]))
+            one, _ = self.zero_scores([length]).marginals()
             (chains,) = np.nonzero(lengths == length)
             out.node[offsets[chains, np.newaxis] + np.arange(length)] = one.node
             out.edge[out.edge_offsets[chains, np.newaxis] + np.arange(length - 1)] = (
@@ -144,8 +128,8 @@ class Allowed(NamedTuple):
         return out
 
 
-def allowed_transitions(transitions, classes, labels, offsets):
-    """Return what the parameter `transitions` of an estimator allows.
+def read_constraints(transitions, classes, labels, offsets):
+    """Return the constraints that the parameter `transitions` of an estimator asks for.
 
     Parameters
     ----------
@@ -158,7 +142,7 @@ def allowed_transitions(transitions, classes, labels, offsets):
 
     Returns
     -------
-    allowed : Allowed or None
+    constraints : Constraints or None
         None if nothing is forbidden.
 
     Raises
@@ -169,10 +153,10 @@ def allowed_transitions(transitions, classes, labels, offsets):
     Examples
     --------
     >>> import numpy as np
-    >>> from skcrf_sdca.structures.chain.constraints import allowed_transitions
+    >>> from skcrf_sdca.structures.chain.constraints import read_constraints
     >>> classes = np.array(["B-PER", "I-PER", "O"])
     >>> labels, offsets = np.array([0, 1, 2]), np.array([0, 3])
-    >>> allowed_transitions("BIO", classes, labels, offsets).transition
+    >>> read_constraints("BIO", classes, labels, offsets).transition
     array([[ True,  True,  True],
            [ True,  True,  True],
            [ True, False,  True]])
@@ -182,30 +166,30 @@ def allowed_transitions(transitions, classes, labels, offsets):
     if isinstance(transitions, str):
         name = f"transitions={transitions!r}"
         if transitions == OBSERVED:
-            allowed = _observed(labels, offsets, len(classes))
+            constraints = _observed(labels, offsets, len(classes))
         else:
-            allowed = _by_scheme(transitions, classes.tolist())
+            constraints = _by_scheme(transitions, classes.tolist())
     else:
         name = "`transitions`"
         read = _by_mask if hasattr(transitions, "__array__") else _by_pairs
-        allowed = read(transitions, classes.tolist())
-    _check_labels(allowed, name, classes, labels, offsets)
-    for mask in allowed:
+        constraints = read(transitions, classes.tolist())
+    _check_labels(constraints, name, classes, labels, offsets)
+    for mask in constraints:
         mask.setflags(write=False)
-    return None if allowed.everything() else allowed
+    return None if constraints.is_trivial() else constraints
 
 
-def check_lengths(allowed, lengths):
+def check_lengths(constraints, lengths):
     """Raise ValueError if a sequence is of a length of which no path is allowed.
 
     Parameters
     ----------
-    allowed : Allowed
+    constraints : Constraints
     lengths : ndarray of shape (n,), int
     """
-    if allowed.everything() or len(lengths) == 0:
+    if constraints.is_trivial() or len(lengths) == 0:
         return
-    possible = allowed.possible_lengths(lengths.max())[lengths]
+    possible = constraints.possible_lengths(lengths.max())[lengths]
     if not possible.all():
         i = int(possible.argmin())
         raise ValueError(
@@ -229,7 +213,7 @@ def _observed(labels, offsets, n_labels):
     start[labels[first]] = True
     end[labels[last]] = True
     transition[labels[to - 1], labels[to]] = True
-    return Allowed(start, end, transition)
+    return Constraints(start, end, transition)
 
 
 def _by_scheme(scheme, classes):
@@ -238,7 +222,7 @@ def _by_scheme(scheme, classes):
             parse_label(label, scheme)
         except (TypeError, ValueError) as error:
             raise ValueError(f"y, by transitions={scheme!r}: {error}") from error
-    return Allowed(
+    return Constraints(
         start=np.array([is_valid_pair(None, label, scheme) for label in classes]),
         end=np.array([is_valid_pair(label, None, scheme) for label in classes]),
         transition=np.array(
@@ -257,7 +241,7 @@ def _by_mask(mask, classes):
             "labels, and of dtype bool. Give pairs of labels as a list of tuples."
         )
     anywhere = np.ones(len(classes), dtype=bool)
-    return Allowed(anywhere, anywhere.copy(), mask.copy())
+    return Constraints(anywhere, anywhere.copy(), mask.copy())
 
 
 def _by_pairs(pairs, classes):
@@ -283,7 +267,7 @@ def _by_pairs(pairs, classes):
             given[source, target] = True
     any_start = all(source is not None for source, _ in pairs)
     any_end = all(target is not None for _, target in pairs)
-    return Allowed(given[n, :n] | any_start, given[:n, n] | any_end, given[:n, :n])
+    return Constraints(given[n, :n] | any_start, given[:n, n] | any_end, given[:n, :n])
 
 
 def _hashable(pair):
@@ -294,14 +278,14 @@ def _hashable(pair):
     return True
 
 
-def _check_labels(allowed, name, classes, labels, offsets):
+def _check_labels(constraints, name, classes, labels, offsets):
     """Raise ValueError for the first label that is not allowed where it is."""
     first, last = _ends(offsets)
     to = edge_ends(offsets)
     broken = np.zeros((3, len(labels)), dtype=bool)
-    broken[0, first] = ~allowed.start[labels[first]]
-    broken[1, to] = ~allowed.transition[labels[to - 1], labels[to]]
-    broken[2, last] = ~allowed.end[labels[last]]
+    broken[0, first] = ~constraints.start[labels[first]]
+    broken[1, to] = ~constraints.transition[labels[to - 1], labels[to]]
+    broken[2, last] = ~constraints.end[labels[last]]
     if not broken.any():
         return
     t = int(broken.any(axis=0).argmax())

@@ -8,16 +8,9 @@ take ``node_scores``, ``transition`` and ``offsets`` as those of oracle.py; scor
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skcrf_sdca._kernels import _paths
-from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca._utils.parallel import over_ranges
-from skcrf_sdca.data.rows import split_rows
-from skcrf_sdca.structures.chain import oracle
+from skcrf_sdca.structures.chain.oracle import as_chains
 
 __all__ = ["clamped", "n_best", "posterior", "sample"]
-
-# Far below what integers can count: sizes must not wrap around.
-MOST_BYTES = 2**60
 
 
 def posterior(
@@ -51,20 +44,7 @@ def posterior(
     >>> posterior([[2.5, 2.0], [0.0, 0.0]], [[0.0, -9.0], [0.0, 0.0]])[0]
     array([1, 0], dtype=int32)
     """
-    chains = oracle.as_chains(node_scores, transition, offsets)
-    node, log_z = oracle.node_marginals(*chains, n_jobs=n_jobs)
-    forbidden = [scores == -np.inf for scores in chains[:2]]
-    if not forbidden[1].any():
-        return node.argmax(axis=1).astype(np.int32), log_z
-    node[forbidden[0]] = -np.inf
-    walls = np.where(forbidden[1], -np.inf, 0.0)
-    paths, _ = oracle.viterbi(node, walls, chains[2], n_jobs=n_jobs)
-    return paths, log_z
-
-
-# Name -> function of (node_scores, transition, offsets) that returns the paths, end to
-# end, and a number for each chain that is finite if it has a possible path.
-DECODERS = {"viterbi": oracle.viterbi, "posterior": posterior}
+    return as_chains(node_scores, transition, offsets, n_jobs).posterior()
 
 
 def clamped(node_scores: NDArray[np.float64], labels: ArrayLike) -> NDArray[np.float64]:
@@ -143,56 +123,10 @@ def n_best(
     >>> scores
     array([3., 2., 1.])
     """
-    node_scores, transition, offsets = oracle.as_chains(
-        node_scores, transition, offsets
-    )
+    chains = as_chains(node_scores, transition, offsets, n_jobs)
     if n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
-    lengths = np.diff(offsets)
-    widths = _numbers_of_paths(n, len(transition), lengths)
-    path_offsets = np.concatenate([[0], np.cumsum(widths)])
-    label_offsets = np.concatenate([[0], np.cumsum(widths * lengths)])
-    scores = np.empty(path_offsets[-1])
-    paths = np.empty(label_offsets[-1], dtype=np.int32)
-
-    def run(begin, end):
-        _paths.best_paths(
-            node_scores,
-            transition,
-            offsets,
-            widths,
-            path_offsets,
-            label_offsets,
-            begin,
-            end,
-            scores,
-            paths,
-        )
-
-    over_ranges(run, offsets, n_jobs)
-    # What is missing has the score -inf, and stands at the end.
-    scores = [own[own > -np.inf] for own in split_rows(scores, path_offsets)]
-    paths = split_rows(paths, label_offsets).tolist()
-    return [
-        own.reshape(width, length)[: len(found)]
-        for own, width, length, found in zip(
-            paths, widths, lengths, scores, strict=True
-        )
-    ], scores
-
-
-def _numbers_of_paths(n, n_labels, lengths):
-    """Return n for each chain, or how many paths it has; MemoryError if too many."""
-    with np.errstate(over="ignore"):
-        n_paths = float(n_labels) ** lengths
-    widths = np.minimum(float(min(n, MOST_BYTES)), n_paths)
-    # Scores and labels of all paths, and the lists of the chain with the longest ones.
-    n_bytes = (widths * (4.0 * lengths + 8.0)).sum()
-    n_bytes += 8.0 * n_labels * (widths * (lengths + 1.0)).max(initial=0.0)
-    if n_bytes > MOST_BYTES:
-        raise MemoryError(f"so many paths need about {n_bytes:.1e} bytes: lower n")
-    check_fits(int(n_bytes), f"{n} paths of each chain", "lower n, or cut long chains")
-    return widths.astype(np.int64)
+    return chains.n_best(n)
 
 
 def sample(
@@ -231,21 +165,12 @@ def sample(
     >>> sample([[0.0, 0.0]], np.zeros((2, 2)), uniform=[[0.2, 0.4, 0.6]])
     array([[0, 0, 1]], dtype=int32)
     """
-    node_scores, transition, offsets = oracle.as_chains(
-        node_scores, transition, offsets
-    )
+    chains = as_chains(node_scores, transition, offsets, n_jobs)
+    n_positions = len(chains.node_scores)
     uniform = np.ascontiguousarray(uniform, dtype=np.float64)
-    if uniform.ndim != 2 or len(uniform) != len(node_scores):
+    if uniform.ndim != 2 or len(uniform) != n_positions:
         raise ValueError(
-            f"uniform has shape {uniform.shape}; {len(node_scores)} positions need as "
-            "many rows"
+            f"uniform has shape {uniform.shape}; {n_positions} positions need as many "
+            "rows"
         )
-    paths = np.empty(uniform.shape, dtype=np.int32)
-
-    def run(begin, end):
-        _paths.random_paths(
-            node_scores, transition, offsets, uniform, begin, end, paths
-        )
-
-    over_ranges(run, offsets, n_jobs)
-    return paths
+    return chains.sample(uniform)

@@ -4,7 +4,7 @@ Owns their layout, their entropy, and the starting point of the dual solvers.
 """
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -44,7 +44,7 @@ class Marginals:
         ``node[t, k]`` is the probability of label k at position t.
     edge : ndarray of shape (n_edges, n_labels, n_labels), float32 or float64
         ``edge[t, j, k]`` is the probability of label j followed by label k. What the
-        rounding of float32 breaks, `settle` mends.
+        rounding of float32 breaks, `renormalize` corrects.
     offsets : ndarray of shape (n + 1,), int64
         Chain i has the positions ``offsets[i]:offsets[i + 1]``, and the edges
         ``edge_offsets[i]:edge_offsets[i + 1]``.
@@ -79,6 +79,18 @@ class Marginals:
                 f"node and edge have shapes {node.shape} and {edge.shape}; the offsets "
                 f"need {(int(offsets[-1]), n_labels)} and {edge_shape}"
             )
+
+    # The axes of the arrays of `state`, see `Structure.sizes`.
+    axes: ClassVar[dict[str, str]] = {"node": "TK", "edge": "EKK"}
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays that a warm start needs."""
+        return {"node": self.node, "edge": self.edge}
+
+    @property
+    def local(self) -> NDArray[np.float64]:
+        """Marginals of single positions: the nodes."""
+        return self.node
 
     @classmethod
     def empty(
@@ -151,17 +163,19 @@ class Marginals:
         """Return marginals with arrays of their own."""
         return Marginals(self.node.copy(), self.edge.copy(), self.offsets)
 
-    def move_to_labels(self, labels: NDArray[np.integer[Any]], *, rest: float) -> None:
-        """Make the marginals rest * themselves + (1 - rest) * one-hot at the labels.
+    def shrink_to_labels(
+        self, labels: NDArray[np.integer[Any]], *, keep: float
+    ) -> None:
+        """Mix the marginals: keep * marginals + (1 - keep) * one-hot at the labels.
 
         Parameters
         ----------
         labels : ndarray of shape (n_positions,), int
-        rest : float in (0, 1]
+        keep : float in (0, 1]
         """
-        self.node *= rest
-        self.edge *= rest
-        self._add_labels(labels, 1.0 - rest)
+        self.node *= keep
+        self.edge *= keep
+        self._add_labels(labels, 1.0 - keep)
 
     def _add_labels(self, labels, share):
         """Add a share of the one-hot marginals at the labels."""
@@ -169,20 +183,20 @@ class Marginals:
         self.node[np.arange(len(self.node)), labels] += share
         self.edge[np.arange(len(self.edge)), labels[to - 1], labels[to]] += share
 
-    def entropy_by_rest(
+    def entropy_by_keep(
         self,
         labels: NDArray[np.integer[Any]],
         weight: NDArray[np.float64],
         entropy: NDArray[np.float64],
     ) -> Callable[[float], float]:
-        """Return sum_i weight[i] H(mu_i) as a function of the rest of `move_to_labels`.
+        """Return sum_i weight[i] H(mu_i) as a function of `keep` (`shrink_to_labels`).
 
-        An evaluation takes a time that does not grow with n_labels: a move keeps the
+        The time of an evaluation does not grow with n_labels: the mixture keeps the
         proportions of all labels but the correct one, so that the entropy of a node or
         edge follows from H(1), its entropy now, and q, the probability of the correct
         label or pair. With h(x) = -x log x,
 
-            H(rest) = rest (H(1) - h(q)) + (1 - q) h(rest) + h(1 - rest (1 - q)).
+            H(keep) = keep (H(1) - h(q)) + (1 - q) h(keep) + h(1 - keep (1 - q)).
 
         Parameters
         ----------
@@ -193,7 +207,7 @@ class Marginals:
 
         Returns
         -------
-        by_rest : callable
+        by_keep : callable
             Takes a float in [0, 1] and returns a float, in nats.
         """
         to = edge_ends(self.offsets)
@@ -211,21 +225,20 @@ class Marginals:
         now = weight @ entropy - factor @ entr(q)
         wrong = factor @ (1.0 - q)
 
-        def by_rest(rest):
-            correct = factor @ entr(1.0 - rest * (1.0 - q))
-            return rest * now + wrong * entr(rest) + correct
+        def by_keep(keep):
+            correct = factor @ entr(1.0 - keep * (1.0 - q))
+            return keep * now + wrong * entr(keep) + correct
 
-        return by_rest
+        return by_keep
 
-    def settle(
+    def renormalize(
         self, weight: NDArray[np.float64], *, n_jobs: int | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Make the nodes agree with the edges to the last digits.
+        """Write the node marginals of the Markov chain that the edges define.
 
-        The edges stay as they are, and stand from then on for the Markov chain that
-        begins with the first node and goes from label to label in the proportions of
-        their rows; its nodes become those of the marginals. For marginals that agree
-        already nothing changes but rounding.
+        Edges are kept. With row-normalised edges and the first node they define a
+        Markov chain, whose node marginals are written; they differ from the nodes as
+        they were by rounding only.
 
         Parameters
         ----------
@@ -247,7 +260,7 @@ class Marginals:
 
         def run(b, e):
             total = np.zeros((n_labels, n_labels))
-            _chains.settle(
+            _chains.renormalize(
                 self.node,
                 self.edge,
                 self.offsets,
@@ -269,8 +282,8 @@ class Marginals:
         H = sum of the edge entropies - sum of the entropies of the inner nodes; for a
         chain of one node the entropy of that node.
         """
-        settled = Marginals(self.node.copy(), self.edge, self.offsets)
-        return settled.settle(np.ones(len(self)), n_jobs=n_jobs)[1]
+        marginals = Marginals(self.node.copy(), self.edge, self.offsets)
+        return marginals.renormalize(np.ones(len(self)), n_jobs=n_jobs)[1]
 
     def inconsistency(self) -> float:
         """Return the largest violation of the local polytope over all chains.
@@ -287,50 +300,3 @@ class Marginals:
             -self.edge,
         ]
         return max(v.max(initial=0.0) for v in violations)
-
-
-class SummedMarginals:
-    """Node marginals of n chains, and their edge marginals summed over each chain.
-
-    What features need, in memory that does not grow with n_labels^2 a position.
-
-    Parameters
-    ----------
-    node : ndarray of shape (n_positions, n_labels)
-    edge_sums : ndarray of shape (n, n_labels, n_labels)
-    """
-
-    def __init__(
-        self, node: NDArray[np.float64], edge_sums: NDArray[np.float64]
-    ) -> None:
-        self.node = node
-        self.edge_sums = edge_sums
-
-    @classmethod
-    def of_labels(
-        cls,
-        labels: NDArray[np.integer[Any]],
-        offsets: NDArray[np.int64],
-        *,
-        n_labels: int,
-    ) -> Self:
-        """Return the marginals of chains whose labels are certain.
-
-        Parameters
-        ----------
-        labels : ndarray of shape (n_positions,), int
-        offsets : ndarray of shape (n + 1,), int64
-        n_labels : int
-        """
-        n = len(offsets) - 1
-        node = np.zeros((len(labels), n_labels))
-        node[np.arange(len(node)), labels] = 1.0
-        edge_sums = np.zeros((n, n_labels, n_labels))
-        to = edge_ends(offsets)
-        of_position = np.repeat(np.arange(n), np.diff(offsets))
-        np.add.at(edge_sums, (of_position[to], labels[to - 1], labels[to]), 1.0)
-        return cls(node, edge_sums)
-
-    def edge_total(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return sum_i weight[i] edge_sums[i], an array (n_labels, n_labels)."""
-        return np.einsum("i,ijk->jk", weight, self.edge_sums)

@@ -1,8 +1,9 @@
-"""Inference on chains given their scores: the oracle of every solver.
+"""Inference on chains given their scores as arrays: the public functions.
 
-The recursions are compiled. All functions take ``node_scores`` (n_positions, n_labels)
-and ``transition`` (n_labels, n_labels), indexed [from, to], with chain i at the
-positions ``offsets[i]:offsets[i + 1]``; without ``offsets`` the rows are one chain.
+They validate their arguments; chains.py does the work. All functions take
+``node_scores`` (n_positions, n_labels) and ``transition`` (n_labels, n_labels), indexed
+[from, to], with chain i at the positions ``offsets[i]:offsets[i + 1]``; without
+``offsets`` the rows are one chain.
 A score of -inf forbids: what is forbidden has probability 0, and log Z is -inf for a
 chain of which every path is forbidden.
 Results do not depend on ``n_jobs``, to the last bit. Most lines are reference.
@@ -11,9 +12,8 @@ Results do not depend on ``n_jobs``, to the last bit. Most lines are reference.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skcrf_sdca._kernels import _chains, _spans
-from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.data.rows import decreases
+from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.marginals import Marginals
 
 __all__ = [
@@ -28,13 +28,16 @@ __all__ = [
 
 
 def as_chains(
-    node_scores: ArrayLike, transition: ArrayLike, offsets: ArrayLike | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the three arrays as the kernels take them.
+    node_scores: ArrayLike,
+    transition: ArrayLike,
+    offsets: ArrayLike | None,
+    n_jobs: int | None = None,
+) -> Chains:
+    """Return the scores as Chains, validated.
 
     Parameters
     ----------
-    node_scores, transition, offsets
+    node_scores, transition, offsets, n_jobs
         As for `log_partition`.
 
     Raises
@@ -61,7 +64,7 @@ def as_chains(
             f"offsets must not decrease, from 0 to the {len(node_scores)} rows of "
             "node_scores"
         )
-    return node_scores, transition, offsets
+    return Chains(node_scores, transition, offsets).with_threads(n_jobs)
 
 
 def log_partition(
@@ -100,14 +103,7 @@ def log_partition(
     >>> log_partition([[0.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]) / np.log(2)
     array([2.])
     """
-    node_scores, transition, offsets = as_chains(node_scores, transition, offsets)
-    values = np.empty(len(offsets) - 1)
-
-    def run(begin, end):
-        _chains.log_partitions(node_scores, transition, offsets, begin, end, values)
-
-    over_ranges(run, offsets, n_jobs)
-    return values
+    return as_chains(node_scores, transition, offsets, n_jobs).log_partition()
 
 
 def marginals(
@@ -138,25 +134,7 @@ def marginals(
     array([[[0.25, 0.25],
             [0.25, 0.25]]])
     """
-    node_scores, transition, offsets = as_chains(node_scores, transition, offsets)
-    out = Marginals.empty(offsets, node_scores.shape[1])
-    values = np.empty(len(offsets) - 1)
-
-    def run(begin, end):
-        _chains.marginals(
-            node_scores,
-            transition,
-            offsets,
-            out.edge_offsets,
-            begin,
-            end,
-            out.node,
-            out.edge,
-            values,
-        )
-
-    over_ranges(run, offsets, n_jobs)
-    return out, values
+    return as_chains(node_scores, transition, offsets, n_jobs).marginals()
 
 
 def node_marginals(
@@ -186,68 +164,7 @@ def node_marginals(
     array([[0.5, 0.5],
            [0.5, 0.5]])
     """
-    node_scores, transition, offsets = as_chains(node_scores, transition, offsets)
-    node = np.empty_like(node_scores)
-    values = np.empty(len(offsets) - 1)
-
-    def run(begin, end):
-        _chains.node_marginals(
-            node_scores, transition, offsets, begin, end, node, values
-        )
-
-    over_ranges(run, offsets, n_jobs)
-    return node, values
-
-
-def expectations(
-    node_scores: ArrayLike,
-    transition: ArrayLike,
-    offsets: ArrayLike | None,
-    weight: ArrayLike,
-    *,
-    n_jobs: int | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return node marginals, the weighted total of the edge marginals, and log Z.
-
-    What a gradient needs, in memory that does not grow with n_labels^2 a position.
-
-    Parameters
-    ----------
-    node_scores, transition, offsets, n_jobs
-        As for `log_partition`.
-    weight : ndarray of shape (n,)
-
-    Returns
-    -------
-    node : ndarray of shape (n_positions, n_labels)
-    edge_total : ndarray of shape (n_labels, n_labels)
-        sum_i weight[i] sum_t edge marginals of chain i.
-    log_partition : ndarray of shape (n,)
-    """
-    node_scores, transition, offsets = as_chains(node_scores, transition, offsets)
-    weight = np.ascontiguousarray(weight, dtype=np.float64)
-    if weight.shape != (len(offsets) - 1,):
-        raise ValueError(f"{weight.shape} weights for {len(offsets) - 1} chains")
-    node = np.empty_like(node_scores)
-    values = np.empty(len(offsets) - 1)
-
-    def run(begin, end):
-        edge_total = np.zeros_like(transition)
-        _chains.expectations(
-            node_scores,
-            transition,
-            offsets,
-            weight,
-            begin,
-            end,
-            node,
-            edge_total,
-            values,
-        )
-        return edge_total
-
-    totals = over_ranges(run, offsets, n_jobs)
-    return node, np.sum(totals, axis=0, initial=0.0), values
+    return as_chains(node_scores, transition, offsets, n_jobs).node_marginals()
 
 
 def viterbi(
@@ -277,15 +194,7 @@ def viterbi(
     >>> viterbi([[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [3.0, 0.0]])
     (array([1, 0], dtype=int32), array([4.]))
     """
-    node_scores, transition, offsets = as_chains(node_scores, transition, offsets)
-    paths = np.empty(len(node_scores), dtype=np.int32)
-    values = np.empty(len(offsets) - 1)
-
-    def run(begin, end):
-        _chains.best_paths(node_scores, transition, offsets, begin, end, paths, values)
-
-    over_ranges(run, offsets, n_jobs)
-    return paths, values
+    return as_chains(node_scores, transition, offsets, n_jobs).viterbi()
 
 
 def log_likelihood(
@@ -324,17 +233,9 @@ def log_likelihood(
     >>> np.exp(log_likelihood([0, 1], np.zeros((2, 2)), np.zeros((2, 2))))
     array([0.25])
     """
-    node_scores, transition, offsets = as_chains(node_scores, transition, offsets)
-    labels = _as_labels(labels, len(node_scores), len(transition))
-    values = np.empty(len(offsets) - 1)
-    known = np.maximum(labels, 0)
-    _chains.path_scores(known, offsets, node_scores, transition, values)
-    log_z = log_partition(node_scores, transition, offsets, n_jobs=n_jobs)
-    chain = np.searchsorted(offsets, np.flatnonzero(labels < 0), side="right") - 1
-    values[chain] = -np.inf
-    possible = values > -np.inf
-    values[possible] -= log_z[possible]
-    return np.minimum(values, 0.0)
+    chains = as_chains(node_scores, transition, offsets, n_jobs)
+    labels = _as_labels(labels, len(chains.node_scores), len(chains.transition))
+    return chains.log_likelihood(labels)
 
 
 def span_probabilities(
@@ -376,16 +277,11 @@ def span_probabilities(
     >>> span_probabilities(spans, labels, np.zeros((3, 2)), np.zeros((2, 2)))
     array([0.25, 0.5 ])
     """
-    node_scores, transition, offsets = as_chains(node_scores, transition, offsets)
-    spans = _as_spans(spans, offsets)
-    lengths = spans[:, 2] - spans[:, 1]
-    labels = _as_labels(labels, lengths.sum(), len(transition))
-    values = np.empty(len(spans))
-    _spans.label_probabilities(
-        node_scores, transition, offsets, spans, np.maximum(labels, 0), values
-    )
-    values[np.repeat(np.arange(len(spans)), lengths)[labels < 0]] = 0.0
-    return np.minimum(values, 1.0)
+    chains = as_chains(node_scores, transition, offsets)
+    spans = _as_spans(spans, chains.offsets)
+    n_labels = (spans[:, 2] - spans[:, 1]).sum()
+    labels = _as_labels(labels, n_labels, len(chains.transition))
+    return chains.span_probabilities(spans, labels)
 
 
 def typed_span_probabilities(
@@ -440,22 +336,18 @@ def typed_span_probabilities(
     >>> round(27 * float(p), 6)
     4.0
     """
-    node_scores, transition, offsets = as_chains(node_scores, transition, offsets)
-    spans = _as_spans(spans, offsets)
+    chains = as_chains(node_scores, transition, offsets)
+    spans = _as_spans(spans, chains.offsets)
     types = np.ascontiguousarray(types, dtype=np.int64)
     label_types = np.ascontiguousarray(label_types, dtype=np.int64)
     joins = np.ascontiguousarray(joins, dtype=np.uint8)
-    shapes = (len(spans),), (len(transition),), transition.shape
+    shapes = (len(spans),), (len(chains.transition),), chains.transition.shape
     if (types.shape, label_types.shape, joins.shape) != shapes:
         raise ValueError(
             f"types, label_types and joins have the shapes {types.shape}, "
             f"{label_types.shape} and {joins.shape}; they need {shapes}"
         )
-    values = np.empty(len(spans))
-    _spans.type_probabilities(
-        node_scores, transition, offsets, spans, types, label_types, joins, values
-    )
-    return np.minimum(values, 1.0)
+    return chains.typed_span_probabilities(spans, types, label_types, joins)
 
 
 def _as_scores(scores, name):

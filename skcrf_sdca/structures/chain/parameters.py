@@ -1,4 +1,4 @@
-"""The chain model: one flat vector of weights, its five named blocks, its scores.
+"""The parameters of a chain: one flat vector, its five named blocks, its scores.
 
 Owns the feature map [LePriol18, App. B]:
 
@@ -13,13 +13,13 @@ import scipy.sparse as sp
 
 from skcrf_sdca._kernels._weights import Weights
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca._utils.parallel import over_ranges
+from skcrf_sdca.structures.chain.chains import Chains
 
 # So that the scores of paths of any length are finite. Digits are lost long before.
 LARGEST_SCORE = 1e100
 
 
-class ChainModel:
+class ChainParameters:
     """Weights of a linear-chain CRF as one vector ``w`` and five named views of it.
 
     Parameters
@@ -43,8 +43,8 @@ class ChainModel:
 
     Examples
     --------
-    >>> from skcrf_sdca.structures.chain.parameters import ChainModel
-    >>> model = ChainModel(n_features=128, n_labels=26)
+    >>> from skcrf_sdca.structures.chain.parameters import ChainParameters
+    >>> model = ChainParameters(n_features=128, n_labels=26)
     >>> model.w.shape
     (4082,)
     """
@@ -62,61 +62,94 @@ class ChainModel:
         self.coef = coef.reshape(n_features, n_labels)
         self.transition = transition.reshape(n_labels, n_labels)
 
+    @classmethod
+    def of_fitted(cls, estimator, X):
+        """Return the parameters of a fitted estimator for the features in X.
+
+        Parameters
+        ----------
+        estimator : BaseCRF
+        X : ndarray or csr_array of shape (n_rows, n_features)
+
+        Returns
+        -------
+        parameters : ChainParameters
+            Of blocks that are not views of one vector: `w` is None.
+        X : ndarray or csr_array of shape (n_rows, n_used)
+            On the features of these parameters.
+        """
+        coef, X = used_features(estimator.coef_, X)
+        parameters = cls(0, len(estimator.intercept_))
+        parameters.w, parameters.n_features = None, len(coef)
+        parameters.coef, parameters.intercept = coef, estimator.intercept_
+        parameters.start, parameters.end = estimator.start_, estimator.end_
+        parameters.transition = np.ascontiguousarray(estimator.transition_)
+        return parameters, X
+
+    @property
+    def tied(self):
+        """The potentials that all positions share: the transition weights."""
+        return self.transition
+
+    def with_features(self, n_features, w):
+        """Return parameters of other features, with the flat vector `w`."""
+        return ChainParameters(
+            n_features, self.n_labels, boundaries=self.boundaries, w=w
+        )
+
+    def attributes(self, constraints=None):
+        """Return the weights as attributes of an estimator, -inf where forbidden."""
+        bounds = self.start, self.end, self.transition
+        if constraints is not None:
+            bounds = constraints.forbid_weights(*bounds)
+        start, end, transition = bounds
+        return {
+            "coef_": self.coef.T,
+            "intercept_": self.intercept,
+            "start_": start,
+            "end_": end,
+            "transition_": transition,
+        }
+
+    def clear_boundaries(self):
+        """Set the weights to 0 that do not exist without boundaries."""
+        if not self.boundaries:
+            for block in (self.start, self.end, self.transition):
+                block[:] = 0.0
+
     def weights(self):
         """Return the blocks as the kernels take them; they share memory with ``w``."""
         blocks = self.coef, self.intercept, self.start, self.end, self.transition
         return Weights(blocks, self.boundaries)
 
-    def node_scores(self, rows, offsets, *, n_jobs=None):
-        """Return the node scores of all positions, (n_positions, n_labels).
+    def scores(self, rows, offsets, begin, end, constraints=None):
+        """Return the scores of the sequences begin <= i < end.
 
         Parameters
         ----------
         rows : FeatureRows
         offsets : ndarray of shape (n + 1,), int64
-        n_jobs : int, default=None
-            Threads.
+        begin, end : int
+        constraints : Constraints, default=None
+
+        Returns
+        -------
+        chains : Chains
+
+        Raises
+        ------
+        MemoryError
+            If the scores clearly do not fit.
         """
-        weights = self.weights()
-        out = np.empty((rows.n_rows, self.n_labels))
-
-        def run(b, e):
-            weights.node_scores(rows, offsets, b, e, out[offsets[b] : offsets[e]])
-
-        over_ranges(run, offsets, n_jobs)
-        return out
-
-
-def range_scores(rows, offsets, weights, begin, end):
-    """Return the node scores of the sequences begin <= i < end, and their offsets.
-
-    Parameters
-    ----------
-    rows : FeatureRows
-    offsets : ndarray of shape (n + 1,), int64
-    weights : Weights
-    begin, end : int
-
-    Returns
-    -------
-    node_scores : ndarray of shape (their positions, n_labels)
-    offsets : ndarray of shape (end - begin + 1,), int64
-        From 0.
-
-    Raises
-    ------
-    MemoryError
-        If the scores clearly do not fit.
-    """
-    own = offsets[begin : end + 1] - offsets[begin]
-    check_fits(
-        8 * int(own[-1]) * weights.n_labels,
-        f"the scores of {own[-1]} positions and {weights.n_labels} labels",
-        "cut long sequences into shorter ones",
-    )
-    scores = np.empty((own[-1], weights.n_labels))
-    weights.node_scores(rows, offsets, begin, end, scores)
-    return scores, own
+        bounds = offsets[begin : end + 1] - offsets[begin]
+        check_fits(
+            8 * int(bounds[-1]) * self.n_labels,
+            f"the scores of {bounds[-1]} positions and {self.n_labels} labels",
+            "cut long sequences into shorter ones",
+        )
+        node_scores = np.empty((bounds[-1], self.n_labels))
+        self.weights().node_scores(rows, offsets, begin, end, node_scores)
+        return Chains(node_scores, self.transition, bounds, constraints)
 
 
 def check_scores(node_scores, offsets, first):
@@ -165,8 +198,8 @@ def dense_coef(coef):
     return coef.toarray(order="F") if sp.issparse(coef) else coef
 
 
-def coef_block(coef, X):
-    """Return the coefficients as a block of weights, and rows of the same features.
+def used_features(coef, X):
+    """Return the coefficients of the features in X, and X on these features alone.
 
     Of sparse coefficients and rows, only the features that occur in the rows: scores
     are the same to the last bit, in memory that does not grow with the vocabulary.
@@ -178,7 +211,7 @@ def coef_block(coef, X):
 
     Returns
     -------
-    block : ndarray of shape (n_used, n_labels)
+    coef : ndarray of shape (n_used, n_labels)
     X : ndarray or csr_array of shape (n_rows, n_used)
     """
     if sp.issparse(coef) and sp.issparse(X):

@@ -1,20 +1,20 @@
 """
-Dutch names, from columns of text to a table by type
-====================================================
+Named entities with BIO constraints (CoNLL-2002)
+================================================
 
-Whose name is it: of a person, an organisation, a place, or of something else? We train
-a recogniser on the Dutch text of the CoNLL-2002 shared task, from words and their
-part-of-speech tags, and print precision, recall and F1 of whole names for each type.
-Labels such as I-PER only make sense after B-PER or I-PER. ``transitions="BIO"`` gives
-everything else probability zero, in training too; ``constrain("BIO")`` does so in a
-model that was trained with all paths, which on this text finds slightly more. The
-predictions are written as columns, as ``conlleval`` reads them, if asked for.
+This example recognises names of persons, organisations, places and other entities in
+the Dutch text of the CoNLL-2002 shared task, from words and part-of-speech tags. It
+prints precision, recall and F1 of whole names for each type. In BIO, a label such as
+I-PER may follow only B-PER or I-PER. With ``transitions="BIO"`` all other paths have
+probability zero, in training too. ``constrain("BIO")`` applies the constraint to a
+model that was trained without it, which gives a slightly better F1 on this text.
+``--output`` writes the predictions in the columns that ``conlleval`` reads.
 
-It needs the data of the task, ``conll2002/ned.train.gz`` and ``ned.testb.gz``. They are
-read from the folder that the environment variable ``SKCRF_SDCA_DATA`` names, or
-downloaded to scikit-learn's data home. It takes about twenty seconds::
+The data are ``conll2002/ned.train.gz`` and ``ned.testb.gz``. They are read from the
+folder that the environment variable ``SKCRF_SDCA_DATA`` names, or downloaded to
+scikit-learn's data home. The example takes about twenty seconds::
 
-    python examples/ner_bio.py [--output predicted.txt] [--figure names.png]
+    python examples/text/ner_bio.py [--output predicted.txt] [--figure names.png]
 """
 
 import argparse
@@ -40,8 +40,8 @@ from skcrf_sdca.text import (
 # %%
 # Features
 # --------
-# The default templates look at words, pairs of words, shapes, prefixes and suffixes. We
-# add the tags around, and which word is followed or preceded by a capital.
+# The default templates use words, pairs of words, shapes, prefixes and suffixes. We add
+# the tags around the token, and the word together with the shapes of its neighbours.
 
 FEATURES = TokenFeatures(
     [
@@ -53,9 +53,10 @@ FEATURES = TokenFeatures(
 )
 
 # %%
-# The table
-# ---------
-# A name counts as found if its type, its first and its last word are right.
+# Scores for each type
+# --------------------
+# A predicted name is correct if its type, its first token and its last token are
+# correct.
 
 ROW = "{:8}{:>11}{:>9}{:>9}{:>9}"
 TYPES = ["LOC", "MISC", "ORG", "PER"]
@@ -76,20 +77,20 @@ def print_table(y, predicted):
 
 
 def n_invalid(predicted):
-    """Return how many labels may not follow the one before."""
+    """Return how many labels may not follow their predecessor."""
     pairs = (pair for labels in predicted for pair in pairwise([None, *labels]))
     return sum(not is_valid_pair(*pair, "BIO") for pair in pairs)
 
 
 def report(title, predicted, y):
-    """Print the scores of predictions, and whether they are valid; return the F1."""
-    print(f"\n{title}: {n_invalid(predicted)} labels where BIO has none such")
+    """Print the scores and the number of invalid labels; return the F1."""
+    print(f"\n{title}: {n_invalid(predicted)} labels violate BIO")
     return print_table(y, predicted)
 
 
 # %%
-# The picture
-# -----------
+# Plot the F1 of each type
+# ------------------------
 #
 # .. image:: /images/examples/ner_bio.png
 
@@ -127,7 +128,7 @@ def main():
     take_down("trained without constraints", free.predict(X_test))
     free[-1].constrain("BIO")
     predicted = free.predict(X_test)
-    take_down("constrained after that", predicted)
+    take_down("constrained after training", predicted)
     bound = make_pipeline(features, SDCACRF(transitions="BIO", random_state=0))
     take_down("constrained in training", bound.fit(X, y).predict(X_test))
     if options.output is not None:

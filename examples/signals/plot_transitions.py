@@ -1,11 +1,11 @@
 """
-Transitions learn the keypad that nobody showed them
-====================================================
+Plot transition weights
+=======================
 
-The strings of digits were typed with a finger that moves from key to adjacent key. The
-model sees images and labels, and no keypad. Its weights from label to label are high
-where two keys are adjacent, framed below, and low elsewhere. It needs no data but that
-of scikit-learn.
+These strings of digits were typed with a finger that moves from key to adjacent key.
+The model is trained on images and labels and does not know the keypad. Nevertheless,
+its transition weights are large for adjacent keys, which have a frame in the figure,
+and small for all other pairs. scikit-learn contains the data.
 """
 
 import matplotlib.pyplot as plt
@@ -26,15 +26,15 @@ data = load_digit_sequences(n_test=1)
 crf = SDCACRF(random_state=0).fit(data.X_train, data.y_train)
 
 # %%
-# As a table
-# ----------
-# In a notebook, and here, a table has colours.
+# Table of transitions
+# --------------------
+# A table has colours here and in a notebook.
 
 crf.transition_features()[:8]
 
 # %%
-# As a picture
-# ------------
+# Plot of transitions
+# -------------------
 
 display = TransitionDisplay.from_estimator(crf, boundaries=False)
 for a, (row, column) in place.items():
@@ -42,5 +42,5 @@ for a, (row, column) in place.items():
         if abs(row - other_row) + abs(column - other_column) == 1:
             frame = plt.Rectangle((b - 0.5, a - 0.5), 1, 1, fill=False, linewidth=1.5)
             display.ax_.add_patch(frame)
-display.figure_.suptitle("Framed: keys that are adjacent", weight="bold")
+display.figure_.suptitle("Adjacent keys have a frame", weight="bold")
 plt.show()

@@ -1,17 +1,17 @@
 """
-A search whose every fit is certified
-=====================================
+Grid search over alpha with a certificate for every fit
+=======================================================
 
-A grid search says which regularisation is best, if its fits ended where they should:
-one that ran out of epochs is judged for what it is not. We search over ``alpha`` and
-``sampling_mix`` for named entities in Dutch, watch the search with scikit-learn's
-progress bar, and draw the duality gap of every candidate on every fold.
+A grid search compares candidates fairly only if all fits converged: the score of a fit
+that stopped too early says little about its parameters. This example searches over
+``alpha`` and ``sampling_mix`` for named entities in Dutch. It shows scikit-learn's
+progress bar, and plots the duality gap of every candidate on every fold.
 
-It needs the data of CoNLL-2002, in the folder that ``SKCRF_SDCA_DATA`` names or else
-downloaded, and ``pip install "skcrf-sdca[plot,progress]"``. It takes about a minute on
-two cores::
+The data are those of CoNLL-2002. They are read from the folder that ``SKCRF_SDCA_DATA``
+names, or downloaded. The example needs ``pip install "skcrf-sdca[plot,progress]"``, and
+takes about a minute on two cores::
 
-    python examples/search_alpha.py --output search_alpha.png
+    python examples/optimisation/search_alpha.py --output search_alpha.png
 """
 
 import argparse
@@ -31,7 +31,7 @@ N_FOLDS = 3
 
 
 def token_features(sentence, i):
-    """Return the features of a token: itself, its form, and its neighbours."""
+    """Return the features of a token: the word, its form, and its neighbours."""
     word = sentence[i]["word"]
     features = {
         "word": word.lower(),
@@ -57,10 +57,10 @@ def sentence_features(sentence):
 
 
 def search(X, y):
-    """Search on features that are made once; return the search and the gaps.
+    """Search on features that are computed once; return the search and the gaps.
 
-    ``PackedSequences`` are cut into folds, and sent to the processes, as they are. A
-    feature that only the test fold has does no harm: its weight stays zero.
+    ``PackedSequences`` can be split into folds and sent to processes. A feature that
+    occurs in the test fold only does no harm: its weight stays zero.
     """
     packed = SequenceVectorizer().fit_transform(map(sentence_features, X))
     n_train = len(packed) * (N_FOLDS - 1) // N_FOLDS
@@ -81,10 +81,10 @@ def search(X, y):
 
 
 def gap_curves(rows):
-    """Yield (candidate, fold, gaps by epoch) of every fit but the last, on all data.
+    """Yield (candidate, fold, gaps by epoch) of every fit except the final one.
 
-    The path of an epoch in the tasks of a search is (search, candidates, number of the
-    fit, epoch), and the fits are numbered candidate by candidate.
+    In a log row, ``task_id_path`` is (search, candidates, number of the fit, epoch).
+    The fits are numbered candidate by candidate. The final fit is on all data.
     """
     fits = (row for row in rows if len(row["task_id_path"]) == 4)
     for (_, _, fit), epochs in groupby(fits, lambda row: row["parent_task_id_path"]):
@@ -92,14 +92,14 @@ def gap_curves(rows):
 
 
 # %%
-# The picture
-# -----------
+# Plot the gaps and the scores
+# ----------------------------
 #
 # .. image:: /images/examples/search_alpha.png
 
 
 def draw(results, curves, output):
-    """Draw the gaps of all fits, and the score of each candidate."""
+    """Plot the gaps of all fits, and the score of each candidate."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
     alphas = sorted(set(results["param_alpha"]))
     colours = dict(zip(alphas, plt.cm.viridis([0.0, 0.3, 0.6, 0.9]), strict=True))

@@ -1,17 +1,15 @@
 """
-Grid search over the optimisers and their parameters
-====================================================
+Grid search over alpha, estimators and sampling schemes
+=======================================================
 
-Which strength of regularisation is best is a question of the data, and has to be
-searched for. Which sequence an optimiser visits next is not: every scheme ends at the
-same model, sooner or later. We search over both for three estimators on a part of the
-CoNLL-2000 chunking task, and print what each choice gives in the F1 score of phrases
-and what it costs.
+The best strength of regularisation, ``alpha``, depends on the data, so we search for
+it. The estimator and its sampling scheme change only the time: all of them reach the
+same model. This example searches over all three on a part of the CoNLL-2000 chunking
+task. It prints the F1 score of phrases and the seconds of each candidate.
 
-It needs the data of the task, see ``chunking_conll2000.py``. It takes one to two
-minutes::
+The data are those of ``chunking_conll2000.py``. The example takes one to two minutes::
 
-    python examples/grid_search_chunking.py --output grid_search_chunking.png
+    python examples/text/grid_search_chunking.py --output grid_search_chunking.png
 """
 
 import argparse
@@ -25,9 +23,9 @@ from skcrf_sdca.datasets import fetch_conll2000
 from skcrf_sdca.metrics import get_scorer
 
 # %%
-# Features once
-# -------------
-# ``PackedSequences`` are cut into folds without being made again.
+# Compute the features once
+# -------------------------
+# ``PackedSequences`` can be split into folds, so the features are computed only once.
 
 N_SENTENCES, N_FOLDS = 1000, 3
 X, y = fetch_conll2000(return_X_y=True)
@@ -37,9 +35,9 @@ packed = SequenceVectorizer().fit_transform(FEATURES.transform(X))
 # %%
 # The grid
 # --------
-# alpha is per sentence: 1 / n, the default of the estimators, and its neighbours. The
-# share of draws that are not uniform, ``sampling_mix``, means nothing to uniform draws,
-# so that each estimator has two grids.
+# The candidates for alpha are 1 / n, the default, and two values around it.
+# ``sampling_mix`` is the probability of a draw that is not uniform. It has no effect on
+# uniform sampling, so each estimator has two grids.
 
 n_train = N_SENTENCES * (N_FOLDS - 1) // N_FOLDS
 ALPHAS = [0.2 / n_train, 1 / n_train, 5 / n_train]
@@ -55,10 +53,9 @@ def grids(sampling):
 
 
 # %%
-# The table
-# ---------
-# The scores of one alpha agree to the tolerance of the fit, whoever made it; the
-# seconds do not.
+# Print the results
+# -----------------
+# For one alpha, all scores agree to the tolerance of the fit, but the seconds differ.
 
 ROW = "{:12}{:>10}{:>12}{:>6}{:>8}{:>8}{:>10}"
 
@@ -82,9 +79,9 @@ def print_results(name, results):
 
 
 # %%
-# The picture
-# -----------
-# Points of one alpha stand at about one height.
+# Plot the results
+# ----------------
+# Points of the same alpha have about the same F1.
 #
 # .. image:: /images/examples/grid_search_chunking.png
 

@@ -1,13 +1,13 @@
 """
-A path of alpha shows where the model fits noise
-================================================
+Underfitting and overfitting by alpha
+=====================================
 
-With a large alpha all weights are near zero, with a small one they follow the training
-strings too closely. Between them is the model that gives the test labels the largest
-probability, here at about a twentieth of the default alpha, 1 / n. The share of right
-labels is largest elsewhere: which alpha is best depends on what is asked of the model.
-``alpha_path`` fits all of them, each from where the one before ended. It needs no data
-but that of scikit-learn.
+With a large alpha, all weights are near zero and the model underfits. With a small
+alpha, it overfits the training strings. This example fits models for many alphas with
+``alpha_path``, where each fit starts at the solution of the one before (warm start).
+The test labels have the largest probability at about a twentieth of the default alpha,
+1 / n. The accuracy is largest at another alpha: the best alpha depends on the score.
+scikit-learn contains the data.
 """
 
 import matplotlib.pyplot as plt
@@ -21,15 +21,15 @@ data = load_digit_sequences(n_train=100, n_test=300)
 X, y = data.X_train, data.y_train
 
 # %%
-# The path
-# --------
+# Fit a model for each alpha
+# --------------------------
 
 path = alpha_path(SDCACRF(random_state=0), X, y, np.logspace(0, -5, 16))
 print("epochs:", *(crf.n_iter_ for crf in path))
 
 
 def log_loss(crf, X, y):
-    """Return the mean of minus the logarithm of the probability of the labels."""
+    """Return the mean of minus the log probability of the labels."""
     return flat_log_loss(y, crf.predict_proba(X), labels=crf.classes_)
 
 
@@ -40,8 +40,8 @@ accuracy = [crf.score(data.X_test, data.y_test) for crf in path]
 best = int(np.argmin(test))
 
 # %%
-# The picture
-# -----------
+# Plot log loss and accuracy
+# --------------------------
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4), sharex=True)
 left.loglog(alphas, test, "o-", color="#0072B2", label="test strings")
@@ -50,11 +50,11 @@ left.axvline(alphas[best], color="#707070", linewidth=0.8)
 left.annotate(
     "1 / n", (1 / len(X), test[np.argmin(np.abs(np.array(alphas) - 1 / len(X)))])
 )
-left.set(xlabel="alpha", ylabel="log loss a digit (nats)")
+left.set(xlabel="alpha", ylabel="log loss per digit (nats)")
 left.legend(frameon=False)
 right.semilogx(alphas, accuracy, "o-", color="#0072B2")
 right.axvline(alphas[best], color="#707070", linewidth=0.8)
-right.set(xlabel="alpha", ylabel="share of test digits read right")
+right.set(xlabel="alpha", ylabel="accuracy on test digits")
 left.invert_xaxis()
 figure.suptitle(f"Probabilities are best at alpha = {alphas[best]:.1g}", weight="bold")
 figure.tight_layout()

@@ -1,12 +1,12 @@
 """
-A label that is corrected corrects its neighbours
-=================================================
+Correct labels interactively with known labels
+==============================================
 
-Somebody reads over what a model has labelled, and corrects one mistake of each string.
-``predict(X, known=...)`` keeps the labels that are known and decodes the others given
-these: some further mistakes go away without being looked at. It pays to begin where the
-model is least certain, which ``predict_proba`` tells. It needs no data but that of
-scikit-learn.
+A person looks at some positions of each predicted string and enters their true labels.
+``predict(X, known=...)`` keeps these known labels and predicts the others again, given
+the known ones. This removes further mistakes. It is best to look first at the positions
+where the model is least certain, which ``predict_proba`` shows. scikit-learn contains
+the data.
 """
 
 import matplotlib.pyplot as plt
@@ -32,17 +32,17 @@ def errors(paths):
 
 
 # %%
-# One label of each string is looked up, then two, then three
-# -----------------------------------------------------------
+# Enter one label of each string, then two, then three
+# ----------------------------------------------------
 
 orders = {
-    "the least certain first": [p.max(axis=1).argsort() for p in crf.predict_proba(X)],
-    "at random": [rng.permutation(len(labels)) for labels in y],
+    "least certain first": [p.max(axis=1).argsort() for p in crf.predict_proba(X)],
+    "random positions": [rng.permutation(len(labels)) for labels in y],
 }
 counts = range(4)
 left = {}
 for name, order in orders.items():
-    left[name], left[f"{name}, others as they were"] = [], []
+    left[name], left[f"{name}, not predicted again"] = [], []
     for n in counts:
         known = [
             [label if t in places[:n] else None for t, label in enumerate(labels)]
@@ -53,11 +53,11 @@ for name, order in orders.items():
             [k if k is not None else label for k, label in zip(ks, path, strict=True)]
             for ks, path in zip(known, crf.predict(X), strict=True)
         ]
-        left[f"{name}, others as they were"].append(errors(kept))
+        left[f"{name}, not predicted again"].append(errors(kept))
 
 # %%
-# The picture
-# -----------
+# Plot the remaining mistakes
+# ---------------------------
 
 figure, ax = plt.subplots(figsize=(7, 4.4))
 looks = ("o-", "#0072B2"), ("o:", "#0072B2"), ("s-", "#D55E00"), ("s:", "#D55E00")
@@ -65,9 +65,9 @@ for (name, values), (style, color) in zip(left.items(), looks, strict=True):
     print(f"{name:46}", *values)
     ax.plot(counts, np.divide(values, total), style, color=color, label=name)
 ax.set_xticks(counts)
-ax.set(xlabel="labels looked up in each string", ylabel="share of wrong labels left")
+ax.set(xlabel="known labels of each string", ylabel="fraction of wrong labels")
 ax.legend(frameon=False)
 ax.grid(alpha=0.3)
-ax.set_title("Decoded anew, more mistakes go away", weight="bold")
+ax.set_title("Predicting again removes more mistakes", weight="bold")
 figure.tight_layout()
 plt.show()

@@ -1,15 +1,16 @@
 """
-What a reader of handwriting learns of spelling
-===============================================
+Handwritten words (OCR letters)
+===============================
 
-A conditional random field that reads words letter by letter has a weight for every pair
-of letters. Nobody tells it how English is spelt: it learns that from 6,251 words, and
-reads better for it than a classifier of single letters, which sees the same images.
+This example reads handwritten words from images of their letters. A conditional random
+field has a weight for every pair of letters, and learns from 6,251 words which letter
+follows which. So it makes fewer mistakes than a classifier of single letters that gets
+the same images.
 
-It needs the data of the task, ``ocr/letter.data.gz`` (or downloads them), see
-``fetch_ocr_letters``. It takes some twenty seconds::
+The data are ``ocr/letter.data.gz``, which ``fetch_ocr_letters`` reads or downloads. The
+example takes about twenty seconds::
 
-    python examples/ocr_words.py --output ocr_words.png
+    python examples/signals/ocr_words.py --output ocr_words.png
 """
 
 import argparse
@@ -29,7 +30,7 @@ output = parser.parse_args().output
 # %%
 # Words and single letters
 # ------------------------
-# On a table of letters the same estimator is a classifier of single letters.
+# If the same estimator gets a table of letters, it is a classifier of single letters.
 
 X, y = fetch_ocr_letters(return_X_y=True)
 X_test, y_test = fetch_ocr_letters(subset="test", return_X_y=True)
@@ -41,14 +42,14 @@ print(f"test accuracy, letter by letter  {letter_accuracy:.1%}")
 print(f"test accuracy, words             {word_accuracy:.1%}")
 
 # %%
-# The pairs that it likes and dislikes most
-# -----------------------------------------
+# The largest and smallest weights of letter pairs
+# ------------------------------------------------
 
 print(f"\n{words.transition_features()}")
 
 # %%
-# All pairs
-# ---------
+# Plot the weights of all letter pairs
+# ------------------------------------
 #
 # .. image:: /images/examples/ocr_words.png
 

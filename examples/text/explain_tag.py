@@ -1,17 +1,16 @@
 """
-Why a word got its tag: its neighbour overruled the word itself
-===============================================================
+Explain why a token got its label
+=================================
 
-"Manville is a building and forest products concern": the part-of-speech tagger took
-"concern" for a verb, and all features together speak for the begin of a verb phrase.
-The chunker finds nevertheless that the word ends the noun phrase. ``explain`` says why,
-term by term: the contributions add up to the difference between the scores of two label
-paths.
+In "Manville is a building and forest products concern", the part-of-speech tagger took
+"concern" for a verb, and the sum of all features favours the begin of a verb phrase.
+Nevertheless the chunker predicts correctly that "concern" belongs to the noun phrase.
+``explain`` shows why: it lists the contributions to the difference between the scores
+of two label paths. Here the neighbouring labels decide.
 
-It needs the data of the task, see ``chunking_conll2000.py``. It takes some ten
-seconds::
+The data are those of ``chunking_conll2000.py``. The example takes about ten seconds::
 
-    python examples/explain_tag.py --output explain_tag.png
+    python examples/text/explain_tag.py --output explain_tag.png
 """
 
 import argparse
@@ -29,8 +28,8 @@ parser.add_argument("--output", type=Path, default="explain_tag.png")
 output = parser.parse_args().output
 
 # %%
-# A model and a doubtful word
-# ---------------------------
+# Train a model and label the sentence
+# ------------------------------------
 
 X, y = fetch_conll2000(return_X_y=True)
 X, y = X[:2000], y[:2000]
@@ -46,10 +45,10 @@ for token, label in zip(sentence, labels, strict=True):
     print(f"{token['word']:10} {token['pos']:4} {label}")
 
 # %%
-# What it is, and what else it might have been
-# --------------------------------------------
-# Labels are compared with the second most probable one, unless another is asked for.
-# The explanation is a table here and in a notebook; in code, its rows are named tuples.
+# Explain the label
+# -----------------
+# ``explain`` compares the label with the second most probable one, or with the label
+# that you name. It returns a table; its rows are named tuples.
 
 explanation = crf.explain(features, position)
 print(f"\n{explanation}")
@@ -61,13 +60,13 @@ alone = sum(value for name, value in contributions.items() if name not in neighb
 total = explanation.scores[0]
 
 # %%
-# The picture
-# -----------
+# Plot the contributions
+# ----------------------
 #
 # .. image:: /images/examples/explain_tag.png
 
 FOR, AGAINST, GREY = "#0072B2", "#D55E00", "#707070"
-# Few of the features say much.
+# Show the largest contributions only.
 weight = {name: (name in neighbours, abs(v)) for name, v in contributions.items()}
 shown = sorted(contributions.items(), key=lambda item: weight[item[0]])[-12:]
 shown.sort(key=lambda item: item[1])

@@ -1,19 +1,18 @@
 """
-A tagger that another process uses
-==================================
+Save a tagger and serve it from another process
+===============================================
 
-Features, vocabulary and weights are one scikit-learn Pipeline, and the Pipeline is one
-pickle: the process that answers needs the file, this package, and nothing that was
-written for the training. We train a chunker that reads plain words on a part of the
-CoNLL-2000 task, save it, start a second Python that loads it, send it sentences as
-lines of text, and read its answers as lines of JSON.
+Features, vocabulary and weights form one scikit-learn Pipeline, which joblib saves in
+one file. The process that serves the tagger needs this file and the package, but no
+code of the training. This example trains a chunker of plain words on a part of the
+CoNLL-2000 task and saves it. A second Python process loads the chunker, reads sentences
+as lines of text, and answers with lines of JSON.
 
-It needs the data of the task, see ``chunking_conll2000.py``. It takes some seconds::
+The data are those of ``chunking_conll2000.py``. The example takes some seconds::
 
-    python examples/serve_tagger.py
+    python examples/text/serve_tagger.py
 
-A file is loaded as any pickle, that is, as a program that is run: load only those that
-you trust.
+Loading a joblib file can run any code, so load only files that you trust.
 """
 
 import argparse
@@ -34,11 +33,11 @@ from skcrf_sdca.text import TokenFeatures
 N_SENTENCES = 2000
 
 # %%
-# The process that trains
-# -----------------------
-# Without arguments the templates of ``TokenFeatures`` need words alone. Functions of
-# your own among them belong in a module that both processes import; a function of the
-# script itself, or a lambda, cannot be loaded elsewhere.
+# Train and save
+# --------------
+# The default templates of ``TokenFeatures`` need words only. If you add your own
+# functions to the templates, put them into a module that both processes can import.
+# Functions of the script and lambdas cannot be loaded by another process.
 
 
 def train(path):
@@ -52,14 +51,14 @@ def train(path):
 
 
 # %%
-# The process that answers
-# ------------------------
-# The features of a sentence are made once, for the labels and for the probability of
-# every label, which says how certain the chosen ones are.
+# Load and answer
+# ---------------
+# The features of a sentence are computed once, for the labels and for their
+# probabilities. The largest probability at a token is the certainty of its label.
 
 
 def serve(path, lines, answers):
-    """Answer each line of words by a line of JSON."""
+    """Answer each line of words with a line of JSON."""
     *_, crf = tagger = joblib.load(path)
     for line in lines:
         encoded = tagger[:-1].transform([line.split()])
@@ -69,9 +68,9 @@ def serve(path, lines, answers):
 
 
 # %%
-# Both together
-# -------------
-# The last sentence is answered so::
+# Run both processes
+# ------------------
+# The answer to the last sentence is::
 #
 #     Nobody     B-NP     0.962
 #     knows      B-VP     0.588
@@ -87,7 +86,7 @@ SENTENCES = [
 
 
 def demonstrate():
-    """Train here, ask a second process, print what it answers."""
+    """Train in this process, and print the answers of a second process."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tagger.joblib"
         train(path)
@@ -103,14 +102,14 @@ def demonstrate():
 
 
 def ask(server, sentence):
-    """Return the answer to a sentence, and the seconds it took."""
+    """Return the answer to a sentence and its seconds."""
     begin = perf_counter()
     print(sentence, file=server.stdin, flush=True)
     return json.loads(server.stdout.readline()), perf_counter() - begin
 
 
 def print_answer(words, answer):
-    """Print a word a line, with its label and how certain that is."""
+    """Print one line for each word, with its label and the certainty."""
     labels, certainty = answer["labels"], answer["certainty"]
     for word, label, probability in zip(words, labels, certainty, strict=True):
         print(f"{word:10} {label:8} {probability:.3f}")

@@ -1,13 +1,13 @@
 """
-One model from files that no process reads alone
-================================================
+Fit one model on a Dask cluster
+===============================
 
-Chunks are written to a folder as files of labelled chains. The workers of a Dask
-cluster on this machine read one each, wherever they are, and train one model over all
-of them, to the same certificate as a fit in one process. Workers may die meanwhile:
-their files are read again by others.
+This example writes labelled sequences to four files. The workers of a Dask cluster on
+this machine read the files, and train one model on all of them, to the same certificate
+as a fit in one process. If a worker dies during the fit, other workers read its files
+again.
 
-Needs ``pip install skcrf-sdca[distributed]``.
+It needs ``pip install "skcrf-sdca[distributed]"``.
 """
 
 import pickle
@@ -24,7 +24,7 @@ N_FILES = 4
 
 
 def write(folder):
-    """Write the files, and return their paths."""
+    """Write the files and return their paths."""
     X, y = make_chains(400, n_labels=4, n_features=20, random_state=0)
     paths = [Path(folder) / f"part-{part}.pickle" for part in range(N_FILES)]
     for part, path in enumerate(paths):
@@ -33,12 +33,12 @@ def write(folder):
 
 
 def read(path):
-    """Return X and y of a file; called on the worker that is to hold them."""
+    """Return X and y of a file; the worker that stores them calls this."""
     return pickle.loads(path.read_bytes())
 
 
 def main():
-    """Fit on a cluster of two processes, and use the model without it."""
+    """Fit on a cluster of two processes, and use the model without the cluster."""
     with TemporaryDirectory() as folder:
         partitions = [partial(read, path) for path in write(folder)]
         options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}

@@ -1,17 +1,17 @@
 """
-Chunking English from raw text
-==============================
+Chunking of English text (CoNLL-2000)
+=====================================
 
 A chunker finds the short phrases of a sentence: "[NP The board] [VP will approve]
-[NP the sale]". We train one on the CoNLL-2000 shared task, from words and their
-part-of-speech tags to the F1 score of whole phrases, look at what it has learnt, and
-chunk a new sentence.
+[NP the sale]". This example trains a chunker on words and part-of-speech tags of the
+CoNLL-2000 shared task. It prints the F1 score of whole phrases, shows the weights that
+the model learnt, and chunks a new sentence.
 
-It needs the data of the task, ``conll2000/train.txt.gz`` and ``test.txt.gz``. They are
-read from the folder that the environment variable ``SKCRF_SDCA_DATA`` names, or
-downloaded to scikit-learn's data home. It takes about half a minute::
+The data are ``conll2000/train.txt.gz`` and ``test.txt.gz``. They are read from the
+folder that the environment variable ``SKCRF_SDCA_DATA`` names, or downloaded to
+scikit-learn's data home. The example takes about half a minute::
 
-    python examples/chunking_conll2000.py --output chunking.png
+    python examples/text/chunking_conll2000.py --output chunking.png
 """
 
 import argparse
@@ -30,9 +30,9 @@ from skcrf_sdca.text import TokenFeatures, Window
 # Features
 # --------
 # A feature is a string, such as "pos[-1]|pos[0]=DT|NN" for a noun after a determiner.
-# Each template below makes some for every token: single words and tags up to two places
-# away, and runs of two words, two tags and three tags around it. A window that does not
-# fit into the sentence makes no feature.
+# The templates below make these features for every token: words and tags at most two
+# tokens away, and n-grams of two words, two tags and three tags. An n-gram that does
+# not fit into the sentence makes no feature.
 
 FEATURES = TokenFeatures(
     [
@@ -48,8 +48,8 @@ FEATURES = TokenFeatures(
 # %%
 # Training and test scores
 # ------------------------
-# The features go into the estimator as they are. Its fit ends when the duality gap is
-# at most ``tol`` times the objective of an empty model.
+# The estimator reads the feature strings directly. Its fit stops when the duality gap
+# is at most ``tol`` times the objective of zero weights.
 
 
 def train_and_score():
@@ -66,10 +66,10 @@ def train_and_score():
 
 
 # %%
-# What the model has learnt
-# -------------------------
+# The weights of the model
+# ------------------------
 # The weights are plain arrays: ``transition_[from, to]`` and ``coef_[label, feature]``.
-# Inside of a phrase goes on what began it:
+# The figure shows that a label such as I-NP follows B-NP or I-NP:
 #
 # .. image:: /images/examples/chunking_conll2000.png
 
@@ -95,8 +95,8 @@ def print_weights(crf, labels=("B-NP", "I-NP", "B-VP", "O"), n_features=4):
 
 
 # %%
-# A new sentence
-# --------------
+# Chunk a new sentence
+# --------------------
 
 
 def bracketed(words, labels):
@@ -122,9 +122,11 @@ def main():
     (labels,) = tagger.predict([sentence])
     print("\n" + bracketed(words, labels))
 
-    kinds = [f"{place}-{kind}" for kind in ("NP", "VP", "PP", "ADJP") for place in "BI"]
+    names = [
+        f"{prefix}-{chunk}" for chunk in ("NP", "VP", "PP", "ADJP") for prefix in "BI"
+    ]
     figure, ax = plt.subplots(figsize=(6.5, 5.5), layout="constrained")
-    TransitionDisplay.from_estimator(tagger[-1], labels=[*kinds, "O"], ax=ax)
+    TransitionDisplay.from_estimator(tagger[-1], labels=[*names, "O"], ax=ax)
     figure.savefig(output, dpi=110)
 
 

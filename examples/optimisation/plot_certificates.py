@@ -1,12 +1,13 @@
 """
-Every solver's gap is above its distance from the minimum
-=========================================================
+Duality gaps of the four solvers
+================================
 
-Four solvers minimise the same objective, and each certifies every epoch: the duality
-gap, drawn in full lines, is never below the true distance from the minimum, dashed. How
-far above differs. The marginals that SDCA and OEG keep make a gap a few times the
-distance. SAG-NUS and L-BFGS have only their weights, and a gap from strong convexity
-that is true and loose. It needs no data but that of scikit-learn.
+Four solvers minimise the same objective. Each computes a certificate after every epoch:
+the duality gap (full line), which is never below the true distance from the minimum
+(dashed line). How tight this bound is depends on the solver. SDCA and OEG keep
+marginals, and their gap is a few times the distance. SAG-NUS and L-BFGS have only
+weights. Their gap follows from strong convexity: it is a valid bound, but a loose one.
+scikit-learn contains the data.
 """
 
 import matplotlib.pyplot as plt
@@ -18,16 +19,17 @@ data = load_digit_sequences(n_train=200, n_test=1)
 X, y = data.X_train, data.y_train
 
 # %%
-# The minimum
-# -----------
-# A fit to a gap of 1e-9 knows it to nine digits: it is above the dual objective.
+# Compute the minimum
+# -------------------
+# A fit to a tiny gap gives the minimum to nine digits, since the minimum is between the
+# dual and the primal objective.
 
 minimum = SDCACRF(tol=1e-10, max_iter=500, random_state=0).fit(X, y).dual_objective_
 print(f"minimum: {minimum:.9f} nats a sequence")
 
 # %%
-# Gap and distance by epoch
-# -------------------------
+# Plot gap and distance by epoch
+# ------------------------------
 
 estimators = {
     "SDCA": SDCACRF(tol=1e-6, random_state=0),
@@ -46,7 +48,7 @@ for ax, (name, crf) in zip(axes.flat, estimators.items(), strict=True):
     ax.grid(alpha=0.3)
 axes[0, 0].legend(frameon=False)
 figure.supxlabel("epoch")
-figure.supylabel("nats a sequence")
+figure.supylabel("nats per sequence")
 figure.suptitle("The gap is never below the distance", weight="bold")
 figure.tight_layout()
 plt.show()

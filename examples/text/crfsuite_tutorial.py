@@ -1,19 +1,20 @@
 """
-The tutorial of sklearn-crfsuite, ported
-========================================
+The sklearn-crfsuite tutorial with skcrf_sdca.compat
+====================================================
 
-The tutorial of sklearn-crfsuite finds names of persons, places and organisations in the
-CoNLL-2002 data: features in dicts, a fit, the F1 score of the tokens that are names, a
-random search over the penalty, and a look at the weights. Here it is on the Dutch
-part. What had to change is the import, and ``c1``, which is 0: there is no L1 penalty.
-At the end sklearn-crfsuite is trained beside it, where it is installed.
+The tutorial of sklearn-crfsuite recognises names of persons, places and organisations
+in the CoNLL-2002 data. It makes features as dicts, fits a model, computes the F1 score
+of the tokens in names, searches randomly over the penalty, and prints weights. This
+example does the same on the Dutch part of the data. Only the import is changed, and
+``c1``, which must be 0 because there is no L1 penalty. If sklearn-crfsuite is
+installed, the example also compares both packages.
 
-It needs the data of the task, ``conll2002/ned.train.gz`` and ``ned.testb.gz``. They are
-read from the folder that the environment variable ``SKCRF_SDCA_DATA`` names, or
-downloaded to scikit-learn's data home. It takes about a minute, and with
-sklearn-crfsuite three more::
+The data are ``conll2002/ned.train.gz`` and ``ned.testb.gz``. They are read from the
+folder that the environment variable ``SKCRF_SDCA_DATA`` names, or downloaded to
+scikit-learn's data home. The example takes about a minute, and with sklearn-crfsuite
+three more::
 
-    python examples/crfsuite_tutorial.py --output crfsuite_tutorial.png
+    python examples/text/crfsuite_tutorial.py --output crfsuite_tutorial.png
 """
 
 import argparse
@@ -33,12 +34,12 @@ from skcrf_sdca.metrics import flat_classification_report, flat_f1_score
 # %%
 # Features
 # --------
-# Those of the tutorial: the word, its ends and its form, its part of speech, and the
-# same of its neighbours.
+# The features are those of the tutorial: the word, its suffixes, its form and its part
+# of speech, and some of these for its neighbours.
 
 
 def form_features(token, prefix=""):
-    """Return what a token and its neighbours both have."""
+    """Return the features that are used for a token and for its neighbours."""
     word, tag = token["word"], token["pos"]
     return {
         f"{prefix}word.lower()": word.lower(),
@@ -79,7 +80,7 @@ def load(subset):
 # %%
 # The fit, and the F1 score without "O"
 # -------------------------------------
-# Nearly all tokens are no names: the score is that of the others.
+# Nearly all tokens have the label "O", so the score leaves it out.
 
 PARAMETERS = {
     "algorithm": "lbfgs",
@@ -100,8 +101,8 @@ def fit_and_report(train, test):
 
 
 # %%
-# The penalty, searched for
-# -------------------------
+# Random search over the penalty
+# ------------------------------
 # A random search over ``c2`` by cross-validation, on a part of the sentences.
 
 
@@ -122,9 +123,9 @@ def search(train, scorer, n_sentences=4000):
 
 
 # %%
-# What the model has learnt
-# -------------------------
-# The weights by name, as in the tutorial.
+# The weights of the model
+# ------------------------
+# The weights are printed with their names, as in the tutorial.
 
 
 def print_weights(crf, n=8):
@@ -141,12 +142,13 @@ def print_weights(crf, n=8):
 
 
 # %%
-# Beside sklearn-crfsuite
-# -----------------------
-# The same features and the same ``c2``, to the iterations that the tutorial asks for
-# and to the end. sklearn-crfsuite leaves out the weights of what does not occur in the
-# data, unless it is told to keep them; we always have them, as well as weights of the
-# first and last labels. On one core of a shared machine it printed::
+# Comparison with sklearn-crfsuite
+# --------------------------------
+# Both packages use the same features and the same ``c2``. sklearn-crfsuite is trained
+# with the 100 iterations of the tutorial, and to the end. By default it has no weights
+# for features that do not occur with a label in the data. skcrf_sdca always has them,
+# and weights for the first and last labels. On one core of a shared machine the result
+# was::
 #
 #                                          test F1       fit
 #     skcrf_sdca                            0.7637     3.3 s
@@ -157,7 +159,7 @@ def print_weights(crf, n=8):
 
 
 def compare(train, test, scorer):
-    """Print the test score of each, and the seconds of its fit; return them."""
+    """Print the test score and the seconds of each fit; return them."""
     fits = {"skcrf_sdca": CRF(**PARAMETERS)}
     if find_spec("sklearn_crfsuite"):
         from sklearn_crfsuite import CRF as OtherCRF
@@ -179,7 +181,7 @@ def compare(train, test, scorer):
 
 
 def draw(rows, output):
-    """Draw the seconds of each fit, with the score it got."""
+    """Draw the seconds of each fit with its score."""
     figure, ax = plt.subplots(figsize=(7, 2.6), layout="constrained")
     bars = ax.barh(list(rows), [seconds for _, seconds in rows.values()], height=0.6)
     labels = [f" {s:.1f} s, F1 {score:.3f}" for score, s in rows.values()]

@@ -1,14 +1,13 @@
 """
-The probability of a span is not the product of its labels'
-===========================================================
+Calibration of span probabilities
+=================================
 
-A probability is worth something if it is kept: of the spans with a probability of 0.6,
-six of ten should be right. ``span_proba`` sums over all label paths that have the span,
-and its probabilities are kept. The product of the probabilities of the labels takes
-them for independent: it is too small where they are uncertain, since a label makes its
-neighbours more or less probable.
-Here spans are runs of three labels, in data that are made from a known model. It needs
-no data from elsewhere.
+Probabilities are calibrated if, for example, six of ten spans with a probability of 0.6
+are correct. ``span_proba`` sums over all label paths that contain the span. This
+example shows that these probabilities are calibrated. The product of the probabilities
+of the labels is not: it treats the labels as independent, and is too small for
+uncertain labels. Here a span is any three neighbouring labels, in data drawn from a
+known model.
 """
 
 import matplotlib.pyplot as plt
@@ -22,8 +21,9 @@ X_train, y_train, X_test, y_test = X[:1000], y[:1000], X[1000:], y[1000:]
 crf = SDCACRF(random_state=0).fit(X_train, y_train)
 
 # %%
-# Runs of three labels on the predicted paths
-# -------------------------------------------
+# Probabilities of three neighbouring labels
+# ------------------------------------------
+# The spans are taken from the predicted paths.
 
 LENGTH = 3
 paths = crf.predict(X_test)
@@ -48,9 +48,9 @@ right = np.array(
 )
 
 # %%
-# The picture
-# -----------
-# Bars are two standard errors.
+# Plot the fraction of correct spans by their probability
+# -------------------------------------------------------
+# The error bars are two standard errors.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.4), sharex=True, sharey=True)
 values = {"span_proba": probability, "product of the labels' probabilities": product}
@@ -64,9 +64,7 @@ for ax, (name, value) in zip(axes, values.items(), strict=True):
     ax.errorbar(mean, share, yerr=error, fmt="o", color="#0072B2", capsize=3)
     ax.set(title=name, xlabel="probability")
     ax.grid(alpha=0.3)
-axes[0].set_ylabel("share of spans that are right")
-figure.suptitle(
-    "Probabilities of spans are kept, small products are not", weight="bold"
-)
+axes[0].set_ylabel("fraction of spans that are correct")
+figure.suptitle("span_proba is calibrated, the product is not", weight="bold")
 figure.tight_layout()
 plt.show()

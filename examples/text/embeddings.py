@@ -1,21 +1,21 @@
 """
-Embeddings beside words, where labels are few
-=============================================
+Word embeddings beside sparse features
+======================================
 
-Vectors of words can be had from text without labels, and tell a model what a word that
-it has not seen is like. Here they come from the Dutch text of the CoNLL-2002 shared
-task, all of it but without its labels: how often other words stand before and after
-each word, in 50 numbers, by a singular value decomposition. A model learns names from a
-few of the labelled sentences, by features of the words, and by the vectors beside them:
-``SequenceUnion`` puts sparse and dense features into one matrix, without making the
-sparse ones dense. The fewer the labels, the more the vectors help.
+Word vectors can be learnt from text without labels. They tell a model to which known
+words an unknown word is similar. In this example, the vectors come from the Dutch text
+of the CoNLL-2002 shared task without its labels: a singular value decomposition reduces
+the counts of neighbouring words to 50 numbers for each word. Models are then trained to
+recognise names with few labelled sentences, from features of the words, with and
+without the vectors. ``SequenceUnion`` puts sparse and dense features into one matrix
+and does not make the sparse ones dense. The fewer labels there are, the more the
+vectors help.
 
-It needs the data of the task, ``conll2002/ned.train.gz``, ``ned.testa.gz`` and
-``ned.testb.gz``. They are read from the folder that the environment variable
-``SKCRF_SDCA_DATA`` names, or downloaded to scikit-learn's data home. It takes some ten
-seconds::
+The data are ``conll2002/ned.train.gz``, ``ned.testa.gz`` and ``ned.testb.gz``. They are
+read from the folder that the environment variable ``SKCRF_SDCA_DATA`` names, or
+downloaded to scikit-learn's data home. The example takes about ten seconds::
 
-    python examples/embeddings.py --output embeddings.png
+    python examples/text/embeddings.py --output embeddings.png
 """
 
 import argparse
@@ -37,14 +37,14 @@ N_COMPONENTS = 50
 N_CONTEXTS = 5000
 
 # %%
-# Vectors
-# -------
-# Rows are words, columns the most frequent words at each place around them; the counts
-# are made smaller by the logarithm before they are decomposed.
+# Learn word vectors
+# ------------------
+# Each row of the matrix of counts is a word. Its columns are the most frequent words at
+# each offset from the word. The matrix is decomposed after taking logarithms.
 
 
 def train_vectors(sentences):
-    """Return {word: row} and the vectors of the words of sentences."""
+    """Return {word: row} and the vectors of all words of the sentences."""
     words, numbers = np.unique(np.concatenate(sentences), return_inverse=True)
     counts = np.bincount(numbers)
     column = np.full(len(words), -1)
@@ -67,17 +67,17 @@ def train_vectors(sentences):
 
 
 def vectors_of(sentences, rows, vectors):
-    """Return one array a sentence; words without a vector have zeros."""
+    """Return one array for each sentence; words without a vector have zeros."""
     table = np.vstack([vectors, np.zeros(N_COMPONENTS)])
     return [table[[rows.get(word, -1) for word in words]] for words in sentences]
 
 
 # %%
-# Models
-# ------
-# Each sequence is a pair of its words and its vectors; each part has its transformer. A
-# number of a vector says less than a word does, and there are many of them: a weight
-# below 1 has their coefficients regularised more.
+# Combine words and vectors
+# -------------------------
+# Each sequence is a pair (words, vectors), and each part has its own transformer. One
+# number of a vector tells less than a word, and there are many of them. So their block
+# has a weight below 1, which regularises its coefficients more.
 
 WORDS = ("words", make_pipeline(TokenFeatures(), SequenceVectorizer()), 0)
 VECTORS = ("vectors", PerToken(StandardScaler()), 1)
@@ -90,7 +90,7 @@ UNIONS = {
 
 
 # %%
-# The fewer the labels, the more the vectors help
+# Plot the F1 by the number of labelled sentences
 # -----------------------------------------------
 #
 # .. image:: /images/examples/embeddings.png
@@ -111,7 +111,7 @@ def draw(scores, output):
 
 
 def main():
-    """Train on more and more sentences, print and draw the F1 of names."""
+    """Train on more and more sentences; print and plot the F1 of names."""
     parser = argparse.ArgumentParser(description="Words with and without vectors.")
     parser.add_argument("--output", default="embeddings.png")
     output = parser.parse_args().output
@@ -125,7 +125,7 @@ def main():
         list(zip(text, vectors_of(text, *embedding), strict=True)) for text in texts
     )
     y, _, y_test = labels
-    # Sentences of one article stand together: take some from all of them.
+    # Neighbouring sentences are from the same article: sample from all articles.
     order = np.random.default_rng(0).permutation(len(train))
     scores = {name: [] for name in UNIONS}
     print("labelled sentences" + "".join(f"{name:>13}" for name in UNIONS))

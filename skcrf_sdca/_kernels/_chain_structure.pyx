@@ -1,0 +1,290 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""The linear chain as a Structure.
+
+Local potentials are node scores (T, K), tied ones the transition scores (K, K); local
+expectations are node marginals, tied ones edge marginals summed over the chain. Owns
+the buffers of one chain and, for SDCA, the marginals of all: edge marginals and the
+direction of an edge are made together, while they are in cache.
+"""
+
+from libc.string cimport memcpy, memset
+
+from ._chain cimport (
+    Workspace, forward_backward, log_partition, write_edge,
+)
+from ._features cimport DistinctFeatures
+from ._line_search cimport Part, Segment
+from ._structure cimport Structure, Values
+from ._vecmath cimport Stored, axpy, dot, doubles, skip, vaim, vchange, vmove
+from ._weights cimport FeatureSums, Weights
+
+import numpy as np
+
+# More probability than this where the target is below the smallest number stored, and
+# the logarithm of the target is missed.
+cdef double LARGEST_LOSS = 1e-13
+
+
+cdef class ChainStructure(Structure):
+    """Chains under given weights.
+
+    Parameters
+    ----------
+    features : DistinctFeatures
+    weights : Weights
+        Changed in place.
+    offsets : ndarray of shape (n + 1,), int64
+    labels : ndarray of shape (N,), int32
+        The targets.
+    constraints : tuple, default=None
+        See `Workspace`.
+    cost : ndarray of shape (K, K), default=None
+        Added to the node scores: cost[y, k] for label k where the target is y.
+    """
+
+    cdef Workspace workspace
+    cdef const long long[::1] offsets
+    cdef const int[::1] labels
+    cdef const double[:, ::1] cost
+    cdef Py_ssize_t n_labels
+    cdef Py_ssize_t first           # position of the current chain
+    cdef Py_ssize_t length
+    cdef double[::1] change         # (T, K) of the nodes; the tied change is in sums
+    # Marginals of all chains, for SDCA.
+    cdef const long long[::1] edge_offsets
+    cdef double[:, ::1] node
+    cdef unsigned char[::1] edge    # (M, K, K) of numbers
+    cdef Py_ssize_t itemsize        # of the numbers of edge
+    # Buffers of `set_direction`.
+    cdef double[::1] node_kept          # (T, K) no smaller than the least marginal
+    cdef float[::1] node_ratio          # (T, K) direction / target
+    cdef double[::1] node_moved         # (T, K)
+    cdef double[::1] matrix             # (K, K) the target of one edge
+    cdef unsigned char[::1] edge_target     # (T - 1, K, K) of numbers
+    cdef float[::1] edge_ratio              # (T - 1, K, K)
+    cdef unsigned char[::1] edge_moved      # (T - 1, K, K) of numbers
+
+    def __init__(
+        self, DistinctFeatures features, Weights weights, offsets, labels, *,
+        constraints=None, cost=None,
+    ):
+        longest = int(np.diff(offsets).max(initial=1))
+        self.rows, self.weights = features.rows, weights
+        self.sums = FeatureSums(features, weights)
+        self.offsets, self.labels, self.cost = offsets, labels, cost
+        self.n_items, self.n_labels = len(offsets) - 1, weights.n_labels
+        self.n_tied = self.n_labels * self.n_labels
+        self.most_local = longest * self.n_labels
+        self.workspace = Workspace(longest, self.n_labels, constraints)
+        self.change = np.empty(self.most_local)
+        self.potentials, self.expected = self.new_values(), self.new_values()
+
+    def keep_marginals(self, marginals):
+        """Take the marginals of all chains, for `set_direction` and `apply_step`.
+
+        Parameters
+        ----------
+        marginals : Marginals
+            Changed in place.
+
+        Raises
+        ------
+        ValueError
+            If the edges are not a C-contiguous array of their shape and type.
+        """
+        edge = marginals.edge
+        n_edges = marginals.edge_offsets[len(marginals.edge_offsets) - 1]
+        shape = (n_edges, self.n_labels, self.n_labels)
+        if (
+            edge.shape != shape or edge.dtype not in (np.float32, np.float64)
+            or not edge.flags.c_contiguous or not edge.flags.writeable
+        ):
+            raise ValueError(
+                f"edge is an array of shape {edge.shape} and dtype {edge.dtype}; it "
+                f"must be of shape {shape}, float32 or float64, C-contiguous, writeable"
+            )
+        self.edge_offsets, self.node = marginals.edge_offsets, marginals.node
+        self.edge = edge.reshape(-1).view(np.uint8)
+        self.itemsize = edge.itemsize
+        n_edge = max(self.most_local // self.n_labels - 1, 1) * self.n_tied
+        self.node_kept = np.empty(self.most_local)
+        self.node_ratio = np.empty(self.most_local, dtype=np.float32)
+        self.node_moved = np.empty(self.most_local)
+        self.matrix = np.empty(self.n_tied)
+        self.edge_target = np.empty(n_edge * edge.itemsize, dtype=np.uint8)
+        self.edge_ratio = np.empty(n_edge, dtype=np.float32)
+        self.edge_moved = np.empty(n_edge * edge.itemsize, dtype=np.uint8)
+
+    cdef Py_ssize_t first_local(self, Py_ssize_t i) noexcept nogil:
+        """Return where the nodes of chain i begin."""
+        return self.offsets[i] * self.n_labels
+
+    cdef void set_item(self, Py_ssize_t i) noexcept nogil:
+        """Take chain i, and write its node scores, with the cost of each label."""
+        cdef Py_ssize_t t, n = self.n_labels
+        self.item, self.first = i, self.offsets[i]
+        self.length = self.offsets[i + 1] - self.first
+        self.n_local = self.length * n
+        if self.length == 0:
+            return
+        self.weights.score_nodes(
+            self.rows, self.first, self.length, self.potentials.local
+        )
+        self.potentials.tied = <double*> &self.weights.transition[0, 0]
+        if self.cost is not None:
+            for t in range(self.length):
+                axpy(
+                    1.0, &self.cost[self.labels[self.first + t], 0],
+                    self.potentials.local + t * n, n,
+                )
+
+    cdef double log_partition(self, Values potentials) noexcept nogil:
+        """Return log Z, from a forward pass."""
+        self.workspace.set_transition(potentials.tied)
+        return log_partition(self.workspace, potentials.local, self.length)
+
+    cdef double expect(self, Values potentials, Values out) noexcept nogil:
+        """Write node marginals and the sum of the edge marginals; return log Z."""
+        self.workspace.set_transition(potentials.tied)
+        return forward_backward(
+            self.workspace, potentials.local, self.length, out.local, NULL, out.tied
+        )
+
+    cdef void set_change(self, Values to, Values start) noexcept nogil:
+        """Take the change of expectations to - start."""
+        cdef Py_ssize_t k
+        vchange(
+            to.local, start.local, self.length, self.n_labels, &self.change[0],
+            &self.sums.node[0],
+        )
+        for k in range(self.n_tied):
+            self.sums.edge[k] = to.tied[k] - start.tied[k]
+
+    cdef void set_gradient(self) noexcept nogil:
+        """Take the change expected - one-hot labels."""
+        cdef Py_ssize_t t, k, n = self.n_labels
+        cdef const int* path = &self.labels[self.first]
+        memcpy(&self.change[0], self.expected.local, self.n_local * sizeof(double))
+        memcpy(&self.sums.edge[0], self.expected.tied, self.n_tied * sizeof(double))
+        for k in range(n):
+            self.sums.node[k] = 0.0
+        for t in range(self.length):
+            self.change[t * n + path[t]] -= 1.0
+            axpy(1.0, &self.change[t * n], &self.sums.node[0], n)
+            if t > 0:
+                self.sums.edge[path[t - 1] * n + path[t]] -= 1.0
+
+    cdef double target_score(self, Values potentials) noexcept nogil:
+        """Return the score of the labels."""
+        cdef Py_ssize_t t, n = self.n_labels
+        cdef const int* path = &self.labels[self.first]
+        cdef double value = 0.0
+        for t in range(self.length):
+            value += potentials.local[t * n + path[t]]
+            if t > 0:
+                value += potentials.tied[path[t - 1] * n + path[t]]
+        return value
+
+    cdef void sum_features(self) noexcept nogil:
+        """Sum the features of the change over positions."""
+        self.sums.set(self.item, self.first, self.length, &self.change[0])
+
+    cdef void change_scores(self, Values out) noexcept nogil:
+        """Write the scores under the summed features of the change as weights."""
+        self.sums.score_nodes(self.length, out.local)
+        memcpy(out.tied, &self.sums.edge[0], self.n_tied * sizeof(double))
+
+    cdef double change_inner(self, Values potentials) noexcept nogil:
+        """Return <change, potentials>."""
+        return (
+            dot(&self.change[0], potentials.local, self.n_local)
+            + dot(&self.sums.edge[0], potentials.tied, self.n_tied)
+        )
+
+    cdef void add_change(self, Weights out, double step) noexcept nogil:
+        """Add step times the features of the change to weights."""
+        out.add_features(
+            self.rows, self.first, self.length, step, &self.change[0],
+            &self.sums.node[0], &self.sums.edge[0],
+        )
+
+    cdef double set_direction(self, Segment* segment) noexcept nogil:
+        """Write target and direction of nodes and edges; return <marginals, scores>."""
+        cdef Py_ssize_t t, n = self.n_labels, matrix = self.n_tied
+        cdef Part* edges = &segment.cliques
+        cdef double* node = &self.node[self.first, 0]
+        cdef double expected, lost = 0.0
+        self.set_parts(segment)
+        memset(&self.change[0], 0, self.n_local * sizeof(double))
+        expected = vaim(
+            self.expected.local, doubles(node), self.potentials.local, self.n_local,
+            doubles(&self.node_kept[0]), &self.node_ratio[0], &self.change[0], &lost,
+        )
+        memset(&self.sums.node[0], 0, n * sizeof(double))
+        for t in range(self.length):
+            axpy(1.0, &self.change[t * n], &self.sums.node[0], n)
+        memset(&self.sums.edge[0], 0, matrix * sizeof(double))
+        for t in range(1, self.length):
+            write_edge(self.workspace, t, &self.matrix[0])
+            expected += vaim(
+                &self.matrix[0], skip(edges.p, (t - 1) * matrix), self.potentials.tied,
+                matrix, skip(edges.target, (t - 1) * matrix),
+                <float*> edges.ratio + (t - 1) * matrix, &self.sums.edge[0], &lost,
+            )
+        segment.out_of_reach = lost > LARGEST_LOSS
+        segment.linear = self.change_inner(self.potentials)
+        return expected
+
+    cdef void set_parts(self, Segment* segment) noexcept nogil:
+        """Name the cliques and separators: a chain of one node is its own clique."""
+        cdef Py_ssize_t n = self.n_labels
+        cdef Part nodes
+        nodes.p = doubles(&self.node[self.first, 0])
+        nodes.target = doubles(&self.node_kept[0])
+        nodes.ratio = &self.node_ratio[0]
+        nodes.moved = doubles(&self.node_moved[0])
+        nodes.n = n
+        segment.cliques = nodes
+        segment.separators = nodes
+        segment.separators.n = 0
+        if self.length == 1:
+            return
+        segment.cliques.p = skip(
+            self.stored(&self.edge[0]), self.edge_offsets[self.item] * self.n_tied
+        )
+        segment.cliques.target = self.stored(&self.edge_target[0])
+        segment.cliques.ratio = &self.edge_ratio[0]
+        segment.cliques.moved = self.stored(&self.edge_moved[0])
+        segment.cliques.n = (self.length - 1) * self.n_tied
+        segment.separators.p = skip(nodes.p, n)
+        segment.separators.target = skip(nodes.target, n)
+        segment.separators.ratio += n
+        segment.separators.moved = skip(nodes.moved, n)
+        segment.separators.n = (self.length - 2) * n
+
+    cdef Stored stored(self, unsigned char* first) noexcept nogil:
+        """Return numbers of the type of the edges."""
+        return Stored(<char*> first, self.itemsize == sizeof(float))
+
+    cdef void apply_step(self, double step) noexcept nogil:
+        """Make the moved marginals those of the chain."""
+        cdef Py_ssize_t matrix = self.n_tied * self.itemsize
+        cdef double* node = &self.node[self.first, 0]
+        self.move_end(node, 0, step)
+        if self.length > 1:
+            self.move_end(node, self.length - 1, step)
+            memcpy(
+                &self.edge[self.edge_offsets[self.item] * matrix], &self.edge_moved[0],
+                (self.length - 1) * matrix,
+            )
+        memcpy(node, &self.node_moved[0], self.n_local * sizeof(double))
+
+    cdef void move_end(self, double* node, Py_ssize_t t, double step) noexcept nogil:
+        """Write the moved node of an end of the chain, which is no separator."""
+        cdef Py_ssize_t first = t * self.n_labels
+        vmove(
+            doubles(node + first),
+            doubles(&self.node_kept[first]), &self.node_ratio[first],
+            step, self.n_labels,
+            doubles(&self.node_moved[first]),
+        )

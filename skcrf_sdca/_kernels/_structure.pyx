@@ -1,0 +1,102 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""The interface between solvers and structures: one call for an item, none for a label.
+
+A solver's kernel knows of an item its potentials, scores and expectations, as `Values`.
+How the labels of the item depend on each other, and which features there are, is known
+to the Structure alone: the chain in _chain_structure.pyx. A structure offers levels:
+
+    2   log_partition: log Z of any potentials of the item
+    3   expect: log Z and the expectations that features need (OEG, SAG)
+    4   set_direction, apply_step: marginals of cliques and separators (SDCA)
+
+Every thread has a Structure of its own, since it owns the buffers of the current item.
+"""
+
+from libc.string cimport memcpy
+
+from ._vecmath cimport dot
+
+import numpy as np
+
+
+cdef class Structure:
+    """Items of one structure under given weights; a subclass does the inference.
+
+    Attributes
+    ----------
+    n_items : int
+    n_tied : int
+        Tied potentials of an item.
+    most_local : int
+        Local potentials of the largest item.
+    """
+
+    cdef Py_ssize_t first_local(self, Py_ssize_t i) noexcept nogil:
+        """Return where the local values of item i begin in those of all items."""
+        return 0
+
+    cdef void set_item(self, Py_ssize_t i) noexcept nogil:
+        """Take item i: write n_local, and its potentials under the current weights."""
+
+    cdef double log_partition(self, Values potentials) noexcept nogil:
+        """Return log Z of the item with any potentials."""
+        return 0.0
+
+    cdef double expect(self, Values potentials, Values out) noexcept nogil:
+        """Write the expectations under any potentials; return log Z.
+
+        Tied expectations are not written if ``out.tied`` is NULL.
+        """
+        return 0.0
+
+    cdef void set_change(self, Values to, Values start) noexcept nogil:
+        """Take the change of expectations to - start."""
+
+    cdef void set_gradient(self) noexcept nogil:
+        """Take the change expected - target, the gradient of the item's loss."""
+
+    cdef double target_score(self, Values potentials) noexcept nogil:
+        """Return the score of the target under any potentials."""
+        return 0.0
+
+    cdef void sum_features(self) noexcept nogil:
+        """Sum the features of the change, for ``sums`` to measure and to add."""
+
+    cdef void change_scores(self, Values out) noexcept nogil:
+        """Write the potentials under the summed features of the change as weights."""
+
+    cdef double change_inner(self, Values potentials) noexcept nogil:
+        """Return <change, potentials>."""
+        return 0.0
+
+    cdef void add_change(self, Weights out, double step) noexcept nogil:
+        """Add step times the features of the change to weights."""
+
+    cdef double set_direction(self, Segment* segment) noexcept nogil:
+        """Describe the segment from the item's marginals to those under the weights.
+
+        Follows `expect`. Writes the cliques, the separators and the linear term of the
+        segment, takes the direction as the change, and returns <marginals, scores>.
+        """
+        return 0.0
+
+    cdef void apply_step(self, double step) noexcept nogil:
+        """Move the item's marginals by the step that the line search has written."""
+
+    cdef double inner(self, Values a, Values b) noexcept nogil:
+        """Return <a, b> of two values of the item."""
+        return dot(a.local, b.local, self.n_local) + dot(a.tied, b.tied, self.n_tied)
+
+    cdef void copy_expected(self, Values out) noexcept nogil:
+        """Write the expectations of the item elsewhere."""
+        memcpy(out.local, self.expected.local, self.n_local * sizeof(double))
+        memcpy(out.tied, self.expected.tied, self.n_tied * sizeof(double))
+
+    cdef Values new_values(self):
+        """Return buffers for the values of any item."""
+        cdef double[::1] local = np.zeros(self.most_local)
+        cdef double[::1] tied = np.zeros(self.n_tied)
+        cdef Values values
+        self.buffers = (self.buffers, local, tied)
+        values.local, values.tied = &local[0], &tied[0]
+        return values

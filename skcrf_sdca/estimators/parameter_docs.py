@@ -1,0 +1,161 @@
+"""Text of docstrings that several estimators share, written once.
+
+A class that `with_shared_docs` decorates has markers in its docstring: a line with
+nothing but ``{alpha}`` is replaced by the entry "alpha" of `SHARED_DOCS`.
+"""
+
+import inspect
+import re
+from typing import TypeVar
+
+T = TypeVar("T")
+
+SHARED_DOCS = {
+    "objective": """
+        Minimises, over all weights w (coefficients, intercept, start, end,
+        transition)::
+
+            P(w) = alpha/2 ||w||^2 + 1/n sum_i -log p(y_i | x_i; w)
+        """,
+    "alpha": """
+        alpha : float or "auto", default="auto"
+            Strength of the L2 penalty; "auto" is 1/n, or 1 over the sum of the sample
+            weights. In the terms of CRFsuite, ``c2 = n * alpha / 2``.
+        """,
+    "max_iter": """
+        max_iter : int, default=100
+            Maximum number of epochs; an epoch visits n sequences.
+        """,
+    "tol": """
+        tol : float, default=1e-4
+            The fit stops when the duality gap is at most tol * P(0). P(0), the
+            objective where all weights are zero, is mean length * log(n_labels), or,
+            with `transitions`, the mean logarithm of the number of allowed label paths.
+        """,
+    "transitions": """
+        transitions : str, ndarray or list of pairs, default=None
+            Which label may follow which; by default every label may follow every label.
+            Forbidden transitions have probability 0, in training and in prediction.
+
+            * "BIO", "IOB1", "BIOES" or "BILOU": those that the tagging scheme allows,
+              for labels such as "B-PER" and "O". The scheme also determines which
+              labels may begin and end a sequence.
+            * "observed": only transitions, first labels and last labels that occur in
+              y.
+            * a bool array of shape (n_labels, n_labels), [from, to], in the order of
+              ``classes_``: True means allowed.
+            * a list of allowed pairs (from, to) of labels. If it has pairs
+              (None, label), only their labels may begin a sequence; if it has pairs
+              (label, None), only their labels may end one. Pairs with labels that do
+              not occur in y are ignored.
+
+            It is an error if y itself has a forbidden transition.
+        """,
+    "dual_sampling": """
+        sampling : {"gap", "gap_importance", "importance", "uniform", "max"}, \
+default="gap"
+            Distribution from which the next sequence is sampled: proportional to the
+            duality gap of the sequence at its last visit ("gap"), to its importance,
+            which grows with the squared norm of its features ("importance"), to the
+            product of both ("gap_importance"), or uniform. "max" always takes the
+            sequence with the largest gap.
+        sampling_mix : float in [0, 1], default=0.8
+            Probability of sampling from this distribution; otherwise the next sequence
+            is sampled uniformly.
+        """,
+    "dual_warm_start": """
+        warm_start : bool, default=False
+            Keep the dual variables, and start the next fit from them. The next fit
+            needs the same sequences and `transitions`; alpha, for example, may differ.
+        """,
+    "dual_n_jobs": """
+        n_jobs : int, default=None
+            Number of threads; None means one. Each thread visits the sequences of its
+            own shard, of at least 64 sequences. The last bits of the result depend on
+            the number of threads, but not on their timing.
+        """,
+    "random_state": """
+        random_state : int, RandomState instance or None, default=None
+            Determines the order of the visits. Pass an int to get the same bits at
+            every fit.
+        """,
+    "verbose": """
+        verbose : int, default=0
+            1 prints a line every epoch.
+        """,
+    "weights_": """
+        classes_ : ndarray of shape (n_labels,)
+            The labels, sorted.
+        coef_ : ndarray of shape (n_labels, n_features_in_)
+            Weight of each feature for each label.
+        intercept_, start_, end_ : ndarrays of shape (n_labels,)
+            Score of each label at every position, at the first and at the last.
+        transition_ : ndarray of shape (n_labels, n_labels)
+            Score of each transition, [from, to]. Like ``start_`` and ``end_`` it is
+            -inf where `transitions` forbids.
+        n_features_in_ : int
+            Number of features of a position, after vectorizing.
+        feature_names_in_ : ndarray of shape (n_features_in_,)
+            Names of the columns. Exists only after a fit on data frames.
+        vectorizer_ : SequenceVectorizer
+            Converts dicts and strings. Exists only after a fit on these.
+        alpha_ : float
+            The value of alpha that was used.
+        """,
+    "n_iter_": """
+        n_iter_ : int
+            Number of epochs.
+        """,
+    "dual_certificate_": """
+        primal_objective_, dual_objective_, duality_gap_ : float
+            P(w), D(mu) and their difference at the end of the fit, in nats per
+            sequence.
+        """,
+    "primal_certificate_": """
+        primal_objective_, dual_objective_, duality_gap_ : float
+            P(w), P(w) - gap and the gap at the end of the fit, in nats per sequence.
+        """,
+    "gap_target_": """
+        gap_target_ : float
+            tol * P(0), the gap at which the fit stops.
+        """,
+}
+
+
+def with_shared_docs(cls: type[T]) -> type[T]:
+    """Replace the markers in the docstring of a class by the shared text.
+
+    Parameters
+    ----------
+    cls : type
+
+    Returns
+    -------
+    cls : type
+        The same class.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.estimators.parameter_docs import with_shared_docs
+    >>> @with_shared_docs
+    ... class Estimator:
+    ...     '''An estimator.
+    ...
+    ...     {verbose}
+    ...     '''
+    >>> print(Estimator.__doc__)
+    An estimator.
+    <BLANKLINE>
+    verbose : int, default=0
+        1 prints a line every epoch.
+    """
+    # With python -OO there are no docstrings.
+    if cls.__doc__ is not None:
+        # Without indentation, which Python 3.13 removes and 3.11 does not.
+        doc = inspect.cleandoc(cls.__doc__)
+        cls.__doc__ = re.sub(r"^\{(\w+)\}$", _entry, doc, flags=re.MULTILINE)
+    return cls
+
+
+def _entry(marker):
+    return inspect.cleandoc(SHARED_DOCS[marker[1]])

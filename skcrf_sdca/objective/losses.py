@@ -1,0 +1,50 @@
+"""Losses: the family L(beta, gamma) of [Martins10, eq. 3]. Today the log loss.
+
+With the temperature tau = 1 / beta and a cost that adds up over positions,
+
+    L_i(w) = tau log sum_y exp( (score(x_i, y) + cost_i(y)) / tau ) - score(x_i, y_i),
+    cost_i(y) = sum_t cost[y_it, y_t],    cost[k, k] = 0.
+
+For tau > 0 nothing new has to be solved: with P of objective.py
+
+    P_{tau, cost}(w; alpha) = tau P_{1, cost / tau}(w / tau; alpha tau),
+
+so a solver sees the log loss with cost / tau added to the node scores, and its weights
+are multiplied by tau at the end. A new loss is one entry of `LOSSES`.
+"""
+
+from typing import NamedTuple
+
+from numpy.typing import NDArray
+
+
+class Loss(NamedTuple):
+    """A loss of the family.
+
+    Attributes
+    ----------
+    name : str
+    temperature : float, default=1.0
+        tau > 0.
+    cost : ndarray of shape (n_labels, n_labels), default=None
+        cost[y, k] of predicting label k where y is right; None is no cost.
+    """
+
+    name: str
+    temperature: float = 1.0
+    cost: NDArray | None = None
+
+    @property
+    def offers(self):
+        """What solvers may need, see `skcrf_sdca.solvers.base.check_needs`."""
+        return frozenset({"smooth loss"} if self.temperature > 0 else ())
+
+    @property
+    def scaled_cost(self):
+        """The cost that is added to node scores: cost / temperature, or None."""
+        return None if self.cost is None else self.cost / self.temperature
+
+
+LOG_LOSS = Loss("log_loss")
+
+LOSSES = {LOG_LOSS.name: LOG_LOSS}

@@ -1,0 +1,134 @@
+"""The training objective: THE formulas, with their scaling, once.
+
+n sequences with weights c_i that sum to 1 (1/n each unless sample weights are given),
+a loss L_i (losses.py), a penalty r (penalties.py), and a model with weights w:
+
+    P(w)      = alpha r(w) + sum_i c_i L_i(w)                                minimised
+    D(mu)     = sum_i c_i ( tau H(mu_i) + <cost_i, mu_i> ) - alpha r*(v)     maximised
+    v         = w_hat(mu) = 1/alpha sum_i c_i ( F_i(target_i) - E_{mu_i} F_i )
+    w         = grad r*(v)
+
+with H the entropy and F the features of a structure. For the log loss and L2 (tau = 1,
+no cost, w = v) that is P = alpha/2 ||w||^2 + sum_i c_i (log Z_i - score_i(y_i)). Then
+
+    P(w) - D(mu) = tau sum_i c_i KL(mu_i || p(. | x_i; w))   at w = grad r*(w_hat(mu)),
+    P(w) - D     = alpha ( r(w) + r*(v) - <w, v> )           with v = w_hat(p(. | w)),
+
+and both certificates bound P(w) - min P from above [LePriol18, sec. 3]. The data may
+be in one place (problem.py) or in many: a subclass only sums over it.
+
+Solvers work on the problem of temperature 1 that losses.py derives: their weights are
+w / tau, and ``alpha tau`` is their strength of regularisation.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from skcrf_sdca.objective.losses import LOG_LOSS
+from skcrf_sdca.objective.penalties import L2
+
+NOT_FINITE = (
+    "the objective is not finite: scale the features in X, or take a larger alpha"
+)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far from the optimum: primal - optimum <= gap = primal - dual.
+
+    Attributes
+    ----------
+    primal, dual, gap : float
+        In nats, averaged over sequences.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+
+
+class Objective(ABC):
+    """P, D and both certificates, given sums over the data.
+
+    Parameters
+    ----------
+    alpha : float
+        Strength of the regularisation, > 0.
+    loss : Loss, default=LOG_LOSS
+    penalty : Penalty, default=L2()
+
+    Attributes
+    ----------
+    strength : float
+        alpha tau, the strength in the problem that solvers see.
+    n_sequences : int
+    mean_length : float
+        sum_i c_i T_i.
+    initial_primal : float
+        P(0).
+    """
+
+    n_sequences: int
+    mean_length: float
+    initial_primal: float
+
+    def __init__(self, alpha, *, loss=LOG_LOSS, penalty=None):
+        self.alpha = alpha
+        self.loss = loss
+        self.penalty = L2() if penalty is None else penalty
+        self.strength = alpha * loss.temperature
+
+    @abstractmethod
+    def new_parameters(self, w=None):
+        """Return parameters with the flat vector `w`, by default of zeros."""
+
+    @abstractmethod
+    def expected_point(self, w):
+        """Return w_hat(p(. | x; w)), and the mean loss at w."""
+
+    def primal(self, w, loss):
+        """Return P(w), given the mean of log Z_i - score_i(target_i)."""
+        return self.loss.temperature * (self.strength * self.penalty.value(w) + loss)
+
+    def dual(self, v, entropy):
+        """Return D(mu), given w_hat(mu) and the mean of H(mu_i) + <cost_i, mu_i>."""
+        return self.loss.temperature * (
+            entropy - self.strength * self.penalty.conjugate(v)
+        )
+
+    def certificate(self, primal, dual, gap=None):
+        """Return the Certificate of two objectives.
+
+        ``gap`` is their difference where it was computed with more digits; rounding
+        below 0 is cut to 0.
+        """
+        gap = primal - dual if gap is None else max(gap, 0.0)
+        return Certificate(primal=primal, dual=dual, gap=gap)
+
+    def certify_primal(self, w):
+        """Certify a primal point w by the dual point p(. | x; w).
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights,)
+
+        Returns
+        -------
+        gradient : ndarray of shape (n_weights,)
+            grad P(w).
+        certificate : Certificate
+        """
+        v, loss = self.expected_point(w)
+        scale = self.loss.temperature * self.strength
+        primal = self.primal(w, loss)
+        gap = scale * self.penalty.gap(w, v)
+        gradient = np.subtract(self.penalty.gradient(w), v, out=v)
+        gradient *= scale
+        return gradient, self.certificate(primal, primal - gap, gap)
+
+    def solution(self, w):
+        """Return the parameters of the model, given the weights that a solver found."""
+        tau = self.loss.temperature
+        return self.new_parameters(w if tau == 1.0 else tau * w)

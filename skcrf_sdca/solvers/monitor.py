@@ -1,0 +1,157 @@
+"""Clock, certificates, history and stopping of a fit, for all solvers.
+
+A solver knows how to make an epoch and how to certify where it is. A `FitMonitor` keeps
+the clock (certifying and observing are not charged), records the history, tells the
+observers, and decides when to stop.
+"""
+
+from time import perf_counter
+
+import numpy as np
+
+from skcrf_sdca.objective.objective import NOT_FINITE
+
+HISTORY_COLUMNS = (
+    "epoch",
+    "updates",
+    "oracle_calls",
+    "seconds",
+    "primal",
+    "dual",
+    "gap",
+)
+
+# Rounding of a mean of features, relative to the mean length.
+ROUNDING = 8.0 * np.finfo(float).eps
+
+
+class Observer:
+    """What a `FitMonitor` tells of a fit; subclasses override what they need."""
+
+    def begin_epoch(self):
+        """Take note that an epoch begins."""
+
+    def end_epoch(self, row):
+        """Take the row of the history just made; return True to stop."""
+
+    def close(self):
+        """Take note that the last epoch has been ended, or was never run."""
+
+
+class FitMonitor:
+    """Clock, history and stopping of one fit.
+
+    Order of calls: `run` calls ``solver.run(end_epoch)``, in which the solver makes its
+    epochs. After every epoch, or every ``certify_every``, it calls ``end_epoch``: the
+    clock is stopped, ``solver.certify_epoch`` asked, a row added to the history, and
+    the observers are told. The answer True ends the run.
+
+    Parameters
+    ----------
+    solver : Solver
+    max_iter : int
+        Epochs at most.
+    tol : float
+        Stop at gap <= tol * P(0), with P(0) the objective of the empty model.
+    observers : iterable of Observer, default=()
+        More can be appended to the attribute before the run.
+
+    Attributes
+    ----------
+    target : float
+        tol * P(0), or the gap that rounding of the gradient makes: with a single label
+        P(0) is 0.
+    rows : list of dict
+        One for each certificate, with the keys HISTORY_COLUMNS.
+    converged, stopped : bool
+        Whether the gap was reached; whether an observer asked to stop.
+    """
+
+    def __init__(self, solver, *, max_iter, tol, observers=()):
+        self.solver = solver
+        self.max_iter = max_iter
+        problem = solver.problem
+        zero = (ROUNDING * problem.mean_length) ** 2 / problem.alpha
+        self.target = max(tol * problem.initial_primal, zero)
+        self.observers = list(observers)
+        self.rows = []
+        self.converged = False
+        self.stopped = False
+        self._seconds = 0.0
+
+    def run(self):
+        """Run the solver to the end.
+
+        Raises
+        ------
+        ValueError
+            If the objective is not finite.
+        """
+        try:
+            self._begin_epoch()
+            # What overflows is found by the check of every certificate.
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.solver.run(self._end_epoch)
+                if not self.rows:
+                    self._end_epoch()
+        finally:
+            for observer in self.observers:
+                observer.close()
+        return self
+
+    def _begin_epoch(self):
+        for observer in self.observers:
+            observer.begin_epoch()
+        self._resumed = perf_counter()
+
+    def _end_epoch(self):
+        self._seconds += perf_counter() - self._resumed
+        solver, n = self.solver, self.solver.problem.n_sequences
+        certificate = solver.certify_epoch(self.target)
+        _check_finite(certificate)
+        row = {
+            "epoch": (len(self.rows) + 1) * solver.certify_every,
+            "updates": solver.n_updates / n,
+            "oracle_calls": solver.n_oracle_calls / n,
+            "seconds": self._seconds,
+            "primal": certificate.primal,
+            "dual": certificate.dual,
+            "gap": certificate.gap,
+        }
+        self.rows.append(row)
+        self.converged = row["gap"] <= self.target
+        # Every observer is told, also after one has asked to stop.
+        answers = [observer.end_epoch(row) for observer in self.observers]
+        self.stopped = any(answers)
+        done = self.converged or self.stopped or row["epoch"] >= self.max_iter
+        if not done:
+            self._begin_epoch()
+        return done
+
+    def history(self):
+        """Return the history as a dict of arrays of shape (n_epochs,)."""
+        return {
+            column: np.array([row[column] for row in self.rows])
+            for column in HISTORY_COLUMNS
+        }
+
+    def convergence_message(self):
+        """Return a warning if the run ended with the gap above the target, or None."""
+        if self.converged or self.stopped:
+            return None
+        last = self.rows[-1]
+        reason = f" ({self.solver.message})" if self.solver.message else ""
+        advice = "increase max_iter, tol or alpha, or scale the features"
+        if last["primal"] > self.solver.problem.initial_primal:
+            advice += "; few and long sequences are a case for LBFGSCRF"
+        return (
+            f"the duality gap is {last['gap']:.3g} after {last['epoch']} epochs"
+            f"{reason}, above tol * P(0) = {self.target:.3g} at alpha = "
+            f"{self.solver.problem.alpha:.3g}: {advice}"
+        )
+
+
+def _check_finite(certificate):
+    values = certificate.primal, certificate.dual, certificate.gap
+    if not np.isfinite(values).all():
+        raise ValueError(NOT_FINITE)

@@ -1,0 +1,196 @@
+"""Inference on chains given their scores: every recursion behind one object.
+
+`Chains` are the scores of chains laid end to end. The public functions of oracle.py and
+decoding.py validate arrays and ask it; training and prediction make one `Chains` for
+each range of sequences, and ask that directly.
+"""
+
+import numpy as np
+
+from skcrf_sdca._kernels import _chains, _paths, _spans
+from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._utils.parallel import over_ranges
+from skcrf_sdca.data.rows import split_rows
+from skcrf_sdca.structures.chain.marginals import Marginals
+
+# Far below what integers can count: sizes must not wrap around.
+MOST_BYTES = 2**60
+
+
+class Chains(_chains.ChainScores):
+    """Scores of n chains; what -inf or the constraints forbid has probability 0.
+
+    Parameters
+    ----------
+    node_scores : ndarray of shape (n_positions, n_labels)
+    transition : ndarray of shape (n_labels, n_labels)
+        Indexed [from, to].
+    offsets : ndarray of shape (n + 1,), int64
+        Chain i has the positions ``offsets[i]:offsets[i + 1]``.
+    constraints : Constraints, default=None
+        By default what is forbidden has a score of -inf.
+
+    Attributes
+    ----------
+    n_jobs : int or None
+        Threads of every method. 0, the default, takes all chains as one range.
+    """
+
+    n_jobs = 0
+
+    @property
+    def local(self):
+        """The potentials of single positions: the node scores."""
+        return self.node_scores
+
+    @property
+    def tied(self):
+        """The potentials that all positions share: the transition scores."""
+        return self.transition
+
+    def with_threads(self, n_jobs):
+        """Cut the chains into ranges on so many threads; return self."""
+        self.n_jobs = n_jobs
+        return self
+
+    def _over_ranges(self, kernel, *out, **options):
+        """Call a kernel for all chains, range by range unless these are one range."""
+
+        def run(begin, end):
+            return kernel(self, begin, end, *out, **options)
+
+        if self.n_jobs == 0:
+            return [run(0, len(self))]
+        return over_ranges(run, self.offsets, self.n_jobs)
+
+    def log_partition(self):
+        """Return log Z, an array (n,)."""
+        values = np.empty(len(self))
+        self._over_ranges(_chains.log_partitions, values)
+        return values
+
+    def marginals(self):
+        """Return the Marginals, and log Z."""
+        out = Marginals.empty(self.offsets, len(self.transition))
+        values = np.empty(len(self))
+        self._over_ranges(
+            _chains.marginals,
+            out.node,
+            values,
+            edge_offsets=out.edge_offsets,
+            edge=out.edge,
+        )
+        return out, values
+
+    def node_marginals(self):
+        """Return the node marginals (n_positions, n_labels), and log Z."""
+        node, values = np.empty_like(self.node_scores), np.empty(len(self))
+        self._over_ranges(_chains.marginals, node, values)
+        return node, values
+
+    def expectations(self, weight):
+        """Return node marginals, the weighted sum of all edge marginals, and log Z."""
+        node, values = np.empty_like(self.node_scores), np.empty(len(self))
+
+        def add_edges(chains, begin, end):
+            total = np.zeros_like(self.transition)
+            _chains.marginals(
+                chains, begin, end, node, values, weight=weight, edge_total=total
+            )
+            return total
+
+        totals = self._over_ranges(add_edges)
+        return node, np.sum(totals, axis=0, initial=0.0), values
+
+    def path_scores(self, labels):
+        """Return the score of one label path of each chain."""
+        values = np.empty(len(self))
+        _chains.path_scores(self, labels, values)
+        return values
+
+    def viterbi(self):
+        """Return the paths of highest score, end to end, and their scores."""
+        paths = np.empty(len(self.node_scores), dtype=np.int32)
+        values = np.empty(len(self))
+        self._over_ranges(_chains.best_paths, paths, values)
+        return paths, values
+
+    def posterior(self):
+        """Return the paths with the largest expected accuracy, and log Z."""
+        node, log_z = self.node_marginals()
+        forbidden = self.transition == -np.inf
+        if not forbidden.any():
+            return node.argmax(axis=1).astype(np.int32), log_z
+        node[self.node_scores == -np.inf] = -np.inf
+        log_mask = np.where(forbidden, -np.inf, 0.0)
+        possible = Chains(node, log_mask, self.offsets).with_threads(self.n_jobs)
+        return possible.viterbi()[0], log_z
+
+    def log_likelihood(self, labels):
+        """Return log p(y | x) of one path of each chain; a label < 0 is unknown."""
+        values = self.path_scores(np.maximum(labels, 0))
+        unknown = np.flatnonzero(labels < 0)
+        values[np.searchsorted(self.offsets, unknown, side="right") - 1] = -np.inf
+        possible = values > -np.inf
+        values[possible] -= self.log_partition()[possible]
+        return np.minimum(values, 0.0)
+
+    def n_best(self, n):
+        """Return for each chain its n best paths (n_paths, T), and their scores."""
+        lengths = np.diff(self.offsets)
+        widths = _numbers_of_paths(n, len(self.transition), lengths)
+        path_offsets = np.concatenate([[0], np.cumsum(widths)])
+        label_offsets = np.concatenate([[0], np.cumsum(widths * lengths)])
+        scores = np.empty(path_offsets[-1])
+        paths = np.empty(label_offsets[-1], dtype=np.int32)
+        self._over_ranges(
+            _paths.best_paths, widths, path_offsets, label_offsets, scores, paths
+        )
+        # What a chain lacks has the score -inf, and stands at the end.
+        scores = [part[part > -np.inf] for part in split_rows(scores, path_offsets)]
+        paths = [
+            part.reshape(width, length)[: len(found)]
+            for part, width, length, found in zip(
+                split_rows(paths, label_offsets), widths, lengths, scores, strict=True
+            )
+        ]
+        return paths, scores
+
+    def sample(self, uniform):
+        """Return draws from p(y | x), (n_positions, n_draws), of as many numbers."""
+        paths = np.empty(uniform.shape, dtype=np.int32)
+        self._over_ranges(_paths.random_paths, uniform, paths)
+        return paths
+
+    def span_probabilities(self, spans, labels):
+        """Return the probability that each span has its labels; < 0 is unknown."""
+        values = np.empty(len(spans))
+        _spans.label_probabilities(self, spans, np.maximum(labels, 0), values)
+        span_of_label = np.repeat(np.arange(len(spans)), spans[:, 2] - spans[:, 1])
+        values[span_of_label[labels < 0]] = 0.0
+        return np.minimum(values, 1.0)
+
+    def typed_span_probabilities(self, spans, types, label_types, joins):
+        """Return the probability that each span of a type stands where it is."""
+        values = np.empty(len(spans))
+        _spans.type_probabilities(self, spans, types, label_types, joins, values)
+        return np.minimum(values, 1.0)
+
+
+# Name -> method of Chains that returns the paths, end to end, and a number for each
+# chain that is finite if it has a possible path.
+DECODERS = {"viterbi": Chains.viterbi, "posterior": Chains.posterior}
+
+
+def _numbers_of_paths(n, n_labels, lengths):
+    """Return n for each chain, or how many paths it has; MemoryError if too many."""
+    with np.errstate(over="ignore"):
+        n_paths = float(n_labels) ** lengths
+    widths = np.minimum(float(min(n, MOST_BYTES)), n_paths)
+    # Scores and labels of all paths, and the lists of the chain with the longest ones.
+    n_bytes = (widths * (4.0 * lengths + 8.0)).sum()
+    n_bytes += 8.0 * n_labels * (widths * (lengths + 1.0)).max(initial=0.0)
+    if n_bytes > MOST_BYTES:
+        raise MemoryError(f"so many paths need about {n_bytes:.1e} bytes: lower n")
+    check_fits(int(n_bytes), f"{n} paths of each chain", "lower n, or cut long chains")
+    return widths.astype(np.int64)

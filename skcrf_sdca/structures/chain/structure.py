@@ -1,0 +1,179 @@
+"""The chain as a Structure: passes over data, marginals, and the compiled kernel."""
+
+import numpy as np
+
+from skcrf_sdca._kernels._chain_structure import ChainStructure
+from skcrf_sdca._kernels._features import FeatureRows
+from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._utils.parallel import ranges
+from skcrf_sdca.structures.chain.marginals import Marginals, edge_ends, edge_offsets
+from skcrf_sdca.structures.chain.parameters import ChainParameters
+from skcrf_sdca.structures.structure import Potentials, Structure
+
+
+class Chain(Structure):
+    """Linear chains: node scores at every position, and one transition matrix.
+
+    Parameters
+    ----------
+    data, n_labels, boundaries, constraints, n_jobs
+        As for `Structure`.
+
+    Raises
+    ------
+    MemoryError
+        If the weights clearly do not fit into memory.
+    """
+
+    name = "chain"
+    levels = frozenset({"argmax", "log_partition", "expect", "visit", "direct"})
+    marginal_axes = Marginals.axes
+    potential_axes = ("TK", "nKK")
+
+    def __init__(self, data, n_labels, **options):
+        super().__init__(data, n_labels, **options)
+        self.rows = FeatureRows(data.X)
+        self._check_memory()
+
+    def _check_memory(self):
+        n_features, n_labels = self.rows.n_features, self.n_labels
+        longest = int(self.data.lengths.max(initial=0))
+        # The weights, the matrices of labels, and the buffers for one chain.
+        n_numbers = n_labels * (n_features + 3 * longest) + 5 * n_labels**2
+        check_fits(
+            8 * n_numbers,
+            f"a model of {n_labels} labels and {n_features} features",
+            "join labels that are rare (are all values in y labels?) or take fewer "
+            "features",
+        )
+
+    @property
+    def sizes(self):
+        """Axes: n sequences, T positions, E edges, K labels."""
+        return {
+            "n": len(self.data),
+            "T": self.data.n_positions,
+            "E": edge_offsets(self.offsets)[-1],
+            "K": self.n_labels,
+        }
+
+    def new_parameters(self, w=None):
+        """Return ChainParameters with the flat vector `w`, by default of zeros."""
+        return ChainParameters(
+            self.rows.n_features, self.n_labels, boundaries=self.boundaries, w=w
+        )
+
+    def log_counts(self):
+        """Return the logarithm of the number of allowed paths of each sequence."""
+        lengths = self.data.lengths
+        if self.constraints is None:
+            return lengths * np.log(self.n_labels)
+        return self.constraints.log_counts(lengths)
+
+    def scores(self, parameters, begin, end):
+        """Return the Chains of the sequences begin <= i < end."""
+        return parameters.scores(self.rows, self.offsets, begin, end, self.constraints)
+
+    def zero_potentials(self, dtype):
+        """Return Potentials of zeros."""
+        n, n_labels = len(self.data), self.n_labels
+        return Potentials(
+            np.zeros((self.data.n_positions, n_labels), dtype=dtype),
+            np.zeros((n, n_labels, n_labels), dtype=dtype),
+        )
+
+    def label_potentials(self, labels):
+        """Return the expectations of the distribution that is certain of labels."""
+        certain = self.zero_potentials(np.float64)
+        certain.local[np.arange(len(labels)), labels] = 1.0
+        to = edge_ends(self.offsets)
+        sequence = np.repeat(np.arange(len(self.data)), self.data.lengths)
+        np.add.at(certain.tied, (sequence[to], labels[to - 1], labels[to]), 1.0)
+        return certain
+
+    def tied_labels(self, labels, weight):
+        """Return sum_i weight[i] times how often labels go from one to another."""
+        counts = np.zeros((self.n_labels, self.n_labels))
+        for begin, end in ranges(self.offsets):
+            bounds = self.offsets[begin : end + 1]
+            path = labels[bounds[0] : bounds[-1]]
+            weights = np.repeat(weight[begin:end], np.diff(bounds))
+            to = edge_ends(bounds - bounds[0])
+            np.add.at(counts, (path[to - 1], path[to]), weights[to])
+        return counts
+
+    def add_features(self, parameters, begin, end, factor, local):
+        """Add factor[i] times the features of node changes of begin <= i < end."""
+        parameters.weights().add_changes(
+            self.rows, self.offsets, begin, end, factor, local
+        )
+
+    def add_tied_features(self, parameters, tied):
+        """Add the features of a sum of edge changes."""
+        if self.boundaries:
+            parameters.transition += tied
+
+    def uniform_marginals(self, labels, smoothing, dtype):
+        """Return smoothing * uniform over the allowed paths + the rest on the labels.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_positions,), int
+        smoothing : float in (0, 1]
+            0 is not allowed: the slope of the entropy is infinite at one-hot marginals.
+        dtype : dtype
+            Of the marginals of cliques.
+        """
+        if self.constraints is None:
+            return Marginals.smoothed(
+                labels,
+                self.offsets,
+                n_labels=self.n_labels,
+                smoothing=smoothing,
+                dtype=dtype,
+                n_jobs=self.n_jobs,
+            )
+        marginals = self.constraints.uniform_marginals(self.offsets, dtype=dtype)
+        marginals.shrink_to_labels(labels, keep=smoothing)
+        return marginals
+
+    def marginals_of(self, state, dtype):
+        """Return a copy of the marginals that `Marginals.state` returned."""
+        edge = state["edge"].astype(dtype, order="C")
+        return Marginals(state["node"].copy(), edge, self.offsets)
+
+    def check_marginals_fit(self, dtype):
+        """Raise MemoryError if marginals of this type clearly do not fit."""
+        size, n_edges = np.dtype(dtype).itemsize, int(self.sizes["E"])
+        n_labels, longest = self.n_labels, int(self.data.lengths.max())
+        halved = 'dual_dtype="float32" takes half; ' if size == 8 else ""
+        # The dual, and the buffers of a visit: target, ratio and moved edges.
+        check_fits(
+            8 * self.data.n_positions * n_labels
+            + (n_edges * size + max(longest - 1, 0) * (2 * size + 4)) * n_labels**2,
+            f"the dual variables of SDCACRF, {n_edges} edges of {n_labels} x "
+            f"{n_labels} labels in {dtype},",
+            f"{halved}OEGCRF needs one such matrix for each sequence, not for each "
+            "edge, and LBFGSCRF none; or join labels that are rare",
+        )
+
+    def kernel(self, parameters, features, labels, cost=None):
+        """Return the compiled structure, for one thread.
+
+        Parameters
+        ----------
+        parameters : ChainParameters
+            Changed in place by the visits.
+        features : DistinctFeatures
+        labels : ndarray of shape (n_positions,), int32
+        cost : ndarray of shape (n_labels, n_labels), default=None
+            See `skcrf_sdca.objective.losses.Loss`.
+        """
+        return ChainStructure(
+            features,
+            parameters.weights(),
+            self.offsets,
+            labels,
+            constraints=self.constraints,
+            cost=cost,
+        )

@@ -1,0 +1,116 @@
+"""The interface of structures: what objective, solvers and estimators ask of one.
+
+A structure says how the labels of a sequence depend on each other, which features there
+are, and how to sum over all labellings. Nothing outside its own folder, and the
+compiled kernels, names its cliques. What a structure can do is a set of levels, of
+which solvers need some (see `skcrf_sdca.solvers.base.check_needs`):
+
+    "argmax"          the labelling of highest score
+    "log_partition"   log Z
+    "expect"          expectations of what features need, in passes over all data
+    "visit"           the same for one sequence at a time, compiled
+    "direct"          marginals of cliques and separators, for an exact line search
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Potentials(NamedTuple):
+    """One number for each potential of every sequence: a score, or an expectation.
+
+    Attributes
+    ----------
+    local : ndarray of shape (n_positions, n_labels)
+        Those of single positions.
+    tied : ndarray of shape (n, ...)
+        Those that all cliques of a sequence share; expectations are sums over them.
+    """
+
+    local: NDArray[Any]
+    tied: NDArray[Any]
+
+    def tied_total(self, weight):
+        """Return sum_i weight[i] tied[i]."""
+        return np.einsum("i,i...->...", weight, self.tied)
+
+
+class Structure(ABC):
+    """Packed sequences whose labels depend on each other in one way.
+
+    Parameters
+    ----------
+    data : PackedSequences
+    n_labels : int
+    boundaries : bool, default=True
+        Whether there are weights beside those of single positions; False for rows of a
+        table, each a sequence of one position.
+    constraints : Constraints, default=None
+        What is forbidden has probability 0 under every w.
+    n_jobs : int, default=None
+        Threads of passes over all data.
+
+    Attributes
+    ----------
+    name : str
+    levels : frozenset of str
+        What the structure can do, see above.
+    sizes : dict of str to int
+        The length of each axis of the arrays in a solver's state, by a letter.
+    """
+
+    name: ClassVar[str]
+    levels: ClassVar[frozenset[str]]
+
+    def __init__(
+        self, data, n_labels, *, boundaries=True, constraints=None, n_jobs=None
+    ):
+        self.data = data
+        self.n_labels = n_labels
+        self.boundaries = boundaries
+        self.constraints = constraints
+        self.n_jobs = n_jobs
+
+    @property
+    def offsets(self):
+        """Sequence i has the positions offsets[i]:offsets[i + 1]."""
+        return self.data.offsets
+
+    @abstractmethod
+    def new_parameters(self, w=None):
+        """Return parameters with the flat vector `w`, by default of zeros."""
+
+    @abstractmethod
+    def log_counts(self):
+        """Return the logarithm of the number of allowed labellings of each sequence."""
+
+    @abstractmethod
+    def scores(self, parameters, begin, end):
+        """Return the scores of the sequences begin <= i < end.
+
+        Returns
+        -------
+        scores : object
+            With the potentials ``local`` and ``tied``, ``log_partition()``,
+            ``expectations(weight)`` (local, the weighted sum of tied ones, log Z), and
+            ``path_scores(labels)``.
+        """
+
+    @abstractmethod
+    def label_potentials(self, labels):
+        """Return the expectations of the distribution that is certain of labels."""
+
+    @abstractmethod
+    def tied_labels(self, labels, weight):
+        """Return the weighted sum of the tied expectations of labels."""
+
+    @abstractmethod
+    def add_features(self, parameters, begin, end, factor, local):
+        """Add factor[i] times the features of local changes of begin <= i < end."""
+
+    @abstractmethod
+    def add_tied_features(self, parameters, tied):
+        """Add the features of a sum of tied changes."""

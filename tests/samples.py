@@ -1,0 +1,65 @@
+"""Estimators, problems, solvers and forms of input that several test modules use."""
+
+import numpy as np
+
+import reference
+from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.estimators.crfs import ESTIMATORS
+from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.structures.chain.parameters import range_scores
+
+ESTIMATOR_OF = {estimator._solver: estimator for estimator in ESTIMATORS}
+
+
+def name_of(estimator):
+    return type(estimator).__name__
+
+
+def seeded(estimator, **parameters):
+    """Return an estimator of a class, with the seed 0 if it draws sequences."""
+    if "random_state" in estimator().get_params():
+        parameters = {"random_state": 0, **parameters}
+    return estimator(**parameters)
+
+
+def all_estimators(**parameters):
+    """Return one estimator of each class, with the seed 0 and the same parameters."""
+    return [seeded(estimator, **parameters) for estimator in ESTIMATORS]
+
+
+def make_problem(X, y, n_labels, alpha="auto", **options):
+    """Return the problem of arrays X and label numbers y."""
+    labels = np.concatenate(y).astype(np.int32)
+    return Problem(
+        PackedSequences.from_sequences(X), labels, n_labels, alpha, **options
+    )
+
+
+def make_solver(solver, problem, seed=0, **options):
+    """Return a solver; other options are the defaults of its estimator."""
+    estimator = ESTIMATOR_OF[solver]()
+    defaults = {name: getattr(estimator, name) for name in estimator._solver_options}
+    return solver(problem, np.random.default_rng(seed), **(defaults | options))
+
+
+def node_scores(problem, model):
+    """Return the scores (n_positions, n_labels) of all sequences of a problem."""
+    n = problem.n_sequences
+    return range_scores(problem.rows, problem.offsets, model.weights(), 0, n)[0]
+
+
+def params_of(crf):
+    """Return the weights of a fitted estimator as the reference takes them."""
+    names = reference.Params._fields
+    blocks = {name: getattr(crf, f"{name}_") for name in names}
+    return reference.Params(**blocks | {"coef": crf.coef_.T})
+
+
+def as_dicts(X):
+    """Return arrays as dicts: column j is the feature f"f{j}"."""
+    return [[{f"f{j}": value for j, value in enumerate(row)} for row in x] for x in X]
+
+
+def as_strings(X):
+    """Return arrays as lists of strings: the names of the columns above zero."""
+    return [[[f"f{j}" for j in np.flatnonzero(row > 0)] for row in x] for x in X]
