@@ -1,5 +1,6 @@
 """The scorers in scikit-learn's tools, with every form of X and y."""
 
+import inspect
 import pickle
 
 import numpy as np
@@ -231,5 +232,5 @@ def test_names_are_checked_and_scorers_left_alone():
 
 
 def test_documented_names_are_those_there_are():
-    documented = get_scorer.__doc__.split("name  ")[1]
-    assert all(f"    {name} " in documented for name in SCORERS)
+    documented = inspect.getdoc(get_scorer).split("name  ")[1]
+    assert all(f"\n{name} " in documented for name in SCORERS)

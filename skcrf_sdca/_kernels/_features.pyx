@@ -41,7 +41,7 @@ cdef class FeatureRows:
             len(bounds) != self.n_rows + 1 or bounds[0] != 0
             or bounds[self.n_rows] > min(len(X.indices), len(X.data))
             # Not by their differences, which could overflow.
-            or (bounds[1:] < bounds[:-1]).any()
+            or (bounds[1:] < bounds[:self.n_rows]).any()
             or X.indices.min(initial=0) < 0
             or X.indices.max(initial=-1) >= self.n_features
         ):

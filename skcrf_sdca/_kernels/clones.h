@@ -4,7 +4,9 @@
  * With PLAIN_LOOPS, which the unit's twin *_plain.c defines, the loops are compiled once,
  * for the baseline of the architecture. Otherwise they are compiled once for each x86-64
  * level, and the one that fits is chosen when the module is loaded; a compiler that
- * cannot do that makes the plain loops twice. */
+ * cannot do that makes the plain loops twice. With SKCRF_SDCA_NO_AVX512 the highest level
+ * is left out, so that a processor that has AVX-512 can test the loops of one that has
+ * AVX2 at most. */
 #ifndef SKCRF_CLONES_H
 #define SKCRF_CLONES_H
 
@@ -18,8 +20,12 @@
 #if !defined(PLAIN_LOOPS) && defined(__GNUC__) && !defined(__clang__) && \
     __GNUC__ >= 12 && defined(__x86_64__) && defined(__gnu_linux__) && \
     !defined(__SANITIZE_THREAD__)
+#ifdef SKCRF_SDCA_NO_AVX512
+#define CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
 #define CLONES \
     __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#endif
 #else
 #define CLONES
 #endif

@@ -80,9 +80,9 @@ class Explanation:
 
     Examples
     --------
-    >>> from skcrf_sdca import SDCACRF
+    >>> from skcrf_sdca import LBFGSCRF
     >>> X = [[["w=the"], ["w=cat"]], [["w=dogs"]]]
-    >>> crf = SDCACRF(random_state=0).fit(X, [["DET", "NOUN"], ["NOUN"]])
+    >>> crf = LBFGSCRF(tol=1e-10).fit(X, [["DET", "NOUN"], ["NOUN"]])
     >>> explanation = crf.explain([["w=the"], ["w=dogs"]], 1)
     >>> explanation.label, explanation.reference
     ('NOUN', 'DET')

@@ -60,14 +60,14 @@ class InspectionMixin(FittedAttributes):
 
         Examples
         --------
-        >>> from skcrf_sdca import SDCACRF
+        >>> from skcrf_sdca import LBFGSCRF
         >>> X = [[["w=the"], ["w=cat"]], [["w=dogs"]]]
-        >>> crf = SDCACRF(random_state=0).fit(X, [["DET", "NOUN"], ["NOUN"]])
+        >>> crf = LBFGSCRF(tol=1e-10).fit(X, [["DET", "NOUN"], ["NOUN"]])
         >>> crf.state_features()[:3]
         feature  label  weight
-        <end>    NOUN   +0.383
+        <end>    NOUN   +0.385
         w=the    DET    +0.279
-        w=dogs   NOUN   +0.214
+        w=dogs   NOUN   +0.216
         """
         names = self._weight_names(feature_names)
         return _weight_table(
@@ -86,15 +86,15 @@ class InspectionMixin(FittedAttributes):
 
         Examples
         --------
-        >>> from skcrf_sdca import SDCACRF
+        >>> from skcrf_sdca import LBFGSCRF
         >>> X = [[["w=the"], ["w=cat"]], [["w=dogs"]]]
-        >>> crf = SDCACRF(random_state=0).fit(X, [["DET", "NOUN"], ["NOUN"]])
+        >>> crf = LBFGSCRF(tol=1e-10).fit(X, [["DET", "NOUN"], ["NOUN"]])
         >>> crf.transition_features()
         label_from  label_to  weight
         DET         NOUN      +0.381
-        NOUN        DET       -0.067
+        NOUN        DET       -0.066
         DET         DET       -0.102
-        NOUN        NOUN      -0.212
+        NOUN        NOUN      -0.213
         """
         check_is_fitted(self)
         check_form(self)
@@ -133,18 +133,18 @@ class InspectionMixin(FittedAttributes):
 
         Examples
         --------
-        >>> from skcrf_sdca import SDCACRF
+        >>> from skcrf_sdca import LBFGSCRF
         >>> X = [[["w=the"], ["w=cat"]], [["w=dogs"]]]
-        >>> crf = SDCACRF(random_state=0).fit(X, [["DET", "NOUN"], ["NOUN"]])
+        >>> crf = LBFGSCRF(tol=1e-10).fit(X, [["DET", "NOUN"], ["NOUN"]])
         >>> crf.top_features(1)
         DET
         feature  weight
         w=the    +0.279
-        <end>    -0.383
+        <end>    -0.385
         <BLANKLINE>
         NOUN
         feature  weight
-        <end>    +0.383
+        <end>    +0.385
         w=the    -0.279
         """
         names = self._weight_names(feature_names)
@@ -224,19 +224,19 @@ class InspectionMixin(FittedAttributes):
 
         Examples
         --------
-        >>> from skcrf_sdca import SDCACRF
+        >>> from skcrf_sdca import LBFGSCRF
         >>> X = [[["w=the"], ["w=cat"]], [["w=dogs"]]]
-        >>> crf = SDCACRF(random_state=0).fit(X, [["DET", "NOUN"], ["NOUN"]])
+        >>> crf = LBFGSCRF(tol=1e-10).fit(X, [["DET", "NOUN"], ["NOUN"]])
         >>> crf.explain([["w=the"], ["w=dogs"]], 1)
-        Position 1: NOUN (probability 0.844) against DET (probability 0.156)
+        Position 1: NOUN (probability 0.845) against DET (probability 0.155)
         <BLANKLINE>
                      value    NOUN
-        probability          0.844
-        score               +1.886
-        <end>            1  +0.766
+        probability          0.845
+        score               +1.896
+        <end>            1  +0.769
         <after DET>      1  +0.483
-        w=dogs           1  +0.428
-        <intercept>      1  +0.208
+        w=dogs           1  +0.433
+        <intercept>      1  +0.211
         """
         names = self._weight_names(feature_names)
         labels = None if labels is None else self._codes(labels, "labels")
