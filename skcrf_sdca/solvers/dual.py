@@ -91,13 +91,3 @@ class DualSolver(EpochSolver):
             self.kernel.weights_changed()
         self.n_certificates += 1
         return self.problem.certify_dual(self.model.w, local, tied_total, self.entropy)
-
-    def gap_estimate(self):
-        """Return the mean of the gaps recorded at the last visits, without a pass.
-
-        Once every sequence was visited it is within a factor of about 2 of the true gap
-        [LePriol18, sec. 6.3], but below that where draws follow the gaps to the end:
-        a sequence whose gap was nearly zero is hardly drawn again, and its gap grows
-        unseen.
-        """
-        return self.problem.mean(self.gaps)
