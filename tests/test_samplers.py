@@ -12,9 +12,9 @@ from samples import make_problem
 from skcrf_sdca._kernels._samplers import MaxTree, Sampler, SumTree
 from skcrf_sdca.solvers.samplers import (
     FIRST_GAP,
-    SCHEMES,
+    SAMPLING_SCHEMES,
+    SchemeNames,
     first_gap,
-    schemes_for,
     squared_radii,
 )
 
@@ -135,10 +135,10 @@ def test_squared_radii_bound_the_radii():
     assert_allclose(without[1], 2.0)
 
 
-@pytest.mark.parametrize("name", sorted(SCHEMES))
+@pytest.mark.parametrize("name", sorted(SAMPLING_SCHEMES))
 def test_schemes_draw_by_their_rule(name):
     problem = toy_problem(weight=np.array([1.0, 3.0]))
-    sampler = SCHEMES[name].make(problem, 1.0)
+    sampler = SAMPLING_SCHEMES[name].make(problem, 1.0)
     gaps = np.array([0.5, 0.25])
     for i, gap in enumerate(gaps):
         sampler.set_value(i, gap)
@@ -164,12 +164,12 @@ def test_probabilities_are_those_of_the_mixture():
 
 
 def test_what_no_visit_has_recorded_is_drawn_uniformly_only():
-    sampler = SCHEMES["lipschitz"].make(toy_problem(), 0.5)
+    sampler = SAMPLING_SCHEMES["lipschitz"].make(toy_problem(), 0.5)
     assert_allclose(sampler.probabilities(), [0.5, 0.5])
     sampler.set_value(1, 7.0)
     assert_allclose(sampler.probabilities(), [0.25, 0.75])
 
 
 def test_each_solver_has_the_schemes_whose_values_it_records():
-    assert schemes_for("sag") == {"uniform", "lipschitz"}
-    assert schemes_for("dual") == set(SCHEMES) - {"lipschitz"}
+    assert SchemeNames("sag") == {"uniform", "lipschitz"}
+    assert SchemeNames("dual") == set(SAMPLING_SCHEMES) - {"lipschitz"}

@@ -17,7 +17,7 @@ from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.monitor import FitMonitor, Observer
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sag import SAG
-from skcrf_sdca.solvers.samplers import schemes_for
+from skcrf_sdca.solvers.samplers import SchemeNames
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain import oracle
 from skcrf_sdca.structures.chain.structure import Chain
@@ -129,7 +129,7 @@ def test_search_in_single_precision_finds_the_same_steps(problem):
     assert_allclose(solver.gaps, twin.gaps, rtol=1e-4)
 
 
-@pytest.mark.parametrize("sampling", sorted(schemes_for("dual")))
+@pytest.mark.parametrize("sampling", sorted(SchemeNames("dual")))
 @pytest.mark.parametrize("line_search", ["newton", "fixed"])
 def test_what_holds_after_every_epoch(problem, sampling, line_search):
     step = 0.2 if line_search == "fixed" else None
@@ -157,7 +157,7 @@ def test_what_holds_after_every_epoch(problem, sampling, line_search):
 
 @pytest.mark.parametrize("length", [1, 2, (1, 6)])
 @pytest.mark.parametrize("density", [1.0, 0.5])
-@pytest.mark.parametrize("sampling", sorted(schemes_for("sag")))
+@pytest.mark.parametrize("sampling", sorted(SchemeNames("sag")))
 @pytest.mark.parametrize(
     "changes", [{}, {"line_search_skipping": False}, {"saga": True}]
 )
@@ -201,7 +201,7 @@ def test_what_holds_after_every_epoch_of_sag(problem):
         assert_allclose(certificate.gap, gradient @ gradient / (2 * problem.alpha))
 
 
-@pytest.mark.parametrize("sampling", sorted(schemes_for("sag")))
+@pytest.mark.parametrize("sampling", sorted(SchemeNames("sag")))
 @pytest.mark.parametrize("saga", [False, True])
 @pytest.mark.parametrize("skipping", [False, True])
 def test_sag_ends_at_the_optimum(problem, optimum, sampling, saga, skipping):
@@ -214,7 +214,7 @@ def test_sag_ends_at_the_optimum(problem, optimum, sampling, saga, skipping):
     assert_allclose(loop.rows[-1]["primal"], optimum.certify().primal, rtol=1e-10)
 
 
-@pytest.mark.parametrize("sampling", sorted(schemes_for("sag")))
+@pytest.mark.parametrize("sampling", sorted(SchemeNames("sag")))
 @pytest.mark.parametrize("saga", [False, True])
 def test_sag_ignores_what_has_no_gradient(sampling, saga):
     """Sequences that are empty or without weight do not change the constants."""
@@ -239,7 +239,7 @@ def test_sag_ignores_what_has_no_gradient(sampling, saga):
 
 @pytest.mark.parametrize("n_sequences", [1, 2, 3])
 @pytest.mark.parametrize("alpha", [1.0, 0.1, 1e-2])
-@pytest.mark.parametrize("sampling", sorted(schemes_for("sag")))
+@pytest.mark.parametrize("sampling", sorted(SchemeNames("sag")))
 def test_sag_ends_with_a_few_sequences_too(n_sequences, alpha, sampling):
     problem = draw_problem(n_sequences=n_sequences, length=5, alpha=alpha)
     reference = LBFGS(problem, None, max_iter=1000)
@@ -326,7 +326,7 @@ def test_many_moves_do_not_underflow(alpha):
     assert np.isfinite(solver.model.w).all()
 
 
-@pytest.mark.parametrize("sampling", sorted(schemes_for("dual")))
+@pytest.mark.parametrize("sampling", sorted(SchemeNames("dual")))
 def test_what_holds_after_every_epoch_of_oeg(problem, sampling):
     solver = make_oeg(problem, sampling=sampling)
     dual = -np.inf
@@ -366,7 +366,7 @@ def test_the_gaps_of_oeg_are_the_divergences(problem):
     assert_allclose(recorded, gaps_of(solver), rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("sampling", sorted(schemes_for("dual") - {"max"}))
+@pytest.mark.parametrize("sampling", sorted(SchemeNames("dual") - {"max"}))
 def test_dual_solvers_end_at_the_optimum(problem, optimum, sampling, make_dual):
     solver = make_dual(problem, sampling=sampling)
     loop = FitMonitor(solver, max_iter=3000, tol=1e-12).run()

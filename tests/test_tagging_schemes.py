@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skcrf_sdca.data.tagging_schemes import SCHEMES, is_valid_pair, parse_label
+from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES, is_valid_pair, parse_label
 from skcrf_sdca.metrics import extract_spans
 
 # Patterns on the prefixes of consecutive labels of one type: a span that is read
@@ -87,7 +87,7 @@ def test_spans_with_marked_ends_by_hand(labels, spans):
 
 
 @pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", TAGGING_SCHEMES)
 def test_spans_are_those_of_the_patterns(scheme, strict):
     for length in range(4):
         for labels in product(alphabet(scheme), repeat=length):
@@ -95,7 +95,7 @@ def test_spans_are_those_of_the_patterns(scheme, strict):
             assert extract_spans(labels, scheme, strict=strict) == expected
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", TAGGING_SCHEMES)
 def test_long_sequences_too(scheme):
     @given(st.lists(st.sampled_from(alphabet(scheme, ("X", "Y", "", "a-b")))))
     def check(labels):
@@ -106,7 +106,7 @@ def test_long_sequences_too(scheme):
     check()
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", TAGGING_SCHEMES)
 def test_valid_sequences_are_those_that_strictness_leaves_whole(scheme):
     """A sequence is valid if and only if all its spans are valid."""
     for length in range(4):
@@ -116,7 +116,7 @@ def test_valid_sequences_are_those_that_strictness_leaves_whole(scheme):
             assert is_valid(labels, scheme) == whole
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", TAGGING_SCHEMES)
 def test_every_layout_of_spans_has_one_valid_sequence(scheme):
     layouts = {}
     for labels in product(alphabet(scheme), repeat=3):

@@ -13,7 +13,7 @@ __all__ = ["get_scheme", "is_valid_pair", "parse_label"]
 OUTSIDE = "O"
 
 
-class Scheme(NamedTuple):
+class TaggingScheme(NamedTuple):
     """What each prefix may do, as strings of one-letter prefixes.
 
     Two labels in a row belong to one span if they have the same type, the prefix of the
@@ -33,18 +33,18 @@ class Scheme(NamedTuple):
         return "".join(dict.fromkeys(self.starts_again + self.continues))
 
 
-_BIO = Scheme("BI", "I", starts="B", starts_again="B", ends="BI")
-SCHEMES = {
+_BIO = TaggingScheme("BI", "I", starts="B", starts_again="B", ends="BI")
+TAGGING_SCHEMES = {
     "BIO": _BIO,
     "IOB2": _BIO,
-    "IOB1": Scheme("BI", "I", starts="I", starts_again="B", ends="BI"),
-    "BIOES": Scheme("BI", "IE", starts="BS", starts_again="BS", ends="ES"),
-    "BILOU": Scheme("BI", "IL", starts="BU", starts_again="BU", ends="LU"),
+    "IOB1": TaggingScheme("BI", "I", starts="I", starts_again="B", ends="BI"),
+    "BIOES": TaggingScheme("BI", "IE", starts="BS", starts_again="BS", ends="ES"),
+    "BILOU": TaggingScheme("BI", "IL", starts="BU", starts_again="BU", ends="LU"),
 }
 
 
-def get_scheme(name: str) -> Scheme:
-    """Return the entry of SCHEMES.
+def get_scheme(name: str) -> TaggingScheme:
+    """Return the entry of TAGGING_SCHEMES.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def get_scheme(name: str) -> Scheme:
 
     Returns
     -------
-    scheme : Scheme
+    scheme : TaggingScheme
 
     Raises
     ------
@@ -66,9 +66,11 @@ def get_scheme(name: str) -> Scheme:
     >>> get_scheme("BIOES").ends
     'ES'
     """
-    if not isinstance(name, str) or name not in SCHEMES:
-        raise ValueError(f"scheme must be one of {sorted(SCHEMES)}, got {name!r}.")
-    return SCHEMES[name]
+    if not isinstance(name, str) or name not in TAGGING_SCHEMES:
+        raise ValueError(
+            f"scheme must be one of {sorted(TAGGING_SCHEMES)}, got {name!r}."
+        )
+    return TAGGING_SCHEMES[name]
 
 
 def parse_label(label: str, scheme: SpanScheme = "BIO") -> tuple[str, str | None]:

@@ -29,7 +29,7 @@ from skcrf_sdca._utils.sklearn_private import (
 from skcrf_sdca._utils.typing import Labels, Sequences, keeps_signature
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.containers import as_sequence_list
-from skcrf_sdca.data.tagging_schemes import SCHEMES
+from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
 from skcrf_sdca.estimators.compression import TrimmingMixin
 from skcrf_sdca.estimators.fitted import check_fitted
@@ -79,7 +79,7 @@ class BaseCRF(
         "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "transitions": [StrOptions({*SCHEMES, OBSERVED}), "array-like", None],
+        "transitions": [StrOptions({*TAGGING_SCHEMES, OBSERVED}), "array-like", None],
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],

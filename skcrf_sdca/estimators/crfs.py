@@ -13,7 +13,7 @@ from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sag import SAG
-from skcrf_sdca.solvers.samplers import schemes_for
+from skcrf_sdca.solvers.samplers import SchemeNames
 from skcrf_sdca.solvers.sdca import SDCA
 
 
@@ -92,7 +92,7 @@ class SDCACRF(BaseCRF):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseCRF._parameter_constraints,
-        "sampling": [StrOptions(schemes_for("dual"))],
+        "sampling": [StrOptions(SchemeNames("dual"))],
         "sampling_mix": [Interval(Real, 0, 1, closed="both")],
         "line_search": [StrOptions({"newton", "fixed"})],
         "line_search_tol": [Interval(Real, 0, 1, closed="neither")],
@@ -224,7 +224,7 @@ class SAGNUSCRF(BaseCRF):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseCRF._parameter_constraints,
-        "sampling": [StrOptions(schemes_for("sag"))],
+        "sampling": [StrOptions(SchemeNames("sag"))],
         "sampling_mix": [Interval(Real, 0, 1, closed="left")],
         "line_search_skipping": ["boolean"],
         "saga": ["boolean"],
@@ -325,7 +325,7 @@ class OEGCRF(BaseCRF):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseCRF._parameter_constraints,
-        "sampling": [StrOptions(schemes_for("dual"))],
+        "sampling": [StrOptions(SchemeNames("dual"))],
         "sampling_mix": [Interval(Real, 0, 1, closed="both")],
         "step_init": [Interval(Real, 0, 1, closed="right")],
         "init_score": [Interval(Real, 0, None, closed="left")],

@@ -14,7 +14,7 @@ import numpy as np
 from skcrf_sdca._kernels._features import DistinctFeatures
 from skcrf_sdca.solvers.base import EpochSolver
 from skcrf_sdca.solvers.parallel import make_parallel_visitor, n_workers
-from skcrf_sdca.solvers.samplers import SCHEMES, first_gap
+from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES, first_gap
 
 
 class DualSolver(EpochSolver):
@@ -56,7 +56,7 @@ class DualSolver(EpochSolver):
     def _make_visitors(self, sampling, mix):
         """Set visitors and kernel: one visitor, or workers on ``n_jobs`` threads."""
         problem = self.problem
-        new_sampler = partial(SCHEMES[sampling].make, problem, mix)
+        new_sampler = partial(SAMPLING_SCHEMES[sampling].make, problem, mix)
         count = n_workers(problem.n_jobs, problem.n_sequences)
         if count > 1:
             self.kernel = make_parallel_visitor(

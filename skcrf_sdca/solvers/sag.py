@@ -9,7 +9,7 @@ from skcrf_sdca._kernels._lipschitz import LipschitzConstants
 from skcrf_sdca._kernels._sag import SAGKernel
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import EpochSolver, check_same_sequences, first_model
-from skcrf_sdca.solvers.samplers import SCHEMES
+from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES
 from skcrf_sdca.structures.structure import Potentials
 
 # A visit of SAG-NUS multiplies the constant of its sequence by this before it searches.
@@ -65,7 +65,7 @@ class SAG(EpochSolver):
             decay=OWN_DECAY if own else 2.0 ** (-1.0 / problem.n_sequences),
             skipping=line_search_skipping,
         )
-        sampler = SCHEMES[sampling].make(problem, sampling_mix)
+        sampler = SAMPLING_SCHEMES[sampling].make(problem, sampling_mix)
         for i in np.flatnonzero(self.visited) if own else ():
             sampler.set_value(i, self.lipschitz[i])
         self.kernel = self._new_kernel(sampler, saga)

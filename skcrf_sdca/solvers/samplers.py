@@ -1,12 +1,12 @@
 """Sampling schemes: which sequence a solver visits next [LePriol18, sec. 5 and 6].
 
-Owns the table of schemes. A scheme is a tree over one score for each sequence: score_i
-= factor_i * value_i, where the value is what visits record of sequence i, its gap or
+Owns the table of schemes. A scheme samples sequences by one score each, kept in a tree:
+score_i = factor_i * value_i, where visits record the value, the gap of the sequence or
 the Lipschitz constant of its gradient, or score_i = factor_i alone. A new scheme is one
-entry of `SCHEMES`.
+entry of `SAMPLING_SCHEMES`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,7 +72,7 @@ def _weighted_importance(problem):
 
 
 @dataclass(frozen=True)
-class Scheme:
+class SamplingScheme:
     """A sampling scheme: a tree, the factor of the scores, and the value they follow.
 
     Attributes
@@ -93,29 +93,50 @@ class Scheme:
     solvers: frozenset
     first_value: Callable | None = None
 
-    def make(self, problem, mix, share=slice(None)):
+    def make(self, problem, mix, shard=slice(None)):
         """Return a sampler that draws by score with probability ``mix``.
 
-        It draws from a share of the sequences, and counts them in the share's order.
+        It draws from a shard of the sequences, by their indices in the shard.
         """
-        follows = self.first_value is not None
-        first = self.first_value(problem) if follows else 1.0
-        return self.tree(self.factor(problem)[share], mix, follows, first)
+        adaptive = self.first_value is not None
+        first = self.first_value(problem) if adaptive else 1.0
+        return self.tree(self.factor(problem)[shard], mix, adaptive, first)
 
 
 DUAL, SAG = frozenset({"dual"}), frozenset({"sag"})
 
-SCHEMES = {
-    "uniform": Scheme(Sampler, _ones, DUAL | SAG),
-    "importance": Scheme(SumTree, _importance, DUAL),
-    "gap": Scheme(SumTree, _weight, DUAL, first_gap),
-    "gap_importance": Scheme(SumTree, _weighted_importance, DUAL, first_gap),
-    "max": Scheme(MaxTree, _weight, DUAL, first_gap),
-    # Nothing that was not visited yet is drawn by its constant.
-    "lipschitz": Scheme(SumTree, _ones, SAG, lambda problem: 0.0),
+SAMPLING_SCHEMES = {
+    "uniform": SamplingScheme(Sampler, _ones, DUAL | SAG),
+    "importance": SamplingScheme(SumTree, _importance, DUAL),
+    "gap": SamplingScheme(SumTree, _weight, DUAL, first_gap),
+    "gap_importance": SamplingScheme(SumTree, _weighted_importance, DUAL, first_gap),
+    "max": SamplingScheme(MaxTree, _weight, DUAL, first_gap),
+    # Before its first visit a sequence is sampled only uniformly.
+    "lipschitz": SamplingScheme(SumTree, _ones, SAG, lambda problem: 0.0),
 }
 
 
-def schemes_for(solver):
-    """Return the names of the schemes for "dual" or "sag" solvers."""
-    return {name for name, scheme in SCHEMES.items() if solver in scheme.solvers}
+class SchemeNames(Set):
+    """Names of the schemes that a solver can use, read from the table at each use.
+
+    Parameters
+    ----------
+    solver : str
+        "dual" or "sag".
+    """
+
+    def __init__(self, solver):
+        self.solver = solver
+
+    def __contains__(self, name):
+        """Return whether there is a scheme of this name for the solver."""
+        scheme = SAMPLING_SCHEMES.get(name)
+        return scheme is not None and self.solver in scheme.solvers
+
+    def __iter__(self):
+        """Return an iterator over the names."""
+        return (name for name in SAMPLING_SCHEMES if name in self)
+
+    def __len__(self):
+        """Return the number of names."""
+        return sum(1 for _ in self)

@@ -30,7 +30,7 @@ class SDCA(DualSolver):
     problem : Problem
     rng : numpy.random.Generator
     sampling : str, default="gap"
-        A key of `samplers.SCHEMES`.
+        A key of `samplers.SAMPLING_SCHEMES`.
     sampling_mix : float in [0, 1], default=0.8
         Probability of sampling from `sampling`; otherwise uniform.
     line_search : str, default="newton"

@@ -1,0 +1,260 @@
+"""Every seam by one more entry: a toy of each kind, used through an estimator.
+
+Each toy is what the page "Extend the package" asks for: a class or a function, one
+entry in a table, and a twin that enumerates in plain NumPy.
+"""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+import reference
+from samples import seeded
+from skcrf_sdca import LBFGSCRF, SDCACRF
+from skcrf_sdca.estimators.crfs import ESTIMATORS
+from skcrf_sdca.objective.losses import LOSSES, Loss
+from skcrf_sdca.objective.penalties import L2, PENALTIES
+from skcrf_sdca.solvers.base import EpochSolver, first_model
+from skcrf_sdca.solvers.samplers import DUAL, SAMPLING_SCHEMES, SamplingScheme, SumTree
+from skcrf_sdca.structures import STRUCTURES
+from skcrf_sdca.structures.chain.chains import Chains
+from skcrf_sdca.structures.chain.structure import Chain
+
+N_LABELS, N_FEATURES, ALPHA = 3, 2, 0.2
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(length, N_FEATURES)) for length in (1, 2, 4, 3, 4)]
+    return X, [rng.integers(N_LABELS, size=len(x)).tolist() for x in X]
+
+
+def weights_of(crf):
+    """Return the flat weights of a fitted estimator in the order of the reference."""
+    blocks = {name: getattr(crf, f"{name}_") for name in reference.Params._fields}
+    return reference.flatten(reference.Params(**blocks | {"coef": crf.coef_.T}))
+
+
+def minimum(objective, size):
+    """Return the minimiser of an objective, by a method that is not the package's."""
+    found = minimize(objective, np.zeros(size), method="BFGS", options={"gtol": 1e-7})
+    return found.x, found.fun
+
+
+def variant(estimator, **attributes):
+    """Return a subclass of an estimator with other entries of the tables."""
+    return type(estimator.__name__, (estimator,), attributes)
+
+
+# A loss: softmax-margin with a temperature, and a cost that is not symmetric ----------
+
+COST = np.array([[0.0, 1.0, 2.0], [0.5, 0.0, 1.0], [3.0, 1.0, 0.0]])
+SMOOTHED = Loss("smoothed margin", temperature=2.0, cost=COST)
+
+
+def smoothed_margin(weights, X, y):
+    """P(w) by enumeration: tau log sum_y exp((score + cost) / tau) - score of y_i."""
+    value = ALPHA / 2 * weights @ weights
+    for x, path in zip(X, y, strict=True):
+        scores = reference.all_features(x, N_LABELS) @ weights
+        costs = COST[np.array(path), reference.all_paths(len(x), N_LABELS)].sum(axis=1)
+        of_labels = reference.features(x, path, N_LABELS) @ weights
+        value += (2.0 * logsumexp((scores + costs) / 2.0) - of_labels) / len(X)
+    return value
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_loss(data, estimator, monkeypatch):
+    monkeypatch.setitem(LOSSES, SMOOTHED.name, SMOOTHED)
+    toy = variant(estimator, _loss=SMOOTHED.name)
+    crf = seeded(toy, alpha=ALPHA, tol=1e-10, max_iter=3000).fit(*data)
+    weights = weights_of(crf)
+    best, value = minimum(lambda w: smoothed_margin(w, *data), len(weights))
+    assert_allclose(weights, best, rtol=0, atol=1e-4)
+    assert_allclose(crf.primal_objective_, smoothed_margin(weights, *data), rtol=1e-10)
+    gap = crf.history_["gap"]
+    assert (crf.history_["primal"] - value <= gap + 1e-9).all()
+    assert_allclose(crf.history_["primal"] - crf.history_["dual"], gap, atol=1e-9)
+
+
+def test_a_loss_that_solvers_cannot_smooth_is_refused(data, monkeypatch):
+    monkeypatch.setitem(LOSSES, "hinge", Loss("hinge", temperature=0.0))
+    with pytest.raises(ValueError, match="SDCA needs a loss with temperature > 0"):
+        variant(SDCACRF, _loss="hinge")().fit(*data)
+
+
+# A penalty: r(w) = sum_j d_j / 2 w_j^2 ------------------------------------------------
+
+
+class Weighted:
+    """An L2 penalty that counts the biases ten times as much."""
+
+    name = "weighted"
+    offers = frozenset({"gradient"})
+
+    def curvature(self, w):
+        return np.where(np.arange(len(w)) < len(w) - N_LABELS * N_FEATURES, 10.0, 1.0)
+
+    def value(self, w):
+        return 0.5 * w @ (self.curvature(w) * w)
+
+    def conjugate(self, v):
+        return 0.5 * v @ self.primal_point(v)
+
+    def gradient(self, w):
+        return self.curvature(w) * w
+
+    def primal_point(self, v):
+        return v / self.curvature(v)
+
+    def gap(self, w, v):
+        return self.value(w - self.primal_point(v))
+
+
+def test_a_penalty(data, monkeypatch):
+    monkeypatch.setitem(PENALTIES, "weighted", Weighted())
+    toy = variant(LBFGSCRF, _penalty="weighted")
+    crf = toy(alpha=ALPHA, tol=1e-12, max_iter=1000).fit(*data)
+    weights = weights_of(crf)
+
+    def objective(w):
+        ridge = reference.primal(w, *data, ALPHA, N_LABELS) - ALPHA / 2 * w @ w
+        return ridge + ALPHA * Weighted().value(w)
+
+    best, value = minimum(objective, len(weights))
+    assert_allclose(weights, best, rtol=0, atol=1e-5)
+    history = crf.history_
+    assert (history["primal"] - value <= history["gap"] + 1e-9).all()
+
+
+def test_a_penalty_that_dual_solvers_cannot_take_is_refused(data, monkeypatch):
+    monkeypatch.setitem(PENALTIES, "weighted", Weighted())
+    with pytest.raises(ValueError, match="SDCA needs the penalty L2; .*'weighted'"):
+        variant(SDCACRF, _penalty="weighted")().fit(*data)
+
+
+def test_the_gap_of_a_penalty_is_that_of_fenchel_and_young():
+    w, v = np.random.default_rng(0).normal(size=(2, 11))
+    for penalty in (L2(), Weighted()):
+        gap = penalty.value(w) + penalty.conjugate(v) - w @ v
+        assert_allclose(penalty.gap(w, v), gap, rtol=1e-12)
+        assert_allclose(penalty.gap(penalty.primal_point(v), v), 0.0, atol=1e-12)
+
+
+# A structure: positions that do not depend on each other ------------------------------
+
+
+class Independent(Chain):
+    """Sequences whose labels are independent, given the features."""
+
+    name = "independent"
+    levels = frozenset({"argmax", "log_partition", "expect"})
+
+    def __init__(self, data, n_labels, **options):
+        super().__init__(data, n_labels, **options | {"boundaries": False})
+
+    def scores(self, parameters, begin, end):
+        chains = super().scores(parameters, begin, end)
+        return IndependentScores(chains.node_scores, chains.transition, chains.offsets)
+
+
+class IndependentScores(Chains):
+    """Scores of positions, summed over labels in plain NumPy."""
+
+    def log_partition(self):
+        by_position = logsumexp(self.node_scores, axis=1)
+        return np.array([part.sum() for part in self.split(by_position)])
+
+    def expectations(self, weight):
+        local = np.exp(self.node_scores - logsumexp(self.node_scores, axis=1)[:, None])
+        return local, np.zeros_like(self.transition), self.log_partition()
+
+    def path_scores(self, labels):
+        chosen = self.node_scores[np.arange(len(labels)), labels]
+        return np.array([part.sum() for part in self.split(chosen)])
+
+    def split(self, values):
+        return np.split(values, self.offsets[1:-1])
+
+
+def test_a_structure(data, monkeypatch):
+    monkeypatch.setitem(STRUCTURES, "independent", Independent)
+    toy = variant(LBFGSCRF, _structure="independent")
+    crf = toy(alpha=ALPHA, tol=1e-12, max_iter=1000).fit(*data)
+    weights = weights_of(crf)
+
+    def objective(w):
+        return reference.primal(w, *data, ALPHA, N_LABELS, boundaries=False)
+
+    best, value = minimum(objective, len(weights))
+    assert_allclose(weights, best, rtol=0, atol=1e-5)
+    assert_allclose(crf.primal_objective_, value, rtol=1e-9)
+    scores = [x @ crf.coef_.T + crf.intercept_ for x in data[0]]
+    expected = [crf.classes_[s.argmax(axis=1)].tolist() for s in scores]
+    assert crf.predict(data[0]).tolist() == expected
+
+
+def test_a_structure_without_a_kernel_is_refused_by_solvers_that_visit(
+    data, monkeypatch
+):
+    monkeypatch.setitem(STRUCTURES, "independent", Independent)
+    with pytest.raises(ValueError, match="a structure with a compiled kernel"):
+        variant(SDCACRF, _structure="independent")().fit(*data)
+
+
+# A solver: gradient descent, certified every second epoch -----------------------------
+
+
+class GradientDescent(EpochSolver):
+    """Steps of one length along the full gradient."""
+
+    certify_every = 2
+
+    def __init__(self, problem, rng, *, step=0.2, state=None):
+        self.problem = problem
+        self.step = step
+        self.model = problem.new_parameters()
+        if state is not None:
+            self.model = first_model(problem, state)
+
+    def epoch(self):
+        gradient, _ = self.problem.certify_primal(self.model.w)
+        self.model.w -= self.step * gradient
+        self.n_updates += 1
+        self.n_oracle_calls += self.problem.n_sequences
+
+    def certify(self):
+        return self.problem.certify_primal(self.model.w)[1]
+
+    def state(self):
+        return {"w": self.model.w}
+
+
+def test_a_solver(data):
+    toy = variant(LBFGSCRF, _solver=GradientDescent, _solver_options=())
+    crf = toy(alpha=ALPHA, tol=1e-8, max_iter=2000, warm_start=True).fit(*data)
+    best = LBFGSCRF(alpha=ALPHA, tol=1e-12).fit(*data)
+    assert_allclose(weights_of(crf), weights_of(best), rtol=0, atol=1e-3)
+    assert_allclose(np.diff(crf.history_["epoch"]), 2)
+    assert crf.n_iter_ == crf.history_["epoch"][-1] == 2 * len(crf.history_["epoch"])
+    assert crf.fit(*data).n_iter_ == 2
+
+
+# A sampling scheme: by length ---------------------------------------------------------
+
+
+def test_a_sampling_scheme(data, monkeypatch):
+    def lengths(problem):
+        return problem.data.lengths.astype(float)
+
+    by_length = SamplingScheme(SumTree, lengths, DUAL)
+    monkeypatch.setitem(SAMPLING_SCHEMES, "length", by_length)
+    crf = SDCACRF(alpha=ALPHA, sampling="length", tol=1e-8, random_state=0).fit(*data)
+    best = LBFGSCRF(alpha=ALPHA, tol=1e-12).fit(*data)
+    assert_allclose(weights_of(crf), weights_of(best), rtol=0, atol=1e-3)
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="'sampling' parameter of SDCACRF must be"):
+        crf.fit(*data)
