@@ -66,7 +66,7 @@ def make_problem(X, y, n_labels, alpha):
 
 def weights_of(crf):
     """Return the weights of a fitted estimator in the order of the reference."""
-    blocks = crf.coef_.T, crf.intercept_, crf.start_, crf.end_, crf.transition_
+    blocks = crf.intercept_, crf.start_, crf.end_, crf.transition_, crf.coef_.T
     return np.concatenate([block.ravel() for block in blocks])
 
 

@@ -42,7 +42,7 @@ def table():
 
 
 def scores_of(crf, x):
-    blocks = crf.coef_.T, crf.intercept_, crf.start_, crf.end_, crf.transition_
+    blocks = crf.intercept_, crf.start_, crf.end_, crf.transition_, crf.coef_.T
     params = reference.Params(*blocks)
     return reference.node_scores(x, params), crf.transition_
 
