@@ -232,7 +232,7 @@ class SequenceUnion(  # type: ignore[call-arg]
         return self._get_params("_pairs", deep=deep)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, transformers ("name") and their parameters ("name__...").
+        """Set parameters, also transformers, and their parameters as "name__parameter".
 
         Parameters
         ----------
