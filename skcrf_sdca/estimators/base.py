@@ -1,8 +1,8 @@
 """BaseCRF: what every estimator does around its solver.
 
 A fit computes everything first and sets its attributes last, all at once: after an
-error the estimator is as before it. What a fitted estimator answers is in
-_prediction.py.
+error the estimator is as before it. The methods of a
+fitted estimator are in prediction.py.
 """
 
 import sys
@@ -97,11 +97,11 @@ class BaseCRF(
         X : list, tuple, object array or generator of n sequences, or PackedSequences
             A sequence of T items is a list of T dicts (str -> str, number, bool, nested
             dict, list or set, or 1-D array), a list of T lists of str, an array of
-            shape (T, n_features), or a scipy sparse matrix of that shape; one kind for
-            all. A single array or sparse matrix of shape (n, n_features), with a 1-D y,
+            shape (T, n_features), or a scipy sparse matrix of that shape; all sequences
+            have the same input format. A single array or sparse matrix of shape (n, n_features), with a 1-D y,
             is n chains of one node each: multinomial logistic regression.
         y : list of n lists of T labels, or array-like of shape (n,)
-            Labels of one kind: str, int, bool or other sortable, hashable objects.
+            Labels of one type: str, int, bool or other sortable, hashable objects.
             Beside PackedSequences also one array with the labels of all positions.
         sample_weight : array-like of shape (n,), default=None
             Weight of each sequence, not negative. Only ratios count, but for the value
@@ -114,7 +114,7 @@ class BaseCRF(
         Raises
         ------
         ValueError, TypeError
-            If X and y do not fit together, hold NaN or infinity, are of no known kind,
+            If X and y do not fit together, hold NaN or infinity, have no known format,
             or break ``transitions``; the message names the argument, the sequence and
             the item.
 
@@ -145,7 +145,7 @@ class BaseCRF(
         monitor = FitMonitor(solver, max_iter=self.max_iter, tol=self.tol)
 
         def attributes_now():
-            # A copy: the solver goes on changing its weights.
+            # A copy, since the solver continues to change its weights.
             return {**training.attributes, **fit_attributes(monitor, copy=True)}
 
         monitor.observers.append(

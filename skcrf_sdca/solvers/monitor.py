@@ -29,13 +29,13 @@ class Observer:
     """What a `FitMonitor` tells of a fit; subclasses override what they need."""
 
     def begin_epoch(self):
-        """Take note that an epoch begins."""
+        """Called before each epoch."""
 
     def end_epoch(self, row):
         """Take the row of the history just made; return True to stop."""
 
     def close(self):
-        """Take note that the last epoch has been ended, or was never run."""
+        """Called once after the run, also after an error."""
 
 
 class FitMonitor:

@@ -147,7 +147,7 @@ class ParallelVisitor:
         return sum(visitor.n_evaluations for visitor in self.visitors)
 
     def weights_changed(self):
-        """Take note that the weights of the model are not what the last visits made."""
+        """Tell the workers that the weights of the model were recomputed."""
         self.rounds.weights_changed()
 
     def epoch(self, uniforms):
