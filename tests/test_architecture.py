@@ -1,6 +1,9 @@
 """The data flows one way: a module imports only from folders above its own."""
 
 import ast
+import io
+import re
+import tokenize
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -81,3 +84,38 @@ def test_first_lines_say_what_the_module_owns(path):
 def test_kernels_do_not_need_the_headers_of_numpy():
     for path in (ROOT / "_kernels").glob("*.p[yx]*"):
         assert "cimport numpy" not in path.read_text()
+
+
+# What users call; the folders below the estimators do not need these names.
+PUBLIC = {
+    "TransitionDisplay",
+    "Transitions",
+    "predict_edge_proba",
+    "transition_",
+    "transition_features",
+    "transition_features_",
+    "transitions",
+    "all_possible_transitions",
+    "_transitions",
+    "edgecolor",
+}
+# The file format of CRFsuite, and data made by a chain, have transitions of their own.
+OTHER_CHAINS = {"_conversion.py", "_model_file.py", "_chains.py"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_only_the_chain_knows_its_cliques(path):
+    if "structures" in path.parts or path.name in OTHER_CHAINS:
+        return
+    tokens = tokenize.generate_tokens(io.StringIO(path.read_text()).readline)
+    names = {token.string for token in tokens if token.type == tokenize.NAME}
+    known = {name for name in names if re.search("edge|transition", name, re.I)}
+    assert known <= PUBLIC
+
+
+@pytest.mark.parametrize(
+    "folder", "data features text metrics objective solvers".split()
+)
+def test_nothing_below_the_estimators_says_edge_or_transition(folder):
+    for path in (ROOT / folder).rglob("*.py"):
+        assert not re.search("edge|transition", path.read_text(), re.I), path

@@ -1,8 +1,8 @@
 """BaseCRF: what every estimator does around its solver.
 
 A fit computes everything first and sets its attributes last, all at once: after an
-error the estimator is as before it. The methods of a
-fitted estimator are in prediction.py.
+error the estimator is as before it. The methods of a fitted estimator are in
+prediction.py.
 """
 
 import sys
@@ -98,8 +98,9 @@ class BaseCRF(
             A sequence of T items is a list of T dicts (str -> str, number, bool, nested
             dict, list or set, or 1-D array), a list of T lists of str, an array of
             shape (T, n_features), or a scipy sparse matrix of that shape; all sequences
-            have the same input format. A single array or sparse matrix of shape (n, n_features), with a 1-D y,
-            is n chains of one node each: multinomial logistic regression.
+            have the same input format. A single array or sparse matrix of shape
+            (n, n_features), with a 1-D y, is n chains of one node each: multinomial
+            logistic regression.
         y : list of n lists of T labels, or array-like of shape (n,)
             Labels of one type: str, int, bool or other sortable, hashable objects.
             Beside PackedSequences also one array with the labels of all positions.

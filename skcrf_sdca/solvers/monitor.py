@@ -29,13 +29,13 @@ class Observer:
     """What a `FitMonitor` tells of a fit; subclasses override what they need."""
 
     def begin_epoch(self):
-        """Called before each epoch."""
+        """Handle the beginning of an epoch."""
 
     def end_epoch(self, row):
         """Take the row of the history just made; return True to stop."""
 
     def close(self):
-        """Called once after the run, also after an error."""
+        """Handle the end of the run, also after an error."""
 
 
 class FitMonitor:

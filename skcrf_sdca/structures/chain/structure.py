@@ -114,13 +114,14 @@ class Chain(Structure):
             parameters.transition += tied
 
     def uniform_marginals(self, labels, smoothing, dtype):
-        """Return the first marginals: uniform over the allowed paths, mixed with labels.
+        """Return uniform marginals over the allowed paths, mixed with labels.
 
         Parameters
         ----------
         labels : ndarray of shape (n_positions,), int
         smoothing : float in (0, 1]
-            Weight of the uniform distribution. 0 is not allowed: the slope of the entropy is infinite at one-hot marginals.
+            Weight of the uniform distribution. 0 is not allowed: the slope of the
+            entropy is infinite at one-hot marginals.
         dtype : dtype
             Of the marginals of cliques.
         """
