@@ -2,9 +2,9 @@
 
     python paired_epochs.py OLD NEW [--tasks ocr conll2000 ned] [--repeats 5]
 
-OLD and NEW are folders with a checkout whose kernels are built in place. Their processes
-alternate. Each makes some epochs of every estimator in one thread, on a packed task from
-the folder of corpora in SKCRF_SDCA_DATA. Seconds are those of the history, which do not
+OLD and NEW are checkouts whose kernels are built in place. Their processes alternate.
+Each makes some epochs of every estimator in one thread, on a packed task from the
+folder of corpora in SKCRF_SDCA_DATA. Seconds are those of the history, which do not
 count certificates. Printed are medians over all epochs but the first, and the ratio
 NEW / OLD of the medians.
 """
