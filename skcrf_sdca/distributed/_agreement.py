@@ -1,10 +1,8 @@
-"""What the partitions agree on before a fit: features, labels, and what is allowed.
+"""The features and the labels that all partitions have in common.
 
 The features are numbered as one fit on all partitions, one after the other, would
-number them, so that the model does not tell how the data was cut.
+number them, so that the model does not depend on how the data was partitioned.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,37 +10,22 @@ from skcrf_sdca.data.label_encoding import encode_labels
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
 
-class Agreement(NamedTuple):
-    """What the summaries of all partitions come to.
-
-    Attributes
-    ----------
-    attributes : dict
-        ``classes_``, ``n_features_in_``, ``_input_format``, and where they exist
-        ``vectorizer_``, ``feature_names_in_``, as those of one fit on all data.
-    columns : list of ndarrays of int
-        Of each partition: the number of each of its features.
-    codes : list of ndarrays of int
-        Of each partition: the number of each of its classes.
-    n_sequences : int
-    weight : float
-        Of all sequences.
-    """
-
-    attributes: dict
-    columns: list
-    codes: list
-    n_sequences: int
-    weight: float
-
-
 def agree(summaries):
-    """Return the Agreement of the summaries of all partitions.
+    """Return what the partitions have in common, and the numbers each must translate.
 
     Parameters
     ----------
     summaries : list of Summary
         At least one.
+
+    Returns
+    -------
+    attributes : dict
+        Fitted attributes about the data, as those of one fit on all partitions.
+    columns : list of ndarrays of int
+        For each partition: the common number of each of its features.
+    codes : list of ndarrays of int
+        For each partition: the common number of each of its classes.
 
     Raises
     ------
@@ -61,13 +44,7 @@ def agree(summaries):
     else:
         _check_equal(summaries, "n_features_in_", "this number of features:")
         columns = [summary.columns for summary in summaries]
-    return Agreement(
-        attributes,
-        columns,
-        codes,
-        sum(summary.n_sequences for summary in summaries),
-        sum(summary.weight for summary in summaries),
-    )
+    return attributes, columns, codes
 
 
 def _check_equal(summaries, name, what):
