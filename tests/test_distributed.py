@@ -282,7 +282,7 @@ def test_a_lost_dual_state_does_not_change_the_optimum(chains, monkeypatch, capl
 def test_a_checkpoint_is_taken_up(chains, tmp_path):
     X, y = chains
     path = tmp_path / "fit.npz"
-    short = DistributedCRF(max_iter=5, checkpoint=path, checkpoint_every=3)
+    short = DistributedCRF(max_iter=8, checkpoint=path, checkpoint_every=3)
     with pytest.warns(ConvergenceWarning):
         short.fit(cut(X, y, 3))
     whole = DistributedCRF(tol=1e-9).fit(cut(X, y, 3))

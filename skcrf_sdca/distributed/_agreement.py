@@ -74,58 +74,45 @@ def _common_classes(summaries):
 
 def _common_vectorizer(summaries):
     """Return a vectorizer of all features, and the numbers of those of each."""
-    tables = _Tables()
-    columns = [
-        tables.numbers(p, summary.attributes["vectorizer_"])
-        for p, summary in enumerate(summaries)
-    ]
+    # A feature, as `_features` names it, to its number.
+    numbers = {}
+    sizes, columns = {}, []
+    for p, summary in enumerate(summaries):
+        vectorizer = summary.attributes["vectorizer_"]
+        for key, block in vectorizer.vocabulary_["vectors"].items():
+            if sizes.setdefault(key, len(block)) != len(block):
+                raise ValueError(
+                    f"partition {p} has {len(block)} numbers in the array {key!r}, but "
+                    f"one before has {sizes[key]}."
+                )
+        features = _features(vectorizer)
+        own = (numbers.setdefault(feature, len(numbers)) for feature in features)
+        columns.append(np.fromiter(own, np.intp, len(features)))
+    vocabulary = {"numeric": {}, "categorical": {}, "vectors": {}}
+    for (group, key, value), number in numbers.items():
+        if group == "numeric":
+            vocabulary[group][key] = number
+        elif group == "categorical":
+            vocabulary[group].setdefault(key, {})[value] = number
+        else:
+            vocabulary[group].setdefault(key, [0] * sizes[key])[value] = number
     vectorizer = SequenceVectorizer()
-    vectorizer.vocabulary_ = tables.finished()
-    vectorizer.n_features_out_ = tables.n_features
+    vectorizer.vocabulary_ = vocabulary
+    vectorizer.n_features_out_ = len(numbers)
     vectorizer.input_format_ = summaries[0].attributes["_input_format"]
     return vectorizer, columns
 
 
-class _Tables:
-    """A vocabulary that grows by those of the partitions."""
-
-    def __init__(self):
-        self.vocabulary = {"numeric": {}, "categorical": {}}
-        # Blocks of an array as dicts {component: number}.
-        self._vectors = {}
-        self.n_features = 0
-
-    def numbers(self, partition, vectorizer):
-        """Return the numbers of the features of a partition; new ones are added."""
-        own = vectorizer.vocabulary_
-        places = [None] * vectorizer.n_features_out_
-        for name, number in own["numeric"].items():
-            places[number] = self.vocabulary["numeric"], name
-        for key, table in own["categorical"].items():
-            common = self.vocabulary["categorical"].setdefault(key, {})
-            for value, number in table.items():
-                places[number] = common, value
-        for key, block in own["vectors"].items():
-            common = self._vectors.setdefault(key, dict.fromkeys(range(len(block))))
-            if len(common) != len(block):
-                raise ValueError(
-                    f"partition {partition} has {len(block)} numbers in the array "
-                    f"{key!r}, but one before has {len(common)}."
-                )
-            for component, number in enumerate(block):
-                places[number] = common, component
-        return np.fromiter(
-            (self._number(*place) for place in places), np.intp, len(places)
-        )
-
-    def _number(self, table, name):
-        number = table.get(name)
-        if number is None:
-            number = table[name] = self.n_features
-            self.n_features += 1
-        return number
-
-    def finished(self):
-        """Return the vocabulary, in the form of `SequenceVectorizer.vocabulary_`."""
-        vectors = {key: list(block.values()) for key, block in self._vectors.items()}
-        return {**self.vocabulary, "vectors": vectors}
+def _features(vectorizer):
+    """Return the features in the order of their numbers, each (group, key, value)."""
+    vocabulary = vectorizer.vocabulary_
+    features = [None] * vectorizer.n_features_out_
+    for key, number in vocabulary["numeric"].items():
+        features[number] = "numeric", key, None
+    for key, table in vocabulary["categorical"].items():
+        for value, number in table.items():
+            features[number] = "categorical", key, value
+    for key, block in vocabulary["vectors"].items():
+        for component, number in enumerate(block):
+            features[number] = "vectors", key, component
+    return features
