@@ -18,16 +18,8 @@ import numpy as np
 
 from skcrf_sdca.compat._layout import UINT32, damaged, read_array, read_chunk
 
-_HEADER = np.dtype(
-    [
-        ("magic", "S4"),
-        ("size", UINT32),
-        ("flag", UINT32),
-        ("byte_order", UINT32),
-        ("n_strings", UINT32),
-        ("offsets", UINT32),
-    ]
-)
+_NUMBERS = ("size", "flag", "byte_order", "n_strings", "offsets")
+_HEADER = np.dtype([("magic", "S4"), *((name, UINT32) for name in _NUMBERS)])
 _REFERENCE = np.dtype([("offset", UINT32), ("n_buckets", UINT32)])
 _BUCKET = np.dtype([("hash", UINT32), ("offset", UINT32)])
 _RECORD = np.dtype([("number", UINT32), ("size", UINT32)])

@@ -27,8 +27,8 @@ def write_archive(path, document, arrays):
     """Write a document and arrays to a file, or nothing.
 
     The document is made of the types of JSON; the arrays, by the names of their
-    members, are of float64 or int64. It raises ValueError if the document would not
-    be equal after it is read again.
+    members, are of float64 or int64. The function raises ValueError if the document
+    would not be equal after it is read again.
     """
     text = json.dumps(document, allow_nan=False)
     if json.loads(text) != document:
@@ -63,8 +63,8 @@ def read_archive(file, build):
 
     It is called as ``build(document, array)``, where ``array(name, dtype, shape)``
     returns the array of this name as a writeable array, if it has this type and shape
-    in the file. It raises ModelFormatError if the archive does not have this form, or
-    has further members; other exceptions come from zipfile, json or `build`.
+    in the file. The function raises ModelFormatError if the archive does not have this
+    form, or has further members; other exceptions come from zipfile, json or `build`.
     """
     size = file.seek(0, os.SEEK_END)
     with zipfile.ZipFile(file) as archive:

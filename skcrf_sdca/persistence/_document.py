@@ -70,8 +70,8 @@ MAX_FEATURES = int(np.iinfo(np.int32).max)
 def describe(estimator):
     """Return the document of a fitted estimator, and its arrays in a dict.
 
-    The document is made of the types of JSON. It raises TypeError, ValueError or
-    NotFittedError if the format cannot represent the estimator, see `save_model`.
+    The document is made of the types of JSON. The function raises TypeError, ValueError
+    or NotFittedError if the format cannot represent the estimator, see `save_model`.
     """
     describer = _DESCRIBERS.get(type(estimator))
     if describer is None:
