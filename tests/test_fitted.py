@@ -15,9 +15,10 @@ from sklearn.base import clone
 
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, SequenceVectorizer
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.estimators.fitted import WEIGHTS, check_fitted
+from skcrf_sdca.estimators.fitted import check_fitted
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.structures.chain.marginals import Marginals
+from skcrf_sdca.structures.chain.parameters import WEIGHTS
 from skcrf_sdca.structures.chain.structure import Chain
 
 pytestmark = pytest.mark.survives
@@ -255,7 +256,7 @@ def test_numbers_in_an_assigned_vocabulary_are_checked(number):
 
 WARM = [
     (SDCACRF(random_state=0), ["node", "edge", "offsets"]),
-    (SAGNUSCRF(random_state=0), ["node", "edge_sums", "visited", "lipschitz", "w"]),
+    (SAGNUSCRF(random_state=0), ["local", "tied", "visited", "lipschitz", "w"]),
     (OEGCRF(random_state=0), ["theta_local", "theta_tied", "offsets"]),
     (LBFGSCRF(), ["w"]),
 ]

@@ -6,6 +6,8 @@ last item have.
 """
 
 import os
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -38,6 +40,8 @@ MOST_COLONS = 32
 # Its exponential is 0 in any precision, and the sum of a few million such scores is
 # finite.
 FORBIDDEN = -1e30
+# NUL, which ends a name in a file, and surrogates, which UTF-8 does not have.
+NOT_WRITABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def from_crfsuite(
@@ -353,14 +357,12 @@ def _names(estimator, feature_names):
             f"feature_names has {len(names)} names, but {type(estimator).__name__} "
             f"has {estimator.n_features_in_} features."
         )
-    seen = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(
-                f"two features have the name {name!r}, which CRFsuite cannot "
-                "distinguish: rename one of their keys."
-            )
-        seen.add(name)
+    if len(set(names)) < len(names):
+        (name, _), *_ = Counter(names).most_common(1)
+        raise ValueError(
+            f"two features have the name {name!r}, which CRFsuite cannot distinguish: "
+            "rename one of their keys."
+        )
     return names
 
 
@@ -372,17 +374,9 @@ def _checked(names, what):
             raise TypeError(
                 f"{what}s must be str in a model of CRFsuite, got {name!r}."
             )
-        if "\0" in name or not (name.isascii() or _is_text(name)):
+        if NOT_WRITABLE.search(name):
             raise ValueError(f"{what} {name!r} cannot be written in UTF-8 without NUL.")
     return names
-
-
-def _is_text(name):
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _named_weights(kind, block):

@@ -4,6 +4,7 @@ It has all parameters and methods of that class. Some parameters have no effect.
 """
 
 import warnings
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -30,30 +31,6 @@ from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.estimators.base import check_finite_numbers
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
-
-# Parameters of CRFsuite's optimisers and of its files, with their defaults.
-WITHOUT_EFFECT = {
-    "num_memories": None,
-    "epsilon": None,
-    "period": None,
-    "delta": None,
-    "linesearch": None,
-    "max_linesearch": None,
-    "calibration_eta": None,
-    "calibration_rate": None,
-    "calibration_samples": None,
-    "calibration_candidates": None,
-    "calibration_max_trials": None,
-    "pa_type": None,
-    "c": None,
-    "error_sensitive": None,
-    "averaging": None,
-    "variance": None,
-    "gamma": None,
-    "model_filename": None,
-    "keep_tempfiles": False,
-    "trainer_cls": None,
-}
 
 
 class CRF(VersionStamped, BaseEstimator):
@@ -405,8 +382,8 @@ keep_tempfiles, trainer_cls
         ).fit(X, y)
         if vectorizer is not None:
             # The state that a fit on the dicts or strings themselves would have.
-            vars(estimator).update(
-                vectorizer_=vectorizer, _input_format=input_format.name
+            estimator._set_fitted(
+                {"vectorizer_": vectorizer, "_input_format": input_format.name}
             )
         return estimator
 
@@ -429,10 +406,12 @@ keep_tempfiles, trainer_cls
                     f"The {name!r} parameter of CRF must be True or None: all of them "
                     "have weights."
                 )
+        # Parameters of CRFsuite's optimisers and of its files.
+        have_effect = {"c1", *self._parameter_constraints}
         is_set = [
             name
-            for name, default in WITHOUT_EFFECT.items()
-            if getattr(self, name) is not default
+            for name, parameter in signature(CRF).parameters.items()
+            if name not in have_effect and getattr(self, name) is not parameter.default
         ]
         if is_set:
             warnings.warn(

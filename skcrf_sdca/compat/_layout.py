@@ -9,34 +9,17 @@ UINT32 = np.dtype("<u4")
 
 
 def damaged(what):
-    """Return the error for a file that CRFsuite cannot have written.
-
-    Parameters
-    ----------
-    what : str
-        What is wrong with the file.
-    """
+    """Return the error for a file that CRFsuite cannot have written, and why."""
     return ValueError(
         f"not a whole model file of CRFsuite: {what}; train or copy the model again"
     )
 
 
 def read_array(data, dtype, count, offset, what):
-    """Return records of a buffer as a read-only array that shares its memory.
+    """Return `count` records of a buffer as a read-only array that shares its memory.
 
-    Parameters
-    ----------
-    data : bytes
-    dtype : dtype
-    count, offset : int
-        Numbers from the file; no memory is allocated for them.
-    what : str
-        What the records are, for the message.
-
-    Raises
-    ------
-    ValueError
-        If the records are not inside the buffer.
+    `count` and `offset` come from the file: no memory is allocated for them. If the
+    records are not inside the buffer, a ValueError names `what` they are.
     """
     size = int(count) * np.dtype(dtype).itemsize
     if int(offset) + size > len(data):
@@ -45,22 +28,9 @@ def read_array(data, dtype, count, offset, what):
 
 
 def read_chunk(data, header, magic, offset, what):
-    """Return the header of a chunk, a void scalar.
+    """Return the header of a chunk, a void scalar of the structured dtype `header`.
 
-    Parameters
-    ----------
-    data : bytes
-    header : dtype
-        Structured, with a field ``magic``.
-    magic : bytes
-    offset : int
-    what : str
-        What the chunk holds, for messages.
-
-    Raises
-    ------
-    ValueError
-        If there is no such chunk.
+    If its field ``magic`` has another value, a ValueError names `what` the chunk holds.
     """
     found = read_array(data, header, 1, offset, what)[0]
     if found["magic"] != magic:

@@ -58,22 +58,10 @@ class ModelFile:
 
 
 def parse(data):
-    """Return the content of a model file.
+    """Return the ModelFile that is the content of a file, given as bytes.
 
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-
-    Returns
-    -------
-    model : ModelFile
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged. Nothing outside the file is read, and no more memory is
-        allocated than a few times the size of the file.
+    It raises ValueError if the file is damaged. Nothing outside the file is read, and
+    no more memory is allocated than a few times the size of the file.
     """
     header = read_chunk(data, _HEADER, _MAGIC, 0, "model")
     if header["type"] != _TYPE or header["version"] != _VERSION:
@@ -105,20 +93,9 @@ def _check_weights(weights, n_labels, n_attributes):
 
 
 def serialise(model):
-    """Return the file of a model, exactly as CRFsuite would write it.
+    """Return the file of a ModelFile, as bytes, exactly as CRFsuite would write it.
 
-    Parameters
-    ----------
-    model : ModelFile
-
-    Returns
-    -------
-    data : bytes
-
-    Raises
-    ------
-    ValueError
-        If the file would exceed the limit of the format, 4 GiB.
+    It raises ValueError if the file would exceed the limit of the format, 4 GiB.
     """
     _check_size(model)
     n_labels, n_attributes = len(model.labels), len(model.attributes)

@@ -18,16 +18,8 @@ import numpy as np
 
 from skcrf_sdca.compat._layout import UINT32, damaged, read_array, read_chunk
 
-_HEADER = np.dtype(
-    [
-        ("magic", "S4"),
-        ("size", UINT32),
-        ("flag", UINT32),
-        ("byte_order", UINT32),
-        ("n_strings", UINT32),
-        ("offsets", UINT32),
-    ]
-)
+_NUMBERS = ("size", "flag", "byte_order", "n_strings", "offsets")
+_HEADER = np.dtype([("magic", "S4"), *((name, UINT32) for name in _NUMBERS)])
 _REFERENCE = np.dtype([("offset", UINT32), ("n_buckets", UINT32)])
 _BUCKET = np.dtype([("hash", UINT32), ("offset", UINT32)])
 _RECORD = np.dtype([("number", UINT32), ("size", UINT32)])
@@ -37,27 +29,10 @@ _FIRST_RECORD = _HEADER.itemsize + _N_REFERENCES * _REFERENCE.itemsize
 
 
 def read_strings(data, offset, count, what):
-    """Return the strings of a table, in the order of their numbers.
+    """Return the `count` strings of the table at an offset, in order of their numbers.
 
-    Parameters
-    ----------
-    data : bytes
-        The file.
-    offset : int
-        Offset of the table.
-    count : int
-        Number of strings according to the header of the file.
-    what : str
-        What the strings are, for messages.
-
-    Returns
-    -------
-    strings : list of str
-
-    Raises
-    ------
-    ValueError
-        If the table is damaged, or a string is not UTF-8 or occurs twice.
+    If the table is damaged, or a string is not UTF-8 or occurs twice, a ValueError
+    names `what` the strings are.
     """
     header = read_chunk(data, _HEADER, _MAGIC, offset, what)
     if header["byte_order"] != _BYTE_ORDER or header["n_strings"] != count:
@@ -98,17 +73,7 @@ def _text_bounds(table, offsets, what):
 
 
 def write_strings(strings):
-    """Return the table of strings, numbered in their order.
-
-    Parameters
-    ----------
-    strings : list of str
-        Distinct strings without NUL.
-
-    Returns
-    -------
-    table : bytes
-    """
+    """Return the table, as bytes, of distinct strings without NUL, in their order."""
     keys = [string.encode() + b"\0" for string in strings]
     records = [
         struct.pack("<II", number, len(key)) + key for number, key in enumerate(keys)
@@ -151,14 +116,7 @@ def _hash_tables(values, offsets, first):
 def hashes(keys):
     """Return the hash "lookup3" of Bob Jenkins, with seed 0, of each key.
 
-    Parameters
-    ----------
-    keys : list of bytes
-        Keys that are not empty.
-
-    Returns
-    -------
-    values : ndarray of shape (n_keys,), uint32
+    The keys are bytes, none of them empty; the hashes are an array of uint32.
     """
     sizes = np.array([len(key) for key in keys], dtype=np.int64)
     n_blocks = -(-sizes // 12)

@@ -1,10 +1,8 @@
-"""What the partitions agree on before a fit: features, labels, and what is allowed.
+"""The features and the labels that all partitions have in common.
 
 The features are numbered as one fit on all partitions, one after the other, would
-number them, so that the model does not tell how the data was cut.
+number them, so that the model does not depend on how the data was partitioned.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,37 +10,22 @@ from skcrf_sdca.data.label_encoding import encode_labels
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
 
-class Agreement(NamedTuple):
-    """What the summaries of all partitions come to.
-
-    Attributes
-    ----------
-    attributes : dict
-        ``classes_``, ``n_features_in_``, ``_input_format``, and where they exist
-        ``vectorizer_``, ``feature_names_in_``, as those of one fit on all data.
-    columns : list of ndarrays of int
-        Of each partition: the number of each of its features.
-    codes : list of ndarrays of int
-        Of each partition: the number of each of its classes.
-    n_sequences : int
-    weight : float
-        Of all sequences.
-    """
-
-    attributes: dict
-    columns: list
-    codes: list
-    n_sequences: int
-    weight: float
-
-
 def agree(summaries):
-    """Return the Agreement of the summaries of all partitions.
+    """Return what the partitions have in common, and the numbers each must translate.
 
     Parameters
     ----------
     summaries : list of Summary
         At least one.
+
+    Returns
+    -------
+    attributes : dict
+        Fitted attributes about the data, as those of one fit on all partitions.
+    columns : list of ndarrays of int
+        For each partition: the common number of each of its features.
+    codes : list of ndarrays of int
+        For each partition: the common number of each of its classes.
 
     Raises
     ------
@@ -61,13 +44,7 @@ def agree(summaries):
     else:
         _check_equal(summaries, "n_features_in_", "this number of features:")
         columns = [summary.columns for summary in summaries]
-    return Agreement(
-        attributes,
-        columns,
-        codes,
-        sum(summary.n_sequences for summary in summaries),
-        sum(summary.weight for summary in summaries),
-    )
+    return attributes, columns, codes
 
 
 def _check_equal(summaries, name, what):
@@ -97,58 +74,45 @@ def _common_classes(summaries):
 
 def _common_vectorizer(summaries):
     """Return a vectorizer of all features, and the numbers of those of each."""
-    tables = _Tables()
-    columns = [
-        tables.numbers(p, summary.attributes["vectorizer_"])
-        for p, summary in enumerate(summaries)
-    ]
+    # A feature, as `_features` names it, to its number.
+    numbers = {}
+    sizes, columns = {}, []
+    for p, summary in enumerate(summaries):
+        vectorizer = summary.attributes["vectorizer_"]
+        for key, block in vectorizer.vocabulary_["vectors"].items():
+            if sizes.setdefault(key, len(block)) != len(block):
+                raise ValueError(
+                    f"partition {p} has {len(block)} numbers in the array {key!r}, but "
+                    f"one before has {sizes[key]}."
+                )
+        features = _features(vectorizer)
+        own = (numbers.setdefault(feature, len(numbers)) for feature in features)
+        columns.append(np.fromiter(own, np.intp, len(features)))
+    vocabulary = {"numeric": {}, "categorical": {}, "vectors": {}}
+    for (group, key, value), number in numbers.items():
+        if group == "numeric":
+            vocabulary[group][key] = number
+        elif group == "categorical":
+            vocabulary[group].setdefault(key, {})[value] = number
+        else:
+            vocabulary[group].setdefault(key, [0] * sizes[key])[value] = number
     vectorizer = SequenceVectorizer()
-    vectorizer.vocabulary_ = tables.finished()
-    vectorizer.n_features_out_ = tables.n_features
+    vectorizer.vocabulary_ = vocabulary
+    vectorizer.n_features_out_ = len(numbers)
     vectorizer.input_format_ = summaries[0].attributes["_input_format"]
     return vectorizer, columns
 
 
-class _Tables:
-    """A vocabulary that grows by those of the partitions."""
-
-    def __init__(self):
-        self.vocabulary = {"numeric": {}, "categorical": {}}
-        # Blocks of an array as dicts {component: number}.
-        self._vectors = {}
-        self.n_features = 0
-
-    def numbers(self, partition, vectorizer):
-        """Return the numbers of the features of a partition; new ones are added."""
-        own = vectorizer.vocabulary_
-        places = [None] * vectorizer.n_features_out_
-        for name, number in own["numeric"].items():
-            places[number] = self.vocabulary["numeric"], name
-        for key, table in own["categorical"].items():
-            common = self.vocabulary["categorical"].setdefault(key, {})
-            for value, number in table.items():
-                places[number] = common, value
-        for key, block in own["vectors"].items():
-            common = self._vectors.setdefault(key, dict.fromkeys(range(len(block))))
-            if len(common) != len(block):
-                raise ValueError(
-                    f"partition {partition} has {len(block)} numbers in the array "
-                    f"{key!r}, but one before has {len(common)}."
-                )
-            for component, number in enumerate(block):
-                places[number] = common, component
-        return np.fromiter(
-            (self._number(*place) for place in places), np.intp, len(places)
-        )
-
-    def _number(self, table, name):
-        number = table.get(name)
-        if number is None:
-            number = table[name] = self.n_features
-            self.n_features += 1
-        return number
-
-    def finished(self):
-        """Return the vocabulary, in the form of `SequenceVectorizer.vocabulary_`."""
-        vectors = {key: list(block.values()) for key, block in self._vectors.items()}
-        return {**self.vocabulary, "vectors": vectors}
+def _features(vectorizer):
+    """Return the features in the order of their numbers, each (group, key, value)."""
+    vocabulary = vectorizer.vocabulary_
+    features = [None] * vectorizer.n_features_out_
+    for key, number in vocabulary["numeric"].items():
+        features[number] = "numeric", key, None
+    for key, table in vocabulary["categorical"].items():
+        for value, number in table.items():
+            features[number] = "categorical", key, value
+    for key, block in vocabulary["vectors"].items():
+        for component, number in enumerate(block):
+            features[number] = "vectors", key, component
+    return features

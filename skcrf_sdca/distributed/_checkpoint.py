@@ -1,7 +1,7 @@
 """Checkpoints of a fit: the weights, written to disk every so many epochs.
 
-The weights are all that a fit needs: any w has a dual point, p(. | x; w), and the
-certificate is made anew from the data.
+A fit needs nothing else to go on: every w has a dual point, p(. | x; w), from which the
+certificate is computed.
 """
 
 import numpy as np
@@ -25,54 +25,45 @@ class Checkpoint(Observer):
         self.path = path
         self.every = every
         self.solver = solver
-        self._written = 0
-        self._epoch = 0
+        self._n_unwritten = 0
 
     def end_epoch(self, row):
         """Write if it is due; never stop."""
-        self._epoch = row["epoch"]
-        if self._epoch - self._written >= self.every:
+        self._n_unwritten += 1
+        if self._n_unwritten == self.every:
             self._write()
         return False
 
     def close(self):
-        """Write what was not written yet."""
-        if self._epoch > self._written:
+        """Write the last epochs."""
+        if self._n_unwritten:
             self._write()
 
     def _write(self):
-        problem = self.solver.problem
+        w, sizes = self.solver.model.w, _sizes(self.solver.problem)
         with atomic_write(self.path) as file:
-            np.savez(
-                file,
-                w=self.solver.model.w,
-                sizes=[problem.n_sequences, problem.n_features, problem.n_labels],
-            )
-        self._written = self._epoch
+            np.savez(file, w=w, sizes=sizes)
+        self._n_unwritten = 0
+
+
+def _sizes(problem):
+    shape = problem.parameters
+    return [problem.n_sequences, shape.n_features, shape.n_labels]
 
 
 def load_weights(path, problem):
-    """Return the weights in a file.
+    """Return the weights in the file of a `Checkpoint` on a CommonProblem.
 
-    Parameters
-    ----------
-    path : str or path
-    problem : CommonProblem
-
-    Raises
-    ------
-    ValueError
-        If the file is no checkpoint, or one of other data.
-    OSError
-        If it cannot be read.
+    It raises ValueError if the file is no checkpoint, or one of other data, and OSError
+    if the file cannot be read.
     """
-    sizes = [problem.n_sequences, problem.n_features, problem.n_labels]
+    sizes = _sizes(problem)
     try:
         with np.load(path, allow_pickle=False) as file:
             w, found = file["w"], file["sizes"].tolist()
     except (KeyError, ValueError, AttributeError, EOFError) as error:
         raise ValueError(f"{path} is no checkpoint of DistributedCRF") from error
-    right = w.shape == problem.new_model().w.shape and w.dtype == np.float64
+    right = w.shape == problem.new_parameters().w.shape and w.dtype == np.float64
     if found != sizes or not right or not np.isfinite(w).all():
         raise ValueError(
             f"the checkpoint {path} is of n_sequences, n_features, n_labels = {found}, "

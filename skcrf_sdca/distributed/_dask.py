@@ -1,13 +1,17 @@
 """Partitions on the workers of a Dask cluster: where they are, and what if one is lost.
 
-Each worker process holds its partitions, outside of what Dask manages; every call is a
-task that must run there. Where a worker dies, its partitions are loaded again on
-another one, told again all that lasts, and asked again.
+Each worker process holds its partitions outside of what Dask manages. Every call is a
+task that must run on that worker. If the worker dies, its partitions are loaded again
+on another one, the lasting calls are repeated there, and then the call itself.
+
+One thing is not in Dask's public interface: ``client.scheduler.ncores`` asks the
+scheduler for its workers. The public methods return what the client remembers, or wait
+without a limit for a scheduler that does not answer.
 """
 
 import asyncio
 import logging
-from collections import Counter, defaultdict
+from collections import Counter
 from concurrent import futures
 from functools import partial
 from typing import Any
@@ -23,21 +27,22 @@ from skcrf_sdca.distributed._partition import Partition
 
 _LOG = logging.getLogger("skcrf_sdca.distributed")
 
-# Losses of one partition in a row, after which its data is to blame.
-MOST_LOSSES = 3
-# Seconds between two looks at whether a worker that is waited for is alive; for a
-# scheduler to answer; for data to be sent to a worker.
+# How often a partition may be loaded again for one call; then its data is to blame.
+MOST_RELOADS = 3
+# Seconds between two checks whether a worker is alive; for a scheduler to answer; for
+# data to be sent to a worker.
 POLL, PATIENCE, TRANSFER = 1.0, 30.0, 600.0
 
-# What a transfer to or from a worker raises that has just died; CommClosedError and
+# The errors of a transfer to or from a worker that has just died; CommClosedError and
 # TimeoutError are OSErrors.
-_GONE = (OSError, KeyError, CancelledError)
-# What is sent ahead of a call.
-_DATA = (np.ndarray, tuple, list)
+_TRANSFER_ERRORS = (OSError, KeyError, CancelledError)
 
-_LOST = object()
 # On a worker: {(fit, number): Partition}.
 _HELD: dict[Any, Any] = {}
+
+
+class _LostError(Exception):
+    """The worker of a partition is gone, and the partition with it."""
 
 
 def _load(fit, number, source):
@@ -51,7 +56,7 @@ def _ask(fit, number, method, *arguments):
 
 
 def _release(fit):
-    """Let go of the partitions of a fit on this worker."""
+    """Delete the partitions of a fit on this worker."""
     for key in [key for key in _HELD if key[0] == fit]:
         del _HELD[key]
 
@@ -72,7 +77,7 @@ class DaskCluster(Cluster):
     ----------
     client : dask.distributed.Client
     partitions : list or dask.bag.Bag
-        Sources as `Partition` takes them; in their place futures or delayed values.
+        Sources as `Partition` takes them, or futures or delayed values of such.
 
     Raises
     ------
@@ -94,19 +99,16 @@ class DaskCluster(Cluster):
             )
         self.client = client
         self._fit = uuid4().hex
-        self._sources = dict(enumerate(partitions))
-        # Calls to repeat on a partition that is loaded again: [(method, arguments)].
-        self._lasting = defaultdict(list)
+        # The calls (function, *arguments) that are repeated where a partition is lost.
+        self._lasting = {number: [] for number in range(len(partitions))}
         workers = self._workers()
         self._home = {
             number: self._first_home(source, workers[number % len(workers)])
-            for number, source in self._sources.items()
+            for number, source in enumerate(partitions)
         }
+        loads = {number: (_load, source) for number, source in enumerate(partitions)}
         try:
-            loads = {number: self._submit_load(number) for number in self._sources}
-            for number, future in loads.items():
-                if self._wait(number, future) is _LOST:
-                    self._reload(number)
+            list(self._call(loads, lasting=True))
         except BaseException:
             self.close()
             raise
@@ -114,53 +116,79 @@ class DaskCluster(Cluster):
     @property
     def n_partitions(self):
         """Number of partitions."""
-        return len(self._sources)
+        return len(self._lasting)
 
     def map(self, method, arguments, *, lasting=False):
         """Yield the answers of all partitions to one call, in their order."""
-        calls = dict(zip(self._sources, arguments, strict=True))
-        asked = {
-            number: self._submit(_ask, number, method, *own)
-            for number, own in calls.items()
-        }
-        for number, own in calls.items():
-            answer = self._wait(number, asked.pop(number))
-            losses = 0
-            while answer is _LOST:
-                losses += 1
-                self._reload(number, losses)
-                answer = self._wait(number, self._submit(_ask, number, method, *own))
-            if lasting:
-                self._lasting[number].append((method, own))
-            yield answer
+        pairs = zip(list(self._lasting), arguments, strict=True)
+        calls = {number: (_ask, method, *own) for number, own in pairs}
+        yield from self._call(calls, lasting)
 
     def keep(self, chosen):
         """Forget the partitions of which ``chosen``, one bool each, is False."""
-        pairs = zip(list(self._sources), chosen, strict=True)
-        for number in [number for number, keep in pairs if not keep]:
-            del self._sources[number]
+        for number, keep in zip(list(self._lasting), chosen, strict=True):
+            if not keep:
+                del self._lasting[number]
 
     def close(self):
-        """Let the workers forget the partitions, without waiting for them."""
-        if self.client.status != "running":
-            return
-        for home in set(self._home.values()):
-            # Anywhere, if that one is gone: else it would wait for ever.
-            done = self.client.submit(
-                _release,
-                self._fit,
-                workers=[home],
-                allow_other_workers=True,
-                pure=False,
+        """Let the workers delete the partitions, without waiting for them."""
+        if self.client.status == "running":
+            for home in set(self._home.values()):
+                # On any worker if that one is gone: else the task would wait for ever.
+                options = {"workers": [home], "allow_other_workers": True}
+                done = self.client.submit(_release, self._fit, pure=False, **options)
+                fire_and_forget(done)
+
+    def _call(self, calls, lasting):
+        """Make one call for each partition at the same time; yield the answers."""
+        asked = {number: self._submit(number, *call) for number, call in calls.items()}
+        for number, call in calls.items():
+            try:
+                answer = self._wait(number, asked.pop(number))
+            except _LostError:
+                answer = self._repeat(number, call)
+            if lasting:
+                self._lasting[number].append(call)
+            yield answer
+
+    def _repeat(self, number, call):
+        """Load a lost partition on another worker; return its answer to a call."""
+        calls = [*self._lasting[number], call]
+        (_, source), *_ = calls
+        for _ in range(MOST_RELOADS):
+            if isinstance(source, Future) and source.status in ("cancelled", "lost"):
+                raise ConnectionError(
+                    f"the data of partition {number} is lost with its worker; give a "
+                    "function or a delayed value that can read it again"
+                )
+            lost, workers = self._home[number], self._workers()
+            held = Counter(self._home[other] for other in self._lasting)
+            # The worker with the fewest partitions, and the same one only if alone.
+            home = min(workers, key=lambda a: (a == lost, held[a], a))
+            self._home[number] = home
+            _LOG.warning(
+                "partition %d is lost with worker %s; loading it again on %s",
+                number,
+                lost,
+                home,
             )
-            fire_and_forget(done)
+            try:
+                for each in calls:
+                    answer = self._wait(number, self._submit(number, *each))
+            except _LostError:
+                continue
+            return answer
+        raise ConnectionError(
+            f"partition {number} was lost {MOST_RELOADS + 1} times in a row, with the "
+            "worker that held it: has it the memory? Take smaller partitions"
+        )
 
     def _workers(self):
         """Return the addresses of the workers; ConnectionError if there is none."""
         try:
             found = self._ask_for_workers()
             if not found:
-                # Those that have died may be started anew.
+                # A cluster may replace workers that have died.
                 self.client.wait_for_workers(1, timeout=PATIENCE)
                 found = self._ask_for_workers()
         except Exception as error:
@@ -172,12 +200,11 @@ class DaskCluster(Cluster):
         return sorted(found)
 
     def _ask_for_workers(self):
-        """Return what the scheduler answers, not what the client remembers."""
         ask = partial(self.client.sync, self.client.scheduler.ncores)
         try:
             return ask(callback_timeout=PATIENCE)
         except DaskTimeoutError:
-            # Where this process was stopped meanwhile, its time ran out unused.
+            # This process may have been stopped while the time ran.
             return ask(callback_timeout=PATIENCE)
 
     def _first_home(self, source, otherwise):
@@ -189,130 +216,71 @@ class DaskCluster(Cluster):
         holders = [a for held in self.client.who_has(source).values() for a in held]
         return otherwise if otherwise in holders or not holders else holders[0]
 
-    def _submit_load(self, number):
-        source, home = self._sources[number], self._home[number]
-        if hasattr(source, "__dask_graph__"):
-            # Held by the cluster only until it has been read.
-            source = self.client.compute(source, workers=[home])
-        return self._submit(_load, number, source)
+    def _submit(self, number, function, *arguments):
+        """Return the future of a call for a partition, or None if its worker is gone.
 
-    def _submit(self, function, number, *arguments):
-        """Return the future of a call at a partition, or None if its worker is gone.
-
-        Data is sent there first: Dask is slow where it is part of a call.
+        Data is sent to the worker first, because Dask is slow with calls that hold it.
         """
         home = self._home[number]
         try:
-            arguments = [
-                self._sent(argument, home) if isinstance(argument, _DATA) else argument
-                for argument in arguments
-            ]
-        except _GONE:
+            arguments = [self._sent(argument, home) for argument in arguments]
+        except _TRANSFER_ERRORS:
             return None
-        return self.client.submit(
-            function,
-            self._fit,
-            number,
-            *arguments,
-            workers=[home],
-            allow_other_workers=False,
-            pure=False,
-        )
+        options = {"workers": [home], "allow_other_workers": False, "pure": False}
+        return self.client.submit(function, self._fit, number, *arguments, **options)
 
     def _sent(self, value, home):
-        """Return the future of a value that is on a worker."""
+        """Return an argument of a call: the future of a value that is on a worker."""
+        if hasattr(value, "__dask_graph__"):
+            return self.client.compute(value, workers=[home])
+        if not isinstance(value, (np.ndarray, tuple, list)):
+            return value
         if home not in self._workers():
             raise CommClosedError
-        send = partial(
-            self.client.scatter,
-            [value],
-            workers=[home],
-            hash=False,
-            asynchronous=True,
-        )
+        options = {"workers": [home], "hash": False, "asynchronous": True}
+        send = partial(self.client.scatter, [value], **options)
         return self.client.sync(send, callback_timeout=TRANSFER)[0]
 
     def _wait(self, number, future):
-        """Return the result of a future, or _LOST if its worker is gone."""
+        """Return the result of a future; _LostError if its worker is gone."""
         if future is None:
-            return _LOST
+            raise _LostError
         try:
             while not _has_ended(future):
-                if not self._is_home_alive(number):
-                    return _LOST
-        except CancelledError:
-            # ConnectionError if it was not a worker, but the scheduler.
+                self._check_home(number)
+        except CancelledError as error:
+            # ConnectionError if the scheduler is gone, and not a worker.
             self._workers()
-            return _LOST
+            raise _LostError from error
         if future.status == "error":
             error = future.exception()
-            if self._is_loss(number, error):
-                return _LOST
+            # KeyError: a new process has the address of one that died.
+            is_new = isinstance(error, KeyError) and (self._fit, number) in error.args
+            if is_new or isinstance(error, (KilledWorker, CommClosedError)):
+                raise _LostError from error
             raise error
         return self._fetch(number, future)
 
     def _fetch(self, number, future):
-        """Return the result of a future that has it, or _LOST."""
-        # Not with a timeout: a transfer that is broken off can leave the client unable
-        # to make any other.
+        """Return the result of a future that has it."""
+        # Not with a timeout: after a transfer that is broken off, the client may be
+        # unable to make another one.
         transfer = asyncio.run_coroutine_threadsafe(
             self.client.gather(future, asynchronous=True),
             self.client.loop.asyncio_loop,
         )
         while not futures.wait([transfer], timeout=POLL).done:
-            if not self._is_home_alive(number):
-                # It would wait for the worker.
+            try:
+                self._check_home(number)
+            except _LostError:
+                # The transfer would wait for the worker.
                 future.cancel()
-                return _LOST
+                raise
         try:
             return transfer.result()
-        except _GONE:
-            return _LOST
+        except _TRANSFER_ERRORS as error:
+            raise _LostError from error
 
-    def _is_home_alive(self, number):
-        return self._home[number] in self._workers()
-
-    def _is_loss(self, number, error):
-        """Return whether an error says that the partition is not where it was."""
-        if isinstance(error, KeyError):
-            # Another process, started under the address of one that died.
-            return (self._fit, number) in error.args
-        return isinstance(error, (KilledWorker, CommClosedError))
-
-    def _reload(self, number, losses=1):
-        """Load a partition again, on the worker that has the fewest."""
-        while True:
-            if losses > MOST_LOSSES:
-                raise ConnectionError(
-                    f"partition {number} was lost {losses} times in a row, with the "
-                    "worker that held it: has it the memory? Take smaller partitions"
-                )
-            lost, workers = self._home[number], self._workers()
-            held = Counter(self._home[other] for other in self._sources)
-            # Not the same one again, where there is another.
-            self._home[number] = min(workers, key=lambda a: (a == lost, held[a], a))
-            _LOG.warning(
-                "partition %d is lost with worker %s; loading it again on %s",
-                number,
-                lost,
-                self._home[number],
-            )
-            if self._repeat(number):
-                return
-            losses += 1
-
-    def _repeat(self, number):
-        """Load a partition and make its lasting calls; return whether all went well."""
-        source = self._sources[number]
-        if isinstance(source, Future) and source.status in ("cancelled", "lost"):
-            raise ConnectionError(
-                f"the data of partition {number} is lost with its worker; give a "
-                "function or a delayed value that can read it again"
-            )
-        if self._wait(number, self._submit_load(number)) is _LOST:
-            return False
-        for method, own in self._lasting[number]:
-            future = self._submit(_ask, number, method, *own)
-            if self._wait(number, future) is _LOST:
-                return False
-        return True
+    def _check_home(self, number):
+        if self._home[number] not in self._workers():
+            raise _LostError

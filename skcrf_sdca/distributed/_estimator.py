@@ -1,8 +1,6 @@
 """DistributedCRF: one model over partitions of the data."""
 
-import logging
 from contextlib import closing
-from dataclasses import asdict
 from numbers import Integral
 from os import PathLike
 from typing import ClassVar
@@ -16,21 +14,13 @@ from skcrf_sdca.data.input_formats import FORMATS
 from skcrf_sdca.distributed._agreement import agree
 from skcrf_sdca.distributed._checkpoint import Checkpoint, load_weights
 from skcrf_sdca.distributed._local import LocalCluster
-from skcrf_sdca.distributed._method import (
-    METHODS,
-    CommonProblem,
-    CommonSolver,
-)
-from skcrf_sdca.distributed._partition import PartitionPlan
-from skcrf_sdca.estimators.base import BaseCRF, fit_attributes
-from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
+from skcrf_sdca.distributed._method import CoCoA, CommonProblem
+from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.crfs import LBFGSCRF
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
-from skcrf_sdca.solvers.monitor import FitMonitor
+from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.structures.chain.constraints import OBSERVED, Constraints
 from skcrf_sdca.structures.chain.parameters import ChainParameters
-
-_LOG = logging.getLogger("skcrf_sdca.distributed")
 
 
 @with_shared_docs
@@ -110,7 +100,7 @@ class DistributedCRF(BaseCRF):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseCRF._parameter_constraints,
-        "method": [StrOptions(set(METHODS))],
+        "method": [StrOptions({"lbfgs", "dual"})],
         "n_rounds": [Interval(Integral, 1, None, closed="left")],
         "checkpoint": [str, PathLike, None],
         "checkpoint_every": [Interval(Integral, 1, None, closed="left")],
@@ -184,27 +174,22 @@ class DistributedCRF(BaseCRF):
         """
         if resume and self.checkpoint is None:
             raise ValueError("resume=True needs the file of the parameter `checkpoint`")
-        context = self._init_callback_context(max_subtasks=self.max_iter)
-        arguments = {"X": None, "y": None, "metadata": None}
-        context.call_on_fit_task_begin(estimator=self, **arguments)
         with closing(_cluster(partitions, client)) as cluster:
             problem, attributes = self._agree(cluster)
-            solver = self._common_solver(problem, resume)
-            monitor = FitMonitor(solver, max_iter=self.max_iter, tol=self.tol)
+            solver = self._new_common_solver(problem, resume)
+            observers = []
+            if self.checkpoint is not None:
+                every = self.checkpoint_every
+                observers.append(Checkpoint(self.checkpoint, every, solver))
+            data = {"X": None, "y": None, "metadata": None}
+            return self._run(solver, attributes, observers=observers, **data)
 
-            def attributes_now():
-                return {**attributes, **fit_attributes(monitor, copy=True)}
-
-            bridge = CallbackBridge(self, context, arguments, attributes_now)
-            monitor.observers += [bridge, *self._observers(monitor)]
-            monitor.run()
-        fitted = {
-            **attributes,
-            **fit_attributes(monitor),
-            "n_partitions_": cluster.n_partitions,
-            "traffic_": asdict(problem.traffic),
+    def _attributes_of_run(self, solver):
+        problem = solver.problem
+        return {
+            "n_partitions_": problem.cluster.n_partitions,
+            "traffic_": problem.traffic,
         }
-        return self._end_fit(fitted, monitor, context, arguments)
 
     def to_estimator(self):
         """Return the fitted model as an ordinary `LBFGSCRF`.
@@ -220,16 +205,6 @@ class DistributedCRF(BaseCRF):
         fitted = {name: v for name, v in vars(self).items() if name not in own}
         return crf._set_fitted(fitted)
 
-    def _observers(self, monitor):
-        """Return what follows the epochs beside the callbacks."""
-        observers = []
-        if self.verbose:
-            observers.append(EpochPrinter(type(self).__name__, monitor.target))
-        if self.checkpoint is not None:
-            every = self.checkpoint_every
-            observers.append(Checkpoint(self.checkpoint, every, monitor.solver))
-        return observers
-
     def _agree(self, cluster):
         """Let the partitions agree; return the problem and the attributes."""
         summaries = cluster.ask("describe", lasting=True)
@@ -237,58 +212,54 @@ class DistributedCRF(BaseCRF):
         if not any(chosen):
             raise ValueError("partitions hold no sequences; at least one is required.")
         cluster.keep(chosen)
-        agreed = agree([summary for summary in summaries if summary is not None])
-        classes = agreed.attributes["classes_"]
-        alpha = 1.0 / agreed.weight if self.alpha == "auto" else float(self.alpha)
-        plan = PartitionPlan(
-            classes=classes,
-            codes=None,
-            alpha=alpha,
-            weight=agreed.weight,
-            n_partitions=cluster.n_partitions,
-            transitions=self.transitions,
-            n_jobs=self.n_jobs,
+        summaries = [summary for summary in summaries if summary is not None]
+        attributes, columns, codes = agree(summaries)
+        classes, weight = attributes["classes_"], sum(s.weight for s in summaries)
+        alpha = 1.0 / weight if self.alpha == "auto" else float(self.alpha)
+        calls = ((classes, own, self.transitions) for own in codes)
+        found = list(cluster.map("encode", calls, lasting=True))
+        constraints = self._common_constraints(found)
+        about = alpha, weight, cluster.n_partitions, self.n_jobs
+        parts = cluster.ask("begin", constraints, *about, lasting=True)
+        mean_length, initial_primal = np.sum(parts, axis=0)
+        problem = CommonProblem(
+            cluster,
+            columns,
+            alpha,
+            ChainParameters(
+                attributes["n_features_in_"],
+                len(classes),
+                boundaries=FORMATS[attributes["_input_format"]].boundaries,
+            ),
+            n_sequences=sum(s.n_sequences for s in summaries),
+            mean_length=mean_length,
+            initial_primal=initial_primal,
+            constraints=constraints,
         )
-        plans = ((plan._replace(codes=codes),) for codes in agreed.codes)
-        constraints = self._common_constraints(
-            list(cluster.map("encode", plans, lasting=True)), classes
-        )
-        shares = cluster.ask("begin", constraints, lasting=True)
-        mean_length, initial_primal = np.sum(shares, axis=0)
-        parameters = ChainParameters(
-            agreed.attributes["n_features_in_"],
-            len(classes),
-            boundaries=FORMATS[agreed.attributes["_input_format"]].boundaries,
-        )
-        problem = CommonProblem(cluster, agreed.columns, alpha, parameters)
-        problem.n_sequences, problem.constraints = agreed.n_sequences, constraints
-        problem.mean_length, problem.initial_primal = mean_length, initial_primal
-        return problem, agreed.attributes
+        return problem, attributes
 
-    def _common_constraints(self, found, classes):
-        """Return what is allowed in all partitions, from what each has found."""
+    def _common_constraints(self, found):
+        """Return the Constraints of all partitions, from those of each."""
         if not isinstance(self.transitions, str) or self.transitions != OBSERVED:
             return found[0]
-        # Observed anywhere is allowed; a partition without rule has seen everything.
+        # What one partition has observed is allowed; one without Constraints has
+        # observed everything.
         if any(constraints is None for constraints in found):
             return None
         masks = (np.logical_or.reduce(masks) for masks in zip(*found, strict=True))
         constraints = Constraints(*masks)
         return None if constraints.is_trivial() else constraints
 
-    def _common_solver(self, problem, resume):
-        rng = check_random_state(self.random_state)
-        n_partitions = problem.cluster.n_partitions
-        return CommonSolver(
-            problem,
-            # The file has no dual to go on from.
-            method="lbfgs" if resume else self.method,
-            n_rounds=self.n_rounds,
-            max_iter=self.max_iter,
-            seeds=rng.randint(2**31, size=n_partitions).tolist(),
-            on_loss=lambda error: _LOG.warning("%s; L-BFGS goes on from w", error),
-            w=load_weights(self.checkpoint, problem) if resume else None,
-        )
+    def _new_common_solver(self, problem, resume):
+        if self.method == "dual" and not resume:
+            rng = check_random_state(self.random_state)
+            seeds = rng.randint(2**31, size=problem.cluster.n_partitions).tolist()
+            return CoCoA(
+                problem, n_rounds=self.n_rounds, max_iter=self.max_iter, seeds=seeds
+            )
+        # A checkpoint has weights only: no dual point from which CoCoA+ could go on.
+        state = {"w": load_weights(self.checkpoint, problem)} if resume else None
+        return LBFGS(problem, None, max_iter=self.max_iter, state=state)
 
 
 def _cluster(partitions, client):

@@ -1,22 +1,22 @@
-"""How partitions are trained together: what is asked of them, round by round.
+"""The problem of all partitions together, and the two methods that solve it.
 
-`Cluster` is what a machine room must offer; `CommonProblem` is the problem of all
-partitions together, whose passes are sums over them; `CommonSolver` makes the epochs,
-by one of two methods:
+`Cluster` is what holds the partitions. `CommonProblem` is the objective: each pass is a
+sum over the partitions. It is solved by one of two methods:
 
-* "dual": rounds of CoCoA+, in which each partition visits a share of its sequences
-  and sends what that adds to w_hat(mu). D(mu) is known exactly after each, and the
-  epoch ends with a pass for P(w). Few partitions need few epochs so.
-* "lbfgs": L-BFGS on sums of gradients, a round and a pass each. How many it takes does
-  not depend on the number of partitions.
+* "dual": rounds of CoCoA+ (`CoCoA`). In a round each partition visits some of its
+  sequences and sends its part of w_hat(mu). D(mu) is known exactly after each round,
+  and the epoch ends with a pass for P(w). The fewer the partitions are, the fewer
+  epochs it needs.
+* "lbfgs": L-BFGS, where a gradient takes one round and one pass. The number of
+  iterations does not depend on the number of partitions.
 
-Any dual point bounds the optimum from below, also one whose partition has been lost
-since: the gap is P(w) less the largest D found so far.
+Every dual point bounds the optimum from below, even if its partition has been lost
+since: the gap is P(w) minus the largest D(mu) found so far.
 """
 
+import logging
 from abc import ABC, abstractmethod
 from contextlib import closing
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,11 +25,11 @@ from skcrf_sdca.objective.objective import Objective
 from skcrf_sdca.solvers.base import Solver
 from skcrf_sdca.solvers.lbfgs import LBFGS
 
-METHODS = ("lbfgs", "dual")
+_LOG = logging.getLogger("skcrf_sdca.distributed")
 
 
 class Cluster(ABC):
-    """Partitions, wherever they are.
+    """The partitions, in this process or on other machines.
 
     Attributes
     ----------
@@ -45,11 +45,11 @@ class Cluster(ABC):
         Parameters
         ----------
         method : str
-            Of `Partition`.
+            The name of a method of `Partition`.
         arguments : iterable of tuple
-            Of each partition, in their order.
+            The arguments for each partition, in their order.
         lasting : bool, default=False
-            Whether a partition that is loaded again must have been asked this.
+            Whether the call is repeated when a partition is loaded again.
         """
 
     @abstractmethod
@@ -65,35 +65,22 @@ class Cluster(ABC):
         return list(self.map(method, same, **options))
 
 
-@dataclass
-class Traffic:
-    """What has gone over the wire for the fit itself.
-
-    Attributes
-    ----------
-    rounds : int
-        Calls that all partitions answer.
-    sent, received : int
-        Bytes of weights to, and of sums from, the partitions.
-    """
-
-    rounds: int = 0
-    sent: int = 0
-    received: int = 0
-
-
 class CommonProblem(Objective):
     """The objective of all partitions together: sums over what they answer.
 
     Parameters
     ----------
     cluster : Cluster
-        Whose partitions have begun.
+        Its partitions have begun.
     columns : list of ndarrays of int
-        The features of each.
+        The features of each partition.
     alpha : float
     parameters : ChainParameters
         Of the shape of the model.
+    n_sequences : int
+    mean_length, initial_primal : float
+        As those of `Problem`.
+    constraints : Constraints or None
 
     Attributes
     ----------
@@ -101,19 +88,34 @@ class CommonProblem(Objective):
         The largest D(mu) found so far.
     n_oracle_calls : int
         Of the visits of the dual method.
-    traffic : Traffic
+    traffic : dict of int
+        ``rounds``: calls that all partitions answer; ``sent`` and ``received``: bytes
+        of weights to the partitions, and of sums from them.
     """
 
-    constraints = None
-
-    def __init__(self, cluster, columns, alpha, parameters):
+    def __init__(
+        self,
+        cluster,
+        columns,
+        alpha,
+        parameters,
+        *,
+        n_sequences,
+        mean_length,
+        initial_primal,
+        constraints,
+    ):
         super().__init__(alpha)
         self.parameters = parameters
         self.cluster = cluster
         self.columns = columns
+        self.n_sequences = n_sequences
+        self.mean_length = mean_length
+        self.initial_primal = initial_primal
+        self.constraints = constraints
         self.best_dual = -np.inf
         self.n_oracle_calls = 0
-        self.traffic = Traffic()
+        self.traffic = {"rounds": 0, "sent": 0, "received": 0}
 
     def new_parameters(self, w=None):
         """Return parameters with the flat vector `w`, by default of zeros."""
@@ -123,12 +125,12 @@ class CommonProblem(Objective):
     def _rows(self, model, columns):
         """Return the weights of some features and of all biases, as a flat vector."""
         rows = np.concatenate([model.biases, model.coef[columns].ravel()])
-        self.traffic.sent += rows.nbytes
+        self.traffic["sent"] += rows.nbytes
         return rows
 
     def _ask_at(self, method, w, *arguments):
         """Yield what the partitions answer to w and more arguments."""
-        self.traffic.rounds += 1
+        self.traffic["rounds"] += 1
         model = self.new_parameters(w)
         each = ((self._rows(model, c), *arguments) for c in self.columns)
         return self.cluster.map(method, each)
@@ -144,18 +146,18 @@ class CommonProblem(Objective):
                 model.coef[columns] += rows.reshape(-1, model.n_labels)
                 total += part.value
                 self.n_oracle_calls += part.n_oracle_calls
-                self.traffic.received += part.w.nbytes
+                self.traffic["received"] += part.w.nbytes
         return model.w, total
 
     def start_dual(self, seeds):
         """Let all partitions start at their labels; return w_hat(mu)."""
-        self.traffic.rounds += 1
+        self.traffic["rounds"] += 1
         calls = ((seed,) for seed in seeds)
         return self._take_dual(self.cluster.map("start_dual", calls))
 
-    def visit(self, w, share):
-        """Let all partitions visit a share of their sequences; return w_hat(mu)."""
-        return self._take_dual(self._ask_at("visit", w, share))
+    def visit(self, w, fraction):
+        """Let all partitions visit a fraction of their sequences; return w_hat(mu)."""
+        return self._take_dual(self._ask_at("visit", w, fraction))
 
     def _take_dual(self, answers):
         w, entropy = self.add_up(answers)
@@ -177,84 +179,70 @@ class CommonProblem(Objective):
         return self.add_up(self._ask_at("expect", w))
 
 
-class CommonSolver(Solver):
-    """Epochs of all partitions together.
+class CoCoA(Solver):
+    """The dual method: an epoch is n visits, in some rounds.
 
-    A dual epoch is n visits in some rounds; an epoch of L-BFGS is an iteration. If a
-    partition loses its dual state, L-BFGS goes on from the weights of the last round.
+    If a partition loses its dual state, L-BFGS goes on from the weights of the last
+    round.
 
     Parameters
     ----------
     problem : CommonProblem
-    method : str
-        "dual" or "lbfgs".
     n_rounds : int
-        Rounds of an epoch of the dual method.
+        Rounds of an epoch.
     max_iter : int
+        Iterations of L-BFGS at most.
     seeds : list of int
         Of the dual solver of each partition.
-    w : ndarray, default=None
-        Where L-BFGS starts.
-    on_loss : callable
-        Called with the StateLostError that ends the dual method.
     """
 
-    def __init__(self, problem, *, method, n_rounds, max_iter, seeds, on_loss, w=None):
+    def __init__(self, problem, *, n_rounds, max_iter, seeds):
         self.problem = problem
-        self.method = method
         self.n_rounds = n_rounds
         self.max_iter = max_iter
         self.seeds = seeds
-        self.on_loss = on_loss
-        self.model = problem.new_parameters(w)
-        self._now = self
+        self.model = problem.new_parameters()
+        self._lbfgs = None
 
     def run(self, end_epoch):
         """Make epochs until ``end_epoch()``, called after each, returns True."""
-        if self.method == "dual" and self._run_dual(end_epoch):
-            return
-        self._run_lbfgs(end_epoch)
-
-    def _run_dual(self, end_epoch):
-        """Make dual epochs; return False if a partition has lost its state."""
-        problem, n = self.problem, self.problem.n_sequences
-        w = problem.start_dual(self.seeds)
-        while True:
+        w = self.problem.start_dual(self.seeds)
+        done = False
+        while not done:
             try:
                 for _ in range(self.n_rounds):
-                    w = problem.visit(w, 1.0 / self.n_rounds)
+                    w = self.problem.visit(w, 1.0 / self.n_rounds)
             except StateLostError as error:
-                self.on_loss(error)
-                problem.cluster.ask("end_dual")
+                _LOG.warning("%s; L-BFGS goes on from w", error)
+                break
+            finally:
                 self.model.w[:] = w
-                return False
-            self.model.w[:] = w
-            self.n_updates += n
-            self.n_oracle_calls = problem.n_oracle_calls
-            if end_epoch():
-                problem.cluster.ask("end_dual")
-                return True
+            self.n_updates += self.problem.n_sequences
+            self.n_oracle_calls = self.problem.n_oracle_calls
+            done = end_epoch()
+        self.problem.cluster.ask("end_dual")
+        if not done:
+            self._run_lbfgs(end_epoch)
 
     def _run_lbfgs(self, end_epoch):
-        start = {"w": self.model.w}
-        inside = LBFGS(self.problem, None, max_iter=self.max_iter, state=start)
-        made, called = self.n_updates, self.n_oracle_calls
+        lbfgs = LBFGS(self.problem, None, max_iter=self.max_iter, state=self.state())
+        n_updates, n_oracle_calls = self.n_updates, self.n_oracle_calls
 
         def on_iteration():
-            self.model.w[:] = inside.model.w
-            self.n_updates = made + inside.n_updates
-            self.n_oracle_calls = called + inside.n_oracle_calls
+            self.model.w[:] = lbfgs.model.w
+            self.n_updates = n_updates + lbfgs.n_updates
+            self.n_oracle_calls = n_oracle_calls + lbfgs.n_oracle_calls
             return end_epoch()
 
-        self._now = inside
-        inside.run(on_iteration)
-        self.message = inside.message
+        self._lbfgs = lbfgs
+        lbfgs.run(on_iteration)
+        self.message = lbfgs.message
 
     def certify(self):
         """Return the Certificate of the current weights."""
-        if self._now is self:
-            return self.problem.certify(self.model.w)
-        return self._now.certify()
+        if self._lbfgs is not None:
+            return self._lbfgs.certify()
+        return self.problem.certify(self.model.w)
 
     def state(self):
         """Return the weights."""

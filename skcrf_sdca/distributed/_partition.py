@@ -1,15 +1,15 @@
-"""One partition of the data, on one machine: all that is ever asked of it.
+"""One partition of the data, on one machine: its sequences, and their part of a fit.
 
 A `Partition` holds its sequences, and an ordinary Problem on the features that they
-have. In the terms of problem.py, of n sequences with weights c_i a partition p has
-some, of total weight C_p, and its problem is that of the weights c_i / C_p and of
+have. In the terms of objective.py, partition p of P has sequences with weights c_i that
+sum to C_p. Its problem has the weights c_i / C_p and
 
-    alpha_p = alpha / (P C_p),    P partitions,
+    alpha_p = alpha / (P C_p),
 
 so that scale_i = P c_i / alpha: a visit moves the partition's copy of w by P times what
-it adds to what(mu), which is the local problem of CoCoA+ [1]_: the changes of all
-partitions, made at once, can be added up, and the dual does not fall. What goes in
-and out are rows of w, of the partition's own features, and sums over its sequences.
+it adds to w_hat(mu). This is the local problem of CoCoA+ [1]_: the changes that all
+partitions make at the same time can be added up, and the dual does not fall. A
+partition receives rows of w for its own features, and sends sums over its sequences.
 
 References
 ----------
@@ -18,7 +18,6 @@ References
 """
 
 import copy
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -29,13 +28,12 @@ from skcrf_sdca.data.rows import on_own_columns
 from skcrf_sdca.estimators.crfs import OEGCRF
 from skcrf_sdca.estimators.validation import training_data
 from skcrf_sdca.objective.problem import Problem
-from skcrf_sdca.solvers.oeg import FIRST_HALVINGS, LATER_HALVINGS, OEG
+from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.structures.chain.constraints import read_constraints
 from skcrf_sdca.structures.chain.structure import Chain
 
 
-@dataclass(frozen=True)
-class Summary:
+class Summary(NamedTuple):
     """What the partitions must know of each other.
 
     Attributes
@@ -55,40 +53,13 @@ class Summary:
     weight: float
 
 
-class PartitionPlan(NamedTuple):
-    """What one partition is told of the agreement.
-
-    Attributes
-    ----------
-    classes : ndarray of shape (n_labels,)
-        Of all partitions.
-    codes : ndarray of int
-        The number in `classes` of each class of the partition.
-    alpha : float
-        Of the whole problem.
-    weight : float
-        Of all sequences of all partitions.
-    n_partitions : int
-    transitions : str, array, list or None
-    n_jobs : int or None
-    """
-
-    classes: np.ndarray
-    codes: np.ndarray
-    alpha: float
-    weight: float
-    n_partitions: int
-    transitions: object
-    n_jobs: int | None
-
-
 class Sums(NamedTuple):
     """What a pass over a partition adds up.
 
     Attributes
     ----------
     w : ndarray
-        The partition's part of w_hat(mu), in its own rows.
+        The partition's part of w_hat(mu), for its own features.
     value : float
         Its part of the losses, or of the entropies.
     n_oracle_calls : float, default=0
@@ -151,27 +122,46 @@ class Partition:
         weight = len(data) if self._sample_weight is None else self._sample_weight.sum()
         return Summary(attributes, columns, len(data), float(weight))
 
-    def encode(self, plan):
-        """Take the common labels; return what `plan.transitions` allows, or None."""
-        self._plan = plan
-        self._labels = plan.codes[self._labels].astype(np.int32)
-        return read_constraints(
-            plan.transitions, plan.classes, self._labels, self._data.offsets
-        )
+    def encode(self, classes, codes, transitions):
+        """Take the common classes; return the Constraints of `transitions`, or None.
 
-    def begin(self, constraints):
-        """Make the problem; return the shares of mean length and of P(0)."""
-        plan, weight = self._plan, self._sample_weight
+        Parameters
+        ----------
+        classes : ndarray of shape (n_labels,)
+            Of all partitions.
+        codes : ndarray of int
+            The number in `classes` of each class of the partition.
+        transitions : str, array, list or None
+        """
+        self._n_labels = len(classes)
+        self._labels = codes[self._labels].astype(np.int32)
+        return read_constraints(transitions, classes, self._labels, self._data.offsets)
+
+    def begin(self, constraints, alpha, total_weight, n_partitions, n_jobs):
+        """Make the problem; return the partition's parts of mean length and P(0).
+
+        Parameters
+        ----------
+        constraints : Constraints or None
+        alpha : float
+            Of the whole problem.
+        total_weight : float
+            Of all sequences of all partitions.
+        n_partitions : int
+        n_jobs : int or None
+        """
+        weight = self._sample_weight
         own = len(self._data) if weight is None else weight.sum()
-        self.share = own / plan.weight
+        self.share = own / total_weight
+        self._n_partitions = n_partitions
         structure = Chain(
             self._data,
-            len(plan.classes),
+            self._n_labels,
             boundaries=self._boundaries,
             constraints=constraints,
-            n_jobs=plan.n_jobs,
+            n_jobs=n_jobs,
         )
-        alpha = plan.alpha / (plan.n_partitions * self.share)
+        alpha = alpha / (n_partitions * self.share)
         self.problem = Problem(structure, self._labels, alpha, sample_weight=weight)
         return (
             self.share * self.problem.mean_length,
@@ -185,7 +175,7 @@ class Partition:
     def expect(self, w):
         """Return Sums of mu = p(. | x; w): its part of w_hat(mu), and the losses."""
         part, loss = self.problem.expected_point(w)
-        part /= self._plan.n_partitions
+        part /= self._n_partitions
         return Sums(part, self.share * loss)
 
     def start_dual(self, seed):
@@ -195,11 +185,10 @@ class Partition:
         alone.structure = copy.copy(self.problem.structure)
         alone.structure.n_jobs = None
         self.solver = OEG(alone, np.random.default_rng(seed))
-        self._unvisited = self.solver.rng.permutation(self.problem.n_sequences)
         return self._dual_sums(self.solver.kernel.n_oracle_calls)
 
-    def visit(self, w, share_of_epoch):
-        """Visit some of the sequences, starting from w; return Sums after that.
+    def visit(self, w, fraction):
+        """Visit a fraction of the sequences, starting from w; return Sums after that.
 
         Raises
         ------
@@ -208,16 +197,9 @@ class Partition:
         """
         if self.solver is None:
             raise StateLostError(f"partition {self.number} has lost its dual state")
-        solver, n = self.solver, self.problem.n_sequences
-        solver.model.w[:] = w
-        n_visits = max(round(share_of_epoch * n), 1)
-        before = solver.kernel.n_oracle_calls
-        # Each sequence once in the first epoch, as OEG does.
-        first, self._unvisited = np.split(self._unvisited, [n_visits])[:2]
-        solver.kernel.max_halvings = FIRST_HALVINGS
-        solver.kernel.epoch_in_order(first)
-        solver.kernel.max_halvings = LATER_HALVINGS
-        solver.kernel.epoch(solver.rng.random((n_visits - len(first), 2)))
+        self.solver.model.w[:] = w
+        before = self.solver.kernel.n_oracle_calls
+        self.solver.visit(max(round(fraction * self.problem.n_sequences), 1))
         return self._dual_sums(before)
 
     def end_dual(self):
@@ -227,7 +209,7 @@ class Partition:
     def _dual_sums(self, calls_before):
         solver, problem = self.solver, self.problem
         w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
-        w /= self._plan.n_partitions
+        w /= self._n_partitions
         entropy = self.share * problem.mean(solver.entropy)
         return Sums(w, entropy, solver.kernel.n_oracle_calls - calls_before)
 

@@ -136,41 +136,57 @@ class BaseCRF(
         X = as_sequence_list(X)
         y = list(y) if isinstance(y, Iterator) else y
         training = training_data(self, X, y, sample_weight)
-        context = self._init_callback_context(max_subtasks=self.max_iter)
-        arguments = {"X": X, "y": y, "metadata": None}
-        if sample_weight is not None:
-            arguments["metadata"] = {"sample_weight": sample_weight}
-        context.call_on_fit_task_begin(estimator=self, **arguments)
-
         solver = self._new_solver(self._new_problem(training))
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        return self._run(solver, training.attributes, X=X, y=y, metadata=metadata)
+
+    def _run(self, solver, attributes, *, observers=(), **arguments):
+        """Run a solver to its end, and set the fitted attributes.
+
+        Parameters
+        ----------
+        solver : Solver
+        attributes : dict
+            Fitted attributes that are known before the run.
+        observers : iterable of Observer, default=()
+            They follow the run too, after the callbacks and ``verbose``.
+        **arguments
+            ``X``, ``y`` and ``metadata``, as callbacks take them.
+
+        Returns
+        -------
+        self : object
+        """
+        context = self._init_callback_context(max_subtasks=self.max_iter)
+        context.call_on_fit_task_begin(estimator=self, **arguments)
         monitor = FitMonitor(solver, max_iter=self.max_iter, tol=self.tol)
 
         def attributes_now():
             # A copy, since the solver continues to change its weights.
-            return {**training.attributes, **fit_attributes(monitor, copy=True)}
+            return {**attributes, **fit_attributes(monitor, copy=True)}
 
-        monitor.observers.append(
-            CallbackBridge(self, context, arguments, attributes_now)
-        )
+        bridge = CallbackBridge(self, context, arguments, attributes_now)
+        monitor.observers.append(bridge)
         if self.verbose:
             printer = EpochPrinter(type(self).__name__, monitor.target)
             monitor.observers.append(printer)
+        monitor.observers += observers
         monitor.run()
-        fitted = {**training.attributes, **fit_attributes(monitor)}
-        if self.warm_start:
-            constraints = solver.problem.structure.constraints
-            fitted["_warm_state"] = {**solver.state(), "constraints": constraints}
-        return self._end_fit(fitted, monitor, context, arguments)
-
-    def _end_fit(self, fitted, monitor, context, arguments):
-        """Set the fitted attributes, and tell the user and the callbacks."""
-        self._set_fitted(fitted)
+        own = self._attributes_of_run(solver)
+        self._set_fitted({**attributes, **fit_attributes(monitor), **own})
         if message := monitor.convergence_message():
             warnings.warn(message, ConvergenceWarning, stacklevel=_caller_level())
         context.call_on_fit_task_end(
             estimator=self, **arguments, reconstruction_attributes=dict
         )
         return self
+
+    def _attributes_of_run(self, solver):
+        """Return the fitted attributes that only some of the estimators have."""
+        if not self.warm_start:
+            return {}
+        constraints = solver.problem.structure.constraints
+        return {"_warm_state": {**solver.state(), "constraints": constraints}}
 
     def _set_fitted(self, fitted):
         """Replace the fitted attributes by others, all at once; return self.

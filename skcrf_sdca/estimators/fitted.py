@@ -16,18 +16,7 @@ from numpy.typing import NDArray
 from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca.data.input_formats import FORMATS
 from skcrf_sdca.data.rows import checked_sparse
-from skcrf_sdca.structures.chain.parameters import LARGEST_SCORE
-
-# The axes of the weights: K labels, d features.
-WEIGHTS = {
-    "coef_": "Kd",
-    "intercept_": "K",
-    "start_": "K",
-    "end_": "K",
-    "transition_": "KK",
-}
-# Those that are -inf where a label or a transition is forbidden.
-MAY_FORBID = ("start_", "end_", "transition_")
+from skcrf_sdca.structures.chain.parameters import LARGEST_SCORE, MAY_FORBID, WEIGHTS
 
 
 class FittedAttributes:

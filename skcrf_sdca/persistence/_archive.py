@@ -26,18 +26,9 @@ _ENCRYPTED = 0x1
 def write_archive(path, document, arrays):
     """Write a document and arrays to a file, or nothing.
 
-    Parameters
-    ----------
-    path : str or path-like
-    document : dict
-        Made of the types of JSON.
-    arrays : dict of ndarrays
-        Of float64 or int64; the keys are the names of the members.
-
-    Raises
-    ------
-    ValueError
-        If the document would not be equal after JSON is read again.
+    The document is made of the types of JSON; the arrays, by the names of their
+    members, are of float64 or int64. The function raises ValueError if the document
+    would not be equal after it is read again.
     """
     text = json.dumps(document, allow_nan=False)
     if json.loads(text) != document:
@@ -68,27 +59,12 @@ def _stored_type(array):
 
 
 def read_archive(file, build):
-    """Build an object from the document and the arrays of a file.
+    """Return what `build` makes of the document and the arrays of an open file.
 
-    Parameters
-    ----------
-    file : file object
-        Open for reading bytes, seekable.
-    build : callable
-        Called as ``build(document, array)``, where ``array(name, dtype, shape)``
-        returns the array of this name as a writeable array, if it has this type and
-        shape in the file.
-
-    Returns
-    -------
-    built : object
-
-    Raises
-    ------
-    ModelFormatError
-        If the archive does not have this form, or has further members.
-    Exception
-        Any other exception that zipfile, json or `build` raise for invalid content.
+    It is called as ``build(document, array)``, where ``array(name, dtype, shape)``
+    returns the array of this name as a writeable array, if it has this type and shape
+    in the file. The function raises ModelFormatError if the archive does not have this
+    form, or has further members; other exceptions come from zipfile, json or `build`.
     """
     size = file.seek(0, os.SEEK_END)
     with zipfile.ZipFile(file) as archive:

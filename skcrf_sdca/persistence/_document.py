@@ -15,14 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from skcrf_sdca._kernels._encoder import Lookup
 from skcrf_sdca._version import __version__
 from skcrf_sdca.estimators.crfs import ESTIMATORS
-from skcrf_sdca.estimators.fitted import WEIGHTS, check_fitted
+from skcrf_sdca.estimators.fitted import check_fitted
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.features.vocabulary import check_vocabulary, vocabulary_numbers
 from skcrf_sdca.persistence._archive import FLOAT, INT
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._labels import labels_from, labels_of
 from skcrf_sdca.persistence._values import (
-    check_parameters,
     figures_from,
     figures_of,
     history_from,
@@ -31,10 +30,11 @@ from skcrf_sdca.persistence._values import (
     plain_parameters,
     with_parameters,
 )
+from skcrf_sdca.structures.chain.parameters import WEIGHTS
 
 FORMAT, FORMAT_VERSION = "skcrf_sdca", 1
 CRFS = {cls.__name__: cls for cls in ESTIMATORS}
-BLOCKS = ("intercept", "start", "end", "transition")
+BIASES = {name: axes for name, axes in WEIGHTS.items() if name != "coef_"}
 VECTORIZER_DTYPES = {"float64": np.float64, "float32": np.float32}
 # The entries, with their types, of the objects of a document.
 HEAD = {"format": str, "format_version": int, "written_by": str, "model": dict}
@@ -68,22 +68,10 @@ MAX_FEATURES = int(np.iinfo(np.int32).max)
 
 
 def describe(estimator):
-    """Return the document and the arrays of a fitted estimator.
+    """Return the document of a fitted estimator, and its arrays in a dict.
 
-    Parameters
-    ----------
-    estimator : one of `CRFS`, SequenceVectorizer, or Pipeline of the two
-
-    Returns
-    -------
-    document : dict
-        Made of the types of JSON.
-    arrays : dict of ndarrays
-
-    Raises
-    ------
-    TypeError, ValueError, NotFittedError
-        If the format cannot represent it, see `save_model`.
+    The document is made of the types of JSON. The function raises TypeError, ValueError
+    or NotFittedError if the format cannot represent the estimator, see `save_model`.
     """
     describer = _DESCRIBERS.get(type(estimator))
     if describer is None:
@@ -105,21 +93,8 @@ def describe(estimator):
 def rebuild(document, array):
     """Return the estimator that a document describes.
 
-    Parameters
-    ----------
-    document : object
-        The object that JSON returned.
-    array : callable
-        ``array(name, dtype, shape)`` returns the array of this name, type and shape.
-
-    Returns
-    -------
-    estimator : object
-
-    Raises
-    ------
-    ModelFormatError, TypeError, ValueError
-        If the document does not describe an estimator.
+    ``array(name, dtype, shape)`` returns the array of this name, type and shape.
+    It raises ModelFormatError, TypeError or ValueError if the document describes none.
     """
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFormatError("it is not a model of skcrf_sdca")
@@ -133,17 +108,17 @@ def rebuild(document, array):
     return _rebuild_any(document["model"], array, _REBUILDERS)
 
 
-def _rebuild_any(model, array, rebuilders):
+def _rebuild_any(model, array, types):
     name = model.get("type")
-    if not isinstance(name, str) or name not in rebuilders:
+    if not isinstance(name, str) or name not in types:
         raise ModelFormatError(f"a model of type {name!r:.40} has no place in it")
-    return rebuilders[name](model, array)
+    return _REBUILDERS[name](model, array)
 
 
 def _describe_pipeline(pipeline):
     names, steps = zip(*pipeline.steps, strict=True)
     types = [type(step) for step in steps]
-    if len(types) != 2 or types[0] is not SequenceVectorizer or types[1] not in _CRFS:
+    if types not in [[SequenceVectorizer, crf] for crf in ESTIMATORS]:
         raise TypeError(
             "of pipelines only those of a SequenceVectorizer and a CRF can be saved "
             f"so, not of {[cls.__name__ for cls in types]}. Use pickle or skops."
@@ -171,8 +146,8 @@ def _rebuild_pipeline(model, array):
     if set(map(type, names)) != {str} or len(names) != 2 or names[0] == names[1]:
         raise ModelFormatError("pipeline: names must be two different names")
     steps = (
-        _rebuild_any(model["vectorizer"], array, _VECTORIZER_REBUILDERS),
-        _rebuild_any(model["crf"], array, _CRF_REBUILDERS),
+        _rebuild_any(model["vectorizer"], array, ["SequenceVectorizer"]),
+        _rebuild_any(model["crf"], array, CRFS),
     )
     _check_pair(*steps)
     return Pipeline(list(zip(names, steps, strict=True)), verbose=model["verbose"])
@@ -190,7 +165,7 @@ def _describe_vectorizer(vectorizer):
     check_is_fitted(vectorizer)
     check_vocabulary(vectorizer)
     _check_complete(vectorizer)
-    check_parameters(vectorizer)
+    vectorizer._validate_params()
     parameters = vectorizer.get_params()
     parameters["dtype"] = np.dtype(parameters["dtype"]).name
     model = {
@@ -233,7 +208,7 @@ def _check_complete(vectorizer):
 def _describe_crf(crf):
     check_is_fitted(crf)
     check_fitted(crf)
-    check_parameters(crf)
+    crf._validate_params()
     model = {
         "type": type(crf).__name__,
         "parameters": plain_parameters(crf.get_params()),
@@ -250,8 +225,8 @@ def _describe_crf(crf):
         model["feature_names"] = list(map(str, crf.feature_names_in_))
     if hasattr(crf, "vectorizer_"):
         model["vectorizer"], _ = _describe_vectorizer(crf.vectorizer_)
-    blocks = {name: getattr(crf, f"{name}_") for name in BLOCKS}
-    return model, _coef_arrays(crf.coef_) | blocks
+    biases = {name.removesuffix("_"): getattr(crf, name) for name in BIASES}
+    return model, _coef_arrays(crf.coef_) | biases
 
 
 def _rebuild_crf(model, array):
@@ -269,7 +244,7 @@ def _rebuild_crf(model, array):
         attributes["feature_names_in_"] = names_from(model["feature_names"])
     if model["vectorizer"] is not None:
         attributes["vectorizer_"] = _rebuild_any(
-            model["vectorizer"], array, _VECTORIZER_REBUILDERS
+            model["vectorizer"], array, ["SequenceVectorizer"]
         )
     n_labels = len(attributes["classes_"])
     attributes |= _weights_from(array, n_labels, model["n_features"], model["n_stored"])
@@ -292,8 +267,8 @@ def _weights_from(array, n_labels, n_features, n_stored):
         raise ModelFormatError(f"n_features must be from 0 to {MAX_FEATURES}")
     sizes = {"K": n_labels, "d": n_features}
     weights = {
-        f"{name}_": array(name, FLOAT, tuple(sizes[a] for a in WEIGHTS[f"{name}_"]))
-        for name in BLOCKS
+        name: array(name.removesuffix("_"), FLOAT, tuple(sizes[axis] for axis in axes))
+        for name, axes in BIASES.items()
     }
     if n_stored is None:
         return {"coef_": array("coef", FLOAT, (n_features, n_labels)).T, **weights}
@@ -305,16 +280,13 @@ def _weights_from(array, n_labels, n_features, n_stored):
     return {"coef_": sp.csr_array(rows, shape=(n_labels, n_features)), **weights}
 
 
-_CRFS = frozenset(CRFS.values())
 _DESCRIBERS = {
-    **dict.fromkeys(CRFS.values(), _describe_crf),
+    **dict.fromkeys(ESTIMATORS, _describe_crf),
     SequenceVectorizer: _describe_vectorizer,
     Pipeline: _describe_pipeline,
 }
-_VECTORIZER_REBUILDERS = {"SequenceVectorizer": _rebuild_vectorizer}
-_CRF_REBUILDERS = dict.fromkeys(CRFS, _rebuild_crf)
 _REBUILDERS = {
-    **_CRF_REBUILDERS,
-    **_VECTORIZER_REBUILDERS,
+    **dict.fromkeys(CRFS, _rebuild_crf),
+    "SequenceVectorizer": _rebuild_vectorizer,
     "Pipeline": _rebuild_pipeline,
 }

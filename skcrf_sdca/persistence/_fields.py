@@ -23,23 +23,8 @@ class ModelFormatError(ValueError):
 def fields(value, where, types):
     """Return `value` if it is a dict with exactly these keys and types.
 
-    Parameters
-    ----------
-    value : object
-        An object that JSON returned.
-    where : str
-        Its name, for messages.
-    types : dict of types or tuples of types
-        Types of the entries. A bool is not an int.
-
-    Returns
-    -------
-    value : dict
-
-    Raises
-    ------
-    ModelFormatError
-        If it is not such a dict.
+    `value` is an object that JSON returned, and `where` its name in the message of
+    ModelFormatError. `types` are types or tuples of types; a bool is not an int.
     """
     if not isinstance(value, dict) or set(value) != set(types):
         raise ModelFormatError(f"{where} must have the entries {sorted(types)}")

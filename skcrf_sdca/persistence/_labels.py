@@ -25,23 +25,10 @@ MAX_CHARACTERS = 2**24
 
 
 def labels_of(classes):
-    """Return the labels as a dict of the types of JSON.
+    """Return an array of labels as a dict of the types of JSON: type, dtype and values.
 
-    Parameters
-    ----------
-    classes : ndarray of shape (n_labels,)
-
-    Returns
-    -------
-    labels : dict
-        With "type", "dtype" and "values".
-
-    Raises
-    ------
-    TypeError
-        If the labels are not str, int, bool, bytes or float.
-    ValueError
-        If a label is NaN or infinite, or they are too long.
+    It raises TypeError if the labels are not str, int, bool, bytes or float; ValueError
+    if a label is NaN or infinite, or they are too long.
     """
     values = classes.tolist()
     label_type = type(values[0])
@@ -63,19 +50,7 @@ def labels_of(classes):
 def labels_from(labels):
     """Return the array of labels from the dict that `labels_of` made.
 
-    Parameters
-    ----------
-    labels : object
-        The object that JSON returned.
-
-    Returns
-    -------
-    classes : ndarray of shape (n_labels,)
-
-    Raises
-    ------
-    ModelFormatError
-        If it is not such a dict, or a label occurs twice.
+    It raises ModelFormatError if it is not such a dict, or a label occurs twice.
     """
     fields(labels, "labels", {"type": str, "dtype": str, "values": list})
     name, dtype, values = labels["type"], labels["dtype"], labels["values"]

@@ -24,21 +24,11 @@ PLAIN = (NoneType, bool, int, float, str)
 MASK = "mask"
 
 
-def check_parameters(estimator):
-    """Raise ValueError if `fit` would refuse a parameter."""
-    estimator._validate_params()
-
-
 def plain_parameters(parameters):
-    """Return parameters as types of JSON.
+    """Return parameters as types of JSON; TypeError names one that cannot be stored.
 
     Numbers, str and None are unchanged, tuples become lists, and arrays of bool become
     objects.
-
-    Raises
-    ------
-    TypeError
-        If a parameter has another type; the message names it.
     """
     return {name: _plain(name, value) for name, value in parameters.items()}
 
@@ -78,7 +68,7 @@ def with_parameters(cls, plain):
     if not set(plain) <= set(known):
         raise ModelFormatError(f"{cls.__name__} has other parameters: {list(known)}")
     estimator = cls(**parameters_from(plain))
-    check_parameters(estimator)
+    estimator._validate_params()
     return estimator
 
 

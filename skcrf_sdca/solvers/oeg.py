@@ -55,6 +55,7 @@ class OEG(DualSolver):
         super().__init__(problem, rng)
         self._check_memory()
         self.theta = self._first_parameters(init_score, state)
+        self._unvisited = rng.permutation(problem.n_sequences)
         self.marginals = problem.structure.zero_potentials(np.float64)
         self.steps = np.full(problem.n_sequences, step_init)
         self.model = problem.new_parameters()
@@ -104,14 +105,24 @@ class OEG(DualSolver):
 
     def epoch(self):
         """Visit each sequence once in the first epoch, then those of the sampler."""
-        if self.n_updates > 0:
+        self.visit(self.problem.n_sequences)
+
+    def visit(self, n_visits):
+        """Visit the sequences that had no visit yet, then those of the sampler.
+
+        Parameters
+        ----------
+        n_visits : int
+        """
+        first, self._unvisited = np.split(self._unvisited, [n_visits])
+        n_later = n_visits - len(first)
+        if len(first):
+            self._allow_halvings(FIRST_HALVINGS)
+            self.kernel.epoch_in_order(first)
+        if n_later:
             self._allow_halvings(LATER_HALVINGS)
-            super().epoch()
-            return
-        n = self.problem.n_sequences
-        self._allow_halvings(FIRST_HALVINGS)
-        self.kernel.epoch_in_order(self.rng.permutation(n))
-        self._count(n)
+            self.kernel.epoch(self.rng.random((n_later, 2)))
+        self._count(n_visits)
 
     def _allow_halvings(self, number):
         for visitor in self.visitors:

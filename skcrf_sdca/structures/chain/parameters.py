@@ -18,6 +18,17 @@ from skcrf_sdca.structures.chain.chains import Chains
 # So that the scores of paths of any length are finite. Digits are lost long before.
 LARGEST_SCORE = 1e100
 
+# The weights of a fitted estimator, with their axes: K labels, d features.
+WEIGHTS = {
+    "coef_": "Kd",
+    "intercept_": "K",
+    "start_": "K",
+    "end_": "K",
+    "transition_": "KK",
+}
+# Those that are -inf where a label or a transition is forbidden.
+MAY_FORBID = ("start_", "end_", "transition_")
+
 
 class ChainParameters:
     """Weights of a linear-chain CRF as one vector ``w`` and five named views of it.
