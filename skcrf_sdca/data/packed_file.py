@@ -54,18 +54,9 @@ class PackedFormatError(ValueError):
 
 
 def layout(n_sequences, n_positions, n_features, n_values):
-    """Return what arrays a file has: {name: (dtype, shape, begin)}, in their order.
+    """Return {name: (dtype, shape, begin)} of the arrays of a file, in their order.
 
-    Parameters
-    ----------
-    n_sequences, n_positions, n_features : int
-    n_values : int or None
-        Of a sparse X; None if it is dense.
-
-    Returns
-    -------
-    arrays : dict
-        ``begin`` is in bytes from the beginning of the file.
+    `n_values` is None if the rows are dense; `begin` is the offset of the first byte.
     """
     if n_values is None:
         forms = {"values": ("<f8", [n_positions, n_features])}
@@ -103,17 +94,9 @@ def _header(sizes):
 
 @contextlib.contextmanager
 def writing(path):
-    """Open a file for packed sequences, which takes its name when it is complete.
+    """Open a file for packed sequences that takes its name when it is complete.
 
-    Parameters
-    ----------
-    path : str or path-like
-        While the file is written, unnamed files in its folder take up to half as much
-        room as it does.
-
-    Yields
-    ------
-    writer : PackedWriter
+    It yields a PackedWriter.
     """
     with contextlib.ExitStack() as files:
         writer = PackedWriter(files.enter_context(atomic_write(path)), files)
@@ -221,24 +204,10 @@ class PackedWriter:
 
 
 def read(path, mmap_mode):
-    """Return the arrays of a file, and its number of features.
+    """Return {name: array} of a file, not checked, and its number of features.
 
-    Parameters
-    ----------
-    path : str or path-like
-    mmap_mode : "r" or None
-        Whether the arrays are mapped or read.
-
-    Returns
-    -------
-    arrays : dict of ndarrays
-        Those of `layout`: as the file has them, not checked.
-    n_features : int
-
-    Raises
-    ------
-    PackedFormatError
-        If the file has not the sizes and the form that it declares, or declares none.
+    The arrays are mapped into memory if `mmap_mode` is "r". Raise PackedFormatError if
+    the file does not have the sizes and the form that it declares.
     """
     with checked_read(path, PackedFormatError) as file:
         sizes = _checked_sizes(file)

@@ -52,28 +52,12 @@ class FittedAttributes:
 
 
 def fitted_format(estimator):
-    """Return the InputFormat of the data that an estimator was fitted on.
-
-    Parameters
-    ----------
-    estimator : BaseCRF
-    """
+    """Return the InputFormat of the data that an estimator was fitted on."""
     return FORMATS[estimator._input_format]
 
 
 def check_form(estimator):
-    """Raise ValueError if the shapes and types of the weights do not agree.
-
-    Parameters
-    ----------
-    estimator : BaseCRF
-        With ``classes_``, ``n_features_in_`` and the weights.
-
-    Raises
-    ------
-    ValueError
-        The message names the attribute, and what it must be.
-    """
+    """Raise ValueError if the shapes and types of the weights contradict each other."""
     classes = required_attribute(estimator, "classes_")
     if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not len(classes):
         raise ValueError(
@@ -89,17 +73,7 @@ def check_form(estimator):
 
 
 def check_fitted(estimator):
-    """Raise ValueError if the fitted attributes do not agree, or hold wrong numbers.
-
-    Parameters
-    ----------
-    estimator : BaseCRF
-
-    Raises
-    ------
-    ValueError
-        The message names the attribute.
-    """
+    """Raise ValueError if a fitted attribute is wrong or contradicts another."""
     check_form(estimator)
     labels = estimator.classes_.tolist()
     if len(set(labels)) != len(labels):
