@@ -1,7 +1,7 @@
-"""Labels to numbers and back: labels come back equal, and of the type they were.
+"""Conversion of labels to numbers and back, which keeps their values and types.
 
-The module is long because labels come in many forms: lists of any hashable objects,
-arrays, one array for all positions, and lists in which some labels are not known.
+Labels come in many forms: lists of any hashable objects, arrays, one array for all
+positions, and lists in which some labels are unknown.
 """
 
 from itertools import chain

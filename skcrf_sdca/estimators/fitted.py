@@ -1,9 +1,9 @@
-"""Whether the attributes of a fitted estimator agree with each other.
+"""Checks that the attributes of a fitted estimator agree with each other.
 
-They come from files, and users may assign them. `check_fitted` and `check_vocabulary`
-look at everything, and end every load; `check_form` comes before every call of a
-kernel, which would read beyond an array that is too short. It takes constant time, but
-for sparse coefficients, whose indices scipy would follow anywhere.
+The attributes may come from files, and users may assign them. `check_fitted` checks all
+of them after a model is loaded. `check_form` is called before every call of a kernel,
+which would read beyond an array that is too short. It takes constant time, except that
+it reads the indices of sparse coefficients, which scipy does not check.
 """
 
 from numbers import Integral
@@ -26,12 +26,12 @@ WEIGHTS = {
     "end_": "K",
     "transition_": "KK",
 }
-# Those that are -inf where a label or a transition is forbidden.
+# The weights that are -inf where a label or a transition is forbidden.
 MAY_FORBID = ("start_", "end_", "transition_")
 
 
 class FittedAttributes:
-    """The types of what a fit leaves behind, for those who read it."""
+    """The types of the fitted attributes."""
 
     classes_: NDArray[Any]
     coef_: Any  # an array, or sparse

@@ -1,6 +1,6 @@
 """scikit-learn's transformers applied to sequences.
 
-Owns ``PerToken``: a transformer gets the items of all sequences as one table.
+``PerToken`` passes the items of all sequences to a transformer as one table.
 """
 
 from collections.abc import Iterable
@@ -310,7 +310,7 @@ def _n_items(sequence, index):
 
 
 def _joined(sequences):
-    """Concatenate (index, sequence) pairs, none of them empty, to a table or list."""
+    """Concatenate the sequences of pairs (index, sequence), none of them empty."""
     forms = [_form(sequence) for _, sequence in sequences]
     for (i, _), form in zip(sequences, forms, strict=True):
         if form != forms[0]:
@@ -341,7 +341,7 @@ def _form(sequence):
 
 
 def _for_items(params, offsets):
-    """Return metadata in which the sample weights of sequences are those of items."""
+    """Return metadata; the sample weight of each sequence is repeated for its items."""
     if params.get("sample_weight") is None:
         return params
     weight = np.asarray(params["sample_weight"])

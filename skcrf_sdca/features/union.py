@@ -1,6 +1,6 @@
 """Several feature types for the same sequences: words, embeddings, hashes.
 
-Owns ``SequenceUnion``, and the concatenation of the rows of several blocks.
+``SequenceUnion`` concatenates the rows that several transformers return.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
