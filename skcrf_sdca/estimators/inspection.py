@@ -17,11 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca.data.label_encoding import encode_known_labels, label_codes
 from skcrf_sdca.estimators.explanation import Explanation, Terms
-from skcrf_sdca.estimators.fitted import (
-    FittedAttributes,
-    check_form,
-    fitted_format,
-)
+from skcrf_sdca.estimators.fitted import FittedAttributes, check_form, fitted_format
 from skcrf_sdca.estimators.tables import Table
 from skcrf_sdca.estimators.validation import prediction_data
 from skcrf_sdca.structures.chain.parameters import dense_coef
@@ -248,10 +244,10 @@ class InspectionMixin(FittedAttributes):
                 f"position: {position} is not in the sequence of {length} items."
             )
         t %= length
-        path = self._path_codes(path, data)
+        path, marginals = self._path_and_marginals(path, data)
         return Explanation(
             self._terms_at(t, data.X, path, names),
-            self._node_marginals(data)[t],
+            marginals[t],
             self.classes_.tolist(),
             position=t,
             label=int(path[t]),
@@ -276,16 +272,17 @@ class InspectionMixin(FittedAttributes):
             )
         return codes.tolist()
 
-    def _path_codes(self, path, data):
-        """Return the label numbers of a path, by default the best one."""
+    def _path_and_marginals(self, path, data):
+        """Return the label numbers of the path, or of the best one, and marginals."""
+        marginals = self._node_marginals(data)
         if path is None:
-            return self._best_paths(data)
+            return self._best_paths(data), marginals
         lengths = [data.n_positions]
         codes = encode_known_labels([path], lengths, self.classes_, name="path")
         if (codes < 0).any():
             t = int(np.argmin(codes))
             raise ValueError(f"path: the label {path[t]!r} was not seen in fit.")
-        return codes
+        return codes, marginals
 
     def _weight_names(self, feature_names):
         """Return the names of the rows of `_state_weights`."""

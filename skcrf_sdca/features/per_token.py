@@ -162,7 +162,9 @@ class PerToken(  # type: ignore[call-arg]
         if offsets is not None:
             check_has_items(len(offsets) - 1, offsets[-1])
             routed = {m: _for_items(routed[m], offsets) for m in _FITTING}
-            y = None if y is None else _label_of_each_item(y, offsets)
+            if y is not None:
+                classes, labels = encode_labels(y, np.diff(offsets))
+                y = classes[labels]
         output, transformer = fit_transform(clone(self.transformer), items, y, routed)
         output = _packed(output, offsets, transformer)
         self.transformer_ = transformer
@@ -351,11 +353,6 @@ def _for_items(params, offsets):
             "sequences; one number a sequence is needed."
         )
     return {**params, "sample_weight": np.repeat(weight, np.diff(offsets))}
-
-
-def _label_of_each_item(y, offsets):
-    classes, labels = encode_labels(y, np.diff(offsets))
-    return classes[labels]
 
 
 def _packed(output, offsets, transformer):

@@ -14,10 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin, clone
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import Bunch
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    process_routing,
-)
+from sklearn.utils.metadata_routing import MetadataRouter, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.messages import described
