@@ -232,7 +232,7 @@ refused(
 )
 for name, odd, message in (
     ("strings", [["a"]], "sequence 2 (is a list of lists of str|.*sequence 0)"),
-    ("numbers", [[1.0]], "sequence 2 (holds numbers|.*sequence 0)"),
+    ("numbers", [[1.0]], "sequence 2 (holds rows of numbers|.*sequence 0)"),
     ("a_dict_and_strings", [{"a": 1.0}, ["a"]], "sequence 2, item 1 is a list of str"),
 ):
     X, y = [*DICTS[:2], odd], [*LABELS[:2], ["A"] * len(odd)]

@@ -149,7 +149,7 @@ def test_parts_must_agree(tmp_path, monkeypatch):
     for other in (packed(1.0)[0], packed(n_features=7)[0]):
         with pytest.raises(ValueError, match=message):
             write(tmp_path / "x", X, other)
-    monkeypatch.setattr(pf, "_MOST", X.X.nnz)
+    monkeypatch.setattr(pf, "_MAX_VALUES", X.X.nnz)
     with pytest.raises(ValueError, match=f"{2 * X.X.nnz} stored values"):
         write(tmp_path / "x", X, X)
     assert os.listdir(tmp_path) == []

@@ -12,16 +12,8 @@ def atomic_write(path):
     """Open a file for writing bytes that replaces the file at `path` when complete.
 
     The bytes go to a temporary file in the same folder, which is renamed at the end.
-    After an error it is removed, and what was at `path` before is unchanged. Pipes and
-    devices cannot be replaced, and are written to directly.
-
-    Parameters
-    ----------
-    path : str, bytes or path-like
-
-    Yields
-    ------
-    file : binary file object
+    After an error it is removed, and the file at `path` is unchanged. Pipes and devices
+    cannot be replaced: they are written to directly.
     """
     path = os.path.realpath(os.fsdecode(path))
     if not is_regular_file(path):
@@ -44,11 +36,7 @@ def atomic_write(path):
 def is_regular_file(path):
     """Return whether a path is not that of a pipe or a device, which may never end.
 
-    True also for a folder and where nothing exists: the system refuses to open these.
-
-    Parameters
-    ----------
-    path : str, bytes or path-like
+    It is also True for a folder and a missing file, which the system refuses to open.
     """
     path = os.fspath(path)
     return os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path)
@@ -58,16 +46,7 @@ def is_regular_file(path):
 def checked_read(path, error):
     """Open a file for reading bytes that may be damaged or hostile.
 
-    Parameters
-    ----------
-    path : str, bytes or path-like
-    error : type
-        Whatever is raised while the file is read becomes this error, except that memory
-        is exhausted.
-
-    Yields
-    ------
-    file : binary file object
+    Every exception while the file is read, except MemoryError, becomes an `error`.
     """
     if not is_regular_file(path):
         raise error(f"{path} cannot be read: it is not a regular file")
@@ -82,18 +61,9 @@ def checked_read(path, error):
 
 
 def strict_json(data, name):
-    """Return a JSON document in ASCII; no duplicate keys, no NaN, no infinity.
+    """Parse a JSON document in ASCII, called `name` in messages.
 
-    Parameters
-    ----------
-    data : bytes
-    name : str
-        Name of the document, for messages.
-
-    Raises
-    ------
-    ValueError
-        If it is not such a document.
+    Raise ValueError if it has a key twice in an object, or a number that is not finite.
     """
 
     def without_duplicates(pairs):

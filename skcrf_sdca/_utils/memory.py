@@ -20,13 +20,10 @@ _LIMITS = (
 
 
 def available_memory():
-    """Return the largest number of bytes that a process can get.
+    """Return the largest number of bytes that a process can get, None if it is unknown.
 
-    Returns
-    -------
-    n_bytes : int or None
-        On Linux, memory that is free or can be freed, and swap, up to the limit of the
-        container. Elsewhere all memory of the machine, or None if that is unknown.
+    On Linux these are the memory that is free or can be freed, and the swap space, up
+    to the limit of the container. Elsewhere it is all memory of the machine.
     """
     try:
         lines = dict(line.split(":") for line in _MEMINFO.read_text().splitlines())
@@ -41,18 +38,8 @@ def available_memory():
 def check_fits(n_bytes, need, advice):
     """Raise MemoryError if this many bytes are clearly not available.
 
-    Parameters
-    ----------
-    n_bytes : int
-    need : str
-        What needs them, with its sizes: the subject of the message.
-    advice : str
-        What the user can do: the end of the message.
-
-    Raises
-    ------
-    MemoryError
-        It names the bytes needed, those available, and the advice.
+    `need` is the subject of the message: what needs the bytes, with its sizes. `advice`
+    ends the message: what the user can do.
     """
     if n_bytes < SMALL:
         return

@@ -7,10 +7,10 @@ import numpy as np
 from joblib import effective_n_jobs
 
 # The cuts between ranges of chains depend on the lengths of the chains, but not on the
-# number of threads, so that sums over ranges are always added in the same order. With
-# MIN_POSITIONS a range is worth a call from Python. There are more than MAX_RANGES only
-# if each would have more than MAX_POSITIONS: thus the memory of a pass does not grow
-# with the data.
+# number of threads, so that sums over ranges are always added in the same order. A
+# shorter range than MIN_POSITIONS is not worth a call from Python. There are more than
+# MAX_RANGES only if each would have more than MAX_POSITIONS, so that the memory of a
+# pass does not grow with the data.
 MAX_RANGES = 16
 MIN_POSITIONS = 2**11
 MAX_POSITIONS = 2**16

@@ -1,4 +1,4 @@
-"""Input formats: what the sequences of X are made of, and all that depends on it.
+"""Input formats: the types of the sequences of X, and all that depends on them.
 
 `format_of` recognises the format of X. The `InputFormat` that it returns knows how X is
 packed, how y is read, and what shape answers have: no other module compares formats.
@@ -22,30 +22,20 @@ _WRAP = "if X is a single sequence, wrap it in a list: [X]"
 
 
 class InputFormat:
-    """What depends on the format of X: this is how it is for sequences.
+    """The format of an X that holds sequences; the other formats override its methods.
 
-    Parameters
-    ----------
-    name : str
-        What fitted estimators and model files keep.
-    described : str
-        Predicate of a sequence of this format, for messages.
-
-    Attributes
-    ----------
-    boundaries : bool
-        Whether X holds sequences, whose labels depend on their neighbours. If not, each
-        row of X is a chain of one node.
-    needs_vectorizer : bool
-        Whether a SequenceVectorizer makes rows of numbers of the items.
+    `name` is what fitted estimators and model files keep. `described` is the predicate
+    of a sequence of this format, for messages. `needs_vectorizer` tells whether a
+    SequenceVectorizer makes rows of numbers of the items.
     """
 
+    # Whether X holds sequences; if not, each row of X is a chain of one node.
     boundaries = True
-    needs_vectorizer = False
 
-    def __init__(self, name, described):
+    def __init__(self, name, described, needs_vectorizer=False):
         self.name = name
         self.described = described
+        self.needs_vectorizer = needs_vectorizer
 
     def __repr__(self):
         """Return the name."""
@@ -54,13 +44,17 @@ class InputFormat:
     def pack_training(self, X, y, estimator, vectorizer):
         """Return the X of a fit, validated and packed, and y.
 
-        The estimator is named in messages. The vectorizer is fitted, if the format
-        needs one. y changes only in a table: it becomes an array of shape (n,).
+        The estimator is named in messages. The vectorizer is fitted if the format needs
+        one. y changes only in a table: it becomes an array of shape (n,).
         """
-        raise NotImplementedError
+        if isinstance(X, PackedSequences):
+            return X, y
+        if self.needs_vectorizer:
+            return vectorizer.fit_transform(X), y
+        return _pack_arrays(X), y
 
     def pack(self, X, estimator):
-        """Return X of any format, packed for an estimator that has seen this one."""
+        """Return X of any format, packed for an estimator fitted on this one."""
         if isinstance(X, PackedSequences):
             return X
         found, name = format_of(X, default=self), type(estimator).__name__
@@ -83,7 +77,7 @@ class InputFormat:
         return label_encoding.encode_labels(y, data.lengths)
 
     def label_lists(self, y, data):
-        """Return y, the labels of `data` in the form of this format, as label lists."""
+        """Return the labels y of `data` as label lists."""
         return y
 
     def known_lists(self, known):
@@ -100,14 +94,14 @@ class InputFormat:
     def rows(self, rows, offsets):
         """Cut an array with a row for each position into one array for each sequence.
 
-        That of a table, which has one position in each sequence, stays whole.
+        A table has one position in each sequence, and its array stays whole.
         """
         return split_rows(rows, offsets)
 
     def pair_rows(self, rows, offsets):
         """Cut an array with a row for each pair of neighbours in the same way.
 
-        That of a table, which has no neighbours, becomes one of shape (n, 0, ...).
+        A table has no neighbours, and its array gets the shape (n, 0, ...).
         """
         return split_rows(rows, offsets)
 
@@ -123,27 +117,8 @@ class InputFormat:
         return sequence
 
 
-class _Items(InputFormat):
-    """Items that have named features: dicts, or lists of str."""
-
-    needs_vectorizer = True
-
-    def pack_training(self, X, y, estimator, vectorizer):
-        return vectorizer.fit_transform(X), y
-
-
-class _Arrays(InputFormat):
-    """Arrays of numbers, or sparse matrices."""
-
-    def pack_training(self, X, y, estimator, vectorizer):
-        return _pack_arrays(X), y
-
-
 class _Packed(InputFormat):
-    """PackedSequences; then y may be packed as well, in one array."""
-
-    def pack_training(self, X, y, estimator, vectorizer):
-        return X, y
+    """PackedSequences; y may be one array with the labels of all positions."""
 
     def encode_labels(self, y, data):
         if _is_flat(y, data):
@@ -195,46 +170,23 @@ class _Table(InputFormat):
 
 
 PACKED = _Packed("packed", "is packed")
-DICTS = _Items("dicts", "is a list of dicts")
-STRINGS = _Items("strings", "is a list of lists of str")
-ARRAYS = _Arrays("arrays", "holds rows of numbers")
+DICTS = InputFormat("dicts", "is a list of dicts", needs_vectorizer=True)
+STRINGS = InputFormat("strings", "is a list of lists of str", needs_vectorizer=True)
+ARRAYS = InputFormat("arrays", "holds rows of numbers")
 TABLE = _Table("table", "holds numbers")
 FORMATS = {found.name: found for found in (PACKED, DICTS, STRINGS, ARRAYS, TABLE)}
-# The names of those that need a vectorizer.
+# The names of the formats that need a vectorizer.
 VECTORIZED = tuple(name for name in FORMATS if FORMATS[name].needs_vectorizer)
 
 
 def format_of(X, *, default=None):
     """Recognise the format of X: the first sequence that is not empty tells it.
 
-    Whoever reads X checks that the other sequences are of the same format, see
-    `same_format`.
+    X is as `as_sequence_list` returns it. The code that reads X checks by `same_format`
+    that the other sequences have the same format. If no sequence has an item, return
+    `default` (in prediction, the format of the fit), or raise ValueError without one.
+    Raise TypeError, with the sequence and the item, if the format is not known.
 
-    Parameters
-    ----------
-    X : PackedSequences, list, tuple, ndarray, sparse matrix or data frame
-        As `as_sequence_list` returns it.
-    default : InputFormat, default=None
-        Returned if no sequence has an item (prediction: the format seen in fit). By
-        default that is an error.
-
-    Returns
-    -------
-    InputFormat
-        Its name is ``"packed"``, ``"dicts"``, ``"strings"`` (items are lists of str),
-        ``"arrays"`` (sequences are 2-D) or ``"table"``: `X` is one table of numbers,
-        that is a chain of one node per row.
-
-    Raises
-    ------
-    TypeError
-        If `X` is neither of these; the message names the sequence and the item.
-    ValueError
-        If `X` has no items and no `default` is given.
-
-    Examples
-    --------
-    >>> from skcrf_sdca.data.input_formats import format_of
     >>> format_of([[{"word": "a"}, {"word": "b"}], []])
     <input format 'dicts'>
     >>> format_of([[1.0, 2.0], [3.0, 4.0]])
@@ -251,32 +203,16 @@ def format_of(X, *, default=None):
     if first is None:
         check_has_items(len(X), 0)
     if first is TABLE:
-        # Its reader would not say which row is none.
-        for _ in known:
-            pass
+        # Its reader would not say which row is none, but same_format does.
+        list(known)
     return first
 
 
 def same_format(X, expected=None):
-    """Yield each sequence of X with its format, and check that all have the same.
+    """Yield each sequence of X with its format, None for an empty list.
 
-    Parameters
-    ----------
-    X : iterable of sequences
-    expected : InputFormat, default=None
-        That of the sequences seen in fit; by default that of the first sequence that is
-        not empty.
-
-    Yields
-    ------
-    sequence : object
-    format : InputFormat or None
-        None if the sequence is an empty list.
-
-    Raises
-    ------
-    TypeError
-        If a sequence has no format, or another one; the message names it.
+    Raise TypeError if a sequence has another format than the others, or than the
+    sequences of the fit, whose format is `expected`.
     """
     first = "each sequence of fit"
     for index, sequence in enumerate(X):
@@ -292,32 +228,10 @@ def same_format(X, expected=None):
 
 
 def format_of_sequence(sequence, index):
-    """Recognise the format of one sequence, see `format_of`.
+    """Return the format of sequence number `index` of X, None for an empty list.
 
-    Parameters
-    ----------
-    sequence : list, tuple, ndarray, sparse matrix or data frame
-        One sequence of X.
-    index : int
-        Its number in X, for messages.
-
-    Returns
-    -------
-    InputFormat or None
-        ``"dicts"``, ``"strings"``, ``"arrays"``, ``"table"`` (a row of numbers), or
-        None if the sequence is an empty list. Only the first entry of each list of
-        strings is looked at.
-
-    Raises
-    ------
-    TypeError
-        If the sequence is none of these.
-
-    Examples
-    --------
-    >>> from skcrf_sdca.data.input_formats import format_of_sequence
-    >>> format_of_sequence([["w=a", "cap"], ["w=b"]], 0)
-    <input format 'strings'>
+    Raise TypeError if it has none. The format of a row of numbers is TABLE. Only the
+    first entry of each list of strings is looked at.
     """
     # A data frame has a shape, but no dtype of its own.
     code = getattr(getattr(sequence, "dtype", None), "kind", "f")
@@ -335,12 +249,7 @@ def format_of_sequence(sequence, index):
 
 
 def check_has_items(n_sequences, n_items):
-    """Raise ValueError if the X of a fit has no items.
-
-    Parameters
-    ----------
-    n_sequences, n_items : int
-    """
+    """Raise ValueError if the X of a fit has no items."""
     if not n_items:
         raise ValueError(
             f"X has {n_sequences} sequences and 0 items; "
@@ -422,7 +331,7 @@ def _pack_arrays(X, n_features=None):
 
 
 def _is_flat(y, data):
-    """Return whether y is the labels of packed sequences, end to end as these are."""
+    """Return whether y is one array with the labels of all packed sequences."""
     is_flat = isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "USbiu"
     if is_flat and len(y) != data.n_positions:
         raise ValueError(
@@ -434,7 +343,7 @@ def _is_flat(y, data):
 
 
 def _checked(check, *arguments, **options):
-    """Return what a check of scikit-learn returns; it lets an overflow through."""
+    """Call a check of scikit-learn; an overflow becomes a ValueError."""
     try:
         return check(
             *arguments, accept_sparse="csr", dtype=np.float64, order="C", **options

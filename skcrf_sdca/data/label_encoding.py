@@ -1,7 +1,7 @@
-"""Labels to numbers and back: labels come back equal, and of the type they were.
+"""Conversion of labels to numbers and back, which keeps their values and types.
 
-The module is long because labels come in many forms: lists of any hashable objects,
-arrays, one array for all positions, and lists in which some labels are not known.
+Labels come in many forms: lists of any hashable objects, arrays, one array for all
+positions, and lists in which some labels are unknown.
 """
 
 from itertools import chain
@@ -20,34 +20,13 @@ from skcrf_sdca.data.rows import BLOCK, split_rows, unmasked
 def encode_labels(
     y: Labels, lengths: ArrayLike
 ) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Encode the labels of `y` as indices into the sorted classes.
+    """Return the sorted distinct labels of `y`, and the index of each label in them.
 
-    Parameters
-    ----------
-    y : iterable of n_sequences list, tuple or ndarray of labels
-        Labels of one type: str, int, bool, float, bytes, or any other type whose
-        values can be hashed and sorted.
-    lengths : array-like of int of shape (n_sequences,)
-        Number of positions of each sequence of X.
+    `lengths` are the lengths of the sequences of X. The labels are all of one type,
+    whose values can be hashed and sorted. The classes have dtype object where an array
+    of a NumPy type would change the labels (a str that ends in NUL, an int beyond 64
+    bits). Raise ValueError or TypeError if `y` does not have this form.
 
-    Returns
-    -------
-    classes : ndarray of shape (n_labels,)
-        Distinct labels, sorted. Of dtype object where a NumPy type would not give the
-        labels back equal (a str that ends in NUL, an int beyond 64 bits).
-    labels : ndarray of int32 of shape (n_positions,)
-        Index in `classes` of each label.
-
-    Raises
-    ------
-    ValueError
-        If y is None, has no labels, or its lengths are not those of X.
-    TypeError
-        If a sequence is not a list of labels, or the labels are not of one type.
-
-    Examples
-    --------
-    >>> from skcrf_sdca.data.label_encoding import encode_labels
     >>> encode_labels([["O", "B"], ["O"]], [2, 1])
     (array(['B', 'O'], dtype='<U1'), array([1, 0, 1], dtype=int32))
     """
@@ -65,17 +44,9 @@ def encode_labels(
 
 
 def encode_flat_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Encode the labels of all positions, given in one array, block by block.
+    """Encode the labels of all positions, given in one array, as `encode_labels` does.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_positions,)
-        Of str, bytes, bool or int, not masked; it may be mapped from a file.
-
-    Returns
-    -------
-    classes, labels
-        As of `encode_labels`.
+    The array may be mapped from a file: it is read block by block.
     """
     y = unmasked(y, "y")
     blocks = [y[begin : begin + BLOCK] for begin in range(0, len(y), BLOCK)]
@@ -89,36 +60,10 @@ def encode_flat_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]
 def encode_known_labels(
     y: Labels, lengths: ArrayLike, classes: NDArray[Any], *, name: str = "y"
 ) -> NDArray[np.int32]:
-    """Encode the labels of `y` as indices into the classes of a fitted model.
+    """Return the index in `classes` of each label of `y`, -1 for other labels.
 
-    Parameters
-    ----------
-    y : iterable of n_sequences list, tuple or ndarray of labels
-        Labels of the type of `classes`.
-    lengths : array-like of int of shape (n_sequences,)
-        Number of positions of each sequence of X.
-    classes : ndarray of shape (n_labels,)
-        As `encode_labels` returns it.
-    name : str, default="y"
-        Name of the argument, for the message.
-
-    Returns
-    -------
-    ndarray of int32 of shape (n_positions,)
-        Index in `classes` of each label, -1 where it is none of them.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `encode_labels`; and TypeError if the labels are of another type than
-        `classes`.
-
-    Examples
-    --------
-    >>> from skcrf_sdca.data.label_encoding import encode_known_labels, encode_labels
-    >>> classes, _ = encode_labels([["O", "B"]], [2])
-    >>> encode_known_labels([["B", "I"]], [2], classes)
-    array([ 0, -1], dtype=int32)
+    `name` stands for `y` in messages. The errors are those of `encode_labels`, and
+    TypeError if the labels are of another type than `classes`.
     """
     flat = flat_labels(y, lengths, name)
     known = classes.tolist()
@@ -133,34 +78,10 @@ def encode_known_labels(
 def encode_partial_labels(
     known: KnownLabels, lengths: ArrayLike, classes: NDArray[Any]
 ) -> NDArray[np.int32]:
-    """Encode labels of which only some are known.
+    """Return the index in `classes` of each label of `known`, -1 where it is None.
 
-    Parameters
-    ----------
-    known : iterable of n_sequences list, tuple or ndarray of labels
-        Labels of `classes`, and None where the label is not known.
-    lengths : array-like of int of shape (n_sequences,)
-        Number of positions of each sequence of X.
-    classes : ndarray of shape (n_labels,)
-        As `encode_labels` returns it.
+    Raise ValueError with the sequence and the position of any other label.
 
-    Returns
-    -------
-    ndarray of int32 of shape (n_positions,)
-        Index in `classes` of each label, -1 where it is None.
-
-    Raises
-    ------
-    ValueError
-        If the lengths are not those of X, or a label is none of `classes`; the message
-        names the sequence and the position.
-    TypeError
-        If a sequence is not a list of labels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skcrf_sdca.data.label_encoding import encode_partial_labels
     >>> encode_partial_labels([["O", None], [None]], [2, 1], np.array(["B", "O"]))
     array([ 1, -1, -1], dtype=int32)
     """
@@ -177,26 +98,9 @@ def encode_partial_labels(
 
 
 def label_codes(labels: list[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
-    """Look up labels among the classes of a fitted model.
+    """Return the index in `classes` of each of a list of values, -1 for other values.
 
-    Parameters
-    ----------
-    labels : list
-        Anything; only a label of the same type is looked up.
-    classes : ndarray of shape (n_labels,)
-        As `encode_labels` returns it.
-
-    Returns
-    -------
-    ndarray of int32 of shape (len(labels),)
-        Index in `classes` of each label, -1 where it is none of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skcrf_sdca.data.label_encoding import label_codes
-    >>> label_codes(["O", "X", None], np.array(["B", "O"]))
-    array([ 1, -1, -1], dtype=int32)
+    A value of another type than `classes` is never found.
     """
     names = classes.tolist()
     label_type = type(names[0])
@@ -210,85 +114,23 @@ def decode_labels(
     classes: NDArray[Any],
     offsets: NDArray[np.integer[Any]],
 ) -> NDArray[np.object_]:
-    """Turn label numbers back into one list of labels per sequence.
-
-    Parameters
-    ----------
-    paths : ndarray of int of shape (n_positions,)
-        Index in `classes` of the label of each position.
-    classes : ndarray of shape (n_labels,)
-        As `encode_labels` returns it.
-    offsets : ndarray of int of shape (n_sequences + 1,)
-        Where each sequence starts, see `PackedSequences`.
-
-    Returns
-    -------
-    ndarray of object of shape (n_sequences,)
-        A list of labels for each sequence, also if all have the same length.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skcrf_sdca.data.label_encoding import decode_labels
-    >>> decode_labels(np.array([1, 0]), np.array(["B", "O"]), np.array([0, 1, 2]))
-    array([list(['O']), list(['B'])], dtype=object)
-    """
+    """Turn label numbers, end to end, into an object array of label lists."""
     return split_rows(classes.astype(object)[paths].tolist(), offsets)
 
 
 def label_lists(y: Any, name: str = "y") -> list[list[Any] | tuple[Any, ...]]:
-    """Return the labels of every sequence in a list or tuple of its own.
+    """Return the labels of each sequence as a list or a tuple.
 
-    Parameters
-    ----------
-    y : iterable of n_sequences list, tuple or 1-D array of labels
-    name : str, default="y"
-        Name of the argument, for the message.
-
-    Returns
-    -------
-    list of n_sequences list or tuple
-
-    Raises
-    ------
-    TypeError
-        If y, or one of its sequences, is not a list.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skcrf_sdca.data.label_encoding import label_lists
-    >>> label_lists([["O", "B"], np.array(["O"])])
-    [['O', 'B'], ['O']]
+    Raise TypeError if `y`, called `name`, or one of its sequences is not a list.
     """
     check_container(y, name)
     return [_label_list(labels, i, name) for i, labels in enumerate(y)]
 
 
 def flat_labels(y: Any, lengths: ArrayLike, name: str = "y") -> list[Any]:
-    """Return all labels in one list, as plain Python values of one type.
+    """Return all labels of `y` in one list, as plain Python values of one type.
 
-    Parameters
-    ----------
-    y, lengths
-        As for `encode_labels`.
-    name : str, default="y"
-        Name of the argument, for the message.
-
-    Returns
-    -------
-    list
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `encode_labels`, but y may have no labels.
-
-    Examples
-    --------
-    >>> from skcrf_sdca.data.label_encoding import flat_labels
-    >>> flat_labels([["O", "B"], ["O"]], [2, 1])
-    ['O', 'B', 'O']
+    The errors are those of `encode_labels`, but `y` may have no labels.
     """
     if y is None:
         raise ValueError(
@@ -304,7 +146,7 @@ def flat_labels(y: Any, lengths: ArrayLike, name: str = "y") -> list[Any]:
 
 
 def _lists_as_long(y, lengths, name):
-    """Return the label lists, as many and as long as the sequences of X."""
+    """Return the label lists, whose number and lengths must be those of X."""
     sequences = label_lists(y, name)
     if len(sequences) != len(lengths):
         raise ValueError(
@@ -362,7 +204,7 @@ def _check_one_type(flat, sequences, name):
 
 
 def _is_missing(label):
-    """Return whether this is None, or not equal to itself as NaN, NaT and NA are."""
+    """Return whether a label is None, NaN, NaT or NA."""
     if getattr(label, "shape", ()) != ():
         # No label, but not missing either. Some arrays warn when they are compared.
         return False

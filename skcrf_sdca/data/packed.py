@@ -92,7 +92,7 @@ class PackedSequences:
         sequences : iterable of array-like or sparse matrix, each (length, n_features)
             All dense or all sparse. An empty list stands for an empty sequence.
         n_features : int, default=None
-            Number of features if no sequence tells it (all are empty lists).
+            Number of features, for the case that all sequences are empty lists.
 
         Returns
         -------
@@ -125,7 +125,7 @@ class PackedSequences:
         try:
             return cls(sp.vstack(filled, format="csr"), offsets)
         except ValueError:
-            # One by one they take far longer to check, but then the wrong one is known.
+            # Checking them one by one takes far longer, but names the wrong one.
             for i, block in enumerate(blocks):
                 if block is not None:
                     checked_sparse(block, f"X: sequence {i}")
@@ -135,15 +135,15 @@ class PackedSequences:
     def open(cls, path: FilePath, *, mmap_mode: Literal["r"] | None = "r") -> Self:
         """Open a file that `save` or `writer` has written.
 
-        With ``mmap_mode="r"`` a fit reads what it needs, when it needs it: X takes no
-        memory that the system cannot have back. All of it is read once when it is
-        opened, to be checked as any X is.
+        With ``mmap_mode="r"`` a fit reads the parts of X when it needs them, and the
+        system can free their memory at any time. When the file is opened, all of it is
+        read once to be checked.
 
         Parameters
         ----------
         path : str or path-like
-            The file must not be changed while it is open; to replace it by another of
-            the same name is safe, and what `save` and `writer` do.
+            The file must not be changed in place while it is open. `save` and `writer`
+            are safe: they replace it.
         mmap_mode : {"r", None}, default="r"
             Whether X stays in the file, mapped into memory, or is read into memory.
 
@@ -181,8 +181,8 @@ class PackedSequences:
     def save(self, path: FilePath) -> None:
         """Save to a file that `open` maps into memory.
 
-        The file is written under another name in the same folder first, and takes the
-        place of an older one when it is complete.
+        The file is first written under another name in the same folder. It replaces an
+        older file when it is complete.
 
         Parameters
         ----------
@@ -221,20 +221,20 @@ class PackedSequences:
         ----------
         path : str or path-like
             The file takes this name when the ``with`` block ends without an error.
-            While it is written, unnamed files in its folder take up to half as much
-            room as it does.
+            While it is written, unnamed files in its folder take up to half of its
+            size.
 
         Returns
         -------
         context : context manager of a PackedWriter
-            ``append(packed)`` writes sequences after those that are in the file: all
-            parts are sparse or dense as the first is, and of its width.
+            ``append(packed)`` adds sequences at the end of the file. All parts are
+            sparse or all are dense, and all have the same number of features.
 
         Raises
         ------
         ValueError
-            From ``append``, if a part is of another kind or width; at the end of the
-            block, if there is no part.
+            From ``append``, if a part does not have the form and the width of the first
+            one; at the end of the block, if there is no part.
         OSError
             If the file cannot be written.
 
@@ -306,7 +306,7 @@ class PackedSequences:
 
     def __getitem__(self, key: Any) -> Any:
         """Return the rows of one sequence, or several sequences packed."""
-        # NumPy knows every kind of key, also the (key, ...) of scikit-learn.
+        # NumPy understands every key, also the (key, ...) of scikit-learn.
         chosen = np.arange(len(self))[key]
         if chosen.ndim > 1:
             raise IndexError("PackedSequences has one axis, the key has more.")

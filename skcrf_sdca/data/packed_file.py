@@ -1,8 +1,8 @@
 """Packed sequences in a file: written in parts, read by mapping it into memory.
 
-Owns the file: 64 bytes that say where its header is, the arrays of a PackedSequences as
-they lie in memory, and the header. See docs/packed_format.rst. What is in the arrays is
-checked by PackedSequences, as all it is made of.
+A file has 64 bytes with the place of the header, the arrays of a PackedSequences as
+they are in memory, and the header: see docs/packed_format.rst. This module checks the
+sizes and the header; PackedSequences checks the content of the arrays.
 """
 
 import contextlib
@@ -22,14 +22,14 @@ __all__ = ["PackedFormatError"]
 
 FORMAT, FORMAT_VERSION = "skcrf_sdca.packed", 1
 MAGIC = b"\x93PACKED\n"
-# Magic, where the header begins, its length.
+# The magic bytes, the offset of the header, and its length.
 _PREAMBLE = struct.Struct("<8sQQ")
 ALIGNMENT = 64
 MAX_HEADER = 2**16
 SIZES = ("n_sequences", "n_positions", "n_features", "n_values")
-# Indices are 32 bits wide.
-_MOST = np.iinfo(np.int32).max
-# No file has more of anything.
+# Indices have 32 bits.
+_MAX_VALUES = np.iinfo(np.int32).max
+# Larger sizes in a header are refused.
 _LIMIT = 2**48
 
 
@@ -54,18 +54,9 @@ class PackedFormatError(ValueError):
 
 
 def layout(n_sequences, n_positions, n_features, n_values):
-    """Return what arrays a file has: {name: (dtype, shape, begin)}, in their order.
+    """Return {name: (dtype, shape, begin)} of the arrays of a file, in their order.
 
-    Parameters
-    ----------
-    n_sequences, n_positions, n_features : int
-    n_values : int or None
-        Of a sparse X; None if it is dense.
-
-    Returns
-    -------
-    arrays : dict
-        ``begin`` is in bytes from the beginning of the file.
+    `n_values` is None if the rows are dense; `begin` is the offset of the first byte.
     """
     if n_values is None:
         forms = {"values": ("<f8", [n_positions, n_features])}
@@ -78,14 +69,11 @@ def layout(n_sequences, n_positions, n_features, n_values):
     forms["offsets"] = ("<i8", [n_sequences + 1])
     arrays, end = {}, _PREAMBLE.size
     for name, (dtype, shape) in forms.items():
-        begin = _aligned(end)
+        # The next multiple of ALIGNMENT.
+        begin = -(-end // ALIGNMENT) * ALIGNMENT
         arrays[name] = (dtype, shape, begin)
         end = begin + math.prod(shape) * np.dtype(dtype).itemsize
     return arrays
-
-
-def _aligned(position):
-    return -(-position // ALIGNMENT) * ALIGNMENT
 
 
 def _header(sizes):
@@ -103,17 +91,9 @@ def _header(sizes):
 
 @contextlib.contextmanager
 def writing(path):
-    """Open a file for packed sequences, which takes its name when it is complete.
+    """Open a file for packed sequences that takes its name when it is complete.
 
-    Parameters
-    ----------
-    path : str or path-like
-        While the file is written, unnamed files in its folder take up to half as much
-        room as it does.
-
-    Yields
-    ------
-    writer : PackedWriter
+    It yields a PackedWriter.
     """
     with contextlib.ExitStack() as files:
         writer = PackedWriter(files.enter_context(atomic_write(path)), files)
@@ -124,13 +104,8 @@ def writing(path):
 class PackedWriter:
     """Writes packed sequences part by part, in the memory of one part.
 
-    Made by `PackedSequences.writer`.
-
-    Parameters
-    ----------
-    file : binary file object
-    files : contextlib.ExitStack
-        Closes the unnamed files in which arrays wait for their place.
+    `PackedSequences.writer` makes it. All arrays but the first are collected in unnamed
+    files, which the ExitStack `files` closes, and copied to their places at the end.
     """
 
     def __init__(self, file, files):
@@ -146,13 +121,13 @@ class PackedWriter:
         Parameters
         ----------
         packed : PackedSequences
-            Sparse if the first part is, and as wide.
+            Sparse if the first part is, with the same number of features.
 
         Raises
         ------
         ValueError
-            If it is of another kind or width than the first part, the file would hold
-            more than 2,147,483,647 values of sparse rows, or is closed.
+            If the part does not have this form, the file would hold more than
+            2,147,483,647 values of sparse rows, or is closed.
         """
         X = packed.X
         if self._sizes is None:
@@ -185,16 +160,16 @@ class PackedWriter:
         n_features, n_values = self._sizes["n_features"], self._sizes["n_values"]
         is_sparse = n_values is not None
         if packed.is_sparse != is_sparse or packed.n_features != n_features:
-            kinds = {True: "sparse", False: "dense"}
+            form = {True: "sparse", False: "dense"}
             raise ValueError(
-                f"the part is {kinds[packed.is_sparse]}, with {packed.n_features} "
-                f"features, but the first part is {kinds[is_sparse]}, with "
+                f"the part is {form[packed.is_sparse]}, with {packed.n_features} "
+                f"features, but the first part is {form[is_sparse]}, with "
                 f"{n_features} features; make all parts with one vectorizer."
             )
-        if is_sparse and n_values + packed.X.nnz > _MOST:
+        if is_sparse and n_values + packed.X.nnz > _MAX_VALUES:
             raise ValueError(
                 f"with this part X has {n_values + packed.X.nnz} stored values; at "
-                f"most {_MOST} are supported. Write the rest to another file."
+                f"most {_MAX_VALUES} are supported. Write the rest to another file."
             )
 
     def _write(self, name, array):
@@ -221,24 +196,10 @@ class PackedWriter:
 
 
 def read(path, mmap_mode):
-    """Return the arrays of a file, and its number of features.
+    """Return {name: array} of a file, not checked, and its number of features.
 
-    Parameters
-    ----------
-    path : str or path-like
-    mmap_mode : "r" or None
-        Whether the arrays are mapped or read.
-
-    Returns
-    -------
-    arrays : dict of ndarrays
-        Those of `layout`: as the file has them, not checked.
-    n_features : int
-
-    Raises
-    ------
-    PackedFormatError
-        If the file has not the sizes and the form that it declares, or declares none.
+    The arrays are mapped into memory if `mmap_mode` is "r". Raise PackedFormatError if
+    the file does not have the sizes and the form that it declares.
     """
     with checked_read(path, PackedFormatError) as file:
         sizes = _checked_sizes(file)

@@ -1,4 +1,4 @@
-"""Feature rows in the one form that the kernels take, made of all that users pass.
+"""Feature rows in the one form that the kernels take, and conversions to it.
 
 The form is a C-contiguous array of float64, or a CSR array of float64 with int32
 indices, sorted and without duplicates; both are read-only. Rows that have this form
@@ -13,19 +13,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 _INT32_MAX = np.iinfo(np.int32).max
-# Values that are read at once, where a copy of all might not fit into memory.
+# Number of values read at once, where a copy of all might not fit into memory.
 BLOCK = 2**20
 
 
 def decreases(numbers: NDArray[Any]) -> bool:
-    """Return whether a number is less than the one before it.
-
-    Their differences could overflow.
-
-    Parameters
-    ----------
-    numbers : ndarray of shape (n,), int
-    """
+    """Return whether an integer is less than the one before it, without overflow."""
     return bool((numbers[1:] < numbers[:-1]).any())
 
 
@@ -33,37 +26,11 @@ _WITH_POINTERS = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
 
 
 def checked_sparse(X: Any, where: str = "X") -> Any:
-    """Return a sparse matrix whose indices are within its shape, as scipy assumes.
+    """Return a new object around the arrays of a sparse matrix, with checked indices.
 
-    If they were not, a conversion by scipy would write beyond the arrays.
-
-    Parameters
-    ----------
-    X : sparse matrix
-    where : str, default="X"
-        Its name, for the message.
-
-    Returns
-    -------
-    X : sparse array or matrix
-        A new object around the same arrays, in CSR, CSC, BSR or COO; other
-        formats have no indices to check, and are returned as they are.
-
-    Raises
-    ------
-    ValueError
-        If its indices, pointers and values do not agree.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy.sparse import csc_array
-    >>> from skcrf_sdca.data.rows import checked_sparse
-    >>> broken = csc_array(([1.0], np.array([9]), [0, 1, 1]), shape=(2, 2))
-    >>> checked_sparse(broken)
-    Traceback (most recent call last):
-    ...
-    ValueError: X is not a valid sparse matrix: indices must be < 2
+    scipy assumes that the indices are within the shape: if they were not, a conversion
+    would write beyond the arrays. The formats CSR, CSC and BSR are checked here, and
+    COO by scipy; other formats have no indices.
     """
     try:
         if X.format in _WITH_POINTERS:
@@ -88,14 +55,7 @@ def _frozen(array):
 
 
 def unmasked(values: Any, where: str) -> Any:
-    """Return values as an array; ValueError if some are masked.
-
-    Parameters
-    ----------
-    values : array-like
-    where : str
-        Their name, for the message.
-    """
+    """Return values, called `where`, as an array; ValueError if some are masked."""
     if np.ma.is_masked(values):
         raise ValueError(
             f"{where} is an array with masked entries; fill them, or leave them out."
@@ -111,7 +71,7 @@ def as_dense(X):
 
 
 def as_csr(X):
-    """Return X as a CSR array in the one form, read-only."""
+    """Return X as a read-only CSR array in the form that the kernels take."""
     _check_two_axes(X, "X")
     _check_dtype(X.dtype, "X")
     if max(X.shape[1], X.nnz) > _INT32_MAX:
@@ -162,31 +122,15 @@ def _check_dtype(dtype, where, codes="biuf"):
 
 
 def as_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Return an argument that holds numbers as an array of float64.
+    """Return real numbers of any shape, called `name`, as an array of float64.
 
-    Parameters
-    ----------
-    values : array-like
-        Of any shape.
-    name : str
-        Its name, for the message.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it holds anything but real numbers, or masked entries.
-
-    Examples
-    --------
-    >>> from skcrf_sdca.data.rows import as_numbers
-    >>> as_numbers([1, 2], "sample_weight")
-    array([1., 2.])
+    Raise TypeError or ValueError if it holds anything else, or masked entries.
     """
     return _numeric(unmasked(values, name), name)
 
 
 def _numeric(array, where):
-    """Return `array` in float64, itself if it is so already."""
+    """Return an array in float64; no copy is made of one that is in float64."""
     _check_dtype(array.dtype, where, codes="biufO")
     try:
         with np.errstate(over="ignore"):
@@ -213,7 +157,7 @@ def sequence_rows(rows, index):
 
 
 def _converted(X, where):
-    """Return a sparse matrix in CSR; one that was in CSR is not checked yet."""
+    """Return a sparse matrix in CSR; its indices are checked if it is converted."""
     return X if X.format == "csr" else checked_sparse(X, where).tocsr()
 
 
@@ -242,28 +186,8 @@ def common_form(blocks, n_features):
 def on_own_columns(X):
     """Return a CSR array without its empty columns, and the numbers of the others.
 
-    Parameters
-    ----------
-    X : csr_array
-        Its values may be mapped from a file; they are not read.
-
-    Returns
-    -------
-    X : csr_array
-        `X` itself if no column is empty; else an array that shares its values.
-    columns : ndarray of int
-        In increasing order.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> from skcrf_sdca.data.rows import on_own_columns
-    >>> X, columns = on_own_columns(csr_array([[0.0, 0.0, 2.0], [1.0, 0.0, 0.0]]))
-    >>> X.toarray()
-    array([[0., 2.],
-           [1., 0.]])
-    >>> columns
-    array([0, 2])
+    The new array shares its values with `X`, which are not read: they may be mapped
+    from a file.
     """
     has = np.zeros(X.shape[1], dtype=bool)
     blocks = [slice(b, b + BLOCK) for b in range(0, X.nnz, BLOCK)]
@@ -283,25 +207,9 @@ def on_own_columns(X):
 def split_rows(
     rows: list[Any] | NDArray[Any], offsets: NDArray[np.integer[Any]]
 ) -> NDArray[np.object_]:
-    """Cut a list or array with an entry for each position into one for each sequence.
+    """Cut a list or an array with one entry a position into one part a sequence.
 
-    Parameters
-    ----------
-    rows : list or ndarray of length n_positions
-    offsets : ndarray of int of shape (n_sequences + 1,)
-        Where each sequence starts, see `PackedSequences`.
-
-    Returns
-    -------
-    ndarray of object of shape (n_sequences,)
-        A part of `rows` for each sequence, also if all have the same length.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skcrf_sdca.data.rows import split_rows
-    >>> split_rows(["O", "B"], np.array([0, 1, 2]))
-    array([list(['O']), list(['B'])], dtype=object)
+    `offsets` are those of `PackedSequences`; the parts are in an object array.
     """
     bounds = pairwise(np.asarray(offsets).tolist())
     pieces = (rows[first:last] for first, last in bounds)

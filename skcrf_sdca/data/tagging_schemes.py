@@ -1,7 +1,7 @@
-"""What the labels of spans mean: their schemes, as data.
+"""Tagging schemes: what the labels of spans mean.
 
-Owns the table of schemes (BIO, IOB1, BIOES, BILOU) and the two questions that it
-answers: what a label says, and whether one label may follow another.
+A table of the schemes (BIO, IOB1, BIOES, BILOU) answers two questions: which prefix and
+type a label has, and whether one label may follow another.
 """
 
 from typing import NamedTuple
@@ -17,8 +17,8 @@ class TaggingScheme(NamedTuple):
     """What each prefix may do, as strings of one-letter prefixes.
 
     Two labels in a row belong to one span if they have the same type, the prefix of the
-    first is in `goes_on` and that of the second in `continues`. Everywhere else one
-    span ends, or another begins, which is valid for the prefixes of the other fields.
+    first is in `goes_on` and that of the second in `continues`. Everywhere else a span
+    ends or begins, and the other fields tell for which prefixes that is valid.
     """
 
     goes_on: str  # may be followed by a label of their span
@@ -163,10 +163,8 @@ def is_valid_pair(
     False
     """
     rule = get_scheme(scheme)
-    first, first_type = parse_label(OUTSIDE if previous is None else previous, scheme)
-    second, second_type = parse_label(
-        OUTSIDE if following is None else following, scheme
-    )
+    pair = [OUTSIDE if label is None else label for label in (previous, following)]
+    (first, first_type), (second, second_type) = (parse_label(p, scheme) for p in pair)
     is_same = first_type == second_type
     if is_same and first in rule.goes_on and second in rule.continues:
         return True

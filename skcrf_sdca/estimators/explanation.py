@@ -1,7 +1,6 @@
-"""Explanation: what spoke for each label at one position of a sequence.
+"""Explanation: the terms of the score of each label at one position of a sequence.
 
-Owns how the terms of a score are compared, ordered and shown; ``BaseCRF.explain``
-gathers them.
+``BaseCRF.explain`` computes the terms. This module compares, orders and shows them.
 """
 
 import html
@@ -43,9 +42,10 @@ class Explanation:
     Parameters
     ----------
     terms : Terms
-        ``features``, a list of n_terms names; ``values`` of shape (n_terms,), those of
-        the features, 1 for what is no feature; and ``scores`` of shape (n_terms,
-        n_classes), what each adds to the score of each label, -inf if forbidden.
+        ``features``, a list of n_terms names; ``values`` of shape (n_terms,), the
+        values of the features, and 1 for terms without a feature; and ``scores`` of
+        shape (n_terms, n_classes), the part of each term in the score of each label,
+        -inf if forbidden.
     probabilities : ndarray of shape (n_classes,)
         Marginal probability of each label.
     classes : list of length n_classes
@@ -53,11 +53,11 @@ class Explanation:
     label : int
         Number of the label that the path has at the position.
     reference : int, default=None
-        Number of the label that the others are compared with; by default the most
-        probable one but for `label` and those forbidden between their neighbours.
+        Number of the label that the others are compared with. By default the most
+        probable label that is not `label` and not forbidden between its neighbours.
     labels : list of int, default=None
-        Numbers of the labels to explain. By default all, the one of the path first and
-        then the most probable.
+        Numbers of the labels to explain. By default all: the label of the path first,
+        then the others by decreasing probability.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Explanation:
     labels : list of n_labels labels
     probabilities : ndarray of shape (n_labels,)
     features : list of n_terms names
-        What contributes, the most in favour of the first label first.
+        Names of the terms, by decreasing contribution to the first label.
     values : ndarray of shape (n_terms,)
     contributions : ndarray of shape (n_terms, n_labels)
     scores : ndarray of shape (n_labels,)
@@ -196,7 +196,7 @@ class Explanation:
         return [(Cell(clipped(name)), value, *cells) for name, value, cells in rows]
 
     def _shown_terms(self, columns):
-        """Return names, cells of values, contributions; the middle added up in one."""
+        """Return names, cells of values, contributions; middle terms are added up."""
         features = self.features
         values = [_number_cell(value, ".4g") for value in self.values]
         rows = self.contributions[:, columns]

@@ -1,9 +1,9 @@
-"""Whether the attributes of a fitted estimator agree with each other.
+"""Checks that the attributes of a fitted estimator agree with each other.
 
-They come from files, and users may assign them. `check_fitted` and `check_vocabulary`
-look at everything, and end every load; `check_form` comes before every call of a
-kernel, which would read beyond an array that is too short. It takes constant time, but
-for sparse coefficients, whose indices scipy would follow anywhere.
+The attributes may come from files, and users may assign them. `check_fitted` checks all
+of them after a model is loaded. `check_form` is called before every call of a kernel,
+which would read beyond an array that is too short. It takes constant time, except that
+it reads the indices of sparse coefficients, which scipy does not check.
 """
 
 from numbers import Integral
@@ -20,7 +20,7 @@ from skcrf_sdca.structures.chain.parameters import LARGEST_SCORE, MAY_FORBID, WE
 
 
 class FittedAttributes:
-    """The types of what a fit leaves behind, for those who read it."""
+    """The types of the fitted attributes."""
 
     classes_: NDArray[Any]
     coef_: Any  # an array, or sparse
@@ -41,28 +41,12 @@ class FittedAttributes:
 
 
 def fitted_format(estimator):
-    """Return the InputFormat of the data that an estimator was fitted on.
-
-    Parameters
-    ----------
-    estimator : BaseCRF
-    """
+    """Return the InputFormat of the data that an estimator was fitted on."""
     return FORMATS[estimator._input_format]
 
 
 def check_form(estimator):
-    """Raise ValueError if the shapes and types of the weights do not agree.
-
-    Parameters
-    ----------
-    estimator : BaseCRF
-        With ``classes_``, ``n_features_in_`` and the weights.
-
-    Raises
-    ------
-    ValueError
-        The message names the attribute, and what it must be.
-    """
+    """Raise ValueError if the shapes and types of the weights contradict each other."""
     classes = required_attribute(estimator, "classes_")
     if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not len(classes):
         raise ValueError(
@@ -78,17 +62,7 @@ def check_form(estimator):
 
 
 def check_fitted(estimator):
-    """Raise ValueError if the fitted attributes do not agree, or hold wrong numbers.
-
-    Parameters
-    ----------
-    estimator : BaseCRF
-
-    Raises
-    ------
-    ValueError
-        The message names the attribute.
-    """
+    """Raise ValueError if a fitted attribute is wrong or contradicts another."""
     check_form(estimator)
     labels = estimator.classes_.tolist()
     if len(set(labels)) != len(labels):

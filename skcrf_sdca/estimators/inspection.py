@@ -1,8 +1,7 @@
-"""InspectionMixin: what a fitted estimator has learnt, and why it decides as it does.
+"""InspectionMixin: the weights of a fitted estimator, and explanations of its labels.
 
-Owns the names of weights: those of features come from the vectorizer or the data frame
-of the fit, or from the user; intercept, start and end are written as features are.
-Most lines are reference.
+The names of features come from the vectorizer or the data frame of the fit, or from the
+user. The intercept, start and end weights are shown as features with special names.
 """
 
 from collections.abc import Hashable, Iterable
@@ -18,11 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca.data.label_encoding import encode_known_labels, label_codes
 from skcrf_sdca.estimators.explanation import Explanation, Terms
-from skcrf_sdca.estimators.fitted import (
-    FittedAttributes,
-    check_form,
-    fitted_format,
-)
+from skcrf_sdca.estimators.fitted import FittedAttributes, check_form, fitted_format
 from skcrf_sdca.estimators.tables import Table
 from skcrf_sdca.estimators.validation import prediction_data
 from skcrf_sdca.structures.chain.parameters import dense_coef
@@ -36,8 +31,8 @@ class InspectionMixin(FittedAttributes):
     def state_features(self, *, feature_names: Iterable[str] | None = None) -> Table:
         """Return all weights of labels that are not zero, the largest first.
 
-        ``<intercept>``, ``<start>`` and ``<end>`` are features of all positions, of
-        the first and of the last.
+        ``<intercept>`` stands for a feature of all positions, ``<start>`` for one of
+        the first position and ``<end>`` for one of the last.
 
         Parameters
         ----------
@@ -113,9 +108,9 @@ class InspectionMixin(FittedAttributes):
         Parameters
         ----------
         n : int, default=10
-            Positive and negative weights of a label, so many of each at most.
+            Largest number of positive weights, and of negative weights, of a label.
         labels : list of labels, default=None
-            In this order; by default all.
+            Labels of the table, in this order. By default all.
         feature_names : array-like of str of shape (n_features_in_,), default=None
             As for `state_features`.
 
@@ -195,14 +190,14 @@ class InspectionMixin(FittedAttributes):
         position : int
             Negative numbers count from the end.
         labels : list of labels, default=None
-            Those to explain; by default all, the one of the path first, then the most
-            probable.
+            Labels to explain. By default all: the label of the path first, then the
+            others by decreasing probability.
         reference : label, default=None
             The label that the others are compared with. By default the most probable
-            one but for that of the path and those forbidden between their neighbours:
-            what speaks for the label of the path is why it was not this one.
+            label that is not the label of the path, and not forbidden between its
+            neighbours.
         path : list of T labels, default=None
-            By default the predicted path.
+            The labels of the sequence. By default the predicted path.
         feature_names : array-like of str of shape (n_features_in_,), default=None
             As for `state_features`.
 
@@ -249,8 +244,7 @@ class InspectionMixin(FittedAttributes):
                 f"position: {position} is not in the sequence of {length} items."
             )
         t %= length
-        best_path, marginals = self._best_path_and_marginals(data)
-        path = best_path if path is None else self._path_codes(path, length)
+        path, marginals = self._path_and_marginals(path, data)
         return Explanation(
             self._terms_at(t, data.X, path, names),
             marginals[t],
@@ -260,9 +254,6 @@ class InspectionMixin(FittedAttributes):
             reference=reference,
             labels=labels,
         )
-
-    def _best_path_and_marginals(self, data):
-        return self._best_paths(data), self._node_marginals(data)
 
     def _label_values(self):
         """Return the labels as a column of a table holds them."""
@@ -281,12 +272,17 @@ class InspectionMixin(FittedAttributes):
             )
         return codes.tolist()
 
-    def _path_codes(self, path, length):
-        codes = encode_known_labels([path], [length], self.classes_, name="path")
+    def _path_and_marginals(self, path, data):
+        """Return the label numbers of the path, or of the best one, and marginals."""
+        marginals = self._node_marginals(data)
+        if path is None:
+            return self._best_paths(data), marginals
+        lengths = [data.n_positions]
+        codes = encode_known_labels([path], lengths, self.classes_, name="path")
         if (codes < 0).any():
             t = int(np.argmin(codes))
             raise ValueError(f"path: the label {path[t]!r} was not seen in fit.")
-        return codes
+        return codes, marginals
 
     def _weight_names(self, feature_names):
         """Return the names of the rows of `_state_weights`."""
@@ -329,7 +325,7 @@ class InspectionMixin(FittedAttributes):
         if t < len(path) - 1:
             after = path[t + 1]
             others[f"<before {self.classes_[after]}>"] = self.transition_[:, after]
-        # In a table all of these but the intercept are zero, and left out below.
+        # For a table only the intercept is not zero; zeros are left out below.
         scores = np.vstack(
             [dense_coef(self.coef_[:, active]).T * x[active, None], *others.values()]
         )

@@ -1,7 +1,6 @@
 """Tables of weights: aligned text in a terminal, coloured HTML in a notebook.
 
-Owns how the names and numbers of a fitted model are written. `Table` is what the
-methods that inspect a model return. Everything shown is rows of `Cell`, which
+The methods that inspect a model return a `Table`. It is shown as rows of `Cell`, which
 `text_grid` and `html_grid` draw.
 """
 
@@ -19,8 +18,8 @@ from numpy.typing import ArrayLike
 if TYPE_CHECKING:
     import pandas
 
-# Colours that colour-blind people can tell apart; so transparent that text is readable
-# on a light and on a dark background.
+# Colours that colour-blind people can tell apart. They are transparent, so that text is
+# readable on a light and on a dark background.
 _POSITIVE, _NEGATIVE = "0, 114, 178", "213, 94, 0"
 _MAX_OPACITY = 0.55
 _MAX_WIDTH = 48

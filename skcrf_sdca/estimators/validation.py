@@ -1,7 +1,7 @@
-"""What users pass to an estimator, validated and packed: the one place for both.
+"""The one place where the arguments of an estimator are validated and packed.
 
-Behind `training_data` and `prediction_data` there are only PackedSequences, label
-numbers and weights. How X and y are read is up to their InputFormat.
+The functions return PackedSequences, label numbers and weights, the only forms that the
+rest of the package computes with. The InputFormat of X defines how X and y are read.
 """
 
 from dataclasses import dataclass
@@ -25,49 +25,23 @@ from skcrf_sdca.structures.chain.constraints import (
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Validated input of a fit.
-
-    Attributes
-    ----------
-    data : PackedSequences
-        n sequences.
-    labels : ndarray of shape (n_positions,), int32
-    sample_weight : ndarray of shape (n,) or None
-    constraints : Constraints or None
-    input_format : InputFormat
-    attributes : dict
-        What a fitted estimator keeps of it: ``classes_``, ``n_features_in_``,
-        ``_input_format``, and where they exist ``vectorizer_``, ``feature_names_in_``.
-    """
+    """Validated input of a fit."""
 
     data: PackedSequences
-    labels: np.ndarray
+    labels: np.ndarray  # int32, of shape (n_positions,)
     sample_weight: np.ndarray | None
     constraints: Constraints | None
     input_format: InputFormat
+    # Fitted attributes: classes_, n_features_in_, _input_format, and where they exist
+    # vectorizer_ and feature_names_in_.
     attributes: dict
 
 
 def training_data(estimator, X, y, sample_weight):
-    """Validate the arguments of fit and pack them.
+    """Validate and pack the arguments of fit, X as `as_sequence_list` returns it.
 
-    Parameters
-    ----------
-    estimator : BaseCRF
-        Named in messages, asked for its ``transitions``; not changed.
-    X : as `as_sequence_list` returns it
-    y : list of n label lists, array-like of shape (n,) if X is a table, or ndarray of
-        shape (n_positions,) if X is PackedSequences
-    sample_weight : array-like of shape (n,) or None
-
-    Returns
-    -------
-    training : TrainingData
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the arguments are not valid, see `BaseCRF.fit`.
+    The estimator is named in messages and asked for its ``transitions``, but not
+    changed. The errors are those of `BaseCRF.fit`.
     """
     if y is None:
         raise ValueError(
@@ -75,16 +49,19 @@ def training_data(estimator, X, y, sample_weight):
             "None."
         )
     input_format = format_of(X)
-    attributes = {"_input_format": input_format.name}
-    if input_format.needs_vectorizer:
-        attributes["vectorizer_"] = SequenceVectorizer()
-    if (names := get_feature_names(X)) is not None:
-        attributes["feature_names_in_"] = names
-    vectorizer = attributes.get("vectorizer_")
+    vectorizer = SequenceVectorizer() if input_format.needs_vectorizer else None
+    names = get_feature_names(X)
     data, y = input_format.pack_training(X, y, estimator, vectorizer)
     check_has_items(len(data), data.n_positions)
     classes, labels = input_format.encode_labels(y, data)
-    attributes |= {"classes_": classes, "n_features_in_": data.n_features}
+    attributes = {
+        "_input_format": input_format.name,
+        "vectorizer_": vectorizer,
+        "feature_names_in_": names,
+        "classes_": classes,
+        "n_features_in_": data.n_features,
+    }
+    attributes = {k: value for k, value in attributes.items() if value is not None}
     weight = _checked_weight(sample_weight, data)
     constraints = read_constraints(estimator.transitions, classes, labels, data.offsets)
     return TrainingData(data, labels, weight, constraints, input_format, attributes)
@@ -93,23 +70,9 @@ def training_data(estimator, X, y, sample_weight):
 def prediction_data(estimator, X):
     """Validate X for a fitted estimator and pack it.
 
-    Parameters
-    ----------
-    estimator : BaseCRF
-        Fitted.
-    X : as in `BaseCRF.fit`
-
-    Returns
-    -------
-    data : PackedSequences
-
-    Raises
-    ------
-    ValueError, TypeError
-        If X is not valid, differs from that of fit in input format or number of
-        features, or has a sequence of a length for which the transitions of the model
-        allow no path; or if the fitted attributes have been changed so that they do not
-        agree.
+    Raise ValueError or TypeError if X differs from that of fit in input format or
+    number of features, if a sequence has a length for which the transitions of the
+    model allow no path, or if the fitted attributes contradict each other.
     """
     check_form(estimator)
     data = fitted_format(estimator).pack(as_sequence_list(X), estimator)
@@ -124,22 +87,10 @@ def prediction_data(estimator, X):
 
 
 def evaluation_labels(estimator, y, data, sample_weight):
-    """Validate y and the weights for a score.
+    """Validate y and the weights for a score of the data of `prediction_data`.
 
-    Parameters
-    ----------
-    estimator : BaseCRF
-        Fitted.
-    y : as in `training_data`
-    data : PackedSequences
-        As `prediction_data` returns it.
-    sample_weight : array-like of shape (n,) or None
-
-    Returns
-    -------
-    labels : ndarray of shape (n_positions,), int32
-        -1 for a label that is not in ``classes_``.
-    weight : ndarray of shape (n_positions,) or None
+    Return the label numbers, -1 for a label that is not in ``classes_``, and the weight
+    of each position, or None.
     """
     y = fitted_format(estimator).label_lists(y, data)
     labels = encode_known_labels(y, data.lengths, estimator.classes_)
@@ -148,20 +99,9 @@ def evaluation_labels(estimator, y, data, sample_weight):
 
 
 def known_labels(estimator, known, data):
-    """Validate the labels that a prediction is to keep.
+    """Return the numbers of the labels that a prediction must keep, -1 if free.
 
-    Parameters
-    ----------
-    estimator : BaseCRF
-        Fitted.
-    known : list of n lists of labels and None, or of n if X is a table
-    data : PackedSequences
-        As `prediction_data` returns it.
-
-    Returns
-    -------
-    labels : ndarray of shape (n_positions,), int32
-        -1 where the label is free.
+    `known` has None in place of each free label.
     """
     known = fitted_format(estimator).known_lists(known)
     return encode_partial_labels(known, data.lengths, estimator.classes_)

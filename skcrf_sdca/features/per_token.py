@@ -1,6 +1,6 @@
 """scikit-learn's transformers applied to sequences.
 
-Owns ``PerToken``: a transformer gets the items of all sequences as one table.
+``PerToken`` passes the items of all sequences to a transformer as one table.
 """
 
 from collections.abc import Iterable
@@ -162,7 +162,9 @@ class PerToken(  # type: ignore[call-arg]
         if offsets is not None:
             check_has_items(len(offsets) - 1, offsets[-1])
             routed = {m: _for_items(routed[m], offsets) for m in _FITTING}
-            y = None if y is None else _label_of_each_item(y, offsets)
+            if y is not None:
+                classes, labels = encode_labels(y, np.diff(offsets))
+                y = classes[labels]
         output, transformer = fit_transform(clone(self.transformer), items, y, routed)
         output = _packed(output, offsets, transformer)
         self.transformer_ = transformer
@@ -310,7 +312,7 @@ def _n_items(sequence, index):
 
 
 def _joined(sequences):
-    """Concatenate (index, sequence) pairs, none of them empty, to a table or list."""
+    """Concatenate the sequences of pairs (index, sequence), none of them empty."""
     forms = [_form(sequence) for _, sequence in sequences]
     for (i, _), form in zip(sequences, forms, strict=True):
         if form != forms[0]:
@@ -341,7 +343,7 @@ def _form(sequence):
 
 
 def _for_items(params, offsets):
-    """Return metadata in which the sample weights of sequences are those of items."""
+    """Return metadata; the sample weight of each sequence is repeated for its items."""
     if params.get("sample_weight") is None:
         return params
     weight = np.asarray(params["sample_weight"])
@@ -351,11 +353,6 @@ def _for_items(params, offsets):
             "sequences; one number a sequence is needed."
         )
     return {**params, "sample_weight": np.repeat(weight, np.diff(offsets))}
-
-
-def _label_of_each_item(y, offsets):
-    classes, labels = encode_labels(y, np.diff(offsets))
-    return classes[labels]
 
 
 def _packed(output, offsets, transformer):

@@ -1,6 +1,6 @@
 """Several feature types for the same sequences: words, embeddings, hashes.
 
-Owns ``SequenceUnion``, and the concatenation of the rows of several blocks.
+``SequenceUnion`` concatenates the rows that several transformers return.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,10 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin, clone
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import Bunch
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    process_routing,
-)
+from sklearn.utils.metadata_routing import MetadataRouter, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.messages import described

@@ -1,7 +1,7 @@
-"""Turns sequences of feature dicts or of lists of strings into numbered features.
+"""Conversion of feature dicts, or of lists of strings, into numbered features.
 
-``SequenceVectorizer`` owns the vocabulary: which features are kept, their names and
-their numbers. The kernel that reads dicts defines which features an entry stands for.
+``SequenceVectorizer`` keeps the vocabulary: the names and the numbers of the features.
+The kernel that reads dicts defines which features an entry stands for.
 """
 
 from array import array

@@ -14,15 +14,7 @@ TABLES = ("numeric", "categorical", "vectors")
 def check_vocabulary(vectorizer):
     """Raise ValueError if the fitted attributes of a vectorizer are inconsistent.
 
-    Parameters
-    ----------
-    vectorizer : SequenceVectorizer
-
-    Raises
-    ------
-    ValueError
-        If the vocabulary is not made of plain dicts, str and int, or a number is not
-        below ``n_features_out_``. Two names may share a number: they are one feature.
+    Two names may have the same number: they are one feature.
     """
     vocabulary = required_attribute(vectorizer, "vocabulary_")
     n_features = required_attribute(vectorizer, "n_features_out_")
@@ -43,15 +35,7 @@ def check_vocabulary(vectorizer):
 def vocabulary_numbers(vocabulary):
     """Return the numbers of all features of a vocabulary, an array of int64.
 
-    Parameters
-    ----------
-    vocabulary : dict
-        As ``SequenceVectorizer.vocabulary_``.
-
-    Raises
-    ------
-    ValueError
-        If it is not made of plain dicts, str and int.
+    Raise ValueError if the vocabulary is not made of plain dicts, str and int.
     """
     categorical, vectors = vocabulary["categorical"], vocabulary["vectors"]
     _check_types("keys", [categorical, vectors], dict)
