@@ -255,14 +255,7 @@ def span_f1_score(
 
 
 class Counts(NamedTuple):
-    """Numbers of spans of each type.
-
-    Attributes
-    ----------
-    types : list of str
-    correct, predicted, true : ndarray of shape (n_types,)
-        int64, or with sample weights float64.
-    """
+    """Numbers of spans of each type: int64, or with sample weights float64."""
 
     types: list
     correct: np.ndarray
@@ -281,12 +274,7 @@ class Counts(NamedTuple):
 
 
 def span_counts(y_true, y_pred, scheme, strict, types, sample_weight):
-    """Count spans, see `span_precision_recall_fscore` for the parameters.
-
-    Returns
-    -------
-    counts : Counts
-    """
+    """Return the `Counts`; see `span_precision_recall_fscore` for the parameters."""
     if types is not None:
         _check_types(types)
     y_true, y_pred = check_pair(y_true, y_pred)
@@ -312,20 +300,9 @@ def span_counts(y_true, y_pred, scheme, strict, types, sample_weight):
 
 
 def averaged(name, counts, average, zero_division, *, stacklevel=3):
-    """Return a score of all types together, or of each.
+    """Return "Precision", "Recall" or "F1" of all types together, or of each.
 
-    Parameters
-    ----------
-    name : {"Precision", "Recall", "F1"}
-    counts : Counts
-    average : {"micro", "macro", "weighted", None}
-    zero_division : {"warn", 0.0, 1.0, np.nan}
-    stacklevel : int, default=3
-        Level of the line that a warning names; 1 is a line of this function.
-
-    Returns
-    -------
-    score : float, or ndarray of shape (n_types,)
+    A warning names the line at `stacklevel`; 1 is a line of this function.
     """
     above, below, reason = counts.fractions()[name]
     if average == "micro" or (average is not None and not counts.types):

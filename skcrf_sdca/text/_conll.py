@@ -174,21 +174,7 @@ def write_conll(
 
 
 def decompressed(content):
-    """Return bytes, decompressed if they are compressed by gzip.
-
-    Parameters
-    ----------
-    content : bytes
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    OSError
-        If the compressed data are damaged.
-    """
+    """Return bytes, decompressed if they are gzip; OSError if they are damaged."""
     if not content.startswith(b"\x1f\x8b"):
         return content
     try:

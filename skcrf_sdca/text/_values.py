@@ -18,13 +18,7 @@ WORD = "word"
 
 @dataclass(frozen=True)
 class Column:
-    """The value of a column; in templates the name of the column stands for it.
-
-    Parameters
-    ----------
-    column : str
-        Name of the column.
-    """
+    """The value of a column; in templates the name of the column stands for it."""
 
     column: str
 
@@ -58,18 +52,7 @@ class Function:
         return name if self.column == WORD else f"{self.column}.{name}"
 
     def texts(self, value: str) -> tuple[str | None, ...]:
-        """Return the texts after "=" in the features of a token.
-
-        Parameters
-        ----------
-        value : str
-            Value of the column.
-
-        Returns
-        -------
-        tuple of str or None
-            One entry for each feature; None is a feature without "=".
-        """
+        """Return the text after "=" in each feature; None is a feature without "="."""
         try:
             result = self(value)
         except Exception as error:
