@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from skcrf_sdca import LBFGSCRF, SDCACRF, DualityGapMonitor, SequenceVectorizer
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.solvers.base import HISTORY_COLUMNS
+from skcrf_sdca.solvers.monitor import HISTORY_COLUMNS
 
 X, y = make_chains(n_sequences=24, random_state=0)
 WORDS = [[{"word": str(label)} for label in labels] for labels in y]

@@ -76,14 +76,7 @@ class DualityGapMonitor(ScoringMonitor):
             As scikit-learn passes them.
         """
 
-    def teardown(self, estimator: Any, context: Any) -> None:
-        """Do nothing.
-
-        Parameters
-        ----------
-        estimator, context
-            As scikit-learn passes them.
-        """
+    teardown = setup
 
     def on_fit_task_end(
         self,

@@ -7,6 +7,7 @@ numbers and weights. How X and y are read is up to their InputFormat.
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.sklearn_private import check_sample_weight, get_feature_names
 from skcrf_sdca.data.containers import as_sequence_list
@@ -96,7 +97,6 @@ def prediction_data(estimator, X):
     Parameters
     ----------
     estimator : BaseCRF
-        Fitted.
     X : as in `BaseCRF.fit`
 
     Returns
@@ -105,12 +105,15 @@ def prediction_data(estimator, X):
 
     Raises
     ------
+    NotFittedError
+        If the estimator is not fitted.
     ValueError, TypeError
         If X is not valid, differs from that of fit in input format or number of
         features, or has a sequence of a length for which the transitions of the model
         allow no path; or if the fitted attributes have been changed so that they do not
         agree.
     """
+    check_is_fitted(estimator)
     check_form(estimator)
     data = fitted_format(estimator).pack(as_sequence_list(X), estimator)
     if data.n_features != estimator.n_features_in_:

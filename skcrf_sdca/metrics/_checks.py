@@ -78,6 +78,7 @@ def ratio(numerator, denominator, name, reason, zero_division, *, stacklevel=2):
     See `undefined_value` for the arguments; the default of `stacklevel` warns about the
     caller of the caller.
     """
+    check_zero_division(zero_division)
     numerator, denominator = np.asarray(numerator), np.asarray(denominator)
     is_defined = denominator != 0
     value = 0.0

@@ -130,12 +130,9 @@ def _parsed_labels(sequences, flat, scheme, name):
     except (TypeError, ValueError):
         for i, labels in enumerate(sequences):
             for t, label in enumerate(labels):
-                _check_label(label, scheme, f"{name}: sequence {i}, item {t}")
+                try:
+                    parse_label(label, scheme)
+                except (TypeError, ValueError) as error:
+                    place = f"{name}: sequence {i}, item {t}"
+                    raise type(error)(f"{place}: {error}") from None
         raise
-
-
-def _check_label(label, scheme, place):
-    try:
-        parse_label(label, scheme)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{place}: {error}") from None

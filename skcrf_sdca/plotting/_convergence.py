@@ -230,13 +230,7 @@ class ConvergenceDisplay:
         single = any(len(history["gap"]) == 1 for history in self.histories.values())
         common = {"linewidth": 1.8, "marker": "o" if single else None, "markersize": 4}
         return [
-            {
-                **common,
-                "color": colour,
-                "linestyle": dashes,
-                "label": name,
-                **(own or {}),
-            }
+            common | {"color": colour, "linestyle": dashes, "label": name} | (own or {})
             for name, (colour, dashes), own in zip(
                 self.histories, cycle(_LOOKS), given, strict=False
             )
