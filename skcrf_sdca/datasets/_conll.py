@@ -9,7 +9,7 @@ from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import FilePath
 from skcrf_sdca.text import read_conll
 
-from ._download import RemoteFile, read_remote
+from ._download import DOWNLOAD_OPTIONS, RemoteFile, read_remote
 
 _CLIPS = "https://www.clips.uantwerpen.be/"
 _CNTS = "https://www.cnts.ua.ac.be/"
@@ -59,22 +59,10 @@ use. https://www.clips.uantwerpen.be/conll2002/ner/
 """
 
 _DOCS = {
-    "tokens": """
-        data_home : str or path-like, default=None
-            Downloads are stored in its folder ``skcrf_sdca``; by default scikit-learn's
-            data home.
-        download_if_missing : bool, default=True
-            If False, raise OSError instead of downloading the file.
-        return_X_y : bool, default=False
-            Whether to return ``(X, y)`` instead of a Bunch.
-
-        Returns
-        -------
-        data : :class:`~sklearn.utils.Bunch`
-            With the attributes
-
-            X : list of lists of dict
-                For each sentence and token, ``{"word": str, "pos": str}``.
+    "tokens": DOWNLOAD_OPTIONS
+    + """
+        X : list of lists of dict
+            For each sentence and token, ``{"word": str, "pos": str}``.
         """,
     "errors": """
         (X, y) : tuple

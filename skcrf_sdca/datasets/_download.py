@@ -16,6 +16,22 @@ from skcrf_sdca.text._conll import decompressed
 LOCAL_FOLDER_VARIABLE = "SKCRF_SDCA_DATA"
 _TIMEOUT = 60.0
 
+# In the docstrings of all functions that download files.
+DOWNLOAD_OPTIONS = """
+    data_home : str or path-like, default=None
+        Downloads are stored in its folder ``skcrf_sdca``; by default scikit-learn's
+        data home.
+    download_if_missing : bool, default=True
+        If False, raise OSError instead of downloading the file.
+    return_X_y : bool, default=False
+        Whether to return ``(X, y)`` instead of a Bunch.
+
+    Returns
+    -------
+    data : :class:`~sklearn.utils.Bunch`
+        With the attributes
+"""
+
 
 @dataclass(frozen=True)
 class RemoteFile:

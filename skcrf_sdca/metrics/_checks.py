@@ -90,10 +90,8 @@ def ratio(numerator, denominator, name, reason, zero_division, *, stacklevel=2):
 
 def check_zero_division(zero_division):
     """Raise ValueError if `zero_division` is none of "warn", 0.0, 1.0 and nan."""
-    known = ("warn", 0, 1)
-    if not any(zero_division == value for value in known) and not (
-        isinstance(zero_division, float) and np.isnan(zero_division)
-    ):
+    is_nan = isinstance(zero_division, float) and np.isnan(zero_division)
+    if not is_nan and zero_division not in ("warn", 0, 1):
         raise ValueError(
             f"zero_division must be 'warn', 0.0, 1.0 or nan, got {zero_division!r}."
         )

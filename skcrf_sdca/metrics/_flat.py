@@ -345,9 +345,8 @@ def _right_tokens(y_true, y_pred, sample_weight):
     """Return the total weights of the correct tokens and of all tokens."""
     y_true, y_pred = check_pair(y_true, y_pred)
     n_right = [sum(map(eq, *pair)) for pair in zip(y_true, y_pred, strict=True)]
-    lengths = [len(labels) for labels in y_true]
     weight = check_sample_weight(sample_weight, y_true)
-    return weight @ n_right, weight @ lengths
+    return weight @ n_right, weight @ list(map(len, y_true))
 
 
 def _joined(y_true, y_pred, ignore, sample_weight, options):

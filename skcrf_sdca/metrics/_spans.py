@@ -223,8 +223,10 @@ class Counts(NamedTuple):
 
 def span_counts(y_true, y_pred, scheme, strict, types, sample_weight):
     """Return the `Counts`; see `span_precision_recall_fscore` for the parameters."""
-    if types is not None:
-        _check_types(types)
+    if isinstance(types, str):
+        raise TypeError(f"types must be a list of str, got the str {types!r}.")
+    if types is not None and len(set(types)) < len(types):
+        raise ValueError(f"types must be distinct, got {types!r}.")
     y_true, y_pred = check_pair(y_true, y_pred)
     weight = token_weight(sample_weight, y_true)
     true = read_spans(y_true, scheme, strict=strict, name="y_true")
@@ -273,10 +275,3 @@ def _mean_of_defined(values, weights):
     if weights is not None and weights[is_defined].any():
         return np.average(values, weights=weights[is_defined]).item()
     return values.mean().item()
-
-
-def _check_types(types):
-    if isinstance(types, str):
-        raise TypeError(f"types must be a list of str, got the str {types!r}.")
-    if len(set(types)) < len(types):
-        raise ValueError(f"types must be distinct, got {types!r}.")

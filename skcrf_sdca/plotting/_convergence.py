@@ -229,11 +229,10 @@ class ConvergenceDisplay:
         # A line does not show a single epoch; a marker does.
         single = any(len(history["gap"]) == 1 for history in self.histories.values())
         common = {"linewidth": 1.8, "marker": "o" if single else None, "markersize": 4}
+        curves = zip(self.histories, cycle(_LOOKS), given, strict=False)
         return [
             common | {"color": colour, "linestyle": dashes, "label": name} | (own or {})
-            for name, (colour, dashes), own in zip(
-                self.histories, cycle(_LOOKS), given, strict=False
-            )
+            for name, (colour, dashes), own in curves
         ]
 
     def _draw_targets(self, ax):

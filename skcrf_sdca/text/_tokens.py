@@ -59,7 +59,8 @@ class Tokens:
         else:
             entry = self._names.index(name)
             values = [token[entry] for token in self._tokens]
-        self._check_strings(name, values)
+        if not set(map(type, values)) <= {str}:
+            self._check_strings(name, values)
         return values
 
     def _of_dicts(self, name):
@@ -120,8 +121,6 @@ class Tokens:
         )
 
     def _check_strings(self, name, values):
-        if set(map(type, values)) <= {str}:
-            return
         for i, value in enumerate(values):
             if not isinstance(value, str):
                 raise TypeError(
