@@ -12,6 +12,7 @@ import reference
 from skcrf_sdca.estimators.span_queries import LabelSpans, TypedSpans
 from skcrf_sdca.metrics import extract_spans
 from skcrf_sdca.structures.chain import oracle
+from skcrf_sdca.structures.chain.chains import Chains
 
 CLASSES = {
     "BIO": ["B-X", "B-Y", "I-X", "I-Y", "O"],
@@ -56,7 +57,8 @@ def test_typed_spans_are_those_that_extract_spans_finds(drawn):
         for span in extract_spans(classes[path].tolist(), scheme):
             expected[span] += probability
     spans = TypedSpans([list(expected)], np.array([length]), classes, scheme)
-    (values,) = spans.probabilities((node_scores, transition, None), 0, 1)
+    chains = Chains(node_scores, transition, np.array([0, length]))
+    (values,) = spans.probabilities(chains, 0, 1)
     assert_allclose(
         values, list(expected.values()), rtol=0, atol=tolerance_of(node_scores)
     )
@@ -75,7 +77,8 @@ def test_spans_of_labels(chain):
             there = (paths[:, begin:end] == labels).all(axis=1)
             expected.append(probabilities @ there)
     encoded = LabelSpans([spans], np.array([length]), np.arange(n_labels))
-    (values,) = encoded.probabilities((*chain, None), 0, 1)
+    chains = Chains(*chain, np.array([0, length]))
+    (values,) = encoded.probabilities(chains, 0, 1)
     assert_allclose(values, expected, rtol=0, atol=tolerance_of(node_scores))
 
 

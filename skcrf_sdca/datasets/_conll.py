@@ -5,10 +5,11 @@ from typing import Any, Literal
 
 from sklearn.utils import Bunch
 
+from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import FilePath
 from skcrf_sdca.text import read_conll
 
-from ._download import RemoteFile, read_remote
+from ._download import DOWNLOAD_OPTIONS, RemoteFile, read_remote
 
 _CLIPS = "https://www.clips.uantwerpen.be/"
 _CNTS = "https://www.cnts.ua.ac.be/"
@@ -57,7 +58,28 @@ marks -DOCSTART- between the documents of the Dutch data are left out. For resea
 use. https://www.clips.uantwerpen.be/conll2002/ner/
 """
 
+_DOCS = {
+    "tokens": DOWNLOAD_OPTIONS
+    + """
+        X : list of lists of dict
+            For each sentence and token, ``{"word": str, "pos": str}``.
+        """,
+    "errors": """
+        (X, y) : tuple
+            If ``return_X_y=True``.
 
+        Raises
+        ------
+        ValueError
+            If an option is unknown.
+        OSError
+            If the file is not found and cannot or must not be downloaded, or if the
+            download has the wrong checksum.
+        """,
+}
+
+
+@shared_docs(_DOCS)
 def fetch_conll2000(
     *,
     subset: Literal["train", "test"] = "train",
@@ -75,37 +97,14 @@ def fetch_conll2000(
     ----------
     subset : {"train", "test"}, default="train"
         8,936 or 2,012 sentences, with 22 or 19 of the 23 labels of the task.
-    data_home : str or path-like, default=None
-        Downloads are stored in its folder ``skcrf_sdca``; by default scikit-learn's
-        data home.
-    download_if_missing : bool, default=True
-        If False, raise OSError instead of downloading the file.
-    return_X_y : bool, default=False
-        Whether to return ``(X, y)`` instead of a Bunch.
-
-    Returns
-    -------
-    data : :class:`~sklearn.utils.Bunch`
-        With the attributes
-
-        X : list of lists of dict
-            For each sentence and token, ``{"word": str, "pos": str}``.
+    {tokens}
         y : list of lists of str
             Chunk labels such as ``"B-NP"``.
         target_names : list of str
             The labels that occur in ``y``, sorted.
         DESCR : str
             A description.
-    (X, y) : tuple
-        If ``return_X_y=True``.
-
-    Raises
-    ------
-    ValueError
-        If ``subset`` is unknown.
-    OSError
-        If the file is not found and cannot or must not be downloaded, or if the
-        download has the wrong checksum.
+    {errors}
 
     Notes
     -----
@@ -137,6 +136,7 @@ def fetch_conll2000(
     return _as_dataset(content, _CHUNKING_DESCR, return_X_y)
 
 
+@shared_docs(_DOCS)
 def fetch_conll2002(
     *,
     language: Literal["nl", "es"] = "nl",
@@ -158,37 +158,14 @@ def fetch_conll2002(
         Dutch or Spanish.
     subset : {"train", "testa", "testb"}, default="train"
         Training data, data for development, and data of the final test.
-    data_home : str or path-like, default=None
-        Downloads are stored in its folder ``skcrf_sdca``; by default scikit-learn's
-        data home.
-    download_if_missing : bool, default=True
-        If False, raise OSError instead of downloading the file.
-    return_X_y : bool, default=False
-        Whether to return ``(X, y)`` instead of a Bunch.
-
-    Returns
-    -------
-    data : :class:`~sklearn.utils.Bunch`
-        With the attributes
-
-        X : list of lists of dict
-            For each sentence and token, ``{"word": str, "pos": str}``.
+    {tokens}
         y : list of lists of str
             Entity labels such as ``"B-PER"``.
         target_names : list of str
             The labels that occur in ``y``, sorted: 9 of them.
         DESCR : str
             A description.
-    (X, y) : tuple
-        If ``return_X_y=True``.
-
-    Raises
-    ------
-    ValueError
-        If ``language`` or ``subset`` is unknown.
-    OSError
-        If the file is not found and cannot or must not be downloaded, or if the
-        download has the wrong checksum.
+    {errors}
 
     Notes
     -----

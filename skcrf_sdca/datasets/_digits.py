@@ -11,19 +11,9 @@ from sklearn.utils import Bunch
 from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.typing import RandomState
 
-# Keys that share an edge on a telephone keypad: rows 123, 456, 789 and 0 below 8.
-_NEIGHBOURS = (
-    (8,),
-    (2, 4),
-    (1, 3, 5),
-    (2, 6),
-    (1, 5, 7),
-    (2, 4, 6, 8),
-    (3, 5, 9),
-    (4, 8),
-    (5, 7, 9, 0),
-    (6, 8),
-)
+# The neighbours of the keys 0 to 9 on a telephone keypad: keys that share an edge, in
+# rows 123, 456, 789, and 0 below 8.
+_NEIGHBOURS = "8 24 135 26 157 2468 359 48 5790 68".split()
 
 _DESCR = """\
 Strings of handwritten digits
@@ -158,7 +148,7 @@ def _keypad_strings(rng, n_strings):
     for length in rng.integers(4, 10, size=n_strings, endpoint=True):
         string = [int(rng.integers(10))]
         while len(string) < length:
-            string.append(int(rng.choice(_NEIGHBOURS[string[-1]])))
+            string.append(int(rng.choice(list(_NEIGHBOURS[string[-1]]))))
         strings.append(string)
     return strings
 

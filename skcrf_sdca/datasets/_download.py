@@ -16,24 +16,31 @@ from skcrf_sdca.text._conll import decompressed
 LOCAL_FOLDER_VARIABLE = "SKCRF_SDCA_DATA"
 _TIMEOUT = 60.0
 
+# In the docstrings of all functions that download files.
+DOWNLOAD_OPTIONS = """
+    data_home : str or path-like, default=None
+        Downloads are stored in its folder ``skcrf_sdca``; by default scikit-learn's
+        data home.
+    download_if_missing : bool, default=True
+        If False, raise OSError instead of downloading the file.
+    return_X_y : bool, default=False
+        Whether to return ``(X, y)`` instead of a Bunch.
+
+    Returns
+    -------
+    data : :class:`~sklearn.utils.Bunch`
+        With the attributes
+"""
+
 
 @dataclass(frozen=True)
 class RemoteFile:
     """A public file and the checks of its content.
 
-    The content is checked after decompression, so that the checks do not depend on the
-    compression.
-
-    Parameters
-    ----------
-    path : str
-        Path of the file in the local folder and in the data home; ends in ``.gz``.
-    urls : tuple of str
-        Addresses, tried in this order; their content may be compressed by gzip.
-    sha256 : str, default=None
-        Digest of the content, if it is known.
-    n_lines : int, default=None
-        Number of lines of the content, which is checked if the digest is not known.
+    `path` ends in ``.gz`` and is the place in the local folder and in the data home.
+    `urls` are tried in order; gzip may compress their content. The SHA-256 digest
+    `sha256`, or else the number of lines, is checked after decompression: these checks
+    do not depend on the compression.
     """
 
     path: str
@@ -43,18 +50,7 @@ class RemoteFile:
 
 
 def find_local(path):
-    """Return the file with this path in the user's local folder, or None.
-
-    Parameters
-    ----------
-    path : str
-        Path relative to the folder that ``SKCRF_SDCA_DATA`` names.
-
-    Returns
-    -------
-    file : pathlib.Path or None
-        None if the variable is not set or the file is not there.
-    """
+    """Return the file at a path in the folder of ``SKCRF_SDCA_DATA``, or None."""
     folder = os.environ.get(LOCAL_FOLDER_VARIABLE)
     if not folder:
         return None
@@ -63,27 +59,10 @@ def find_local(path):
 
 
 def read_remote(remote, data_home=None, download_if_missing=True):
-    """Return the decompressed content of a file; download it if necessary.
+    """Return the decompressed content of a `RemoteFile`; download it if necessary.
 
-    Parameters
-    ----------
-    remote : RemoteFile
-        The file.
-    data_home : str or path-like, default=None
-        As in :func:`sklearn.datasets.get_data_home`.
-    download_if_missing : bool, default=True
-        If False, never use the network.
-
-    Returns
-    -------
-    content : bytes
-        The content, from the first of these that has it: the folder that
-        ``SKCRF_SDCA_DATA`` names, ``data_home``, the addresses.
-
-    Raises
-    ------
-    OSError
-        If the file is not found, or the download fails its check.
+    The content is that of the first place which has it: the folder that
+    ``SKCRF_SDCA_DATA`` names, `data_home`, the addresses.
     """
     file = find_local(remote.path)
     if file is None:

@@ -6,9 +6,10 @@ import numpy as np
 from scipy.io import loadmat
 from sklearn.utils import Bunch
 
+from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import FilePath
 
-from ._download import RemoteFile, find_local, read_remote
+from ._download import DOWNLOAD_OPTIONS, RemoteFile, find_local, read_remote
 
 _LETTERS = RemoteFile(
     path="ocr/letter.data.gz",
@@ -34,6 +35,7 @@ http://ai.stanford.edu/~btaskar/ocr/
 """
 
 
+@shared_docs({"options": DOWNLOAD_OPTIONS})
 def fetch_ocr_letters(
     *,
     subset: Literal["train", "test"] = "train",
@@ -52,18 +54,7 @@ def fetch_ocr_letters(
     ----------
     subset : {"train", "test"}, default="train"
         6,251 words (47,535 letters) or 626 words (4,617 letters).
-    data_home : str or path-like, default=None
-        Downloads are stored in its folder ``skcrf_sdca``; by default scikit-learn's
-        data home.
-    download_if_missing : bool, default=True
-        If False, raise OSError instead of downloading the file.
-    return_X_y : bool, default=False
-        Whether to return ``(X, y)`` instead of a Bunch.
-
-    Returns
-    -------
-    data : :class:`~sklearn.utils.Bunch`
-        With the attributes
+    {options}
 
         X : list of ndarrays of shape (T, 128)
             Pixels of the letters of each word, 0.0 or 1.0, 16 rows of 8.

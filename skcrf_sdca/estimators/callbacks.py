@@ -76,14 +76,7 @@ class DualityGapMonitor(ScoringMonitor):
             As scikit-learn passes them.
         """
 
-    def teardown(self, estimator: Any, context: Any) -> None:
-        """Do nothing.
-
-        Parameters
-        ----------
-        estimator, context
-            As scikit-learn passes them.
-        """
+    teardown = setup
 
     def on_fit_task_end(
         self,
@@ -116,15 +109,9 @@ class DualityGapMonitor(ScoringMonitor):
 class CallbackBridge(Observer):
     """Run one sub-context of scikit-learn's callbacks for each epoch.
 
-    Parameters
-    ----------
-    estimator : BaseCRF
-    context : sklearn.callback.CallbackContext
-        Of the fit.
-    arguments : dict
-        ``X``, ``y`` and ``metadata`` as the hooks take them.
-    fitted_attributes : callable
-        Returns the attributes that the estimator would have if fit stopped now.
+    `arguments` has the ``X``, ``y`` and ``metadata`` that the hooks take.
+    `fitted_attributes` is a function that returns the attributes which the estimator
+    would have if fit stopped now.
     """
 
     def __init__(self, estimator, context, arguments, fitted_attributes):
@@ -159,15 +146,7 @@ class CallbackBridge(Observer):
 
 
 class EpochPrinter(Observer):
-    """Print one line an epoch.
-
-    Parameters
-    ----------
-    name : str
-        Printed at the beginning of each line.
-    target : float
-        The gap at which the fit ends.
-    """
+    """Print one line for each epoch; `target` is the gap at which the fit ends."""
 
     def __init__(self, name, target):
         self.name = name

@@ -13,8 +13,6 @@ from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.label_encoding import encode_labels
 
-__all__ = ["cross_val_predict_proba"]
-
 
 def cross_val_predict_proba(
     estimator: Any,

@@ -1,14 +1,6 @@
-"""Text of docstrings that several estimators share, written once.
+"""Text of docstrings that several estimators share, written once."""
 
-A class that `with_shared_docs` decorates has markers in its docstring: a line with
-nothing but ``{alpha}`` is replaced by the entry "alpha" of `SHARED_DOCS`.
-"""
-
-import inspect
-import re
-from typing import TypeVar
-
-T = TypeVar("T")
+from skcrf_sdca._utils.shared_docs import shared_docs
 
 SHARED_DOCS = {
     "objective": """
@@ -116,41 +108,4 @@ default="gap"
         """,
 }
 
-
-def with_shared_docs(cls: type[T]) -> type[T]:
-    """Replace the markers in the docstring of a class by the shared text.
-
-    Parameters
-    ----------
-    cls : type
-
-    Returns
-    -------
-    cls : type
-        The same class.
-
-    Examples
-    --------
-    >>> from skcrf_sdca.estimators.parameter_docs import with_shared_docs
-    >>> @with_shared_docs
-    ... class Estimator:
-    ...     '''An estimator.
-    ...
-    ...     {verbose}
-    ...     '''
-    >>> print(Estimator.__doc__)
-    An estimator.
-    <BLANKLINE>
-    verbose : int, default=0
-        1 prints a line every epoch.
-    """
-    # With python -OO there are no docstrings.
-    if cls.__doc__ is not None:
-        # Without indentation, which Python 3.13 removes and 3.11 does not.
-        doc = inspect.cleandoc(cls.__doc__)
-        cls.__doc__ = re.sub(r"^\{(\w+)\}$", _entry, doc, flags=re.MULTILINE)
-    return cls
-
-
-def _entry(marker):
-    return inspect.cleandoc(SHARED_DOCS[marker[1]])
+with_shared_docs = shared_docs(SHARED_DOCS)

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
+from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import (
     Decoding,
     KnownLabels,
@@ -37,7 +37,15 @@ from skcrf_sdca.structures.chain.chains import DECODERS, Chains
 from skcrf_sdca.structures.chain.decoding import clamped
 from skcrf_sdca.structures.chain.parameters import ChainParameters, check_scores
 
+EXAMPLE = {
+    "fitted": """
+        >>> from skcrf_sdca import SDCACRF
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        """
+}
 
+
+@shared_docs(EXAMPLE)
 class PredictionMixin(FittedAttributes):
     """Answers of an estimator that has ``classes_`` and the fitted weights."""
 
@@ -75,14 +83,12 @@ class PredictionMixin(FittedAttributes):
 
         Examples
         --------
-        >>> from skcrf_sdca import SDCACRF
-        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        {fitted}
         >>> crf.predict([[["a"], ["b"]]])
         array([list(['B', 'I'])], dtype=object)
         >>> crf.predict([[["a"], ["b"]]], known=[["I", None]])
         array([list(['I', 'I'])], dtype=object)
         """
-        check_is_fitted(self)
         if not isinstance(decoding, str) or decoding not in DECODERS:
             raise ValueError(
                 f"decoding must be one of {sorted(DECODERS)}, got {decoding!r}."
@@ -130,13 +136,11 @@ class PredictionMixin(FittedAttributes):
 
         Examples
         --------
-        >>> from skcrf_sdca import SDCACRF
-        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        {fitted}
         >>> ((first, second),) = crf.predict_n_best([[["a"], ["b"]]], 2)
         >>> first[0], first[1] > second[1]
         (['B', 'I'], True)
         """
-        check_is_fitted(self)
         _check_count("n", n)
         data, input_format = prediction_data(self, X), fitted_format(self)
 
@@ -179,12 +183,10 @@ class PredictionMixin(FittedAttributes):
 
         Examples
         --------
-        >>> from skcrf_sdca import SDCACRF
-        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        {fitted}
         >>> crf.sample([[["a"], ["b"]]], n_draws=100, random_state=0).shape
         (100, 1)
         """
-        check_is_fitted(self)
         _check_count("n_draws", n_draws)
         data, input_format = prediction_data(self, X), fitted_format(self)
         generator = check_random_state(random_state)
@@ -219,13 +221,11 @@ class PredictionMixin(FittedAttributes):
 
         Examples
         --------
-        >>> from skcrf_sdca import SDCACRF
-        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        {fitted}
         >>> (proba,) = crf.predict_proba([[["a"], ["b"]]])
         >>> crf.classes_.tolist(), proba.round(1).tolist()
         (['B', 'I'], [[0.9, 0.1], [0.1, 0.9]])
         """
-        check_is_fitted(self)
         data, input_format = prediction_data(self, X), fitted_format(self)
 
         def probabilities(chains, begin, end):
@@ -250,16 +250,11 @@ class PredictionMixin(FittedAttributes):
 
         Examples
         --------
-        >>> from skcrf_sdca import SDCACRF
-        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
-        >>> (edge,), (node,) = (
-        ...     method([[["a"], ["b"]]])
-        ...     for method in (crf.predict_edge_proba, crf.predict_proba)
-        ... )
-        >>> np.allclose(edge[0].sum(axis=1), node[0])
-        True
+        {fitted}
+        >>> (proba,) = crf.predict_edge_proba([[["a"], ["b"]]])
+        >>> proba.round(2).tolist()
+        [[[0.04, 0.91], [0.01, 0.04]]]
         """
-        check_is_fitted(self)
         data, input_format = prediction_data(self, X), fitted_format(self)
 
         def probabilities(chains, begin, end):
@@ -320,7 +315,6 @@ class PredictionMixin(FittedAttributes):
         >>> bool(typed[0] > labelled[0])    # I-X I-X, too, is read as this span
         True
         """
-        check_is_fitted(self)
         data = prediction_data(self, X)
         given = data.lengths, self.classes_
         if scheme is None:
@@ -343,12 +337,10 @@ class PredictionMixin(FittedAttributes):
 
         Examples
         --------
-        >>> from skcrf_sdca import SDCACRF
-        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        {fitted}
         >>> crf.log_partition([[["a"], ["b"]], []]).round(1)
         array([2.8, 0. ])
         """
-        check_is_fitted(self)
         data = prediction_data(self, X)
         return self._over_chains(lambda chains, *_: chains.log_partition(), data)
 
@@ -373,13 +365,11 @@ class PredictionMixin(FittedAttributes):
 
         Examples
         --------
-        >>> from skcrf_sdca import SDCACRF
-        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        {fitted}
         >>> X, y = [[["a"], ["b"]], [["a"]]], [["B", "I"], ["never seen"]]
         >>> crf.log_likelihood(X, y).round(1)
         array([-0.1, -inf])
         """
-        check_is_fitted(self)
         data = prediction_data(self, X)
         labels, _ = evaluation_labels(self, y, data, None)
 
@@ -407,12 +397,10 @@ class PredictionMixin(FittedAttributes):
 
         Examples
         --------
-        >>> from skcrf_sdca import SDCACRF
-        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        {fitted}
         >>> crf.score([[["a"], ["b"]]], [["B", "never seen"]])
         0.5
         """
-        check_is_fitted(self)
         data = prediction_data(self, X)
         labels, weight = evaluation_labels(self, y, data, sample_weight)
         if not len(labels):

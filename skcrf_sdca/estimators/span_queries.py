@@ -16,20 +16,7 @@ from skcrf_sdca.metrics import extract_spans
 
 
 class LabelSpans:
-    """Spans (begin, end, labels).
-
-    Parameters
-    ----------
-    spans : iterable of n_sequences lists of spans
-    lengths : ndarray of int of shape (n_sequences,)
-    classes : ndarray of shape (n_labels,)
-
-    Raises
-    ------
-    ValueError, TypeError
-        If there is not one list for each sequence, or a span is not of that form or
-        not within its sequence; the message names the sequence and the span.
-    """
+    """Spans (begin, end, labels), one list for each sequence; errors name the span."""
 
     form = "(begin, end, labels)"
 
@@ -48,18 +35,10 @@ class LabelSpans:
         return index(begin), index(end), labels
 
     def probabilities(self, chains, begin, end):
-        """Return those of the spans of the sequences begin <= i < end.
+        """Return the probabilities of the spans of the sequences begin <= i < end.
 
-        Parameters
-        ----------
-        chains : Chains
-            Of these sequences alone.
-        begin, end : int
-
-        Returns
-        -------
-        ndarray of object of shape (end - begin,)
-            An array with one probability for each span.
+        `chains` has the scores of these sequences alone. The result is an object array
+        with an array for each sequence.
         """
         first, last = self.offsets[[begin, end]]
         labels = self.labels[self.label_offsets[first] : self.label_offsets[last]]
@@ -69,19 +48,7 @@ class LabelSpans:
 
 
 class TypedSpans:
-    """Spans (type, begin, end) of a scheme, as `extract_spans` returns them.
-
-    Parameters
-    ----------
-    spans, lengths, classes
-        As for `LabelSpans`.
-    scheme : str
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `LabelSpans`, and as `extract_spans` where the classes are not of the scheme.
-    """
+    """Spans (type, begin, end) of a scheme, as `extract_spans` returns them."""
 
     form = "(type, begin, end)"
 
@@ -99,7 +66,7 @@ class TypedSpans:
         return index(begin), index(end), span_type
 
     def probabilities(self, chains, begin, end):
-        """Return those of the spans of some sequences, see `LabelSpans`."""
+        """Return the probabilities of the spans of some sequences, see `LabelSpans`."""
         first, last = self.offsets[[begin, end]]
         values = chains.typed_span_probabilities(
             self.rows[first:last] - [begin, 0, 0],

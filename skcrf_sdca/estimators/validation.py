@@ -7,6 +7,7 @@ rest of the package computes with. The InputFormat of X defines how X and y are 
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.sklearn_private import check_sample_weight, get_feature_names
 from skcrf_sdca.data.containers import as_sequence_list
@@ -74,6 +75,7 @@ def prediction_data(estimator, X):
     number of features, if a sequence has a length for which the transitions of the
     model allow no path, or if the fitted attributes contradict each other.
     """
+    check_is_fitted(estimator)
     check_form(estimator)
     data = fitted_format(estimator).pack(as_sequence_list(X), estimator)
     if data.n_features != estimator.n_features_in_:

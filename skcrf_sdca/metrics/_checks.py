@@ -13,37 +13,14 @@ NO_TOKENS = "there are no tokens"
 
 
 def check_pair(y_true, y_pred):
-    """Return both as lists of label lists, of equal lengths.
-
-    Parameters
-    ----------
-    y_true, y_pred : iterable of n list, tuple or 1-D array of labels
-
-    Returns
-    -------
-    y_true, y_pred : list of n list or tuple
-
-    Raises
-    ------
-    ValueError
-        If the numbers of sequences or the lengths of a sequence differ.
-    TypeError
-        If an argument is not a list of label lists.
-    """
+    """Return both as lists of label lists; refuse them if their lengths differ."""
     y_true, y_pred = label_lists(y_true, "y_true"), label_lists(y_pred, "y_pred")
     check_lengths(y_true, y_pred, "y_pred")
     return y_true, y_pred
 
 
 def check_lengths(y_true, other, name):
-    """Raise ValueError if the lengths of an argument are not those of y_true.
-
-    Parameters
-    ----------
-    y_true, other : list of sized
-    name : str
-        Name of the other argument.
-    """
+    """Check that the argument called `name` has the lengths of y_true."""
     if len(y_true) != len(other):
         raise ValueError(
             f"y_true has {len(y_true)} sequences, but {name} has {len(other)}."
@@ -57,23 +34,7 @@ def check_lengths(y_true, other, name):
 
 
 def check_sample_weight(sample_weight, y):
-    """Return the weight of each sequence.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n,) or None
-    y : list of n label lists
-
-    Returns
-    -------
-    weight : ndarray of shape (n,)
-        Ones by default.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the weights are not n finite numbers, or one is negative.
-    """
+    """Return the weight of each of the n sequences of y; ones by default."""
     if sample_weight is None:
         return np.ones(len(y))
     weight = column_or_1d(as_numbers(sample_weight, "sample_weight"))
@@ -88,22 +49,7 @@ def check_sample_weight(sample_weight, y):
 
 
 def token_weight(sample_weight, y):
-    """Return the weight of each token, None without weights.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n,) or None
-    y : list of n label lists
-
-    Returns
-    -------
-    weight : ndarray of shape (n_positions,) or None
-
-    Raises
-    ------
-    ValueError
-        See `check_sample_weight`.
-    """
+    """Return the weight of each token; None without weights."""
     if sample_weight is None:
         return None
     return np.repeat(check_sample_weight(sample_weight, y), [len(s) for s in y])
@@ -112,17 +58,8 @@ def token_weight(sample_weight, y):
 def undefined_value(name, reason, zero_division, *, stacklevel):
     """Return the value of an undefined ratio according to `zero_division`.
 
-    Parameters
-    ----------
-    name, reason : str
-        What is undefined and why, such as "Recall" and "there are no true spans".
-    zero_division : {"warn", 0.0, 1.0, np.nan}
-    stacklevel : int
-        Level of the line that a warning names; 1 is the caller.
-
-    Returns
-    -------
-    value : float
+    `name` says what is undefined and `reason` why, as in "Recall" and "there are no
+    true spans". A warning names the line at `stacklevel`; 1 is the caller.
     """
     if zero_division != "warn":
         return float(zero_division)
@@ -136,18 +73,12 @@ def undefined_value(name, reason, zero_division, *, stacklevel):
 
 
 def ratio(numerator, denominator, name, reason, zero_division, *, stacklevel=2):
-    """Divide; where the denominator is 0, return `zero_division`.
+    """Divide arrays; where the denominator is 0, return `zero_division`.
 
-    Parameters
-    ----------
-    numerator, denominator : array-like of shape (k,) or ()
-    name, reason, zero_division, stacklevel
-        See `undefined_value`; the default warns about the caller of the caller.
-
-    Returns
-    -------
-    quotient : ndarray of float of shape (k,) or ()
+    See `undefined_value` for the arguments; the default of `stacklevel` warns about the
+    caller of the caller.
     """
+    check_zero_division(zero_division)
     numerator, denominator = np.asarray(numerator), np.asarray(denominator)
     is_defined = denominator != 0
     value = 0.0
@@ -159,10 +90,8 @@ def ratio(numerator, denominator, name, reason, zero_division, *, stacklevel=2):
 
 def check_zero_division(zero_division):
     """Raise ValueError if `zero_division` is none of "warn", 0.0, 1.0 and nan."""
-    known = ("warn", 0, 1)
-    if not any(zero_division == value for value in known) and not (
-        isinstance(zero_division, float) and np.isnan(zero_division)
-    ):
+    is_nan = isinstance(zero_division, float) and np.isnan(zero_division)
+    if not is_nan and zero_division not in ("warn", 0, 1):
         raise ValueError(
             f"zero_division must be 'warn', 0.0, 1.0 or nan, got {zero_division!r}."
         )

@@ -15,14 +15,8 @@ from skcrf_sdca.data.tagging_schemes import get_scheme, parse_label
 class Spans(NamedTuple):
     """The spans of concatenated sequences, in order.
 
-    Attributes
-    ----------
-    start, stop : ndarray of int of shape (n_spans,)
-        Positions in the concatenated sequences; the labels of a span are start:stop.
-    type_code : ndarray of int of shape (n_spans,)
-        Index in `types`.
-    types : list of str
-        Span types that occur in labels, even if no span has them.
+    The labels of span k are start[k]:stop[k], and its type is types[type_code[k]].
+    `types` are the span types of all labels, even if no span has them.
     """
 
     start: np.ndarray
@@ -98,25 +92,7 @@ def extract_spans(
 
 
 def read_spans(sequences, scheme, *, strict, name):
-    """Return the spans of all sequences, see `extract_spans`.
-
-    Parameters
-    ----------
-    sequences : list of n list or tuple of str
-    scheme : str
-    strict : bool
-    name : str
-        Name of the argument, for messages.
-
-    Returns
-    -------
-    spans : Spans
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `extract_spans`; the message names the sequence and the item.
-    """
+    """Return the `Spans` of all sequences; errors name the sequence and the item."""
     rule = get_scheme(scheme)
     flat = list(chain.from_iterable(sequences))
     parsed = _parsed_labels(sequences, flat, scheme, name)
@@ -154,12 +130,9 @@ def _parsed_labels(sequences, flat, scheme, name):
     except (TypeError, ValueError):
         for i, labels in enumerate(sequences):
             for t, label in enumerate(labels):
-                _check_label(label, scheme, f"{name}: sequence {i}, item {t}")
+                try:
+                    parse_label(label, scheme)
+                except (TypeError, ValueError) as error:
+                    place = f"{name}: sequence {i}, item {t}"
+                    raise type(error)(f"{place}: {error}") from None
         raise
-
-
-def _check_label(label, scheme, place):
-    try:
-        parse_label(label, scheme)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{place}: {error}") from None

@@ -19,6 +19,7 @@ from sklearn.metrics import (
     recall_score,
 )
 
+from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import Labels, ZeroDivision
 from skcrf_sdca.metrics._checks import (
     NO_TOKENS,
@@ -29,8 +30,10 @@ from skcrf_sdca.metrics._checks import (
     token_weight,
     undefined_value,
 )
+from skcrf_sdca.metrics._docs import METRIC_DOCS
 
 
+@shared_docs(METRIC_DOCS)
 def flat_accuracy_score(
     y_true: Labels,
     y_pred: Labels,
@@ -42,29 +45,16 @@ def flat_accuracy_score(
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
-        True and predicted labels; sequences may be empty.
-    sample_weight : array-like of shape (n,), default=None
-        Weight of each sequence, which is that of each of its tokens.
-    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
-        Value if there is no token of positive weight. "warn" is 0.0 with a warning.
+    {pair}
+    {token_weight}
+    {no_tokens}
 
     Returns
     -------
     accuracy : float
         In [0, 1].
 
-    Raises
-    ------
-    ValueError
-        If the numbers of sequences or the lengths of a sequence differ.
-    TypeError
-        If an argument is not a list of label lists.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        See `zero_division`.
+    {errors_and_warnings}
 
     Examples
     --------
@@ -72,10 +62,11 @@ def flat_accuracy_score(
     >>> flat_accuracy_score([["A", "B", "B"], ["A"]], [["A", "B", "A"], ["A"]])
     0.75
     """
-    n_right, total = _right_tokens(y_true, y_pred, sample_weight, zero_division)
+    n_right, total = _right_tokens(y_true, y_pred, sample_weight)
     return ratio(n_right, total, "Accuracy", NO_TOKENS, zero_division).item()
 
 
+@shared_docs(METRIC_DOCS)
 def flat_hamming_loss(
     y_true: Labels,
     y_pred: Labels,
@@ -87,23 +78,16 @@ def flat_hamming_loss(
 
     Parameters
     ----------
-    y_true, y_pred, sample_weight, zero_division
-        As for `flat_accuracy_score`.
+    {pair}
+    {token_weight}
+    {no_tokens}
 
     Returns
     -------
     loss : float
         In [0, 1].
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for `flat_accuracy_score`.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        See `zero_division`.
+    {errors_and_warnings}
 
     Examples
     --------
@@ -111,11 +95,12 @@ def flat_hamming_loss(
     >>> flat_hamming_loss([["A", "B", "B"], ["A"]], [["A", "B", "A"], ["A"]])
     0.25
     """
-    n_right, total = _right_tokens(y_true, y_pred, sample_weight, zero_division)
+    n_right, total = _right_tokens(y_true, y_pred, sample_weight)
     n_wrong = total - n_right
     return ratio(n_wrong, total, "Hamming loss", NO_TOKENS, zero_division).item()
 
 
+@shared_docs(METRIC_DOCS)
 def sequence_accuracy_score(
     y_true: Labels,
     y_pred: Labels,
@@ -139,17 +124,7 @@ def sequence_accuracy_score(
     accuracy : float
         In [0, 1].
 
-    Raises
-    ------
-    ValueError
-        If the numbers of sequences or the lengths of a sequence differ.
-    TypeError
-        If an argument is not a list of label lists.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        See `zero_division`.
+    {errors_and_warnings}
 
     Examples
     --------
@@ -157,7 +132,6 @@ def sequence_accuracy_score(
     >>> sequence_accuracy_score([["A", "B", "B"], ["A"]], [["A", "B", "A"], ["A"]])
     0.5
     """
-    check_zero_division(zero_division)
     y_true, y_pred = check_pair(y_true, y_pred)
     is_right = [all(map(eq, *pair)) for pair in zip(y_true, y_pred, strict=True)]
     weight = check_sample_weight(sample_weight, y_true)
@@ -165,6 +139,7 @@ def sequence_accuracy_score(
     return ratio(right, total, "Accuracy", reason, zero_division).item()
 
 
+@shared_docs(METRIC_DOCS)
 def flat_precision_score(
     y_true: Labels,
     y_pred: Labels,
@@ -177,8 +152,9 @@ def flat_precision_score(
 
     Parameters
     ----------
-    y_true, y_pred, ignore, sample_weight
-        As for `flat_f1_score`.
+    {pair}
+    {ignore}
+    {token_weight}
     **kwargs
         For :func:`sklearn.metrics.precision_score`: `average`, `labels` and so on.
 
@@ -186,10 +162,7 @@ def flat_precision_score(
     -------
     precision : float or ndarray of shape (n_labels,)
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for `flat_f1_score`.
+    {score_errors}
 
     Examples
     --------
@@ -202,6 +175,7 @@ def flat_precision_score(
     return _score(precision_score, "Precision", *joined)
 
 
+@shared_docs(METRIC_DOCS)
 def flat_recall_score(
     y_true: Labels,
     y_pred: Labels,
@@ -214,8 +188,9 @@ def flat_recall_score(
 
     Parameters
     ----------
-    y_true, y_pred, ignore, sample_weight
-        As for `flat_f1_score`.
+    {pair}
+    {ignore}
+    {token_weight}
     **kwargs
         For :func:`sklearn.metrics.recall_score`: `average`, `labels` and so on.
 
@@ -223,10 +198,7 @@ def flat_recall_score(
     -------
     recall : float or ndarray of shape (n_labels,)
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for `flat_f1_score`.
+    {score_errors}
 
     Examples
     --------
@@ -239,6 +211,7 @@ def flat_recall_score(
     return _score(recall_score, "Recall", *joined)
 
 
+@shared_docs(METRIC_DOCS)
 def flat_f1_score(
     y_true: Labels,
     y_pred: Labels,
@@ -251,14 +224,9 @@ def flat_f1_score(
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
-        True and predicted labels; sequences may be empty.
-    ignore : collection of labels, default=()
-        Labels to leave out of `labels`, or of all labels that occur: ``ignore=["O"]``
-        averages over the labels other than "O". Tokens with ignored labels still count
-        as errors of the other labels.
-    sample_weight : array-like of shape (n,), default=None
-        Weight of each sequence, which is that of each of its tokens.
+    {pair}
+    {ignore}
+    {token_weight}
     **kwargs
         For :func:`sklearn.metrics.f1_score`: `average` (required if there are more than
         two labels, or labels are not 0 and 1), `labels`, `zero_division` and so on.
@@ -268,13 +236,7 @@ def flat_f1_score(
     -------
     f1 : float or ndarray of shape (n_labels,)
 
-    Raises
-    ------
-    ValueError
-        If the numbers of sequences or the lengths of a sequence differ, or if
-        scikit-learn raises it.
-    TypeError
-        If an argument is not a list of label lists.
+    {score_errors}
 
     Examples
     --------
@@ -289,6 +251,7 @@ def flat_f1_score(
     return _score(f1_score, "F1", *joined)
 
 
+@shared_docs(METRIC_DOCS)
 def flat_fbeta_score(
     y_true: Labels,
     y_pred: Labels,
@@ -302,10 +265,11 @@ def flat_fbeta_score(
 
     Parameters
     ----------
-    y_true, y_pred, ignore, sample_weight
-        As for `flat_f1_score`.
+    {pair}
     beta : float
         Weight of recall relative to precision: above 1, recall counts more.
+    {ignore}
+    {token_weight}
     **kwargs
         For :func:`sklearn.metrics.fbeta_score`: `average`, `labels` and so on.
 
@@ -313,10 +277,7 @@ def flat_fbeta_score(
     -------
     fbeta : float or ndarray of shape (n_labels,)
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for `flat_f1_score`.
+    {score_errors}
 
     Examples
     --------
@@ -329,6 +290,7 @@ def flat_fbeta_score(
     return _score(fbeta_score, "F-beta", *joined)
 
 
+@shared_docs(METRIC_DOCS)
 def flat_classification_report(
     y_true: Labels,
     y_pred: Labels,
@@ -342,14 +304,12 @@ def flat_classification_report(
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
-        True and predicted labels; sequences may be empty.
+    {pair}
     labels : array-like of shape (n_labels,), default=None
         Labels to report, in this order; by default all labels, sorted.
     ignore : collection of labels, default=()
         Labels to leave out.
-    sample_weight : array-like of shape (n,), default=None
-        Weight of each sequence, which is that of each of its tokens.
+    {token_weight}
     **kwargs
         For :func:`sklearn.metrics.classification_report`: `digits`, `output_dict`,
         `zero_division`, `target_names`.
@@ -381,14 +341,12 @@ def flat_classification_report(
     return classification_report(*flat, **options)
 
 
-def _right_tokens(y_true, y_pred, sample_weight, zero_division):
+def _right_tokens(y_true, y_pred, sample_weight):
     """Return the total weights of the correct tokens and of all tokens."""
-    check_zero_division(zero_division)
     y_true, y_pred = check_pair(y_true, y_pred)
     n_right = [sum(map(eq, *pair)) for pair in zip(y_true, y_pred, strict=True)]
-    lengths = [len(labels) for labels in y_true]
     weight = check_sample_weight(sample_weight, y_true)
-    return weight @ n_right, weight @ lengths
+    return weight @ n_right, weight @ list(map(len, y_true))
 
 
 def _joined(y_true, y_pred, ignore, sample_weight, options):

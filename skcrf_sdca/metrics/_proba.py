@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import Labels, ZeroDivision
 from skcrf_sdca.data.containers import check_container
 from skcrf_sdca.data.label_encoding import (
@@ -16,12 +17,13 @@ from skcrf_sdca.data.label_encoding import (
 from skcrf_sdca.metrics._checks import (
     NO_TOKENS,
     check_lengths,
-    check_zero_division,
     ratio,
     token_weight,
 )
+from skcrf_sdca.metrics._docs import METRIC_DOCS
 
 
+@shared_docs(METRIC_DOCS)
 def flat_log_loss(
     y_true: Labels,
     y_proba: Iterable[ArrayLike],
@@ -41,10 +43,8 @@ def flat_log_loss(
     labels : array-like of shape (n_labels,), default=None
         Label of each column: ``classes_`` of the estimator. By default the labels of
         `y_true`, sorted.
-    sample_weight : array-like of shape (n,), default=None
-        Weight of each sequence, which is that of each of its tokens.
-    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
-        Value if there is no token of positive weight. "warn" is 0.0 with a warning.
+    {token_weight}
+    {no_tokens}
 
     Returns
     -------
@@ -74,7 +74,6 @@ def flat_log_loss(
     >>> round(flat_log_loss(y_true, y_proba, labels=["A", "B"]), 3)
     1.04
     """
-    check_zero_division(zero_division)
     y_true = label_lists(y_true, "y_true")
     check_container(y_proba, "y_proba")
     tables = [_table(table, i) for i, table in enumerate(y_proba)]

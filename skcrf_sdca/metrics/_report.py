@@ -5,13 +5,15 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import Labels, SpanScheme, ZeroDivision
-from skcrf_sdca.metrics._checks import check_zero_division
+from skcrf_sdca.metrics._docs import METRIC_DOCS
 from skcrf_sdca.metrics._spans import AVERAGES, averaged, span_counts
 
 COLUMNS = ("precision", "recall", "f1-score", "support")
 
 
+@shared_docs(METRIC_DOCS)
 def span_classification_report(  # noqa: PLR0913 - the options are the interface
     y_true: Labels,
     y_pred: Labels,
@@ -28,12 +30,12 @@ def span_classification_report(  # noqa: PLR0913 - the options are the interface
 
     Parameters
     ----------
-    y_true, y_pred, scheme, strict, types, sample_weight, zero_division
-        As for `span_precision_recall_fscore`.
+    {spans}
     digits : int, default=2
         Number of decimals in the text.
     output_dict : bool, default=False
         Whether to return a dict of numbers, which are not rounded, instead of text.
+    {span_weight}
 
     Returns
     -------
@@ -42,15 +44,7 @@ def span_classification_report(  # noqa: PLR0913 - the options are the interface
         dict is {row: {"precision": float, "recall": float, "f1-score": float,
         "support": int}}, like that of :func:`sklearn.metrics.classification_report`.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for `span_precision_recall_fscore`.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        See `zero_division`.
+    {span_errors}
 
     Examples
     --------
@@ -68,7 +62,6 @@ def span_classification_report(  # noqa: PLR0913 - the options are the interface
     weighted avg       0.67      0.67      0.67         3
     <BLANKLINE>
     """
-    check_zero_division(zero_division)
     counts = span_counts(y_true, y_pred, scheme, strict, types, sample_weight)
     precision = averaged("Precision", counts, None, zero_division)
     recall = averaged("Recall", counts, None, zero_division)

@@ -9,18 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import Average, Labels, SpanScheme, ZeroDivision
-from skcrf_sdca.metrics._checks import (
-    check_pair,
-    check_zero_division,
-    ratio,
-    token_weight,
-)
+from skcrf_sdca.metrics._checks import check_pair, ratio, token_weight
+from skcrf_sdca.metrics._docs import METRIC_DOCS
 from skcrf_sdca.metrics._extraction import read_spans
 
 AVERAGES = ("micro", "macro", "weighted")
 
 
+@shared_docs(METRIC_DOCS)
 def span_precision_recall_fscore(
     y_true: Labels,
     y_pred: Labels,
@@ -41,25 +39,9 @@ def span_precision_recall_fscore(
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
-        True and predicted labels, see `extract_spans`.
-    scheme : {"BIO", "IOB2", "IOB1", "BIOES", "BILOU"}, default="BIO"
-        Meaning of the prefixes, see `extract_spans`.
-    strict : bool, default=False
-        Whether to ignore spans that are invalid in the scheme, see `extract_spans`. By
-        default they are repaired, as conlleval does.
-    types : sequence of str, default=None
-        Span types to count, in this order; by default all that occur, sorted.
-    average : {"micro", "macro", "weighted", None}, default="micro"
-        "micro" counts the spans of all types together, as "overall" in conlleval.
-        "macro" is the mean over types, and "weighted" the mean weighted by the number
-        of true spans. None returns one value for each type.
-    sample_weight : array-like of shape (n,), default=None
-        Weight of each sequence, the same for all its spans.
-    zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
-        Value of a ratio whose denominator is 0: precision without predicted spans,
-        recall without true spans, F1 without both. "warn" is 0.0 with a warning. The
-        averages over types ignore nan.
+    {spans}
+    {average}
+    {span_weight}
 
     Returns
     -------
@@ -67,19 +49,7 @@ def span_precision_recall_fscore(
     support : int, or ndarray of shape (n_types,)
         Number of true spans, or with `sample_weight` the sum of their weights, a float.
 
-    Raises
-    ------
-    ValueError
-        If the numbers of sequences or the lengths of a sequence differ, if an option
-        is unknown, or if a label does not belong to the scheme; the message names the
-        sequence and the item.
-    TypeError
-        If an argument is not a list of label lists.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        See `zero_division`.
+    {span_errors}
 
     Notes
     -----
@@ -111,7 +81,6 @@ def span_precision_recall_fscore(
     >>> precision, support
     (array([1., 0.]), array([1, 1]))
     """
-    _check_options(average, zero_division)
     counts = span_counts(y_true, y_pred, scheme, strict, types, sample_weight)
     precision = averaged("Precision", counts, average, zero_division)
     recall = averaged("Recall", counts, average, zero_division)
@@ -120,6 +89,7 @@ def span_precision_recall_fscore(
     return precision, recall, f1, support
 
 
+@shared_docs(METRIC_DOCS)
 def span_precision_score(
     y_true: Labels,
     y_pred: Labels,
@@ -135,22 +105,15 @@ def span_precision_score(
 
     Parameters
     ----------
-    y_true, y_pred, scheme, strict, types, average, sample_weight, zero_division
-        As for `span_precision_recall_fscore`.
+    {spans}
+    {average}
+    {span_weight}
 
     Returns
     -------
     precision : float, or ndarray of shape (n_types,)
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for `span_precision_recall_fscore`.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If there are no predicted spans; see `zero_division`.
+    {span_errors}
 
     Examples
     --------
@@ -158,11 +121,11 @@ def span_precision_score(
     >>> span_precision_score([["B-PER", "O"]], [["B-PER", "B-LOC"]])
     0.5
     """
-    _check_options(average, zero_division)
     counts = span_counts(y_true, y_pred, scheme, strict, types, sample_weight)
     return averaged("Precision", counts, average, zero_division)
 
 
+@shared_docs(METRIC_DOCS)
 def span_recall_score(
     y_true: Labels,
     y_pred: Labels,
@@ -178,22 +141,15 @@ def span_recall_score(
 
     Parameters
     ----------
-    y_true, y_pred, scheme, strict, types, average, sample_weight, zero_division
-        As for `span_precision_recall_fscore`.
+    {spans}
+    {average}
+    {span_weight}
 
     Returns
     -------
     recall : float, or ndarray of shape (n_types,)
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for `span_precision_recall_fscore`.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If there are no true spans; see `zero_division`.
+    {span_errors}
 
     Examples
     --------
@@ -201,11 +157,11 @@ def span_recall_score(
     >>> span_recall_score([["B-PER", "O"]], [["B-PER", "B-LOC"]])
     1.0
     """
-    _check_options(average, zero_division)
     counts = span_counts(y_true, y_pred, scheme, strict, types, sample_weight)
     return averaged("Recall", counts, average, zero_division)
 
 
+@shared_docs(METRIC_DOCS)
 def span_f1_score(
     y_true: Labels,
     y_pred: Labels,
@@ -221,23 +177,16 @@ def span_f1_score(
 
     Parameters
     ----------
-    y_true, y_pred, scheme, strict, types, average, sample_weight, zero_division
-        As for `span_precision_recall_fscore`. Without predicted spans, but with true
-        spans, F1 is well defined, and 0.0.
+    {spans}
+    {average}
+    {span_weight}
 
     Returns
     -------
     f1 : float, or ndarray of shape (n_types,)
+        0.0, and well defined, if there are true spans but no predicted ones.
 
-    Raises
-    ------
-    ValueError, TypeError
-        As for `span_precision_recall_fscore`.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If there are neither true nor predicted spans; see `zero_division`.
+    {span_errors}
 
     Examples
     --------
@@ -249,20 +198,12 @@ def span_f1_score(
     >>> span_f1_score([["S-PER"]], [["B-PER"]], scheme="BIOES", strict=True)
     0.0
     """
-    _check_options(average, zero_division)
     counts = span_counts(y_true, y_pred, scheme, strict, types, sample_weight)
     return averaged("F1", counts, average, zero_division)
 
 
 class Counts(NamedTuple):
-    """Numbers of spans of each type.
-
-    Attributes
-    ----------
-    types : list of str
-    correct, predicted, true : ndarray of shape (n_types,)
-        int64, or with sample weights float64.
-    """
+    """Numbers of spans of each type: int64, or with sample weights float64."""
 
     types: list
     correct: np.ndarray
@@ -281,14 +222,11 @@ class Counts(NamedTuple):
 
 
 def span_counts(y_true, y_pred, scheme, strict, types, sample_weight):
-    """Count spans, see `span_precision_recall_fscore` for the parameters.
-
-    Returns
-    -------
-    counts : Counts
-    """
-    if types is not None:
-        _check_types(types)
+    """Return the `Counts`; see `span_precision_recall_fscore` for the parameters."""
+    if isinstance(types, str):
+        raise TypeError(f"types must be a list of str, got the str {types!r}.")
+    if types is not None and len(set(types)) < len(types):
+        raise ValueError(f"types must be distinct, got {types!r}.")
     y_true, y_pred = check_pair(y_true, y_pred)
     weight = token_weight(sample_weight, y_true)
     true = read_spans(y_true, scheme, strict=strict, name="y_true")
@@ -312,21 +250,12 @@ def span_counts(y_true, y_pred, scheme, strict, types, sample_weight):
 
 
 def averaged(name, counts, average, zero_division, *, stacklevel=3):
-    """Return a score of all types together, or of each.
+    """Return "Precision", "Recall" or "F1" of all types together, or of each.
 
-    Parameters
-    ----------
-    name : {"Precision", "Recall", "F1"}
-    counts : Counts
-    average : {"micro", "macro", "weighted", None}
-    zero_division : {"warn", 0.0, 1.0, np.nan}
-    stacklevel : int, default=3
-        Level of the line that a warning names; 1 is a line of this function.
-
-    Returns
-    -------
-    score : float, or ndarray of shape (n_types,)
+    A warning names the line at `stacklevel`; 1 is a line of this function.
     """
+    if average is not None and average not in AVERAGES:
+        raise ValueError(f"average must be one of {AVERAGES} or None, got {average!r}.")
     above, below, reason = counts.fractions()[name]
     if average == "micro" or (average is not None and not counts.types):
         above, below = above.sum(keepdims=True), below.sum(keepdims=True)
@@ -346,16 +275,3 @@ def _mean_of_defined(values, weights):
     if weights is not None and weights[is_defined].any():
         return np.average(values, weights=weights[is_defined]).item()
     return values.mean().item()
-
-
-def _check_types(types):
-    if isinstance(types, str):
-        raise TypeError(f"types must be a list of str, got the str {types!r}.")
-    if len(set(types)) < len(types):
-        raise ValueError(f"types must be distinct, got {types!r}.")
-
-
-def _check_options(average, zero_division):
-    check_zero_division(zero_division)
-    if average is not None and average not in AVERAGES:
-        raise ValueError(f"average must be one of {AVERAGES} or None, got {average!r}.")

@@ -186,8 +186,9 @@ class ConvergenceDisplay:
         ValueError
             If x or y is none of these, or the list of curve_kwargs has another length.
         """
-        _check_option("x", x, _X_LABELS)
-        _check_option("y", y, _Y_LABELS)
+        for name, value, known in (("x", x, _X_LABELS), ("y", y, _Y_LABELS)):
+            if value not in known:
+                raise ValueError(f"{name} must be one of {list(known)}, got {value!r}.")
         heights = self._heights(y, optimum)
         ax = new_axes(ax)
         looks = self._looks(curve_kwargs)
@@ -209,14 +210,12 @@ class ConvergenceDisplay:
 
     def _heights(self, y, optimum):
         """Return the values on the vertical axis for each fit."""
+        fits = self.histories.items()
         if y == "gap":
-            return {name: history["gap"] for name, history in self.histories.items()}
+            return {name: history["gap"] for name, history in fits}
         if optimum is None:
-            optimum = max(history["dual"].max() for history in self.histories.values())
-        return {
-            name: history["primal"] - optimum
-            for name, history in self.histories.items()
-        }
+            optimum = max(history["dual"].max() for _, history in fits)
+        return {name: history["primal"] - optimum for name, history in fits}
 
     def _looks(self, curve_kwargs):
         """Return the options of each curve for ``plot``."""
@@ -229,17 +228,10 @@ class ConvergenceDisplay:
         # A line does not show a single epoch; a marker does.
         single = any(len(history["gap"]) == 1 for history in self.histories.values())
         common = {"linewidth": 1.8, "marker": "o" if single else None, "markersize": 4}
+        curves = zip(self.histories, cycle(_LOOKS), given, strict=False)
         return [
-            {
-                **common,
-                "color": colour,
-                "linestyle": dashes,
-                "label": name,
-                **(own or {}),
-            }
-            for name, (colour, dashes), own in zip(
-                self.histories, cycle(_LOOKS), given, strict=False
-            )
+            common | {"color": colour, "linestyle": dashes, "label": name} | (own or {})
+            for name, (colour, dashes), own in curves
         ]
 
     def _draw_targets(self, ax):
@@ -262,8 +254,3 @@ def _named(estimators):
         f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name: crf
         for i, (name, crf) in enumerate(zip(names, estimators, strict=True))
     }
-
-
-def _check_option(name, value, options):
-    if value not in options:
-        raise ValueError(f"{name} must be one of {list(options)}, got {value!r}.")

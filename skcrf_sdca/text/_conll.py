@@ -102,7 +102,11 @@ def read_conll(
         for number, line in lines:
             fields = _fields(line, delimiter)
             if len(fields) != len(columns):
-                _refuse(file, number, fields, columns)
+                raise ValueError(
+                    f"{_name(file)}, line {number}: {len(fields)} columns, but columns "
+                    f"names {len(columns)}: {columns}. The line is {fields!r:.80}; if "
+                    "it is a comment, say with comment= how comments begin."
+                )
             fields = [shared.setdefault(field, field) for field in fields]
             tokens.append({name: fields[i] for i, name in kept})
             if label_column is not None:
@@ -174,21 +178,7 @@ def write_conll(
 
 
 def decompressed(content):
-    """Return bytes, decompressed if they are compressed by gzip.
-
-    Parameters
-    ----------
-    content : bytes
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    OSError
-        If the compressed data are damaged.
-    """
+    """Return bytes, decompressed if they are gzip; OSError if they are damaged."""
     if not content.startswith(b"\x1f\x8b"):
         return content
     try:
@@ -253,14 +243,6 @@ def _fields(line, delimiter):
     # Only blanks separate: words may contain other white space.
     fields = line.split(" ")
     return [field for field in fields if field] if "" in fields else fields
-
-
-def _refuse(file, number, fields, columns):
-    raise ValueError(
-        f"{_name(file)}, line {number}: {len(fields)} columns, but columns names "
-        f"{len(columns)}: {columns}. The line is {fields!r:.80}; if it is a comment, "
-        "say with comment= how comments begin."
-    )
 
 
 def _name(file):

@@ -19,21 +19,8 @@ _BEFORE, _AFTER, _TOKEN = range(3)
 def numbered_strings(features, tokens, pad):
     """Return the feature strings of all tokens, as indices into the distinct ones.
 
-    Parameters
-    ----------
-    features : list of Feature
-    tokens : Tokens
-    pad : tuple of two str or None
-        Words before and after a sequence; with None there are no features there.
-
-    Returns
-    -------
-    strings : ndarray of object
-        The distinct features.
-    numbers : ndarray of int
-        Indices of the features of all tokens, concatenated.
-    offsets : ndarray of shape (n_tokens + 1,)
-        The indices of token i are ``numbers[offsets[i]:offsets[i + 1]]``.
+    `pad` has the words before and after a sequence; with None there are no features
+    there. The strings of token i are ``strings[numbers[offsets[i]:offsets[i + 1]]]``.
     """
     patterns = Patterns(tokens, _reach(features), pad)
     found = [patterns.seen_by_tokens(feature) for feature in features]
@@ -61,12 +48,8 @@ def _reach(features):
 class Pattern:
     """The values of some parts, in fixed distances from each other, at every place.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n_places,), int64
-        Index into `texts` of the values, if the first part is at this place.
-    texts : list of tuples of (str or None)
-        For each code, the text after "=" in features, see `Function.texts`.
+    If the first part is at place i, ``texts[codes[i]]`` are the texts after "=" in the
+    features, see `Function.texts`.
     """
 
     def __init__(self, codes, texts):
@@ -88,14 +71,7 @@ class Patterns:
     """The patterns of some tokens; each is computed when it is first needed.
 
     The places are the tokens of all sequences, concatenated, and `reach` further places
-    before and after each sequence.
-
-    Parameters
-    ----------
-    tokens : Tokens
-    reach : int
-        Largest distance between a token and the parts of its features.
-    pad : tuple of two str or None
+    before and after each sequence: as many as a feature looks ahead or back.
     """
 
     def __init__(self, tokens, reach, pad):

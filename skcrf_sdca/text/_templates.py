@@ -14,50 +14,21 @@ from ._values import Column, Function
 
 
 class Part(NamedTuple):
-    """A value of the token at a place.
-
-    Parameters
-    ----------
-    value : Column or Function
-    place : int
-        Relative to the token that has the feature.
-    """
+    """A value of the token at a place, relative to the token that has the feature."""
 
     value: Column | Function
     place: int
 
 
 class Feature(NamedTuple):
-    """All features with the same name.
-
-    Parameters
-    ----------
-    name : str
-        The text before "=".
-    parts : tuple of Part
-        Their values, joined by "|", are the text after "=".
-    """
+    """The features with one name; their values, joined by "|", follow "="."""
 
     name: str
     parts: tuple[Part, ...]
 
 
 def expanded(template):
-    """Return the features of a template, a value or the name of a column.
-
-    Parameters
-    ----------
-    template : str, Column, Function, At, Window or Joint
-
-    Returns
-    -------
-    list of Feature
-
-    Raises
-    ------
-    TypeError
-        If it is none of these.
-    """
+    """Return the features of a template, a value or the name of a column."""
     if hasattr(template, "expand"):
         return template.expand()
     value = as_value(template)

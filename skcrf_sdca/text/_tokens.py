@@ -19,24 +19,10 @@ Token: TypeAlias = str | Sequence[str] | Mapping[str, str]
 class Tokens:
     """The tokens of all sequences, concatenated.
 
-    Parameters
-    ----------
-    X : iterable of sequences
-        Each sequence is a list, tuple or one-dimensional array of tokens. All tokens
-        are str, all are tuples (or lists) of str, or all are dicts.
-    names : sequence of str, default=None
-        Names of the columns of a tuple; a str has one column. By default, the names are
-        the positions in the first token, 0, 1, ...
-
-    Attributes
-    ----------
-    lengths : ndarray of shape (n,)
-        Number of tokens of each sequence.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `X` is not of this form; the message names the sequence and the item.
+    `names` are the names of the columns of a tuple; a str has one column. By default,
+    the names are the positions in the first token, 0, 1, ... `lengths` holds the number
+    of tokens of each sequence. If `X` has another form than `transform` of
+    `TokenFeatures` takes, a TypeError or ValueError names the sequence and the item.
     """
 
     def __init__(self, X, names=None):
@@ -58,19 +44,7 @@ class Tokens:
         return list(self._tokens[0]) if self._form is Mapping else self._names
 
     def column(self, name):
-        """Return the column of this name, a list of str.
-
-        Parameters
-        ----------
-        name : str
-
-        Raises
-        ------
-        ValueError
-            If there is no such column, or a token does not have it.
-        TypeError
-            If the value of a token is not a str.
-        """
+        """Return the column of this name, a list of str that every token has."""
         if not self._tokens:
             return []
         if self._form is Mapping:
@@ -85,7 +59,8 @@ class Tokens:
         else:
             entry = self._names.index(name)
             values = [token[entry] for token in self._tokens]
-        self._check_strings(name, values)
+        if not set(map(type, values)) <= {str}:
+            self._check_strings(name, values)
         return values
 
     def _of_dicts(self, name):
@@ -146,8 +121,6 @@ class Tokens:
         )
 
     def _check_strings(self, name, values):
-        if set(map(type, values)) <= {str}:
-            return
         for i, value in enumerate(values):
             if not isinstance(value, str):
                 raise TypeError(

@@ -12,19 +12,41 @@ from typing import Any
 
 import numpy as np
 
+from skcrf_sdca._utils.shared_docs import shared_docs
+
 # For functions of other columns, the name of the column is part of the feature name.
 WORD = "word"
+
+_DOCS = {
+    "word": """
+        Parameters
+        ----------
+        word : str
+
+        Returns
+        -------
+        bool
+        """,
+    "affix": """
+        Parameters
+        ----------
+        length : int
+            Number of characters, which is part of the feature name, as in
+            ``prefix3=tho`` or ``suffix3=ght``.
+        column : str, default="word"
+            Name of the column.
+
+        Raises
+        ------
+        ValueError
+            If `length` is below 1.
+        """,
+}
 
 
 @dataclass(frozen=True)
 class Column:
-    """The value of a column; in templates the name of the column stands for it.
-
-    Parameters
-    ----------
-    column : str
-        Name of the column.
-    """
+    """The value of a column; in templates the name of the column stands for it."""
 
     column: str
 
@@ -220,20 +242,11 @@ class _Affix(Function):
         return f"{type(self).__name__.lower()}{self.length}"
 
 
+@shared_docs(_DOCS)
 class Prefix(_Affix):
     """The first characters of a word, or all if it has fewer.
 
-    Parameters
-    ----------
-    length : int
-        Number of characters, which is part of the feature name, as in ``prefix3=tho``.
-    column : str, default="word"
-        Name of the column.
-
-    Raises
-    ------
-    ValueError
-        If `length` is below 1.
+    {affix}
 
     Examples
     --------
@@ -247,20 +260,11 @@ class Prefix(_Affix):
         return value[: self.length]
 
 
+@shared_docs(_DOCS)
 class Suffix(_Affix):
     """The last characters of a word, or all if it has fewer.
 
-    Parameters
-    ----------
-    length : int
-        Number of characters, which is part of the feature name, as in ``suffix3=ght``.
-    column : str, default="word"
-        Name of the column.
-
-    Raises
-    ------
-    ValueError
-        If `length` is below 1.
+    {affix}
 
     Examples
     --------
@@ -274,16 +278,11 @@ class Suffix(_Affix):
         return value[-self.length :]
 
 
+@shared_docs(_DOCS)
 def is_capitalized(word: str) -> bool:
     """Return whether a word begins with a capital letter.
 
-    Parameters
-    ----------
-    word : str
-
-    Returns
-    -------
-    bool
+    {word}
 
     Examples
     --------
@@ -294,16 +293,11 @@ def is_capitalized(word: str) -> bool:
     return word[:1].isupper()
 
 
+@shared_docs(_DOCS)
 def has_digit(word: str) -> bool:
     """Return whether a word has a digit.
 
-    Parameters
-    ----------
-    word : str
-
-    Returns
-    -------
-    bool
+    {word}
 
     Examples
     --------
@@ -314,16 +308,11 @@ def has_digit(word: str) -> bool:
     return any(map(str.isdigit, word))
 
 
+@shared_docs(_DOCS)
 def has_hyphen(word: str) -> bool:
     """Return whether a word has a hyphen.
 
-    Parameters
-    ----------
-    word : str
-
-    Returns
-    -------
-    bool
+    {word}
 
     Examples
     --------

@@ -1,0 +1,84 @@
+"""Text of docstrings that several metrics share, written once."""
+
+METRIC_DOCS = {
+    "pair": """
+        y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
+            True and predicted labels; sequences may be empty.
+        """,
+    "ignore": """
+        ignore : collection of labels, default=()
+            Labels to leave out of `labels`, or of all labels that occur:
+            ``ignore=["O"]`` averages over the labels other than "O". Tokens with
+            ignored labels still count as errors of the other labels.
+        """,
+    "token_weight": """
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each sequence, which is that of each of its tokens.
+        """,
+    "no_tokens": """
+        zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+            Value if there is no token of positive weight. "warn" is 0.0 with a warning.
+        """,
+    "errors_and_warnings": """
+        Raises
+        ------
+        ValueError
+            If the numbers of sequences or the lengths of a sequence differ.
+        TypeError
+            If an argument is not a list of label lists.
+
+        Warns
+        -----
+        UndefinedMetricWarning
+            See `zero_division`.
+        """,
+    "score_errors": """
+        Raises
+        ------
+        ValueError
+            If the numbers of sequences or the lengths of a sequence differ, or if
+            scikit-learn raises it.
+        TypeError
+            If an argument is not a list of label lists.
+        """,
+    "spans": """
+        y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
+            True and predicted labels, see `extract_spans`.
+        scheme : {"BIO", "IOB2", "IOB1", "BIOES", "BILOU"}, default="BIO"
+            Meaning of the prefixes, see `extract_spans`.
+        strict : bool, default=False
+            Whether to ignore spans that are invalid in the scheme, see `extract_spans`.
+            By default they are repaired, as conlleval does.
+        types : sequence of str, default=None
+            Span types to count, in this order; by default all that occur, sorted.
+        """,
+    "average": """
+        average : {"micro", "macro", "weighted", None}, default="micro"
+            "micro" counts the spans of all types together, as "overall" in conlleval.
+            "macro" is the mean over types, and "weighted" the mean weighted by the
+            number of true spans. None returns one value for each type.
+        """,
+    "span_weight": """
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each sequence, the same for all its spans.
+        zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
+            Value of a ratio whose denominator is 0: precision without predicted spans,
+            recall without true spans, F1 without both. "warn" is 0.0 with a warning.
+            The averages over types ignore nan.
+        """,
+    "span_errors": """
+        Raises
+        ------
+        ValueError
+            If the numbers of sequences or the lengths of a sequence differ, if an
+            option is unknown, or if a label does not belong to the scheme; the message
+            names the sequence and the item.
+        TypeError
+            If an argument is not a list of label lists.
+
+        Warns
+        -----
+        UndefinedMetricWarning
+            See `zero_division`.
+        """,
+}
