@@ -89,6 +89,7 @@ def test_kernels_do_not_need_the_headers_of_numpy():
 # What users call; the folders below the estimators do not need these names.
 PUBLIC = {
     "TransitionDisplay",
+    "transition",
     "Transitions",
     "predict_edge_proba",
     "transition_",

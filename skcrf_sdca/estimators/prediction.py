@@ -33,8 +33,7 @@ from skcrf_sdca.estimators.validation import (
     known_labels,
     prediction_data,
 )
-from skcrf_sdca.structures.chain.chains import DECODERS, Chains
-from skcrf_sdca.structures.chain.decoding import clamped
+from skcrf_sdca.structures.chain.chains import DECODERS
 from skcrf_sdca.structures.chain.parameters import ChainParameters, check_scores
 
 EXAMPLE = {
@@ -99,8 +98,7 @@ class PredictionMixin(FittedAttributes):
         def decode(chains, begin, end):
             if fixed is not None:
                 labels = fixed[data.offsets[begin] : data.offsets[end]]
-                scores = clamped(chains.node_scores, labels)
-                chains = Chains(scores, chains.transition, chains.offsets)
+                chains = chains.clamped(labels)
             paths, values = DECODERS[decoding](chains)
             if fixed is not None and not np.isfinite(values).all():
                 raise ValueError(
@@ -258,8 +256,7 @@ class PredictionMixin(FittedAttributes):
         data, input_format = prediction_data(self, X), fitted_format(self)
 
         def probabilities(chains, begin, end):
-            marginals, _ = chains.marginals()
-            return input_format.pair_rows(marginals.edge, marginals.edge_offsets)
+            return input_format.pair_rows(*chains.pair_marginals())
 
         return self._over_chains(probabilities, data)
 

@@ -6,6 +6,7 @@ each range of sequences, and ask that directly.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from skcrf_sdca._kernels import _chains, _paths, _spans
 from skcrf_sdca._utils.memory import check_fits
@@ -87,6 +88,16 @@ class Chains(_chains.ChainScores):
         node, values = np.empty_like(self.node_scores), np.empty(len(self))
         self._over_ranges(_chains.marginals, node, values)
         return node, values
+
+    def pair_marginals(self):
+        """Return the edge marginals of all chains, and where those of each begin."""
+        marginals, _ = self.marginals()
+        return marginals.edge, marginals.edge_offsets
+
+    def clamped(self, labels):
+        """Return chains that forbid all labels but the known ones (not negative)."""
+        scores = clamped(self.node_scores, labels)
+        return Chains(scores, self.transition, self.offsets)
 
     def expectations(self, weight):
         """Return node marginals, the weighted sum of all edge marginals, and log Z."""
@@ -177,6 +188,35 @@ class Chains(_chains.ChainScores):
         values = np.empty(len(spans))
         _spans.type_probabilities(self, spans, types, label_types, joins, values)
         return np.minimum(values, 1.0)
+
+
+def clamped(node_scores: NDArray[np.float64], labels: ArrayLike) -> NDArray[np.float64]:
+    """Return node scores that forbid all labels but the known ones.
+
+    Parameters
+    ----------
+    node_scores : ndarray of shape (n_positions, n_labels)
+    labels : array-like of int of shape (n_positions,)
+        Negative where the label is free.
+
+    Returns
+    -------
+    node_scores : ndarray of shape (n_positions, n_labels)
+        A copy, -inf for the other labels of positions whose label is known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcrf_sdca.structures.chain.decoding import clamped
+    >>> clamped(np.zeros((2, 2)), [-1, 1])
+    array([[  0.,   0.],
+           [-inf,   0.]])
+    """
+    labels = np.asarray(labels)
+    other = (labels[:, np.newaxis] >= 0) & (
+        labels[:, np.newaxis] != np.arange(node_scores.shape[1])
+    )
+    return np.where(other, -np.inf, node_scores)
 
 
 # Name -> method of Chains that returns the paths, end to end, and a number for each

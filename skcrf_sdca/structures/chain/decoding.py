@@ -8,6 +8,7 @@ take ``node_scores``, ``transition`` and ``offsets`` as those of oracle.py; scor
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skcrf_sdca.structures.chain.chains import clamped
 from skcrf_sdca.structures.chain.oracle import as_chains
 
 __all__ = ["clamped", "n_best", "posterior", "sample"]
@@ -45,35 +46,6 @@ def posterior(
     array([1, 0], dtype=int32)
     """
     return as_chains(node_scores, transition, offsets, n_jobs).posterior()
-
-
-def clamped(node_scores: NDArray[np.float64], labels: ArrayLike) -> NDArray[np.float64]:
-    """Return node scores that forbid all labels but the known ones.
-
-    Parameters
-    ----------
-    node_scores : ndarray of shape (n_positions, n_labels)
-    labels : array-like of int of shape (n_positions,)
-        Negative where the label is free.
-
-    Returns
-    -------
-    node_scores : ndarray of shape (n_positions, n_labels)
-        A copy, -inf for the other labels of positions whose label is known.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skcrf_sdca.structures.chain.decoding import clamped
-    >>> clamped(np.zeros((2, 2)), [-1, 1])
-    array([[  0.,   0.],
-           [-inf,   0.]])
-    """
-    labels = np.asarray(labels)
-    other = (labels[:, np.newaxis] >= 0) & (
-        labels[:, np.newaxis] != np.arange(node_scores.shape[1])
-    )
-    return np.where(other, -np.inf, node_scores)
 
 
 def n_best(
