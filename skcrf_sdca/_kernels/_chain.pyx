@@ -49,9 +49,7 @@ from libc.string cimport memcpy, memset
 from skcrf_sdca._kernels import PLAIN_LOOPS
 
 from ._math cimport finite_minimum, logsumexp, maximum, minimum, softmax, total
-from ._vecmath cimport (
-    add_outer, axpy, row_times_matrix, scale_matrix, vexp,
-)
+from ._vecmath cimport ops
 
 import numpy as np
 
@@ -164,7 +162,7 @@ cdef class Workspace:
         self.transition = transition
         self.transition_max = maximum(transition, n * n)
         self.transition_spread = self.transition_max - finite_minimum(transition, n * n)
-        vexp(transition, self.transition_max, self.exp_transition, n * n)
+        ops.exp(transition, self.transition_max, self.exp_transition, n * n)
         if self.is_constrained:
             forbid(transition, self.exp_transition, n * n)
         for j in range(n):
@@ -232,13 +230,13 @@ cdef double scaled_forward(
             least = finite_minimum(scores, n)
         if not (shift - least + work.transition_spread <= work.largest_spread):
             return NAN
-        vexp(scores, shift, emission, n)
+        ops.exp(scores, shift, emission, n)
         if t == 0 or t == length - 1:
             forbid(scores, emission, n)
         if t == 0:
             memcpy(row, emission, n * sizeof(double))
         else:
-            row_times_matrix(row - n, work.exp_transition, row, n)
+            ops.row_times_matrix(row - n, work.exp_transition, row, n)
             for k in range(n):
                 row[k] *= emission[k]
             shift += work.transition_max
@@ -272,7 +270,7 @@ cdef void scaled_backward(
             node[t * n + k] = work.forward[t * n + k] * backward[k]
             message[k] = work.emission[t * n + k] * backward[k] / work.scale[t]
         if t > 0:
-            row_times_matrix(message, work.exp_transition_t, backward, n)
+            ops.row_times_matrix(message, work.exp_transition_t, backward, n)
 
 
 cdef double finite_maximum(const double* x, Py_ssize_t n) noexcept nogil:
@@ -355,7 +353,7 @@ cdef void write_edge(
     cdef const double* forward = work.forward + (t - 1) * n
     cdef const double* message = work.message + t * n
     if not work.in_logs:
-        scale_matrix(forward, work.exp_transition, message, edge, n)
+        ops.scale_matrix(forward, work.exp_transition, message, edge, n)
         return
     for j in range(n):
         for k in range(n):
@@ -374,9 +372,9 @@ cdef void sum_edges(
     for t in range(1, length):
         if work.in_logs:
             write_edge(work, t, work.edge)
-            axpy(1.0, work.edge, edge_sum, n * n)
+            ops.axpy(1.0, work.edge, edge_sum, n * n)
         else:
-            add_outer(work.forward + (t - 1) * n, work.message + t * n, edge_sum, n)
+            ops.add_outer(work.forward + (t - 1) * n, work.message + t * n, edge_sum, n)
     if not work.in_logs:
         for k in range(n * n):
             edge_sum[k] *= work.exp_transition[k]

@@ -15,7 +15,7 @@ from ._chain cimport (
 from ._features cimport DistinctFeatures
 from ._line_search cimport Part, Segment
 from ._structure cimport Structure, Values
-from ._vecmath cimport Stored, axpy, dot, doubles, skip, vaim, vchange, vmove
+from ._vecmath cimport Stored, doubles, ops, skip, vaim, vmove
 from ._weights cimport FeatureSums, Weights
 
 import numpy as np
@@ -133,7 +133,7 @@ cdef class ChainStructure(Structure):
         self.potentials.tied = <double*> &self.weights.transition[0, 0]
         if self.cost is not None:
             for t in range(self.length):
-                axpy(
+                ops.axpy(
                     1.0, &self.cost[self.labels[self.first + t], 0],
                     self.potentials.local + t * n, n,
                 )
@@ -153,7 +153,7 @@ cdef class ChainStructure(Structure):
     cdef void set_change(self, Values to, Values start) noexcept nogil:
         """Take the change of expectations to - start."""
         cdef Py_ssize_t k
-        vchange(
+        ops.change(
             to.local, start.local, self.length, self.n_labels, &self.change[0],
             &self.sums.node[0],
         )
@@ -170,7 +170,7 @@ cdef class ChainStructure(Structure):
             self.sums.node[k] = 0.0
         for t in range(self.length):
             self.change[t * n + path[t]] -= 1.0
-            axpy(1.0, &self.change[t * n], &self.sums.node[0], n)
+            ops.axpy(1.0, &self.change[t * n], &self.sums.node[0], n)
             if t > 0:
                 self.sums.edge[path[t - 1] * n + path[t]] -= 1.0
 
@@ -197,8 +197,8 @@ cdef class ChainStructure(Structure):
     cdef double change_inner(self, Values potentials) noexcept nogil:
         """Return <change, potentials>."""
         return (
-            dot(&self.change[0], potentials.local, self.n_local)
-            + dot(&self.sums.edge[0], potentials.tied, self.n_tied)
+            ops.dot(&self.change[0], potentials.local, self.n_local)
+            + ops.dot(&self.sums.edge[0], potentials.tied, self.n_tied)
         )
 
     cdef void add_change(self, Weights out, double step) noexcept nogil:
@@ -222,7 +222,7 @@ cdef class ChainStructure(Structure):
         )
         memset(&self.sums.node[0], 0, n * sizeof(double))
         for t in range(self.length):
-            axpy(1.0, &self.change[t * n], &self.sums.node[0], n)
+            ops.axpy(1.0, &self.change[t * n], &self.sums.node[0], n)
         memset(&self.sums.edge[0], 0, matrix * sizeof(double))
         for t in range(1, self.length):
             write_edge(self.workspace, t, &self.matrix[0])
@@ -264,7 +264,7 @@ cdef class ChainStructure(Structure):
 
     cdef Stored stored(self, unsigned char* first) noexcept nogil:
         """Return numbers of the type of the edges."""
-        return Stored(<char*> first, self.itemsize == sizeof(float))
+        return Stored(first, self.itemsize == sizeof(float))
 
     cdef void apply_step(self, double step) noexcept nogil:
         """Make the moved marginals those of the chain."""

@@ -10,7 +10,7 @@ from cython.view cimport array as cython_array
 from libc.string cimport memcpy
 
 from ._chain cimport Workspace, forward_backward, log_partition, viterbi
-from ._vecmath cimport Stored, axpy, doubles, skip, vfollow, vxlogx
+from ._vecmath cimport Stored, doubles, ops, skip, vfollow, vxlogx
 
 import numpy as np
 
@@ -114,7 +114,7 @@ def marginals(
                 node_out + chains.bounds[i] * n, edge_out, sum_out,
             )
             if edge_total is not None:
-                axpy(weight[i], sum_out, &edge_total[0, 0], n * n)
+                ops.axpy(weight[i], sum_out, &edge_total[0, 0], n * n)
 
 
 # The edges of a chain, with rows normalised, define a Markov chain that begins with the
@@ -146,7 +146,7 @@ cdef RenormalizedEdges edges_between(
     edges.n = node.shape[1]
     edges.node = node
     edges.edges.single = real is float
-    edges.edges.first = <char*> &edge[0, 0, 0] if edge.shape[0] > 0 else NULL
+    edges.edges.first = <void*> &edge[0, 0, 0] if edge.shape[0] > 0 else NULL
     edges.q = cython_array((edges.n, edges.n), sizeof(double), "d")
     edges.to = cython_array((edges.n,), sizeof(double), "d")
     return edges
@@ -181,7 +181,7 @@ def renormalize(
                     values[i] += vxlogx(doubles(&node[offsets[i] + t, 0]), n)
                 q = edges.renormalized(offsets[i] + t, edge_offsets[i] + t)
                 values[i] -= vxlogx(doubles(q), n * n)
-                axpy(weight[i], q, &edge_total[0, 0], n * n)
+                ops.axpy(weight[i], q, &edge_total[0, 0], n * n)
                 memcpy(
                     &node[offsets[i] + t + 1, 0], &edges.to[0], n * sizeof(double)
                 )

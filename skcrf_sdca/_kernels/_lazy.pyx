@@ -12,7 +12,7 @@ So a visit costs in proportion to the features of its sequence, whatever their n
 """
 
 from ._features cimport DistinctFeatures
-from ._vecmath cimport pull
+from ._vecmath cimport ops
 from ._weights cimport Weights
 
 import numpy as np
@@ -56,7 +56,7 @@ cdef class LazyWeights:
     cdef void update(self, const int* rows, Py_ssize_t count) noexcept nogil:
         """Bring the rows named up to date."""
         if count > 0:
-            pull(
+            ops.pull(
                 rows, count, self.n_moves, &self.last_move[0], &self.shrunk[0],
                 &self.gained[0], self.target.coef_pointer(),
                 <double*> self.weights.coef_pointer(), self.weights.n_labels,

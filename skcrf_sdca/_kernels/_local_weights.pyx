@@ -17,7 +17,7 @@ Each worker aggregates a part of the weights, so that no two write to the same a
 
 from libc.string cimport memcpy
 
-from ._vecmath cimport join_rows
+from ._vecmath cimport ops
 
 import numpy as np
 
@@ -123,7 +123,7 @@ cdef class LocalWeights:
         cdef int row = 0
         # Neighbouring weights are for `join_rows` a single long row.
         if first < last:
-            join_rows(
+            ops.join_rows(
                 1.0 / sigma_prime, &row, 1, &self.aggregated[first],
                 &self.local[0, first], self.local.shape[1], self.n_workers,
                 last - first, &norms.of_sum, &norms.summed,

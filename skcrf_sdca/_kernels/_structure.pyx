@@ -14,7 +14,7 @@ Every thread has a Structure of its own, since it owns the buffers of the curren
 
 from libc.string cimport memcpy
 
-from ._vecmath cimport dot
+from ._vecmath cimport ops
 
 import numpy as np
 
@@ -85,7 +85,10 @@ cdef class Structure:
 
     cdef double inner(self, Values a, Values b) noexcept nogil:
         """Return <a, b> of two values of the item."""
-        return dot(a.local, b.local, self.n_local) + dot(a.tied, b.tied, self.n_tied)
+        return (
+            ops.dot(a.local, b.local, self.n_local)
+            + ops.dot(a.tied, b.tied, self.n_tied)
+        )
 
     cdef void copy_expected(self, Values out) noexcept nogil:
         """Write the expectations of the item elsewhere."""
