@@ -388,9 +388,8 @@ cdef double log_partition(
     if work.is_constrained and length > 0:
         work.take_ends(node_scores, length)
     value = scaled_forward(work, node_scores, length)
-    if value != value:
-        value = log_forward(work, node_scores, length)
-    return value
+    work.in_logs = value != value
+    return log_forward(work, node_scores, length) if work.in_logs else value
 
 
 cdef double forward_backward(
@@ -407,15 +406,13 @@ cdef double forward_backward(
     is -inf: then all marginals are 0.
     """
     cdef Py_ssize_t t, n = work.n_labels
-    cdef double value
-    if work.is_constrained and length > 0:
-        work.take_ends(node_scores, length)
-    value = scaled_forward(work, node_scores, length)
-    work.in_logs = value != value
-    if work.in_logs:
-        value = log_forward(work, node_scores, length)
+    cdef double value = log_partition(work, node_scores, length)
     if value == -INFINITY:
-        clear(length, n, node, edge, edge_sum)
+        memset(node, 0, length * n * sizeof(double))
+        if edge != NULL:
+            memset(edge, 0, (length - 1) * n * n * sizeof(double))
+        if edge_sum != NULL:
+            memset(edge_sum, 0, n * n * sizeof(double))
         return value
     if work.in_logs:
         log_backward(work, node_scores, length, node)
@@ -427,17 +424,6 @@ cdef double forward_backward(
     if edge_sum != NULL:
         sum_edges(work, length, edge_sum)
     return value
-
-
-cdef void clear(
-    Py_ssize_t length, Py_ssize_t n, double* node, double* edge, double* edge_sum
-) noexcept nogil:
-    """Write 0 for all marginals."""
-    memset(node, 0, length * n * sizeof(double))
-    if edge != NULL:
-        memset(edge, 0, (length - 1) * n * n * sizeof(double))
-    if edge_sum != NULL:
-        memset(edge_sum, 0, n * n * sizeof(double))
 
 
 # The max-plus twin of the forward recursion:

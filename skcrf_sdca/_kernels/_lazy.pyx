@@ -45,10 +45,6 @@ cdef class LazyWeights:
         self.all_rows = np.arange(weights.n_features, dtype=np.int32)
         self.last_move = np.zeros(weights.n_features, dtype=np.int32)
 
-    def flush(self):
-        """Bring all rows up to date."""
-        self.restart()
-
     cdef void catch_up(self, Py_ssize_t i) noexcept nogil:
         """Bring the rows of the features of sequence i up to date."""
         self.update(self.features.features(i), self.features.count(i))

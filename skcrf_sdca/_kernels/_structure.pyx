@@ -20,16 +20,7 @@ import numpy as np
 
 
 cdef class Structure:
-    """Items of one structure under given weights; a subclass does the inference.
-
-    Attributes
-    ----------
-    n_items : int
-    n_tied : int
-        Tied potentials of an item.
-    most_local : int
-        Local potentials of the largest item.
-    """
+    """Items of one structure under given weights; a subclass does the inference."""
 
     cdef Py_ssize_t first_local(self, Py_ssize_t i) noexcept nogil:
         """Return where the local values of item i begin in those of all items."""

@@ -98,9 +98,9 @@ class Scheme:
 
         It draws from a share of the sequences, and counts them in the share's order.
         """
-        follows = self.first_value is not None
-        first = self.first_value(problem) if follows else 1.0
-        return self.tree(self.factor(problem)[share], mix, follows, first)
+        adaptive = self.first_value is not None
+        first = self.first_value(problem) if adaptive else 1.0
+        return self.tree(self.factor(problem)[share], mix, adaptive, first)
 
 
 DUAL, SAG = frozenset({"dual"}), frozenset({"sag"})
