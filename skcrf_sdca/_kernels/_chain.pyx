@@ -49,9 +49,7 @@ from libc.string cimport memcpy, memset
 from skcrf_sdca._kernels import PLAIN_LOOPS
 
 from ._math cimport finite_minimum, logsumexp, maximum, minimum, softmax, total
-from ._vecmath cimport (
-    add_outer, axpy, row_times_matrix, scale_matrix, vexp,
-)
+from ._vecmath cimport ops
 
 import numpy as np
 
@@ -164,7 +162,7 @@ cdef class Workspace:
         self.transition = transition
         self.transition_max = maximum(transition, n * n)
         self.transition_spread = self.transition_max - finite_minimum(transition, n * n)
-        vexp(transition, self.transition_max, self.exp_transition, n * n)
+        ops.exp(transition, self.transition_max, self.exp_transition, n * n)
         if self.is_constrained:
             forbid(transition, self.exp_transition, n * n)
         for j in range(n):
@@ -232,13 +230,13 @@ cdef double scaled_forward(
             least = finite_minimum(scores, n)
         if not (shift - least + work.transition_spread <= work.largest_spread):
             return NAN
-        vexp(scores, shift, emission, n)
+        ops.exp(scores, shift, emission, n)
         if t == 0 or t == length - 1:
             forbid(scores, emission, n)
         if t == 0:
             memcpy(row, emission, n * sizeof(double))
         else:
-            row_times_matrix(row - n, work.exp_transition, row, n)
+            ops.row_times_matrix(row - n, work.exp_transition, row, n)
             for k in range(n):
                 row[k] *= emission[k]
             shift += work.transition_max
@@ -272,7 +270,7 @@ cdef void scaled_backward(
             node[t * n + k] = work.forward[t * n + k] * backward[k]
             message[k] = work.emission[t * n + k] * backward[k] / work.scale[t]
         if t > 0:
-            row_times_matrix(message, work.exp_transition_t, backward, n)
+            ops.row_times_matrix(message, work.exp_transition_t, backward, n)
 
 
 cdef double finite_maximum(const double* x, Py_ssize_t n) noexcept nogil:
@@ -355,7 +353,7 @@ cdef void write_edge(
     cdef const double* forward = work.forward + (t - 1) * n
     cdef const double* message = work.message + t * n
     if not work.in_logs:
-        scale_matrix(forward, work.exp_transition, message, edge, n)
+        ops.scale_matrix(forward, work.exp_transition, message, edge, n)
         return
     for j in range(n):
         for k in range(n):
@@ -374,9 +372,9 @@ cdef void sum_edges(
     for t in range(1, length):
         if work.in_logs:
             write_edge(work, t, work.edge)
-            axpy(1.0, work.edge, edge_sum, n * n)
+            ops.axpy(1.0, work.edge, edge_sum, n * n)
         else:
-            add_outer(work.forward + (t - 1) * n, work.message + t * n, edge_sum, n)
+            ops.add_outer(work.forward + (t - 1) * n, work.message + t * n, edge_sum, n)
     if not work.in_logs:
         for k in range(n * n):
             edge_sum[k] *= work.exp_transition[k]
@@ -390,9 +388,8 @@ cdef double log_partition(
     if work.is_constrained and length > 0:
         work.take_ends(node_scores, length)
     value = scaled_forward(work, node_scores, length)
-    if value != value:
-        value = log_forward(work, node_scores, length)
-    return value
+    work.in_logs = value != value
+    return log_forward(work, node_scores, length) if work.in_logs else value
 
 
 cdef double forward_backward(
@@ -409,15 +406,13 @@ cdef double forward_backward(
     is -inf: then all marginals are 0.
     """
     cdef Py_ssize_t t, n = work.n_labels
-    cdef double value
-    if work.is_constrained and length > 0:
-        work.take_ends(node_scores, length)
-    value = scaled_forward(work, node_scores, length)
-    work.in_logs = value != value
-    if work.in_logs:
-        value = log_forward(work, node_scores, length)
+    cdef double value = log_partition(work, node_scores, length)
     if value == -INFINITY:
-        clear(length, n, node, edge, edge_sum)
+        memset(node, 0, length * n * sizeof(double))
+        if edge != NULL:
+            memset(edge, 0, (length - 1) * n * n * sizeof(double))
+        if edge_sum != NULL:
+            memset(edge_sum, 0, n * n * sizeof(double))
         return value
     if work.in_logs:
         log_backward(work, node_scores, length, node)
@@ -429,17 +424,6 @@ cdef double forward_backward(
     if edge_sum != NULL:
         sum_edges(work, length, edge_sum)
     return value
-
-
-cdef void clear(
-    Py_ssize_t length, Py_ssize_t n, double* node, double* edge, double* edge_sum
-) noexcept nogil:
-    """Write 0 for all marginals."""
-    memset(node, 0, length * n * sizeof(double))
-    if edge != NULL:
-        memset(edge, 0, (length - 1) * n * n * sizeof(double))
-    if edge_sum != NULL:
-        memset(edge_sum, 0, n * n * sizeof(double))
 
 
 # The max-plus twin of the forward recursion:

@@ -4,18 +4,18 @@
 Local potentials are node scores (T, K), tied ones the transition scores (K, K); local
 expectations are node marginals, tied ones edge marginals summed over the chain. Owns
 the buffers of one chain and, for SDCA, the marginals of all: edge marginals and the
-direction of an edge are made together, while they are in cache.
+direction of an edge are made together, while they are in cache. The methods without a
+docstring have that of `Structure`.
 """
 
 from libc.string cimport memcpy, memset
 
-from ._chain cimport (
-    Workspace, forward_backward, log_partition, write_edge,
-)
+from ._chain cimport Workspace, forward_backward, write_edge
+from ._chain cimport log_partition as chain_log_partition
 from ._features cimport DistinctFeatures
 from ._line_search cimport Part, Segment
 from ._structure cimport Structure, Values
-from ._vecmath cimport Stored, axpy, dot, doubles, skip, vaim, vchange, vmove
+from ._vecmath cimport Stored, doubles, ops, skip, vaim, vmove
 from ._weights cimport FeatureSums, Weights
 
 import numpy as np
@@ -72,7 +72,7 @@ cdef class ChainStructure(Structure):
         self.rows, self.weights = features.rows, weights
         self.sums = FeatureSums(features, weights)
         self.offsets, self.labels, self.cost = offsets, labels, cost
-        self.n_items, self.n_labels = len(offsets) - 1, weights.n_labels
+        self.n_labels = weights.n_labels
         self.n_tied = self.n_labels * self.n_labels
         self.most_local = longest * self.n_labels
         self.workspace = Workspace(longest, self.n_labels, constraints)
@@ -133,15 +133,14 @@ cdef class ChainStructure(Structure):
         self.potentials.tied = <double*> &self.weights.transition[0, 0]
         if self.cost is not None:
             for t in range(self.length):
-                axpy(
+                ops.axpy(
                     1.0, &self.cost[self.labels[self.first + t], 0],
                     self.potentials.local + t * n, n,
                 )
 
     cdef double log_partition(self, Values potentials) noexcept nogil:
-        """Return log Z, from a forward pass."""
         self.workspace.set_transition(potentials.tied)
-        return log_partition(self.workspace, potentials.local, self.length)
+        return chain_log_partition(self.workspace, potentials.local, self.length)
 
     cdef double expect(self, Values potentials, Values out) noexcept nogil:
         """Write node marginals and the sum of the edge marginals; return log Z."""
@@ -151,9 +150,8 @@ cdef class ChainStructure(Structure):
         )
 
     cdef void set_change(self, Values to, Values start) noexcept nogil:
-        """Take the change of expectations to - start."""
         cdef Py_ssize_t k
-        vchange(
+        ops.change(
             to.local, start.local, self.length, self.n_labels, &self.change[0],
             &self.sums.node[0],
         )
@@ -170,7 +168,7 @@ cdef class ChainStructure(Structure):
             self.sums.node[k] = 0.0
         for t in range(self.length):
             self.change[t * n + path[t]] -= 1.0
-            axpy(1.0, &self.change[t * n], &self.sums.node[0], n)
+            ops.axpy(1.0, &self.change[t * n], &self.sums.node[0], n)
             if t > 0:
                 self.sums.edge[path[t - 1] * n + path[t]] -= 1.0
 
@@ -186,23 +184,19 @@ cdef class ChainStructure(Structure):
         return value
 
     cdef void sum_features(self) noexcept nogil:
-        """Sum the features of the change over positions."""
         self.sums.set(self.item, self.first, self.length, &self.change[0])
 
     cdef void change_scores(self, Values out) noexcept nogil:
-        """Write the scores under the summed features of the change as weights."""
         self.sums.score_nodes(self.length, out.local)
         memcpy(out.tied, &self.sums.edge[0], self.n_tied * sizeof(double))
 
     cdef double change_inner(self, Values potentials) noexcept nogil:
-        """Return <change, potentials>."""
         return (
-            dot(&self.change[0], potentials.local, self.n_local)
-            + dot(&self.sums.edge[0], potentials.tied, self.n_tied)
+            ops.dot(&self.change[0], potentials.local, self.n_local)
+            + ops.dot(&self.sums.edge[0], potentials.tied, self.n_tied)
         )
 
     cdef void add_change(self, Weights out, double step) noexcept nogil:
-        """Add step times the features of the change to weights."""
         out.add_features(
             self.rows, self.first, self.length, step, &self.change[0],
             &self.sums.node[0], &self.sums.edge[0],
@@ -222,7 +216,7 @@ cdef class ChainStructure(Structure):
         )
         memset(&self.sums.node[0], 0, n * sizeof(double))
         for t in range(self.length):
-            axpy(1.0, &self.change[t * n], &self.sums.node[0], n)
+            ops.axpy(1.0, &self.change[t * n], &self.sums.node[0], n)
         memset(&self.sums.edge[0], 0, matrix * sizeof(double))
         for t in range(1, self.length):
             write_edge(self.workspace, t, &self.matrix[0])
@@ -264,7 +258,7 @@ cdef class ChainStructure(Structure):
 
     cdef Stored stored(self, unsigned char* first) noexcept nogil:
         """Return numbers of the type of the edges."""
-        return Stored(<char*> first, self.itemsize == sizeof(float))
+        return Stored(first, self.itemsize == sizeof(float))
 
     cdef void apply_step(self, double step) noexcept nogil:
         """Make the moved marginals those of the chain."""

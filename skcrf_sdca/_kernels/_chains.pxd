@@ -3,9 +3,6 @@
 from ._chain cimport Workspace
 
 
-cdef const double* row_pointer(const double[:, ::1] rows) noexcept nogil
-
-
 cdef class ChainScores:
     cdef readonly object node_scores
     cdef readonly object transition

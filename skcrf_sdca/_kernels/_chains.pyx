@@ -7,10 +7,9 @@ without the GIL, so that threads can share the arrays.
 """
 
 from cython.view cimport array as cython_array
-from libc.string cimport memcpy
 
 from ._chain cimport Workspace, forward_backward, log_partition, viterbi
-from ._vecmath cimport Stored, axpy, doubles, skip, vfollow, vxlogx
+from ._vecmath cimport Stored, doubles, ops, skip, vfollow, vxlogx
 
 import numpy as np
 
@@ -114,42 +113,7 @@ def marginals(
                 node_out + chains.bounds[i] * n, edge_out, sum_out,
             )
             if edge_total is not None:
-                axpy(weight[i], sum_out, &edge_total[0, 0], n * n)
-
-
-# The edges of a chain, with rows normalised, define a Markov chain that begins with the
-# first node. Its marginals agree to the last digits, although the edges were rounded
-# when they were stored:
-#     q_t[j, k] = node_{t-1}[j] edge_t[j, k] / sum_k edge_t[j, k],
-#     node_t[k] = sum_j q_t[j, k].
-cdef class RenormalizedEdges:
-    """Iterates over the edges of a chain, row-normalised."""
-
-    cdef Py_ssize_t n
-    cdef double[:, ::1] node            # (N, K)
-    cdef Stored edges                   # (M, K, K)
-    cdef double[:, ::1] q               # (K, K) the last edge, renormalised
-    cdef double[::1] to                 # (K,) the node at its end
-
-    cdef double* renormalized(self, Py_ssize_t t, Py_ssize_t edge) noexcept nogil:
-        """Return q of an edge that begins at position t."""
-        cdef Stored stored = skip(self.edges, edge * self.n * self.n)
-        vfollow(stored, &self.node[t, 0], self.n, &self.q[0, 0], &self.to[0])
-        return &self.q[0, 0]
-
-
-cdef RenormalizedEdges edges_between(
-    double[:, ::1] node, const real[:, :, ::1] edge
-):
-    """Return the iterator over the edges between the nodes."""
-    cdef RenormalizedEdges edges = RenormalizedEdges()
-    edges.n = node.shape[1]
-    edges.node = node
-    edges.edges.single = real is float
-    edges.edges.first = <char*> &edge[0, 0, 0] if edge.shape[0] > 0 else NULL
-    edges.q = cython_array((edges.n, edges.n), sizeof(double), "d")
-    edges.to = cython_array((edges.n,), sizeof(double), "d")
-    return edges
+                ops.axpy(weight[i], sum_out, &edge_total[0, 0], n * n)
 
 
 def renormalize(
@@ -165,11 +129,19 @@ def renormalize(
     """Write the nodes, but the first, of the Markov chains that the edges define.
 
     For the chains begin <= i < end; weight[i] times the edges of each are added to
-    ``edge_total``, and the entropies are written.
+    ``edge_total``, and the entropies are written. With
+
+        q_t[j, k] = node_{t-1}[j] edge_t[j, k] / sum_k edge_t[j, k],
+        node_t[k] = sum_j q_t[j, k]
+
+    nodes and edges agree to the last digits, although the edges were rounded when they
+    were stored.
     """
     cdef Py_ssize_t i, t, length, n = node.shape[1]
-    cdef RenormalizedEdges edges = edges_between(node, edge)
-    cdef double* q
+    cdef Stored edges = Stored(NULL, real is float)
+    cdef double[:, ::1] q = cython_array((n, n), sizeof(double), "d")
+    if edge.shape[0] > 0:
+        edges.first = <void*> &edge[0, 0, 0]
     with nogil:
         for i in range(begin, end):
             length = offsets[i + 1] - offsets[i]
@@ -179,12 +151,12 @@ def renormalize(
             for t in range(length - 1):
                 if t > 0:
                     values[i] += vxlogx(doubles(&node[offsets[i] + t, 0]), n)
-                q = edges.renormalized(offsets[i] + t, edge_offsets[i] + t)
-                values[i] -= vxlogx(doubles(q), n * n)
-                axpy(weight[i], q, &edge_total[0, 0], n * n)
-                memcpy(
-                    &node[offsets[i] + t + 1, 0], &edges.to[0], n * sizeof(double)
+                vfollow(
+                    skip(edges, (edge_offsets[i] + t) * n * n),
+                    &node[offsets[i] + t, 0], n, &q[0, 0], &node[offsets[i] + t + 1, 0],
                 )
+                values[i] -= vxlogx(doubles(&q[0, 0]), n * n)
+                ops.axpy(weight[i], &q[0, 0], &edge_total[0, 0], n * n)
 
 
 def path_scores(

@@ -1,18 +1,18 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Feature dicts and lists of strings to CSR rows, in one pass.
 
-Owns what an entry of a dict stands for, the numbers that features get, and the arrays
-of the rows, which grow in place and are handed over without a copy.
+Owns the meaning of each type of value in a dict, the numbers that features get, and
+the arrays of the rows, which grow in place and are handed over without a copy.
 
 Names are made plain str before they are looked up, so that no lookup runs the code of
-a subclass. The memory that holds strings is far away, and mostly what this pass waits
-for: the entries of an item are gathered first, then looked up together. It is one long
-module, so that the compiler sees the whole pass.
+a subclass. This pass mostly waits for the memory that holds the strings: the entries of
+an item are gathered first, then looked up together. It is one long module, so that the
+compiler sees the whole pass.
 """
 
 cimport cython
 
-from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
+from cpython.dict cimport PyDict_GetItemWithError
 from cpython.list cimport PyList_CheckExact, PyList_GET_SIZE
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -81,26 +81,17 @@ cdef class Table:
     cdef size_t n_used
 
     def __cinit__(self, dict numbers):
+        cdef unsigned int bits
         self.numbers = numbers
         self.n_slots = 8
         self.slots = <Slot*> calloc(self.n_slots, sizeof(Slot))
         if self.slots is NULL:
             raise MemoryError()
-        self.take_all()
-
-    cdef int take_all(self) except -1:
-        cdef PyObject* name
-        cdef PyObject* number
-        cdef Py_ssize_t place = 0
-        cdef unsigned int bits
-        while PyDict_Next(self.numbers, &place, &name, &number):
-            if not PyUnicode_CheckExact(<object> name):
+        for name, number in numbers.items():
+            if not PyUnicode_CheckExact(name):
                 raise TypeError("the names in a vocabulary must be plain str")
-            bits = <unsigned int> hash(<str> name)
-            self.keep(
-                self.find(<str> name, bits), <str> name, bits, <object> number
-            )
-        return 0
+            bits = <unsigned int> hash(name)
+            self.keep(self.find(<str> name, bits), <str> name, bits, number)
 
     def __dealloc__(self):
         cdef size_t i
@@ -135,7 +126,6 @@ cdef class Table:
         self.n_used += 1
         if 3 * self.n_used > 2 * self.n_slots:
             self.grow()
-        return 0
 
     cdef int grow(self) except -1:
         cdef Slot* old = self.slots
@@ -152,7 +142,6 @@ cdef class Table:
                     slot = self.next(slot)
                 slot[0] = old[i]
         free(old)
-        return 0
 
 
 @cython.final
@@ -168,8 +157,8 @@ cdef class Lookup:
     """
 
     cdef readonly dict vocabulary
-    cdef Table _numeric
-    cdef dict _categorical
+    cdef Table numeric              # None before `fill`
+    cdef dict categorical           # {key: Table}
 
     def __init__(self, dict vocabulary):
         self.vocabulary = vocabulary
@@ -181,21 +170,11 @@ cdef class Lookup:
         return isinstance(other, Lookup) and self.vocabulary == other.vocabulary
 
     cdef int fill(self) except -1:
-        if self._numeric is None:
+        """Make the tables, once."""
+        if self.numeric is None:
             categorical = self.vocabulary["categorical"]
-            self._categorical = {key: Table(categorical[key]) for key in categorical}
-            self._numeric = Table(self.vocabulary["numeric"])
-        return 0
-
-    cdef Table numeric(self):
-        """Return the table of the numeric features."""
-        self.fill()
-        return self._numeric
-
-    cdef dict categorical(self):
-        """Return {key: Table} of the categorical features."""
-        self.fill()
-        return self._categorical
+            self.categorical = {key: Table(categorical[key]) for key in categorical}
+            self.numeric = Table(self.vocabulary["numeric"])
 
 
 cdef struct Entry:
@@ -243,8 +222,8 @@ cdef class Encoder:
     cdef long long[::1] indptr
 
     def __cinit__(self, Lookup lookup, *, bint grows, dtype):
-        self.numeric = lookup.numeric()
-        self.tables = lookup.categorical()
+        lookup.fill()
+        self.numeric, self.tables = lookup.numeric, lookup.categorical
         self.categorical = lookup.vocabulary["categorical"]
         self.vectors = lookup.vocabulary["vectors"]
         self.grows = grows
@@ -282,12 +261,10 @@ cdef class Encoder:
         self.data = np.empty(SHORT)
         self.indices = np.empty(SHORT, dtype=np.int32)
         self.indptr = np.zeros(SHORT, dtype=np.int64)
-        return 0
 
     cdef int add_dict(self, item) except -1:
         for key, value in item.items():
             self.add_entry(key, value)
-        return 0
 
     cdef inline int add_entry(self, key, value) except -1:
         if type(value) is str:
@@ -310,7 +287,6 @@ cdef class Encoder:
             self.categorical[key] = {}
             self.tables[key] = Table(self.categorical[key])
             return self.add(self.tables[key], value, 1.0)
-        return 0
 
     cdef int add_number(self, key, value) except -1:
         cdef double number
@@ -348,7 +324,6 @@ cdef class Encoder:
                 f"feature {key!r} has a value of type {type(value).__name__}; it must "
                 "be a str, number, bool, dict, 1-D array, or list of str."
             )
-        return 0
 
     cdef int add_nested(self, str key, value) except -1:
         """Add a dict in a dict; outer ones wait on a list, not on the stack of C."""
@@ -397,7 +372,6 @@ cdef class Encoder:
         for number, component in zip(numbers, value.tolist(), strict=True):
             if number >= 0:
                 self.append(number, component)
-        return 0
 
     cdef int add(self, Table table, name, double value) except -1:
         """Add an entry for a feature that is known, or that may become so."""
@@ -411,7 +385,6 @@ cdef class Encoder:
             <PyObject*> table, <PyObject*> name, bits, value
         )
         self.n_waiting += 1
-        return 0
 
     cdef int flush(self) except -1:
         """Look the waiting entries up, in their order."""
@@ -426,7 +399,6 @@ cdef class Encoder:
             if number >= 0:
                 self.append(number, entry.value)
         self.clear()
-        return 0
 
     cdef void clear(self) noexcept:
         """Let the waiting entries go."""
@@ -462,7 +434,6 @@ cdef class Encoder:
         self.indices[n] = number
         self.data[n] = <float> value if self.single else value
         self.n_entries = n + 1
-        return 0
 
     cdef int end_row(self) except -1:
         """Sort the entries since the last row, add up equal ones, leave out zeros."""
@@ -485,7 +456,6 @@ cdef class Encoder:
         if self.n_rows == self.indptr.shape[0]:
             self.indptr = resized(self.indptr.base, self.n_rows + self.n_rows // 2)
         self.indptr[self.n_rows] = self.n_entries
-        return 0
 
     cdef int sort(self, Py_ssize_t begin) except -1:
         """Sort the entries from begin on by number; equal ones keep their order."""
@@ -506,7 +476,6 @@ cdef class Encoder:
                 self.indices[k], self.data[k] = self.indices[k - 1], self.data[k - 1]
                 k -= 1
             self.indices[k], self.data[k] = number, value
-        return 0
 
 
 cdef resized(array, Py_ssize_t length):
@@ -559,7 +528,6 @@ cdef int fetch_item(sequence, Py_ssize_t t) except -1:
         if PyList_CheckExact(<object> names) or PyTuple_CheckExact(<object> names):
             for i in range(PySequence_Fast_GET_SIZE(<object> names)):
                 fetch_string(PySequence_Fast_ITEMS(<object> names)[i])
-    return 0
 
 
 cdef inline void fetch_string(PyObject* string) noexcept:

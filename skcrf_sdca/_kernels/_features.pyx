@@ -9,7 +9,7 @@ the norm of the direction is taken.
 
 from libc.string cimport memcpy, memset
 
-from ._vecmath cimport axpy, gather, gather_each, move_rows, scatter, scatter_each
+from ._vecmath cimport ops
 
 import numpy as np
 from scipy.sparse import issparse
@@ -65,7 +65,7 @@ cdef class FeatureRows:
         """Add scores[t] += sum_j x[t, j] coef[j]."""
         cdef Py_ssize_t t, j
         if self.is_sparse:
-            gather_each(
+            ops.gather_each(
                 self.entries, self.columns, &self.indptr[begin], end - begin, coef,
                 scores, n_labels,
             )
@@ -73,7 +73,7 @@ cdef class FeatureRows:
         for t in range(begin, end):
             for j in range(self.n_features):
                 if self.dense[t, j] != 0.0:
-                    axpy(self.dense[t, j], coef + j * n_labels, scores, n_labels)
+                    ops.axpy(self.dense[t, j], coef + j * n_labels, scores, n_labels)
             scores += n_labels
 
     cdef void add_features(
@@ -87,7 +87,7 @@ cdef class FeatureRows:
         """Add coef += step sum_t x_t^T node_t."""
         cdef Py_ssize_t t, j
         if self.is_sparse:
-            scatter_each(
+            ops.scatter_each(
                 step, self.entries, self.columns, &self.indptr[begin], end - begin,
                 node, coef, n_labels,
             )
@@ -95,7 +95,9 @@ cdef class FeatureRows:
         for t in range(begin, end):
             for j in range(self.n_features):
                 if self.dense[t, j] != 0.0:
-                    axpy(step * self.dense[t, j], node, coef + j * n_labels, n_labels)
+                    ops.axpy(
+                        step * self.dense[t, j], node, coef + j * n_labels, n_labels
+                    )
             node += n_labels
 
 
@@ -268,14 +270,16 @@ cdef class DistinctFeatures:
         for t in range(begin, end):
             if self.rows.is_sparse:
                 j = self.rows.indptr[t]
-                scatter(
+                ops.scatter(
                     1.0, self.rows.entries + j, self.numbers + j,
                     self.rows.indptr[t + 1] - j, node, out, n_labels,
                 )
             else:
                 for j in range(self.rows.n_features):
                     if self.rows.dense[t, j] != 0.0:
-                        axpy(self.rows.dense[t, j], node, out + j * n_labels, n_labels)
+                        ops.axpy(
+                            self.rows.dense[t, j], node, out + j * n_labels, n_labels
+                        )
             node += n_labels
 
     cdef void add_scores(
@@ -292,7 +296,7 @@ cdef class DistinctFeatures:
             return
         for t in range(begin, end):
             j = self.rows.indptr[t]
-            gather(
+            ops.gather(
                 self.rows.entries + j, self.numbers + j, self.rows.indptr[t + 1] - j,
                 feature_sums, scores, n_labels,
             )
@@ -310,14 +314,14 @@ cdef class DistinctFeatures:
         cdef Py_ssize_t n_frequent = self.count_frequent(i)
         cdef Py_ssize_t n_shared = n_frequent + self.count_rare(i)
         if not self.rows.is_sparse:
-            axpy(step_frequent, feature_sums, coef, n_frequent * n_labels)
+            ops.axpy(step_frequent, feature_sums, coef, n_frequent * n_labels)
             return
-        move_rows(step_frequent, feature_sums, features, n_frequent, coef, n_labels)
-        move_rows(
+        ops.move_rows(step_frequent, feature_sums, features, n_frequent, coef, n_labels)
+        ops.move_rows(
             step_rare, feature_sums + n_frequent * n_labels, features + n_frequent,
             n_shared - n_frequent, coef, n_labels,
         )
-        move_rows(
+        ops.move_rows(
             step_private, feature_sums + n_shared * n_labels, features + n_shared,
             self.count(i) - n_shared, coef, n_labels,
         )

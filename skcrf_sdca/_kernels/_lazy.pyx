@@ -12,7 +12,7 @@ So a visit costs in proportion to the features of its sequence, whatever their n
 """
 
 from ._features cimport DistinctFeatures
-from ._vecmath cimport pull
+from ._vecmath cimport ops
 from ._weights cimport Weights
 
 import numpy as np
@@ -45,10 +45,6 @@ cdef class LazyWeights:
         self.all_rows = np.arange(weights.n_features, dtype=np.int32)
         self.last_move = np.zeros(weights.n_features, dtype=np.int32)
 
-    def flush(self):
-        """Bring all rows up to date."""
-        self.restart()
-
     cdef void catch_up(self, Py_ssize_t i) noexcept nogil:
         """Bring the rows of the features of sequence i up to date."""
         self.update(self.features.features(i), self.features.count(i))
@@ -56,7 +52,7 @@ cdef class LazyWeights:
     cdef void update(self, const int* rows, Py_ssize_t count) noexcept nogil:
         """Bring the rows named up to date."""
         if count > 0:
-            pull(
+            ops.pull(
                 rows, count, self.n_moves, &self.last_move[0], &self.shrunk[0],
                 &self.gained[0], self.target.coef_pointer(),
                 <double*> self.weights.coef_pointer(), self.weights.n_labels,

@@ -23,42 +23,36 @@ cdef double SINGLE_TOLERANCE = 1e-5
 cdef double SMALLEST_SINGLE_STEP = 1e-3
 
 
-cdef double slope_at(Segment* segment, double step, double* curvature) noexcept nogil:
+# In single precision the logarithms are taken of m / t alone: with log m = log t +
+# log(m / t) those of the target t add up to <direction, scores>, and cancel the linear
+# term:
+# f'(s) = - sum_cliques direction log(m / t) + sum_separators ... - s quadratic.
+cdef double slope_at(
+    Segment* segment, double step, bint single, double* curvature
+) noexcept nogil:
     """Return f'(step) and write f''(step)."""
     cdef Part* cliques = &segment.cliques
     cdef Part* separators = &segment.separators
-    cdef double clique, clique_curvature
-    cdef double separator, separator_curvature
-    vslope(cliques.p, cliques.target, step, cliques.n, &clique, &clique_curvature)
-    vslope(
-        separators.p, separators.target, step, separators.n,
-        &separator, &separator_curvature,
-    )
-    curvature[0] = separator_curvature - clique_curvature - segment.quadratic
-    return separator - clique + segment.linear - step * segment.quadratic
-
-
-# With log m = log t + log(m / t) the logarithms of the target t add up to
-# <direction, scores>, and cancel the linear term:
-# f'(s) = - sum_cliques direction log(m / t) + sum_separators ... - s quadratic.
-cdef double slope_at_single(
-    Segment* segment, double step, double* curvature
-) noexcept nogil:
-    """Return f'(step) and write f''(step), from single precision."""
-    cdef Part* cliques = &segment.cliques
-    cdef Part* separators = &segment.separators
     cdef float rest = <float> (1.0 - step)
+    cdef double linear = 0.0 if single else segment.linear
     cdef double clique, clique_curvature
     cdef double separator, separator_curvature
-    vslope_near(
-        cliques.target, cliques.ratio, rest, cliques.n, &clique, &clique_curvature
-    )
-    vslope_near(
-        separators.target, separators.ratio, rest, separators.n,
-        &separator, &separator_curvature,
-    )
+    if single:
+        vslope_near(
+            cliques.target, cliques.ratio, rest, cliques.n, &clique, &clique_curvature
+        )
+        vslope_near(
+            separators.target, separators.ratio, rest, separators.n,
+            &separator, &separator_curvature,
+        )
+    else:
+        vslope(cliques.p, cliques.target, step, cliques.n, &clique, &clique_curvature)
+        vslope(
+            separators.p, separators.target, step, separators.n,
+            &separator, &separator_curvature,
+        )
     curvature[0] = separator_curvature - clique_curvature - segment.quadratic
-    return separator - clique - step * segment.quadratic
+    return separator - clique + linear - step * segment.quadratic
 
 
 # The third derivative of -m log m on the way to the target is its second times the
@@ -84,17 +78,15 @@ cdef double newton_step(
     """
     cdef double low = 0.0, high = 1.0
     cdef double step = start, previous, slope, curvature, error
+    cdef bint single
     cdef int _evaluation
     if segment.quadratic == 0.0:
         return 1.0
     for _evaluation in range(MAX_EVALUATIONS):
-        if (
-            segment.out_of_reach or step < SMALLEST_SINGLE_STEP
-            or tolerance < SINGLE_TOLERANCE and not segment.cliques.p.single
-        ):
-            slope = slope_at(segment, step, &curvature)
-        else:
-            slope = slope_at_single(segment, step, &curvature)
+        single = not segment.out_of_reach and step >= SMALLEST_SINGLE_STEP and (
+            tolerance >= SINGLE_TOLERANCE or segment.cliques.p.single
+        )
+        slope = slope_at(segment, step, single, &curvature)
         n_evaluations[0] += 1
         if slope != slope or curvature != curvature:
             return NAN

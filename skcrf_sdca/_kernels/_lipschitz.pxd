@@ -18,9 +18,10 @@ cdef class LipschitzConstants:
     cdef double of(self, Py_ssize_t i) noexcept nogil
     cdef bint due(self, Py_ssize_t i) noexcept nogil
     cdef double first_trial(self, Py_ssize_t i) noexcept nogil
-    cdef void know(self, Py_ssize_t i) noexcept nogil
-    cdef void relax(self, Py_ssize_t i) noexcept nogil
-    cdef void found(self, Py_ssize_t i, double value, bint doubled) noexcept nogil
+    cdef void mark_known(self, Py_ssize_t i) noexcept nogil
+    cdef void decay_without_search(self, Py_ssize_t i) noexcept nogil
+    cdef void set_from_search(
+        self, Py_ssize_t i, double value, bint doubled) noexcept nogil
     cdef void set(self, Py_ssize_t i, double value) noexcept nogil
     cdef double largest(self) noexcept nogil
     cdef double mean(self) noexcept nogil

@@ -2,7 +2,7 @@
 """Lipschitz constants of the gradients of the losses, as searches find them.
 
 Owns the rules of [Schmidt15, sec. 5]: where the search for a constant begins, when a
-search is made at all, and what is known of all constants together. There is one for
+search is made at all, and the largest and the mean constant known. There is one for
 each sequence (SAG-NUS), or one for all (SAG). The search itself is in _sag.pyx.
 """
 
@@ -28,7 +28,7 @@ cdef class LipschitzConstants:
     own : bool
         Whether each sequence has a constant of its own.
     decay : float
-        What a constant is multiplied with before each search.
+        Each search begins with the last constant times this factor.
     skipping : bool
         Whether r searches in a row of a sequence without a doubling let its next
         2^(r - 1) searches be skipped.
@@ -52,7 +52,7 @@ cdef class LipschitzConstants:
         self.recount()
 
     def recount(self):
-        """Sum the constants anew, so that the rounding of changes does not gather."""
+        """Sum the constants anew, so that rounding errors do not accumulate."""
         known = np.asarray(self.known, dtype=bool)
         self.n_known = known.sum()
         if self.own:
@@ -67,7 +67,7 @@ cdef class LipschitzConstants:
         if self.to_skip[i] == 0:
             return True
         self.to_skip[i] = max(self.to_skip[i] - 1, 0)
-        self.know(i)
+        self.mark_known(i)
         return False
 
     cdef double first_trial(self, Py_ssize_t i) noexcept nogil:
@@ -78,13 +78,13 @@ cdef class LipschitzConstants:
             return self.values[i] * self.decay
         return 0.5 * self.mean() if self.n_known > 0 else 1.0
 
-    cdef void know(self, Py_ssize_t i) noexcept nogil:
+    cdef void mark_known(self, Py_ssize_t i) noexcept nogil:
         """Count the constant of sequence i as known; no search was made."""
         if not self.known[i]:
             self.set(i, self.first_trial(i) if self.own else self.values[0])
 
-    cdef void relax(self, Py_ssize_t i) noexcept nogil:
-        """Take note that the gradient of sequence i is too small for a search.
+    cdef void decay_without_search(self, Py_ssize_t i) noexcept nogil:
+        """Decay the constant of sequence i, whose gradient is too small for a search.
 
         Then the probabilities of its labels are nearly 1, and the curvature of its loss
         is as small. A constant for all sequences is kept.
@@ -92,9 +92,11 @@ cdef class LipschitzConstants:
         if self.own:
             self.set(i, max(self.first_trial(i), SMALLEST_CONSTANT))
         else:
-            self.know(i)
+            self.mark_known(i)
 
-    cdef void found(self, Py_ssize_t i, double value, bint doubled) noexcept nogil:
+    cdef void set_from_search(
+        self, Py_ssize_t i, double value, bint doubled
+    ) noexcept nogil:
         """Take the constant that the search for sequence i ended with."""
         self.set(i, value)
         self.successes[i] = 0 if doubled else min(self.successes[i] + 1, MOST_SUCCESSES)

@@ -24,10 +24,5 @@ cdef class LocalWeights:
     cdef void load(self, Py_ssize_t worker) noexcept nogil
     cdef void store(self, Py_ssize_t worker) noexcept nogil
     cdef Py_ssize_t part(self, Py_ssize_t worker) noexcept nogil
-    cdef SquaredNorms aggregate_frequent(
-        self, Py_ssize_t part, double sigma_prime) noexcept nogil
-    cdef SquaredNorms aggregate_rare(
-        self, Py_ssize_t part, double sigma_prime) noexcept nogil
     cdef SquaredNorms aggregate(
-        self, Py_ssize_t part, Py_ssize_t begin, Py_ssize_t end,
-        double sigma_prime) noexcept nogil
+        self, Py_ssize_t part, bint rare, double sigma_prime) noexcept nogil

@@ -17,7 +17,7 @@ Each worker aggregates a part of the weights, so that no two write to the same a
 
 from libc.string cimport memcpy
 
-from ._vecmath cimport join_rows
+from ._vecmath cimport ops
 
 import numpy as np
 
@@ -99,31 +99,22 @@ cdef class LocalWeights:
         """Return the first of the shared rows that a worker loads and stores."""
         return worker * self.n_shared // self.n_workers
 
-    cdef SquaredNorms aggregate_frequent(
-        self, Py_ssize_t part, double sigma_prime
-    ) noexcept nogil:
-        """Aggregate one of n_workers parts of the biases and the frequent rows."""
-        cdef Py_ssize_t end = self.n_biases + self.n_frequent * self.n_labels
-        return self.aggregate(part, 0, end, sigma_prime)
-
-    cdef SquaredNorms aggregate_rare(
-        self, Py_ssize_t part, double sigma_prime
-    ) noexcept nogil:
-        """Aggregate one of n_workers parts of the rare rows."""
-        cdef Py_ssize_t begin = self.n_biases + self.n_frequent * self.n_labels
-        return self.aggregate(part, begin, self.aggregated.shape[0], sigma_prime)
-
     cdef SquaredNorms aggregate(
-        self, Py_ssize_t part, Py_ssize_t begin, Py_ssize_t end, double sigma_prime
+        self, Py_ssize_t part, bint rare, double sigma_prime
     ) noexcept nogil:
-        """Aggregate one of n_workers parts of the weights begin <= j < end."""
+        """Aggregate one of n_workers parts of the biases and the frequent rows, or of
+        the rare rows.
+        """
+        cdef Py_ssize_t end_frequent = self.n_biases + self.n_frequent * self.n_labels
+        cdef Py_ssize_t begin = end_frequent if rare else 0
+        cdef Py_ssize_t end = self.aggregated.shape[0] if rare else end_frequent
         cdef Py_ssize_t first = begin + part * (end - begin) // self.n_workers
         cdef Py_ssize_t last = begin + (part + 1) * (end - begin) // self.n_workers
         cdef SquaredNorms norms = SquaredNorms(0.0, 0.0)
         cdef int row = 0
         # Neighbouring weights are for `join_rows` a single long row.
         if first < last:
-            join_rows(
+            ops.join_rows(
                 1.0 / sigma_prime, &row, 1, &self.aggregated[first],
                 &self.local[0, first], self.local.shape[1], self.n_workers,
                 last - first, &norms.of_sum, &norms.summed,

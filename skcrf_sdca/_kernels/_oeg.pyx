@@ -8,10 +8,10 @@ does not fall; with mu the expectations of theta and H = log Z(theta) - <mu, the
     (D_new - D_old) / weight_i = H_new - H_old + <mu_new - mu_old, scores_i>
                                  - scale_i / 2 ||features of mu_new - mu_old||^2.
 
-No logarithm of a marginal is taken, and of tied potentials only the sum of the marginals
-is stored. The natural parameters are stored in single precision: expectations and
-entropies are those of the parameters as stored, so that nothing is lost but the choice
-between parameters closer to each other than that.
+No logarithm of a marginal is taken, and of tied potentials only the sum of the
+marginals is stored. The natural parameters are stored in single precision: expectations
+and entropies are those of the parameters as stored, so that nothing is lost but the
+choice between parameters closer to each other than that.
 """
 
 from libc.math cimport fabs

@@ -107,7 +107,7 @@ cdef class Rounds:
         self.barrier.n_arrived = self.barrier.aborted = 0
 
     def weights_changed(self):
-        """Take note that w is not what the last run stored."""
+        """Have the next run load w, which others have changed."""
         self.stale = True
 
     def abort(self):
@@ -219,12 +219,12 @@ cdef class Rounds:
         state.n_rounds += 1
         state.done = self.all_done()
         state.with_rare = state.done or state.n_rounds % self.period == 0
-        self.frequent[worker] = self.local_weights.aggregate_frequent(
-            worker, state.sigma_prime.frequent
+        self.frequent[worker] = self.local_weights.aggregate(
+            worker, False, state.sigma_prime.frequent
         )
         if state.with_rare:
-            self.rare[worker] = self.local_weights.aggregate_rare(
-                worker, state.sigma_prime.rare
+            self.rare[worker] = self.local_weights.aggregate(
+                worker, True, state.sigma_prime.rare
             )
 
     cdef void measure(self, Worker* state) noexcept nogil:

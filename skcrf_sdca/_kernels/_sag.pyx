@@ -25,7 +25,7 @@ from ._weights cimport Weights
 
 # No search along a gradient whose square is smaller [Schmidt15, sec. 5].
 cdef double SMALLEST_GRADIENT = 1e-8
-# What the decrease of a loss may lose to rounding.
+# A decrease of a loss may lose this to rounding, relative to the loss.
 cdef double ROUNDING = 1e-13
 # If the loss has not decreased after so many, it is not finite.
 cdef int MAX_DOUBLINGS = 200
@@ -95,14 +95,14 @@ cdef class SAGKernel(Visitor):
         """Make the visits, and bring all weights up to date."""
         self.constants.recount()
         super().make_visits(uniforms, order, n_visits)
-        self.lazy.flush()
+        self.lazy.restart()
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit item i; return False if a number is not finite."""
         # Before the search, which changes it.
         cdef double probability = self.sampler.probability(i)
         if self.is_empty(i):
-            self.constants.know(i)
+            self.constants.mark_known(i)
         else:
             self.lazy.catch_up(i)
             self.log_z = self.expect(i, True)
@@ -169,10 +169,11 @@ cdef class SAGKernel(Visitor):
         cdef double value = self.constants.first_trial(i)
         cdef double norm, of_target
         cdef int n_doublings = 0
-        self.gradient()
+        self.structure.set_gradient()
+        self.structure.sum_features()
         norm = self.sums.squared_norm()
         if weight * weight * norm <= SMALLEST_GRADIENT:
-            self.constants.relax(i)
+            self.constants.decay_without_search(i)
             return True
         self.structure.change_scores(self.gradient_scores)
         of_target = self.structure.target_score(self.gradient_scores)
@@ -181,7 +182,7 @@ cdef class SAGKernel(Visitor):
             n_doublings += 1
             if n_doublings > MAX_DOUBLINGS:
                 return False
-        self.constants.found(i, value, n_doublings > 0)
+        self.constants.set_from_search(i, value, n_doublings > 0)
         return True
 
     cdef bint decreases(

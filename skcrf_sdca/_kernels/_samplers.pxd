@@ -4,8 +4,9 @@
 cdef class Sampler:
     cdef readonly Py_ssize_t n_sequences
     cdef readonly double mix
+    cdef Py_ssize_t n_leaves        # of a tree: the least power of 2 >= n_sequences
     cdef double[::1] weight
-    cdef bint follows
+    cdef bint adaptive
 
     cdef Py_ssize_t pick(self, double coin, double position) noexcept nogil
     cdef void record(self, Py_ssize_t i, double value) noexcept nogil
@@ -16,12 +17,10 @@ cdef class Sampler:
 
 
 cdef class SumTree(Sampler):
-    cdef Py_ssize_t n_leaves
     cdef double[::1] sums
 
 
 cdef class MaxTree(Sampler):
-    cdef Py_ssize_t n_leaves
     cdef double[::1] scores
     cdef Py_ssize_t[::1] winner
 

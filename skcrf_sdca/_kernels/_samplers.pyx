@@ -2,7 +2,7 @@
 """Which sequence to visit next: trees over one score for each sequence.
 
 The score of sequence i is weight[i] times a value that visits record, such as its gap,
-or weight[i] alone where the scheme does not follow one. A draw is made from two numbers
+or weight[i] alone if the sampler is not adaptive. A draw is made from two numbers
 uniform on [0, 1), which the caller takes from a NumPy generator: none is kept here.
 """
 
@@ -20,24 +20,26 @@ cdef class Sampler:
         Factors of the scores; finite, not negative.
     mix : float in [0, 1]
         Probability of a draw by score; the others are uniform.
-    follows : bool
+    adaptive : bool
         Whether a score is weight * value, or the weight alone.
     first : float
         The value that every sequence starts with.
     """
 
-    def __init__(self, weight, double mix, bint follows, double first):
+    def __init__(self, weight, double mix, bint adaptive, double first):
         self.weight = np.array(weight, dtype=np.float64)
         self.n_sequences = self.weight.shape[0]
-        self.mix = mix
-        self.follows = follows
+        self.n_leaves = 1
+        while self.n_leaves < self.n_sequences:
+            self.n_leaves *= 2
+        self.mix, self.adaptive = mix, adaptive
         self.build()
         cdef Py_ssize_t i
         for i in range(self.n_sequences):
-            self.update(i, self.weight[i] * (first if follows else 1.0))
+            self.update(i, self.weight[i] * (first if adaptive else 1.0))
 
     def build(self):
-        """Allocate what the draws by score need: nothing for uniform draws."""
+        """Allocate the arrays of draws by score; uniform draws need none."""
 
     cdef Py_ssize_t pick(self, double coin, double position) noexcept nogil:
         """Return a sequence: by score if coin < mix, else uniformly."""
@@ -46,8 +48,8 @@ cdef class Sampler:
         return Sampler.draw(self, position)
 
     cdef void record(self, Py_ssize_t i, double value) noexcept nogil:
-        """Take note of a new value of sequence i."""
-        if self.follows:
+        """Update the score of sequence i, if the sampler is adaptive."""
+        if self.adaptive:
             self.update(i, self.weight[i] * value)
 
     cdef double probability(self, Py_ssize_t i) noexcept nogil:
@@ -88,14 +90,11 @@ cdef class SumTree(Sampler):
 
     Node 1 is the root, the children of node v are 2v and 2v + 1, and the leaf of
     sequence i is node n_leaves + i. A sum is always made anew from its two children,
-    so that no rounding gathers.
+    so that rounding errors do not accumulate.
     """
 
     def build(self):
         """Allocate the tree."""
-        self.n_leaves = 1
-        while self.n_leaves < self.n_sequences:
-            self.n_leaves *= 2
         self.sums = np.zeros(2 * self.n_leaves)
 
     cdef Py_ssize_t draw(self, double position) noexcept nogil:
@@ -134,9 +133,6 @@ cdef class MaxTree(Sampler):
 
     def build(self):
         """Allocate the tree."""
-        self.n_leaves = 1
-        while self.n_leaves < self.n_sequences:
-            self.n_leaves *= 2
         self.scores = np.full(self.n_leaves, -np.inf)
         self.winner = np.zeros(2 * self.n_leaves, dtype=np.intp)
         cdef Py_ssize_t v

@@ -80,7 +80,7 @@ cdef class SDCAKernel(DualVisitor):
         if step != step:
             return False
         self.steps[i] = step
-        step = self.move(i, &segment, step)
+        step = self.safe_step(i, &segment, step)
         self.structure.apply_step(step)
         self.move_weights(i, -self.scale[i] * step)
         return True
@@ -93,7 +93,7 @@ cdef class SDCAKernel(DualVisitor):
             segment, self.steps[i], self.line_search_tol, &self.n_evaluations
         )
 
-    cdef double move(
+    cdef double safe_step(
         self, Py_ssize_t i, Segment* segment, double step
     ) noexcept nogil:
         """Write the moved marginals and their entropy; return the step taken."""

@@ -12,9 +12,8 @@ cdef struct Values:
 
 
 cdef class Structure:
-    cdef readonly Py_ssize_t n_items
-    cdef readonly Py_ssize_t n_tied         # tied potentials
-    cdef readonly Py_ssize_t most_local     # local potentials of the largest item
+    cdef Py_ssize_t n_tied                  # tied potentials
+    cdef Py_ssize_t most_local              # local potentials of the largest item
     cdef FeatureRows rows
     cdef Weights weights
     cdef FeatureSums sums                   # of the change that was set last

@@ -14,22 +14,13 @@ Every thread has a Structure of its own, since it owns the buffers of the curren
 
 from libc.string cimport memcpy
 
-from ._vecmath cimport dot
+from ._vecmath cimport ops
 
 import numpy as np
 
 
 cdef class Structure:
-    """Items of one structure under given weights; a subclass does the inference.
-
-    Attributes
-    ----------
-    n_items : int
-    n_tied : int
-        Tied potentials of an item.
-    most_local : int
-        Local potentials of the largest item.
-    """
+    """Items of one structure under given weights; a subclass does the inference."""
 
     cdef Py_ssize_t first_local(self, Py_ssize_t i) noexcept nogil:
         """Return where the local values of item i begin in those of all items."""
@@ -85,7 +76,10 @@ cdef class Structure:
 
     cdef double inner(self, Values a, Values b) noexcept nogil:
         """Return <a, b> of two values of the item."""
-        return dot(a.local, b.local, self.n_local) + dot(a.tied, b.tied, self.n_tied)
+        return (
+            ops.dot(a.local, b.local, self.n_local)
+            + ops.dot(a.tied, b.tied, self.n_tied)
+        )
 
     cdef void copy_expected(self, Values out) noexcept nogil:
         """Write the expectations of the item elsewhere."""

@@ -1,77 +1,140 @@
 """Vector arithmetic over contiguous blocks, for the other kernels to cimport.
 
-The functions are those of vecmath.h, where their meaning is stated. They are handed
-on by this module, so that only its own C unit is compiled with -ffast-math.
+`ops` is the table of functions of vecmath.h, where their meaning is stated. Those that
+exist in single and in double precision have a twin here that takes `Stored` numbers.
 """
+
+
+# Their REAL is void here: `Stored` knows in which precision the numbers are.
+ctypedef double (*aim_function)(
+    const double*, const void*, const double*, Py_ssize_t, void*, float*, double*,
+    double*) noexcept nogil
+ctypedef double (*xlogx_function)(const void*, Py_ssize_t) noexcept nogil
+ctypedef void (*slope_function)(
+    const void*, const void*, double, Py_ssize_t, double*, double*) noexcept nogil
+ctypedef void (*slope_near_function)(
+    const void*, const float*, float, Py_ssize_t, double*, double*) noexcept nogil
+ctypedef double (*move_function)(
+    const void*, const void*, const float*, double, Py_ssize_t, void*) noexcept nogil
+ctypedef void (*follow_function)(
+    const void*, const double*, Py_ssize_t, double*, double*) noexcept nogil
+
+
+cdef extern from "vecmath.h":
+    struct skcrf_vecmath:
+        aim_function aim_single, aim_double
+        xlogx_function xlogx_single, xlogx_double
+        slope_function slope_single, slope_double
+        slope_near_function slope_near_single, slope_near_double
+        move_function move_single, move_double
+        follow_function follow_single, follow_double
+        void (*exp)(const double*, double, double*, Py_ssize_t) noexcept nogil
+        void (*row_times_matrix)(
+            const double*, const double*, double*, Py_ssize_t) noexcept nogil
+        void (*scale_matrix)(
+            const double*, const double*, const double*, double*,
+            Py_ssize_t) noexcept nogil
+        void (*add_outer)(
+            const double*, const double*, double*, Py_ssize_t) noexcept nogil
+        void (*axpy)(double, const double*, double*, Py_ssize_t) noexcept nogil
+        void (*pull)(
+            const int*, Py_ssize_t, int, int*, const double*, const double*,
+            const double*, double*, Py_ssize_t) noexcept nogil
+        void (*gather)(
+            const double*, const int*, Py_ssize_t, const double*, double*,
+            Py_ssize_t) noexcept nogil
+        void (*scatter)(
+            double, const double*, const int*, Py_ssize_t, const double*, double*,
+            Py_ssize_t) noexcept nogil
+        void (*move_rows)(
+            double, const double*, const int*, Py_ssize_t, double*,
+            Py_ssize_t) noexcept nogil
+        void (*join_rows)(
+            double, const int*, Py_ssize_t, double*, double*, Py_ssize_t, Py_ssize_t,
+            Py_ssize_t, double*, double*) noexcept nogil
+        void (*change)(
+            const double*, const double*, Py_ssize_t, Py_ssize_t, double*,
+            double*) noexcept nogil
+        double (*dot)(const double*, const double*, Py_ssize_t) noexcept nogil
+        void (*gather_each)(
+            const double*, const int*, const long long*, Py_ssize_t, const double*,
+            double*, Py_ssize_t) noexcept nogil
+        void (*scatter_each)(
+            double, const double*, const int*, const long long*, Py_ssize_t,
+            const double*, double*, Py_ssize_t) noexcept nogil
+
+
+cdef const skcrf_vecmath* ops
 
 
 cdef struct Stored:
     # Marginals, in single or double precision.
-    char* first
+    void* first
     bint single
 
 
 cdef inline Stored doubles(const double* x) noexcept nogil:
     """Return where numbers in double precision are stored."""
-    return Stored(<char*> x, False)
+    return Stored(<void*> x, False)
 
 
 cdef inline Stored skip(Stored x, Py_ssize_t n) noexcept nogil:
     """Return where the numbers after the first n are stored."""
     cdef size_t itemsize = sizeof(float) if x.single else sizeof(double)
-    return Stored(x.first + n * itemsize, x.single)
+    return Stored(<char*> x.first + n * itemsize, x.single)
 
 
-cdef void vexp(
-    const double* x, double shift, double* out, Py_ssize_t n) noexcept nogil
-cdef double vxlogx(Stored p, Py_ssize_t n) noexcept nogil
-cdef double vaim(
+cdef inline double vxlogx(Stored p, Py_ssize_t n) noexcept nogil:
+    if p.single:
+        return ops.xlogx_single(p.first, n)
+    return ops.xlogx_double(p.first, n)
+
+
+cdef inline double vaim(
     const double* target, Stored p, const double* scores, Py_ssize_t n, Stored stored,
-    float* ratio, double* direction_sum, double* lost) noexcept nogil
-cdef void vslope(
+    float* ratio, double* direction_sum, double* lost
+) noexcept nogil:
+    if p.single:
+        return ops.aim_single(
+            target, p.first, scores, n, stored.first, ratio, direction_sum, lost
+        )
+    return ops.aim_double(
+        target, p.first, scores, n, stored.first, ratio, direction_sum, lost
+    )
+
+
+cdef inline void vslope(
     Stored p, Stored target, double step, Py_ssize_t n, double* slope,
-    double* curvature) noexcept nogil
-cdef void vslope_near(
+    double* curvature
+) noexcept nogil:
+    if p.single:
+        ops.slope_single(p.first, target.first, step, n, slope, curvature)
+    else:
+        ops.slope_double(p.first, target.first, step, n, slope, curvature)
+
+
+cdef inline void vslope_near(
     Stored target, const float* ratio, float rest, Py_ssize_t n, double* slope,
-    double* curvature) noexcept nogil
-cdef double vmove(
-    Stored p, Stored target, const float* ratio, double step, Py_ssize_t n,
-    Stored out) noexcept nogil
-cdef void vfollow(
-    Stored edge, const double* start, Py_ssize_t n, double* out,
-    double* to) noexcept nogil
-cdef void row_times_matrix(
-    const double* row, const double* matrix, double* out, Py_ssize_t n) noexcept nogil
-cdef void scale_matrix(
-    const double* left, const double* matrix, const double* right, double* out,
-    Py_ssize_t n) noexcept nogil
-cdef void add_outer(
-    const double* left, const double* right, double* out, Py_ssize_t n) noexcept nogil
-cdef void axpy(double a, const double* x, double* y, Py_ssize_t n) noexcept nogil
-cdef void pull(
-    const int* index, Py_ssize_t count, int move, int* moves, const double* shrunk,
-    const double* gained, const double* target, double* rows,
-    Py_ssize_t n) noexcept nogil
-cdef void gather(
-    const double* a, const int* index, Py_ssize_t count, const double* rows, double* y,
-    Py_ssize_t n) noexcept nogil
-cdef void scatter(
-    double step, const double* a, const int* index, Py_ssize_t count, const double* x,
-    double* rows, Py_ssize_t n) noexcept nogil
-cdef void join_rows(
-    double factor, const int* index, Py_ssize_t count, double* rows, double* copies,
-    Py_ssize_t stride, Py_ssize_t n_copies, Py_ssize_t n, double* joint, double* apart
-) noexcept nogil
-cdef void move_rows(
-    double step, const double* x, const int* index, Py_ssize_t count, double* rows,
-    Py_ssize_t n) noexcept nogil
-cdef void vchange(
-    const double* to, const double* start, Py_ssize_t count, Py_ssize_t n,
-    double* change, double* change_sum) noexcept nogil
-cdef double dot(const double* x, const double* y, Py_ssize_t n) noexcept nogil
-cdef void gather_each(
-    const double* a, const int* index, const long long* bounds, Py_ssize_t count,
-    const double* rows, double* y, Py_ssize_t n) noexcept nogil
-cdef void scatter_each(
-    double step, const double* a, const int* index, const long long* bounds,
-    Py_ssize_t count, const double* x, double* rows, Py_ssize_t n) noexcept nogil
+    double* curvature
+) noexcept nogil:
+    if target.single:
+        ops.slope_near_single(target.first, ratio, rest, n, slope, curvature)
+    else:
+        ops.slope_near_double(target.first, ratio, rest, n, slope, curvature)
+
+
+cdef inline double vmove(
+    Stored p, Stored target, const float* ratio, double step, Py_ssize_t n, Stored out
+) noexcept nogil:
+    if p.single:
+        return ops.move_single(p.first, target.first, ratio, step, n, out.first)
+    return ops.move_double(p.first, target.first, ratio, step, n, out.first)
+
+
+cdef inline void vfollow(
+    Stored edge, const double* start, Py_ssize_t n, double* out, double* to
+) noexcept nogil:
+    if edge.single:
+        ops.follow_single(edge.first, start, n, out, to)
+    else:
+        ops.follow_double(edge.first, start, n, out, to)

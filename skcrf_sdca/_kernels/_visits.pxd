@@ -37,7 +37,6 @@ cdef class Visitor:
     cdef double expect(self, Py_ssize_t i, bint tied) noexcept nogil
     cdef double expect_at(self, Values potentials, Values out) noexcept nogil
     cdef double log_partition_at(self, Values potentials) noexcept nogil
-    cdef void gradient(self) noexcept nogil
 
 
 cdef class DualVisitor(Visitor):

@@ -74,11 +74,6 @@ cdef class Visitor:
         self.n_oracle_calls += 0.5
         return self.structure.log_partition(potentials)
 
-    cdef void gradient(self) noexcept nogil:
-        """Sum the features of expected - target, after `expect`."""
-        self.structure.set_gradient()
-        self.structure.sum_features()
-
     def epoch(self, const double[:, ::1] uniforms):
         """Make one visit for each row (coin, position) of uniform numbers."""
         self.make_visits(uniforms, None, uniforms.shape[0])
@@ -185,7 +180,7 @@ cdef class DualVisitor(Visitor):
         """Do nothing: the visits of a single visitor read the weights themselves."""
 
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:
-        """Take note of a new gap of sequence i."""
+        """Store a new gap of sequence i, and tell the sampler."""
         self.gaps[i] = gap
         self.sampler.record(
             i if self.index_in_shard is None else self.index_in_shard[i], gap

@@ -7,7 +7,7 @@ that visits sequences moves them.
 """
 
 from ._features cimport DistinctFeatures, FeatureRows
-from ._vecmath cimport axpy, dot
+from ._vecmath cimport ops
 
 import numpy as np
 
@@ -101,12 +101,12 @@ cdef class Weights:
     ) noexcept nogil:
         """Add step times the features that are not of X."""
         cdef Py_ssize_t n = self.n_labels
-        axpy(step, node_sum, <double*> &self.intercept[0], n)
+        ops.axpy(step, node_sum, <double*> &self.intercept[0], n)
         if self.boundaries:
-            axpy(step, first_node, <double*> &self.start[0], n)
-            axpy(step, last_node, <double*> &self.end[0], n)
+            ops.axpy(step, first_node, <double*> &self.start[0], n)
+            ops.axpy(step, last_node, <double*> &self.end[0], n)
             if edge_sum != NULL:
-                axpy(step, edge_sum, <double*> &self.transition[0, 0], n * n)
+                ops.axpy(step, edge_sum, <double*> &self.transition[0, 0], n * n)
 
     cdef void blend_blocks(
         self, double shrink, Weights other, double gain
@@ -169,7 +169,7 @@ cdef class Weights:
                 length = offsets[i + 1] - offsets[i]
                 total[:] = 0.0
                 for t in range(length):
-                    axpy(1.0, first + t * n, &total[0], n)
+                    ops.axpy(1.0, first + t * n, &total[0], n)
                 if length > 0:
                     self.add_features(
                         rows, offsets[i], length, factor[i], first, &total[0], NULL
@@ -240,16 +240,16 @@ cdef class FeatureSums:
         cdef Py_ssize_t n_private = self.features.count(self.i) * n - n_shared
         cdef const double* rare = &self.distinct[0] + n_frequent
         cdef const double* private = &self.distinct[0] + n_shared
-        cdef double norm = dot(&self.distinct[0], &self.distinct[0], n_frequent)
-        norm += dot(&self.node[0], &self.node[0], n)
+        cdef double norm = ops.dot(&self.distinct[0], &self.distinct[0], n_frequent)
+        norm += ops.dot(&self.node[0], &self.node[0], n)
         if self.weights.boundaries:
-            norm += dot(self.first_node, self.first_node, n)
-            norm += dot(self.last_node, self.last_node, n)
-            norm += dot(&self.edge[0], &self.edge[0], n * n)
+            norm += ops.dot(self.first_node, self.first_node, n)
+            norm += ops.dot(self.last_node, self.last_node, n)
+            norm += ops.dot(&self.edge[0], &self.edge[0], n * n)
         return (
             self.sigma_prime.frequent * norm
-            + self.sigma_prime.rare * dot(rare, rare, n_rare)
-            + dot(private, private, n_private)
+            + self.sigma_prime.rare * ops.dot(rare, rare, n_rare)
+            + ops.dot(private, private, n_private)
         )
 
     cdef void score_nodes(
@@ -262,8 +262,8 @@ cdef class FeatureSums:
             for k in range(n):
                 scores[t * n + k] = self.node[k]
         if self.weights.boundaries:
-            axpy(1.0, self.first_node, scores, n)
-            axpy(1.0, self.last_node, scores + (length - 1) * n, n)
+            ops.axpy(1.0, self.first_node, scores, n)
+            ops.axpy(1.0, self.last_node, scores + (length - 1) * n, n)
         self.features.add_scores(
             self.first, self.first + length, &self.distinct[0], n, scores
         )
