@@ -227,7 +227,7 @@ def test_line_search_from_certainty():
     crf = SDCACRF(dual_dtype="float64", warm_start=True, random_state=0)
     crf._warm_state = certain_state(problem)
     solver = crf._new_solver(problem)
-    duals = [problem.dual(solver.model.w, solver.entropy)]
+    duals = [problem.dual(solver.model.w, problem.mean(solver.entropy))]
     for _ in range(100):
         solver.epoch()
         duals.append(solver.certify().dual)
@@ -706,7 +706,9 @@ def solver_at(marginals, problem, monkeypatch):
     """Return SDCA with given marginals, which it does not read before a visit."""
     n_labels = problem.structure.n_labels
     monkeypatch.setattr(SDCA, "_first_marginals", lambda *arguments: marginals)
-    monkeypatch.setattr(SDCA, "settle", lambda self: np.zeros((n_labels, n_labels)))
+    monkeypatch.setattr(
+        SDCA, "renormalize", lambda self: np.zeros((n_labels, n_labels))
+    )
     crf = SDCACRF(dual_dtype=str(marginals.edge.dtype), random_state=0)
     solver = crf._new_solver(problem)
     solver.entropy[:] = 4 * np.log(n_labels)
