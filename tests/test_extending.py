@@ -104,14 +104,13 @@ class Weighted:
     def conjugate(self, v):
         return 0.5 * v @ self.primal_point(v)
 
-    def gradient(self, w):
-        return self.curvature(w) * w
-
     def primal_point(self, v):
         return v / self.curvature(v)
 
-    def gap(self, w, v):
-        return self.value(w - self.primal_point(v))
+    def gap(self, w, v, out=None):
+        value = self.value(w - self.primal_point(v))
+        np.subtract(self.curvature(w) * w, v, out=out)
+        return value
 
 
 def test_a_penalty(data, monkeypatch):

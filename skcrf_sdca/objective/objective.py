@@ -24,8 +24,6 @@ w / tau, and ``alpha tau`` is their strength of regularisation.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-import numpy as np
-
 from skcrf_sdca.objective.losses import LOG_LOSS
 from skcrf_sdca.objective.penalties import L2
 
@@ -123,8 +121,9 @@ class Objective(ABC):
         v, loss = self.expected_point(w)
         scale = self.loss.temperature * self.strength
         primal = self.primal(w, loss)
-        gap = scale * self.penalty.gap(w, v)
-        gradient = np.subtract(self.penalty.gradient(w), v, out=v)
+        # In place: these vectors are long.
+        gradient = v
+        gap = scale * self.penalty.gap(w, v, out=gradient)
         gradient *= scale
         return gradient, self.certificate(primal, primal - gap, gap)
 

@@ -6,6 +6,8 @@ entry of `PENALTIES`.
 
 from typing import ClassVar, Protocol
 
+import numpy as np
+
 from skcrf_sdca._kernels._vecmath import inner
 
 
@@ -29,14 +31,11 @@ class Penalty(Protocol):
     def conjugate(self, v):
         """Return r*(v)."""
 
-    def gradient(self, w):
-        """Return grad r(w)."""
-
     def primal_point(self, v):
         """Return grad r*(v)."""
 
-    def gap(self, w, v):
-        """Return r(w) + r*(v) - <w, v>, which is not negative."""
+    def gap(self, w, v, out=None):
+        """Return r(w) + r*(v) - <w, v>; write grad r(w) - v to `out`, which may be v."""
 
 
 class L2:
@@ -51,15 +50,13 @@ class L2:
 
     conjugate = value
 
-    def gradient(self, w):
-        """Return w."""
-        return w
+    def primal_point(self, v):
+        """Return v."""
+        return v
 
-    primal_point = gradient
-
-    def gap(self, w, v):
-        """Return 1/2 ||w - v||^2."""
-        return self.value(w - v)
+    def gap(self, w, v, out=None):
+        """Return 1/2 ||w - v||^2; write w - v to `out`, which may be v."""
+        return self.value(np.subtract(w, v, out=out))
 
 
 PENALTIES = {L2.name: L2()}
