@@ -35,7 +35,7 @@ class Penalty(Protocol):
         """Return grad r*(v)."""
 
     def gap(self, w, v, out=None):
-        """Return r(w) + r*(v) - <w, v>; write grad r(w) - v to `out`, which may be v."""
+        """Return r(w) + r*(v) - <w, v>, and write grad r(w) - v to `out` (may be v)."""
 
 
 class L2:
