@@ -201,18 +201,10 @@ class Problem(Objective):
         )
 
     def certify_kept(self, w, local, entropy):
-        """Certify a dual point that is far from the optimum, by its two objectives.
+        """Certify a dual point far from the optimum, by its two objectives.
 
         Half the price of `certify_dual`, where the entropies are at hand; the gap has
         the rounding of P and D.
-
-        Parameters
-        ----------
-        w : ndarray of shape (n_weights,)
-            w_hat(mu).
-        local : ndarray of shape (n_positions, n_labels)
-        entropy : ndarray of shape (n,)
-            H(mu_i).
         """
         primal = self.primal(w, self.mean_loss(w))
         return self.certificate(
@@ -233,18 +225,7 @@ class Problem(Objective):
         return float(np.einsum("t,tk,tk->", weight, local[first:last], scores))
 
     def expected_point(self, w):
-        """Return w_hat(p(. | x; w)), and the mean loss at w.
-
-        Parameters
-        ----------
-        w : ndarray of shape (n_weights,)
-
-        Returns
-        -------
-        point : ndarray of shape (n_weights,)
-        loss : float
-            sum_i c_i (log Z_i(w) - score_i(target_i)).
-        """
+        """Return w_hat(p(. | x; w)), and sum_i c_i (log Z_i(w) - score_i(target_i))."""
         parameters, point = self.new_parameters(w), self.new_parameters()
         tied_total = np.zeros_like(self.tied_targets)
         losses = []
@@ -266,12 +247,7 @@ class Problem(Objective):
         return point.w, self.mean(np.concatenate(losses))
 
     def mean_loss(self, w):
-        """Return sum_i c_i (log Z_i(w) - score_i(target_i)).
-
-        Parameters
-        ----------
-        w : ndarray of shape (n_weights,)
-        """
+        """Return sum_i c_i (log Z_i(w) - score_i(target_i))."""
         parameters = self.new_parameters(w)
 
         def run(begin, end):

@@ -128,13 +128,8 @@ def check_needs(solver, structure, loss, penalty):
 def check_same_sequences(state, axes, problem):
     """Raise ValueError if a state is not one of the problem's sequences.
 
-    Parameters
-    ----------
-    state : dict of ndarrays
-        With ``offsets`` of shape (n + 1,). It may come from a file.
-    axes : dict of str
-        The shape of each array: a letter for each axis, see `Structure.sizes`.
-    problem : Problem
+    The state may come from a file. ``axes`` gives the shape of each array: a letter
+    for each axis, see `Structure.sizes`.
     """
     missing = {"offsets", *axes} - set(state)
     if missing:
@@ -156,19 +151,7 @@ def check_same_sequences(state, axes, problem):
 
 
 def first_model(problem, state):
-    """Return parameters with the weights of a state, made by a solver of primal points.
-
-    Parameters
-    ----------
-    problem : Problem
-    state : dict
-        With the weights ``w``: copied.
-
-    Raises
-    ------
-    ValueError
-        If they are not as many as the problem has.
-    """
+    """Return parameters with a copy of the weights ``w`` of a state, or ValueError."""
     if "w" not in state:
         raise ValueError(
             "warm_start=True needs the state of a fit by the same estimator, with "

@@ -24,14 +24,8 @@ class OEG(DualSolver):
     ----------
     problem : Problem
     rng : numpy.random.Generator
-    sampling : str, default="gap"
-        A key of `samplers.SAMPLING_SCHEMES`.
-    sampling_mix : float in [0, 1], default=0.8
-        Probability of sampling from `sampling`; otherwise uniform.
-    step_init : float in (0, 1], default=0.7
-        First step of every sequence.
-    init_score : float, default=14.0
-        Natural parameter of the correct label of each position at the start.
+    sampling, sampling_mix, step_init, init_score
+        The parameters of `OEGCRF`.
     state : dict, default=None
         `state()` of an earlier run on the same sequences, to start from.
 

@@ -25,14 +25,8 @@ class SAG(EpochSolver):
     ----------
     problem : Problem
     rng : numpy.random.Generator
-    sampling : str, default="lipschitz"
-        "lipschitz" for SAG-NUS, "uniform" for SAG.
-    sampling_mix : float in [0, 1), default=0.5
-        Probability of sampling by constant; otherwise uniform.
-    line_search_skipping : bool, default=True
-        Whether to skip searches that are likely to change nothing.
-    saga : bool, default=False
-        Whether to take the unbiased steps of SAGA.
+    sampling, sampling_mix, line_search_skipping, saga
+        The parameters of `SAGNUSCRF`.
     state : dict, default=None
         `state()` of an earlier run on the same sequences, to start from.
     """

@@ -29,21 +29,9 @@ class SDCA(DualSolver):
     ----------
     problem : Problem
     rng : numpy.random.Generator
-    sampling : str, default="gap"
-        A key of `samplers.SAMPLING_SCHEMES`.
-    sampling_mix : float in [0, 1], default=0.8
-        Probability of sampling from `sampling`; otherwise uniform.
-    line_search : str, default="newton"
-        "newton" or "fixed".
-    line_search_tol : float, default=0.001
-        The line search ends when its step moves by less.
-    step : float in (0, 1], default=None
-        The step of ``line_search="fixed"``.
-    init_smoothing : float in (0, 1], default=1e-6
-        Share of the uniform distribution, over the allowed labellings, in the first
-        marginals.
-    dual_dtype : str, default="auto"
-        "float32" or "float64", of the marginals of cliques, or "auto".
+    sampling, sampling_mix, line_search, line_search_tol, step, init_smoothing,
+    dual_dtype
+        The parameters of `SDCACRF`.
     state : dict, default=None
         `state()` of an earlier run on the same sequences, to start from.
 

@@ -67,31 +67,12 @@ class Constraints(NamedTuple):
         return Chains(*zeros, offsets, self)
 
     def log_counts(self, lengths):
-        """Return the logarithm of how many paths of each length are allowed.
-
-        Parameters
-        ----------
-        lengths : ndarray of shape (n,), int
-
-        Returns
-        -------
-        log_counts : ndarray of shape (n,)
-            -inf where there is none.
-        """
+        """Return the logarithm of the number of allowed paths of each length."""
         distinct, which = np.unique(lengths, return_inverse=True)
         return self.zero_scores(distinct).log_partition()[which]
 
     def possible_lengths(self, longest):
-        """Return whether any path is allowed of each length from 0 to the longest.
-
-        Parameters
-        ----------
-        longest : int
-
-        Returns
-        -------
-        possible : ndarray of shape (longest + 1,), bool
-        """
+        """Return for each length, 0 to the longest, whether any path is allowed."""
         possible = np.ones(longest + 1, dtype=bool)
         reached = self.start
         for length in range(1, longest + 1):
@@ -104,18 +85,7 @@ class Constraints(NamedTuple):
         return possible
 
     def uniform_marginals(self, offsets, *, dtype=np.float64):
-        """Return the marginals of the uniform distribution over the allowed paths.
-
-        Parameters
-        ----------
-        offsets : ndarray of shape (n + 1,), int64
-        dtype : dtype, default=float64
-            Of the edges.
-
-        Returns
-        -------
-        marginals : Marginals
-        """
+        """Return the marginals of the uniform distribution over the allowed paths."""
         out = Marginals.empty(offsets, len(self.start), dtype=dtype)
         lengths = np.diff(offsets)
         for length in np.unique(lengths[lengths > 0]):
@@ -129,26 +99,10 @@ class Constraints(NamedTuple):
 
 
 def read_constraints(transitions, classes, labels, offsets):
-    """Return the constraints that the parameter `transitions` of an estimator asks for.
+    """Return the constraints that the parameter `transitions` asks for, or None.
 
-    Parameters
-    ----------
-    transitions : None, str, array or collection of pairs
-        As the estimators take it.
-    classes : ndarray of shape (n_labels,)
-    labels : ndarray of shape (n_positions,), int
-        The training labels, as numbers of the classes.
-    offsets : ndarray of shape (n + 1,), int64
-
-    Returns
-    -------
-    constraints : Constraints or None
-        None if nothing is forbidden.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If `transitions` is malformed, or the training labels break it.
+    ``labels`` are the training labels of all positions, as numbers of the classes.
+    Raise ValueError or TypeError if `transitions` is malformed, or the labels break it.
 
     Examples
     --------
@@ -180,13 +134,7 @@ def read_constraints(transitions, classes, labels, offsets):
 
 
 def check_lengths(constraints, lengths):
-    """Raise ValueError if a sequence is of a length of which no path is allowed.
-
-    Parameters
-    ----------
-    constraints : Constraints
-    lengths : ndarray of shape (n,), int
-    """
+    """Raise ValueError if no path is allowed of the length of a sequence."""
     if constraints.is_trivial() or len(lengths) == 0:
         return
     possible = constraints.possible_lengths(lengths.max())[lengths]

@@ -75,19 +75,10 @@ class ChainParameters:
 
     @classmethod
     def of_fitted(cls, estimator, X):
-        """Return the parameters of a fitted estimator for the features in X.
+        """Return the parameters of a fitted estimator for the features in X, and X.
 
-        Parameters
-        ----------
-        estimator : BaseCRF
-        X : ndarray or csr_array of shape (n_rows, n_features)
-
-        Returns
-        -------
-        parameters : ChainParameters
-            Of blocks that are not views of one vector: `w` is None.
-        X : ndarray or csr_array of shape (n_rows, n_used)
-            On the features of these parameters.
+        X is returned on these features alone. The blocks are not views of one vector:
+        `w` is None.
         """
         coef, X = used_features(estimator.coef_, X)
         parameters = cls(0, len(estimator.intercept_))
@@ -134,24 +125,7 @@ class ChainParameters:
         return Weights(blocks, self.boundaries)
 
     def scores(self, rows, offsets, begin, end, constraints=None):
-        """Return the scores of the sequences begin <= i < end.
-
-        Parameters
-        ----------
-        rows : FeatureRows
-        offsets : ndarray of shape (n + 1,), int64
-        begin, end : int
-        constraints : Constraints, default=None
-
-        Returns
-        -------
-        chains : Chains
-
-        Raises
-        ------
-        MemoryError
-            If the scores clearly do not fit.
-        """
+        """Return the Chains of begin <= i < end; MemoryError if these do not fit."""
         bounds = offsets[begin : end + 1] - offsets[begin]
         check_fits(
             8 * int(bounds[-1]) * self.n_labels,
@@ -164,20 +138,9 @@ class ChainParameters:
 
 
 def check_scores(node_scores, offsets, first):
-    """Raise ValueError if scores have overflowed, as those of huge features do.
+    """Raise ValueError if scores overflow, as those of huge features do.
 
-    Parameters
-    ----------
-    node_scores : ndarray of shape (n_positions, n_labels)
-    offsets : ndarray of shape (n + 1,), int64
-        From 0.
-    first : int
-        Number of the first of the sequences, for the message.
-
-    Raises
-    ------
-    ValueError
-        If a score is NaN, or beyond LARGEST_SCORE but not -inf, with its place.
+    The message names the place; ``first`` is the number of the first sequence.
     """
     least, most = node_scores.min(initial=0.0), node_scores.max(initial=0.0)
     if -LARGEST_SCORE <= least and most <= LARGEST_SCORE:
@@ -195,35 +158,15 @@ def check_scores(node_scores, offsets, first):
 
 
 def dense_coef(coef):
-    """Return coefficients dense, in the memory layout that they have after fit.
-
-    Parameters
-    ----------
-    coef : ndarray or sparse array of shape (n_labels, n_features)
-
-    Returns
-    -------
-    coef : ndarray of shape (n_labels, n_features)
-        Itself if it is dense.
-    """
+    """Return coefficients dense, in the memory layout that they have after fit."""
     return coef.toarray(order="F") if sp.issparse(coef) else coef
 
 
 def used_features(coef, X):
     """Return the coefficients of the features in X, and X on these features alone.
 
-    Of sparse coefficients and rows, only the features that occur in the rows: scores
-    are the same to the last bit, in memory that does not grow with the vocabulary.
-
-    Parameters
-    ----------
-    coef : ndarray or sparse array of shape (n_labels, n_features)
-    X : ndarray or csr_array of shape (n_rows, n_features)
-
-    Returns
-    -------
-    coef : ndarray of shape (n_used, n_labels)
-    X : ndarray or csr_array of shape (n_rows, n_used)
+    Of sparse coefficients and rows only the features in X are taken: scores are the
+    same to the last bit, in memory that does not grow with the vocabulary.
     """
     if sp.issparse(coef) and sp.issparse(X):
         used = np.zeros(X.shape[1], dtype=bool)

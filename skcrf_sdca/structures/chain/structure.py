@@ -116,14 +116,8 @@ class Chain(Structure):
     def uniform_marginals(self, labels, smoothing, dtype):
         """Return uniform marginals over the allowed paths, mixed with labels.
 
-        Parameters
-        ----------
-        labels : ndarray of shape (n_positions,), int
-        smoothing : float in (0, 1]
-            Weight of the uniform distribution. 0 is not allowed: the slope of the
-            entropy is infinite at one-hot marginals.
-        dtype : dtype
-            Of the marginals of cliques.
+        ``smoothing`` in (0, 1] is the weight of the uniform ones; at 0 the slope of the
+        entropy is infinite. ``dtype`` is that of the marginals of cliques.
         """
         if self.constraints is None:
             return Marginals.smoothed(
@@ -159,17 +153,7 @@ class Chain(Structure):
         )
 
     def kernel(self, parameters, features, labels, cost=None):
-        """Return the compiled structure, for one thread.
-
-        Parameters
-        ----------
-        parameters : ChainParameters
-            Changed in place by the visits.
-        features : DistinctFeatures
-        labels : ndarray of shape (n_positions,), int32
-        cost : ndarray of shape (n_labels, n_labels), default=None
-            See `skcrf_sdca.objective.losses.Loss`.
-        """
+        """Return the compiled structure of one thread, which changes parameters."""
         return ChainStructure(
             features,
             parameters.weights(),
