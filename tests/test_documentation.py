@@ -82,7 +82,7 @@ def test_no_marker_of_shared_text_is_left_in_the_docstring(name):
 
 def test_the_package_can_be_imported_without_docstrings():
     program = "import skcrf_sdca.distributed as d; print(d.DistributedCRF.__doc__)"
-    command = [sys.executable, "-OO", "-c", program]
+    command = [sys.executable, "-P", "-OO", "-c", program]
     assert subprocess.check_output(command, text=True) == "None\n"
 
 
