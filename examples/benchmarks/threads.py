@@ -46,9 +46,9 @@ HEADER += ["ceiling"]
 
 def run(problem, new, n_threads, *, in_turn):
     """Return the loop of a fit with n_threads threads, or in turn in one thread."""
-    problem.n_jobs = n_threads
+    problem.structure.n_jobs = n_threads
     solver = new._new_solver(problem)
-    problem.n_jobs = None
+    problem.structure.n_jobs = None
     if n_threads > 1:
         solver.kernel.in_turn = in_turn
     return FitMonitor(solver, max_iter=MAX_EPOCHS, tol=TARGET).run()
