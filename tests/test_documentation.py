@@ -163,7 +163,7 @@ def test_the_pages_build_without_warnings_and_their_links_resolve(tmp_path):
     pytest.importorskip("sphinx")
     source, html = tmp_path / "source", tmp_path / "html"
     generated = shutil.ignore_patterns("generated", "auto_examples", "_build", "*.so")
-    for name in ("docs", "examples", "skcrf_sdca"):
+    for name in ("docs", "examples", "skcrf_sdca", "tests"):
         shutil.copytree(ROOT / name, source / name, ignore=generated)
     for name in ("CHANGELOG.rst", "SECURITY.md"):
         shutil.copy(ROOT / name, source)

@@ -139,9 +139,9 @@ class Apply(Function):
     Raises
     ------
     TypeError
-        If `function` cannot be called.
+        If ``function`` cannot be called.
     ValueError
-        If `function` has no name, such as a lambda, and `name` is None.
+        If ``function`` has no name, such as a lambda, and ``name`` is None.
 
     Examples
     --------
