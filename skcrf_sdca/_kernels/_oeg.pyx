@@ -120,7 +120,7 @@ cdef class OEGKernel(DualVisitor):
                 return False
             if change >= -ROUNDING * (1.0 + fabs(self.entropy[i])):
                 self.accept(i)
-                self.move_weights(i, -self.scale[i])
+                self.sums.add_to_weights(-self.scale[i])
                 break
             if halving < self.max_halvings:
                 step *= 0.5

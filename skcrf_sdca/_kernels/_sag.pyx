@@ -167,11 +167,9 @@ cdef class SAGKernel(Visitor):
         """Search for the constant of item i; return False if there is none."""
         cdef double weight = self.scale.shape[0] * self.alpha * self.scale[i]
         cdef double value = self.constants.first_trial(i)
-        cdef double norm, of_target
+        cdef double norm = self.gradient()
+        cdef double of_target
         cdef int n_doublings = 0
-        self.structure.set_gradient()
-        self.structure.sum_features()
-        norm = self.sums.squared_norm()
         if weight * weight * norm <= SMALLEST_GRADIENT:
             self.constants.decay_without_search(i)
             return True

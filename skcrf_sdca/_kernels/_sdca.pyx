@@ -82,7 +82,7 @@ cdef class SDCAKernel(DualVisitor):
         self.steps[i] = step
         step = self.safe_step(i, &segment, step)
         self.structure.apply_step(step)
-        self.move_weights(i, -self.scale[i] * step)
+        self.sums.add_to_weights(-self.scale[i] * step)
         return True
 
     cdef double step_size(self, Py_ssize_t i, Segment* segment) noexcept nogil:

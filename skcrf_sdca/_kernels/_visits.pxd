@@ -35,6 +35,7 @@ cdef class Visitor:
     cdef bint visit(self, Py_ssize_t i) noexcept nogil
     cdef bint is_empty(self, Py_ssize_t i) noexcept nogil
     cdef double expect(self, Py_ssize_t i, bint tied) noexcept nogil
+    cdef double gradient(self) noexcept nogil
     cdef double expect_at(self, Values potentials, Values out) noexcept nogil
     cdef double log_partition_at(self, Values potentials) noexcept nogil
 
@@ -43,5 +44,4 @@ cdef class DualVisitor(Visitor):
     cdef double[::1] gaps
     cdef const Py_ssize_t[::1] index_in_shard   # (n,), None without a shard
 
-    cdef void move_weights(self, Py_ssize_t i, double step) noexcept nogil
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil

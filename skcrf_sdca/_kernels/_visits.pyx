@@ -64,6 +64,15 @@ cdef class Visitor:
         self.structure.set_item(i)
         return self.expect_at(self.structure.potentials, out)
 
+    cdef double gradient(self) noexcept nogil:
+        """Sum the features of the gradient of the loss; return their squared norm.
+
+        The expectations are those that `expect` wrote last.
+        """
+        self.structure.set_gradient()
+        self.structure.sum_features()
+        return self.sums.squared_norm()
+
     cdef double expect_at(self, Values potentials, Values out) noexcept nogil:
         """Write the expectations under any potentials; return log Z."""
         self.n_oracle_calls += 1.0
@@ -185,7 +194,3 @@ cdef class DualVisitor(Visitor):
         self.sampler.record(
             i if self.index_in_shard is None else self.index_in_shard[i], gap
         )
-
-    cdef void move_weights(self, Py_ssize_t i, double step) noexcept nogil:
-        """Add step times the features of the change of sequence i to the weights."""
-        self.sums.add_to_weights(step)
