@@ -49,6 +49,11 @@ def params_of(crf):
     return reference.Params(**blocks | {"coef": crf.coef_.T})
 
 
+def flat_weights(crf):
+    """Return the weights of a fitted estimator in the order of the reference."""
+    return reference.flatten(params_of(crf))
+
+
 def as_dicts(X):
     """Return arrays as dicts: column j is the feature f"f{j}"."""
     return [[{f"f{j}": value for j, value in enumerate(row)} for row in x] for x in X]

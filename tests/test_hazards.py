@@ -20,11 +20,11 @@ from sklearn.utils._param_validation import InvalidParameterError
 import reference
 from samples import (
     all_estimators,
+    flat_weights,
     make_problem,
     make_solver,
     name_of,
     node_scores,
-    params_of,
 )
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca._kernels import _chains
@@ -57,11 +57,6 @@ def dual_crf(request):
 # Tools --------------------------------------------------------------------------------
 
 
-def weights_of(crf):
-    """Return the weights of a fitted estimator in the order of the reference."""
-    return reference.flatten(params_of(crf))
-
-
 def least_primal(X, y, alpha, n_labels, start=None):
     """Return min P by enumeration."""
     arguments = X, y, alpha, n_labels
@@ -89,7 +84,7 @@ def fit_quietly(crf, X, y):
 
 def assert_honest(crf, complained, least=None):
     """The reported objective and gap agree with the weights and with the optimum."""
-    assert np.isfinite(weights_of(crf)).all()
+    assert np.isfinite(flat_weights(crf)).all()
     assert crf.duality_gap_ >= 0
     assert complained == (crf.duality_gap_ > crf.gap_target_)
     if least is not None:
@@ -171,8 +166,8 @@ def test_marginals_that_are_the_target_already(dual_crf):
     assert solver.certify().gap < 1e-15
 
 
-def test_no_gap_below_zero():
-    """KL(p || p) is a rounding error of either sign."""
+def test_no_gap_below_its_rounding():
+    """KL(p || p) is a rounding error of either sign: no gap of 0 is claimed."""
     problem = make_problem(X, Y, 3, 0.1)
     rng, gaps = np.random.default_rng(0), []
     for _ in range(50):
@@ -181,8 +176,7 @@ def test_no_gap_below_zero():
         own, _ = oracle.marginals(scores, model.transition, problem.offsets)
         edge_total, entropy = own.renormalize(problem.weight)
         gaps.append(problem.certify_dual(model.w, own.node, edge_total, entropy).gap)
-    assert min(gaps) == 0.0
-    assert max(gaps) < 1e-13
+    assert 0.0 < min(gaps) <= max(gaps) < 1e-13
 
 
 def test_no_recorded_gap_below_zero(dual_crf):
@@ -283,9 +277,9 @@ def test_separable_with_a_tiny_alpha(crf, alpha):
     x, y = [np.array([[1.0], [-1.0]])], [[0, 1]]
     crf.set_params(alpha=alpha, tol=1e-12, max_iter=3000)
     complained = fit_quietly(crf, x, y)
-    least = least_primal(x, y, alpha, 2, weights_of(crf))
+    least = least_primal(x, y, alpha, 2, flat_weights(crf))
     assert_honest(crf, complained, least)
-    primal = reference.primal(weights_of(crf), x, y, alpha, 2)
+    primal = reference.primal(flat_weights(crf), x, y, alpha, 2)
     assert_allclose(crf.primal_objective_, primal, rtol=1e-9, atol=1e-13)
     if not complained:
         assert_allclose(primal, least, rtol=1e-5, atol=1e-12)
@@ -294,9 +288,9 @@ def test_separable_with_a_tiny_alpha(crf, alpha):
 
 def test_a_huge_alpha(crf):
     complained = fit_quietly(crf.set_params(alpha=1e6, tol=1e-14), X, Y)
-    gradient = reference.gradient(np.zeros_like(weights_of(crf)), X, Y, 1e6, 3)
+    gradient = reference.gradient(np.zeros_like(flat_weights(crf)), X, Y, 1e6, 3)
     expected = -gradient / 1e6
-    off = np.linalg.norm(weights_of(crf) - expected)
+    off = np.linalg.norm(flat_weights(crf) - expected)
     certified = np.sqrt(2 * crf.duality_gap_ / 1e6)
     assert off <= certified + 2e-6 * np.linalg.norm(expected)
     assert certified < 1e-2 * np.linalg.norm(expected)
@@ -332,7 +326,7 @@ def test_one_label(crf):
     y = [[0] * len(x) for x in X]
     assert not fit_quietly(crf, X, y)
     assert crf.n_iter_ == 1
-    for value in (crf.primal_objective_, crf.duality_gap_, *weights_of(crf)):
+    for value in (crf.primal_objective_, crf.duality_gap_, *flat_weights(crf)):
         assert abs(value) < 1e-12
     assert all((p == 1.0).all() for p in crf.predict_proba(X))
     node = np.array([[1.5], [-2.0], [3.0]])
@@ -348,7 +342,7 @@ def test_one_item(crf):
     x, y = [*x, np.array([[0.0, 0.0]])], [*y, [0]]
     crf.set_params(alpha=0.5, tol=1e-12, max_iter=3000)
     crf.fit(x, y, sample_weight=[1.0, 0.0])
-    gradient = reference.gradient(weights_of(crf), x[:1], y[:1], 0.5, 2)
+    gradient = reference.gradient(flat_weights(crf), x[:1], y[:1], 0.5, 2)
     assert_allclose(gradient, 0.0, rtol=0, atol=1e-5)
     # Softmax regression on the features, an intercept, and a constant for each end.
     row = np.array([1.0, -2.0, 1.0, 1.0, 1.0])
@@ -408,7 +402,7 @@ def test_what_a_fit_reports_is_what_enumeration_finds(crf):
         complained = fit_quietly(crf, X, Y)
         assert not complained or max_iter < 2000
         assert_honest(crf, complained, least)
-        w, gap = weights_of(crf), crf.primal_objective_ - crf.dual_objective_
+        w, gap = flat_weights(crf), crf.primal_objective_ - crf.dual_objective_
         primal = reference.primal(w, X, Y, 0.05, 3)
         assert_allclose(crf.primal_objective_, primal, rtol=1e-9)
         assert_allclose(gap, crf.duality_gap_, rtol=1e-8, atol=1e-13)

@@ -1,14 +1,17 @@
 """The solvers: compiled epochs against their twins, and invariants of every run."""
 
 import re
+import warnings
 from functools import partial
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.exceptions import ConvergenceWarning
 
 from samples import make_problem, make_solver, node_scores
+from skcrf_sdca import OEGCRF, SDCACRF
 from skcrf_sdca._kernels._features import DistinctFeatures
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.datasets import make_chains
@@ -771,3 +774,35 @@ def test_a_solver_that_is_stopped_is_not_said_to_have_given_up():
     problem = draw_problem(alpha=1e-9)
     loop = FitMonitor(LBFGS(problem, None, max_iter=9), max_iter=3, tol=1e-12).run()
     assert "L-BFGS: " not in loop.convergence_message()
+
+
+@pytest.mark.parametrize("alpha", [1e-8, 1e-12, 1e-16, 1e-20, 1e-26])
+@pytest.mark.parametrize("estimator", [OEGCRF, SDCACRF])
+def test_no_gap_is_claimed_below_its_rounding(estimator, alpha):
+    """Squared features over alpha of 1e16 and more: P - D was below 0, and cut to 0."""
+    X, y = [np.array([[-1e5, -7e5], [3.3e4, 8e5]])], [[0, 1]]
+    crf = estimator(alpha=alpha, random_state=0, max_iter=30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        crf.fit(X, y)
+    # A small model that is right, and sure of it.
+    problem = make_problem(X, y, n_labels=2, alpha=alpha)
+    model = problem.new_parameters()
+    model.coef[1] = -1e-4, 1e-4
+    lowest = problem.primal(model.w, problem.mean_loss(model.w))
+    # But for the digits that the difference itself has lost.
+    rounding = 1e-6 * (1.0 + crf.primal_objective_)
+    assert crf.primal_objective_ - lowest <= crf.duality_gap_ + rounding
+    assert crf.dual_objective_ <= lowest + rounding
+
+
+@pytest.mark.parametrize("transitions", ["BIOES", "observed", None])
+@pytest.mark.parametrize("sampling", ["uniform", "gap"])
+def test_oeg_goes_on_for_ever_at_the_optimum(transitions, sampling):
+    """Steps grew without a bound where a sequence has a single possible path."""
+    X = [[["a"], ["b"]], [["c"]], [["a"], ["d"], ["b"]]] * 3
+    y = [["B-X", "E-X"], ["O"], ["O", "B-X", "E-X"]] * 3
+    crf = OEGCRF(transitions=transitions, sampling=sampling, tol=0, max_iter=1000)
+    with pytest.warns(ConvergenceWarning):
+        crf.set_params(random_state=0).fit(X, y)
+    assert crf.duality_gap_ < 1e-11

@@ -21,8 +21,12 @@ from ._visits cimport DualVisitor
 
 # A trial may lower the dual by rounding, else an item that is momentarily optimal
 # would halve its step for ever; for the same reason steps stay above SMALLEST_STEP.
+# No expectation depends on some potentials: those of what is forbidden, or a constant
+# added to all of a position. Their distance to the scores is multiplied by 1 - eta at
+# every visit, whatever the dual does, and stays bounded for eta <= 2 only.
 cdef double ROUNDING = 1e-12
 cdef double SMALLEST_STEP = 0.05
+cdef double LARGEST_STEP = 1.9
 cdef double GROWTH = 1.05
 
 
@@ -124,7 +128,7 @@ cdef class OEGKernel(DualVisitor):
                 break
             if halving < self.max_halvings:
                 step *= 0.5
-        self.step[i] = max(GROWTH * step, SMALLEST_STEP)
+        self.step[i] = min(max(GROWTH * step, SMALLEST_STEP), LARGEST_STEP)
         return True
 
     cdef Values kept(self, Py_ssize_t i) noexcept nogil:

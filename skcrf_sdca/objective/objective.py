@@ -24,12 +24,17 @@ w / tau, and ``alpha tau`` is their strength of regularisation.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+import numpy as np
+
 from skcrf_sdca.objective.losses import LOG_LOSS
 from skcrf_sdca.objective.penalties import L2
 
 NOT_FINITE = (
     "the objective is not finite: scale the features in X, or take a larger alpha"
 )
+
+# Rounding of a mean of features, relative to the mean of their size.
+ROUNDING = 8.0 * np.finfo(float).eps
 
 
 @dataclass(frozen=True)
@@ -96,14 +101,20 @@ class Objective(ABC):
             entropy - self.strength * self.penalty.conjugate(v)
         )
 
-    def certificate(self, primal, dual, gap=None):
+    def certificate(self, primal, dual, gap=None, rounding=0.0):
         """Return the Certificate of two objectives.
 
-        ``gap`` is their difference where it was computed with more digits; rounding
-        below 0 is cut to 0.
+        ``gap`` is their difference where it was computed with more digits, and
+        ``rounding`` a bound on its error, which is added. A negative gap, which exact
+        arithmetic does not know, is all rounding: its size is claimed.
         """
-        gap = primal - dual if gap is None else max(gap, 0.0)
-        return Certificate(primal=primal, dual=dual, gap=gap)
+        if self.initial_primal == 0.0:
+            # Every sequence has a single labelling, so that 0 is the optimum.
+            return Certificate(primal=primal, dual=0.0, gap=primal)
+        gap = primal - dual if gap is None else gap
+        claimed = abs(gap) + rounding
+        dual = min(dual, primal - claimed)
+        return Certificate(primal=primal, dual=dual, gap=claimed)
 
     def certify_primal(self, w):
         """Certify a primal point w by the dual point p(. | x; w).

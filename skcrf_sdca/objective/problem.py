@@ -4,13 +4,23 @@ Full passes go over ranges of sequences on threads, so that what they hold for e
 position is small; the sums do not depend on the number of threads.
 """
 
+from functools import cached_property
+
 import numpy as np
+from sklearn.utils.extmath import row_norms
 
 from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca._utils.parallel import each_range, over_ranges, ranges
 from skcrf_sdca.objective.losses import LOG_LOSS
-from skcrf_sdca.objective.objective import NOT_FINITE, Objective
+from skcrf_sdca.objective.objective import NOT_FINITE, ROUNDING, Objective
 from skcrf_sdca.objective.targets import Labels
+
+EPS = np.finfo(float).eps
+
+
+def largest(*arrays):
+    """Return the largest absolute value in some arrays, without copies of them."""
+    return max(max(a.max(initial=0.0), -a.min(initial=0.0)) for a in arrays)
 
 
 class Problem(Objective):
@@ -164,7 +174,25 @@ class Problem(Objective):
         targets = self.targets.score(scores, *self._positions(begin, end))
         return log_partition - targets
 
-    def certify_dual(self, w, local, tied_total, entropy):
+    # The gap is a difference of sums over a sequence of potentials. The features of mu
+    # are summed with a relative error, of which w gets an error e: the gap lacks
+    # alpha / 2 ||e||^2.
+    def _rounding(self, largest_potential):
+        """Return a bound on the rounding of a gap KL(mu || p(. | x; w))."""
+        of_sums = EPS * self.mean_length * largest_potential
+        of_w = ROUNDING * self.mean_feature_norm / self.strength
+        return self.loss.temperature * (of_sums + 0.5 * self.strength * of_w**2)
+
+    @cached_property
+    def mean_feature_norm(self):
+        """sum_i c_i sum_t ||x_t||."""
+        norms = [
+            row_norms(self.data.X[slice(*self._positions(begin, end))])
+            for begin, end in ranges(self.offsets)
+        ]
+        return float(np.repeat(self.weight, self.data.lengths) @ np.concatenate(norms))
+
+    def certify_dual(self, w, local, tied_total, entropy, largest_parameter=0.0):
         """Certify a dual point mu with the primal point it defines.
 
         Parameters
@@ -175,6 +203,8 @@ class Problem(Objective):
             mu, as for `dual_to_primal`.
         entropy : ndarray of shape (n,)
             H(mu_i).
+        largest_parameter : float, default=0.0
+            Size of the natural parameters that the entropies were computed from.
 
         Returns
         -------
@@ -188,16 +218,17 @@ class Problem(Objective):
             log_partition = scores.log_partition()
             losses = self._losses(log_partition, scores, begin, end)
             expected = self._local_inner(local, begin, end, scores.local)
-            return losses, log_partition, expected
+            return losses, log_partition, expected, largest(scores.local, scores.tied)
 
         parts = over_ranges(run, self.offsets, self.n_jobs)
-        losses, log_partition, expected = zip(*parts, strict=True)
+        losses, log_partition, expected, sizes = zip(*parts, strict=True)
         expected = sum(expected) + inner(tied_total.ravel(), parameters.tied.ravel())
         gap = self.mean(np.concatenate(log_partition) - entropy) - expected
         return self.certificate(
             self.primal(w, self.mean(np.concatenate(losses))),
             self.dual(w, self._mean_entropy(entropy, local)),
             self.loss.temperature * gap,
+            self._rounding(largest_parameter + max(sizes)),
         )
 
     def certify_kept(self, w, local, entropy):
@@ -206,9 +237,10 @@ class Problem(Objective):
         Half the price of `certify_dual`, where the entropies are at hand; the gap has
         the rounding of P and D.
         """
-        primal = self.primal(w, self.mean_loss(w))
         return self.certificate(
-            primal, self.dual(w, self._mean_entropy(entropy, local))
+            self.primal(w, self.mean_loss(w)),
+            self.dual(w, self._mean_entropy(entropy, local)),
+            rounding=self._rounding(0.0),
         )
 
     def _mean_entropy(self, entropy, local):

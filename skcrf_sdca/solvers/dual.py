@@ -90,4 +90,10 @@ class DualSolver(EpochSolver):
             self.problem.dual_to_primal(local, tied_total, out=self.model.w)
             self.kernel.weights_changed()
         self.n_certificates += 1
-        return self.problem.certify_dual(self.model.w, local, tied_total, self.entropy)
+        return self.problem.certify_dual(
+            self.model.w, local, tied_total, self.entropy, self.largest_parameter()
+        )
+
+    def largest_parameter(self):
+        """Return the size of the natural parameters that the entropies come from."""
+        return 0.0

@@ -9,7 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
-from skcrf_sdca.objective.objective import NOT_FINITE
+from skcrf_sdca.objective.objective import NOT_FINITE, ROUNDING
 
 HISTORY_COLUMNS = (
     "epoch",
@@ -20,9 +20,6 @@ HISTORY_COLUMNS = (
     "dual",
     "gap",
 )
-
-# Rounding of a mean of features, relative to the mean length.
-ROUNDING = 8.0 * np.finfo(float).eps
 
 
 class Observer:

@@ -4,6 +4,7 @@ import numpy as np
 
 from skcrf_sdca._kernels._oeg import OEGKernel
 from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca.objective.problem import largest
 from skcrf_sdca.solvers.base import check_same_sequences
 from skcrf_sdca.solvers.dual import DualSolver
 from skcrf_sdca.structures.structure import Potentials
@@ -86,6 +87,10 @@ class OEG(DualSolver):
     def renormalize(self):
         """Return the sum of the tied expectations, which are consistent as they are."""
         return self.marginals.tied_total(self.problem.weight)
+
+    def largest_parameter(self):
+        """Return the largest absolute value in theta."""
+        return largest(*self.theta)
 
     def _first_parameters(self, init_score, state):
         structure, labels = self.problem.structure, self.problem.targets.labels
