@@ -11,10 +11,10 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 import reference
-from samples import seeded
+from samples import flat_weights, seeded
 from skcrf_sdca import LBFGSCRF, SDCACRF
 from skcrf_sdca.estimators.crfs import ESTIMATORS
-from skcrf_sdca.objective.losses import LOSSES, Loss
+from skcrf_sdca.objective.losses import LOSSES, LossOption
 from skcrf_sdca.objective.penalties import L2, PENALTIES
 from skcrf_sdca.solvers.base import EpochSolver, first_model
 from skcrf_sdca.solvers.samplers import DUAL, SAMPLING_SCHEMES, SamplingScheme, SumTree
@@ -32,12 +32,6 @@ def data():
     return X, [rng.integers(N_LABELS, size=len(x)).tolist() for x in X]
 
 
-def weights_of(crf):
-    """Return the flat weights of a fitted estimator in the order of the reference."""
-    blocks = {name: getattr(crf, f"{name}_") for name in reference.Params._fields}
-    return reference.flatten(reference.Params(**blocks | {"coef": crf.coef_.T}))
-
-
 def minimum(objective, size):
     """Return the minimiser of an objective, by a method that is not the package's."""
     found = minimize(objective, np.zeros(size), method="BFGS", options={"gtol": 1e-7})
@@ -52,7 +46,7 @@ def variant(estimator, **attributes):
 # A loss: softmax-margin with a temperature, and a cost that is not symmetric ----------
 
 COST = np.array([[0.0, 1.0, 2.0], [0.5, 0.0, 1.0], [3.0, 1.0, 0.0]])
-SMOOTHED = Loss("smoothed margin", temperature=2.0, cost=COST)
+SMOOTHED = LossOption(takes_temperature=True, takes_cost=True)
 
 
 def smoothed_margin(weights, X, y):
@@ -68,10 +62,11 @@ def smoothed_margin(weights, X, y):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_a_loss(data, estimator, monkeypatch):
-    monkeypatch.setitem(LOSSES, SMOOTHED.name, SMOOTHED)
-    toy = variant(estimator, _loss=SMOOTHED.name)
-    crf = seeded(toy, alpha=ALPHA, tol=1e-10, max_iter=3000).fit(*data)
-    weights = weights_of(crf)
+    monkeypatch.setitem(LOSSES, "smoothed", SMOOTHED)
+    options = {"loss": "smoothed", "temperature": 2.0, "cost": COST}
+    toy = seeded(estimator, alpha=ALPHA, tol=1e-10, max_iter=3000, **options)
+    crf = toy.fit(*data)
+    weights = flat_weights(crf)
     best, value = minimum(lambda w: smoothed_margin(w, *data), len(weights))
     assert_allclose(weights, best, rtol=0, atol=1e-4)
     assert_allclose(crf.primal_objective_, smoothed_margin(weights, *data), rtol=1e-10)
@@ -81,9 +76,10 @@ def test_a_loss(data, estimator, monkeypatch):
 
 
 def test_a_loss_that_solvers_cannot_smooth_is_refused(data, monkeypatch):
-    monkeypatch.setitem(LOSSES, "hinge", Loss("hinge", temperature=0.0))
-    with pytest.raises(ValueError, match="SDCA needs a loss with temperature > 0"):
-        variant(SDCACRF, _loss="hinge")().fit(*data)
+    hinge = LossOption(takes_temperature=False, takes_cost=True)
+    monkeypatch.setitem(LOSSES, "maximum", hinge)
+    with pytest.raises(ValueError, match="LBFGS needs a loss with temperature > 0"):
+        LBFGSCRF(loss="maximum").fit(*data)
 
 
 # A penalty: r(w) = sum_j d_j / 2 w_j^2 ------------------------------------------------
@@ -117,7 +113,7 @@ def test_a_penalty(data, monkeypatch):
     monkeypatch.setitem(PENALTIES, "weighted", Weighted())
     toy = variant(LBFGSCRF, _penalty="weighted")
     crf = toy(alpha=ALPHA, tol=1e-12, max_iter=1000).fit(*data)
-    weights = weights_of(crf)
+    weights = flat_weights(crf)
 
     def objective(w):
         ridge = reference.primal(w, *data, ALPHA, N_LABELS) - ALPHA / 2 * w @ w
@@ -183,7 +179,7 @@ def test_a_structure(data, monkeypatch):
     monkeypatch.setitem(STRUCTURES, "independent", Independent)
     toy = variant(LBFGSCRF, _structure="independent")
     crf = toy(alpha=ALPHA, tol=1e-12, max_iter=1000).fit(*data)
-    weights = weights_of(crf)
+    weights = flat_weights(crf)
 
     def objective(w):
         return reference.primal(w, *data, ALPHA, N_LABELS, boundaries=False)
@@ -236,7 +232,7 @@ def test_a_solver(data):
     toy = variant(LBFGSCRF, _solver=GradientDescent, _solver_options=())
     crf = toy(alpha=ALPHA, tol=1e-8, max_iter=2000, warm_start=True).fit(*data)
     best = LBFGSCRF(alpha=ALPHA, tol=1e-12).fit(*data)
-    assert_allclose(weights_of(crf), weights_of(best), rtol=0, atol=1e-3)
+    assert_allclose(flat_weights(crf), flat_weights(best), rtol=0, atol=1e-3)
     assert_allclose(np.diff(crf.history_["epoch"]), 2)
     assert crf.n_iter_ == crf.history_["epoch"][-1] == 2 * len(crf.history_["epoch"])
     assert crf.fit(*data).n_iter_ == 2
@@ -253,7 +249,7 @@ def test_a_sampling_scheme(data, monkeypatch):
     monkeypatch.setitem(SAMPLING_SCHEMES, "length", by_length)
     crf = SDCACRF(alpha=ALPHA, sampling="length", tol=1e-8, random_state=0).fit(*data)
     best = LBFGSCRF(alpha=ALPHA, tol=1e-12).fit(*data)
-    assert_allclose(weights_of(crf), weights_of(best), rtol=0, atol=1e-3)
+    assert_allclose(flat_weights(crf), flat_weights(best), rtol=0, atol=1e-3)
     monkeypatch.undo()
     with pytest.raises(ValueError, match="'sampling' parameter of SDCACRF must be"):
         crf.fit(*data)

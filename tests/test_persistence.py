@@ -344,14 +344,21 @@ def test_a_model_that_was_not_made_by_fit(way, tmp_path):
 def test_parameters_that_are_lists_or_arrays_of_bool():
     mask = np.array([[True, False], [True, True]])
     given = {"a": [("x", None), ["y", 1]], "b": mask, "c": np.float32(0.5), "d": None}
+    costs = {("x", "y"): 2, ("y", None): 0.5}
+    given |= {"e": costs, "f": np.eye(2), "g": {"x": np.int64(3)}}
     plain = json.loads(json.dumps(_values.plain_parameters(given)))
     back = _values.parameters_from(plain)
     assert back.pop("b").tolist() == mask.tolist()
+    assert (back.pop("e"), back.pop("g")) == (costs, {"x": 3})
+    assert back.pop("f").tolist() == [[1.0, 0.0], [0.0, 1.0]]
     assert back == {"a": [["x", None], ["y", 1]], "c": 0.5, "d": None}
     for wrong in ([1], [[True], [True, False]], ["a"], [None]):
         with pytest.raises(ValueError, match="mask|inhomogeneous"):
             _values.parameters_from({"b": {"mask": wrong}})
-    for wrong in (b"x", {"x": 1}, [b"x"], np.ones(2), len):
+    for wrong in (1, [1], [["x"]], [["x", {"y": 1}]]):
+        with pytest.raises((ValueError, TypeError)):
+            _values.parameters_from({"b": {"items": wrong}})
+    for wrong in (b"x", {b"x": 1}, [b"x"], np.array(["x"]), len):
         with pytest.raises(TypeError, match="the parameter p is or holds a"):
             _values.plain_parameters({"p": wrong})
 

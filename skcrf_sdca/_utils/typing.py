@@ -43,6 +43,9 @@ FilePath: TypeAlias = str | PathLike[str]
 RandomState: TypeAlias = int | np.random.RandomState | None
 
 Alpha: TypeAlias = float | Literal["auto"]
+LossName: TypeAlias = Literal["log_loss", "softmax_margin"]
+Cost: TypeAlias = HasShape | Sequence[Sequence[float]] | Mapping[Any, float]
+ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float]
 DualSampling: TypeAlias = Literal[
     "gap", "gap_importance", "importance", "uniform", "max"
 ]

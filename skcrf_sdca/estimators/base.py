@@ -37,7 +37,8 @@ from skcrf_sdca.estimators.inspection import InspectionMixin
 from skcrf_sdca.estimators.prediction import PredictionMixin
 from skcrf_sdca.estimators.validation import training_data
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
-from skcrf_sdca.objective.losses import LOSSES
+from skcrf_sdca.objective.costs import cost_matrix
+from skcrf_sdca.objective.losses import LOSSES, names_with_cost, new_loss
 from skcrf_sdca.objective.penalties import PENALTIES
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.base import check_needs
@@ -65,12 +66,11 @@ class BaseCRF(
         Called as ``_solver(problem, rng, state=..., **options)``.
     _solver_options : tuple of str
         Names of the parameters handed on.
-    _structure, _loss, _penalty : str
-        Keys of `STRUCTURES`, `LOSSES` and `PENALTIES`.
+    _structure, _penalty : str
+        Keys of `STRUCTURES` and `PENALTIES`.
     """
 
     _structure = "chain"
-    _loss = "log_loss"
     _penalty = "l2"
 
     vectorizer_: SequenceVectorizer
@@ -79,6 +79,11 @@ class BaseCRF(
         "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "loss": [StrOptions(LOSSES.keys())],
+        "temperature": [Interval(Real, 0, None, closed="neither")],
+        "margin": [Interval(Real, 0, None, closed="left")],
+        "cost": ["array-like", dict, None],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
         "transitions": [StrOptions({*TAGGING_SCHEMES, OBSERVED}), "array-like", None],
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
@@ -204,7 +209,7 @@ class BaseCRF(
         super()._validate_params()
 
     def _new_problem(self, training):
-        structure, loss = STRUCTURES[self._structure], LOSSES[self._loss]
+        structure, loss = STRUCTURES[self._structure], self._new_loss(training)
         penalty = PENALTIES[self._penalty]
         check_needs(self._solver, structure, loss, penalty)
         chains = structure(
@@ -222,6 +227,24 @@ class BaseCRF(
             loss=loss,
             penalty=penalty,
         )
+
+    def _new_loss(self, training):
+        if not LOSSES[self.loss].takes_cost:
+            for name in ("cost", "class_weight"):
+                if getattr(self, name) is not None:
+                    raise ValueError(
+                        f"{name} is taken by loss={names_with_cost()} only, got "
+                        f'loss="{self.loss}"; set the loss, or {name}=None'
+                    )
+            return new_loss(self.loss, self.temperature)
+        cost = cost_matrix(
+            training.attributes["classes_"],
+            training.labels,
+            cost=self.cost,
+            margin=self.margin,
+            class_weight=self.class_weight,
+        )
+        return new_loss(self.loss, self.temperature, cost)
 
     def _new_solver(self, problem):
         options = {name: getattr(self, name) for name in self._solver_options}
@@ -299,6 +322,7 @@ def fit_attributes(monitor, *, copy=False):
     return {
         **problem.solution(w.copy() if copy else w).attributes(problem.constraints),
         "alpha_": problem.alpha,
+        "temperature_": problem.loss.temperature,
         "gap_target_": monitor.target,
         "n_iter_": last["epoch"],
         "primal_objective_": last["primal"],

@@ -7,7 +7,15 @@ from numbers import Real
 from typing import ClassVar, Literal
 
 from skcrf_sdca._utils.sklearn_private import Interval, StrOptions
-from skcrf_sdca._utils.typing import Alpha, DualSampling, RandomState, Transitions
+from skcrf_sdca._utils.typing import (
+    Alpha,
+    ClassWeight,
+    Cost,
+    DualSampling,
+    LossName,
+    RandomState,
+    Transitions,
+)
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.solvers.lbfgs import LBFGS
@@ -30,6 +38,7 @@ class SDCACRF(BaseCRF):
     Parameters
     ----------
     {alpha}
+    {loss}
     {max_iter}
     {tol}
     {transitions}
@@ -116,6 +125,11 @@ class SDCACRF(BaseCRF):
         self,
         alpha: Alpha = "auto",
         *,
+        loss: LossName = "log_loss",
+        temperature: float = 1.0,
+        margin: float = 1.0,
+        cost: Cost | None = None,
+        class_weight: ClassWeight | None = None,
         max_iter: int = 100,
         tol: float = 1e-4,
         transitions: Transitions | None = None,
@@ -132,6 +146,11 @@ class SDCACRF(BaseCRF):
         verbose: int = 0,
     ) -> None:
         self.alpha = alpha
+        self.loss = loss
+        self.temperature = temperature
+        self.margin = margin
+        self.cost = cost
+        self.class_weight = class_weight
         self.max_iter = max_iter
         self.tol = tol
         self.transitions = transitions
@@ -164,6 +183,7 @@ class SAGNUSCRF(BaseCRF):
     Parameters
     ----------
     {alpha}
+    {loss}
     {max_iter}
     {tol}
     {transitions}
@@ -237,6 +257,11 @@ class SAGNUSCRF(BaseCRF):
         self,
         alpha: Alpha = "auto",
         *,
+        loss: LossName = "log_loss",
+        temperature: float = 1.0,
+        margin: float = 1.0,
+        cost: Cost | None = None,
+        class_weight: ClassWeight | None = None,
         max_iter: int = 100,
         tol: float = 1e-4,
         transitions: Transitions | None = None,
@@ -250,6 +275,11 @@ class SAGNUSCRF(BaseCRF):
         verbose: int = 0,
     ) -> None:
         self.alpha = alpha
+        self.loss = loss
+        self.temperature = temperature
+        self.margin = margin
+        self.cost = cost
+        self.class_weight = class_weight
         self.max_iter = max_iter
         self.tol = tol
         self.transitions = transitions
@@ -276,6 +306,7 @@ class OEGCRF(BaseCRF):
     Parameters
     ----------
     {alpha}
+    {loss}
     {max_iter}
     {tol}
     {transitions}
@@ -338,6 +369,11 @@ class OEGCRF(BaseCRF):
         self,
         alpha: Alpha = "auto",
         *,
+        loss: LossName = "log_loss",
+        temperature: float = 1.0,
+        margin: float = 1.0,
+        cost: Cost | None = None,
+        class_weight: ClassWeight | None = None,
         max_iter: int = 100,
         tol: float = 1e-4,
         transitions: Transitions | None = None,
@@ -351,6 +387,11 @@ class OEGCRF(BaseCRF):
         verbose: int = 0,
     ) -> None:
         self.alpha = alpha
+        self.loss = loss
+        self.temperature = temperature
+        self.margin = margin
+        self.cost = cost
+        self.class_weight = class_weight
         self.max_iter = max_iter
         self.tol = tol
         self.transitions = transitions
@@ -376,6 +417,7 @@ class LBFGSCRF(BaseCRF):
     Parameters
     ----------
     {alpha}
+    {loss}
     max_iter : int, default=1000
         Maximum number of iterations.
     {tol}
@@ -420,6 +462,11 @@ class LBFGSCRF(BaseCRF):
         self,
         alpha: Alpha = "auto",
         *,
+        loss: LossName = "log_loss",
+        temperature: float = 1.0,
+        margin: float = 1.0,
+        cost: Cost | None = None,
+        class_weight: ClassWeight | None = None,
         max_iter: int = 1000,
         tol: float = 1e-4,
         transitions: Transitions | None = None,
@@ -428,6 +475,11 @@ class LBFGSCRF(BaseCRF):
         verbose: int = 0,
     ) -> None:
         self.alpha = alpha
+        self.loss = loss
+        self.temperature = temperature
+        self.margin = margin
+        self.cost = cost
+        self.class_weight = class_weight
         self.max_iter = max_iter
         self.tol = tol
         self.transitions = transitions

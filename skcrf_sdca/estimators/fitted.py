@@ -31,6 +31,8 @@ class FittedAttributes:
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     alpha_: float
+    # Models that were not fitted here, those of CRFsuite say, are log-linear.
+    temperature_: float = 1.0
     n_iter_: int
     primal_objective_: float
     dual_objective_: float

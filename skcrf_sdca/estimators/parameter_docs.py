@@ -7,12 +7,35 @@ SHARED_DOCS = {
         Minimises, over all weights w (coefficients, intercept, start, end,
         transition)::
 
-            P(w) = alpha/2 ||w||^2 + 1/n sum_i -log p(y_i | x_i; w)
+            P(w) = alpha/2 ||w||^2 + 1/n sum_i L_i(w),
+            L_i(w) = -log p(y_i | x_i; w)    with the default loss,
         """,
     "alpha": """
         alpha : float or "auto", default="auto"
             Strength of the L2 penalty; "auto" is 1/n, or 1 over the sum of the sample
             weights. In the terms of CRFsuite, ``c2 = n * alpha / 2``.
+        """,
+    "loss": """
+        loss : {"log_loss", "softmax_margin"}, default="log_loss"
+            "log_loss" is the negative log-likelihood. "softmax_margin" adds to the
+            score of every label path the cost of its wrong labels [Gimpel10]_::
+
+                L_i(w) = T log sum_y exp((score(x_i, y) + cost_i(y)) / T)
+                         - score(x_i, y_i)
+
+            with the temperature T: a path that costs more must have a lower score.
+        temperature : float, default=1.0
+            T > 0. The probabilities of the model are those of score / T. A small T
+            comes near to the hinge loss of the structural SVM.
+        margin : float, default=1.0
+            Factor of the cost; "log_loss" ignores it.
+        cost : array-like of shape (n_labels, n_labels) or dict, default=None
+            cost[y, k] of label k where y is right, in the order of ``classes_``, or a
+            dict {(y, k): cost} in which pairs that are left out cost 1. By default
+            every wrong label costs 1 (the Hamming cost).
+        class_weight : "balanced", dict {label: weight} or None, default=None
+            Factor of the cost where the label is right, so that it costs more to miss a
+            rare label. "balanced" is n_positions / (n_labels * positions of the label).
         """,
     "max_iter": """
         max_iter : int, default=100
@@ -93,6 +116,8 @@ default="gap"
             Converts dicts and strings. Exists only after a fit on these.
         alpha_ : float
             The value of alpha that was used.
+        temperature_ : float
+            The scores are divided by it before probabilities are computed.
         """,
     "n_iter_": """
         n_iter_ : int

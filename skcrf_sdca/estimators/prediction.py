@@ -107,7 +107,7 @@ class PredictionMixin(FittedAttributes):
                 )
             return input_format.labels(paths, self.classes_, chains.offsets)
 
-        return self._over_chains(decode, data)
+        return self._over_chains(decode, data, proba=decoding == "posterior")
 
     def predict_n_best(self, X: Sequences, n: int) -> NDArray[Any]:
         """Return the n most probable label paths of every sequence, exactly.
@@ -323,6 +323,8 @@ class PredictionMixin(FittedAttributes):
     def log_partition(self, X: Sequences) -> NDArray[np.float64]:
         """Return log Z of every sequence, the log of the sum of exp(score(x, y)).
 
+        Scores are divided by ``temperature_``.
+
         Parameters
         ----------
         X : as in `fit`
@@ -406,24 +408,34 @@ class PredictionMixin(FittedAttributes):
 
     def _best_paths(self, data):
         """Return the label numbers of the most probable paths, end to end."""
-        return self._over_chains(lambda chains, *_: chains.viterbi()[0], data)
+        return self._over_chains(
+            lambda chains, *_: chains.viterbi()[0], data, proba=False
+        )
 
     def _node_marginals(self, data):
         """Return the node marginals of all sequences, end to end."""
         return self._over_chains(lambda chains, *_: chains.node_marginals()[0], data)
 
-    def _over_chains(self, function, data):
+    def _over_chains(self, function, data, *, proba=True):
         """Return the results of all chains in one array.
 
         ``function(chains, begin, end)`` is called for ranges of chains, on threads:
         scores are held of a part of the positions only, and one thread may build Python
-        objects while another computes.
+        objects while another computes. ``proba`` says that it takes probabilities of
+        them, which are those of the scores over the temperature.
         """
+        if proba and self.temperature_ == 0.0:
+            raise ValueError(
+                f"{type(self).__name__} was fitted with a loss that gives scores, and "
+                'no probabilities; fit with loss="softmax_margin" or "log_loss"'
+            )
         parameters, X = ChainParameters.of_fitted(self, data.X)
         rows = FeatureRows(X)
 
         def run(begin, end):
-            chains = parameters.scores(rows, data.offsets, begin, end)
+            chains = parameters.scores(
+                rows, data.offsets, begin, end, temperature=self.temperature_ or 1.0
+            )
             check_scores(chains.node_scores, chains.offsets, begin)
             return function(chains, begin, end)
 

@@ -1,9 +1,12 @@
-"""Losses: the family L(beta, gamma) of [Martins10, eq. 3]. Today the log loss.
+"""Losses: the family L(beta, gamma) of [Martins10, eq. 3].
 
 With the temperature tau = 1 / beta and a cost that adds up over positions,
 
     L_i(w) = tau log sum_y exp( (score(x_i, y) + cost_i(y)) / tau ) - score(x_i, y_i),
-    cost_i(y) = sum_t cost[y_it, y_t],    cost[k, k] = 0.
+    cost_i(y) = sum_t cost[y_it, y_t],    cost[k, k] = 0,
+
+log loss: no cost. Softmax-margin [Gimpel10]: with a cost. Hinge, the loss of the
+structural SVM: with a cost and tau = 0, where log sum exp is the maximum.
 
 For tau > 0 nothing new has to be solved: with P of objective.py
 
@@ -25,7 +28,7 @@ class Loss(NamedTuple):
     ----------
     name : str
     temperature : float, default=1.0
-        tau > 0.
+        tau; 0 is the maximum over all labellings.
     cost : ndarray of shape (n_labels, n_labels), default=None
         cost[y, k] of predicting label k where y is right; None is no cost.
     """
@@ -47,4 +50,47 @@ class Loss(NamedTuple):
 
 LOG_LOSS = Loss("log_loss")
 
-LOSSES = {LOG_LOSS.name: LOG_LOSS}
+
+class LossOption(NamedTuple):
+    """A value of the parameter ``loss``: which of the other parameters it takes."""
+
+    takes_temperature: bool
+    takes_cost: bool
+
+
+LOSSES = {
+    "log_loss": LossOption(takes_temperature=True, takes_cost=False),
+    "softmax_margin": LossOption(takes_temperature=True, takes_cost=True),
+}
+
+
+def names_with_cost():
+    """Return the names of the losses that take a cost."""
+    return sorted(name for name, option in LOSSES.items() if option.takes_cost)
+
+
+def new_loss(name, temperature=1.0, cost=None):
+    """Return the Loss of a name of `LOSSES`.
+
+    Parameters
+    ----------
+    name : str
+    temperature : float, default=1.0
+    cost : ndarray of shape (n_labels, n_labels), default=None
+
+    Returns
+    -------
+    loss : Loss
+
+    Examples
+    --------
+    >>> from skcrf_sdca.objective.losses import new_loss
+    >>> new_loss("log_loss", temperature=0.5)
+    Loss(name='log_loss', temperature=0.5, cost=None)
+    """
+    option = LOSSES[name]
+    return Loss(
+        name,
+        float(temperature) if option.takes_temperature else 0.0,
+        cost if option.takes_cost else None,
+    )

@@ -11,6 +11,7 @@ from skcrf_sdca.persistence._fields import ModelFormatError, fields
 # Fitted attributes that are numbers; in a file their names have no underscore.
 FIGURES = (
     "alpha",
+    "temperature",
     "n_iter",
     "primal_objective",
     "dual_objective",
@@ -20,15 +21,17 @@ FIGURES = (
 # Numbers that JSON does not have.
 NOT_FINITE = ("nan", "inf", "-inf")
 PLAIN = (NoneType, bool, int, float, str)
-# An array of bool, which JSON does not have, is an object with only this entry.
-MASK = "mask"
+# What JSON does not have is an object with one entry: arrays of bool or of numbers, and
+# dicts, whose keys may be pairs, as a list of (key, value).
+MASK, NUMBERS, ITEMS = "mask", "numbers", "items"
+ARRAYS = {"b": MASK, "i": NUMBERS, "u": NUMBERS, "f": NUMBERS}
 
 
 def plain_parameters(parameters):
     """Return parameters as types of JSON; TypeError names one that cannot be stored.
 
-    Numbers, str and None are unchanged, tuples become lists, and arrays of bool become
-    objects.
+    Numbers, str and None are unchanged, tuples become lists; arrays of bool and of
+    numbers, and dicts, become objects.
     """
     return {name: _plain(name, value) for name, value in parameters.items()}
 
@@ -38,8 +41,10 @@ def _plain(name, value):
         value = value.item()
     if isinstance(value, (list, tuple)):
         return [_plain(name, entry) for entry in value]
-    if isinstance(value, np.ndarray) and value.dtype == bool:
-        return {MASK: value.tolist()}
+    if isinstance(value, dict):
+        return {ITEMS: [_plain(name, item) for item in value.items()]}
+    if isinstance(value, np.ndarray) and value.dtype.kind in ARRAYS:
+        return {ARRAYS[value.dtype.kind]: value.tolist()}
     if type(value) not in PLAIN:
         raise TypeError(
             f"the parameter {name} is or holds a {type(value).__name__}, which a model "
@@ -56,10 +61,18 @@ def parameters_from(plain):
 def _from_plain(value):
     if not isinstance(value, dict):
         return value
-    mask = np.array(fields(value, "a parameter", {MASK: list})[MASK])
-    if mask.dtype != bool:
-        raise ModelFormatError("a parameter: the mask must be an array of bool")
-    return mask
+    if ITEMS in value:
+        items = fields(value, "a parameter", {ITEMS: list})[ITEMS]
+        return {_hashable(key): _from_plain(entry) for key, entry in items}
+    name = NUMBERS if NUMBERS in value else MASK
+    array = np.array(fields(value, "a parameter", {name: list})[name])
+    if ARRAYS.get(array.dtype.kind) != name:
+        raise ModelFormatError(f"a parameter: {name} must be an array of {name}")
+    return array
+
+
+def _hashable(key):
+    return tuple(map(_hashable, key)) if isinstance(key, list) else key
 
 
 def with_parameters(cls, plain):

@@ -124,8 +124,11 @@ class ChainParameters:
         blocks = self.coef, self.intercept, self.start, self.end, self.transition
         return Weights(blocks, self.boundaries)
 
-    def scores(self, rows, offsets, begin, end, constraints=None):
-        """Return the Chains of begin <= i < end; MemoryError if these do not fit."""
+    def scores(self, rows, offsets, begin, end, constraints=None, temperature=1.0):
+        """Return the Chains of begin <= i < end, of the scores over a temperature.
+
+        Raise MemoryError if these do not fit.
+        """
         bounds = offsets[begin : end + 1] - offsets[begin]
         check_fits(
             8 * int(bounds[-1]) * self.n_labels,
@@ -134,7 +137,11 @@ class ChainParameters:
         )
         node_scores = np.empty((bounds[-1], self.n_labels))
         self.weights().node_scores(rows, offsets, begin, end, node_scores)
-        return Chains(node_scores, self.transition, bounds, constraints)
+        transition = self.transition
+        if temperature != 1.0:
+            node_scores /= temperature
+            transition = transition / temperature
+        return Chains(node_scores, transition, bounds, constraints)
 
 
 def check_scores(node_scores, offsets, first):

@@ -1,0 +1,105 @@
+"""The cost of predicting one label for another: one matrix of all that users set.
+
+`cost_matrix` joins the parameters ``cost``, ``margin`` and ``class_weight``.
+"""
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+
+
+def cost_matrix(classes, labels, *, cost=None, margin=1.0, class_weight=None):
+    """Return margin * class_weight[y] * cost[y, k] for right labels y and others k.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_labels,)
+    labels : ndarray of int of shape (n_positions,)
+        Indices in `classes` of the labels of all positions, for "balanced".
+    cost : array-like of shape (n_labels, n_labels) or dict, default=None
+        cost[y, k] in the order of `classes`, or {(y, k): cost} of labels, where pairs
+        that are left out cost 1. None is the Hamming cost: 1 for every wrong label.
+    margin : float, default=1.0
+    class_weight : "balanced", dict or None, default=None
+        {y: weight}, where labels that are left out weigh 1. "balanced" weighs a label
+        by n_positions / (n_labels * its number of positions).
+
+    Returns
+    -------
+    matrix : ndarray of shape (n_labels, n_labels)
+
+    Raises
+    ------
+    ValueError
+        If a cost or a weight is negative or not finite, if the cost of the right label
+        is not 0, or if a dict has a label that is not in `classes`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcrf_sdca.objective.costs import cost_matrix
+    >>> classes, labels = np.array(["B", "O"]), np.array([1, 1, 1, 0])
+    >>> cost_matrix(classes, labels, cost={("B", "O"): 3.0})
+    array([[0., 3.],
+           [1., 0.]])
+    >>> cost_matrix(classes, labels, class_weight="balanced").round(2)
+    array([[0.  , 2.  ],
+           [0.67, 0.  ]])
+    """
+    index = {label: k for k, label in enumerate(classes.tolist())}
+    matrix = margin * _costs(cost, index)
+    return _class_weights(class_weight, index, labels)[:, None] * matrix
+
+
+def _costs(cost, index):
+    hamming = 1.0 - np.eye(len(index))
+    if cost is None:
+        return hamming
+    if isinstance(cost, dict):
+        for pair, value in cost.items():
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise ValueError(
+                    f"cost: the key {pair!r} must be a pair (right label, other label)"
+                )
+            row, column = (_number(label, index, "cost") for label in pair)
+            hamming[row, column] = value
+        matrix = hamming
+    else:
+        matrix = np.array(cost, dtype=np.float64)
+        if matrix.shape != hamming.shape:
+            raise ValueError(
+                f"cost has shape {matrix.shape}; with {len(index)} labels in y it must "
+                f"be of shape {hamming.shape}, in the order of classes_"
+            )
+    _check_not_negative("cost", matrix)
+    if matrix.diagonal().any():
+        raise ValueError("cost: the right label must cost 0, the diagonal is not")
+    return matrix
+
+
+def _class_weights(class_weight, index, labels):
+    if class_weight is None:
+        return np.ones(len(index))
+    if isinstance(class_weight, dict):
+        weights = np.ones(len(index))
+        for label, weight in class_weight.items():
+            weights[_number(label, index, "class_weight")] = weight
+    else:
+        every = np.arange(len(index))
+        weights = compute_class_weight(class_weight, classes=every, y=labels)
+    _check_not_negative("class_weight", weights)
+    return weights
+
+
+def _number(label, index, argument):
+    try:
+        return index[label]
+    except (KeyError, TypeError):
+        raise ValueError(
+            f"{argument}: the label {label!r:.40} is not in y; it has "
+            f"{list(index)!r:.60}"
+        ) from None
+
+
+def _check_not_negative(argument, values):
+    if not ((values >= 0.0) & (values < np.inf)).all():
+        raise ValueError(f"{argument} must not hold negative numbers, NaN or infinity")

@@ -1,0 +1,167 @@
+"""Losses with a cost and a temperature: enumeration, and what users see of them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+import reference
+from samples import flat_weights, seeded
+from skcrf_sdca import LBFGSCRF, SDCACRF
+from skcrf_sdca.estimators.crfs import ESTIMATORS
+from skcrf_sdca.objective.costs import cost_matrix
+from skcrf_sdca.persistence import load_model, save_model
+
+N_LABELS, N_FEATURES, ALPHA = 3, 2, 0.2
+COST = np.array([[0.0, 1.0, 2.0], [0.5, 0.0, 1.0], [3.0, 1.0, 0.0]])
+LOSSES = {
+    "cold": {"loss": "log_loss", "temperature": 0.3},
+    "hamming": {"loss": "softmax_margin"},
+    "costs": {"loss": "softmax_margin", "cost": COST, "temperature": 2.0},
+    "margin": {"loss": "softmax_margin", "margin": 5.0, "temperature": 0.2},
+    "weights": {"loss": "softmax_margin", "class_weight": {1: 4.0, 2: 0.0}},
+    "balanced": {"loss": "softmax_margin", "cost": COST, "class_weight": "balanced"},
+}
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(length, N_FEATURES)) for length in (1, 2, 4, 3, 4)]
+    return X, [rng.integers(N_LABELS, size=len(x)).tolist() for x in X]
+
+
+def cost_of(y, *, loss, margin=1.0, cost=None, class_weight=None, temperature=1.0):
+    """Return the matrix of the costs, written out."""
+    matrix = np.zeros((N_LABELS, N_LABELS))
+    if loss == "log_loss":
+        return matrix
+    labels = np.concatenate(y)
+    for right in range(N_LABELS):
+        weight = 1.0
+        if class_weight == "balanced":
+            weight = len(labels) / (N_LABELS * (labels == right).sum())
+        elif class_weight is not None:
+            weight = class_weight.get(right, 1.0)
+        for other in range(N_LABELS):
+            if other != right:
+                base = 1.0 if cost is None else cost[right][other]
+                matrix[right, other] = margin * weight * base
+    return matrix
+
+
+def primal(weights, X, y, sample_weight, transition_mask=None, **loss):
+    """P(w) by enumeration: tau log sum_y exp((score + cost) / tau) - score of y_i."""
+    cost, tau = cost_of(y, **loss), loss.get("temperature", 1.0)
+    value = ALPHA / 2 * weights @ weights
+    for x, path, c in zip(X, y, sample_weight / sample_weight.sum(), strict=True):
+        paths = reference.all_paths(len(x), N_LABELS)
+        scores = reference.all_features(x, N_LABELS) @ weights
+        costs = cost[np.array(path), paths].sum(axis=1)
+        if transition_mask is not None:
+            allowed = transition_mask[paths[:, :-1], paths[:, 1:]].all(axis=1)
+            scores = np.where(allowed, scores, -np.inf)
+        of_labels = reference.features(x, path, N_LABELS) @ weights
+        value += c * (tau * logsumexp((scores + costs) / tau) - of_labels)
+    return value
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_optimum_is_that_of_the_loss(data, estimator, loss):
+    weight = np.array([1.0, 2.0, 0.5, 1.0, 3.0])
+    crf = seeded(estimator, alpha=ALPHA, tol=1e-10, max_iter=3000, **loss)
+    crf.fit(*data, sample_weight=weight)
+    weights = flat_weights(crf)
+
+    def objective(w):
+        return primal(w, *data, weight, **loss)
+
+    options = {"gtol": 1e-7}
+    best = minimize(objective, 0 * weights, method="BFGS", options=options)
+    assert_allclose(weights, best.x, rtol=0, atol=1e-4)
+    assert_allclose(crf.primal_objective_, objective(weights), rtol=1e-10)
+    history = crf.history_
+    assert (history["primal"] - best.fun <= history["gap"] + 1e-9).all()
+    assert_allclose(history["primal"] - history["dual"], history["gap"], atol=1e-9)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_with_forbidden_transitions(data, estimator):
+    X, y = data
+    mask = np.ones((N_LABELS, N_LABELS), dtype=bool)
+    seen = {pair for path in y for pair in zip(path[:-1], path[1:], strict=True)}
+    forbidden = next(p for p in np.ndindex(mask.shape) if p not in seen)
+    mask[forbidden] = False
+    loss = LOSSES["costs"]
+    options = {"alpha": ALPHA, "tol": 1e-9, "max_iter": 3000, "transitions": mask}
+    crf = seeded(estimator, **options, **loss).fit(X, y)
+    weights = np.where(np.isfinite(flat_weights(crf)), flat_weights(crf), 0.0)
+    value = primal(weights, X, y, np.ones(len(X)), mask, **loss)
+    assert_allclose(crf.primal_objective_, value, rtol=1e-10)
+
+
+def test_probabilities_are_those_of_the_scores_over_the_temperature(data, tmp_path):
+    X, y = data
+    crf = SDCACRF(random_state=0, **LOSSES["margin"]).fit(X, y)
+    save_model(crf, tmp_path / "model")
+    for model in (crf, load_model(tmp_path / "model")):
+        assert model.temperature_ == 0.2
+        (proba,) = model.predict_proba(X[2:3])
+        nodes = (X[2] @ crf.coef_.T + crf.intercept_) / 0.2
+        nodes[0] += crf.start_ / 0.2
+        nodes[-1] += crf.end_ / 0.2
+        expected = reference.node_marginals(nodes, crf.transition_ / 0.2)
+        assert_allclose(proba, expected, rtol=1e-9)
+        path = crf.predict(X[2:3])[0]
+        best = reference.path_probabilities(nodes, crf.transition_ / 0.2).max()
+        assert_allclose(np.exp(model.log_likelihood(X[2:3], [path])), best, rtol=1e-9)
+        assert_allclose(model.predict_n_best(X[2:3], 1)[0][0][1], best, rtol=1e-9)
+
+
+def test_a_class_weight_finds_more_of_a_rare_label():
+    rng = np.random.default_rng(0)
+    y = [rng.choice(["O", "NAME"], size=6, p=[0.92, 0.08]).tolist() for _ in range(300)]
+    X = [[[label != (rng.random() < 0.1)] for label in map("O".__eq__, p)] for p in y]
+    X = [np.array(x, dtype=float) for x in X]
+    found = {}
+    for weight in (None, "balanced"):
+        crf = SDCACRF(loss="softmax_margin", class_weight=weight, random_state=0)
+        predicted = np.concatenate(crf.fit(X, y).predict(X).tolist())
+        names = np.concatenate(y) == "NAME"
+        found[weight] = (predicted[names] == "NAME").mean()
+    assert found["balanced"] > found[None] + 0.2
+
+
+def test_labels_that_are_names():
+    classes, labels = np.array(["B", "I", "O"]), np.array([0, 1, 2, 2, 2, 2])
+    cost = cost_matrix(classes, labels, cost={("B", "O"): 3, ("O", "B"): 0}, margin=2)
+    assert cost.tolist() == [[0, 2, 6], [2, 0, 2], [0, 2, 0]]
+    cost = cost_matrix(classes, labels, class_weight={"B": 5.0})
+    assert cost.tolist() == [[0, 5, 5], [1, 0, 1], [1, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cost": COST}, r"cost is taken by loss=\['.*softmax_margin'\] only"),
+        ({"class_weight": "balanced"}, "class_weight is taken by loss="),
+        ({"loss": "square"}, "The 'loss' parameter of LBFGSCRF must be a str among"),
+        ({"temperature": 0.0}, "The 'temperature' parameter"),
+        ({"margin": -1.0}, "The 'margin' parameter"),
+        ({"loss": "softmax_margin", "cost": COST[:2]}, r"cost has shape \(2, 3\)"),
+        ({"loss": "softmax_margin", "cost": -COST}, "cost must not hold negative"),
+        ({"loss": "softmax_margin", "cost": COST + 1.0}, "the right label must cost 0"),
+        ({"loss": "softmax_margin", "cost": {(0, 7): 1.0}}, "cost: the label 7 is not"),
+        (
+            {"loss": "softmax_margin", "cost": {"ab": 1.0}},
+            "the key 'ab' must be",
+        ),
+        ({"loss": "softmax_margin", "class_weight": {9: 1.0}}, "the label 9 is not"),
+        ({"loss": "softmax_margin", "class_weight": {0: np.inf}}, "class_weight must"),
+    ],
+)
+def test_errors_name_the_argument(data, options, message):
+    with pytest.raises(ValueError, match=message):
+        LBFGSCRF(**options).fit(*data)
