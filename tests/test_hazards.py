@@ -148,7 +148,9 @@ def test_entropy_and_divergence_of_certainty():
     model = problem.new_parameters()
     model.intercept[:] = np.log([0.25, 0.75])
     no_edges = np.zeros((2, 2))
-    certificate = problem.certify_dual(model.w, np.eye(2)[:1], no_edges, np.zeros(1))
+    certificate = problem.certify_dual(
+        model.w, model.w, np.eye(2)[:1], no_edges, np.zeros(1)
+    )
     assert_allclose(certificate.gap, np.log(4), rtol=1e-15)
 
 
@@ -175,7 +177,8 @@ def test_no_gap_below_its_rounding():
         scores = node_scores(problem, model)
         own, _ = oracle.marginals(scores, model.transition, problem.offsets)
         edge_total, entropy = own.renormalize(problem.weight)
-        gaps.append(problem.certify_dual(model.w, own.node, edge_total, entropy).gap)
+        dual_point = own.node, edge_total, entropy
+        gaps.append(problem.certify_dual(model.w, model.w, *dual_point).gap)
     assert 0.0 < min(gaps) <= max(gaps) < 1e-13
 
 

@@ -65,7 +65,7 @@ def test_dual_certificate(case):
     marginals, _ = oracle.marginals(scores, model.transition, problem.offsets)
     edge_total, entropy = marginals.renormalize(problem.weight)
     w = problem.dual_to_primal(marginals.node, edge_total)
-    certificate = problem.certify_dual(w, marginals.node, edge_total, entropy)
+    certificate = problem.certify_dual(w, w, marginals.node, edge_total, entropy)
     mu = [
         reference.path_probabilities(scores[b:e], model.transition)
         for b, e in zip(problem.offsets[:-1], problem.offsets[1:], strict=True)

@@ -523,7 +523,7 @@ def test_precision_of_the_dual_follows_alpha(alpha, dtype):
 def test_the_kernel_refuses_edges_that_it_cannot_move(problem, wrong):
     marginals = make_sdca(problem).marginals
     features = DistinctFeatures(problem.structure.rows, problem.offsets)
-    kernel = problem.kernel(problem.new_parameters(), features)
+    kernel = problem.kernel(problem.new_parameters().weights(), features)
     marginals.edge = wrong(marginals.edge)
     with pytest.raises(ValueError, match="it must be of shape"):
         kernel.keep_marginals(marginals)
@@ -605,7 +605,7 @@ def mixed_with_labels(solver, problem, rest):
     marginals.shrink_to_labels(problem.targets.labels, keep=rest)
     edge_total, entropy = marginals.renormalize(problem.weight)
     w = problem.dual_to_primal(marginals.node, edge_total)
-    return w, problem.certify_dual(w, marginals.node, edge_total, entropy)
+    return w, problem.certify_dual(w, w, marginals.node, edge_total, entropy)
 
 
 @pytest.mark.parametrize("ratio", [0.9, 0.5, 0.1, 0.01])

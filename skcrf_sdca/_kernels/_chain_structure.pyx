@@ -16,7 +16,7 @@ from ._features cimport DistinctFeatures
 from ._line_search cimport Part, Segment
 from ._structure cimport Structure, Values
 from ._vecmath cimport Stored, doubles, ops, skip, vaim, vmove
-from ._weights cimport FeatureSums, Weights
+from ._weights cimport Weights, new_sums
 
 import numpy as np
 
@@ -70,7 +70,7 @@ cdef class ChainStructure(Structure):
     ):
         longest = int(np.diff(offsets).max(initial=1))
         self.rows, self.weights = features.rows, weights
-        self.sums = FeatureSums(features, weights)
+        self.sums = new_sums(features, weights)
         self.offsets, self.labels, self.cost = offsets, labels, cost
         self.n_labels = weights.n_labels
         self.n_tied = self.n_labels * self.n_labels

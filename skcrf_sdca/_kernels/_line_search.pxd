@@ -18,12 +18,18 @@ cdef struct Segment:
     Part separators                     # inner nodes
     double rest                         # log Z - <p, scores>
     double linear                       # <direction, scores>
-    double quadratic                    # scale ||features of direction||^2
     bint out_of_reach                   # whether p is where the target is as good as 0
 
 
+cdef class PenaltyRise:
+    cdef double quadratic               # scale ||features of direction||^2
+
+    cdef double slope(self, double step, double* curvature) noexcept nogil
+    cdef double value(self, double step) noexcept nogil
+
+
 cdef double newton_step(
-    Segment* segment, double start, double tolerance,
+    Segment* segment, PenaltyRise rise, double start, double tolerance,
     Py_ssize_t* n_evaluations) noexcept nogil
 
 cdef double divergence(Segment* segment, double step) noexcept nogil

@@ -4,8 +4,11 @@
 Along the segment from the marginals mu to the target, the dual objective divided by
 the weight of the sequence is, up to a constant,
 
-    f(s) = H(mu + s direction) + s linear - s^2 / 2 quadratic,
+    f(s) = H(mu + s direction) + s linear - R(s),
     H(m) = - sum_cliques m log m + sum_separators m log m,
+    R(s) = ( r*(v + s v_i) - r*(v) - s <w, v_i> ) / scale_i,    v_i = -scale_i F(direction),
+
+which is s^2 / 2 scale_i ||F(direction)||^2 for L2,
 
 where the cliques are the edges and the separators the inner nodes (a chain of one node
 has that node as its clique). f is concave, f'(0) >= 0 >= f'(1): the root is bracketed
@@ -15,6 +18,22 @@ before anything is evaluated.
 from libc.math cimport NAN, fabs
 
 from ._vecmath cimport vmove, vslope, vslope_near, vxlogx
+
+cdef class PenaltyRise:
+    """R(s): what the penalty takes beyond the linear term; that of L2.
+
+    Its features are of the direction of one item, see `FeatureSums`.
+    """
+
+    cdef double slope(self, double step, double* curvature) noexcept nogil:
+        """Return R'(step) and write R''(step)."""
+        curvature[0] = self.quadratic
+        return step * self.quadratic
+
+    cdef double value(self, double step) noexcept nogil:
+        """Return R(step)."""
+        return 0.5 * step * step * self.quadratic
+
 
 cdef int MAX_EVALUATIONS = 60
 # Double precision for steps wanted more precisely than this, if the marginals have it,
@@ -26,9 +45,9 @@ cdef double SMALLEST_SINGLE_STEP = 1e-3
 # In single precision the logarithms are taken of m / t alone: with log m = log t +
 # log(m / t) those of the target t add up to <direction, scores>, and cancel the linear
 # term:
-# f'(s) = - sum_cliques direction log(m / t) + sum_separators ... - s quadratic.
+# f'(s) = - sum_cliques direction log(m / t) + sum_separators ... - R'(s).
 cdef double slope_at(
-    Segment* segment, double step, bint single, double* curvature
+    Segment* segment, PenaltyRise rise, double step, bint single, double* curvature
 ) noexcept nogil:
     """Return f'(step) and write f''(step)."""
     cdef Part* cliques = &segment.cliques
@@ -37,6 +56,7 @@ cdef double slope_at(
     cdef double linear = 0.0 if single else segment.linear
     cdef double clique, clique_curvature
     cdef double separator, separator_curvature
+    cdef double penalty, penalty_curvature
     if single:
         vslope_near(
             cliques.target, cliques.ratio, rest, cliques.n, &clique, &clique_curvature
@@ -51,8 +71,9 @@ cdef double slope_at(
             separators.p, separators.target, step, separators.n,
             &separator, &separator_curvature,
         )
-    curvature[0] = separator_curvature - clique_curvature - segment.quadratic
-    return separator - clique + linear - step * segment.quadratic
+    penalty = rise.slope(step, &penalty_curvature)
+    curvature[0] = separator_curvature - clique_curvature - penalty_curvature
+    return separator - clique + linear - penalty
 
 
 # The third derivative of -m log m on the way to the target is its second times the
@@ -68,6 +89,7 @@ cdef inline double error_of_newton(double previous, double step) noexcept nogil:
 
 cdef double newton_step(
     Segment* segment,
+    PenaltyRise rise,
     double start,                       # in (0, 1]
     double tolerance,
     Py_ssize_t* n_evaluations,          # in, out
@@ -80,13 +102,13 @@ cdef double newton_step(
     cdef double step = start, previous, slope, curvature, error
     cdef bint single
     cdef int _evaluation
-    if segment.quadratic == 0.0:
+    if rise.quadratic == 0.0:
         return 1.0
     for _evaluation in range(MAX_EVALUATIONS):
         single = not segment.out_of_reach and step >= SMALLEST_SINGLE_STEP and (
             tolerance >= SINGLE_TOLERANCE or segment.cliques.p.single
         )
-        slope = slope_at(segment, step, single, &curvature)
+        slope = slope_at(segment, rise, step, single, &curvature)
         n_evaluations[0] += 1
         if slope != slope or curvature != curvature:
             return NAN

@@ -6,7 +6,9 @@ step eta moves them to (1 - eta) theta_i + eta scores_i(w), and is taken if the 
 does not fall; with mu the expectations of theta and H = log Z(theta) - <mu, theta>,
 
     (D_new - D_old) / weight_i = H_new - H_old + <mu_new - mu_old, scores_i>
-                                 - scale_i / 2 ||features of mu_new - mu_old||^2.
+                                 - R(1),
+
+with R the rise of the penalty of _line_search.pyx, along mu_new - mu_old.
 
 No logarithm of a marginal is taken, and of tied potentials only the sum of the
 marginals is stored. The natural parameters are stored in single precision: expectations
@@ -160,9 +162,10 @@ cdef class OEGKernel(DualVisitor):
         self.new_entropy = log_z - self.structure.inner(new, self.trial)
         self.structure.set_change(new, self.kept(i))
         self.structure.sum_features()
+        self.sums.measure(self.scale[i])
         return (
             self.new_entropy - self.entropy[i] + self.structure.change_inner(scores)
-            - 0.5 * self.scale[i] * self.sums.squared_norm()
+            - self.sums.value(1.0)
         )
 
     cdef void accept(self, Py_ssize_t i) noexcept nogil:

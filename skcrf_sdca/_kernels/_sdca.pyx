@@ -75,7 +75,7 @@ cdef class SDCAKernel(DualVisitor):
             gap = divergence(&segment, 0.0)
         self.record_gap(i, max(gap, 0.0))
         self.structure.sum_features()
-        segment.quadratic = self.scale[i] * self.sums.squared_norm()
+        self.sums.measure(self.scale[i])
         step = self.step_size(i, &segment)
         if step != step:
             return False
@@ -90,7 +90,7 @@ cdef class SDCAKernel(DualVisitor):
         if self.fixed_step > 0.0:
             return self.fixed_step
         return newton_step(
-            segment, self.steps[i], self.line_search_tol, &self.n_evaluations
+            segment, self.sums, self.steps[i], self.line_search_tol, &self.n_evaluations
         )
 
     cdef double safe_step(
@@ -103,8 +103,7 @@ cdef class SDCAKernel(DualVisitor):
         for halving in range(MAX_HALVINGS + 1):
             self.entropy[i] = move(segment, step)
             change = (
-                self.entropy[i] - old
-                + step * (segment.linear - 0.5 * step * segment.quadratic)
+                self.entropy[i] - old + step * segment.linear - self.sums.value(step)
             )
             if self.fixed_step > 0.0 or change >= least:
                 break

@@ -36,6 +36,15 @@ cdef extern from "vecmath.h":
             Py_ssize_t) noexcept nogil
         void (*add_outer)(
             const double*, const double*, double*, Py_ssize_t) noexcept nogil
+        Py_ssize_t (*exceeding)(const double*, double, Py_ssize_t) noexcept nogil
+        void (*shrink)(
+            const double*, double, double, Py_ssize_t, double*) noexcept nogil
+        double (*shrunk_norm)(const double*, double, Py_ssize_t) noexcept nogil
+        void (*shrunk_slope)(
+            const double*, const double*, double, double, Py_ssize_t, double*,
+            double*) noexcept nogil
+        double (*shrunk_rise)(
+            const double*, const double*, double, double, Py_ssize_t) noexcept nogil
         void (*axpy)(double, const double*, double*, Py_ssize_t) noexcept nogil
         void (*pull)(
             const int*, Py_ssize_t, int, int*, const double*, const double*,

@@ -28,6 +28,18 @@ def inner(const double[::1] x, const double[::1] y):
     return ops.dot(&x[0], &y[0], x.shape[0])
 
 
+def shrink(const double[::1] v, double threshold, double factor, double[::1] out):
+    """Write factor soft(v) to ``out``; see vecmath.h."""
+    if v.shape[0] != out.shape[0]:
+        raise ValueError(f"{v.shape[0]} and {out.shape[0]} numbers")
+    ops.shrink(&v[0], threshold, factor, v.shape[0], &out[0])
+
+
+def shrunk_norm(const double[::1] v, double threshold):
+    """Return sum_i soft(v[i])^2; see vecmath.h."""
+    return ops.shrunk_norm(&v[0], threshold, v.shape[0])
+
+
 def plain_loops():
     """Return whether the plain build is in use."""
     return ops == &skcrf_vecmath_plain

@@ -186,7 +186,8 @@ cdef class DualVisitor(Visitor):
         self.sequences, self.index_in_shard = shard, index_in_shard
 
     def weights_changed(self):
-        """Do nothing: the visits of a single visitor read the weights themselves."""
+        """Let what follows the weights follow a change that no visit made."""
+        self.structure.weights.refresh()
 
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:
         """Store a new gap of sequence i, and tell the sampler."""

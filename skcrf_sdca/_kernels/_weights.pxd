@@ -1,6 +1,7 @@
 """The weights of a chain model, and the features that move them: see _weights.pyx."""
 
 from ._features cimport DistinctFeatures, FeatureRows
+from ._line_search cimport PenaltyRise
 
 
 cdef class Weights:
@@ -29,6 +30,16 @@ cdef class Weights:
         self, double shrink, Weights other, double gain) noexcept nogil
 
 
+cdef class SparseWeights(Weights):
+    cdef Weights dual
+    cdef double threshold
+    cdef double inverse                 # 1 / curvature
+    cdef unsigned char[::1] active      # (d,)
+
+    cdef bint refresh_row(self, Py_ssize_t j) noexcept nogil
+    cdef void refresh_biases(self) noexcept nogil
+
+
 # How many times a worker counts its changes of frequent features and of the biases, and
 # of rare features: see _rounds.pyx.
 cdef struct SigmaPrime:
@@ -36,7 +47,7 @@ cdef struct SigmaPrime:
     double rare
 
 
-cdef class FeatureSums:
+cdef class FeatureSums(PenaltyRise):
     cdef SigmaPrime sigma_prime
     cdef Weights weights
     cdef DistinctFeatures features
@@ -51,6 +62,19 @@ cdef class FeatureSums:
     cdef void set(
         self, Py_ssize_t i, Py_ssize_t first, Py_ssize_t length,
         const double* node_values) noexcept nogil
+    cdef void measure(self, double scale) noexcept nogil
     cdef double squared_norm(self) noexcept nogil
     cdef void score_nodes(self, Py_ssize_t length, double* scores) noexcept nogil
     cdef void add_to_weights(self, double step) noexcept nogil
+
+
+cdef FeatureSums new_sums(DistinctFeatures features, Weights weights)
+
+
+cdef class SparseFeatureSums(FeatureSums):
+    cdef SparseWeights sparse
+    cdef Weights moved                  # the dual weights
+    cdef double scale
+    cdef double[::1] dual               # v where the features are: rows, then biases
+
+    cdef Py_ssize_t n_rows(self) noexcept nogil

@@ -6,6 +6,8 @@ give, and the features of a change of one sequence's marginals, by which every s
 that visits sequences moves them.
 """
 
+from libc.string cimport memcpy
+
 from ._features cimport DistinctFeatures, FeatureRows
 from ._vecmath cimport ops
 
@@ -29,7 +31,7 @@ cdef class Weights:
         If the shapes of the blocks do not agree.
     """
 
-    def __cinit__(self, blocks, bint boundaries=True):
+    def __init__(self, blocks, bint boundaries=True):
         n_labels = len(blocks[1])
         shapes = [block.shape for block in blocks]
         if n_labels == 0 or shapes != [
@@ -184,6 +186,88 @@ cdef class Weights:
             )
 
 
+    def refresh(self):
+        """Do nothing: these weights do not follow others."""
+
+
+cdef class SparseWeights(Weights):
+    """Weights w = soft(v) / curvature of an elastic net, which follow dual weights v.
+
+    soft(v) = v - min(max(v, -threshold), threshold). A row of coef that is all 0 is not
+    read for scores.
+
+    Parameters
+    ----------
+    blocks, boundaries
+        As for `Weights`.
+    dual : Weights
+        v, of the same shape.
+    threshold : float
+    curvature : float
+    """
+
+    def __init__(
+        self, blocks, bint boundaries=True, *, Weights dual, double threshold,
+        double curvature,
+    ):
+        super().__init__(blocks, boundaries)
+        self.dual = dual
+        self.threshold, self.inverse = threshold, 1.0 / curvature
+        self.active = np.ones(max(self.n_features, 1), dtype=np.uint8)
+
+    cdef void score_nodes(
+        self,
+        FeatureRows rows,
+        Py_ssize_t first, Py_ssize_t length,
+        double* scores,                         # out, (T, K)
+    ) noexcept nogil:
+        """Write the node scores of the sequence of the rows first, first + 1, ..."""
+        cdef Py_ssize_t t, j, n = self.n_labels
+        if not rows.is_sparse:
+            Weights.score_nodes(self, rows, first, length, scores)
+            return
+        self.set_scores(length, scores)
+        for t in range(length):
+            for j in range(rows.indptr[first + t], rows.indptr[first + t + 1]):
+                if self.active[rows.columns[j]]:
+                    ops.axpy(
+                        rows.entries[j], self.coef_pointer() + rows.columns[j] * n,
+                        scores + t * n, n,
+                    )
+
+    cdef bint refresh_row(self, Py_ssize_t j) noexcept nogil:
+        """Make a row of coef that of its dual weights; return whether it is not 0."""
+        cdef Py_ssize_t n = self.n_labels
+        cdef const double* dual = self.dual.coef_pointer() + j * n
+        cdef bint was_active = self.active[j]
+        self.active[j] = ops.exceeding(dual, self.threshold, n) > 0
+        if was_active or self.active[j]:
+            ops.shrink(
+                dual, self.threshold, self.inverse, n,
+                <double*> self.coef_pointer() + j * n,
+            )
+        return self.active[j]
+
+    cdef void refresh_biases(self) noexcept nogil:
+        """Make all weights but coef those of the dual weights."""
+        cdef Py_ssize_t n = self.n_labels
+        cdef double t = self.threshold, f = self.inverse
+        ops.shrink(&self.dual.intercept[0], t, f, n, <double*> &self.intercept[0])
+        ops.shrink(&self.dual.start[0], t, f, n, <double*> &self.start[0])
+        ops.shrink(&self.dual.end[0], t, f, n, <double*> &self.end[0])
+        ops.shrink(
+            &self.dual.transition[0, 0], t, f, n * n, <double*> &self.transition[0, 0]
+        )
+
+    def refresh(self):
+        """Make all weights those of the dual weights."""
+        cdef Py_ssize_t j
+        with nogil:
+            for j in range(self.n_features):
+                self.refresh_row(j)
+            self.refresh_biases()
+
+
 cdef void scale(double* x, double factor, Py_ssize_t n) noexcept nogil:
     """Multiply n numbers with a factor, in place."""
     cdef Py_ssize_t k
@@ -230,6 +314,13 @@ cdef class FeatureSums:
         self.features.sum_rows(
             i, first, first + length, node_values, n, &self.distinct[0]
         )
+
+    cdef void measure(self, double scale) noexcept nogil:
+        """Measure the rise of the penalty along the features, see `PenaltyRise`.
+
+        ``scale`` is that of the sequence. Follows `set`.
+        """
+        self.quadratic = scale * self.squared_norm()
 
     cdef double squared_norm(self) noexcept nogil:
         """Return the squared norm over all blocks, counted sigma_prime times."""
@@ -279,3 +370,97 @@ cdef class FeatureSums:
             step * self.sigma_prime.frequent, self.first_node, self.last_node,
             &self.node[0], &self.edge[0],
         )
+
+
+cdef class SparseFeatureSums(FeatureSums):
+    """Features of a change that move the dual weights, which `SparseWeights` follow.
+
+    The line search needs R(s) of the elastic net exactly: with its quadratic bound
+    the steps are half as long.
+
+    Parameters
+    ----------
+    features : DistinctFeatures
+    weights : SparseWeights
+    """
+
+    def __init__(self, DistinctFeatures features, SparseWeights weights):
+        self.sparse, self.moved = weights, weights.dual
+        n_labels = weights.n_labels
+        self.dual = np.empty((features.max_count + 3 + n_labels) * n_labels)
+
+    cdef Py_ssize_t n_rows(self) noexcept nogil:
+        """Return the number of features with a row in the sums."""
+        return self.features.count(self.i)
+
+    cdef void measure(self, double scale) noexcept nogil:
+        """Measure the rise, and copy the dual weights of the features."""
+        cdef Py_ssize_t r, n = self.weights.n_labels
+        cdef const int* features = self.features.features(self.i)
+        cdef double* out = &self.dual[0]
+        FeatureSums.measure(self, scale)
+        self.scale = scale
+        for r in range(self.n_rows()):
+            memcpy(out, self.moved.coef_pointer() + features[r] * n, n * sizeof(double))
+            out += n
+        memcpy(out, &self.moved.intercept[0], n * sizeof(double))
+        memcpy(out + n, &self.moved.start[0], n * sizeof(double))
+        memcpy(out + 2 * n, &self.moved.end[0], n * sizeof(double))
+        memcpy(out + 3 * n, &self.moved.transition[0, 0], n * n * sizeof(double))
+
+    # R'(s) = sum a (soft(v) - soft(u)) / curvature, u = v - s scale a, over the features
+    # a of the direction; R''(s) = scale / curvature times the sum of a^2 where u is
+    # not shrunk to 0.
+    cdef double slope(self, double step, double* curvature) noexcept nogil:
+        """Return R'(step) and write R''(step)."""
+        cdef Py_ssize_t n = self.weights.n_labels, n_coef = self.n_rows() * n
+        cdef double value = 0.0, second = 0.0, t = self.sparse.threshold
+        cdef double moved = step * self.scale
+        cdef const double* v = &self.dual[0] + n_coef
+        ops.shrunk_slope(
+            &self.dual[0], &self.distinct[0], moved, t, n_coef, &value, &second
+        )
+        ops.shrunk_slope(v, &self.node[0], moved, t, n, &value, &second)
+        if self.weights.boundaries:
+            ops.shrunk_slope(v + n, self.first_node, moved, t, n, &value, &second)
+            ops.shrunk_slope(v + 2 * n, self.last_node, moved, t, n, &value, &second)
+            ops.shrunk_slope(v + 3 * n, &self.edge[0], moved, t, n * n, &value, &second)
+        curvature[0] = self.scale * self.sparse.inverse * second
+        return self.sparse.inverse * value
+
+    cdef double value(self, double step) noexcept nogil:
+        """Return R(step)."""
+        cdef Py_ssize_t n = self.weights.n_labels, n_coef = self.n_rows() * n
+        cdef double moved = step * self.scale, t = self.sparse.threshold
+        cdef const double* v = &self.dual[0] + n_coef
+        cdef double rise = (
+            ops.shrunk_rise(&self.dual[0], &self.distinct[0], moved, t, n_coef)
+            + ops.shrunk_rise(v, &self.node[0], moved, t, n)
+        )
+        if self.weights.boundaries:
+            rise += ops.shrunk_rise(v + n, self.first_node, moved, t, n)
+            rise += ops.shrunk_rise(v + 2 * n, self.last_node, moved, t, n)
+            rise += ops.shrunk_rise(v + 3 * n, &self.edge[0], moved, t, n * n)
+        return self.sparse.inverse / self.scale * rise
+
+    cdef void add_to_weights(self, double step) noexcept nogil:
+        """Add step times the features to the dual weights, and let the weights follow."""
+        cdef Py_ssize_t r
+        cdef const int* features = self.features.features(self.i)
+        self.features.move_coef(
+            self.i, step, step, step, &self.distinct[0], self.weights.n_labels,
+            <double*> self.moved.coef_pointer(),
+        )
+        self.moved.add_to_blocks(
+            step, self.first_node, self.last_node, &self.node[0], &self.edge[0]
+        )
+        for r in range(self.n_rows()):
+            self.sparse.refresh_row(features[r])
+        self.sparse.refresh_biases()
+
+
+cdef FeatureSums new_sums(DistinctFeatures features, Weights weights):
+    """Return the sums that move weights of either kind."""
+    if isinstance(weights, SparseWeights):
+        return SparseFeatureSums(features, weights)
+    return FeatureSums(features, weights)

@@ -201,6 +201,69 @@ CLONES static void scatter(double step, const double *a, const int *index,
     }
 }
 
+static inline double soft(double v, double threshold)
+{
+    double clipped = v < -threshold ? -threshold : v;
+    return v - (clipped > threshold ? threshold : clipped);
+}
+
+CLONES static ptrdiff_t exceeding(const double *v, double threshold, ptrdiff_t n)
+{
+    ptrdiff_t count = 0;
+#pragma omp simd reduction(+ : count)
+    for (ptrdiff_t i = 0; i < n; i++)
+        count += fabs(v[i]) > threshold;
+    return count;
+}
+
+CLONES static void shrink(const double *restrict v, double threshold, double factor,
+                          ptrdiff_t n, double *restrict out)
+{
+#pragma omp simd
+    for (ptrdiff_t i = 0; i < n; i++)
+        out[i] = factor * soft(v[i], threshold);
+}
+
+CLONES static double shrunk_norm(const double *v, double threshold, ptrdiff_t n)
+{
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double value = soft(v[i], threshold);
+        sum += value * value;
+    }
+    return sum;
+}
+
+CLONES static void shrunk_slope(const double *restrict v, const double *restrict a,
+                                double step, double threshold, ptrdiff_t n,
+                                double *slope, double *curvature)
+{
+    double first = 0.0, second = 0.0;
+#pragma omp simd reduction(+ : first, second)
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double u = v[i] - step * a[i];
+        first += a[i] * (soft(v[i], threshold) - soft(u, threshold));
+        second += fabs(u) > threshold ? a[i] * a[i] : 0.0;
+    }
+    *slope += first;
+    *curvature += second;
+}
+
+/* With d = soft(v) - soft(u), a term is d^2 / 2 + (v - u - d) soft(v). */
+CLONES static double shrunk_rise(const double *restrict v, const double *restrict a,
+                                 double step, double threshold, ptrdiff_t n)
+{
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double moved = step * a[i], start = soft(v[i], threshold);
+        double d = start - soft(v[i] - moved, threshold);
+        sum += 0.5 * d * d + (moved - d) * start;
+    }
+    return sum;
+}
+
 CLONES static void move_rows(double step, const double *restrict x, const int *index,
                              ptrdiff_t count, double *restrict rows, ptrdiff_t n)
 {
@@ -352,6 +415,11 @@ const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .row_times_matrix = row_times_matrix,
     .scale_matrix = scale_matrix,
     .add_outer = add_outer,
+    .exceeding = exceeding,
+    .shrink = shrink,
+    .shrunk_norm = shrunk_norm,
+    .shrunk_slope = shrunk_slope,
+    .shrunk_rise = shrunk_rise,
     .axpy = axpy,
     .pull = pull,
     .gather = gather,

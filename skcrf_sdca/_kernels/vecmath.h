@@ -75,6 +75,29 @@ struct skcrf_vecmath {
     void (*add_outer)(const double *left, const double *right, double *out,
                       ptrdiff_t n);
 
+    /* Of weights w = soft(v) / curvature, soft(v) = v - min(max(v, -threshold), threshold),
+     * where v moves to u = v - step a.
+     *
+     * exceeding: how many |v[i]| are above the threshold.
+     *
+     * shrink: out[i] = factor soft(v[i]).
+     *
+     * shrunk_norm: sum_i soft(v[i])^2.
+     *
+     * shrunk_slope: slope += sum_i a[i] (soft(v[i]) - soft(u[i])),
+     *     curvature += sum_i a[i]^2 where |u[i]| is above the threshold.
+     *
+     * shrunk_rise: sum_i (soft(u[i])^2 - soft(v[i])^2) / 2 + (v[i] - u[i]) soft(v[i]), a
+     *     sum of terms that are not negative. */
+    ptrdiff_t (*exceeding)(const double *v, double threshold, ptrdiff_t n);
+    void (*shrink)(const double *v, double threshold, double factor, ptrdiff_t n,
+                   double *out);
+    double (*shrunk_norm)(const double *v, double threshold, ptrdiff_t n);
+    void (*shrunk_slope)(const double *v, const double *a, double step, double threshold,
+                         ptrdiff_t n, double *slope, double *curvature);
+    double (*shrunk_rise)(const double *v, const double *a, double step,
+                          double threshold, ptrdiff_t n);
+
     /* y += a x. */
     void (*axpy)(double a, const double *x, double *y, ptrdiff_t n);
 

@@ -67,11 +67,12 @@ class BaseCRF(
     _solver_options : tuple of str
         Names of the parameters handed on.
     _structure, _penalty : str
-        Keys of `STRUCTURES` and `PENALTIES`.
+        Keys of `STRUCTURES` and `PENALTIES`; the latter are called with `l1_ratio` and
+        the temperature of the loss.
     """
 
     _structure = "chain"
-    _penalty = "l2"
+    _penalty = "elastic_net"
 
     vectorizer_: SequenceVectorizer
 
@@ -84,6 +85,7 @@ class BaseCRF(
         "margin": [Interval(Real, 0, None, closed="left")],
         "cost": ["array-like", dict, None],
         "class_weight": [StrOptions({"balanced"}), dict, None],
+        "l1_ratio": [Interval(Real, 0, 1, closed="left")],
         "transitions": [StrOptions({*TAGGING_SCHEMES, OBSERVED}), "array-like", None],
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
@@ -210,7 +212,7 @@ class BaseCRF(
 
     def _new_problem(self, training):
         structure, loss = STRUCTURES[self._structure], self._new_loss(training)
-        penalty = PENALTIES[self._penalty]
+        penalty = PENALTIES[self._penalty](self.l1_ratio, loss.temperature)
         check_needs(self._solver, structure, loss, penalty)
         chains = structure(
             training.data,

@@ -39,6 +39,7 @@ class SDCACRF(BaseCRF):
     ----------
     {alpha}
     {loss}
+    {l1_ratio}
     {max_iter}
     {tol}
     {transitions}
@@ -130,6 +131,7 @@ class SDCACRF(BaseCRF):
         margin: float = 1.0,
         cost: Cost | None = None,
         class_weight: ClassWeight | None = None,
+        l1_ratio: float = 0.0,
         max_iter: int = 100,
         tol: float = 1e-4,
         transitions: Transitions | None = None,
@@ -151,6 +153,7 @@ class SDCACRF(BaseCRF):
         self.margin = margin
         self.cost = cost
         self.class_weight = class_weight
+        self.l1_ratio = l1_ratio
         self.max_iter = max_iter
         self.tol = tol
         self.transitions = transitions
@@ -184,6 +187,7 @@ class SAGNUSCRF(BaseCRF):
     ----------
     {alpha}
     {loss}
+    {l1_ratio}
     {max_iter}
     {tol}
     {transitions}
@@ -262,6 +266,7 @@ class SAGNUSCRF(BaseCRF):
         margin: float = 1.0,
         cost: Cost | None = None,
         class_weight: ClassWeight | None = None,
+        l1_ratio: float = 0.0,
         max_iter: int = 100,
         tol: float = 1e-4,
         transitions: Transitions | None = None,
@@ -280,6 +285,7 @@ class SAGNUSCRF(BaseCRF):
         self.margin = margin
         self.cost = cost
         self.class_weight = class_weight
+        self.l1_ratio = l1_ratio
         self.max_iter = max_iter
         self.tol = tol
         self.transitions = transitions
@@ -307,6 +313,7 @@ class OEGCRF(BaseCRF):
     ----------
     {alpha}
     {loss}
+    {l1_ratio}
     {max_iter}
     {tol}
     {transitions}
@@ -374,6 +381,7 @@ class OEGCRF(BaseCRF):
         margin: float = 1.0,
         cost: Cost | None = None,
         class_weight: ClassWeight | None = None,
+        l1_ratio: float = 0.0,
         max_iter: int = 100,
         tol: float = 1e-4,
         transitions: Transitions | None = None,
@@ -392,6 +400,7 @@ class OEGCRF(BaseCRF):
         self.margin = margin
         self.cost = cost
         self.class_weight = class_weight
+        self.l1_ratio = l1_ratio
         self.max_iter = max_iter
         self.tol = tol
         self.transitions = transitions
@@ -418,6 +427,7 @@ class LBFGSCRF(BaseCRF):
     ----------
     {alpha}
     {loss}
+    {l1_ratio}
     max_iter : int, default=1000
         Maximum number of iterations.
     {tol}
@@ -467,6 +477,7 @@ class LBFGSCRF(BaseCRF):
         margin: float = 1.0,
         cost: Cost | None = None,
         class_weight: ClassWeight | None = None,
+        l1_ratio: float = 0.0,
         max_iter: int = 1000,
         tol: float = 1e-4,
         transitions: Transitions | None = None,
@@ -480,6 +491,7 @@ class LBFGSCRF(BaseCRF):
         self.margin = margin
         self.cost = cost
         self.class_weight = class_weight
+        self.l1_ratio = l1_ratio
         self.max_iter = max_iter
         self.tol = tol
         self.transitions = transitions

@@ -37,6 +37,13 @@ SHARED_DOCS = {
             Factor of the cost where the label is right, so that it costs more to miss a
             rare label. "balanced" is n_positions / (n_labels * positions of the label).
         """,
+    "l1_ratio": """
+        l1_ratio : float in [0, 1), default=0.0
+            Part of the l1 norm in the penalty, of the elastic net
+            alpha ((1 - l1_ratio) / 2 ||w||^2 + l1_ratio ||w||_1). Above 0, most weights
+            are exactly 0. In the terms of CRFsuite, c1 = n * alpha * l1_ratio and
+            c2 = n * alpha * (1 - l1_ratio) / 2.
+        """,
     "max_iter": """
         max_iter : int, default=100
             Maximum number of epochs; an epoch visits n sequences.

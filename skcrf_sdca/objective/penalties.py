@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from skcrf_sdca._kernels._vecmath import inner
+from skcrf_sdca._kernels._vecmath import inner, shrink, shrunk_norm
 
 
 class Penalty(Protocol):
@@ -19,7 +19,8 @@ class Penalty(Protocol):
     name : str
     offers : frozenset of str
         What solvers may need, see `skcrf_sdca.solvers.base.check_needs`:
-        "gradient" if r is differentiable, "identity" if grad r*(v) = v.
+        "gradient" if r is differentiable, "identity" if grad r*(v) = v, "threshold" if
+        grad r*(v) = soft(v, threshold) / curvature with attributes of these names.
     """
 
     name: ClassVar[str]
@@ -31,8 +32,8 @@ class Penalty(Protocol):
     def conjugate(self, v):
         """Return r*(v)."""
 
-    def primal_point(self, v):
-        """Return grad r*(v)."""
+    def primal_point(self, v, out=None):
+        """Return grad r*(v), written to `out` if that is given."""
 
     def gap(self, w, v, out=None):
         """Return r(w) + r*(v) - <w, v>, and write grad r(w) - v to `out` (may be v)."""
@@ -42,7 +43,7 @@ class L2:
     """r(w) = 1/2 ||w||^2, which is its own conjugate."""
 
     name = "l2"
-    offers = frozenset({"gradient", "identity"})
+    offers = frozenset({"gradient", "identity", "threshold"})
 
     def value(self, w):
         """Return 1/2 ||w||^2."""
@@ -50,13 +51,86 @@ class L2:
 
     conjugate = value
 
-    def primal_point(self, v):
-        """Return v."""
-        return v
+    def primal_point(self, v, out=None):
+        """Return v, or write it to `out` if that is another array."""
+        if out is None or out is v:
+            return v
+        out[:] = v
+        return out
 
     def gap(self, w, v, out=None):
         """Return 1/2 ||w - v||^2; write w - v to `out`, which may be v."""
         return self.value(np.subtract(w, v, out=out))
 
 
-PENALTIES = {L2.name: L2()}
+class ElasticNet:
+    """r(w) = curvature / 2 ||w||^2 + threshold ||w||_1.
+
+    With soft(v) = v - min(max(v, -threshold), threshold):
+
+        r*(v) = ||soft(v)||^2 / (2 curvature),    grad r*(v) = soft(v) / curvature.
+
+    Parameters
+    ----------
+    curvature : float
+        > 0.
+    threshold : float
+        > 0.
+    """
+
+    name = "elastic_net"
+    offers = frozenset({"threshold"})
+
+    def __init__(self, curvature, threshold):
+        self.curvature = curvature
+        self.threshold = threshold
+
+    def value(self, w):
+        """Return curvature / 2 ||w||^2 + threshold ||w||_1."""
+        norm = sum(np.abs(part).sum() for part in _parts(w))
+        return 0.5 * self.curvature * inner(w, w) + self.threshold * norm
+
+    def conjugate(self, v):
+        """Return ||soft(v)||^2 / (2 curvature)."""
+        return 0.5 / self.curvature * shrunk_norm(v, self.threshold)
+
+    def primal_point(self, v, out=None):
+        """Return soft(v) / curvature."""
+        out = np.empty_like(v) if out is None else out
+        shrink(v, self.threshold, 1.0 / self.curvature, out)
+        return out
+
+    # Of one weight: (curvature w - soft(v))^2 / (2 curvature)
+    #                + threshold |w| - w min(max(v, -threshold), threshold).
+    def gap(self, w, v, out=None):
+        """Return r(w) + r*(v) - <w, v>, a sum of terms that are not negative.
+
+        Write curvature w - v, the gradient without that of the l1 norm, to `out`.
+        """
+        gap, out = 0.0, np.empty_like(v) if out is None else out
+        for w_part, v_part, out_part in zip(*map(_parts, (w, v, out)), strict=True):
+            clipped = np.clip(v_part, -self.threshold, self.threshold)
+            off = self.curvature * w_part - (v_part - clipped)
+            gap += 0.5 / self.curvature * (off @ off)
+            gap += (self.threshold * np.abs(w_part) - w_part * clipped).sum()
+            out_part[:] = self.curvature * w_part - v_part
+        return gap
+
+
+def _parts(array):
+    """Return views of a long array, so that what is computed of one stays in cache."""
+    return np.array_split(array, len(array) // 2**14 + 1)
+
+
+def elastic_net(l1_ratio, temperature=1.0):
+    """Return (1 - l1_ratio) / 2 ||w||^2 + l1_ratio ||w||_1 as solvers see it.
+
+    Their weights are those of the model over the temperature, see losses.py: the l1
+    part keeps its weight, so that the threshold is l1_ratio / temperature.
+    """
+    if l1_ratio == 0.0:
+        return L2()
+    return ElasticNet(1.0 - l1_ratio, l1_ratio / temperature)
+
+
+PENALTIES = {"elastic_net": elastic_net}

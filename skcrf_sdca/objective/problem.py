@@ -113,10 +113,10 @@ class Problem(Objective):
         """Return parameters with the flat vector `w`, by default of zeros."""
         return self.structure.new_parameters(w)
 
-    def kernel(self, parameters, features):
+    def kernel(self, weights, features):
         """Return the compiled structure of the problem, for one thread."""
         return self.structure.kernel(
-            parameters, features, self.targets.labels, self.loss.scaled_cost
+            weights, features, self.targets.labels, self.loss.scaled_cost
         )
 
     def mean(self, values):
@@ -192,13 +192,13 @@ class Problem(Objective):
         ]
         return float(np.repeat(self.weight, self.data.lengths) @ np.concatenate(norms))
 
-    def certify_dual(self, w, local, tied_total, entropy, largest_parameter=0.0):
+    def certify_dual(self, w, v, local, tied_total, entropy, largest_parameter=0.0):
         """Certify a dual point mu with the primal point it defines.
 
         Parameters
         ----------
-        w : ndarray of shape (n_weights,)
-            w_hat(mu).
+        w, v : ndarrays of shape (n_weights,)
+            v = w_hat(mu) and w = grad r*(v).
         local, tied_total
             mu, as for `dual_to_primal`.
         entropy : ndarray of shape (n,)
@@ -226,12 +226,12 @@ class Problem(Objective):
         gap = self.mean(np.concatenate(log_partition) - entropy) - expected
         return self.certificate(
             self.primal(w, self.mean(np.concatenate(losses))),
-            self.dual(w, self._mean_entropy(entropy, local)),
+            self.dual(v, self._mean_entropy(entropy, local)),
             self.loss.temperature * gap,
             self._rounding(largest_parameter + max(sizes)),
         )
 
-    def certify_kept(self, w, local, entropy):
+    def certify_kept(self, w, v, local, entropy):
         """Certify a dual point far from the optimum, by its two objectives.
 
         Half the price of `certify_dual`, where the entropies are at hand; the gap has
@@ -239,7 +239,7 @@ class Problem(Objective):
         """
         return self.certificate(
             self.primal(w, self.mean_loss(w)),
-            self.dual(w, self._mean_entropy(entropy, local)),
+            self.dual(v, self._mean_entropy(entropy, local)),
             rounding=self._rounding(0.0),
         )
 

@@ -17,7 +17,8 @@ NEEDS = {
     "direct": "a structure with marginals of cliques, for an exact line search",
     "smooth loss": "a loss with temperature > 0",
     "gradient": "a differentiable penalty",
-    "identity": "the penalty L2",
+    "identity": "the penalty L2 (l1_ratio=0)",
+    "threshold": "the penalty L2 or elastic net",
 }
 
 

@@ -23,6 +23,8 @@ class DualSolver(EpochSolver):
     Attributes
     ----------
     rng : numpy.random.Generator
+    model, dual_point : Parameters
+        w = grad r*(v), and v = w_hat(mu): the same for L2.
     visitors : list of DualVisitor
         One for each worker.
     kernel : DualVisitor or ParallelVisitor
@@ -38,7 +40,7 @@ class DualSolver(EpochSolver):
     """
 
     needs: ClassVar[frozenset[str]] = frozenset(
-        {"expect", "visit", "smooth loss", "identity"}
+        {"expect", "visit", "smooth loss", "threshold"}
     )
     recompute_every = 10
     n_certificates = 0
@@ -46,27 +48,51 @@ class DualSolver(EpochSolver):
     def __init__(self, problem, rng):
         self.problem = problem
         self.rng = rng
+        self.model = self.dual_point = problem.new_parameters()
+        if not self._is_plain:
+            self.dual_point = problem.new_parameters()
         self.entropy = np.empty(problem.n_sequences)
         self.gaps = np.full(problem.n_sequences, first_gap(problem))
 
+    @property
+    def _is_plain(self):
+        """Whether w is v, and needs no weights of its own."""
+        return "identity" in self.problem.penalty.offers
+
     @abstractmethod
-    def new_visitor(self, features, model, sampler):
-        """Return a visitor that moves the weights of a model, for one thread."""
+    def new_visitor(self, features, weights, sampler):
+        """Return a visitor that moves weights, for one thread."""
 
     def _make_visitors(self, sampling, mix):
         """Set visitors and kernel: one visitor, or workers on ``n_jobs`` threads."""
         problem = self.problem
         new_sampler = partial(SAMPLING_SCHEMES[sampling].make, problem, mix)
         count = n_workers(problem.n_jobs, problem.n_sequences)
-        if count > 1:
+        # sigma_prime is a factor of the squared norm, which L2 alone knows.
+        if count > 1 and self._is_plain:
             self.kernel = make_parallel_visitor(
                 problem, self.model, count, new_sampler, self.new_visitor
             )
             self.visitors = self.kernel.visitors
         else:
             features = DistinctFeatures(problem.structure.rows, problem.offsets)
-            self.kernel = self.new_visitor(features, self.model, new_sampler())
+            weights = self._new_weights()
+            self.kernel = self.new_visitor(features, weights, new_sampler())
             self.visitors = [self.kernel]
+
+    def _new_weights(self):
+        """Return the weights that the only visitor moves."""
+        if self._is_plain:
+            return self.model.weights()
+        return self.model.sparse_weights(self.dual_point, self.problem.penalty)
+
+    def _set_point(self, tied_total):
+        """Compute v and w from mu."""
+        v = self.problem.dual_to_primal(
+            self.marginals.local, tied_total, out=self.dual_point.w
+        )
+        self.problem.penalty.primal_point(v, out=self.model.w)
+        self.kernel.weights_changed()
 
     def epoch(self):
         """Make n visits, to sequences that the sampler draws."""
@@ -85,13 +111,16 @@ class DualSolver(EpochSolver):
     def certify(self):
         """Certify mu and w, which is recomputed when that is due."""
         tied_total = self.renormalize()
-        local = self.marginals.local
         if self.n_certificates % self.recompute_every == 0:
-            self.problem.dual_to_primal(local, tied_total, out=self.model.w)
-            self.kernel.weights_changed()
+            self._set_point(tied_total)
         self.n_certificates += 1
         return self.problem.certify_dual(
-            self.model.w, local, tied_total, self.entropy, self.largest_parameter()
+            self.model.w,
+            self.dual_point.w,
+            self.marginals.local,
+            tied_total,
+            self.entropy,
+            self.largest_parameter(),
         )
 
     def largest_parameter(self):

@@ -53,12 +53,9 @@ class OEG(DualSolver):
         self._unvisited = rng.permutation(problem.n_sequences)
         self.marginals = problem.structure.zero_potentials(np.float64)
         self.steps = np.full(problem.n_sequences, step_init)
-        self.model = problem.new_parameters()
         self._make_visitors(sampling, sampling_mix)
         self.visitors[0].marginalise()
-        problem.dual_to_primal(
-            self.marginals.local, self.renormalize(), out=self.model.w
-        )
+        self._set_point(self.renormalize())
 
     def _check_memory(self):
         problem = self.problem
@@ -70,10 +67,10 @@ class OEG(DualSolver):
             "LBFGSCRF keeps none; or join labels that are rare",
         )
 
-    def new_visitor(self, features, model, sampler):
-        """Return a visitor that moves the weights of a model, for one thread."""
+    def new_visitor(self, features, weights, sampler):
+        """Return a visitor that moves weights, for one thread."""
         return OEGKernel(
-            self.problem.kernel(model, features),
+            self.problem.kernel(weights, features),
             self.problem.offsets,
             self.problem.scale,
             self.gaps,

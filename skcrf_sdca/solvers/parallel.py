@@ -57,7 +57,7 @@ def make_parallel_visitor(problem, model, n_workers, new_sampler, new_visitor):
     new_sampler : callable
         ``new_sampler(shard)`` is a Sampler of the sequences of a shard.
     new_visitor : callable
-        ``new_visitor(features, model, sampler)`` is a DualVisitor.
+        ``new_visitor(features, weights, sampler)`` is a DualVisitor.
     """
     features = DistinctFeatures(problem.structure.rows, problem.offsets)
     shards = equal_shards(problem.data.lengths, n_workers)
@@ -84,7 +84,9 @@ def make_parallel_visitor(problem, model, n_workers, new_sampler, new_visitor):
         local_model = model.with_features(
             partition.n_rows, local_weights.arrays[worker]
         )
-        visitor = new_visitor(features, local_model, new_sampler(shard))
+        visitor = new_visitor(
+            features, local_model.weights(), new_sampler(shard)
+        )
         visitor.assign_shard(shard, index_in_shard)
         visitors.append(visitor)
     mean_length = problem.offsets[-1] / problem.n_sequences

@@ -72,7 +72,7 @@ class SAG(EpochSolver):
         )
         features = DistinctFeatures(problem.structure.rows, problem.offsets)
         return SAGKernel(
-            problem.kernel(self.model, features),
+            problem.kernel(self.model.weights(), features),
             problem.offsets,
             problem.scale,
             sampler,

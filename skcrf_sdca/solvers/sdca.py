@@ -70,14 +70,13 @@ class SDCA(DualSolver):
         problem.structure.check_marginals_fit(dual_dtype)
         self.marginals = self._first_marginals(init_smoothing, dual_dtype, state)
         self.steps = np.full(problem.n_sequences, FIRST_STEP)
-        self.model = problem.new_parameters(
-            problem.dual_to_primal(self.marginals.local, self.renormalize())
-        )
+        tied_total = self.renormalize()
         self._make_visitors(sampling, sampling_mix)
+        self._set_point(tied_total)
 
-    def new_visitor(self, features, model, sampler):
-        """Return a visitor that moves the weights of a model, for one thread."""
-        structure = self.problem.kernel(model, features)
+    def new_visitor(self, features, weights, sampler):
+        """Return a visitor that moves weights, for one thread."""
+        structure = self.problem.kernel(weights, features)
         structure.keep_marginals(self.marginals)
         return SDCAKernel(
             structure,
@@ -130,7 +129,7 @@ class SDCA(DualSolver):
         self.n_kept += 1
         if self.n_kept < RENORMALIZE_EVERY:
             kept = self.problem.certify_kept(
-                self.model.w, self.marginals.local, self.entropy
+                self.model.w, self.dual_point.w, self.marginals.local, self.entropy
             )
             if kept.gap > max(target, FAR * self.problem.initial_primal):
                 return kept

@@ -11,7 +11,7 @@ Owns the feature map [LePriol18, App. B]:
 import numpy as np
 import scipy.sparse as sp
 
-from skcrf_sdca._kernels._weights import Weights
+from skcrf_sdca._kernels._weights import SparseWeights, Weights
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.chain.chains import Chains
 
@@ -121,8 +121,26 @@ class ChainParameters:
 
     def weights(self):
         """Return the blocks as the kernels take them; they share memory with ``w``."""
-        blocks = self.coef, self.intercept, self.start, self.end, self.transition
-        return Weights(blocks, self.boundaries)
+        return Weights(self._blocks(), self.boundaries)
+
+    def sparse_weights(self, dual, penalty):
+        """Return the blocks as weights that follow dual weights, see `SparseWeights`.
+
+        Parameters
+        ----------
+        dual : ChainParameters
+        penalty : ElasticNet
+        """
+        return SparseWeights(
+            self._blocks(),
+            self.boundaries,
+            dual=dual.weights(),
+            threshold=penalty.threshold,
+            curvature=penalty.curvature,
+        )
+
+    def _blocks(self):
+        return self.coef, self.intercept, self.start, self.end, self.transition
 
     def scores(self, rows, offsets, begin, end, constraints=None, temperature=1.0):
         """Return the Chains of begin <= i < end, of the scores over a temperature.

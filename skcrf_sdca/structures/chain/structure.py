@@ -152,11 +152,11 @@ class Chain(Structure):
             "edge, and LBFGSCRF none; or join labels that are rare",
         )
 
-    def kernel(self, parameters, features, labels, cost=None):
-        """Return the compiled structure of one thread, which changes parameters."""
+    def kernel(self, weights, features, labels, cost=None):
+        """Return the compiled structure of one thread, which changes weights."""
         return ChainStructure(
             features,
-            parameters.weights(),
+            weights,
             self.offsets,
             labels,
             constraints=self.constraints,
