@@ -1,5 +1,6 @@
 """One fitted model in many threads and processes, and fits that are interrupted."""
 
+import datetime
 import multiprocessing
 import os
 import signal
@@ -7,15 +8,25 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 
 import numpy as np
 import pytest
 from joblib import Parallel, delayed
 from sklearn.base import clone
+from sklearn.feature_extraction import DictVectorizer
 
 from samples import all_estimators, as_dicts, name_of
-from skcrf_sdca import SDCACRF
+from skcrf_sdca import (
+    SDCACRF,
+    PackedSequences,
+    PerToken,
+    SequenceVectorizer,
+    compat,
+    metrics,
+)
 from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.text import Apply, Suffix, TokenFeatures
 
 ESTIMATORS = all_estimators()
 ARRAYS, LABELS = make_chains(
@@ -169,6 +180,212 @@ def test_threads_of_one_process_leave_no_threads_behind(many_ranges):
     crf = SDCACRF(random_state=0, n_jobs=2).fit(DICTS, LABELS)
     crf.predict_proba(DICTS)
     assert threading.active_count() == before
+
+
+# The same signal while the code of users' objects runs -------------------------------
+
+
+class UserCode:
+    """Counts the calls of users' code; Ctrl-C arrives in one of them."""
+
+    n_left = 0
+
+    @classmethod
+    def run(cls):
+        cls.n_left -= 1
+        if cls.n_left == 0:
+            signal.raise_signal(signal.SIGINT)
+
+
+def with_user_code(base, *names):
+    """Return a subclass of a type whose methods of these names are users' code.
+
+    So is its `__class__`, which isinstance asks for.
+    """
+
+    def method(name):
+        def run(self, *arguments):
+            UserCode.run()
+            return getattr(base, name)(self, *arguments)
+
+        return run
+
+    def own_class(self):
+        UserCode.run()
+        return base
+
+    methods = {name: method(name) for name in names}
+    return type("User", (base,), {**methods, "__class__": property(own_class)})
+
+
+COMPARISONS = "__hash__", "__eq__", "__lt__", "__str__", "__repr__"
+UserFloat = with_user_code(float, "__float__", *COMPARISONS)
+UserStr = with_user_code(str, "__len__", "__iter__", *COMPARISONS)
+UserTuple = with_user_code(tuple, "__iter__", "__len__", "__getitem__", *COMPARISONS)
+UserList = with_user_code(list, "__iter__", "__len__", "__getitem__")
+UserSet = with_user_code(frozenset, "__iter__", "__len__", "__contains__")
+UserDict = with_user_code(dict, "items", "keys", "__iter__", "__len__", "__getitem__")
+UserDate = with_user_code(datetime.date, *COMPARISONS)
+
+
+class UserArray:
+    """Converts itself to an array by users' code."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    @property
+    def shape(self):
+        UserCode.run()
+        return self.rows.shape
+
+    def __array__(self, dtype=None, copy=None):
+        UserCode.run()
+        return self.rows
+
+
+def user_dicts():
+    names = UserStr("a"), UserStr("b")
+    item = UserDict(
+        {
+            "number": UserFloat(2.0),
+            "numpy": np.float64(2.0),
+            "names": UserList(names),
+            "tuple": UserTuple(names),
+            "set": UserSet(names),
+            "nested": UserDict({"inner": UserDict({names[0]: names[1]})}),
+            names[0]: 1.0,
+        }
+    )
+    return UserList([UserList([item, UserDict({"a": 1})]), UserList([])])
+
+
+def user_strings():
+    names = UserStr("a"), UserStr("b")
+    items = UserTuple(names), UserList(names), UserSet(names)
+    return UserList([UserList(items), UserList([])])
+
+
+def user_arrays():
+    return UserList([UserArray(np.eye(3)), UserArray(np.ones((1, 3)))])
+
+
+def tagged(token):
+    UserCode.run()
+    return [UserStr("x"), token]
+
+
+def user_tokens():
+    return UserList([UserList([UserStr("a"), UserStr("b")])])
+
+
+def user_labels(new):
+    return UserList([UserList([new(1), new(2), new(1)]), UserList([new(2)])])
+
+
+def date(day):
+    return UserDate(2026, 1, day)
+
+
+FITTED = SDCACRF(random_state=0).fit([[["a"], ["b"]]], [["B-X", "I-X"]])
+OF_DATES = SDCACRF(random_state=0).fit([np.eye(3), np.ones((1, 3))], user_labels(date))
+VECTORIZER = SequenceVectorizer().fit(user_dicts())
+INTERRUPTED = {
+    "fit_transform dicts": lambda: SequenceVectorizer().fit_transform(user_dicts()),
+    "fit_transform strings": lambda: SequenceVectorizer().fit(user_strings()),
+    "transform": lambda: VECTORIZER.transform(user_dicts()),
+    "min_freq": lambda: SequenceVectorizer(min_freq=2).fit(user_dicts()),
+    "pack arrays": lambda: PackedSequences.from_sequences(user_arrays()),
+    "fit": lambda: SDCACRF(random_state=0).fit(user_arrays(), user_labels(date)),
+    "fit on str": lambda: SDCACRF(random_state=0).fit(
+        user_arrays(), user_labels(lambda k: UserStr(k))
+    ),
+    "fit on floats": lambda: SDCACRF(random_state=0).fit(
+        user_arrays(), user_labels(UserFloat)
+    ),
+    "fit on tuples": lambda: SDCACRF(random_state=0).fit(
+        user_arrays(), user_labels(lambda k: UserTuple((k, k)))
+    ),
+    "fit on dicts": lambda: SDCACRF(random_state=0).fit(
+        user_dicts(), UserList([UserList([date(1), date(2)]), UserList([])])
+    ),
+    "fit a table": lambda: SDCACRF(random_state=0).fit(
+        np.eye(4), np.fromiter(map(date, [1, 2, 2, 1]), dtype=object, count=4)
+    ),
+    "transitions": lambda: SDCACRF(
+        random_state=0,
+        transitions=UserList(
+            [UserTuple((date(j), date(k))) for j in (1, 2) for k in (1, 2)]
+        ),
+    ).fit(user_arrays(), user_labels(date)),
+    "score": lambda: OF_DATES.score(user_arrays(), user_labels(date)),
+    "known": lambda: OF_DATES.predict(user_arrays(), known=user_labels(date)),
+    "explain": lambda: repr(
+        OF_DATES.explain(
+            np.eye(3), 0, labels=UserList([date(1)]), path=user_labels(date)[0]
+        )
+    ),
+    "top_features": lambda: repr(OF_DATES.top_features(labels=UserList([date(1)]))),
+    "span_proba": lambda: OF_DATES.span_proba(
+        user_arrays(),
+        UserList([UserList([UserTuple((0, 1, UserList([date(1)])))]), []]),
+    ),
+    "typed spans": lambda: FITTED.span_proba(
+        [[["a"], ["b"]]],
+        UserList([UserList([UserTuple((UserStr("X"), 0, 2))])]),
+        scheme="BIO",
+    ),
+    "metrics": lambda: metrics.flat_classification_report(
+        user_labels(lambda k: UserStr(k)), user_labels(lambda k: UserStr(k))
+    ),
+    "spans": lambda: metrics.extract_spans(UserList([UserStr("B-X"), UserStr("O")])),
+    "tokens": lambda: TokenFeatures(["word", Apply(tagged), Suffix(1)]).transform(
+        user_tokens()
+    ),
+    "to_crfsuite": lambda: compat.to_crfsuite(
+        FITTED,
+        os.devnull,
+        intercept=UserStr("bias"),
+        start=UserStr("BOS"),
+        end=UserStr("EOS"),
+        feature_names=UserList([UserStr("a"), UserStr("b")]),
+    ),
+    "crfsuite_features": lambda: compat.crfsuite_features(
+        user_dicts(), intercept=UserStr("bias")
+    ),
+    "compat": lambda: compat.CRF().fit(
+        user_strings(), [[UserStr("a"), UserStr("b"), UserStr("b")], []]
+    ),
+    "PerToken": lambda: PerToken(DictVectorizer()).fit_transform(
+        UserList([UserList([UserDict({"a": UserStr("b")})])])
+    ),
+}
+
+
+@pytest.fixture
+def sigint_raises():
+    # A process of the background starts with the signal ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+    UserCode.n_left = 0
+
+
+@pytest.mark.usefixtures("sigint_raises")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", INTERRUPTED)
+def test_ctrl_c_in_the_code_of_users_is_a_keyboard_interrupt(name):
+    # Interrupt the first call of users' code, then the second, until there are no more.
+    for n_calls in count(1):
+        UserCode.n_left = n_calls
+        try:
+            INTERRUPTED[name]()
+        except KeyboardInterrupt:
+            assert UserCode.n_left <= 0
+            continue
+        assert UserCode.n_left > 0, f"call {n_calls} was interrupted, and it went on"
+        assert n_calls > 1, "no code of users ran"
+        return
 
 
 DETERMINISM = """

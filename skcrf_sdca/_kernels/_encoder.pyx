@@ -55,6 +55,11 @@ cdef enum:
     # Two of them hold the head and the first characters of a string.
     CACHE_LINE = 64
 
+# Names, for isinstance: of a tuple that is written in the call, Cython takes an error
+# (Ctrl-C, while an abstract class is asked) for a yes.
+cdef tuple NUMBERS = (np.bool_, Real, Decimal)
+cdef tuple LISTS = (list, tuple, Set)
+
 
 cdef struct Slot:
     PyObject* name                  # NULL if the slot is free
@@ -308,11 +313,11 @@ cdef class Encoder:
             self.add_nested(key, value)
         elif isinstance(value, str):
             self.add_string(key, plain(value))
-        elif isinstance(value, (np.bool_, Real, Decimal)):
+        elif isinstance(value, NUMBERS):
             self.add_number(key, value)
         elif isinstance(value, np.ndarray):
             self.add_vector(key, value)
-        elif isinstance(value, (list, tuple, Set)):
+        elif isinstance(value, LISTS):
             try:
                 names = [plain(name) for name in in_order(value)]
             except TypeError as error:
