@@ -1,18 +1,23 @@
 """Predictions against enumeration, for every input format."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import log_loss
 
 import reference
 from samples import as_dicts, params_of
 from skcrf_sdca import LBFGSCRF, SDCACRF, PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.metrics import extract_spans
+from skcrf_sdca.structures.chain import oracle
 
 ARRAYS, LABELS = make_chains(
     20, n_labels=3, n_features=4, length=(1, 4), random_state=0
@@ -464,3 +469,42 @@ def test_known_labels_of_one_node_chains(table):
     known[5] = "Z"
     with pytest.raises(ValueError, match="known: sequence 5, position 0 is"):
         table.predict(ROWS, known=known)
+
+
+@pytest.mark.parametrize("size", [1.0, 30.0, 1000.0])
+@pytest.mark.parametrize("boundaries", [True, False])
+def test_probabilities_of_a_sure_model_are_at_most_one(size, boundaries):
+    X, y = make_chains(60, n_labels=5, n_features=5, length=30, random_state=0)
+    X = X if boundaries else np.concatenate(X)
+    y = y if boundaries else np.concatenate(y)
+    crf = LBFGSCRF(tol=1e-2).fit(X, y)
+    crf.coef_ = size * crf.coef_
+    crf.transition_ = size * crf.transition_
+    proba, edges = crf.predict_proba(X), crf.predict_edge_proba(X)
+    if boundaries:
+        proba, edges = np.concatenate(proba), np.concatenate(edges)
+        spans = [[(t, t + 2, labels[t : t + 2]) for t in range(29)] for labels in y]
+        values = np.concatenate(crf.span_proba(X, spans))
+        assert 0.0 <= values.min() <= values.max() <= 1.0
+        best = [p for row in crf.predict_n_best(X, 2) for _, p in row]
+        assert max(best) <= 1.0
+        explanation = crf.explain(X[0], 3)
+        assert explanation.probabilities.max() <= 1.0
+    for table in (proba, edges):
+        assert table.min(initial=0.0) >= 0.0
+        assert table.max(initial=0.0) <= 1.0
+        totals = table.reshape(len(proba) if table is proba else len(edges), -1)
+        if totals.size:
+            assert_allclose(totals.sum(axis=1), 1.0, rtol=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        log_loss(np.concatenate(y) if boundaries else y, proba, labels=crf.classes_)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_marginals_for_users_are_at_most_one(seed):
+    rng = np.random.default_rng(seed)
+    node_scores = 40.0 * rng.normal(size=(50, 4))
+    chains = oracle.as_chains(node_scores, rng.normal(size=(4, 4)), [0, 30, 50])
+    assert chains.node_marginals()[0].max() <= 1.0
+    assert chains.pair_marginals()[0].max() <= 1.0

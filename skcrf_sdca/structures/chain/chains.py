@@ -83,16 +83,21 @@ class Chains(_chains.ChainScores):
         )
         return out, values
 
+    # In the two methods that follow, probabilities are for users: they are at most 1,
+    # which rounding exceeds, and scikit-learn refuses more. Training reads them as they
+    # are, from `marginals` and `expectations`.
+
     def node_marginals(self):
         """Return the node marginals (n_positions, n_labels), and log Z."""
         node, values = np.empty_like(self.node_scores), np.empty(len(self))
         self._over_ranges(_chains.marginals, node, values)
-        return node, values
+        return np.minimum(node, 1.0, out=node), values
 
     def pair_marginals(self):
         """Return the edge marginals of all chains, and where those of each begin."""
         marginals, _ = self.marginals()
-        return marginals.edge, marginals.edge_offsets
+        edge = np.minimum(marginals.edge, 1.0, out=marginals.edge)
+        return edge, marginals.edge_offsets
 
     def clamped(self, labels):
         """Return chains that forbid all labels but the known ones (not negative)."""
