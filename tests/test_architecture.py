@@ -86,6 +86,14 @@ def test_kernels_do_not_need_the_headers_of_numpy():
         assert "cimport numpy" not in path.read_text()
 
 
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.name)
+def test_kernels_check_the_errors_of_isinstance(path):
+    """Cython checks none where classes stand in a tuple, unless they are built in."""
+    tuples = re.findall(r"isinstance\([^()]*, \(([^()]*)\)\)", path.read_text())
+    names = {name.strip() for names in tuples for name in names.split(",")}
+    assert path.suffix == ".py" or names <= {"list", "tuple", "dict", "str", ""}
+
+
 # What users call; the folders below the estimators do not need these names.
 PUBLIC = {
     "TransitionDisplay",
