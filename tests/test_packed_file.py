@@ -4,6 +4,7 @@ import doctest
 import json
 import mmap
 import os
+import pickle
 import struct
 import tracemalloc
 import warnings
@@ -155,6 +156,91 @@ def test_parts_must_agree(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
+class FullDisk:
+    """A stream that writes half of what it gets, once, and then fails."""
+
+    def __init__(self, stream):
+        self.stream = stream
+        self.is_full = True
+
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
+
+    def write(self, data):
+        if self.is_full:
+            self.is_full = False
+            self.stream.write(bytes(data)[: memoryview(data).nbytes // 2])
+            raise OSError(28, "No space left on device")
+        self.stream.write(data)
+
+
+@pytest.mark.parametrize(
+    ("density", "n_parts", "stream"),
+    [
+        (0.5, 0, "values"),
+        (0.5, 1, "values"),
+        (0.5, 1, "indices"),
+        (0.5, 1, "indptr"),
+        (0.5, 1, "offsets"),
+        (1.0, 0, "values"),
+        (1.0, 1, "values"),
+        (1.0, 1, "offsets"),
+    ],
+)
+def test_after_a_part_that_failed_the_writer_refuses_all(
+    tmp_path, density, n_parts, stream
+):
+    X, _ = packed(density)
+    X[:2].save(tmp_path / "x")
+    writer = PackedSequences.writer(tmp_path / "x")
+    file = writer.__enter__()
+    for _ in range(n_parts):
+        file.append(X)
+    file._streams[stream] = FullDisk(file._streams[stream])
+    with pytest.raises(OSError, match="No space left"):
+        file.append(X)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="lack some of its rows; begin again"):
+            file.append(X)
+    with pytest.raises(ValueError, match="lack some of its rows; begin again"):
+        writer.__exit__(None, None, None)
+    assert os.listdir(tmp_path) == ["x"]
+    assert_same(PackedSequences.open(tmp_path / "x"), X[:2])
+
+
+def test_a_first_part_for_which_there_is_no_room(tmp_path, monkeypatch):
+    X, _ = packed()
+    writer = PackedSequences.writer(tmp_path / "x")
+    file = writer.__enter__()
+    monkeypatch.setattr(pf.tempfile, "TemporaryFile", no_space)
+    with pytest.raises(OSError, match="No space left"):
+        file.append(X)
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="begin again with a new writer"):
+        writer.__exit__(None, None, None)
+    assert os.listdir(tmp_path) == []
+
+
+def no_space(**_):
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("n_parts", [0, 1])
+def test_after_a_part_that_is_refused_others_may_follow(tmp_path, n_parts):
+    X, _ = packed()
+    with PackedSequences.writer(tmp_path / "x") as file:
+        for _ in range(n_parts):
+            file.append(X)
+        with pytest.raises(AttributeError):
+            file.append(None)
+        if n_parts:
+            with pytest.raises(ValueError, match="make all parts with one vectorizer"):
+                file.append(packed(1.0)[0])
+        file.append(X[:2])
+    expected = X[[*range(n_parts * len(X)), 0, 1]]
+    assert_same(PackedSequences.open(tmp_path / "x"), expected)
+
+
 def test_a_part_without_sequences_and_a_closed_writer(tmp_path):
     X, _ = packed()
     with PackedSequences.writer(tmp_path / "x") as file:
@@ -303,6 +389,69 @@ def test_a_fit_from_a_file_has_the_same_bits(tmp_path, estimator, density):
     assert here.duality_gap_ == there.duality_gap_
     assert here.predict(X).tolist() == there.predict(opened).tolist()
     assert os.listdir(tmp_path) == ["x"]
+
+
+def longer(path):
+    with path.open("ab") as file:
+        file.write(b"more")
+
+
+def touched(path):
+    status = path.stat()
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 10**9))
+
+
+def written_in_place(path):
+    data, status = path.read_bytes(), path.stat()
+    with path.open("r+b") as file:
+        file.write(data)
+    # The clock of a file system may be coarse.
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1_000))
+
+
+@pytest.mark.parametrize("change", [longer, touched, written_in_place])
+@pytest.mark.parametrize("part", [slice(None), slice(2, 5)])
+def test_a_fit_refuses_a_file_that_was_changed_since_it_was_opened(
+    tmp_path, change, part
+):
+    X, y = packed()
+    X.save(tmp_path / "x")
+    opened = PackedSequences.open(tmp_path / "x")[part]
+    in_memory = PackedSequences.open(tmp_path / "x", mmap_mode=None)[part]
+    crf = fitted(SDCACRF, opened, y[part])
+    before = dict(vars(crf))
+    change(tmp_path / "x")
+    with pytest.raises(
+        ValueError, match="X is mapped from .*x, which has been changed"
+    ):
+        crf.fit(opened, y[part])
+    assert vars(crf) == before
+    fitted(SDCACRF, in_memory, y[part])
+    fitted(SDCACRF, pickle.loads(pickle.dumps(opened)), y[part])
+
+
+def test_a_fit_refuses_a_file_that_was_cut(tmp_path):
+    X, y = packed()
+    X.save(tmp_path / "x")
+    opened = PackedSequences.open(tmp_path / "x")
+    try:
+        os.truncate(tmp_path / "x", 100)
+    except OSError:
+        pytest.skip("this system does not cut a file that is mapped")
+    with pytest.raises(ValueError, match="changed since it was opened: open it again"):
+        SDCACRF().fit(opened, y)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a file that is mapped cannot be replaced")
+@pytest.mark.parametrize(
+    "change", [lambda path: packed(n_sequences=3)[0].save(path), lambda p: p.unlink()]
+)
+def test_a_file_that_was_replaced_or_removed_is_still_mapped(tmp_path, change):
+    X, y = packed()
+    X.save(tmp_path / "x")
+    opened = PackedSequences.open(tmp_path / "x")
+    change(tmp_path / "x")
+    assert_array_equal(fitted(SDCACRF, opened, y).coef_, fitted(SDCACRF, X, y).coef_)
 
 
 def peak_of(function):

@@ -73,12 +73,14 @@ class PackedSequences:
     array([1, 2])
     """
 
-    __slots__ = ("_X", "_offsets")
+    # The MappedFile that holds the rows, or None.
+    __slots__ = ("_X", "_offsets", "_source")
 
     def __init__(self, X: ArrayLike | HasShape, offsets: ArrayLike) -> None:
         X = as_csr(X) if sp.issparse(X) else as_dense(X)
         self._X = X
         self._offsets = as_offsets(offsets, X.shape[0])
+        self._source: packed_file.MappedFile | None = None
         self._check_finite()
 
     @classmethod
@@ -143,7 +145,10 @@ class PackedSequences:
         ----------
         path : str or path-like
             The file must not be changed in place while it is open. `save` and `writer`
-            are safe: they replace it.
+            are safe: they replace it. If a mapped file becomes shorter, the system ends
+            the process that reads beyond its end (SIGBUS), which no program can turn
+            into an error. A fit therefore checks first that the size and the time of
+            the file are as they were when it was opened.
         mmap_mode : {"r", None}, default="r"
             Whether X stays in the file, mapped into memory, or is read into memory.
 
@@ -165,18 +170,33 @@ class PackedSequences:
         """
         if mmap_mode not in ("r", None):
             raise ValueError(f'mmap_mode must be "r" or None, got {mmap_mode!r}.')
-        arrays, n_features = packed_file.read(path, mmap_mode)
+        arrays, n_features, source = packed_file.read(path, mmap_mode)
         X = arrays["values"]
         try:
             if "indices" in arrays:
                 shape = len(arrays["indptr"]) - 1, n_features
                 X = X, arrays["indices"], arrays["indptr"]
                 X = sp.csr_array(X, shape=shape)
-            return cls(X, arrays["offsets"])
+            packed = cls(X, arrays["offsets"])
         except ValueError as error:
             raise packed_file.PackedFormatError(
                 f"{path} cannot be read: {error}"
             ) from error
+        packed._source = source
+        return packed
+
+    def check_source(self) -> None:
+        """Check that the file that X is mapped from is as it was when it was opened.
+
+        Every fit does it first. Nothing is checked if X is in memory.
+
+        Raises
+        ------
+        ValueError
+            If the size or the time of the file has changed.
+        """
+        if self._source is not None:
+            self._source.check()
 
     def save(self, path: FilePath) -> None:
         """Save to a file that `open` maps into memory.
@@ -220,9 +240,9 @@ class PackedSequences:
         Parameters
         ----------
         path : str or path-like
-            The file takes this name when the ``with`` block ends without an error.
-            While it is written, unnamed files in its folder take up to half of its
-            size.
+            The file takes this name when the ``with`` block ends without an error, and
+            no part was cut off by one. While it is written, unnamed files in its folder
+            take up to half of its size.
 
         Returns
         -------
@@ -234,7 +254,8 @@ class PackedSequences:
         ------
         ValueError
             From ``append``, if a part does not have the form and the width of the first
-            one; at the end of the block, if there is no part.
+            one; at the end of the block, if there is no part. Both, if a part could not
+            be written before.
         OSError
             If the file cannot be written.
 
@@ -315,7 +336,9 @@ class PackedSequences:
             return self._X[starts:stops]
         offsets = np.concatenate([[0], np.cumsum(stops - starts)])
         if len(chosen) and np.all(np.diff(chosen) == 1):
-            return PackedSequences(self._X[starts[0] : stops[-1]], offsets)
+            part = PackedSequences(self._X[starts[0] : stops[-1]], offsets)
+            part._source = self._source
+            return part
         rows = np.repeat(starts - offsets[:-1], stops - starts) + np.arange(offsets[-1])
         return PackedSequences(self._X[rows], offsets)
 

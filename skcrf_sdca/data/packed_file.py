@@ -113,6 +113,8 @@ class PackedWriter:
         self._files = files
         self._streams = {"values": file}
         self._sizes = None
+        # While a part is written, and for good if that fails.
+        self._is_cut = False
         file.seek(ALIGNMENT)
 
     def append(self, packed):
@@ -127,13 +129,23 @@ class PackedWriter:
         ------
         ValueError
             If the part does not have this form, the file would hold more than
-            2,147,483,647 values of sparse rows, or is closed.
+            2,147,483,647 values of sparse rows, or is closed. The part is left out, and
+            others may follow.
+        OSError
+            If the part cannot be written, as to a full disk. After that the writer
+            takes no other part, and writes no file.
         """
-        X = packed.X
+        self._check_whole()
+        sizes = self._sizes or _no_rows_like(packed)
+        _check_part(packed, sizes)
+        self._is_cut = True
         if self._sizes is None:
-            self._begin(packed)
-        self._check(packed)
-        sizes = self._sizes
+            self._begin(sizes)
+        self._add(packed)
+        self._is_cut = False
+
+    def _add(self, packed):
+        X, sizes = packed.X, self._sizes
         arrays = {"values": X, "offsets": packed.offsets[1:] + sizes["n_positions"]}
         if packed.is_sparse:
             indptr = X.indptr[1:] + np.int32(sizes["n_values"])
@@ -144,10 +156,9 @@ class PackedWriter:
         for name, array in arrays.items():
             self._write(name, array)
 
-    def _begin(self, packed):
-        n_values = 0 if packed.is_sparse else None
-        self._sizes = dict(zip(SIZES, (0, 0, packed.n_features, n_values), strict=True))
-        self._dtypes = {n: dtype for n, (dtype, *_) in layout(**self._sizes).items()}
+    def _begin(self, sizes):
+        self._sizes = sizes
+        self._dtypes = {n: dtype for n, (dtype, *_) in layout(**sizes).items()}
         folder = os.path.dirname(self._file.name)
         for name in self._dtypes:
             if name not in self._streams:
@@ -156,20 +167,11 @@ class PackedWriter:
         for name in {"indptr", "offsets"} & set(self._dtypes):
             self._write(name, np.zeros(1))
 
-    def _check(self, packed):
-        n_features, n_values = self._sizes["n_features"], self._sizes["n_values"]
-        is_sparse = n_values is not None
-        if packed.is_sparse != is_sparse or packed.n_features != n_features:
-            form = {True: "sparse", False: "dense"}
+    def _check_whole(self):
+        if self._is_cut:
             raise ValueError(
-                f"the part is {form[packed.is_sparse]}, with {packed.n_features} "
-                f"features, but the first part is {form[is_sparse]}, with "
-                f"{n_features} features; make all parts with one vectorizer."
-            )
-        if is_sparse and n_values + packed.X.nnz > _MAX_VALUES:
-            raise ValueError(
-                f"with this part X has {n_values + packed.X.nnz} stored values; at "
-                f"most {_MAX_VALUES} are supported. Write the rest to another file."
+                "a part could not be written before: the file would lack some of its "
+                "rows; begin again with a new writer."
             )
 
     def _write(self, name, array):
@@ -178,6 +180,7 @@ class PackedWriter:
 
     def end(self):
         """Put the arrays after each other, and the header after them."""
+        self._check_whole()
         if self._sizes is None:
             raise ValueError("no part was appended: the file has no width.")
         file = self._file
@@ -195,17 +198,82 @@ class PackedWriter:
         file.write(_PREAMBLE.pack(MAGIC, begin, len(text)))
 
 
-def read(path, mmap_mode):
-    """Return {name: array} of a file, not checked, and its number of features.
+def _no_rows_like(packed):
+    """Return the sizes of a file without rows, of the form of a part."""
+    n_values = 0 if packed.is_sparse else None
+    return dict(zip(SIZES, (0, 0, packed.n_features, n_values), strict=True))
 
-    The arrays are mapped into memory if `mmap_mode` is "r". Raise PackedFormatError if
-    the file does not have the sizes and the form that it declares.
+
+def _check_part(packed, sizes):
+    """Raise ValueError if a part cannot follow the rows of a file of these sizes."""
+    n_features, n_values = sizes["n_features"], sizes["n_values"]
+    is_sparse = n_values is not None
+    if packed.is_sparse != is_sparse or packed.n_features != n_features:
+        form = {True: "sparse", False: "dense"}
+        raise ValueError(
+            f"the part is {form[packed.is_sparse]}, with {packed.n_features} "
+            f"features, but the first part is {form[is_sparse]}, with "
+            f"{n_features} features; make all parts with one vectorizer."
+        )
+    if is_sparse and n_values + packed.X.nnz > _MAX_VALUES:
+        raise ValueError(
+            f"with this part X has {n_values + packed.X.nnz} stored values; at "
+            f"most {_MAX_VALUES} are supported. Write the rest to another file."
+        )
+
+
+class MappedFile:
+    """A file as it was when it was mapped.
+
+    Parameters
+    ----------
+    file : file object
+        Open; it may be closed later.
+    """
+
+    def __init__(self, file):
+        self.path = os.path.abspath(os.fsdecode(file.name))
+        self.state = _state(os.fstat(file.fileno()))
+
+    def check(self):
+        """Raise ValueError if the file has been changed since.
+
+        It may have been replaced or removed: what is mapped stays as it was.
+        """
+        try:
+            state = _state(os.stat(self.path))
+        except OSError:
+            return
+        if state["file"] == self.state["file"] and state != self.state:
+            raise ValueError(
+                f"X is mapped from {self.path}, which has been changed since it was "
+                "opened: open it again, and write other files by `save` or `writer`, "
+                "which replace them."
+            )
+
+
+def _state(status):
+    return {
+        "file": (status.st_dev, status.st_ino),
+        "size": status.st_size,
+        "time": status.st_mtime_ns,
+    }
+
+
+def read(path, mmap_mode):
+    """Return the arrays of a file, its number of features, and its MappedFile.
+
+    The arrays, {name: array}, are not checked. They are mapped into memory if
+    `mmap_mode` is "r"; if it is None, there is no MappedFile. Raise PackedFormatError
+    if the file does not have the sizes and the form that it declares.
     """
     with checked_read(path, PackedFormatError) as file:
+        is_mapped = mmap_mode == "r"
+        source = MappedFile(file) if is_mapped else None
         sizes = _checked_sizes(file)
-        take = _mapped if mmap_mode == "r" else _read
+        take = _mapped if is_mapped else _read
         arrays = {name: take(file, *form) for name, form in layout(**sizes).items()}
-    return arrays, sizes["n_features"]
+    return arrays, sizes["n_features"], source
 
 
 def _checked_sizes(file):

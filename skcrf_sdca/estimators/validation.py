@@ -53,6 +53,7 @@ def training_data(estimator, X, y, sample_weight):
     vectorizer = SequenceVectorizer() if input_format.needs_vectorizer else None
     names = get_feature_names(X)
     data, y = input_format.pack_training(X, y, estimator, vectorizer)
+    data.check_source()
     check_has_items(len(data), data.n_positions)
     classes, labels = input_format.encode_labels(y, data)
     attributes = {
