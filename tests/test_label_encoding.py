@@ -46,7 +46,7 @@ def test_labels_round_trip(labels, cut):
         (["a", "bc"], "<U2"),
         ([1, 0], np.int64),
         ([True, False], np.bool_),
-        ([0.5, 1.0], np.float64),
+        ([2.0, 1.0], np.float64),
         (["a\0", "a"], object),
         ([2**70, 1], object),
     ],
@@ -60,7 +60,7 @@ def test_dtype_of_classes(labels, dtype):
 )
 @pytest.mark.parametrize(
     "labels",
-    [["b", "a"], [2, 1], [True, False], [1.0, 0.5]],
+    [["b", "a"], [2, 1], [True, False], [1.0, -2.0]],
     ids=["str", "int", "bool", "float"],
 )
 def test_containers_of_labels_give_plain_values(make, labels):
@@ -76,7 +76,7 @@ def test_containers_of_labels_give_plain_values(make, labels):
         (np.str_("a"), "a"),
         (np.int8(3), 3),
         (np.bool_(True), True),
-        (np.float32(0.5), 0.5),
+        (np.float32(2.0), 2.0),
         (np.bytes_(b"a"), b"a"),
     ],
 )
@@ -185,6 +185,17 @@ def test_decoded_empty():
             ValueError,
             "position 1 .*sNaN",
             id="Decimal that is not compared",
+        ),
+        pytest.param(
+            [[1.0], [2.0, 0.5]],
+            [1, 2],
+            ValueError,
+            "sequence 1, position 1 is of type float 0.5, .* must be whole numbers",
+            id="fraction",
+        ),
+        pytest.param([[float("inf")]], [1], ValueError, "whole", id="infinite label"),
+        pytest.param(
+            [[np.longdouble(0.5)]], [1], ValueError, "whole", id="long fraction"
         ),
         pytest.param([[["a"]]], [1], TypeError, "hashable and sortable", id="lists"),
         pytest.param([[1j, 2j]], [2], TypeError, "hashable and sortable", id="complex"),

@@ -90,7 +90,7 @@ LABEL_SETS = {
     "long int": [2**70, -(2**70), 0],
     "bool": [False, True, True],
     "bytes": [b"a", b"\xff\0", b""],
-    "float": [0.1, -1e300, 5e-324],
+    "float": [3.0, -1e300, 2.0**60],
 }
 
 

@@ -27,11 +27,11 @@ from skcrf_sdca.compat._model_file import (
 )
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import VECTORIZED, format_of_sequence
-from skcrf_sdca.data.label_encoding import encode_labels
+from skcrf_sdca.data.label_encoding import encode_labels, plain_labels
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
-from skcrf_sdca.structures.chain.parameters import ChainParameters
+from skcrf_sdca.structures.chain.parameters import ChainParameters, dense_coef
 
 # The largest array of weights: 16 GiB.
 MOST_WEIGHTS = 2**31
@@ -191,11 +191,11 @@ def to_crfsuite(
         )
     check_is_fitted(estimator)
     names = _names(estimator, feature_names)
-    rows = dict(zip(names, estimator.coef_.T, strict=True))
+    rows = dict(zip(names, dense_coef(estimator.coef_).T, strict=True))
     for name, added in _boundary_weights(estimator, intercept, start, end):
         rows[name] = rows.get(name, 0.0) + added
     attributes = _checked(rows, "feature")
-    labels = _checked(estimator.classes_.tolist(), "label")
+    labels = _checked(plain_labels(estimator.classes_), "label")
     coef = np.array(list(rows.values())).reshape(len(rows), len(labels))
     weights = [
         _named_weights(kind, block)

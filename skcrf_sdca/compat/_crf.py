@@ -28,9 +28,11 @@ from skcrf_sdca._utils.typing import (
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import format_of
+from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.base import check_finite_numbers
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.structures.chain.parameters import dense_coef
 
 
 class CRF(VersionStamped, BaseEstimator):
@@ -333,7 +335,7 @@ keep_tempfiles, trainer_cls
     def classes_(self) -> list[Any]:
         """The sorted labels, a list."""
         check_is_fitted(self)
-        return self.estimator_.classes_.tolist()
+        return plain_labels(self.estimator_.classes_)
 
     @property
     def attributes_(self) -> list[str]:
@@ -351,7 +353,8 @@ keep_tempfiles, trainer_cls
     def state_features_(self) -> dict[tuple[str, Any], float]:
         """The weights of features, {(name, label): weight}."""
         names = self.attributes_
-        return _by_name(names, self.classes_, self.estimator_.coef_.T)
+        coef = dense_coef(self.estimator_.coef_)
+        return _by_name(names, self.classes_, coef.T)
 
     @property
     def transition_features_(self) -> dict[tuple[Any, Any], float]:

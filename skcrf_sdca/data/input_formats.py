@@ -9,7 +9,6 @@ from collections.abc import Mapping, Set
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_X_y, column_or_1d, validate_data
 
 from skcrf_sdca._utils.messages import described
@@ -145,8 +144,8 @@ class _Table(InputFormat):
         if y.dtype.kind == "O":
             # NumPy would not say which one it cannot sort.
             label_encoding.flat_labels(_one_each(y), data.lengths)
-        check_classification_targets(y)
         classes, labels = np.unique(y, return_inverse=True)
+        label_encoding.check_discrete(classes, labels, data.lengths)
         return classes, labels.astype(np.int32)
 
     def label_lists(self, y, data):
@@ -194,7 +193,7 @@ def format_of(X, *, default=None):
     """
     if isinstance(X, PackedSequences):
         return PACKED
-    if _is_table(X):
+    if _has_the_form_of_a_table(X):
         return TABLE
     if isinstance(X, np.ndarray) and X.dtype.kind in "USO":
         X = X.tolist()
@@ -206,6 +205,14 @@ def format_of(X, *, default=None):
         # Its reader would not say which row is none, but same_format does.
         list(known)
     return first
+
+
+def is_table(X):
+    """Return whether X is a table; no for what only a step of a pipeline may take."""
+    try:
+        return not format_of(X, default=DICTS).boundaries
+    except TypeError:
+        return False
 
 
 def same_format(X, expected=None):
@@ -257,7 +264,7 @@ def check_has_items(n_sequences, n_items):
         )
 
 
-def _is_table(X):
+def _has_the_form_of_a_table(X):
     if isinstance(X, (list, tuple)):
         return len(X) > 0 and all(map(_is_number, X))
     items = (Mapping, list, tuple, Set)

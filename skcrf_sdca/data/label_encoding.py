@@ -23,9 +23,10 @@ def encode_labels(
     """Return the sorted distinct labels of `y`, and the index of each label in them.
 
     `lengths` are the lengths of the sequences of X. The labels are all of one type,
-    whose values can be hashed and sorted. The classes have dtype object where an array
-    of a NumPy type would change the labels (a str that ends in NUL, an int beyond 64
-    bits). Raise ValueError or TypeError if `y` does not have this form.
+    whose values can be hashed and sorted; floats are whole numbers. The classes have
+    dtype object where an array of a NumPy type would change the labels (a str that ends
+    in NUL, an int beyond 64 bits). Raise ValueError or TypeError if `y` does not have
+    this form.
 
     >>> encode_labels([["O", "B"], ["O"]], [2, 1])
     (array(['B', 'O'], dtype='<U1'), array([1, 0, 1], dtype=int32))
@@ -40,7 +41,9 @@ def encode_labels(
             f"y: labels must be hashable and sortable, got {described(flat[0])}: "
             f"{error}"
         ) from error
-    return _class_array(classes), _codes(flat, classes)
+    codes = _codes(flat, classes)
+    check_discrete(classes, codes, lengths)
+    return _class_array(classes), codes
 
 
 def encode_flat_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
@@ -66,7 +69,7 @@ def encode_known_labels(
     TypeError if the labels are of another type than `classes`.
     """
     flat = flat_labels(y, lengths, name)
-    known = classes.tolist()
+    known = plain_labels(classes)
     if flat and type(flat[0]) is not type(known[0]):
         raise TypeError(
             f"{name} has labels of type {type(flat[0]).__name__}, but the model was "
@@ -91,7 +94,7 @@ def encode_partial_labels(
     for t in np.flatnonzero(codes < 0):
         if flat[t] is not None:
             raise ValueError(
-                f"{_place(t, sequences, 'known')} is {described(flat[t])}; it must be "
+                f"{_place(t, lengths, 'known')} is {described(flat[t])}; it must be "
                 "a label that was in fit, or None where the label is free."
             )
     return codes
@@ -102,7 +105,7 @@ def label_codes(labels: list[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
 
     A value of another type than `classes` is never found.
     """
-    names = classes.tolist()
+    names = plain_labels(classes)
     label_type = type(names[0])
     plain = map(_plain_label, labels)
     # A bool is equal to an int, but not the same label.
@@ -115,7 +118,34 @@ def decode_labels(
     offsets: NDArray[np.integer[Any]],
 ) -> NDArray[np.object_]:
     """Turn label numbers, end to end, into an object array of label lists."""
-    return split_rows(classes.astype(object)[paths].tolist(), offsets)
+    return split_rows(label_objects(classes)[paths].tolist(), offsets)
+
+
+def plain_labels(labels: NDArray[Any]) -> list[Any]:
+    """Return the labels of an array in a list, as `flat_labels` has them."""
+    # tolist() would turn dates into numbers.
+    return labels.tolist() if labels.dtype.kind in "OUSbiuf" else list(labels)
+
+
+def label_objects(labels: NDArray[Any]) -> NDArray[np.object_]:
+    """Return the labels of an array in one of dtype object, as plain values."""
+    return np.fromiter(plain_labels(labels), dtype=object, count=len(labels))
+
+
+def check_discrete(classes: Any, codes: NDArray[Any], lengths: ArrayLike) -> None:
+    """Raise ValueError with the place of a label that is a fraction, as 0.5.
+
+    Such numbers are targets of a regression: scikit-learn refuses them too. `codes` are
+    the indices in `classes` of all labels of y.
+    """
+    for k, label in enumerate(map(_plain_label, classes)):
+        is_float = isinstance(label, (float, np.floating))
+        if is_float and not float(label).is_integer():
+            where = _place(int(np.argmax(codes == k)), lengths, "y")
+            raise ValueError(
+                f"{where} is {described(label)}, as if y was continuous; labels that "
+                "are floats must be whole numbers: use str or int for others."
+            )
 
 
 def label_lists(y: Any, name: str = "y") -> list[list[Any] | tuple[Any, ...]]:
@@ -141,7 +171,7 @@ def flat_labels(y: Any, lengths: ArrayLike, name: str = "y") -> list[Any]:
     types = set(map(type, flat))
     if not types <= {str} and not types <= {int}:
         flat = [_plain_label(label) for label in flat]
-        _check_one_type(flat, sequences, name)
+        _check_one_type(flat, lengths, name)
     return flat
 
 
@@ -166,8 +196,7 @@ def _label_list(labels, index, name):
         return labels
     if len(getattr(labels, "shape", ())) == 1 and not sp.issparse(labels):
         labels = unmasked(labels, f"{name}: sequence {index}")
-        # tolist() would turn dates into numbers.
-        return labels.tolist() if labels.dtype.kind in "OUSbiuf" else list(labels)
+        return plain_labels(labels)
     raise TypeError(
         f"{name}: sequence {index} is {described(labels)}; {name} must be a list of "
         "label lists, with one label for each item of the sequence."
@@ -182,7 +211,7 @@ def _plain_label(label):
     return label
 
 
-def _check_one_type(flat, sequences, name):
+def _check_one_type(flat, lengths, name):
     label_type = type(flat[0])
     # No label of these types is missing, and there may be millions.
     is_plain = label_type in (str, bytes, bool, int)
@@ -194,7 +223,7 @@ def _check_one_type(flat, sequences, name):
     t = next(wrong, None)
     if t is None:
         return
-    where = f"{_place(t, sequences, name)} is {described(flat[t])}"
+    where = f"{_place(t, lengths, name)} is {described(flat[t])}"
     if _is_missing(flat[t]):
         raise ValueError(f"{where}; a label is needed.")
     raise TypeError(
@@ -214,9 +243,9 @@ def _is_missing(label):
         return True
 
 
-def _place(t, sequences, name):
+def _place(t, lengths, name):
     """Return the sequence and the position of label t of all, for a message."""
-    offsets = np.cumsum([0] + [len(labels) for labels in sequences])
+    offsets = np.cumsum([0, *lengths])
     i = int(np.searchsorted(offsets, t, side="right")) - 1
     return f"{name}: sequence {i}, position {t - offsets[i]}"
 

@@ -6,7 +6,7 @@ number them, so that the model does not depend on how the data was partitioned.
 
 import numpy as np
 
-from skcrf_sdca.data.label_encoding import encode_labels
+from skcrf_sdca.data.label_encoding import encode_labels, plain_labels
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
 
@@ -59,7 +59,7 @@ def _check_equal(summaries, name, what):
 
 def _common_classes(summaries):
     """Return the classes of all, and the numbers of those of each."""
-    own = [summary.attributes["classes_"].tolist() for summary in summaries]
+    own = [plain_labels(summary.attributes["classes_"]) for summary in summaries]
     label_type = type(own[0][0])
     for p, classes in enumerate(own):
         if type(classes[0]) is not label_type:

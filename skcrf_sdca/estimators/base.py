@@ -109,8 +109,9 @@ class BaseCRF(
             (n, n_features), with a 1-D y, is n chains of one node each: multinomial
             logistic regression.
         y : list of n lists of T labels, or array-like of shape (n,)
-            Labels of one type: str, int, bool or other sortable, hashable objects.
-            Beside PackedSequences also one array with the labels of all positions.
+            Labels of one type: str, int, bool or other sortable, hashable objects;
+            floats must be whole numbers. Beside PackedSequences also one array with the
+            labels of all positions.
         sample_weight : array-like of shape (n,), default=None
             Weight of each sequence, not negative. Only ratios count, but for the value
             of ``alpha="auto"``.

@@ -15,7 +15,12 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.messages import described
-from skcrf_sdca.data.label_encoding import encode_known_labels, label_codes
+from skcrf_sdca.data.label_encoding import (
+    encode_known_labels,
+    label_codes,
+    label_objects,
+    plain_labels,
+)
 from skcrf_sdca.estimators.explanation import Explanation, Terms
 from skcrf_sdca.estimators.fitted import FittedAttributes, check_form, fitted_format
 from skcrf_sdca.estimators.tables import Table
@@ -248,7 +253,7 @@ class InspectionMixin(FittedAttributes):
         return Explanation(
             self._terms_at(t, data.X, path, names),
             marginals[t],
-            self.classes_.tolist(),
+            plain_labels(self.classes_),
             position=t,
             label=int(path[t]),
             reference=reference,
@@ -257,7 +262,7 @@ class InspectionMixin(FittedAttributes):
 
     def _label_values(self):
         """Return the labels as a column of a table holds them."""
-        return self.classes_.astype(object)
+        return label_objects(self.classes_)
 
     def _codes(self, labels, name):
         """Return the numbers of labels that were seen in fit."""
@@ -266,7 +271,7 @@ class InspectionMixin(FittedAttributes):
             raise ValueError(f"{name} is empty; at least one label is needed.")
         codes = label_codes(labels, self.classes_)
         if (codes < 0).any():
-            unknown, known = labels[np.argmin(codes)], self.classes_.tolist()
+            unknown, known = labels[np.argmin(codes)], plain_labels(self.classes_)
             raise ValueError(
                 f"{name}: {unknown!r} is not among the labels of fit, {known}."
             )

@@ -11,7 +11,8 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.containers import as_sequence_list
-from skcrf_sdca.data.label_encoding import encode_labels
+from skcrf_sdca.data.input_formats import is_table
+from skcrf_sdca.data.label_encoding import encode_labels, plain_labels
 
 
 def cross_val_predict_proba(
@@ -67,10 +68,11 @@ def cross_val_predict_proba(
     >>> len(proba), proba[0].shape == (len(y[0]), 3)
     (20, True)
     """
+    X = as_sequence_list(X)
     y = list(y) if isinstance(y, Iterator) else y
     return cross_val_predict(
-        _Probabilities(estimator, _all_labels(y)),
-        as_sequence_list(X),
+        _Probabilities(estimator, _all_labels(X, y)),
+        X,
         y,
         groups=groups,
         cv=cv,
@@ -96,7 +98,7 @@ class _Probabilities(MetaEstimatorMixin, BaseEstimator):
 
     def predict(self, X):
         proba = self.estimator_.predict_proba(X)
-        columns = [self.labels.index(k) for k in self.estimator_.classes_.tolist()]
+        columns = [self.labels.index(k) for k in plain_labels(self.estimator_.classes_)]
         if proba.dtype != object:
             return _widened(proba, columns, len(self.labels))
         widened = [_widened(table, columns, len(self.labels)) for table in proba]
@@ -106,12 +108,13 @@ class _Probabilities(MetaEstimatorMixin, BaseEstimator):
         return get_routing_for_object(self.estimator)
 
 
-def _all_labels(y):
+def _all_labels(X, y):
     """Return the labels of label lists, or of an array of labels, in their order."""
     lists = [] if y is None else list(y)
-    if lists and np.ndim(lists[0]) == 0:
-        return np.unique(lists).tolist()
-    return encode_labels(y, list(map(len, lists)))[0].tolist()
+    # A tuple is a label list, or the label of a row.
+    if lists and (np.ndim(lists[0]) == 0 or is_table(X)):
+        return plain_labels(np.unique(np.asarray(y)))
+    return plain_labels(encode_labels(y, list(map(len, lists)))[0])
 
 
 def _widened(table, columns, n_columns):

@@ -26,6 +26,7 @@ from skcrf_sdca._utils.typing import (
     Sequences,
     SpanScheme,
 )
+from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.fitted import FittedAttributes, fitted_format
 from skcrf_sdca.estimators.span_queries import LabelSpans, TypedSpans
 from skcrf_sdca.estimators.validation import (
@@ -149,7 +150,9 @@ class PredictionMixin(FittedAttributes):
                 offsets = np.arange(len(paths) + 1) * paths.shape[1]
                 labels = input_format.labels(paths.ravel(), self.classes_, offsets)
                 probabilities = np.exp(np.minimum(scores - value, 0.0)).tolist()
-                found.append(list(zip(labels.tolist(), probabilities, strict=True)))
+                found.append(
+                    list(zip(plain_labels(labels), probabilities, strict=True))
+                )
             return np.fromiter(found, dtype=object, count=len(found))
 
         return self._over_chains(best, data)

@@ -10,7 +10,7 @@ from operator import index
 import numpy as np
 
 from skcrf_sdca.data.containers import check_container
-from skcrf_sdca.data.label_encoding import label_codes
+from skcrf_sdca.data.label_encoding import label_codes, plain_labels
 from skcrf_sdca.data.rows import split_rows
 from skcrf_sdca.metrics import extract_spans
 
@@ -53,7 +53,7 @@ class TypedSpans:
     form = "(type, begin, end)"
 
     def __init__(self, spans, lengths, classes, scheme):
-        self.label_types, self.joins, types = _reading(classes.tolist(), scheme)
+        self.label_types, self.joins, types = _reading(plain_labels(classes), scheme)
         self.rows, self.offsets, names = _read(spans, lengths, self)
         # A type that no label has is one more.
         self.types = np.array([types.get(v, len(types)) for v in names], dtype=np.int64)

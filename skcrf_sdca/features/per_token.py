@@ -24,7 +24,7 @@ from skcrf_sdca._utils.sklearn_private import raise_for_params
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.containers import as_sequence_list
-from skcrf_sdca.data.input_formats import DICTS, check_has_items, format_of
+from skcrf_sdca.data.input_formats import check_has_items, is_table
 from skcrf_sdca.data.label_encoding import encode_labels
 from skcrf_sdca.data.packed import PackedSequences
 
@@ -285,19 +285,11 @@ def _items(X):
     X = as_sequence_list(X)
     if isinstance(X, PackedSequences):
         return X.X, X.offsets
-    if _is_table(X):
+    if is_table(X):
         return X, None
     lengths = [_n_items(sequence, i) for i, sequence in enumerate(X)]
     filled = [(i, sequence) for i, sequence in enumerate(X) if lengths[i]]
     return _joined(filled), np.cumsum([0, *lengths])
-
-
-def _is_table(X):
-    try:
-        return not format_of(X, default=DICTS).boundaries
-    except TypeError:
-        # The estimators do not take items of this type, but the transformer may.
-        return False
 
 
 def _n_items(sequence, index):

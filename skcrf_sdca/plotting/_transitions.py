@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca.data.label_encoding import plain_labels
+
 from ._shared import last_step, new_axes
 
 if TYPE_CHECKING:
@@ -112,7 +114,7 @@ class TransitionDisplay:
         """
         crf = last_step(estimator)
         check_is_fitted(crf)
-        known = crf.classes_.tolist()
+        known = plain_labels(crf.classes_)
         labels = known if labels is None else list(labels)
         unknown = [label for label in labels if label not in known]
         if unknown:

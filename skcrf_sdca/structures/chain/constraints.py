@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.tagging_schemes import is_valid_pair, parse_label
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.marginals import Marginals, edge_ends
@@ -122,11 +123,11 @@ def read_constraints(transitions, classes, labels, offsets):
         if transitions == OBSERVED:
             constraints = _observed(labels, offsets, len(classes))
         else:
-            constraints = _by_scheme(transitions, classes.tolist())
+            constraints = _by_scheme(transitions, plain_labels(classes))
     else:
         name = "`transitions`"
         read = _by_mask if hasattr(transitions, "__array__") else _by_pairs
-        constraints = read(transitions, classes.tolist())
+        constraints = read(transitions, plain_labels(classes))
     _check_labels(constraints, name, classes, labels, offsets)
     for mask in constraints:
         mask.setflags(write=False)
@@ -238,7 +239,7 @@ def _check_labels(constraints, name, classes, labels, offsets):
         return
     t = int(broken.any(axis=0).argmax())
     i = int(np.searchsorted(offsets, t, side="right")) - 1
-    label, before = classes[[labels[t], labels[t - 1]]].tolist()
+    label, before = plain_labels(classes[[labels[t], labels[t - 1]]])
     rule = int(broken[:, t].argmax())
     fault = (
         f"{label!r} begins the sequence",
