@@ -270,6 +270,12 @@ def user_arrays():
     return UserList([UserArray(np.eye(3)), UserArray(np.ones((1, 3)))])
 
 
+def user_rows():
+    # NumPy takes an object for a number if its __len__ raises, so lists are plain here.
+    rows = [UserFloat(1.0), UserFloat(2.0)], (UserFloat(3.0), 4.0)
+    return UserList([[*rows, rows[0]], [rows[1]]])
+
+
 def tagged(token):
     UserCode.run()
     return [UserStr("x"), token]
@@ -296,6 +302,11 @@ INTERRUPTED = {
     "transform": lambda: VECTORIZER.transform(user_dicts()),
     "min_freq": lambda: SequenceVectorizer(min_freq=2).fit(user_dicts()),
     "pack arrays": lambda: PackedSequences.from_sequences(user_arrays()),
+    "rows": lambda: SDCACRF(random_state=0).fit(user_rows(), user_labels(date)),
+    "rows of a table": lambda: SDCACRF(random_state=0).fit(user_rows()[0], [1, 2, 1]),
+    "sample_weight": lambda: SDCACRF(random_state=0).fit(
+        user_arrays(), user_labels(date), [UserFloat(1.0), UserFloat(2.0)]
+    ),
     "fit": lambda: SDCACRF(random_state=0).fit(user_arrays(), user_labels(date)),
     "fit on str": lambda: SDCACRF(random_state=0).fit(
         user_arrays(), user_labels(lambda k: UserStr(k))
