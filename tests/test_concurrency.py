@@ -8,6 +8,9 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
 from itertools import count
 
 import numpy as np
@@ -397,6 +400,51 @@ def test_ctrl_c_in_the_code_of_users_is_a_keyboard_interrupt(name):
         assert UserCode.n_left > 0, f"call {n_calls} was interrupted, and it went on"
         assert n_calls > 1, "no code of users ran"
         return
+
+
+PLAIN_ITEMS = [
+    {"a": np.float64(2.0), "b": np.float64(0.0)},
+    {"a": Decimal(2), "b": Fraction(1, 2)},
+    {"a": ["b", "c"], "b": ("b",), "c": {"d", "e"}},
+    {"a": np.ones(2), "b": {"c": {"d": np.str_("e")}}},
+]
+
+
+@contextmanager
+def interrupted_in_call(number, name):
+    """Raise KeyboardInterrupt as the Python function of a name is called so often."""
+    left = [number]
+
+    def interrupt(frame, event, _):
+        if event == "call" and frame.f_code.co_name == name:
+            left[0] -= 1
+            if left[0] == 0:
+                raise KeyboardInterrupt
+
+    before = sys.getprofile()
+    sys.setprofile(interrupt)
+    try:
+        yield left
+    finally:
+        sys.setprofile(before)
+
+
+@pytest.mark.parametrize("item", PLAIN_ITEMS)
+def test_ctrl_c_while_the_type_of_a_plain_value_is_asked_for(item):
+    n_interrupts = 0
+    for number in count(1):
+        vectorizer = SequenceVectorizer()
+        try:
+            with interrupted_in_call(number, "__instancecheck__") as left:
+                vectorizer.fit([[item]])
+        except KeyboardInterrupt:
+            assert left[0] == 0
+            assert not hasattr(vectorizer, "vocabulary_")
+            n_interrupts += 1
+            continue
+        assert left[0] > 0, f"call {number} was interrupted, and it went on"
+        break
+    assert n_interrupts > 1
 
 
 DETERMINISM = """
