@@ -32,7 +32,6 @@ from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.base import check_finite_numbers
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
-from skcrf_sdca.structures.chain.parameters import dense_coef
 
 
 class CRF(VersionStamped, BaseEstimator):
@@ -353,8 +352,7 @@ keep_tempfiles, trainer_cls
     def state_features_(self) -> dict[tuple[str, Any], float]:
         """The weights of features, {(name, label): weight}."""
         names = self.attributes_
-        coef = dense_coef(self.estimator_.coef_)
-        return _by_name(names, self.classes_, coef.T)
+        return _by_name(names, self.classes_, self.estimator_.coef_.T)
 
     @property
     def transition_features_(self) -> dict[tuple[Any, Any], float]:
