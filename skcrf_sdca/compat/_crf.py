@@ -37,12 +37,13 @@ from skcrf_sdca.features.vectorizer import SequenceVectorizer
 class CRF(VersionStamped, BaseEstimator):
     """CRF with the parameters and methods of ``sklearn_crfsuite.CRF``.
 
-    Minimises CRFsuite's objective with an L2 penalty, over all weights w::
+    Minimises CRFsuite's objective, over all weights w::
 
-        c2 ||w||^2 + sum_i -log p(y_i | x_i; w)
+        c1 ||w||_1 + c2 ||w||^2 + sum_i -log p(y_i | x_i; w)
 
-    which is n times the objective of `SDCACRF` with ``alpha = 2 * c2 / n``, for n
-    sequences. `SDCACRF` minimises it, and bounds the error by the duality gap.
+    which is n times the objective of `SDCACRF` with ``alpha = (c1 + 2 * c2) / n`` and
+    ``l1_ratio = c1 / (c1 + 2 * c2)``, for n sequences. `SDCACRF` minimises it, and
+    bounds the error by the duality gap.
 
     Parameters
     ----------
@@ -56,7 +57,8 @@ class CRF(VersionStamped, BaseEstimator):
         None or True: there is a weight for each pair of a feature and a label, and for
         each pair of labels. False is refused. (In CRFsuite, None means False.)
     c1 : float, default=None
-        None or 0: there is no L1 penalty.
+        Strength of the L1 penalty, >= 0; None means 0, as in CRFsuite. Above 0, most
+        weights are exactly 0.
     c2 : float, default=None
         Strength of the L2 penalty, > 0; None means 1, as in CRFsuite.
     max_iterations : int, default=None
@@ -131,6 +133,7 @@ keep_tempfiles, trainer_cls
 
     _parameter_constraints: ClassVar[dict] = {
         "algorithm": [StrOptions({"lbfgs", "l2sgd"}), None],
+        "c1": [Interval(Real, 0, None, closed="left"), None],
         "min_freq": [Interval(Real, 0, None, closed="left"), None],
         "all_possible_states": ["boolean", None],
         "all_possible_transitions": ["boolean", None],
@@ -373,8 +376,11 @@ keep_tempfiles, trainer_cls
             raise ValueError(
                 f"min_freq needs dicts or lists of str, X has {input_format.name}."
             )
+        c1 = self.c1 or 0.0
+        total = c1 + 2.0 * (1.0 if self.c2 is None else self.c2)
         estimator = SDCACRF(
-            (1.0 if self.c2 is None else self.c2) / (0.5 * len(X)),
+            total / len(X),
+            l1_ratio=c1 / total,
             max_iter=1000 if self.max_iterations is None else self.max_iterations,
             tol=self.tol,
             n_jobs=self.n_jobs,
@@ -395,11 +401,6 @@ keep_tempfiles, trainer_cls
 
     def _check_parameters(self):
         """Check the parameters that `_parameter_constraints` cannot check."""
-        if self.c1 is not None and self.c1 != 0:
-            raise InvalidParameterError(
-                f"The 'c1' parameter of CRF must be 0 or None: there is no L1 penalty, "
-                f"use c2. Got {self.c1!r} instead."
-            )
         for name in ("all_possible_states", "all_possible_transitions"):
             value = getattr(self, name)
             if value is not None and not value:
@@ -408,7 +409,7 @@ keep_tempfiles, trainer_cls
                     "have weights."
                 )
         # Parameters of CRFsuite's optimisers and of its files.
-        have_effect = {"c1", *self._parameter_constraints}
+        have_effect = set(self._parameter_constraints)
         is_set = [
             name
             for name, parameter in signature(CRF).parameters.items()

@@ -13,6 +13,7 @@ from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -45,6 +46,9 @@ from skcrf_sdca.solvers.base import check_needs
 from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.chain.constraints import OBSERVED
+
+# Of a weight in a sparse array: the number, and the index of its feature.
+BYTES_OF_SPARSE = 12
 
 _INSIDE = ("skcrf_sdca.", "sklearn.")
 
@@ -322,8 +326,13 @@ def fit_attributes(monitor, *, copy=False):
     """
     problem, w = monitor.solver.problem, monitor.solver.model.w
     last = monitor.rows[-1]
+    weights = problem.solution(w.copy() if copy else w).attributes(problem.constraints)
+    n_nonzero = int(np.count_nonzero(w))
+    if BYTES_OF_SPARSE * n_nonzero < w.nbytes:
+        weights["coef_"] = sp.csr_array(weights["coef_"])
     return {
-        **problem.solution(w.copy() if copy else w).attributes(problem.constraints),
+        **weights,
+        "n_nonzero_": n_nonzero,
         "alpha_": problem.alpha,
         "temperature_": problem.loss.temperature,
         "gap_target_": monitor.target,

@@ -34,6 +34,7 @@ class FittedAttributes:
     # Models that were not fitted here, those of CRFsuite say, are log-linear.
     temperature_: float = 1.0
     n_iter_: int
+    n_nonzero_: int
     primal_objective_: float
     dual_objective_: float
     duality_gap_: float

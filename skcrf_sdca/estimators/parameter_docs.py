@@ -30,8 +30,8 @@ SHARED_DOCS = {
         margin : float, default=1.0
             Factor of the cost; "log_loss" ignores it.
         cost : array-like of shape (n_labels, n_labels) or dict, default=None
-            cost[y, k] of label k where y is right, in the order of ``classes_``, or a
-            dict {(y, k): cost} in which pairs that are left out cost 1. By default
+            The cost[y, k] of label k where y is right, in the order of ``classes_``, or
+            a dict {(y, k): cost} in which pairs that are left out cost 1. By default
             every wrong label costs 1 (the Hamming cost).
         class_weight : "balanced", dict {label: weight} or None, default=None
             Factor of the cost where the label is right, so that it costs more to miss a
@@ -108,8 +108,11 @@ default="gap"
     "weights_": """
         classes_ : ndarray of shape (n_labels,)
             The labels, sorted.
-        coef_ : ndarray of shape (n_labels, n_features_in_)
-            Weight of each feature for each label.
+        coef_ : ndarray or csr_array of shape (n_labels, n_features_in_)
+            Weight of each feature for each label; sparse if that takes less memory, as
+            with `l1_ratio`.
+        n_nonzero_ : int
+            Number of weights, of all kinds, that are not 0.
         intercept_, start_, end_ : ndarrays of shape (n_labels,)
             Score of each label at every position, at the first and at the last.
         transition_ : ndarray of shape (n_labels, n_labels)

@@ -16,8 +16,9 @@ def cost_matrix(classes, labels, *, cost=None, margin=1.0, class_weight=None):
     labels : ndarray of int of shape (n_positions,)
         Indices in `classes` of the labels of all positions, for "balanced".
     cost : array-like of shape (n_labels, n_labels) or dict, default=None
-        cost[y, k] in the order of `classes`, or {(y, k): cost} of labels, where pairs
-        that are left out cost 1. None is the Hamming cost: 1 for every wrong label.
+        The cost[y, k] in the order of `classes`, or {(y, k): cost} of labels, where
+        pairs that are left out cost 1. None is the Hamming cost: every wrong label
+        costs 1.
     margin : float, default=1.0
     class_weight : "balanced", dict or None, default=None
         {y: weight}, where labels that are left out weigh 1. "balanced" weighs a label

@@ -12,6 +12,7 @@ from skcrf_sdca.persistence._fields import ModelFormatError, fields
 FIGURES = (
     "alpha",
     "temperature",
+    "n_nonzero",
     "n_iter",
     "primal_objective",
     "dual_objective",

@@ -84,9 +84,7 @@ def make_parallel_visitor(problem, model, n_workers, new_sampler, new_visitor):
         local_model = model.with_features(
             partition.n_rows, local_weights.arrays[worker]
         )
-        visitor = new_visitor(
-            features, local_model.weights(), new_sampler(shard)
-        )
+        visitor = new_visitor(features, local_model.weights(), new_sampler(shard))
         visitor.assign_shard(shard, index_in_shard)
         visitors.append(visitor)
     mean_length = problem.offsets[-1] / problem.n_sequences
