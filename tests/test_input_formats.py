@@ -1,13 +1,16 @@
 """The input formats of X, and the errors for any other input."""
 
+import pickle
 import types
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.preprocessing import StandardScaler
 
-from skcrf_sdca import SDCACRF
+from skcrf_sdca import SDCACRF, PerToken, SequenceUnion, SequenceVectorizer
+from skcrf_sdca.compat import crfsuite_features
 from skcrf_sdca.data.containers import as_sequence_list, check_container
 from skcrf_sdca.data.input_formats import (
     FORMATS,
@@ -16,6 +19,7 @@ from skcrf_sdca.data.input_formats import (
     same_format,
 )
 from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.text import TokenFeatures, Window
 
 
 def series_of_lists():
@@ -188,3 +192,238 @@ def test_messages_stay_short():
         format_of_sequence(["a" * 10**6], 7)
     assert len(str(caught.value)) < 300
     assert "sequence 7" in str(caught.value)
+
+
+# Data frames --------------------------------------------------------------------------
+
+LABELS = [["A", "B"], ["B"], ["A", "B", "A"]]
+ROWS = [np.random.default_rng(i).normal(size=(len(y), 2)) for i, y in enumerate(LABELS)]
+NO_FRAMES = "does not have valid feature names, but SDCACRF was fitted with"
+LIBRARIES = ["pandas", "polars"]
+
+
+def framed(library, columns="ab", X=ROWS):
+    """Return arrays as frames with these columns, of which "a" is the first."""
+    frame = pytest.importorskip(library).DataFrame
+    tables = [{"a": rows[:, 0], "b": rows[:, 1]} for rows in X]
+    return [frame(table)[list(columns)] for table in tables]
+
+
+def small(**parameters):
+    return SDCACRF(random_state=0, **parameters)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_names_of_columns_are_those_of_fit(library):
+    crf = small().fit(framed(library), LABELS)
+    assert crf.feature_names_in_.tolist() == ["a", "b"]
+    assert crf.coef_.tobytes() == small().fit(ROWS, LABELS).coef_.tobytes()
+    before = pickle.dumps(crf)
+    wrong = framed(library, "ba")
+    for method in (crf.predict, crf.predict_proba, lambda X: crf.score(X, LABELS)):
+        with pytest.raises(ValueError, match="must be in the same order"):
+            method(wrong)
+    # The rule is that of the tables of scikit-learn.
+    other = [frame.rename({"b": "c"}) for frame in wrong if library == "polars"]
+    other += [frame.rename(columns={"b": "c"}) for frame in wrong if not other]
+    with pytest.raises(ValueError, match="unseen at fit time:\n- c\n.*missing:\n- b"):
+        crf.predict(other)
+    assert pickle.dumps(crf) == before
+    crf.predict([[], *framed(library), framed(library)[0][:0]])
+    assert not hasattr(crf.fit(ROWS, LABELS), "feature_names_in_")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_names_in_fit_or_predict_alone_warn(library):
+    named, unnamed = small().fit(framed(library), LABELS), small().fit(ROWS, LABELS)
+    for X in (ROWS, PackedSequences.from_sequences(ROWS)):
+        with pytest.warns(UserWarning, match=NO_FRAMES):
+            answer = named.predict(X)
+        assert answer.tolist() == unnamed.predict(X).tolist()
+    with pytest.warns(UserWarning, match="X has feature names, but SDCACRF was"):
+        unnamed.predict(framed(library))
+    for X in ([], [[], []]):
+        assert len(named.predict(X)) == len(X)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(
+    ("place", "columns", "match"),
+    [
+        (1, "ba", "sequence 1 has column 0 'b', but sequence 0 has 'a'; all must"),
+        (1, None, "sequence 0 is a data frame .*, but sequence 1 has none; all must"),
+        (0, None, "sequence 1 is a data frame .*, but sequence 0 has none; all must"),
+    ],
+)
+def test_frames_of_one_X_have_the_same_columns(library, place, columns, match):
+    X = framed(library)
+    X[place] = framed(library, columns)[place] if columns else ROWS[place]
+    crf = small().fit(framed(library), LABELS)
+    for method in (
+        lambda X: small().fit(X, LABELS),
+        crf.predict,
+        PackedSequences.from_sequences,
+        PerToken(StandardScaler()).fit,
+        PerToken(StandardScaler()).fit(framed(library)).transform,
+    ):
+        with pytest.raises(ValueError, match=match):
+            method(X)
+
+
+def test_names_that_are_no_str_are_not_kept():
+    numbered = [pd.DataFrame(rows) for rows in ROWS]
+    assert not hasattr(small().fit(numbered, LABELS), "feature_names_in_")
+    numbered[1].columns = [0, "b"]
+    with pytest.raises(TypeError, match="X: sequence 1: Feature names are only supp"):
+        small().fit(numbered, LABELS)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_frames_per_token(library):
+    per_token = PerToken(StandardScaler()).fit(framed(library))
+    assert per_token.feature_names_in_.tolist() == ["a", "b"]
+    expected = PerToken(StandardScaler()).fit_transform(ROWS).X
+    assert np.array_equal(per_token.transform(framed(library)).X, expected)
+    with pytest.raises(ValueError, match="must be in the same order"):
+        per_token.transform(framed(library, "ba"))
+
+
+def test_frames_of_two_libraries_per_token():
+    X = [*framed("pandas")[:2], *framed("polars")[2:]]
+    with pytest.raises(ValueError, match="sequence 2 is a data frame of polars with 2"):
+        PerToken(StandardScaler()).fit(X)
+    assert small().fit(X, LABELS).feature_names_in_.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        (pd.Series([1, None], dtype="Int64"), "NAType"),
+        (pd.Series([True, None], dtype="boolean"), "NAType"),
+        (pd.Series([1.5, "x"], dtype=object), "str 'x'"),
+        (pd.Series(["1", "x"], dtype="category"), "str 'x'"),
+        (pd.to_datetime(pd.Series(["2020", "2021"])), "Timestamp"),
+        (pd.Series([1.0, [2.0, 3.0]]), "a list of float"),
+    ],
+    ids=lambda value: str(getattr(value, "dtype", "")),
+)
+def test_cells_that_are_no_numbers(column, value):
+    X = [ROWS[1], pd.DataFrame({"x": [1.0, 2.0], "y": column}).set_axis([0, 1], axis=1)]
+    place = "position 0" if value == "Timestamp" else "position 1"
+    with pytest.raises(
+        ValueError, match=f"sequence 1 must .* {place}, feature 1.*{value}"
+    ):
+        small().fit(X, [["A"], ["A", "B"]])
+
+
+def test_nullable_columns_without_a_missing_value():
+    X = [pd.DataFrame(np.sign(rows)).astype("Int64") for rows in ROWS]
+    expected = small().fit(list(map(np.sign, ROWS)), LABELS).coef_
+    assert small().fit(X, LABELS).coef_.tobytes() == expected.tobytes()
+
+
+def test_numbers_in_arrays_without_axes():
+    X = [np.empty_like(rows, dtype=object) for rows in ROWS]
+    for rows, boxed in zip(ROWS, X, strict=True):
+        for place, value in np.ndenumerate(rows):
+            boxed[place] = np.array(value)
+    expected = small().fit(ROWS, LABELS).coef_
+    assert small().fit(X, LABELS).coef_.tobytes() == expected.tobytes()
+
+
+# Columns and frames of Polars, which are no lists and no arrays -----------------------
+
+STRINGS = [[["a"], ["b", "c"]], [["b"]], [["a"], ["b"], ["a"]]]
+STRUCTS = [[{"w": item[0], "n": 2.0} for item in sequence] for sequence in STRINGS]
+
+
+@pytest.mark.parametrize("X", [STRINGS, STRUCTS], ids=["lists", "structs"])
+def test_columns_of_polars_are_lists(X):
+    pl = pytest.importorskip("polars")
+    expected = small().fit(X, LABELS)
+    for column, y in (
+        (pl.Series(X), pl.Series(LABELS)),
+        ([pl.Series(sequence) for sequence in X], [pl.Series(y) for y in LABELS]),
+        (X, [pl.Series(y, dtype=pl.Categorical) for y in LABELS]),
+    ):
+        crf = small().fit(column, y)
+        assert crf.coef_.tobytes() == expected.coef_.tobytes()
+        assert crf.predict(column).tolist() == expected.predict(X).tolist()
+        assert crf.score(column, y) == 1.0
+        known = pl.Series([[*y[:-1], None] for y in LABELS])
+        assert crf.predict(column, known=known).tolist() == LABELS
+        vectorizer = SequenceVectorizer().fit(column)
+        assert vectorizer.vocabulary_ == crf.vectorizer_.vocabulary_
+
+
+def test_numbers_in_lists_of_polars():
+    pl = pytest.importorskip("polars")
+    X = pl.Series([rows.tolist() for rows in ROWS])
+    expected = small().fit(ROWS, LABELS).coef_
+    assert small().fit(X, LABELS).coef_.tobytes() == expected.tobytes()
+
+
+def test_tokens_and_parts_in_polars():
+    pl = pytest.importorskip("polars")
+    words = [[word for (word, *_) in sequence] for sequence in STRINGS]
+    expected = TokenFeatures([Window("word", 0)]).fit_transform(words)
+    assert (
+        TokenFeatures([Window("word", 0)]).fit_transform(pl.Series(words)) == expected
+    )
+    union = SequenceUnion(
+        [("w", SequenceVectorizer(), "x"), ("n", PerToken(StandardScaler()), "v")]
+    )
+    parts = {"x": STRINGS, "v": [rows.tolist() for rows in ROWS]}
+    found, same = (
+        union.fit_transform(library.DataFrame(parts)).X for library in (pl, pd)
+    )
+    assert (found != same).nnz == 0
+    assert crfsuite_features(pl.Series(STRUCTS)) == crfsuite_features(STRUCTS)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("X", [STRINGS, STRUCTS], ids=["lists", "structs"])
+def test_frames_that_hold_sequences_are_refused(library, X):
+    frame = pytest.importorskip(library).DataFrame({"x": X, "y": LABELS})
+    crf, match = small().fit(X, LABELS), r"pass the column .* of \['x', 'y'\]"
+    for method in (
+        lambda X: small().fit(X, LABELS),
+        crf.predict,
+        SequenceVectorizer().fit,
+        PerToken(StandardScaler()).fit,
+    ):
+        with pytest.raises(TypeError, match=f"X is a data frame.*{match}"):
+            method(frame)
+    with pytest.raises(TypeError, match=f"y is a data frame: {match}"):
+        small().fit(X, frame)
+
+
+@pytest.mark.parametrize(
+    ("X", "match"),
+    [
+        (STRUCTS[0], "X: sequence 0 is of type dict; .*wrap it in a list"),
+        (STRINGS[0], "X: sequence 0, item 0 is of type str 'a'; .*wrap it in a list"),
+        (["a", "b"], "X: sequence 0 is of type str 'a'"),
+        ([STRINGS[0], None], "X: sequence 1 is None"),
+        ([STRINGS[0], [["a"], None]], "X: sequence 1, item 1 is None"),
+        ([STRINGS[0], [["a"], [None]]], "X: sequence 1, item 1 is a list of NoneType"),
+    ],
+)
+def test_columns_of_polars_that_are_no_sequences(X, match):
+    pl = pytest.importorskip("polars")
+    crf = small().fit(STRINGS, LABELS)
+    for method in (crf.predict, lambda X: small().fit(X, LABELS[: len(X)])):
+        with pytest.raises(TypeError, match=match):
+            method(pl.Series(X))
+
+
+def test_missing_values_of_polars():
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"a": [1, None], "b": [1.0, 2.0]})
+    with pytest.raises(ValueError, match="NaN: sequence 0, position 1, feature 0"):
+        small().fit([frame], [["A", "B"]])
+    with pytest.raises(ValueError, match="X contains NaN"):
+        small().fit(frame, ["A", "B"])
+    for labels in (["A", None], [1, None], [True, None]):
+        with pytest.raises(ValueError, match="y: sequence 0, position 1 is None"):
+            small().fit(ROWS[:1], [pl.Series(labels)])

@@ -425,8 +425,8 @@ def test_labels_of_no_scheme_are_named_with_their_place(metric):
         metric(good, bad)
     with pytest.raises(ValueError, match="y_true: sequence 1, item 1: Label 'E-X' is"):
         metric(bad, good)
-    with pytest.raises(TypeError, match="y_true: sequence 1, item 0: Labels of spans"):
-        metric([["O"], [0, 1]], good)
+    with pytest.raises(TypeError, match="y_true: sequence 0, item 0: Labels of spans"):
+        metric([[2], [0, 1]], [[2], [0, 1]])
 
 
 @pytest.mark.parametrize("metric", SPAN_METRICS)

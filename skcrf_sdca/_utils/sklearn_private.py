@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils._repr_html.estimator import _VisualBlock as VisualBlock
 from sklearn.utils.metadata_routing import _raise_for_params as raise_for_params
 from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
+from sklearn.utils.validation import _check_feature_names as check_feature_names
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _get_feature_names as get_feature_names
 
@@ -32,6 +33,8 @@ __all__ = [
     "StrOptions",
     # SequenceUnion: its diagram in a notebook.
     "VisualBlock",
+    # predict: the names are those of fit, in their order.
+    "check_feature_names",
     # fit: sample weights as an array of the right length and type.
     "check_sample_weight",
     # fit: column names of a data frame of any library.

@@ -25,7 +25,7 @@ from skcrf_sdca.compat._model_file import (
     parse,
     serialise,
 )
-from skcrf_sdca.data.containers import as_sequence_list
+from skcrf_sdca.data.containers import as_sequence_list, plain_column
 from skcrf_sdca.data.input_formats import VECTORIZED, format_of_sequence
 from skcrf_sdca.data.label_encoding import encode_labels, plain_labels
 from skcrf_sdca.estimators.base import BaseCRF
@@ -249,6 +249,7 @@ def crfsuite_features(
 
 def _completed(sequence, index, intercept, start, end):
     """Return the items of a sequence with the added names that are not None."""
+    sequence = plain_column(sequence)
     found = format_of_sequence(sequence, index)
     if found is not None and not found.needs_vectorizer:
         raise TypeError(

@@ -1,5 +1,6 @@
 """Containers of sequences that users may pass, checked and readable twice."""
 
+import sys
 from collections.abc import Iterable, Mapping, Set
 
 import numpy as np
@@ -12,7 +13,8 @@ from skcrf_sdca.data.rows import checked_sparse, unmasked
 def check_container(X, name="X"):
     """Raise TypeError if `X` cannot hold sequences in a defined order.
 
-    `name` is the name of the argument in the message.
+    `name` is the name of the argument in the message. A data frame holds none: what
+    its iterator yields, names or columns, depends on the library.
     """
     readable = isinstance(X, Iterable) or hasattr(X, "__array__")
     is_scalar = getattr(X, "shape", None) == ()
@@ -20,6 +22,27 @@ def check_container(X, name="X"):
         raise TypeError(
             f"{name} must be a list of sequences, got {type(X).__name__} instead."
         )
+    if is_frame(X):
+        raise TypeError(
+            f"{name} is a data frame: pass the column that holds the sequences, of "
+            f"{list(X.columns)}."
+        )
+
+
+def is_frame(X):
+    """Return whether `X` is a data frame."""
+    return len(getattr(X, "shape", ())) == 2 and hasattr(X, "columns")
+
+
+def plain_column(column):
+    """Return a column of Polars as a list; anything else as it is.
+
+    The iterator of Polars yields columns for lists, and its arrays have NaN for
+    missing integers.
+    """
+    polars = sys.modules.get("polars")
+    is_column = polars is not None and isinstance(column, polars.Series)
+    return column.to_list() if is_column else column
 
 
 def as_sequence_list(X, *, name="X"):
@@ -36,7 +59,8 @@ def as_sequence_list(X, *, name="X"):
         return X
     if isinstance(X, np.ndarray):
         return unmasked(X, name)
-    check_container(X, name)
     if len(getattr(X, "shape", ())) == 2:
         return X
+    X = plain_column(X)
+    check_container(X, name)
     return list(X) if isinstance(X, Iterable) else np.asarray(X)

@@ -9,11 +9,13 @@ from collections.abc import Mapping, Set
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_X_y, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.sklearn_private import get_feature_names
 from skcrf_sdca.data import label_encoding
-from skcrf_sdca.data.containers import check_container
+from skcrf_sdca.data.containers import is_frame, plain_column
+from skcrf_sdca.data.feature_names import check_names_of_fit, feature_names
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import split_rows
 
@@ -40,39 +42,48 @@ class InputFormat:
         """Return the name."""
         return f"<input format {self.name!r}>"
 
-    def pack_training(self, X, y, estimator, vectorizer):
-        """Return the X of a fit, validated and packed, and y.
+    def pack_training(self, X, estimator, vectorizer):
+        """Return the X of a fit, validated and packed.
 
         The estimator is named in messages. The vectorizer is fitted if the format needs
-        one. y changes only in a table: it becomes an array of shape (n,).
+        one.
         """
         if isinstance(X, PackedSequences):
-            return X, y
+            return X
         if self.needs_vectorizer:
-            return vectorizer.fit_transform(X), y
-        return _pack_arrays(X), y
+            return vectorizer.fit_transform(X)
+        return _pack_arrays(X)
+
+    def feature_names(self, X):
+        """Return the names of the columns of X, None if it has no data frames."""
+        return feature_names(X)
 
     def pack(self, X, estimator):
         """Return X of any format, packed for an estimator fitted on this one."""
-        if isinstance(X, PackedSequences):
-            return X
         found, name = format_of(X, default=self), type(estimator).__name__
         if not found.boundaries:
             raise ValueError(
                 f"X is a single table, but {name} was fitted on sequences: wrap a "
                 "single sequence in a list, [X]."
             )
-        if self.needs_vectorizer:
+        if self.needs_vectorizer and found is not PACKED:
             return estimator.vectorizer_.transform(X)
         if found.needs_vectorizer:
             raise TypeError(
                 f"X is made of {found.name}, but {name} was fitted on numbers: use the "
                 "SequenceVectorizer that made them, or fit on the sequences themselves."
             )
-        return _pack_arrays(X, n_features=estimator.n_features_in_)
+        if found is PACKED:
+            data, sequences = X, ()
+        else:
+            data = _pack_arrays(X, n_features=estimator.n_features_in_)
+            sequences = X
+        if data.n_positions:
+            check_names_of_fit(estimator, sequences)
+        return data
 
     def encode_labels(self, y, data):
-        """Return the classes and the label numbers of y, as `pack_training` gave it."""
+        """Return the classes and the label numbers of y."""
         return label_encoding.encode_labels(y, data.lengths)
 
     def label_lists(self, y, data):
@@ -119,13 +130,18 @@ class InputFormat:
 class _Packed(InputFormat):
     """PackedSequences; y may be one array with the labels of all positions."""
 
+    def feature_names(self, X):
+        return None
+
     def encode_labels(self, y, data):
-        if _is_flat(y, data):
+        if _is_flat(y, data) and label_encoding.is_typed(y):
             return label_encoding.encode_flat_labels(y)
-        return super().encode_labels(y, data)
+        return super().encode_labels(self.label_lists(y, data), data)
 
     def label_lists(self, y, data):
-        return split_rows(y, data.offsets) if _is_flat(y, data) else y
+        if not _is_flat(y, data):
+            return y
+        return split_rows(label_encoding.flat_list(y, "y"), data.offsets)
 
 
 class _Table(InputFormat):
@@ -133,27 +149,23 @@ class _Table(InputFormat):
 
     boundaries = False
 
-    def pack_training(self, X, y, estimator, vectorizer):
-        rows, y = _checked(check_X_y, X, y, estimator=estimator)
-        return _pack_rows(rows), y
+    def pack_training(self, X, estimator, vectorizer):
+        return _pack_rows(_checked(check_array, X, estimator=estimator, input_name="X"))
+
+    def feature_names(self, X):
+        return get_feature_names(X)
 
     def pack(self, X, estimator):
         return _pack_rows(_checked(validate_data, estimator, X, reset=False))
 
     def encode_labels(self, y, data):
-        if y.dtype.kind == "O":
-            # NumPy would not say which one it cannot sort.
-            label_encoding.flat_labels(_one_each(y), data.lengths)
-        classes, labels = np.unique(y, return_inverse=True)
-        label_encoding.check_discrete(classes, labels, data.lengths)
-        return classes, labels.astype(np.int32)
+        return label_encoding.encode_row_labels(y, len(data))
 
     def label_lists(self, y, data):
-        return _one_each(column_or_1d(y))
+        return label_encoding.one_each(label_encoding.row_labels(y))
 
     def known_lists(self, known):
-        check_container(known, "known")
-        return _one_each(known)
+        return label_encoding.one_each(label_encoding.row_labels(known, "known"))
 
     def labels(self, paths, classes, offsets):
         return classes[paths]
@@ -218,11 +230,14 @@ def is_table(X):
 def same_format(X, expected=None):
     """Yield each sequence of X with its format, None for an empty list.
 
+    A column of Polars is yielded as a list.
+
     Raise TypeError if a sequence has another format than the others, or than the
     sequences of the fit, whose format is `expected`.
     """
     first = "each sequence of fit"
     for index, sequence in enumerate(X):
+        sequence = plain_column(sequence)
         found = format_of_sequence(sequence, index)
         if found is not None and expected is None:
             expected, first = found, f"sequence {index}"
@@ -269,17 +284,24 @@ def _has_the_form_of_a_table(X):
         return len(X) > 0 and all(map(_is_number, X))
     items = (Mapping, list, tuple, Set)
     if not isinstance(X, np.ndarray):
-        if hasattr(X, "columns"):
-            first_row = np.asarray(X[:1], dtype=object)
-            if any(isinstance(cell, items) for cell in first_row.flat):
-                raise TypeError(
-                    "X is a data frame with lists or dicts in it: pass the column that "
-                    f"holds the sequences, of {list(X.columns)}."
-                )
+        if is_frame(X) and _holds_items(X, (*items, np.ndarray)):
+            raise TypeError(
+                "X is a data frame with lists or dicts in it: pass the column that "
+                f"holds the sequences, of {list(X.columns)}."
+            )
         return True
     if X.dtype.kind == "O":
         return X.ndim == 2 and not all(isinstance(cell, items) for cell in X.flat)
     return X.ndim <= 2 and X.dtype.kind not in "US"
+
+
+def _holds_items(frame, items):
+    types = getattr(frame, "dtypes", ())
+    # Polars has types of columns of lists and dicts, but no objects for them.
+    if any(getattr(dtype, "is_nested", bool)() for dtype in types):
+        return True
+    first_row = np.asarray(frame[:1], dtype=object)
+    return any(isinstance(cell, items) for cell in first_row.flat)
 
 
 def _format_of_plain_items(sequence):
@@ -339,7 +361,7 @@ def _pack_arrays(X, n_features=None):
 
 def _is_flat(y, data):
     """Return whether y is one array with the labels of all packed sequences."""
-    is_flat = isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "USbiu"
+    is_flat = label_encoding.is_flat(y)
     if is_flat and len(y) != data.n_positions:
         raise ValueError(
             f"X has {data.n_positions} positions, but y has {len(y)} labels: beside "
@@ -362,8 +384,3 @@ def _checked(check, *arguments, **options):
 def _pack_rows(rows):
     """Return the rows of a table as sequences of one position."""
     return PackedSequences(rows, np.arange(rows.shape[0] + 1))
-
-
-def _one_each(labels):
-    """Return the labels of the rows of a table as label lists."""
-    return [[label] for label in labels]

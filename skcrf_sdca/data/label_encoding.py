@@ -1,7 +1,10 @@
 """Conversion of labels to numbers and back, which keeps their values and types.
 
 Labels come in many forms: lists of any hashable objects, arrays, one array for all
-positions, and lists in which some labels are unknown.
+positions, labels of the rows of a table, and lists in which some labels are unknown.
+The same rule holds for all forms: labels are of one type, none is missing, and floats
+are whole numbers. Labels are not converted to a NumPy type before they are checked,
+since that would change them.
 """
 
 from itertools import chain
@@ -10,10 +13,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import column_or_1d
 
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.typing import KnownLabels, Labels
-from skcrf_sdca.data.containers import check_container
+from skcrf_sdca.data.containers import check_container, is_frame, plain_column
 from skcrf_sdca.data.rows import BLOCK, split_rows, unmasked
 
 
@@ -42,8 +46,8 @@ def encode_labels(
             f"{error}"
         ) from error
     codes = _codes(flat, classes)
-    check_discrete(classes, codes, lengths)
-    return _class_array(classes), codes
+    _check_discrete(classes, codes, lengths)
+    return label_array(classes), codes
 
 
 def encode_flat_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
@@ -57,7 +61,23 @@ def encode_flat_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]
     labels = np.empty(len(y), dtype=np.int32)
     for i, block in enumerate(blocks):
         labels[i * BLOCK : (i + 1) * BLOCK] = np.searchsorted(classes, block)
-    return _class_array(classes.tolist()), labels
+    return label_array(classes.tolist()), labels
+
+
+def encode_row_labels(y: Labels, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Encode the labels of the rows of a table, as `encode_labels` does.
+
+    If `y` is an array, the classes have its dtype, as in scikit-learn.
+    """
+    labels: Any = row_labels(y)
+    if len(labels) == n_rows and is_typed(labels):
+        classes, codes = encode_flat_labels(labels)
+    else:
+        lengths = np.ones(n_rows, dtype=np.int64)
+        classes, codes = encode_labels(one_each(labels), lengths)
+    if isinstance(labels, np.ndarray):
+        classes = classes.astype(labels.dtype)
+    return classes, codes
 
 
 def encode_known_labels(
@@ -132,29 +152,77 @@ def label_objects(labels: NDArray[Any]) -> NDArray[np.object_]:
     return np.fromiter(plain_labels(labels), dtype=object, count=len(labels))
 
 
-def check_discrete(classes: Any, codes: NDArray[Any], lengths: ArrayLike) -> None:
-    """Raise ValueError with the place of a label that is a fraction, as 0.5.
-
-    Such numbers are targets of a regression: scikit-learn refuses them too. `codes` are
-    the indices in `classes` of all labels of y.
-    """
-    for k, label in enumerate(map(_plain_label, classes)):
-        is_float = isinstance(label, (float, np.floating))
-        if is_float and not float(label).is_integer():
-            where = _place(int(np.argmax(codes == k)), lengths, "y")
-            raise ValueError(
-                f"{where} is {described(label)}, as if y was continuous; labels that "
-                "are floats must be whole numbers: use str or int for others."
-            )
-
-
 def label_lists(y: Any, name: str = "y") -> list[list[Any] | tuple[Any, ...]]:
     """Return the labels of each sequence as a list or a tuple.
 
     Raise TypeError if `y`, called `name`, or one of its sequences is not a list.
     """
+    y = plain_column(y)
     check_container(y, name)
     return [_label_list(labels, i, name) for i, labels in enumerate(y)]
+
+
+def row_labels(y: Any, name: str = "y") -> list[Any] | NDArray[Any]:
+    """Return the labels of the rows of a table; an array if `y` has a shape, or a list.
+
+    A column of shape (n, 1) is accepted with a warning, as in scikit-learn.
+    """
+    _check_passed(y, name)
+    y = plain_column(y)
+    if sp.issparse(y) or not is_frame(y):
+        check_container(y, name)
+    if sp.issparse(y):
+        raise TypeError(f"{name} is a sparse matrix; pass {name}.toarray().ravel().")
+    if not hasattr(y, "shape"):
+        y = list(y)
+        if not (y and isinstance(y[0], list)):
+            return y
+        # With other types NumPy would change the labels.
+        y = np.array(y, dtype=object)
+    y = unmasked(y, name)
+    return y if y.ndim == 1 else column_or_1d(y, warn=True)
+
+
+def one_each(labels: list[Any] | NDArray[Any]) -> list[list[Any]]:
+    """Return the labels of the rows of a table as label lists."""
+    return [[label] for label in flat_list(labels, "y")]
+
+
+def is_typed(y: Any) -> bool:
+    """Return whether y is an array whose dtype allows one type and no missing label."""
+    return isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "USbiu"
+
+
+def is_flat(y: Any) -> bool:
+    """Return whether y is one array or column of labels, not one of label lists."""
+    if is_typed(y) or len(getattr(y, "shape", ())) != 1 or sp.issparse(y):
+        return is_typed(y)
+    first: Any = next(iter(flat_list(y, "y")), None)
+    return not isinstance(first, (list, tuple)) and np.ndim(first) == 0
+
+
+def flat_list(labels: Any, where: str) -> list[Any]:
+    """Return an array or a column of labels, called `where`, as a list."""
+    labels = plain_column(labels)
+    if isinstance(labels, list):
+        return labels
+    return plain_labels(unmasked(labels, where))
+
+
+def comparable_lists(y_true: Any, y_pred: Any, lengths: ArrayLike) -> tuple[Any, Any]:
+    """Return true and predicted label lists with labels as plain Python values.
+
+    Raise ValueError or TypeError if a label is missing, or not all are of one type.
+    """
+    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    pairs = (y_true, "y_true"), (y_pred, "y_pred")
+    true, predicted = (flat_labels(y, lengths, name) for y, name in pairs)
+    if true and type(true[0]) is not type(predicted[0]):
+        raise TypeError(
+            f"y_pred has labels of type {type(predicted[0]).__name__}, but y_true of "
+            f"type {type(true[0]).__name__}; labels must be of one type."
+        )
+    return split_rows(true, offsets), split_rows(predicted, offsets)
 
 
 def flat_labels(y: Any, lengths: ArrayLike, name: str = "y") -> list[Any]:
@@ -162,10 +230,7 @@ def flat_labels(y: Any, lengths: ArrayLike, name: str = "y") -> list[Any]:
 
     The errors are those of `encode_labels`, but `y` may have no labels.
     """
-    if y is None:
-        raise ValueError(
-            f"this method requires {name} to be passed, but {name} is None."
-        )
+    _check_passed(y, name)
     sequences = _lists_as_long(y, lengths, name)
     flat = list(chain.from_iterable(sequences))
     types = set(map(type, flat))
@@ -173,6 +238,26 @@ def flat_labels(y: Any, lengths: ArrayLike, name: str = "y") -> list[Any]:
         flat = [_plain_label(label) for label in flat]
         _check_one_type(flat, lengths, name)
     return flat
+
+
+def label_array(labels: list[Any]) -> NDArray[Any]:
+    """Return labels of one type as an array that gives them back unchanged.
+
+    Its dtype is object where an array of a NumPy type would change the labels.
+    """
+    if labels and isinstance(labels[0], (str, bytes, bool, int, float)):
+        array = np.array(labels)
+        given_back = array.tolist()
+        if given_back == labels and type(given_back[0]) is type(labels[0]):
+            return array
+    return np.fromiter(labels, dtype=object, count=len(labels))
+
+
+def _check_passed(y, name):
+    if y is None:
+        raise ValueError(
+            f"this method requires {name} to be passed, but {name} is None."
+        )
 
 
 def _lists_as_long(y, lengths, name):
@@ -195,8 +280,7 @@ def _label_list(labels, index, name):
     if isinstance(labels, (list, tuple)):
         return labels
     if len(getattr(labels, "shape", ())) == 1 and not sp.issparse(labels):
-        labels = unmasked(labels, f"{name}: sequence {index}")
-        return plain_labels(labels)
+        return flat_list(labels, f"{name}: sequence {index}")
     raise TypeError(
         f"{name}: sequence {index} is {described(labels)}; {name} must be a list of "
         "label lists, with one label for each item of the sequence."
@@ -204,9 +288,11 @@ def _label_list(labels, index, name):
 
 
 def _plain_label(label):
+    if isinstance(label, np.ndarray) and label.ndim == 0:
+        label = label[()]
     if isinstance(label, str):
         return str.__str__(label)
-    if isinstance(label, np.generic) and label.dtype.kind in "biufS":
+    if isinstance(label, np.generic) and label.dtype.kind in "biufcS":
         return label.item()
     return label
 
@@ -232,6 +318,22 @@ def _check_one_type(flat, lengths, name):
     )
 
 
+def _check_discrete(classes, codes, lengths):
+    """Raise ValueError with the place of a label that is a fraction, as 0.5.
+
+    Such numbers are targets of a regression: scikit-learn refuses them too. `codes` are
+    the indices in `classes`, a list, of all labels of y.
+    """
+    for k, label in enumerate(classes):
+        is_float = isinstance(label, (float, np.floating))
+        if is_float and not float(label).is_integer():
+            where = _place(int(np.argmax(codes == k)), lengths, "y")
+            raise ValueError(
+                f"{where} is {described(label)}, as if y was continuous; labels that "
+                "are floats must be whole numbers: use str or int for others."
+            )
+
+
 def _is_missing(label):
     """Return whether a label is None, NaN, NaT or NA."""
     if getattr(label, "shape", ()) != ():
@@ -248,15 +350,6 @@ def _place(t, lengths, name):
     offsets = np.cumsum([0, *lengths])
     i = int(np.searchsorted(offsets, t, side="right")) - 1
     return f"{name}: sequence {i}, position {t - offsets[i]}"
-
-
-def _class_array(classes):
-    if isinstance(classes[0], (str, bytes, bool, int, float)):
-        array = np.array(classes)
-        given_back = array.tolist()
-        if given_back == classes and type(given_back[0]) is type(classes[0]):
-            return array
-    return np.fromiter(classes, dtype=object, count=len(classes))
 
 
 def _codes(flat, classes):

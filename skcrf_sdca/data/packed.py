@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skcrf_sdca._utils.typing import FilePath, HasShape
 from skcrf_sdca.data import packed_file
+from skcrf_sdca.data.feature_names import same_names
 from skcrf_sdca.data.rows import (
     BLOCK,
     as_csr,
@@ -87,12 +88,13 @@ class PackedSequences:
     def from_sequences(
         cls, sequences: Iterable[ArrayLike | HasShape], *, n_features: int | None = None
     ) -> Self:
-        """Pack a list of 2-D arrays or a list of sparse matrices.
+        """Pack a list of 2-D arrays, of data frames or of sparse matrices.
 
         Parameters
         ----------
         sequences : iterable of array-like or sparse matrix, each (length, n_features)
-            All dense or all sparse. An empty list stands for an empty sequence.
+            All dense or all sparse; data frames have the same columns in the same
+            order. An empty list stands for an empty sequence.
         n_features : int, default=None
             Number of features, for the case that all sequences are empty lists.
 
@@ -106,7 +108,8 @@ class PackedSequences:
         TypeError
             If dense and sparse sequences are mixed, or one is not numeric.
         ValueError
-            If a sequence is not two-dimensional or the numbers of features differ.
+            If a sequence is not two-dimensional, or the numbers of features or the
+            names of columns differ.
 
         Examples
         --------
@@ -115,7 +118,8 @@ class PackedSequences:
         >>> PackedSequences.from_sequences([np.ones((2, 3)), np.ones((1, 3))]).lengths
         array([2, 1])
         """
-        blocks = [sequence_rows(rows, i) for i, rows in enumerate(sequences)]
+        named = enumerate(same_names(sequences))
+        blocks = [sequence_rows(rows, i) for i, rows in named]
         offsets = np.cumsum([0] + [0 if b is None else b.shape[0] for b in blocks])
         first, n_features = common_form(blocks, n_features)
         filled = [block for block in blocks if block is not None and block.shape[0]]

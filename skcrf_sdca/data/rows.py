@@ -12,6 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from skcrf_sdca._utils.messages import described
+
 _INT32_MAX = np.iinfo(np.int32).max
 # Number of values read at once, where a copy of all might not fit into memory.
 BLOCK = 2**20
@@ -136,7 +138,19 @@ def _numeric(array, where):
         with np.errstate(over="ignore"):
             return array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{where} must hold numbers: {error}") from error
+        place = _place_of_no_number(array)
+        raise ValueError(f"{where} must hold numbers{place}: {error}") from error
+
+
+def _place_of_no_number(rows):
+    """Return for a message which entry of an array of two axes is no number."""
+    for place, value in np.ndenumerate(rows if rows.ndim == 2 else ()):
+        try:
+            float(value)
+        except (TypeError, ValueError, OverflowError):
+            t, feature = place
+            return f", but position {t}, feature {feature} is {described(value)}"
+    return ""
 
 
 def sequence_rows(rows, index):

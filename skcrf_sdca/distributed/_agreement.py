@@ -43,6 +43,7 @@ def agree(summaries):
         attributes["n_features_in_"] = vectorizer.n_features_out_
     else:
         _check_equal(summaries, "n_features_in_", "this number of features:")
+        _check_names(summaries)
         columns = [summary.columns for summary in summaries]
     return attributes, columns, codes
 
@@ -54,6 +55,16 @@ def _check_equal(summaries, name, what):
             raise ValueError(
                 f"partition {p} has {what} {summary.attributes[name]!r}, but partition "
                 f"0 has {first!r}; all must be alike."
+            )
+
+
+def _check_names(summaries):
+    first = summaries[0].attributes.get("feature_names_in_")
+    for p, summary in enumerate(summaries):
+        if not np.array_equal(summary.attributes.get("feature_names_in_"), first):
+            raise ValueError(
+                f"partition {p} and partition 0 differ in the names of columns or "
+                "their order; all must have the same, or none."
             )
 
 

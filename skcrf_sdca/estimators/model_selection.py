@@ -12,7 +12,12 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import is_table
-from skcrf_sdca.data.label_encoding import encode_labels, plain_labels
+from skcrf_sdca.data.label_encoding import (
+    encode_labels,
+    encode_row_labels,
+    plain_labels,
+    row_labels,
+)
 
 
 def cross_val_predict_proba(
@@ -113,7 +118,8 @@ def _all_labels(X, y):
     lists = [] if y is None else list(y)
     # A tuple is a label list, or the label of a row.
     if lists and (np.ndim(lists[0]) == 0 or is_table(X)):
-        return plain_labels(np.unique(np.asarray(y)))
+        rows = row_labels(y)
+        return plain_labels(encode_row_labels(rows, len(rows))[0])
     return plain_labels(encode_labels(y, list(map(len, lists)))[0])
 
 

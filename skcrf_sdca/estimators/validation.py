@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._utils.sklearn_private import check_sample_weight, get_feature_names
+from skcrf_sdca._utils.sklearn_private import check_sample_weight
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import InputFormat, check_has_items, format_of
 from skcrf_sdca.data.label_encoding import encode_known_labels, encode_partial_labels
@@ -51,15 +51,14 @@ def training_data(estimator, X, y, sample_weight):
         )
     input_format = format_of(X)
     vectorizer = SequenceVectorizer() if input_format.needs_vectorizer else None
-    names = get_feature_names(X)
-    data, y = input_format.pack_training(X, y, estimator, vectorizer)
+    data = input_format.pack_training(X, estimator, vectorizer)
     data.check_source()
     check_has_items(len(data), data.n_positions)
     classes, labels = input_format.encode_labels(y, data)
     attributes = {
         "_input_format": input_format.name,
         "vectorizer_": vectorizer,
-        "feature_names_in_": names,
+        "feature_names_in_": input_format.feature_names(X),
         "classes_": classes,
         "n_features_in_": data.n_features,
     }

@@ -23,7 +23,13 @@ from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import raise_for_params
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca._version import VersionStamped
-from skcrf_sdca.data.containers import as_sequence_list
+from skcrf_sdca.data.containers import (
+    as_sequence_list,
+    check_container,
+    is_frame,
+    plain_column,
+)
+from skcrf_sdca.data.feature_names import same_names
 from skcrf_sdca.data.input_formats import check_has_items, is_table
 from skcrf_sdca.data.label_encoding import encode_labels
 from skcrf_sdca.data.packed import PackedSequences
@@ -287,7 +293,10 @@ def _items(X):
         return X.X, X.offsets
     if is_table(X):
         return X, None
-    lengths = [_n_items(sequence, i) for i, sequence in enumerate(X)]
+    # A frame that is no table has lists or dicts in it.
+    check_container(X)
+    X = [plain_column(sequence) for sequence in X]
+    lengths = [_n_items(sequence, i) for i, sequence in enumerate(same_names(X))]
     filled = [(i, sequence) for i, sequence in enumerate(X) if lengths[i]]
     return _joined(filled), np.cumsum([0, *lengths])
 
@@ -321,6 +330,10 @@ def _joined(sequences):
         import pandas
 
         return pandas.concat(sequences, ignore_index=True)
+    if is_frame(sequences[0]):
+        import polars
+
+        return polars.concat(sequences, how="vertical_relaxed")
     return np.concatenate(sequences)
 
 
@@ -331,7 +344,10 @@ def _form(sequence):
     shape = getattr(sequence, "shape", ())
     if len(shape) != 2:
         return _LIST
-    return f"{'sparse' if sp.issparse(sequence) else 'dense'} with {shape[1]} features"
+    form = "sparse" if sp.issparse(sequence) else "dense"
+    if is_frame(sequence):
+        form = f"a data frame of {type(sequence).__module__.partition('.')[0]}"
+    return f"{form} with {shape[1]} features"
 
 
 def _for_items(params, offsets):

@@ -25,7 +25,7 @@ from skcrf_sdca._utils.sklearn_private import (
 )
 from skcrf_sdca._utils.typing import Labels
 from skcrf_sdca._version import VersionStamped
-from skcrf_sdca.data.containers import as_sequence_list
+from skcrf_sdca.data.containers import as_sequence_list, is_frame
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.features.per_token import PerToken, fit_transform, metadata_of_fit
 
@@ -354,8 +354,8 @@ def _part(X, part, name):
     """Return a part of every sequence; X itself if part is None."""
     if part is None:
         return X
-    if hasattr(X, "iloc"):
-        return X[part].tolist()
+    if is_frame(X):
+        return X[part].to_list()
     parts = []
     for i, sequence in enumerate(X):
         try:

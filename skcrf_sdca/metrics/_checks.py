@@ -6,17 +6,17 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import column_or_1d
 
-from skcrf_sdca.data.label_encoding import label_lists
+from skcrf_sdca.data.label_encoding import comparable_lists, label_lists
 from skcrf_sdca.data.rows import as_numbers
 
 NO_TOKENS = "there are no tokens"
 
 
 def check_pair(y_true, y_pred):
-    """Return both as lists of label lists; refuse them if their lengths differ."""
+    """Return both as label lists of plain values of one type, and of equal lengths."""
     y_true, y_pred = label_lists(y_true, "y_true"), label_lists(y_pred, "y_pred")
     check_lengths(y_true, y_pred, "y_pred")
-    return y_true, y_pred
+    return comparable_lists(y_true, y_pred, [len(labels) for labels in y_true])
 
 
 def check_lengths(y_true, other, name):

@@ -21,6 +21,7 @@ from sklearn.metrics import (
 
 from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import Labels, ZeroDivision
+from skcrf_sdca.data.label_encoding import label_array, label_lists
 from skcrf_sdca.metrics._checks import (
     NO_TOKENS,
     check_pair,
@@ -359,12 +360,17 @@ def _joined(y_true, y_pred, ignore, sample_weight, options):
         labels = options.get("labels")
         labels = sorted(set().union(*flat)) if labels is None else labels
         options = options | {"labels": [k for k in labels if k not in set(ignore)]}
+    if options.get("labels") is not None:
+        (labels,) = label_lists([options["labels"]], "labels")
+        options = options | {"labels": label_array(list(labels))}
+    # A str that ends in NUL loses it in an array of str.
+    flat = [label_array(labels) for labels in flat]
     return flat, options | {"sample_weight": token_weight(sample_weight, y_true)}
 
 
 def _is_empty(flat, options):
     labels = options.get("labels")
-    return not flat[0] or (labels is not None and not len(labels))
+    return not len(flat[0]) or (labels is not None and not len(labels))
 
 
 def _score(metric, name, flat, options):

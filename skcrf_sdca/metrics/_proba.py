@@ -12,6 +12,8 @@ from skcrf_sdca.data.containers import check_container
 from skcrf_sdca.data.label_encoding import (
     encode_known_labels,
     encode_labels,
+    flat_labels,
+    label_array,
     label_lists,
 )
 from skcrf_sdca.metrics._checks import (
@@ -112,12 +114,18 @@ def _table(table, index):
 
 
 def _checked_labels(labels):
-    labels = np.asarray(labels)
-    if labels.ndim != 1 or len(set(labels.tolist())) != labels.size:
-        raise ValueError(
-            "labels must be the distinct labels of the columns of y_proba, as classes_."
-        )
-    return labels
+    reason = ""
+    try:
+        (labels,) = label_lists([labels], "labels")
+        labels = flat_labels([labels], [len(labels)], "labels")
+        if len(set(labels)) == len(labels):
+            return label_array(labels)
+    except TypeError as error:
+        reason = f" ({error})"
+    raise ValueError(
+        "labels must be the distinct labels of the columns of y_proba, as "
+        f"classes_{reason}."
+    )
 
 
 def _joined(tables, n_labels):

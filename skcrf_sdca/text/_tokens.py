@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from skcrf_sdca._utils.messages import described
-from skcrf_sdca.data.containers import check_container
+from skcrf_sdca.data.containers import check_container, plain_column
 
 Token: TypeAlias = str | Sequence[str] | Mapping[str, str]
 
@@ -27,7 +27,7 @@ class Tokens:
 
     def __init__(self, X, names=None):
         check_container(X)
-        X = list(X)
+        X = list(map(plain_column, plain_column(X)))
         for index, sequence in enumerate(X):
             _check_sequence(sequence, index)
         self.lengths = np.fromiter(map(len, X), dtype=np.int64, count=len(X))
