@@ -756,12 +756,69 @@ def wrong_labels_of_a_table(new):
     rows = np.concatenate(ARRAYS)
     crf = new().fit(rows, np.concatenate(LABELS))
     for wrong, error, message in (
-        (None, VE, "y: sequence 1, position 0 is None; a label is needed"),
-        (1, TE, "y: sequence 1, position 0 is of type int 1, but the first label"),
+        (None, VE, "is None; a label is needed"),
+        (float("nan"), VE, "is of type float nan; a label is needed"),
+        (pandas.NA, VE, "is of type NAType; a label is needed"),
+        (pandas.NaT, VE, "is of type NaTType; a label is needed"),
+        (Decimal("sNaN"), VE, "is of type Decimal .*sNaN.*; a label is needed"),
+        (1, TE, "is of type int 1, but the first label"),
+        (b"A", TE, "is of type bytes b'A', but the first label"),
+        (["A"], TE, "is a list of str, but the first label"),
     ):
-        y = np.array(["A", wrong, "B", "A", "A", "B", "B"], dtype=object)
-        assert_refused(error, message, new().fit, rows, y)
-        assert_refused(error, message, crf.score, rows, y)
+        labels = ["A", wrong, "B", "A", "A", "B", "B"]
+        array = np.empty(len(labels), dtype=object)
+        array[:] = labels
+        for y in (labels, array, pandas.Series(array, dtype=object)):
+            place = f"y: sequence 1, position 0 {message}"
+            assert_refused(error, place, new().fit, rows, y)
+            assert_refused(error, place, crf.score, rows, y)
+    message = "y: sequence 1, position 0 is of type bool True, but the first label is"
+    assert_refused(TE, message, new().fit, rows, [2, True, 2, 2, 2, 2, 2])
+    message = "y: sequence 0, position 0 is of type Decimal .*; a label is needed"
+    assert_refused(VE, message, new().fit, rows, [Decimal("sNaN")] * len(rows))
+    masked = np.ma.array(np.concatenate(LABELS), mask=[True] + [False] * 6)
+    assert_refused(VE, "y is an array with masked", new().fit, rows, masked)
+
+
+@native_case
+def labels_of_a_table_and_of_packed_sequences(new):
+    """They are not changed, whatever their form."""
+    rows, packed = np.eye(4), PackedSequences(np.eye(4), [0, 3, 4])
+    boxed = np.empty(4, dtype=object)
+    for i, value in enumerate("abab"):
+        boxed[i] = np.array(value)
+    for y, expected in (
+        (["x", "x\0"] * 2, ["x", "x\0"]),
+        ([b"x", b"y"] * 2, [b"x", b"y"]),
+        ([2**70, 1] * 2, [1, 2**70]),
+        ([Decimal(2), Decimal(1)] * 2, [Decimal(1), Decimal(2)]),
+        (boxed, ["a", "b"]),
+        (pandas.Series(list("abab"), dtype="category"), ["a", "b"]),
+        (pandas.Series(list("abab"), dtype="string"), ["a", "b"]),
+        (pandas.Series([1, 2] * 2, dtype="Int64"), [1, 2]),
+        (pandas.Series([True, False] * 2, dtype="boolean"), [False, True]),
+    ):
+        crf = new().fit(rows, y)
+        assert crf.classes_.tolist() == expected, crf.classes_
+        assert list(map(type, crf.classes_.tolist())) == list(map(type, expected))
+        assert set(crf.predict(rows).tolist()) == set(expected)
+        assert crf.score(rows, y) == 1.0
+        array = y
+        if isinstance(y, list):
+            array = np.empty(4, dtype=object)
+            array[:] = y
+        crf = new().fit(packed, array)
+        assert crf.classes_.tolist() == expected, crf.classes_
+        crf.score(packed, array)
+    for wrong, error, message in (
+        (None, VE, "y: sequence 0, position 1 is None; a label is needed"),
+        (1, TE, "y: sequence 0, position 1 is of type int 1, but the first label"),
+    ):
+        y = np.array(["a", wrong, "b", "b"], dtype=object)
+        assert_refused(error, message, new().fit, packed, y)
+        assert_refused(error, message, crf.score, packed, y)
+    message = "X has 4 positions, but y has 3 labels"
+    assert_refused(VE, message, new().fit, packed, pandas.Series(list("aba")))
 
 
 @case

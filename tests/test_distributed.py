@@ -4,6 +4,7 @@ import pickle
 from functools import partial
 
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -176,6 +177,10 @@ def test_kinds_of_sources_and_empty_partitions(chains, as_source):
     assert crf.duality_gap_ <= crf.gap_target_
 
 
+def framed(columns):
+    return pandas.DataFrame(np.eye(2), columns=list(columns))
+
+
 BAD = [
     ([], ValueError, "hold no sequences"),
     ([[], []], ValueError, "hold no sequences"),
@@ -193,6 +198,16 @@ BAD = [
         [([[{"v": np.ones(2)}]], [["A"]]), ([[{"v": np.ones(3)}]], [["A"]])],
         ValueError,
         "partition 1 has 3 numbers in the array 'v'",
+    ),
+    (
+        [([framed("ab")], [["A", "B"]]), ([framed("ba")], [["A", "B"]])],
+        ValueError,
+        "partition 1 and partition 0 differ in the names of columns",
+    ),
+    (
+        [([framed("ab")], [["A", "B"]]), ([np.eye(2)], [["A", "B"]])],
+        ValueError,
+        "partition 1 and partition 0 differ in the names of columns",
     ),
 ]
 

@@ -1,8 +1,10 @@
 """Metrics against scikit-learn and cases worked out by hand."""
 
+from decimal import Decimal
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -514,3 +516,65 @@ def test_weights_that_are_no_numbers_are_named(weight):
         metrics.flat_accuracy_score(
             [["A"], ["B"]], [["A"], ["B"]], sample_weight=weight
         )
+
+
+ONE_TYPE = "labels must be of one type"
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_pred", "error", "match"),
+    [
+        (
+            [[1, 0]],
+            [[True, False]],
+            TypeError,
+            f"of type bool, but .*{ONE_TYPE}",
+        ),
+        ([["a"]], [[b"a"]], TypeError, f"of type bytes, but y_true .*{ONE_TYPE}"),
+        (
+            [["a"], ["a", 1]],
+            [["a"], ["a", "a"]],
+            TypeError,
+            "y_true: sequence 1, posit",
+        ),
+        ([["a", "a"]], [["a", None]], ValueError, "y_pred: .* position 1 is None; a l"),
+        (
+            [[0.5, np.nan]],
+            [[0.5, 0.5]],
+            ValueError,
+            "y_true: .* nan; a label is n",
+        ),
+        ([[Decimal("sNaN")]], [[Decimal(1)]], ValueError, "y_true: .*sNaN.* is needed"),
+        ([[pd.NA]], [["a"]], ValueError, "y_true: .* NAType; a label is needed"),
+    ],
+)
+def test_labels_that_cannot_be_compared(y_true, y_pred, error, match):
+    for metric in (
+        metrics.flat_accuracy_score,
+        metrics.sequence_accuracy_score,
+        metrics.flat_f1_score,
+        metrics.span_f1_score,
+    ):
+        with pytest.raises(error, match=match):
+            metric(y_true, y_pred)
+
+
+def test_labels_that_numpy_would_change():
+    y_true, y_pred = [["x", "x\0"]], [["x\0", "x"]]
+    assert metrics.flat_accuracy_score(y_true, y_pred) == 0.0
+    for y, labels in ((y_true, None), ([["x"]], ["x\0"])):
+        with pytest.raises(ValueError, match="a label ends in NUL, which scikit-learn"):
+            metrics.flat_f1_score(y, y, labels=labels, average="macro")
+    proba = [[[1.0, 0.0], [0.0, 1.0]]]
+    loss = metrics.flat_log_loss(y_true, proba, labels=["x", "x\0"])
+    assert loss == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(ValueError, match="labels must be the distinct labels"):
+        metrics.flat_log_loss([["1"]], [[[0.5, 0.5]]], labels=[1, "A"])
+
+
+def test_labels_in_columns_of_polars():
+    pl = pytest.importorskip("polars")
+    y_true, y_pred = [["a", "b"], ["b"]], [["a", "a"], ["b"]]
+    for metric in (metrics.flat_accuracy_score, metrics.sequence_accuracy_score):
+        expected = metric(y_true, y_pred)
+        assert metric(pl.Series(y_true), list(map(pl.Series, y_pred))) == expected

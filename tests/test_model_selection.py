@@ -1,15 +1,21 @@
 """Out-of-fold probabilities of each sequence."""
 
+from datetime import date
+
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skcrf_sdca import (
     LBFGSCRF,
     SDCACRF,
     PackedSequences,
+    PerToken,
+    SequenceUnion,
     SequenceVectorizer,
     cross_val_predict_proba,
 )
@@ -76,6 +82,38 @@ def test_one_node_chains_give_one_table():
     for train, test in FOLDS.split(rows):
         expected = crf.fit(rows[train], labels[train]).predict_proba(rows[test])
         np.testing.assert_allclose(proba[test], expected, atol=1e-12)
+
+
+def test_labels_of_rows_that_numpy_would_change():
+    rows = np.eye(4)
+    proba = cross_val_predict_proba(LBFGSCRF(), rows, ["x", "x\0"] * 2, cv=2)
+    assert proba.shape == (4, 2)
+    with pytest.raises(TypeError, match="y: sequence 1, position 0 is of type str 'A'"):
+        cross_val_predict_proba(LBFGSCRF(), rows, [1, "A"] * 2, cv=2)
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [("x", 1), ("x", 2)] * 2,
+        [date(2026, 1, 1), date(2026, 1, 2)] * 2,
+        pd.Series(pd.to_datetime(["2026-01-01", "2026-01-02"] * 2)),
+        pd.DataFrame({"y": ["a", "b"] * 2}),
+        [["a"], ["b"]] * 2,
+    ],
+    ids=["tuple", "date", "datetime64", "frame", "column"],
+)
+def test_labels_of_rows_in_every_form(labels):
+    proba = cross_val_predict_proba(LBFGSCRF(), np.eye(4), labels, cv=2)
+    assert proba.shape == (4, 2)
+
+
+def test_parts_of_sequences_in_a_frame():
+    parts = pd.DataFrame({"v": [rows.tolist() for rows in X]})
+    union = SequenceUnion([("scaled", PerToken(StandardScaler()), "v")])
+    proba = cross_val_predict_proba(make_pipeline(union, CRF), parts, y, cv=FOLDS)
+    assert [table.shape for table in proba] == [(len(labels), 3) for labels in y]
 
 
 def test_labels_of_any_kind_and_empty_sequences():

@@ -21,7 +21,6 @@ from sklearn.metrics import (
 
 from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import Labels, ZeroDivision
-from skcrf_sdca.data.label_encoding import label_array, label_lists
 from skcrf_sdca.metrics._checks import (
     NO_TOKENS,
     check_pair,
@@ -360,17 +359,23 @@ def _joined(y_true, y_pred, ignore, sample_weight, options):
         labels = options.get("labels")
         labels = sorted(set().union(*flat)) if labels is None else labels
         options = options | {"labels": [k for k in labels if k not in set(ignore)]}
-    if options.get("labels") is not None:
-        (labels,) = label_lists([options["labels"]], "labels")
-        options = options | {"labels": label_array(list(labels))}
-    # A str that ends in NUL loses it in an array of str.
-    flat = [label_array(labels) for labels in flat]
+    labels = options.get("labels")
+    _check_ends(chain(*flat, () if labels is None else labels))
     return flat, options | {"sample_weight": token_weight(sample_weight, y_true)}
+
+
+def _check_ends(labels):
+    """Refuse a str that the arrays of scikit-learn would change."""
+    is_cut = (isinstance(label, str) and label.endswith("\0") for label in labels)
+    if any(is_cut):
+        raise ValueError(
+            "a label ends in NUL, which scikit-learn's metrics leave out: rename it."
+        )
 
 
 def _is_empty(flat, options):
     labels = options.get("labels")
-    return not len(flat[0]) or (labels is not None and not len(labels))
+    return not flat[0] or (labels is not None and not len(labels))
 
 
 def _score(metric, name, flat, options):
