@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
+from sklearn.exceptions import DataConversionWarning
 
 from skcrf_sdca.data.label_encoding import (
     decode_labels,
     encode_known_labels,
     encode_labels,
+    encode_row_labels,
 )
 
 label_values = st.one_of(
@@ -242,3 +244,44 @@ def test_labels_are_not_changed():
     encode_labels(y, [2, 1])
     assert y[0] == before[0]
     assert_array_equal(y[1], before[1])
+
+
+@given(label_values)
+def test_rows_of_a_table_have_the_classes_of_sequences(labels):
+    classes, codes = encode_row_labels(labels, len(labels))
+    expected, same = encode_labels([labels], [len(labels)])
+    assert classes.tolist() == expected.tolist()
+    assert classes.dtype == expected.dtype
+    assert_array_equal(codes, same)
+
+
+@pytest.mark.parametrize("dtype", ["i1", ">u4", "?", "f4", "U3", "S3", "M8[D]", object])
+def test_rows_keep_the_dtype_of_an_array(dtype):
+    y = np.array([1, 0, 1], dtype="M8[D]" if dtype == "M8[D]" else int).astype(dtype)
+    classes, codes = encode_row_labels(y, 3)
+    assert classes.dtype == y.dtype
+    assert_array_equal(classes[codes], y)
+
+
+@pytest.mark.parametrize("y", [[["b"], ["a"]], np.array([["b"], ["a"]], dtype=object)])
+def test_a_column_of_labels_of_rows_warns(y):
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        assert encode_row_labels(y, 2)[0].tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("y", "error", "match"),
+    [
+        (None, ValueError, "requires y to be passed"),
+        ("ab", TypeError, "y must be a list"),
+        (["a"], ValueError, "X has 2 sequences, but y has 1"),
+        ([["a", "b"]] * 2, ValueError, "1d array"),
+        ([2.0, 0.5], ValueError, "sequence 1, position 0 is .* float 0.5, .* whole"),
+        (np.array([np.inf, 1.0], dtype="f4"), ValueError, "float inf, .* whole"),
+        (np.array([1j, 2j]), TypeError, "hashable and sortable"),
+        (csr_array([[1], [2]]), TypeError, "y is a sparse matrix; pass y.toarray()"),
+    ],
+)
+def test_wrong_labels_of_rows(y, error, match):
+    with pytest.raises(error, match=match):
+        encode_row_labels(y, 2)

@@ -163,7 +163,7 @@ def label_lists(y: Any, name: str = "y") -> list[list[Any] | tuple[Any, ...]]:
 
 
 def row_labels(y: Any, name: str = "y") -> list[Any] | NDArray[Any]:
-    """Return the labels of the rows of a table; an array if `y` has a shape, or a list.
+    """Return the labels of the rows of a table, as an array if `y` is one, or a list.
 
     A column of shape (n, 1) is accepted with a warning, as in scikit-learn.
     """
@@ -173,13 +173,14 @@ def row_labels(y: Any, name: str = "y") -> list[Any] | NDArray[Any]:
         check_container(y, name)
     if sp.issparse(y):
         raise TypeError(f"{name} is a sparse matrix; pass {name}.toarray().ravel().")
-    if not hasattr(y, "shape"):
+    if hasattr(y, "__array__"):
+        y = unmasked(y, name)
+    else:
         y = list(y)
         if not (y and isinstance(y[0], list)):
             return y
-        # With other types NumPy would change the labels.
+        # With another dtype NumPy would change the labels.
         y = np.array(y, dtype=object)
-    y = unmasked(y, name)
     return y if y.ndim == 1 else column_or_1d(y, warn=True)
 
 

@@ -121,7 +121,8 @@ default="gap"
         n_features_in_ : int
             Number of features of a position, after vectorizing.
         feature_names_in_ : ndarray of shape (n_features_in_,)
-            Names of the columns. Exists only after a fit on data frames.
+            Names of the columns; a prediction takes data frames with the same names in
+            the same order. Exists only after a fit on data frames.
         vectorizer_ : SequenceVectorizer
             Converts dicts and strings. Exists only after a fit on these.
         alpha_ : float

@@ -23,9 +23,11 @@ METRIC_DOCS = {
         Raises
         ------
         ValueError
-            If the numbers of sequences or the lengths of a sequence differ.
+            If the numbers of sequences or the lengths of a sequence differ, or a label
+            is missing.
         TypeError
-            If an argument is not a list of label lists.
+            If an argument is not a list of label lists, or not all labels are of one
+            type.
 
         Warns
         -----
@@ -36,10 +38,11 @@ METRIC_DOCS = {
         Raises
         ------
         ValueError
-            If the numbers of sequences or the lengths of a sequence differ, or if
-            scikit-learn raises it.
+            If the numbers of sequences or the lengths of a sequence differ, if a label
+            is missing or ends in NUL, or if scikit-learn raises it.
         TypeError
-            If an argument is not a list of label lists.
+            If an argument is not a list of label lists, or not all labels are of one
+            type.
         """,
     "spans": """
         y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
