@@ -1,14 +1,16 @@
 """Write the golden files of this release: models and their predictions.
 
-    python tests/golden/make_golden.py
+    python tests/golden/make_golden.py [FOLDER]
 
 makes tests/golden/VERSION/NAME.{pickle,zip,json} once for every release; files of older
 releases stay as they are, for tests/test_persistence.py to load. Those of 0.1.0 were
-made with Python 3.11.7, numpy 2.4.6, scipy 1.17.1 and scikit-learn 1.9.1.
+made with Python 3.11.7, numpy 2.4.6, scipy 1.17.1 and scikit-learn 1.9.1. With a folder,
+the files are written there: other machines can read them.
 """
 
 import json
 import pickle
+import sys
 from pathlib import Path
 
 from sklearn.pipeline import make_pipeline
@@ -42,7 +44,8 @@ MODELS = {
 
 
 def main():
-    folder = Path(__file__).parent / __version__
+    usual = Path(__file__).parent / __version__
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else usual
     folder.mkdir()
     for name, (model, X, y) in MODELS.items():
         model.fit(X, y)
