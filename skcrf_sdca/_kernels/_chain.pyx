@@ -91,7 +91,9 @@ def mixing_power(transition):
         can_go_on, led_to = reached.any(axis=1), reached.any(axis=0)
         if ((reached > 0) == np.outer(can_go_on, led_to)).all():
             return power if reached.all() else 2 * power + 1
-        reached = np.minimum(reached @ step, 1.0)
+        # NumPy's BLAS for 64-bit ARM reports divisions by zero here, where none is.
+        with np.errstate(all="ignore"):
+            reached = np.minimum(reached @ step, 1.0)
     return 0
 
 
