@@ -28,9 +28,10 @@ static inline double log_double(double x)
     return (double)(int32_t)e * 0.69314718055994530942 + 2.0 * (s + s * z * q);
 }
 
-/* log(1 + x) for x >= -1, a 1 + x below SKCRF_TINY counting as that. For e = 0 the fraction is x itself: taken from the bits of 1 + x
- * it would lose the digits of a small x. The polynomial is log(1 + r) / r interpolated
- * at the Chebyshev nodes of [-0.334, 0.334], to a relative 3e-8. */
+/* log(1 + x) for x >= -1, a 1 + x below SKCRF_TINY counting as that. For e = 0 the
+ * fraction is x itself: taken from the bits of 1 + x it would lose the digits of a small
+ * x. The polynomial is log(1 + r) / r interpolated at the Chebyshev nodes of
+ * [-0.334, 0.334], to a relative 3e-8. */
 static inline float log1p_single(float x)
 {
     union { float value; int32_t bits; } m = {1.0f + x};

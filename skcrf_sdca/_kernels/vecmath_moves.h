@@ -76,7 +76,6 @@ CLONES static double NAMED(move)(const REAL *restrict p, const REAL *restrict ta
                                  REAL *restrict out)
 {
     double rest = 1.0 - step;
-    float rest_single = (float)rest;
     double sum = 0.0;
     for (ptrdiff_t begin = 0; begin < n; begin += BLOCK) {
         ptrdiff_t end = begin + BLOCK < n ? begin + BLOCK : n;
@@ -85,7 +84,7 @@ CLONES static double NAMED(move)(const REAL *restrict p, const REAL *restrict ta
         for (ptrdiff_t i = begin; i < end; i++) {
             REAL m = (REAL)(rest * (double)p[i] + step * (double)target[i]);
             out[i] = m <= (REAL)SKCRF_TINY ? 0 : m;
-            part += DIVERGENCE(m, target[i], -rest_single * ratio[i]);
+            part += DIVERGENCE(m, target[i], -(float)rest * ratio[i]);
         }
         sum += part;
     }
