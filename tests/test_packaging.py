@@ -52,3 +52,10 @@ def test_classifiers_begin_with_the_oldest_python():
     listed = re.findall(r"Python :: 3\.(\d+)", "\n".join(PROJECT["classifiers"]))
     assert int(listed[0]) == minor
     assert list(map(int, listed)) == list(range(minor, minor + len(listed)))
+
+
+def test_every_python_that_is_listed_is_in_the_table_of_what_was_run():
+    listed = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    page = (ROOT / "docs" / "install.rst").read_text()
+    rows = re.findall(r"^     - (3\.\d+(?:, 3\.\d+)*)$", page, re.MULTILINE)
+    assert sorted(set(", ".join(rows).split(", "))) == listed
