@@ -526,7 +526,7 @@ class TestCRF:
         "params",
         [
             {"algorithm": "ap"},
-            {"c1": 0.1},
+            {"c1": -0.1},
             {"c1": "x"},
             {"c2": 0},
             {"c2": -1},

@@ -329,7 +329,8 @@ def fit_attributes(monitor, *, copy=False):
     last = monitor.rows[-1]
     weights = problem.solution(w.copy() if copy else w).attributes(problem.constraints)
     n_nonzero = int(np.count_nonzero(w))
-    if BYTES_OF_SPARSE * n_nonzero < w.nbytes:
+    makes_zeros = "gradient" not in problem.penalty.offers
+    if makes_zeros and BYTES_OF_SPARSE * n_nonzero < w.nbytes:
         weights["coef_"] = sp.csr_array(weights["coef_"])
     return {
         **weights,

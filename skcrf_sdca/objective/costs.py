@@ -6,6 +6,8 @@
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
+from skcrf_sdca.data.label_encoding import plain_labels
+
 
 def cost_matrix(classes, labels, *, cost=None, margin=1.0, class_weight=None):
     """Return margin * class_weight[y] * cost[y, k] for right labels y and others k.
@@ -46,7 +48,7 @@ def cost_matrix(classes, labels, *, cost=None, margin=1.0, class_weight=None):
     array([[0.  , 2.  ],
            [0.67, 0.  ]])
     """
-    index = {label: k for k, label in enumerate(classes.tolist())}
+    index = {label: k for k, label in enumerate(plain_labels(classes))}
     matrix = margin * _costs(cost, index)
     return _class_weights(class_weight, index, labels)[:, None] * matrix
 

@@ -20,7 +20,7 @@ EPS = np.finfo(float).eps
 
 def largest(*arrays):
     """Return the largest absolute value in some arrays, without copies of them."""
-    return max(max(a.max(initial=0.0), -a.min(initial=0.0)) for a in arrays)
+    return float(max(max(a.max(initial=0.0), -a.min(initial=0.0)) for a in arrays))
 
 
 class Problem(Objective):
