@@ -34,7 +34,7 @@ NOT_FINITE = (
 )
 
 # Rounding of a mean of features, relative to the mean of their size.
-ROUNDING = 8.0 * np.finfo(float).eps
+ROUNDING = 8.0 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
