@@ -6,7 +6,8 @@ the weight of the sequence is, up to a constant,
 
     f(s) = H(mu + s direction) + s linear - R(s),
     H(m) = - sum_cliques m log m + sum_separators m log m,
-    R(s) = ( r*(v + s v_i) - r*(v) - s <w, v_i> ) / scale_i,    v_i = -scale_i F(direction),
+    R(s) = ( r*(v + s v_i) - r*(v) - s <w, v_i> ) / scale_i,
+    v_i = -scale_i F(direction),
 
 which is s^2 / 2 scale_i ||F(direction)||^2 for L2,
 

@@ -185,7 +185,6 @@ cdef class Weights:
                 f"weights of {self.n_features} features and {self.n_labels} labels"
             )
 
-
     def refresh(self):
         """Do nothing: these weights do not follow others."""
 
@@ -408,9 +407,9 @@ cdef class SparseFeatureSums(FeatureSums):
         memcpy(out + 2 * n, &self.moved.end[0], n * sizeof(double))
         memcpy(out + 3 * n, &self.moved.transition[0, 0], n * n * sizeof(double))
 
-    # R'(s) = sum a (soft(v) - soft(u)) / curvature, u = v - s scale a, over the features
-    # a of the direction; R''(s) = scale / curvature times the sum of a^2 where u is
-    # not shrunk to 0.
+    # R'(s) = sum a (soft(v) - soft(u)) / curvature, u = v - s scale a, over the
+    # features a of the direction; R''(s) = scale / curvature times the sum of a^2 where
+    # u is not shrunk to 0.
     cdef double slope(self, double step, double* curvature) noexcept nogil:
         """Return R'(step) and write R''(step)."""
         cdef Py_ssize_t n = self.weights.n_labels, n_coef = self.n_rows() * n
@@ -444,7 +443,7 @@ cdef class SparseFeatureSums(FeatureSums):
         return self.sparse.inverse / self.scale * rise
 
     cdef void add_to_weights(self, double step) noexcept nogil:
-        """Add step times the features to the dual weights, and let the weights follow."""
+        """Add step times the features to the dual weights; the weights follow."""
         cdef Py_ssize_t r
         cdef const int* features = self.features.features(self.i)
         self.features.move_coef(

@@ -34,7 +34,7 @@ NOT_FINITE = (
 )
 
 # Rounding of a mean of features, relative to the mean of their size.
-ROUNDING = 8.0 * float(np.finfo(float).eps)
+ROUNDING = 8.0 * np.finfo(float).eps
 
 
 @dataclass(frozen=True)
@@ -108,12 +108,13 @@ class Objective(ABC):
         ``rounding`` a bound on its error, which is added. A negative gap, which exact
         arithmetic does not know, is all rounding: its size is claimed.
         """
+        primal = float(primal)
         if self.initial_primal == 0.0:
             # Every sequence has a single labelling, so that 0 is the optimum.
             return Certificate(primal=primal, dual=0.0, gap=primal)
         gap = primal - dual if gap is None else gap
-        claimed = abs(gap) + rounding
-        dual = min(dual, primal - claimed)
+        claimed = float(abs(gap) + rounding)
+        dual = float(min(dual, primal - claimed))
         return Certificate(primal=primal, dual=dual, gap=claimed)
 
     def certify_primal(self, w):

@@ -15,7 +15,7 @@ from skcrf_sdca.objective.losses import LOG_LOSS
 from skcrf_sdca.objective.objective import NOT_FINITE, ROUNDING, Objective
 from skcrf_sdca.objective.targets import Labels
 
-EPS = float(np.finfo(float).eps)
+EPS = np.finfo(float).eps
 
 
 def largest(*arrays):
