@@ -6,8 +6,8 @@ The tutorial of sklearn-crfsuite recognises names of persons, places and organis
 in the CoNLL-2002 data. It makes features as dicts, fits a model, computes the F1 score
 of the tokens in names, searches randomly over the penalty, and prints weights. This
 example does the same on the Dutch part of the data. Only the import is changed, and
-``c1``, which must be 0 because there is no L1 penalty. If sklearn-crfsuite is
-installed, the example also compares both packages.
+``c1``, which is 0 here. If sklearn-crfsuite is installed, the example also compares
+both packages.
 
 The data are ``conll2002/ned.train.gz`` and ``ned.testb.gz``. They are read from the
 folder that the environment variable ``SKCRF_SDCA_DATA`` names, or downloaded to
