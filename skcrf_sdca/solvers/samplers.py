@@ -128,6 +128,11 @@ class SchemeNames(Set):
     def __init__(self, solver):
         self.solver = solver
 
+    @classmethod
+    def _from_iterable(cls, names):
+        """Return the result of an operation on sets."""
+        return frozenset(names)
+
     def __contains__(self, name):
         """Return whether there is a scheme of this name for the solver."""
         scheme = SAMPLING_SCHEMES.get(name)
