@@ -25,6 +25,7 @@ cdef class Workspace:
     cdef bint in_logs                # whether forward and message are logarithms
 
     cdef void set_transition(self, const double* transition) noexcept nogil
+    cdef void keep_transition(self, const double* transition) noexcept nogil
     cdef void take_ends(
         self, const double* node_scores, Py_ssize_t length) noexcept nogil
 

@@ -157,11 +157,8 @@ cdef class Workspace:
     cdef void set_transition(self, const double* transition) noexcept nogil:
         """Take the transition scores of the next chains; the pointer is kept."""
         cdef Py_ssize_t j, k, n = self.n_labels
-        if self.is_constrained:
-            for k in range(n * n):
-                self.masked_transition[k] = transition[k] + self.log_mask[k]
-            transition = self.masked_transition
-        self.transition = transition
+        self.keep_transition(transition)
+        transition = self.transition
         self.transition_max = maximum(transition, n * n)
         self.transition_spread = self.transition_max - finite_minimum(transition, n * n)
         ops.exp(transition, self.transition_max, self.exp_transition, n * n)
@@ -170,6 +167,15 @@ cdef class Workspace:
         for j in range(n):
             for k in range(n):
                 self.exp_transition_t[k * n + j] = self.exp_transition[j * n + k]
+
+    cdef void keep_transition(self, const double* transition) noexcept nogil:
+        """Take the transition scores as `set_transition` does, for `viterbi` alone."""
+        cdef Py_ssize_t k
+        self.transition = transition
+        if self.is_constrained:
+            for k in range(self.n_labels * self.n_labels):
+                self.masked_transition[k] = transition[k] + self.log_mask[k]
+            self.transition = self.masked_transition
 
     cdef void take_ends(
         self, const double* node_scores, Py_ssize_t length

@@ -10,7 +10,7 @@ docstring have that of `Structure`.
 
 from libc.string cimport memcpy, memset
 
-from ._chain cimport Workspace, forward_backward, write_edge
+from ._chain cimport Workspace, forward_backward, viterbi, write_edge
 from ._chain cimport log_partition as chain_log_partition
 from ._features cimport DistinctFeatures
 from ._line_search cimport Part, Segment
@@ -137,6 +137,19 @@ cdef class ChainStructure(Structure):
                     1.0, &self.cost[self.labels[self.first + t], 0],
                     self.potentials.local + t * n, n,
                 )
+
+    cdef double argmax(self, Values potentials, int* path) noexcept nogil:
+        self.workspace.keep_transition(potentials.tied)
+        return viterbi(self.workspace, potentials.local, self.length, path)
+
+    cdef void set_certain(self, const int* path, Values out) noexcept nogil:
+        cdef Py_ssize_t t, n = self.n_labels
+        memset(out.local, 0, self.n_local * sizeof(double))
+        memset(out.tied, 0, self.n_tied * sizeof(double))
+        for t in range(self.length):
+            out.local[t * n + path[t]] = 1.0
+            if t > 0:
+                out.tied[path[t - 1] * n + path[t]] += 1.0
 
     cdef double log_partition(self, Values potentials) noexcept nogil:
         self.workspace.set_transition(potentials.tied)

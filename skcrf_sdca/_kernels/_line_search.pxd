@@ -32,6 +32,8 @@ cdef double newton_step(
     Segment* segment, PenaltyRise rise, double start, double tolerance,
     Py_ssize_t* n_evaluations) noexcept nogil
 
+cdef double linear_step(double linear, PenaltyRise rise) noexcept nogil
+
 cdef double divergence(Segment* segment, double step) noexcept nogil
 
 cdef double move(Segment* segment, double step) noexcept nogil

@@ -16,7 +16,7 @@ has that node as its clique). f is concave, f'(0) >= 0 >= f'(1): the root is bra
 before anything is evaluated.
 """
 
-from libc.math cimport NAN, fabs
+from libc.math cimport INFINITY, NAN, fabs
 
 from ._vecmath cimport vmove, vslope, vslope_near, vxlogx
 
@@ -37,6 +37,8 @@ cdef class PenaltyRise:
 
 
 cdef int MAX_EVALUATIONS = 60
+# Of the step, relative, where there is no entropy.
+cdef double LINEAR_TOLERANCE = 1e-9
 # Double precision for steps wanted more precisely than this, if the marginals have it,
 # and for steps so small that 1 - step has lost its digits in single precision.
 cdef double SINGLE_TOLERANCE = 1e-5
@@ -127,6 +129,38 @@ cdef double newton_step(
             error = 0.5 * (high - low)
         if error < tolerance:
             break
+    return step
+
+
+# R' does not fall, and is linear for L2, piecewise linear for the elastic net. The first
+# step is exact for L2.
+cdef double linear_step(double linear, PenaltyRise rise) noexcept nogil:
+    """Return the maximiser of s linear - R(s) on [0, 1], NaN if the slope is NaN.
+
+    For a dual without entropy. ``linear`` must be > 0.
+    """
+    # The slope at the end is not known before it is asked for.
+    cdef double low = 0.0, high = INFINITY
+    cdef double step = 1.0, previous, slope, curvature
+    cdef int _evaluation
+    if rise.quadratic > linear:
+        step = linear / rise.quadratic
+    for _evaluation in range(MAX_EVALUATIONS):
+        slope = linear - rise.slope(step, &curvature)
+        if slope != slope:
+            return NAN
+        if slope == 0.0 or (slope > 0.0 and step == 1.0):
+            break
+        if slope > 0.0:
+            low = step
+        else:
+            high = step
+        previous = step
+        step = min(step + slope / curvature, 1.0)
+        if fabs(step - previous) <= LINEAR_TOLERANCE * previous:
+            break
+        if not low < step < high:
+            step = 0.5 * (low + min(high, 1.0))
     return step
 
 

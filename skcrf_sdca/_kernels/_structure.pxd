@@ -23,9 +23,12 @@ cdef class Structure:
     cdef Values expected                    # written by `Visitor.expect`
     cdef object buffers                     # owners of what pointers point to
 
-    # Level 2.
     cdef Py_ssize_t first_local(self, Py_ssize_t i) noexcept nogil
     cdef void set_item(self, Py_ssize_t i) noexcept nogil
+    # Level 1.
+    cdef double argmax(self, Values potentials, int* path) noexcept nogil
+    cdef void set_certain(self, const int* path, Values out) noexcept nogil
+    # Level 2.
     cdef double log_partition(self, Values potentials) noexcept nogil
     # Level 3.
     cdef double expect(self, Values potentials, Values out) noexcept nogil

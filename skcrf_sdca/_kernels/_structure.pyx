@@ -5,6 +5,7 @@ A solver's kernel knows of an item its potentials, scores and expectations, as `
 How the labels of the item depend on each other, and which features there are, is known
 to the Structure alone: the chain in _chain_structure.pyx. A structure offers levels:
 
+    1   argmax: the labelling of highest score, and its expectations (BCFW)
     2   log_partition: log Z of any potentials of the item
     3   expect: log Z and the expectations that features need (OEG, SAG)
     4   set_direction, apply_step: marginals of cliques and separators (SDCA)
@@ -28,6 +29,16 @@ cdef class Structure:
 
     cdef void set_item(self, Py_ssize_t i) noexcept nogil:
         """Take item i: write n_local, and its potentials under the current weights."""
+
+    cdef double argmax(self, Values potentials, int* path) noexcept nogil:
+        """Write the labelling of highest score under any potentials; return its score.
+
+        A labelling has at most as many labels as the item has local potentials.
+        """
+        return 0.0
+
+    cdef void set_certain(self, const int* path, Values out) noexcept nogil:
+        """Write the expectations of the distribution that is certain of a labelling."""
 
     cdef double log_partition(self, Values potentials) noexcept nogil:
         """Return log Z of the item with any potentials."""

@@ -38,6 +38,7 @@ cdef class Visitor:
     cdef double gradient(self) noexcept nogil
     cdef double expect_at(self, Values potentials, Values out) noexcept nogil
     cdef double log_partition_at(self, Values potentials) noexcept nogil
+    cdef double argmax_at(self, Values potentials, int* path) noexcept nogil
 
 
 cdef class DualVisitor(Visitor):

@@ -36,7 +36,8 @@ cdef class Visitor:
     Attributes
     ----------
     n_oracle_calls : float
-        Marginalisations so far; a forward pass alone counts one half.
+        Marginalisations, or searches of the best labelling, so far; a forward pass
+        alone counts one half.
     """
 
     def __init__(self, Structure structure, offsets, scale, Sampler sampler):
@@ -82,6 +83,11 @@ cdef class Visitor:
         """Return log Z of any potentials, from a forward pass."""
         self.n_oracle_calls += 0.5
         return self.structure.log_partition(potentials)
+
+    cdef double argmax_at(self, Values potentials, int* path) noexcept nogil:
+        """Write the labelling of highest score under any potentials; return its score."""
+        self.n_oracle_calls += 1.0
+        return self.structure.argmax(potentials, path)
 
     def epoch(self, const double[:, ::1] uniforms):
         """Make one visit for each row (coin, position) of uniform numbers."""

@@ -43,7 +43,7 @@ FilePath: TypeAlias = str | PathLike[str]
 RandomState: TypeAlias = int | np.random.RandomState | None
 
 Alpha: TypeAlias = float | Literal["auto"]
-LossName: TypeAlias = Literal["log_loss", "softmax_margin"]
+LossName: TypeAlias = Literal["log_loss", "softmax_margin", "hinge"]
 Cost: TypeAlias = HasShape | Sequence[Sequence[float]] | Mapping[Any, float]
 ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float]
 DualSampling: TypeAlias = Literal[

@@ -70,6 +70,8 @@ class BaseCRF(
         Called as ``_solver(problem, rng, state=..., **options)``.
     _solver_options : tuple of str
         Names of the parameters handed on.
+    _hinge_solver : (type, tuple of str) or None
+        The same for losses of temperature 0, if ``_solver`` does not take them.
     _structure, _penalty : str
         Keys of `STRUCTURES` and `PENALTIES`; the latter are called with `l1_ratio` and
         the temperature of the loss.
@@ -77,6 +79,7 @@ class BaseCRF(
 
     _structure = "chain"
     _penalty = "elastic_net"
+    _hinge_solver = None
 
     vectorizer_: SequenceVectorizer
 
@@ -218,8 +221,8 @@ class BaseCRF(
 
     def _new_problem(self, training):
         structure, loss = STRUCTURES[self._structure], self._new_loss(training)
-        penalty = PENALTIES[self._penalty](self.l1_ratio, loss.temperature)
-        check_needs(self._solver, structure, loss, penalty)
+        penalty = PENALTIES[self._penalty](self.l1_ratio, loss.scale)
+        check_needs(self._solver_of(loss)[0], structure, loss, penalty)
         chains = structure(
             training.data,
             len(training.attributes["classes_"]),
@@ -254,8 +257,15 @@ class BaseCRF(
         )
         return new_loss(self.loss, self.temperature, cost)
 
+    def _solver_of(self, loss):
+        """Return the solver for a loss, and the names of its parameters."""
+        if loss.is_smooth or self._hinge_solver is None:
+            return self._solver, self._solver_options
+        return self._hinge_solver
+
     def _new_solver(self, problem):
-        options = {name: getattr(self, name) for name in self._solver_options}
+        solver, names = self._solver_of(problem.loss)
+        options = {name: getattr(self, name) for name in names}
         state = getattr(self, "_warm_state", None) if self.warm_start else None
         constraints = problem.structure.constraints
         if state is not None and state.get("constraints") != constraints:
@@ -264,7 +274,7 @@ class BaseCRF(
                 "fit; set warm_start=False to fit with others"
             )
         rng = as_generator(getattr(self, "random_state", 0))
-        return self._solver(problem, rng, state=state, **options)
+        return solver(problem, rng, state=state, **options)
 
     def __setstate__(self, state):
         """Take the attributes; ValueError if those of a fit do not agree."""

@@ -18,6 +18,7 @@ from skcrf_sdca._utils.typing import (
 )
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
+from skcrf_sdca.solvers.bcfw import BCFW
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sag import SAG
@@ -121,6 +122,7 @@ class SDCACRF(BaseCRF):
         "init_smoothing",
         "dual_dtype",
     )
+    _hinge_solver = BCFW, ("sampling", "sampling_mix")
 
     def __init__(
         self,

@@ -46,8 +46,9 @@ class Explanation:
         values of the features, and 1 for terms without a feature; and ``scores`` of
         shape (n_terms, n_classes), the part of each term in the score of each label,
         -inf if forbidden.
-    probabilities : ndarray of shape (n_classes,)
-        Marginal probability of each label.
+    probabilities : ndarray of shape (n_classes,), or None
+        Marginal probability of each label; None if the model has no probabilities:
+        then labels are ordered by their scores.
     classes : list of length n_classes
     position : int
     label : int
@@ -65,7 +66,7 @@ class Explanation:
     label, reference : object
         As labels, not as numbers.
     labels : list of n_labels labels
-    probabilities : ndarray of shape (n_labels,)
+    probabilities : ndarray of shape (n_labels,), or None
     features : list of n_terms names
         Names of the terms, by decreasing contribution to the first label.
     values : ndarray of shape (n_terms,)
@@ -97,7 +98,7 @@ class Explanation:
     def __init__(
         self,
         terms: Terms,
-        probabilities: NDArray[np.float64],
+        probabilities: NDArray[np.float64] | None,
         classes: list[Any],
         *,
         position: int,
@@ -106,15 +107,16 @@ class Explanation:
         labels: list[int] | None,
     ) -> None:
         totals = terms.scores.sum(axis=0)
+        ranks = totals if probabilities is None else probabilities
         if reference is None:
-            reference = _runner_up(probabilities, totals, label)
+            reference = _runner_up(ranks, totals, label)
         if totals[reference] == -np.inf:
             raise ValueError(
                 f"reference: the label {classes[reference]!r} is forbidden at position "
                 f"{position} of this path; choose another."
             )
         if labels is None:
-            order = np.argsort(-probabilities, kind="stable")
+            order = np.argsort(-ranks, kind="stable")
             labels = [label, *order[order != label].tolist()]
         lead = next((k for k in labels if k != reference), labels[0])
         differences = terms.scores - terms.scores[:, [reference]]
@@ -124,11 +126,12 @@ class Explanation:
         self.label = classes[label]
         self.reference = classes[reference]
         self._title = " against ".join(
-            f"{clipped(classes[k])} (probability {probabilities[k]:.3f})"
+            clipped(classes[k])
+            + ("" if probabilities is None else f" (probability {ranks[k]:.3f})")
             for k in (label, reference)
         )
         self.labels = [classes[k] for k in labels]
-        self.probabilities = probabilities[labels]
+        self.probabilities = None if probabilities is None else probabilities[labels]
         self.features = [terms.features[i] for i in rows.tolist()]
         self.values = terms.values[rows]
         self.contributions = differences[np.ix_(rows, np.array(labels))]
@@ -185,14 +188,15 @@ class Explanation:
         features, values, rows = self._shown_terms(columns)
         numbers = weight_cells(np.vstack([self.scores[columns], rows]).ravel().tolist())
         numbers = np.fromiter(numbers, dtype=object).reshape(-1, len(columns)).tolist()
-        shares = [_number_cell(p, ".3f") for p in self.probabilities[columns]]
-        labels = [Cell(clipped(self.labels[j]), True) for j in columns]
-        rows = zip(
-            ["", "probability", "score", *features],
-            [Cell("value", True), _BLANK, _BLANK, *values],
-            [labels, shares, *numbers],
-            strict=True,
+        heads = [("", Cell("value", True))]
+        cells = [[Cell(clipped(self.labels[j]), True) for j in columns]]
+        if self.probabilities is not None:
+            heads.append(("probability", _BLANK))
+            cells.append([_number_cell(p, ".3f") for p in self.probabilities[columns]])
+        names, values = zip(
+            *heads, ("score", _BLANK), *zip(features, values, strict=True), strict=True
         )
+        rows = zip(names, values, [*cells, *numbers], strict=True)
         return [(Cell(clipped(name)), value, *cells) for name, value, cells in rows]
 
     def _shown_terms(self, columns):
@@ -218,9 +222,9 @@ def _number_cell(value, form):
     return Cell(format(value, form), True)
 
 
-def _runner_up(probabilities, totals, label):
-    """Return the most probable other label that is allowed, label if there is none."""
-    others = np.where(totals > -np.inf, probabilities, -1.0)
-    others[label] = -1.0
+def _runner_up(ranks, totals, label):
+    """Return the first other label that is allowed, label if there is none."""
+    others = np.where(totals > -np.inf, ranks, -np.inf)
+    others[label] = -np.inf
     best = int(np.argmax(others))
-    return best if others[best] >= 0.0 else label
+    return best if others[best] > -np.inf else label

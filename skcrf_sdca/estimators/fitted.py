@@ -42,6 +42,11 @@ class FittedAttributes:
     history_: dict[str, NDArray[Any]]
     _input_format: str  # the name of an InputFormat
 
+    @property
+    def _has_probabilities(self):
+        """Whether the model is one of p(y | x): the hinge gives scores alone."""
+        return self.temperature_ > 0.0
+
 
 def fitted_format(estimator):
     """Return the InputFormat of the data that an estimator was fitted on."""

@@ -209,7 +209,8 @@ class InspectionMixin(FittedAttributes):
         Returns
         -------
         explanation : Explanation
-            The contributions with their sums, and the marginal probabilities.
+            The contributions with their sums, and the marginal probabilities; without
+            these after a fit with the hinge loss, where scores take their place.
 
         Raises
         ------
@@ -252,7 +253,7 @@ class InspectionMixin(FittedAttributes):
         path, marginals = self._path_and_marginals(path, data)
         return Explanation(
             self._terms_at(t, data.X, path, names),
-            marginals[t],
+            None if marginals is None else marginals[t],
             plain_labels(self.classes_),
             position=t,
             label=int(path[t]),
@@ -278,8 +279,11 @@ class InspectionMixin(FittedAttributes):
         return codes.tolist()
 
     def _path_and_marginals(self, path, data):
-        """Return the label numbers of the path, or of the best one, and marginals."""
-        marginals = self._node_marginals(data)
+        """Return the label numbers of the path, or of the best one, and marginals.
+
+        The latter are None without probabilities.
+        """
+        marginals = self._node_marginals(data) if self._has_probabilities else None
         if path is None:
             return self._best_paths(data), marginals
         lengths = [data.n_positions]

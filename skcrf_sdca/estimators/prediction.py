@@ -122,8 +122,8 @@ class PredictionMixin(FittedAttributes):
         Returns
         -------
         paths : ndarray of shape (n_sequences,)
-            An object array of lists of (labels, probability), best first; fewer than n
-            where a sequence does not have so many possible paths. The first labels are
+            An object array of lists of (labels, probability), best first, or of
+            (labels, score) after a fit with the hinge loss; fewer than n where a sequence does not have so many possible paths. The first labels are
             those of `predict`, and ties are ordered as there: of two paths with equal
             scores that with the lower label at the last position where they differ
             comes first. For one-node chains labels is a label.
@@ -145,17 +145,21 @@ class PredictionMixin(FittedAttributes):
 
         def best(chains, begin, end):
             found = []
-            log_z = chains.log_partition()
-            for paths, scores, value in zip(*chains.n_best(n), log_z, strict=True):
+            values = all_paths, all_scores = chains.n_best(n)
+            if self._has_probabilities:
+                log_z = chains.log_partition()
+                values = all_paths, map(probabilities, all_scores, log_z)
+            for paths, numbers in zip(*values, strict=True):
                 offsets = np.arange(len(paths) + 1) * paths.shape[1]
                 labels = input_format.labels(paths.ravel(), self.classes_, offsets)
-                probabilities = np.exp(np.minimum(scores - value, 0.0)).tolist()
-                found.append(
-                    list(zip(plain_labels(labels), probabilities, strict=True))
-                )
+                pairs = zip(plain_labels(labels), numbers.tolist(), strict=True)
+                found.append(list(pairs))
             return np.fromiter(found, dtype=object, count=len(found))
 
-        return self._over_chains(best, data)
+        def probabilities(scores, log_z):
+            return np.exp(np.minimum(scores - log_z, 0.0))
+
+        return self._over_chains(best, data, proba=False)
 
     def sample(
         self, X: Sequences, n_draws: int = 1, random_state: RandomState = None
@@ -427,7 +431,7 @@ class PredictionMixin(FittedAttributes):
         objects while another computes. ``proba`` says that it takes probabilities of
         them, which are those of the scores over the temperature.
         """
-        if proba and self.temperature_ == 0.0:
+        if proba and not self._has_probabilities:
             raise ValueError(
                 f"{type(self).__name__} was fitted with a loss that gives scores, and "
                 'no probabilities; fit with loss="softmax_margin" or "log_loss"'

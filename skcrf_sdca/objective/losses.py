@@ -13,7 +13,8 @@ For tau > 0 nothing new has to be solved: with P of objective.py
     P_{tau, cost}(w; alpha) = tau P_{1, cost / tau}(w / tau; alpha tau),
 
 so a solver sees the log loss with cost / tau added to the node scores, and its weights
-are multiplied by tau at the end. A new loss is one entry of `LOSSES`.
+are multiplied by tau at the end. For tau = 0 nothing is scaled: a solver sees the
+maximum itself. A new loss is one entry of `LOSSES`.
 """
 
 from typing import NamedTuple
@@ -40,12 +41,23 @@ class Loss(NamedTuple):
     @property
     def offers(self):
         """What solvers may need, see `skcrf_sdca.solvers.base.check_needs`."""
-        return frozenset({"smooth loss"} if self.temperature > 0 else ())
+        return frozenset({"smooth loss"} if self.is_smooth else ())
+
+    @property
+    def is_smooth(self):
+        """Whether the loss is log sum exp, and not the maximum."""
+        return self.temperature > 0.0
+
+    @property
+    def scale(self):
+        """What the problem that solvers see is scaled by: the temperature, or 1 if 0.
+        """
+        return self.temperature if self.is_smooth else 1.0
 
     @property
     def scaled_cost(self):
-        """The cost that is added to node scores: cost / temperature, or None."""
-        return None if self.cost is None else self.cost / self.temperature
+        """The cost that is added to node scores: cost / scale, or None."""
+        return None if self.cost is None else self.cost / self.scale
 
 
 LOG_LOSS = Loss("log_loss")
@@ -61,6 +73,7 @@ class LossOption(NamedTuple):
 LOSSES = {
     "log_loss": LossOption(takes_temperature=True, takes_cost=False),
     "softmax_margin": LossOption(takes_temperature=True, takes_cost=True),
+    "hinge": LossOption(takes_temperature=False, takes_cost=True),
 }
 
 

@@ -18,7 +18,11 @@ and both certificates bound P(w) - min P from above [LePriol18, sec. 3]. The dat
 be in one place (problem.py) or in many: a subclass only sums over it.
 
 Solvers work on the problem of temperature 1 that losses.py derives: their weights are
-w / tau, and ``alpha tau`` is their strength of regularisation.
+w / tau, and ``alpha tau`` is their strength of regularisation. At tau = 0, the maximum
+in the place of log Z, they work on the problem itself [LacosteJulien13]: D has no
+entropy, and at w = grad r*(w_hat(mu))
+
+    P(w) - D(mu) = sum_i c_i ( max_y (score_i + cost_i)(y) - <mu_i, scores_i + cost_i> ).
 """
 
 from abc import ABC, abstractmethod
@@ -65,7 +69,7 @@ class Objective(ABC):
     Attributes
     ----------
     strength : float
-        alpha tau, the strength in the problem that solvers see.
+        alpha tau, or alpha if tau = 0: the strength in the problem that solvers see.
     n_sequences : int
     mean_length : float
         sum_i c_i T_i.
@@ -81,7 +85,7 @@ class Objective(ABC):
         self.alpha = alpha
         self.loss = loss
         self.penalty = L2() if penalty is None else penalty
-        self.strength = alpha * loss.temperature
+        self.strength = alpha * loss.scale
 
     @abstractmethod
     def new_parameters(self, w=None):
@@ -93,11 +97,11 @@ class Objective(ABC):
 
     def primal(self, w, loss):
         """Return P(w), given the mean of log Z_i - score_i(target_i)."""
-        return self.loss.temperature * (self.strength * self.penalty.value(w) + loss)
+        return self.loss.scale * (self.strength * self.penalty.value(w) + loss)
 
     def dual(self, v, entropy):
         """Return D(mu), given w_hat(mu) and the mean of H(mu_i) + <cost_i, mu_i>."""
-        return self.loss.temperature * (
+        return self.loss.scale * (
             entropy - self.strength * self.penalty.conjugate(v)
         )
 
@@ -110,7 +114,8 @@ class Objective(ABC):
         """
         primal = float(primal)
         if self.initial_primal == 0.0:
-            # Every sequence has a single labelling, so that 0 is the optimum.
+            # Every sequence has a single labelling, or nothing is a hinge's cost: 0 is
+            # the optimum.
             return Certificate(primal=primal, dual=0.0, gap=primal)
         gap = primal - dual if gap is None else gap
         claimed = float(abs(gap) + rounding)
@@ -131,7 +136,7 @@ class Objective(ABC):
         certificate : Certificate
         """
         v, loss = self.expected_point(w)
-        scale = self.loss.temperature * self.strength
+        scale = self.loss.scale * self.strength
         primal = self.primal(w, loss)
         # In place: these vectors are long.
         gradient = v
@@ -141,5 +146,5 @@ class Objective(ABC):
 
     def solution(self, w):
         """Return the parameters of the model, given the weights that a solver found."""
-        tau = self.loss.temperature
-        return self.new_parameters(w if tau == 1.0 else tau * w)
+        scale = self.loss.scale
+        return self.new_parameters(w if scale == 1.0 else scale * w)

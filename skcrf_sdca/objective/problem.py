@@ -169,6 +169,12 @@ class Problem(Objective):
             )
         return scores
 
+    def _log_partition(self, scores):
+        """Return log Z_i, or for tau = 0 the largest score of a labelling."""
+        if self.loss.is_smooth:
+            return scores.log_partition()
+        return scores.viterbi()[1]
+
     def _losses(self, log_partition, scores, begin, end):
         """Return log Z_i - score_i(target_i) of begin <= i < end."""
         targets = self.targets.score(scores, *self._positions(begin, end))
@@ -178,10 +184,10 @@ class Problem(Objective):
     # are summed with a relative error, of which w gets an error e: the gap lacks
     # alpha / 2 ||e||^2.
     def _rounding(self, largest_potential):
-        """Return a bound on the rounding of a gap KL(mu || p(. | x; w))."""
+        """Return a bound on the rounding of a gap, see `certify_dual`."""
         of_sums = EPS * self.mean_length * largest_potential
         of_w = ROUNDING * self.mean_feature_norm / self.strength
-        return self.loss.temperature * (of_sums + 0.5 * self.strength * of_w**2)
+        return self.loss.scale * (of_sums + 0.5 * self.strength * of_w**2)
 
     @cached_property
     def mean_feature_norm(self):
@@ -202,20 +208,21 @@ class Problem(Objective):
         local, tied_total
             mu, as for `dual_to_primal`.
         entropy : ndarray of shape (n,)
-            H(mu_i).
+            H(mu_i); zeros for tau = 0, where D has no entropy.
         largest_parameter : float, default=0.0
             Size of the natural parameters that the entropies were computed from.
 
         Returns
         -------
         certificate : Certificate
-            Its gap is tau sum_i c_i KL(mu_i || p(. | x_i; w)).
+            Its gap is tau sum_i c_i KL(mu_i || p(. | x_i; w)), or what objective.py
+            states for tau = 0.
         """
         parameters = self.new_parameters(w)
 
         def run(begin, end):
             scores = self._scores(parameters, begin, end)
-            log_partition = scores.log_partition()
+            log_partition = self._log_partition(scores)
             losses = self._losses(log_partition, scores, begin, end)
             expected = self._local_inner(local, begin, end, scores.local)
             return losses, log_partition, expected, largest(scores.local, scores.tied)
@@ -227,7 +234,7 @@ class Problem(Objective):
         return self.certificate(
             self.primal(w, self.mean(np.concatenate(losses))),
             self.dual(v, self._mean_entropy(entropy, local)),
-            self.loss.temperature * gap,
+            self.loss.scale * gap,
             self._rounding(largest_parameter + max(sizes)),
         )
 
@@ -245,10 +252,14 @@ class Problem(Objective):
 
     def _mean_entropy(self, entropy, local):
         """Return the mean of H(mu_i) + <scaled cost_i, mu_i>."""
+        return self.mean(entropy) + self.mean_cost(local)
+
+    def mean_cost(self, local):
+        """Return the mean of <scaled cost_i, mu_i>."""
         if self.loss.cost is None:
-            return self.mean(entropy)
+            return 0.0
         cost = self.targets.expected_cost(self.loss.scaled_cost, 0, len(local))
-        return self.mean(entropy) + self._local_inner(local, 0, len(self.data), cost)
+        return self._local_inner(local, 0, len(self.data), cost)
 
     def _local_inner(self, local, begin, end, scores):
         """Return sum_i c_i <local_i, scores_i> of begin <= i < end."""
@@ -257,7 +268,10 @@ class Problem(Objective):
         return float(np.einsum("t,tk,tk->", weight, local[first:last], scores))
 
     def expected_point(self, w):
-        """Return w_hat(p(. | x; w)), and sum_i c_i (log Z_i(w) - score_i(target_i))."""
+        """Return w_hat(p(. | x; w)), and sum_i c_i (log Z_i(w) - score_i(target_i)).
+
+        Only for a smooth loss.
+        """
         parameters, point = self.new_parameters(w), self.new_parameters()
         tied_total = np.zeros_like(self.tied_targets)
         losses = []
@@ -279,11 +293,11 @@ class Problem(Objective):
         return point.w, self.mean(np.concatenate(losses))
 
     def mean_loss(self, w):
-        """Return sum_i c_i (log Z_i(w) - score_i(target_i))."""
+        """Return the mean loss over tau: sum_i c_i (log Z_i(w) - score_i(target_i))."""
         parameters = self.new_parameters(w)
 
         def run(begin, end):
             scores = self._scores(parameters, begin, end)
-            return self._losses(scores.log_partition(), scores, begin, end)
+            return self._losses(self._log_partition(scores), scores, begin, end)
 
         return self.mean(np.concatenate(over_ranges(run, self.offsets, self.n_jobs)))

@@ -15,7 +15,7 @@ NEEDS = {
     "expect": "a structure with expectations",
     "visit": "a structure with a compiled kernel for single sequences",
     "direct": "a structure with marginals of cliques, for an exact line search",
-    "smooth loss": "a loss with temperature > 0",
+    "smooth loss": "a loss with temperature > 0, not the hinge (SDCACRF takes it)",
     "gradient": "a differentiable penalty",
     "identity": "the penalty L2 (l1_ratio=0)",
     "threshold": "the penalty L2 or elastic net",
@@ -38,8 +38,8 @@ class Solver(ABC):
     model : Parameters
         The current weights.
     n_updates, n_oracle_calls : int
-        Changes of the weights and marginalisations of one sequence so far; full
-        passes that only certify are not counted.
+        Changes of the weights, and marginalisations or best labellings of one sequence
+        so far; full passes that only certify are not counted.
     message : str
         The reason, if the solver stopped on its own.
     """
@@ -115,7 +115,7 @@ def check_needs(solver, structure, loss, penalty):
     >>> check_needs(SDCA, Chain, hinge, L2())  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: SDCA needs a loss with temperature > 0; got ...
+    ValueError: SDCA needs a loss with temperature > 0, not the hinge ...
     """
     missing = solver.needs - structure.levels - loss.offers - penalty.offers
     if missing:

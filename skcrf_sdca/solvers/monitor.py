@@ -139,7 +139,8 @@ class FitMonitor:
         last = self.rows[-1]
         reason = f" ({self.solver.message})" if self.solver.message else ""
         advice = "increase max_iter, tol or alpha, or scale the features"
-        if last["primal"] > self.solver.problem.initial_primal:
+        problem = self.solver.problem
+        if problem.loss.is_smooth and last["primal"] > problem.initial_primal:
             advice += "; few and long sequences are a case for LBFGSCRF"
         return (
             f"the duality gap is {last['gap']:.3g} after {last['epoch']} epochs"

@@ -95,8 +95,8 @@ class Structure(ABC):
         -------
         scores : object
             With the potentials ``local`` and ``tied``, ``log_partition()``,
-            ``expectations(weight)`` (local, the weighted sum of tied ones, log Z), and
-            ``path_scores(labels)``.
+            ``expectations(weight)`` (local, the weighted sum of tied ones, log Z),
+            ``viterbi()`` (best labels, their scores), and ``path_scores(labels)``.
         """
 
     @abstractmethod

@@ -1,0 +1,104 @@
+"""Block-coordinate Frank-Wolfe [LacosteJulien13]: its state, and its first point."""
+
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from skcrf_sdca._kernels._bcfw import BCFWKernel
+from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca.solvers.base import check_same_sequences
+from skcrf_sdca.solvers.dual import DualSolver
+from skcrf_sdca.structures.structure import Potentials
+
+# The expectations in the state of a warm start.
+KEYS = ("local", "tied")
+
+
+class BCFW(DualSolver):
+    """BCFW with exact line search, and adaptive sampling [Osokin16].
+
+    It solves problems with a loss of temperature 0, the structural SVM. The first dual
+    point is certain of the labels, so that w = 0.
+
+    Parameters
+    ----------
+    problem : Problem
+    rng : numpy.random.Generator
+    sampling, sampling_mix
+        The parameters of `SDCACRF`.
+    state : dict, default=None
+        `state()` of an earlier run on the same sequences, to start from.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"argmax", "visit", "threshold"})
+
+    def __init__(self, problem, rng, *, sampling="gap", sampling_mix=0.8, state=None):
+        super().__init__(problem, rng)
+        self._check_memory()
+        # D has no entropy.
+        self.entropy[:] = 0.0
+        self.marginals = self._first_marginals(state)
+        self._make_visitors(sampling, sampling_mix)
+        self._set_point(self.renormalize())
+        if state is not None and problem.alpha < state["alpha"]:
+            self._shrink_to_labels(problem.alpha / state["alpha"])
+
+    def _check_memory(self):
+        problem = self.problem
+        n, n_labels = problem.n_sequences, problem.structure.n_labels
+        check_fits(
+            8 * n_labels * (problem.data.n_positions + n * n_labels),
+            f"the dual variables of the hinge, {n} sequences with {n_labels} labels,",
+            "join labels that are rare",
+        )
+
+    def _first_marginals(self, state):
+        structure = self.problem.structure
+        if state is None:
+            return structure.label_potentials(self.problem.targets.labels)
+        axes = dict(zip(KEYS, structure.potential_axes, strict=True))
+        check_same_sequences(state, axes, self.problem)
+        return Potentials(*(state[key].copy() for key in KEYS))
+
+    # If alpha falls to ratio * alpha, the same mu makes v longer by 1 / ratio. Mixed
+    # with the labels, mu gives keep * v and keep times its cost, since the labels cost
+    # nothing and their v is 0: the dual is largest for a keep between ratio and 1.
+    def _shrink_to_labels(self, ratio):
+        """Mix mu with the labels, in the proportion of largest dual."""
+        problem, v = self.problem, self.dual_point.w
+        cost = problem.mean_cost(self.marginals.local)
+
+        def negative_dual(keep):
+            return -problem.dual(keep * v, keep * cost)
+
+        keep = minimize_scalar(negative_dual, bounds=(ratio, 1.0)).x
+        labels = problem.structure.label_potentials(problem.targets.labels)
+        for values, certain in zip(self.marginals, labels, strict=True):
+            values *= keep
+            certain *= 1.0 - keep
+            values += certain
+        self._set_point(self.renormalize())
+
+    def new_visitor(self, features, weights, sampler):
+        """Return a visitor that moves weights, for one thread."""
+        return BCFWKernel(
+            self.problem.kernel(weights, features),
+            self.problem.offsets,
+            self.problem.scale,
+            self.gaps,
+            sampler,
+            expected=self.marginals,
+        )
+
+    def renormalize(self):
+        """Return the sum of the tied expectations, which are consistent as they are."""
+        return self.marginals.tied_total(self.problem.weight)
+
+    def state(self):
+        """Return the expectations."""
+        return {
+            **dict(zip(KEYS, self.marginals, strict=True)),
+            "alpha": self.problem.alpha,
+            "offsets": self.problem.offsets,
+        }
