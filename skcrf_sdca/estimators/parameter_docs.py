@@ -16,7 +16,7 @@ SHARED_DOCS = {
             weights. In the terms of CRFsuite, ``c2 = n * alpha / 2``.
         """,
     "loss": """
-        loss : {"log_loss", "softmax_margin"}, default="log_loss"
+        loss : {"log_loss", "softmax_margin", "hinge"}, default="log_loss"
             "log_loss" is the negative log-likelihood. "softmax_margin" adds to the
             score of every label path the cost of its wrong labels [Gimpel10]_::
 
@@ -24,9 +24,14 @@ SHARED_DOCS = {
                          - score(x_i, y_i)
 
             with the temperature T: a path that costs more must have a lower score.
+            "hinge" is the loss of the structural SVM, the limit at T = 0::
+
+                L_i(w) = max_y (score(x_i, y) + cost_i(y)) - score(x_i, y_i)
+
+            It is for `SDCACRF` only. The model has scores, and no probabilities.
         temperature : float, default=1.0
             T > 0. The probabilities of the model are those of score / T. A small T
-            comes near to the hinge loss of the structural SVM.
+            comes near to the hinge loss, which ignores it.
         margin : float, default=1.0
             Factor of the cost; "log_loss" ignores it.
         cost : array-like of shape (n_labels, n_labels) or dict, default=None
@@ -53,6 +58,8 @@ SHARED_DOCS = {
             The fit stops when the duality gap is at most tol * P(0). P(0), the
             objective where all weights are zero, is mean length * log(n_labels), or,
             with `transitions`, the mean logarithm of the number of allowed label paths.
+            With a cost it is larger; with the hinge it is the mean of the largest cost
+            of a path.
         """,
     "transitions": """
         transitions : str, ndarray or list of pairs, default=None
@@ -128,7 +135,8 @@ default="gap"
         alpha_ : float
             The value of alpha that was used.
         temperature_ : float
-            The scores are divided by it before probabilities are computed.
+            The scores are divided by it before probabilities are computed; 0 after a
+            fit with the hinge loss, which gives none.
         """,
     "n_iter_": """
         n_iter_ : int
