@@ -35,6 +35,7 @@ class PlainBCFW:
         self.edge = [self.counts(labels) for labels in y]
 
     def counts(self, path):
+        """Return how often labels of a path go from one to another."""
         counts = np.zeros((self.K, self.K))
         np.add.at(counts, (path[:-1], path[1:]), 1.0)
         return counts
@@ -56,10 +57,13 @@ class PlainBCFW:
         return scores, np.array(path[::-1]), reached.max()
 
     def visit(self, i):
+        """Move the marginals of sequence i towards the best path, and the weights."""
         scores, path, best = self.best(i)
-        node, edge = np.eye(self.K)[path] - self.node[i], self.counts(path) - self.edge[i]
-        gap = best - (self.node[i] * scores).sum() - (self.edge[i] * self.transition).sum()
-        if gap <= 0.0:
+        node = np.eye(self.K)[path] - self.node[i]
+        edge = self.counts(path) - self.edge[i]
+        expected = (self.node[i] * scores).sum()
+        gap = best - expected - (self.edge[i] * self.transition).sum()
+        if gap <= 1e-12 or not node.any():
             return
         used = np.unique(self.X[i].indices)
         rows = self.X[i][:, used].T @ node

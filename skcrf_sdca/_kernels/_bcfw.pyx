@@ -4,8 +4,8 @@
 For the maximum in the place of log sum exp, the dual has no entropy. A visit to item i
 asks the oracle for the labelling of highest score, costs included, moves the
 expectations mu_i towards it by the step that maximises the dual, and moves
-w = grad r*(w_hat(mu)) with them. Divided by the weight of the item, the dual rises along
-direction = certain of the labelling - mu_i by
+w = grad r*(w_hat(mu)) with them. Divided by the weight of the item, the dual rises
+along direction = certain of the labelling - mu_i by
 
     s g_i - R(s),    g_i = <direction, scores_i> = max_y score_i(y) - <mu_i, scores_i>,
 

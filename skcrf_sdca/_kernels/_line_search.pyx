@@ -132,8 +132,8 @@ cdef double newton_step(
     return step
 
 
-# R' does not fall, and is linear for L2, piecewise linear for the elastic net. The first
-# step is exact for L2.
+# R' does not fall: it is linear for L2, and piecewise linear for the elastic net. The
+# first step is exact for L2.
 cdef double linear_step(double linear, PenaltyRise rise) noexcept nogil:
     """Return the maximiser of s linear - R(s) on [0, 1], NaN if the slope is NaN.
 

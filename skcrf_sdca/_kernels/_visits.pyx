@@ -85,7 +85,7 @@ cdef class Visitor:
         return self.structure.log_partition(potentials)
 
     cdef double argmax_at(self, Values potentials, int* path) noexcept nogil:
-        """Write the labelling of highest score under any potentials; return its score."""
+        """Write the labelling of highest score, and return that score."""
         self.n_oracle_calls += 1.0
         return self.structure.argmax(potentials, path)
 

@@ -79,7 +79,7 @@ class BaseCRF(
 
     _structure = "chain"
     _penalty = "elastic_net"
-    _hinge_solver = None
+    _hinge_solver: ClassVar[tuple[type, tuple[str, ...]] | None] = None
 
     vectorizer_: SequenceVectorizer
 

@@ -123,10 +123,11 @@ class PredictionMixin(FittedAttributes):
         -------
         paths : ndarray of shape (n_sequences,)
             An object array of lists of (labels, probability), best first, or of
-            (labels, score) after a fit with the hinge loss; fewer than n where a sequence does not have so many possible paths. The first labels are
-            those of `predict`, and ties are ordered as there: of two paths with equal
-            scores that with the lower label at the last position where they differ
-            comes first. For one-node chains labels is a label.
+            (labels, score) after a fit with the hinge loss; fewer than n where a
+            sequence does not have so many possible paths. The first labels are those of
+            `predict`, and ties are ordered as there: of two paths with equal scores
+            that with the lower label at the last position where they differ comes
+            first. For one-node chains labels is a label.
 
         Raises
         ------

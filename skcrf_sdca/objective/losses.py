@@ -50,8 +50,7 @@ class Loss(NamedTuple):
 
     @property
     def scale(self):
-        """What the problem that solvers see is scaled by: the temperature, or 1 if 0.
-        """
+        """The scale of the problem that solvers see: the temperature, or 1 if 0."""
         return self.temperature if self.is_smooth else 1.0
 
     @property

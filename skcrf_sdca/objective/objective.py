@@ -22,7 +22,7 @@ w / tau, and ``alpha tau`` is their strength of regularisation. At tau = 0, the 
 in the place of log Z, they work on the problem itself [LacosteJulien13]: D has no
 entropy, and at w = grad r*(w_hat(mu))
 
-    P(w) - D(mu) = sum_i c_i ( max_y (score_i + cost_i)(y) - <mu_i, scores_i + cost_i> ).
+    P(w) - D(mu) = sum_i c_i ( max_y s_i(y) - <mu_i, s_i> ),    s_i = scores_i + cost_i.
 """
 
 from abc import ABC, abstractmethod
@@ -101,9 +101,7 @@ class Objective(ABC):
 
     def dual(self, v, entropy):
         """Return D(mu), given w_hat(mu) and the mean of H(mu_i) + <cost_i, mu_i>."""
-        return self.loss.scale * (
-            entropy - self.strength * self.penalty.conjugate(v)
-        )
+        return self.loss.scale * (entropy - self.strength * self.penalty.conjugate(v))
 
     def certificate(self, primal, dual, gap=None, rounding=0.0):
         """Return the Certificate of two objectives.

@@ -2,7 +2,6 @@
 
 from typing import ClassVar
 
-import numpy as np
 from scipy.optimize import minimize_scalar
 
 from skcrf_sdca._kernels._bcfw import BCFWKernel
