@@ -6,6 +6,7 @@ import reference
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.structures.chain.parameters import dense_coef
 from skcrf_sdca.structures.chain.structure import Chain
 
 
@@ -46,7 +47,7 @@ def params_of(crf):
     """Return the weights of a fitted estimator as the reference takes them."""
     names = reference.Params._fields
     blocks = {name: getattr(crf, f"{name}_") for name in names}
-    return reference.Params(**blocks | {"coef": crf.coef_.T})
+    return reference.Params(**blocks | {"coef": dense_coef(crf.coef_).T})
 
 
 def flat_weights(crf):
