@@ -18,7 +18,8 @@ SHARED_DOCS = {
     "loss": """
         loss : {"log_loss", "softmax_margin", "hinge"}, default="log_loss"
             "log_loss" is the negative log-likelihood. "softmax_margin" adds to the
-            score of every label path the cost of its wrong labels [Gimpel10]_::
+            score of every label path the cost of its wrong labels (Gimpel and Smith,
+            NAACL 2010)::
 
                 L_i(w) = T log sum_y exp((score(x_i, y) + cost_i(y)) / T)
                          - score(x_i, y_i)
