@@ -113,8 +113,9 @@ class Objective(ABC):
         primal = float(primal)
         if self.initial_primal == 0.0:
             # Every sequence has a single labelling, or nothing is a hinge's cost: 0 is
-            # the optimum.
-            return Certificate(primal=primal, dual=0.0, gap=primal)
+            # the optimum, but for the rounding of scores that cancel.
+            gap = primal if primal > ROUNDING * self.mean_length else 0.0
+            return Certificate(primal=primal, dual=primal - gap, gap=gap)
         gap = primal - dual if gap is None else gap
         claimed = float(abs(gap) + rounding)
         dual = float(min(dual, primal - claimed))
