@@ -9,16 +9,16 @@ the weight of the sequence is, up to a constant,
     R(s) = ( r*(v + s v_i) - r*(v) - s <w, v_i> ) / scale_i,
     v_i = -scale_i F(direction),
 
-which is s^2 / 2 scale_i ||F(direction)||^2 for L2,
-
 where the cliques are the edges and the separators the inner nodes (a chain of one node
-has that node as its clique). f is concave, f'(0) >= 0 >= f'(1): the root is bracketed
+has that node as its clique). For L2, R(s) = s^2 / 2 scale_i ||F(direction)||^2. f is
+concave, f'(0) >= 0 >= f'(1): the root is bracketed
 before anything is evaluated.
 """
 
 from libc.math cimport INFINITY, NAN, fabs
 
 from ._vecmath cimport vmove, vslope, vslope_near, vxlogx
+
 
 cdef class PenaltyRise:
     """R(s): what the penalty takes beyond the linear term; that of L2.

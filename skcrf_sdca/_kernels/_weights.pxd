@@ -36,7 +36,7 @@ cdef class SparseWeights(Weights):
     cdef double inverse                 # 1 / curvature
     cdef unsigned char[::1] active      # (d,)
 
-    cdef bint refresh_row(self, Py_ssize_t j) noexcept nogil
+    cdef void refresh_row(self, Py_ssize_t j) noexcept nogil
     cdef void refresh_biases(self) noexcept nogil
 
 

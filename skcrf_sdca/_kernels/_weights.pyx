@@ -234,8 +234,8 @@ cdef class SparseWeights(Weights):
                         scores + t * n, n,
                     )
 
-    cdef bint refresh_row(self, Py_ssize_t j) noexcept nogil:
-        """Make a row of coef that of its dual weights; return whether it is not 0."""
+    cdef void refresh_row(self, Py_ssize_t j) noexcept nogil:
+        """Make a row of coef that of its dual weights, and note whether it is all 0."""
         cdef Py_ssize_t n = self.n_labels
         cdef const double* dual = self.dual.coef_pointer() + j * n
         cdef bint was_active = self.active[j]
@@ -245,7 +245,6 @@ cdef class SparseWeights(Weights):
                 dual, self.threshold, self.inverse, n,
                 <double*> self.coef_pointer() + j * n,
             )
-        return self.active[j]
 
     cdef void refresh_biases(self) noexcept nogil:
         """Make all weights but coef those of the dual weights."""
