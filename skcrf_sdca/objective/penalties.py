@@ -32,8 +32,8 @@ class Penalty(Protocol):
     def conjugate(self, v):
         """Return r*(v)."""
 
-    def primal_point(self, v, out=None):
-        """Return grad r*(v), written to `out` if that is given."""
+    def primal_point(self, v):
+        """Return grad r*(v)."""
 
     def gap(self, w, v, out=None):
         """Return r(w) + r*(v) - <w, v>, and write grad r(w) - v to `out` (may be v)."""
@@ -51,12 +51,9 @@ class L2:
 
     conjugate = value
 
-    def primal_point(self, v, out=None):
-        """Return v, or write it to `out` if that is another array."""
-        if out is None or out is v:
-            return v
-        out[:] = v
-        return out
+    def primal_point(self, v):
+        """Return v."""
+        return v
 
     def gap(self, w, v, out=None):
         """Return 1/2 ||w - v||^2; write w - v to `out`, which may be v."""
@@ -94,9 +91,9 @@ class ElasticNet:
         """Return ||soft(v)||^2 / (2 curvature)."""
         return 0.5 / self.curvature * shrunk_norm(v, self.threshold)
 
-    def primal_point(self, v, out=None):
+    def primal_point(self, v):
         """Return soft(v) / curvature."""
-        out = np.empty_like(v) if out is None else out
+        out = np.empty_like(v)
         shrink(v, self.threshold, 1.0 / self.curvature, out)
         return out
 

@@ -88,10 +88,10 @@ class DualSolver(EpochSolver):
 
     def _set_point(self, tied_total):
         """Compute v and w from mu."""
-        v = self.problem.dual_to_primal(
+        self.problem.dual_to_primal(
             self.marginals.local, tied_total, out=self.dual_point.w
         )
-        self.problem.penalty.primal_point(v, out=self.model.w)
+        # Where w is not v, its weights follow v.
         self.kernel.weights_changed()
 
     def epoch(self):
