@@ -96,7 +96,7 @@ def test_fitted_attributes(crf):
         assert getattr(crf, name).shape == (3,)
     assert crf.transition_.shape == (3, 3)
     assert crf.alpha_ == 1 / 30
-    assert crf.duality_gap_ <= 1e-4 * np.mean([len(x) for x in ARRAYS]) * np.log(3)
+    assert crf.duality_gap_ <= 1e-3 * crf.primal_objective_
     assert crf.duality_gap_ == crf.history_["gap"][-1]
     assert crf.primal_objective_ == crf.history_["primal"][-1]
     assert crf.dual_objective_ == crf.history_["dual"][-1]

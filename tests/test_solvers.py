@@ -435,7 +435,7 @@ def test_certificates_far_from_the_optimum_are_right_but_for_rounding(problem, d
     digits = 1e-6 if dtype == "float32" else 1e-12
     for _ in range(5):
         solver.kernel.epoch_in_order(np.arange(0, problem.n_sequences, 4))
-        kept = solver.certify_epoch(target=0.0)
+        kept = solver.certify_epoch(tol=0.0)
         assert not calls
         exact = solver.certify()
         calls.clear()
@@ -457,7 +457,7 @@ def test_marginals_far_from_the_optimum_are_settled_now_and_then(problem):
     calls = settled(solver)
     solver.epoch()
     for _ in range(30):
-        solver.certify_epoch(target=0.0)
+        solver.certify_epoch(tol=0.0)
     assert len(calls) == 3
 
 
@@ -768,6 +768,17 @@ def test_a_solver_that_gives_up_says_why():
     problem = draw_problem(alpha=1e-9)
     loop = FitMonitor(LBFGS(problem, None, max_iter=3), max_iter=9, tol=1e-12).run()
     assert "L-BFGS: STOP" in loop.convergence_message()
+
+
+@pytest.mark.parametrize("tol", [0.0, 1e-30])
+def test_a_run_ends_where_rounding_lets_no_smaller_gap_be_certified(problem, tol):
+    loop = FitMonitor(make_sdca(problem), max_iter=2000, tol=tol).run()
+    last = loop.rows[-1]
+    assert loop.converged
+    assert 0.0 < last["gap"] <= loop.target == loop.floor < 1e-9 * last["primal"]
+    assert (loop.convergence_message() is None) == (tol == 0.0)
+    if tol:
+        assert "as small as rounding lets it be" in loop.convergence_message()
 
 
 def test_a_solver_that_is_stopped_is_not_said_to_have_given_up():

@@ -76,7 +76,7 @@ def main():
         rows = [
             row_of(task, estimator, tol, alphas)
             for estimator in arguments.estimator or STOCHASTIC
-            for tol in arguments.tol or [1e-4]
+            for tol in arguments.tol or [1e-3]
         ]
         tables.show([HEADER, *rows])
 

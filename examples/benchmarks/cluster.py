@@ -170,12 +170,11 @@ def main():
     first = QUICK_SEQUENCES if arguments.quick else arguments.first
     task = tasks.load(arguments.task, first)
     if task.optimum is None:
-        task.optimum = LBFGSCRF(tol=1e-9).fit(task.X, task.y).primal_objective_
-    initial = tasks.problem(task).initial_primal
+        task.optimum = LBFGSCRF(tol=1e-8).fit(task.X, task.y).primal_objective_
     enough = QUICK_ENOUGH if arguments.quick else arguments.gap
     parameters = {
         "max_iter": 2000,
-        "tol": enough * task.optimum / initial,
+        "tol": enough,
         "verbose": int(arguments.verbose),
     }
     with TemporaryDirectory() as folder:

@@ -53,7 +53,7 @@ CHAIN = {
     "weight_scale": PER_TOKEN**-0.5,
     "length": LENGTH,
 }
-TOL = 1e-3
+LEVEL = 1e-3
 N_JOBS = 2
 LIMIT = 10**9
 HEADER = (
@@ -111,8 +111,31 @@ class Watch(threading.Thread):
             sleep(0.05)
 
 
-class Forget:
-    """A callback of scikit-learn that drops the pages of a mapped file after each pass.
+class Callback:
+    """A callback of scikit-learn that does nothing, to be overridden."""
+
+    def setup(self, estimator, context):
+        """Do nothing."""
+
+    teardown = setup
+
+    def on_fit_task_begin(self, estimator, context, **arguments):
+        """Do nothing."""
+
+
+class StopAtGap(Callback):
+    """Ends a fit at a gap."""
+
+    def __init__(self, gap):
+        self.gap = gap
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        """Return whether the gap is reached."""
+        return fitted_estimator.duality_gap_ <= self.gap
+
+
+class Forget(Callback):
+    """Drops the pages of a mapped file after each pass.
 
     Parameters
     ----------
@@ -124,15 +147,6 @@ class Forget:
     def __init__(self, path, arrays):
         self.path = path
         self.mapped = [mapping(array) for array in arrays]
-
-    def setup(self, estimator, context):
-        """Do nothing."""
-
-    def teardown(self, estimator, context):
-        """Do nothing."""
-
-    def on_fit_task_begin(self, estimator, context, **arguments):
-        """Do nothing."""
 
     def on_fit_task_end(self, estimator, context, **arguments):
         """Drop the pages; never stop."""
@@ -165,9 +179,11 @@ def fit(files, from_file):
     begin = perf_counter(), process_time()
     X = PackedSequences.open(files.X, mmap_mode="r" if from_file else None)
     y = np.load(files.y, mmap_mode="r")
-    crf = LBFGSCRF(tol=TOL, n_jobs=N_JOBS, verbose=1)
+    initial = X.n_positions / len(X) * np.log(CHAIN["n_labels"])
+    callbacks = [StopAtGap(LEVEL * initial)]
     if from_file:
-        crf.set_callbacks(Forget(files.X, [X.X.data, X.X.indices]))
+        callbacks.append(Forget(files.X, [X.X.data, X.X.indices]))
+    crf = LBFGSCRF(tol=0.0, n_jobs=N_JOBS, verbose=1).set_callbacks(*callbacks)
     with threadpool_limits(1):
         crf.fit(X, y)
     seconds, processor = perf_counter() - begin[0], process_time() - begin[1]
@@ -179,7 +195,7 @@ def fit(files, from_file):
         tables.size(watch.peak),
         tables.size(runs.status("VmHWM")),
         f"{passes:.0f}",
-        f"{crf.duality_gap_ * TOL / crf.gap_target_:.1e}",
+        f"{crf.duality_gap_ / initial:.1e}",
         f"{seconds:.1f}",
         f"{processor:.1f}",
         f"{1e6 * seconds / X.n_positions:.1f}",

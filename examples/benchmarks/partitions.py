@@ -82,15 +82,20 @@ def measured(task, numbers, max_iter):
     n_labels = len(np.unique(np.concatenate(task.y)))
     limits = {"lbfgs": max_iter or 1000, "dual": max_iter or EPOCHS}
     results, found = {}, {}
+    initial = tasks.problem(task).initial_primal
     for number in numbers:
         partitions = cut(task, number)
         for method in METHODS:
             if number > (1 if method == "lbfgs" else MOST_FOR_DUAL):
                 continue
             crf = fit(
-                partitions, method=method, n_rounds=N_ROUNDS, max_iter=limits[method]
+                partitions,
+                method=method,
+                n_rounds=N_ROUNDS,
+                max_iter=limits[method],
+                tol=LEVELS[-1] * initial / (task.optimum or initial),
             )
-            found[method] = reached(crf, crf.gap_target_ / crf.tol)
+            found[method] = reached(crf, initial)
             print(task.name, number, method, found[method], flush=True)
         results[number] = dict(found), bytes_of_round(partitions, n_labels)
         found.pop("dual", None)

@@ -219,15 +219,16 @@ def _as_run(record):
 
 
 class Recorder(Observer):
-    """Records the rows of the history, with further measures of the solver."""
+    """Records the history, with further measures, down to a target of the gap."""
 
-    def __init__(self, solver, held_out):
+    def __init__(self, solver, held_out, target):
         self.solver = solver
         self.held_out = held_out
+        self.target = target
         self.rows = []
 
     def end_epoch(self, row):
-        """Record the row; never stop."""
+        """Record the row; stop at the target."""
         row = dict(row)
         if isinstance(self.solver, DualSolver):
             row["gap_estimate"] = self.solver.problem.mean(self.solver.gaps)
@@ -236,7 +237,7 @@ class Recorder(Observer):
         if self.held_out is not None:
             row |= self.held_out.errors(self.solver.model)
         self.rows.append(row)
-        return False
+        return row["gap"] <= self.target
 
     def history(self):
         """Return the rows as lists by name."""
@@ -254,11 +255,10 @@ def fit_alone(task, crf, target, held_out, verbose):
         before = forget_peak()
         problem = tasks.problem(task)
         solver = crf._new_solver(problem)
-        recorder = Recorder(solver, held_out)
-        tol = target / problem.initial_primal
-        loop = FitMonitor(solver, max_iter=crf.max_iter, tol=tol, observers=[recorder])
+        recorder = Recorder(solver, held_out, target)
+        loop = FitMonitor(solver, max_iter=crf.max_iter, tol=0.0, observers=[recorder])
         if verbose:
-            loop.observers.append(EpochPrinter(type(crf).__name__, loop.target))
+            loop.observers.append(EpochPrinter(type(crf).__name__, loop.tol))
         loop.run()
     memory = None if before is None else status("VmHWM") - before
     return {"memory": memory, "history": recorder.history()}

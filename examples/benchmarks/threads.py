@@ -32,7 +32,7 @@ import runs
 import tables
 import tasks
 from skcrf_sdca import OEGCRF, SDCACRF
-from skcrf_sdca.solvers.monitor import FitMonitor
+from skcrf_sdca.solvers.monitor import FitMonitor, Observer
 
 SOLVERS = {"SDCA-GAP": SDCACRF, "OEG-GAP": OEGCRF}
 THREADS = (1, 2, 4, 8, 16, 32)
@@ -44,6 +44,17 @@ HEADER = ["task", "solver", "threads", "epochs", "expected", "seconds", "measure
 HEADER += ["ceiling"]
 
 
+class StopAtGap(Observer):
+    """Ends a fit at a gap."""
+
+    def __init__(self, gap):
+        self.gap = gap
+
+    def end_epoch(self, row):
+        """Return whether the gap is reached."""
+        return row["gap"] <= self.gap
+
+
 def run(problem, new, n_threads, *, in_turn):
     """Return the loop of a fit with n_threads threads, or in turn in one thread."""
     problem.structure.n_jobs = n_threads
@@ -51,16 +62,17 @@ def run(problem, new, n_threads, *, in_turn):
     problem.structure.n_jobs = None
     if n_threads > 1:
         solver.kernel.in_turn = in_turn
-    return FitMonitor(solver, max_iter=MAX_EPOCHS, tol=TARGET).run()
+    end = StopAtGap(TARGET * problem.initial_primal)
+    return FitMonitor(solver, max_iter=MAX_EPOCHS, tol=0.0, observers=[end]).run()
 
 
 def epochs_to_target(loop):
     """Return the interpolated epochs to the target gap, nan if it was not reached."""
-    if not loop.converged:
+    if not loop.stopped:
         return np.nan
     history = loop.history()
     x = np.log(history["gap"])
-    return np.interp(-np.log(loop.target), -x, history["epoch"])
+    return np.interp(-np.log(loop.observers[0].gap), -x, history["epoch"])
 
 
 def fit_seconds(problem, new, n_threads):

@@ -120,7 +120,8 @@ class Race:
         reached = self.histories.get(estimator)
         if reached is None or reached.min() > level:
             # The gap bounds the distance: if the gap is at the level, P is too.
-            crf = self._new(estimator, max_iter=runs.ENOUGH, tol=level)
+            tol = level * self.problem.initial_primal / self.optimum
+            crf = self._new(estimator, max_iter=runs.ENOUGH, tol=tol)
             history = crf.fit(self.task.X, self.task.y).history_
             reached = self.histories[estimator] = self.level(history["primal"])
         return _first(reached, level)

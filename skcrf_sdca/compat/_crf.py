@@ -72,9 +72,9 @@ keep_tempfiles, trainer_cls
         setting them is warned about.
     verbose : bool, default=False
         Whether to print a line after every pass.
-    tol : float, default=1e-4
-        The fit stops when the duality gap, in nats per sequence, is at most tol * P(0),
-        where P(0) = mean length * log(n_labels) is the loss if all weights are zero.
+    tol : float, default=1e-3
+        The fit stops when the objective is proven, by the duality gap, to be within
+        this part of its minimum.
     n_jobs : int, default=None
         Number of threads, as in `SDCACRF`; None means one.
     random_state : int, RandomState instance or None, default=0
@@ -176,7 +176,7 @@ keep_tempfiles, trainer_cls
         keep_tempfiles: Any = False,
         trainer_cls: Any = None,
         *,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:

@@ -112,7 +112,7 @@ class DistributedCRF(BaseCRF):
         alpha="auto",
         *,
         max_iter=500,
-        tol=1e-4,
+        tol=1e-3,
         transitions=None,
         method="lbfgs",
         n_rounds=4,
@@ -170,7 +170,7 @@ class DistributedCRF(BaseCRF):
         Warns
         -----
         ConvergenceWarning
-            If the gap is above tol * P(0) after max_iter epochs.
+            If the gap is above tol * primal after max_iter epochs.
         """
         if resume and self.checkpoint is None:
             raise ValueError("resume=True needs the file of the parameter `checkpoint`")

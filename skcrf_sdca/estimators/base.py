@@ -138,7 +138,7 @@ class BaseCRF(
         Warns
         -----
         ConvergenceWarning
-            If the gap is above tol * P(0) after max_iter epochs.
+            If the gap is above tol * primal after max_iter epochs.
 
         Examples
         --------
@@ -184,7 +184,7 @@ class BaseCRF(
         bridge = CallbackBridge(self, context, arguments, attributes_now)
         monitor.observers.append(bridge)
         if self.verbose:
-            printer = EpochPrinter(type(self).__name__, monitor.target)
+            printer = EpochPrinter(type(self).__name__, self.tol)
             monitor.observers.append(printer)
         monitor.observers += observers
         monitor.run()

@@ -146,18 +146,18 @@ class CallbackBridge(Observer):
 
 
 class EpochPrinter(Observer):
-    """Print one line for each epoch; `target` is the gap at which the fit ends."""
+    """Print one line for each epoch; the fit ends at gap <= tol * primal."""
 
-    def __init__(self, name, target):
+    def __init__(self, name, tol):
         self.name = name
-        self.target = target
+        self.tol = tol
 
     def end_epoch(self, row):
         """Print the row; never stop."""
         print(
             f"{self.name} epoch {row['epoch']:4d}  primal {row['primal']:.6e}  "
             f"dual {row['dual']:.6e}  gap {row['gap']:.3e} "
-            f"(ends at {self.target:.1e})  {row['seconds']:.2f} s",
+            f"(ends at {self.tol * row['primal']:.1e})  {row['seconds']:.2f} s",
             flush=True,
         )
         return False

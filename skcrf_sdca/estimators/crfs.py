@@ -89,7 +89,7 @@ class SDCACRF(BaseCRF):
     visit one Viterbi pass. Its step is exact: `line_search`, `line_search_tol`, `step`,
     `init_smoothing` and `dual_dtype` are ignored, and the fit starts at w = 0. As the
     loss is not smooth, the gap falls more slowly than that of the other losses: a `tol`
-    of 1e-2 or 1e-3 is often enough.
+    of 1e-2 is often enough.
 
     References
     ----------
@@ -146,7 +146,7 @@ class SDCACRF(BaseCRF):
         class_weight: ClassWeight | None = None,
         l1_ratio: float = 0.0,
         max_iter: int = 100,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         transitions: Transitions | None = None,
         sampling: DualSampling = "gap",
         sampling_mix: float = 0.8,
@@ -281,7 +281,7 @@ class SAGNUSCRF(BaseCRF):
         class_weight: ClassWeight | None = None,
         l1_ratio: float = 0.0,
         max_iter: int = 100,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         transitions: Transitions | None = None,
         sampling: Literal["lipschitz", "uniform"] = "lipschitz",
         sampling_mix: float = 0.5,
@@ -396,7 +396,7 @@ class OEGCRF(BaseCRF):
         class_weight: ClassWeight | None = None,
         l1_ratio: float = 0.0,
         max_iter: int = 100,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         transitions: Transitions | None = None,
         sampling: DualSampling = "gap",
         sampling_mix: float = 0.8,
@@ -492,7 +492,7 @@ class LBFGSCRF(BaseCRF):
         class_weight: ClassWeight | None = None,
         l1_ratio: float = 0.0,
         max_iter: int = 1000,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         transitions: Transitions | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,

@@ -55,12 +55,10 @@ SHARED_DOCS = {
             Maximum number of epochs; an epoch visits n sequences.
         """,
     "tol": """
-        tol : float, default=1e-4
-            The fit stops when the duality gap is at most tol * P(0). P(0), the
-            objective where all weights are zero, is mean length * log(n_labels), or,
-            with `transitions`, the mean logarithm of the number of allowed label paths.
-            With a cost it is larger; with the hinge it is the mean of the largest cost
-            of a path.
+        tol : float, default=1e-3
+            The fit stops when the duality gap is at most tol * primal: by default, when
+            the objective is proven to be within 0.1 % of its minimum. It also stops
+            where rounding lets no smaller gap be certified, and warns of it.
         """,
     "transitions": """
         transitions : str, ndarray or list of pairs, default=None
@@ -149,7 +147,8 @@ default="gap"
             variables), and their difference at the end of the fit, in nats per
             sequence.
         gap_target_ : float
-            tol * P(0), the gap at which the fit stops.
+            The gap at which the fit stops: tol * primal, or more where rounding lets no
+            smaller gap be certified.
         """,
 }
 

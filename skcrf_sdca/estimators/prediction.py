@@ -40,7 +40,8 @@ from skcrf_sdca.structures.chain.parameters import ChainParameters, check_scores
 EXAMPLE = {
     "fitted": """
         >>> from skcrf_sdca import SDCACRF
-        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> X, y = [[["a"], ["b"]]] * 9, [["B", "I"]] * 9
+        >>> crf = SDCACRF(tol=1e-8, random_state=0).fit(X, y)
         """
 }
 

@@ -49,11 +49,14 @@ class Certificate:
     ----------
     primal, dual, gap : float
         In nats, averaged over sequences.
+    rounding : float, default=0.0
+        Part of the gap that bounds its rounding error; no smaller gap can be certified.
     """
 
     primal: float
     dual: float
     gap: float
+    rounding: float = 0.0
 
 
 class Objective(ABC):
@@ -119,7 +122,7 @@ class Objective(ABC):
         gap = primal - dual if gap is None else gap
         claimed = float(abs(gap) + rounding)
         dual = float(min(dual, primal - claimed))
-        return Certificate(primal=primal, dual=dual, gap=claimed)
+        return Certificate(primal, dual, claimed, float(rounding))
 
     def certify_primal(self, w):
         """Certify a primal point w by the dual point p(. | x; w).

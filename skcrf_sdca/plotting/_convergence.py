@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
+# Targets with a smaller ratio are drawn as one line.
+SAME_TARGET = 1.05
+
 # Colours of Okabe and Ito, and dashes for print without colours.
 _LOOKS = (
     ("#0072B2", "-"),
@@ -50,7 +53,7 @@ class ConvergenceDisplay:
     histories : dict of str to dict of ndarrays of shape (n_epochs,)
         ``history_`` of each fit; the keys are the names in the legend.
     targets : dict of str to float, default=None
-        The gap at which each fit should stop, tol * P(0).
+        The gap at which each fit should stop, tol * primal.
 
     Attributes
     ----------
@@ -171,7 +174,7 @@ class ConvergenceDisplay:
             The minimum P*. By default the largest dual objective of all fits, which
             P* is at least: the true suboptimality is then at most what is drawn.
         target : bool, default=True
-            Whether to draw a line at tol * P(0), the gap at which fits stop.
+            Whether to draw a line at tol * primal, the gap at which fits stop.
         ax : matplotlib Axes, default=None
             By default the axes of a new figure.
         curve_kwargs : dict or list of dict, default=None
@@ -236,8 +239,13 @@ class ConvergenceDisplay:
 
     def _draw_targets(self, ax):
         look = {"color": _GREY, "linewidth": 1, "linestyle": ":", "zorder": 1}
-        lines = [ax.axhline(v, **look) for v in dict.fromkeys(self.targets.values())]
-        lines[0].set_label(r"target, tol $\times$ P(0)")
+        # Fits to the same tol have targets that differ by their gaps.
+        drawn = []
+        for target in sorted(self.targets.values()):
+            if not drawn or target > SAME_TARGET * drawn[-1]:
+                drawn.append(target)
+        lines = [ax.axhline(target, **look) for target in drawn]
+        lines[0].set_label(r"target, tol $\times$ primal")
         return lines
 
 

@@ -58,11 +58,11 @@ class Solver(ABC):
     def certify(self):
         """Return the Certificate of the current state, from a full pass."""
 
-    def certify_epoch(self, target):
+    def certify_epoch(self, tol):
         """Return a Certificate at the end of an epoch.
 
-        While the gap is far from the target that ends the run, it may be cheaper than
-        that of `certify`, and have the rounding of the visits.
+        While the gap is above the tol * primal that ends the run, it may be cheaper
+        than that of `certify`, and have the rounding of the visits.
         """
         return self.certify()
 

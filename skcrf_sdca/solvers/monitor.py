@@ -22,6 +22,10 @@ HISTORY_COLUMNS = (
 )
 
 
+# A gap below so many times the bound on its rounding is taken for rounding.
+AT_ROUNDING = 1.1
+
+
 class Observer:
     """What a `FitMonitor` tells of a fit; subclasses override what they need."""
 
@@ -49,15 +53,18 @@ class FitMonitor:
     max_iter : int
         Epochs at most.
     tol : float
-        Stop at gap <= tol * P(0), with P(0) the objective of the empty model.
+        Stop at gap <= tol * primal.
     observers : iterable of Observer, default=()
         More can be appended to the attribute before the run.
 
     Attributes
     ----------
     target : float
-        tol * P(0), or the gap that rounding of the gradient makes: with a single label
-        P(0) is 0.
+        The gap that would have ended the run at the last certificate: tol * primal, or
+        `floor` if that is larger.
+    floor : float
+        The gap that is the bound on its rounding but for a tenth, or that rounding of
+        the gradient makes: where all labels are equal the optimum is 0.
     rows : list of dict
         One for each certificate, with the keys HISTORY_COLUMNS.
     converged, stopped : bool
@@ -67,9 +74,8 @@ class FitMonitor:
     def __init__(self, solver, *, max_iter, tol, observers=()):
         self.solver = solver
         self.max_iter = max_iter
-        problem = solver.problem
-        zero = (ROUNDING * problem.mean_length) ** 2 / problem.alpha
-        self.target = max(tol * problem.initial_primal, zero)
+        self.tol = tol
+        self.target = self.floor = np.nan
         self.observers = list(observers)
         self.rows = []
         self.converged = False
@@ -104,8 +110,9 @@ class FitMonitor:
     def _end_epoch(self):
         self._seconds += perf_counter() - self._resumed
         solver, n = self.solver, self.solver.problem.n_sequences
-        certificate = solver.certify_epoch(self.target)
+        certificate = solver.certify_epoch(self.tol)
         _check_finite(certificate)
+        self._set_target(certificate)
         row = {
             "epoch": (len(self.rows) + 1) * solver.certify_every,
             "updates": solver.n_updates / n,
@@ -125,6 +132,12 @@ class FitMonitor:
             self._begin_epoch()
         return done
 
+    def _set_target(self, certificate):
+        problem = self.solver.problem
+        zero = (ROUNDING * problem.mean_length) ** 2 / problem.alpha
+        self.floor = max(AT_ROUNDING * certificate.rounding, zero)
+        self.target = max(self.tol * certificate.primal, self.floor)
+
     def history(self):
         """Return the history as a dict of arrays of shape (n_epochs,)."""
         return {
@@ -133,10 +146,20 @@ class FitMonitor:
         }
 
     def convergence_message(self):
-        """Return a warning if the run ended with the gap above the target, or None."""
-        if self.converged or self.stopped:
-            return None
+        """Return a warning if the run ended with the gap above tol * primal, or None.
+
+        With tol = 0 a run that ends at the floor did what was asked.
+        """
         last = self.rows[-1]
+        wanted = self.tol * last["primal"]
+        if self.stopped or last["gap"] <= wanted or (self.converged and not self.tol):
+            return None
+        if self.converged:
+            return (
+                f"the duality gap is {last['gap']:.3g} after {last['epoch']} epochs, as"
+                f" small as rounding lets it be, above tol * primal = {wanted:.3g}: "
+                "increase tol or alpha, or scale the features"
+            )
         reason = f" ({self.solver.message})" if self.solver.message else ""
         advice = "increase max_iter, tol or alpha, or scale the features"
         problem = self.solver.problem
@@ -144,7 +167,7 @@ class FitMonitor:
             advice += "; few and long sequences are a case for LBFGSCRF"
         return (
             f"the duality gap is {last['gap']:.3g} after {last['epoch']} epochs"
-            f"{reason}, above tol * P(0) = {self.target:.3g} at alpha = "
+            f"{reason}, above tol * primal = {wanted:.3g} at alpha = "
             f"{self.solver.problem.alpha:.3g}: {advice}"
         )
 

@@ -124,14 +124,14 @@ class SDCA(DualSolver):
 
         return np.exp(minimize_scalar(negative_dual, bounds=(np.log(ratio), 0.0)).x)
 
-    def certify_epoch(self, target):
+    def certify_epoch(self, tol):
         """Certify the pair as the visits keep it, where rounding does not matter."""
         self.n_kept += 1
         if self.n_kept < RENORMALIZE_EVERY:
             kept = self.problem.certify_kept(
                 self.model.w, self.dual_point.w, self.marginals.local, self.entropy
             )
-            if kept.gap > max(target, FAR * self.problem.initial_primal):
+            if kept.gap > max(tol * kept.primal, FAR * self.problem.initial_primal):
                 return kept
         self.n_kept = 0
         return self.certify()
