@@ -17,6 +17,7 @@ from skcrf_sdca.objective.penalties import L2, ElasticNet, elastic_net
 from skcrf_sdca.persistence import load_model, save_model
 
 DUAL = [SDCACRF, OEGCRF]
+VISITING = [*DUAL, SAGNUSCRF]
 N_LABELS, ALPHA = 3, 0.1
 
 
@@ -74,7 +75,7 @@ def mean_loss(X, y, allowed=None, tau=1.0, cost=0.0):
 
 @pytest.mark.parametrize("form", ["dense", "sparse", "dicts"])
 @pytest.mark.parametrize("l1_ratio", [0.1, 0.5, 0.9])
-@pytest.mark.parametrize("estimator", DUAL)
+@pytest.mark.parametrize("estimator", VISITING)
 def test_the_optimum(data, estimator, l1_ratio, form):
     X, y = data
     options = {"alpha": ALPHA, "l1_ratio": l1_ratio, "tol": 1e-10, "max_iter": 5000}
@@ -108,7 +109,7 @@ def test_the_dual_never_falls(data, line_search):
     assert crf.history_["gap"][-1] < 1e-2 * crf.history_["gap"][0]
 
 
-@pytest.mark.parametrize("estimator", DUAL)
+@pytest.mark.parametrize("estimator", VISITING)
 def test_with_a_cost_a_temperature_and_constraints(data, estimator):
     """The l1 part keeps its weight whatever the temperature."""
     X, y = data
@@ -149,10 +150,28 @@ def test_a_ratio_of_zero_is_l2():
     assert isinstance(elastic_net(0.0), L2)
 
 
-@pytest.mark.parametrize("estimator", [SAGNUSCRF, LBFGSCRF])
-def test_the_other_solvers_say_that_they_need_l2(data, estimator):
+def test_lbfgs_says_that_it_needs_l2(data):
     with pytest.raises(ValueError, match="needs .*; got .* the penalty 'elastic_net'"):
-        estimator(l1_ratio=0.5).fit(*data)
+        LBFGSCRF(l1_ratio=0.5).fit(*data)
+
+
+@pytest.mark.parametrize(
+    "options", [{"saga": True}, {"sampling": "uniform"}, {"warm_start": True}]
+)
+def test_the_other_steps_of_sag(data, options):
+    X, y = (part * 5 for part in data)
+    expected = SDCACRF(ALPHA, l1_ratio=0.5, tol=1e-10, max_iter=5000, random_state=0)
+    expected.fit(X, y)
+    crf = SAGNUSCRF(ALPHA, l1_ratio=0.5, tol=1e-9, max_iter=5000, random_state=0)
+    crf.set_params(**options).fit(X, y)
+    if crf.warm_start:
+        assert crf.set_params(l1_ratio=0.2).fit(X, y).n_iter_ > 1
+        n_iter = crf.set_params(l1_ratio=0.5).fit(X, y).n_iter_
+        assert crf.fit(X, y).n_iter_ == 1 < n_iter
+    for name in ("coef_", "transition_", "start_"):
+        want = getattr(expected.densify(), name)
+        assert_allclose(getattr(crf.densify(), name), want, rtol=0, atol=1e-3)
+        assert (getattr(crf, name) == 0.0)[want == 0.0].all()
 
 
 def test_a_small_model_is_stored_small(tmp_path):

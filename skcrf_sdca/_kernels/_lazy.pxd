@@ -6,6 +6,7 @@ from ._weights cimport Weights
 
 cdef class LazyWeights:
     cdef Weights weights
+    cdef Weights moved
     cdef Weights target
     cdef DistinctFeatures features
     cdef double[::1] shrunk             # (capacity + 1,)

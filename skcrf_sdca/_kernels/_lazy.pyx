@@ -9,6 +9,7 @@ that was last up to date after move u is at move v
     w_v = S_v / S_u w_u + S_v (G_v - G_u) target.
 
 So a visit costs in proportion to the features of its sequence, whatever their number.
+Where weights follow others, see `SparseWeights`, these are the ones that move.
 """
 
 from ._features cimport DistinctFeatures
@@ -27,7 +28,7 @@ cdef class LazyWeights:
     Parameters
     ----------
     weights : Weights
-        Changed in place.
+        Changed in place, or those that they follow.
     target : Weights
         Of the same shape. Its rows change only while those of ``weights`` are up to
         date.
@@ -39,7 +40,8 @@ cdef class LazyWeights:
     def __init__(
         self, Weights weights, Weights target, DistinctFeatures features, int capacity
     ):
-        self.weights, self.target, self.features = weights, target, features
+        self.weights, self.moved = weights, weights.moved()
+        self.target, self.features = target, features
         self.shrunk = np.ones(capacity + 1)
         self.gained = np.zeros(capacity + 1)
         self.all_rows = np.arange(weights.n_features, dtype=np.int32)
@@ -55,13 +57,15 @@ cdef class LazyWeights:
             ops.pull(
                 rows, count, self.n_moves, &self.last_move[0], &self.shrunk[0],
                 &self.gained[0], self.target.coef_pointer(),
-                <double*> self.weights.coef_pointer(), self.weights.n_labels,
+                <double*> self.moved.coef_pointer(), self.moved.n_labels,
             )
+            self.weights.refresh_rows(rows, count)
 
     cdef void move(self, double shrink, double gain) noexcept nogil:
         """Move all weights: rows of coef when next read, the other blocks now."""
         cdef int v = self.n_moves + 1
-        self.weights.blend_blocks(shrink, self.target, gain)
+        self.moved.blend_blocks(shrink, self.target, gain)
+        self.weights.refresh_biases()
         self.shrunk[v] = self.shrunk[v - 1] * shrink
         self.gained[v] = self.gained[v - 1] + gain / self.shrunk[v]
         self.n_moves = v

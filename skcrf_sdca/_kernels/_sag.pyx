@@ -10,7 +10,11 @@ is the sum of all these gradients over -alpha, the step of SAG pulls w toward it
 
     w <- (1 - step alpha) w + step alpha n/m w_hat(mu),     m items visited so far,
 
-and it comes to rest at w = w_hat(mu), mu_i = p(. | x_i; w), as the dual solvers do. The
+and it comes to rest at w = w_hat(mu), mu_i = p(. | x_i; w), as the dual solvers do.
+
+With the elastic net the step moves v = grad r(w) in place of w, and w = grad r*(v)
+follows: mirror descent on P with the mirror map r. As r is strongly convex with the
+constant ``curvature``, a constant L of a gradient counts as L / curvature. The
 step follows from the Lipschitz constants L_i of the gradients of the losses n c_i f_i,
 f_i = log Z_i - score_i(y_i), for which the visit searches along the gradient.
 """
@@ -50,7 +54,7 @@ cdef class SAGKernel(Visitor):
     target : Weights
         w_hat(mu): changed in place.
     constants : LipschitzConstants
-    alpha : float
+    alpha, curvature : float
     expected : Potentials
         Expectations of mu: changed in place.
     saga : bool
@@ -67,6 +71,7 @@ cdef class SAGKernel(Visitor):
     cdef Weights target
     cdef LipschitzConstants constants
     cdef double alpha
+    cdef double curvature
     cdef bint saga
     cdef double[::1] local
     cdef double[:, ::1] tied
@@ -77,7 +82,7 @@ cdef class SAGKernel(Visitor):
 
     def __init__(
         self, structure, offsets, scale, sampler, *, target, constants, double alpha,
-        expected, bint saga,
+        double curvature, expected, bint saga,
     ):
         super().__init__(structure, offsets, scale, sampler)
         n = len(offsets) - 1
@@ -86,6 +91,7 @@ cdef class SAGKernel(Visitor):
         )
         self.target, self.constants = target, constants
         self.alpha, self.saga, self.caution = alpha, saga, 1.0
+        self.curvature = curvature
         self.local = expected.local.reshape(-1)
         self.tied = expected.tied.reshape(n, -1)
         self.gradient_scores = self.structure.new_values()
@@ -137,7 +143,7 @@ cdef class SAGKernel(Visitor):
             gain *= <double> n / self.constants.n_known
         elif not self.is_empty(i):
             step = gain * self.scale[i] * (1.0 - 1.0 / probability)
-            self.structure.add_change(self.structure.weights, step / shrink)
+            self.structure.add_change(self.lazy.moved, step / shrink)
         self.lazy.move(shrink, gain)
 
     cdef double step(self) noexcept nogil:
@@ -147,8 +153,8 @@ cdef class SAGKernel(Visitor):
         SAGA what counts is the largest L_i / (n p_i). No step is longer than 1 / (2
         alpha), which halves w.
         """
-        cdef double largest = max(self.constants.largest(), self.alpha)
-        cdef double mean = max(self.constants.mean(), self.alpha)
+        cdef double largest = max(self.constants.largest() / self.curvature, self.alpha)
+        cdef double mean = max(self.constants.mean() / self.curvature, self.alpha)
         cdef double mix = self.sampler.mix
         cdef double of_all, step
         if not self.saga:

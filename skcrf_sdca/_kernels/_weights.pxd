@@ -28,6 +28,9 @@ cdef class Weights:
         const double* node_sum, const double* edge_sum) noexcept nogil
     cdef void blend_blocks(
         self, double shrink, Weights other, double gain) noexcept nogil
+    cdef Weights moved(self)
+    cdef void refresh_rows(self, const int* rows, Py_ssize_t count) noexcept nogil
+    cdef void refresh_biases(self) noexcept nogil
 
 
 cdef class SparseWeights(Weights):
@@ -37,7 +40,6 @@ cdef class SparseWeights(Weights):
     cdef unsigned char[::1] active      # (d,)
 
     cdef void refresh_row(self, Py_ssize_t j) noexcept nogil
-    cdef void refresh_biases(self) noexcept nogil
 
 
 # How many times a worker counts its changes of frequent features and of the biases, and

@@ -185,8 +185,18 @@ cdef class Weights:
                 f"weights of {self.n_features} features and {self.n_labels} labels"
             )
 
+    cdef Weights moved(self):
+        """Return the weights that a visit moves: these, which do not follow others."""
+        return self
+
+    cdef void refresh_rows(self, const int* rows, Py_ssize_t count) noexcept nogil:
+        """Make rows of coef those that follow from the weights moved."""
+
+    cdef void refresh_biases(self) noexcept nogil:
+        """Make all weights but coef those that follow from the weights moved."""
+
     def refresh(self):
-        """Do nothing: these weights do not follow others."""
+        """Make all weights those that follow from the weights moved."""
 
 
 cdef class SparseWeights(Weights):
@@ -245,6 +255,16 @@ cdef class SparseWeights(Weights):
                 dual, self.threshold, self.inverse, n,
                 <double*> self.coef_pointer() + j * n,
             )
+
+    cdef Weights moved(self):
+        """Return the dual weights."""
+        return self.dual
+
+    cdef void refresh_rows(self, const int* rows, Py_ssize_t count) noexcept nogil:
+        """Make rows of coef those of their dual weights."""
+        cdef Py_ssize_t r
+        for r in range(count):
+            self.refresh_row(rows[r])
 
     cdef void refresh_biases(self) noexcept nogil:
         """Make all weights but coef those of the dual weights."""
@@ -383,7 +403,7 @@ cdef class SparseFeatureSums(FeatureSums):
     """
 
     def __init__(self, DistinctFeatures features, SparseWeights weights):
-        self.sparse, self.moved = weights, weights.dual
+        self.sparse, self.moved = weights, weights.moved()
         n_labels = weights.n_labels
         self.dual = np.empty((features.max_count + 3 + n_labels) * n_labels)
 
@@ -443,8 +463,6 @@ cdef class SparseFeatureSums(FeatureSums):
 
     cdef void add_to_weights(self, double step) noexcept nogil:
         """Add step times the features to the dual weights; the weights follow."""
-        cdef Py_ssize_t r
-        cdef const int* features = self.features.features(self.i)
         self.features.move_coef(
             self.i, step, step, step, &self.distinct[0], self.weights.n_labels,
             <double*> self.moved.coef_pointer(),
@@ -452,8 +470,7 @@ cdef class SparseFeatureSums(FeatureSums):
         self.moved.add_to_blocks(
             step, self.first_node, self.last_node, &self.node[0], &self.edge[0]
         )
-        for r in range(self.n_rows()):
-            self.sparse.refresh_row(features[r])
+        self.sparse.refresh_rows(self.features.features(self.i), self.n_rows())
         self.sparse.refresh_biases()
 
 

@@ -44,6 +44,8 @@ class L2:
 
     name = "l2"
     offers = frozenset({"gradient", "identity", "threshold"})
+    curvature = 1.0
+    threshold = 0.0
 
     def value(self, w):
         """Return 1/2 ||w||^2."""

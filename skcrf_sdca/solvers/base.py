@@ -151,6 +151,20 @@ def check_same_sequences(state, axes, problem):
         )
 
 
+def moving_weights(model, dual_point, penalty):
+    """Return compiled weights w = grad r*(v), which visits move.
+
+    Parameters
+    ----------
+    model, dual_point : Parameters
+        w and v; the same for L2.
+    penalty : Penalty
+    """
+    if "identity" in penalty.offers:
+        return model.weights()
+    return model.sparse_weights(dual_point, penalty)
+
+
 def first_model(problem, state):
     """Return parameters with a copy of the weights ``w`` of a state, or ValueError."""
     if "w" not in state:

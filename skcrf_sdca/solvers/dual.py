@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from skcrf_sdca._kernels._features import DistinctFeatures
-from skcrf_sdca.solvers.base import EpochSolver
+from skcrf_sdca.solvers.base import EpochSolver, moving_weights
 from skcrf_sdca.solvers.parallel import make_parallel_visitor, n_workers
 from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES, first_gap
 
@@ -76,15 +76,9 @@ class DualSolver(EpochSolver):
             self.visitors = self.kernel.visitors
         else:
             features = DistinctFeatures(problem.structure.rows, problem.offsets)
-            weights = self._new_weights()
+            weights = moving_weights(self.model, self.dual_point, problem.penalty)
             self.kernel = self.new_visitor(features, weights, new_sampler())
             self.visitors = [self.kernel]
-
-    def _new_weights(self):
-        """Return the weights that the only visitor moves."""
-        if self._is_plain:
-            return self.model.weights()
-        return self.model.sparse_weights(self.dual_point, self.problem.penalty)
 
     def _set_point(self, tied_total):
         """Compute v and w from mu."""

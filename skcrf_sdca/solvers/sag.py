@@ -8,7 +8,12 @@ from skcrf_sdca._kernels._features import DistinctFeatures
 from skcrf_sdca._kernels._lipschitz import LipschitzConstants
 from skcrf_sdca._kernels._sag import SAGKernel
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca.solvers.base import EpochSolver, check_same_sequences, first_model
+from skcrf_sdca.solvers.base import (
+    EpochSolver,
+    check_same_sequences,
+    first_model,
+    moving_weights,
+)
 from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES
 from skcrf_sdca.structures.structure import Potentials
 
@@ -32,7 +37,7 @@ class SAG(EpochSolver):
     """
 
     needs: ClassVar[frozenset[str]] = frozenset(
-        {"expect", "visit", "smooth loss", "gradient", "identity"}
+        {"expect", "visit", "smooth loss", "threshold"}
     )
 
     def __init__(
@@ -71,14 +76,17 @@ class SAG(EpochSolver):
             problem.dual_to_primal(self.marginals.local, tied_total)
         )
         features = DistinctFeatures(problem.structure.rows, problem.offsets)
+        weights = moving_weights(self.model, self.dual_point, problem.penalty)
+        weights.refresh()
         return SAGKernel(
-            problem.kernel(self.model.weights(), features),
+            problem.kernel(weights, features),
             problem.offsets,
             problem.scale,
             sampler,
             target=self.target.weights(),
             constants=self.constants,
             alpha=problem.strength,
+            curvature=problem.penalty.curvature,
             expected=self.marginals,
             saga=saga,
         )
@@ -105,7 +113,9 @@ class SAG(EpochSolver):
         _check_constants(self.lipschitz, self.problem.n_sequences)
         if len(self.lipschitz) != n_constants:
             self.lipschitz = np.full(n_constants, self.lipschitz.mean())
-        self.model = first_model(self.problem, state)
+        self.model = self.dual_point = first_model(self.problem, state)
+        if "identity" not in self.problem.penalty.offers:
+            self.model = self.problem.new_parameters()
 
     def _first_state(self, n_constants):
         problem = self.problem
@@ -138,9 +148,9 @@ class SAG(EpochSolver):
         return certificate
 
     def state(self):
-        """Return the weights, the marginals of the last visits and the constants."""
+        """Return v, the marginals of the last visits and the constants."""
         return {
-            "w": self.model.w,
+            "w": self.dual_point.w,
             **self.marginals._asdict(),
             "lipschitz": self.lipschitz,
             "visited": self.visited,
