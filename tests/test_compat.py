@@ -16,7 +16,14 @@ from sklearn.model_selection import RandomizedSearchCV, cross_val_predict
 from sklearn.utils._param_validation import InvalidParameterError
 
 from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, PackedSequences, SequenceVectorizer
-from skcrf_sdca.compat import CRF, crfsuite_features, from_crfsuite, to_crfsuite
+from skcrf_sdca.compat import (
+    CRF,
+    crfsuite_features,
+    from_crfsuite,
+    metrics,
+    scorers,
+    to_crfsuite,
+)
 from skcrf_sdca.compat._model_file import (
     STATE,
     TRANSITION,
@@ -526,6 +533,7 @@ class TestCRF:
         "params",
         [
             {"algorithm": "ap"},
+            {"algorithm": "gis"},
             {"c1": -0.1},
             {"c1": "x"},
             {"c2": 0},
@@ -553,9 +561,35 @@ class TestCRF:
 
     def test_max_iterations(self):
         X, y = random_sequences()
-        with pytest.warns(UserWarning, match="duality gap"):
+        message = "at c1 = 0 and c2 = 1: increase max_iterations, tol or c2, or"
+        with pytest.warns(UserWarning, match=message):
             crf = CRF(max_iterations=2).fit(X, y)
         assert crf.estimator_.n_iter_ == 2
+        assert type(crf.estimator_) is SDCACRF
+
+    def test_errors_name_the_parameters_of_crfsuite(self):
+        X = [[{"a": 1e200}, {"a": -1e200}]]
+        with pytest.raises(ValueError, match="scale the .* or take a larger c2$"):
+            CRF(c2=1e-300).fit(X, [["A", "B"]])
+
+    @pytest.mark.parametrize("algorithm", ["ap", "pa", "arow"])
+    def test_algorithms_without_an_objective(self, algorithm):
+        with pytest.raises(InvalidParameterError, match="online algorithm, .*'lbfgs'"):
+            CRF(algorithm=algorithm).fit([[["a"]]], [["A"]])
+
+    def test_l2sgd_takes_no_c1(self):
+        X, y = random_sequences()
+        assert CRF(algorithm="l2sgd", c1=0).fit(X, y).score(X, y) > 0.5
+        with pytest.raises(InvalidParameterError, match="'c1' .* algorithm='l2sgd'"):
+            CRF(algorithm="l2sgd", c1=0.1).fit(X, y)
+
+    def test_metrics_and_scorers(self):
+        X, y = random_sequences()
+        crf = CRF().fit(X, y)
+        accuracy = metrics.flat_accuracy_score(y, crf.predict(X))
+        assert scorers.flat_accuracy(crf, X, y) == accuracy == crf.score(X, y)
+        whole = np.mean([a == b for a, b in zip(y, crf.predict(X), strict=True)])
+        assert scorers.sequence_accuracy(crf, X, y) == pytest.approx(whole)
 
     def test_held_out_data(self, capsys):
         X, y = random_sequences()
@@ -597,7 +631,7 @@ class TestCRF:
         labels.remove("O")
         search = RandomizedSearchCV(
             CRF(algorithm="lbfgs", max_iterations=100, all_possible_transitions=True),
-            {"c2": expon(scale=0.5)},
+            {"c1": expon(scale=0.5), "c2": expon(scale=0.05)},
             cv=3,
             n_iter=2,
             random_state=0,

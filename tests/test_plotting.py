@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, SequenceVectorizer
+from skcrf_sdca.compat import CRF
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.plotting import ConvergenceDisplay, TransitionDisplay
 
@@ -107,6 +108,13 @@ def test_distinct_targets():
     loose = SDCACRF(tol=1e-2, random_state=0).fit(X, Y)
     display = drawn(ConvergenceDisplay.from_estimators([*FITS, loose]))
     assert len(display.target_lines_) == 2
+
+
+def test_the_model_of_compat_is_drawn():
+    crf = CRF().fit(X, [list(map(str, labels)) for labels in Y])
+    (line,) = drawn(ConvergenceDisplay.from_estimator(crf)).lines_
+    assert_array_equal(line.get_ydata(), crf.estimator_.history_["gap"])
+    assert drawn(TransitionDisplay.from_estimator(crf)).im_.get_array().size == 16
 
 
 def test_single_epoch_and_single_label():

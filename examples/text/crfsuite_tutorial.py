@@ -5,9 +5,8 @@ The sklearn-crfsuite tutorial with skcrf_sdca.compat
 The tutorial of sklearn-crfsuite recognises names of persons, places and organisations
 in the CoNLL-2002 data. It makes features as dicts, fits a model, computes the F1 score
 of the tokens in names, searches randomly over the penalty, and prints weights. This
-example does the same on the Dutch part of the data. Only the import is changed, and
-``c1``, which is 0 here. If sklearn-crfsuite is installed, the example also compares
-both packages.
+example does the same on the Dutch part of the data. Only the imports are changed. If
+sklearn-crfsuite is installed, the example also compares both packages.
 
 The data are ``conll2002/ned.train.gz`` and ``ned.testb.gz``. They are read from the
 folder that the environment variable ``SKCRF_SDCA_DATA`` names, or downloaded to
@@ -27,9 +26,8 @@ from scipy.stats import expon
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import RandomizedSearchCV
 
-from skcrf_sdca.compat import CRF
+from skcrf_sdca.compat import CRF, metrics
 from skcrf_sdca.datasets import fetch_conll2002
-from skcrf_sdca.metrics import flat_classification_report, flat_f1_score
 
 # %%
 # Features
@@ -84,7 +82,7 @@ def load(subset):
 
 PARAMETERS = {
     "algorithm": "lbfgs",
-    "c1": 0,
+    "c1": 0.1,
     "c2": 0.1,
     "all_possible_transitions": True,
 }
@@ -96,21 +94,22 @@ def fit_and_report(train, test):
     labels = list(crf.classes_)
     labels.remove("O")
     labels.sort(key=lambda name: (name[1:], name[0]))
-    print(flat_classification_report(test[1], crf.predict(test[0]), labels=labels))
+    predicted = crf.predict(test[0])
+    print(metrics.flat_classification_report(test[1], predicted, labels=labels))
     return labels, crf
 
 
 # %%
 # Random search over the penalty
 # ------------------------------
-# A random search over ``c2`` by cross-validation, on a part of the sentences.
+# A random search over ``c1`` and ``c2`` by cross-validation, on a part of the sentences.
 
 
 def search(train, scorer, n_sentences=4000):
     """Print the scores of four penalties."""
     found = RandomizedSearchCV(
         CRF(**PARAMETERS, max_iterations=100),
-        {"c2": expon(scale=0.5)},
+        {"c1": expon(scale=0.5), "c2": expon(scale=0.05)},
         scoring=scorer,
         n_iter=4,
         cv=3,
@@ -118,8 +117,9 @@ def search(train, scorer, n_sentences=4000):
         random_state=11,
     ).fit(train[0][:n_sentences], train[1][:n_sentences])
     results = found.cv_results_
-    for c2, score in zip(results["param_c2"], results["mean_test_score"], strict=True):
-        print(f"c2 = {c2:.3f}  F1 {score:.4f}")
+    columns = results["param_c1"], results["param_c2"], results["mean_test_score"]
+    for c1, c2, score in zip(*columns, strict=True):
+        print(f"c1 = {c1:.3f}  c2 = {c2:.3f}  F1 {score:.4f}")
 
 
 # %%
@@ -144,7 +144,7 @@ def print_weights(crf, n=8):
 # %%
 # Comparison with sklearn-crfsuite
 # --------------------------------
-# Both packages use the same features and the same ``c2``. sklearn-crfsuite is trained
+# Both packages use the same features and penalties. sklearn-crfsuite is trained
 # with the 100 iterations of the tutorial, and to the end. By default it has no weights
 # for features that do not occur with a label in the data. skcrf_sdca always has them,
 # and weights for the first and last labels. On one core of a shared machine the result
@@ -200,7 +200,7 @@ def main():
     output = parser.parse_args().output
     train, test = load("train"), load("testb")
     labels, crf = fit_and_report(train, test)
-    scorer = make_scorer(flat_f1_score, average="weighted", labels=labels)
+    scorer = make_scorer(metrics.flat_f1_score, average="weighted", labels=labels)
     search(train, scorer)
     print_weights(crf)
     draw(compare(train, test, scorer), output)

@@ -3,6 +3,7 @@
 It has all parameters and methods of that class. Some parameters have no effect.
 """
 
+import re
 import warnings
 from inspect import signature
 from numbers import Integral, Real
@@ -33,6 +34,43 @@ from skcrf_sdca.estimators.base import check_finite_numbers
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
+# What CRFsuite's other algorithms are, and why they are refused.
+_ONLINE = "is an online algorithm, which minimises no objective"
+_ALGORITHMS = {
+    "lbfgs": None,
+    "l2sgd": None,
+    "ap": f"the averaged perceptron {_ONLINE}",
+    "pa": f"passive aggressive {_ONLINE}",
+    "arow": f"adaptive regularisation of weights {_ONLINE}",
+}
+
+
+class _Trainer(SDCACRF):
+    """An SDCACRF whose messages name the parameters of CRFsuite."""
+
+    def fitted(self, X, y, words):
+        """Return an SDCACRF fitted to X and y.
+
+        ``words`` has a replacement for each regular expression in messages.
+        """
+        self._words = words
+        try:
+            self.fit(X, y)
+        except ValueError as error:
+            raise type(error)(self._in_words_of_crfsuite(str(error))) from error
+        fitted = vars(self).copy()
+        del fitted["_words"]
+        return SDCACRF(**self.get_params())._set_fitted(fitted)
+
+    def _message_of(self, monitor):
+        message = super()._message_of(monitor)
+        return message and self._in_words_of_crfsuite(message)
+
+    def _in_words_of_crfsuite(self, message):
+        for name, word in self._words.items():
+            message = re.sub(name, word, message)
+        return message
+
 
 class CRF(VersionStamped, BaseEstimator):
     """CRF with the parameters and methods of ``sklearn_crfsuite.CRF``.
@@ -48,8 +86,9 @@ class CRF(VersionStamped, BaseEstimator):
     Parameters
     ----------
     algorithm : {"lbfgs", "l2sgd"}, default=None
-        Both minimise this objective in CRFsuite; here they are the same. The other
-        algorithms of CRFsuite ("ap", "pa", "arow") have no objective, and are refused.
+        Both minimise this objective in CRFsuite; here they are the same, but that
+        "l2sgd" takes no `c1`. The other algorithms of CRFsuite ("ap", "pa", "arow")
+        have no objective, and are refused.
     min_freq : float, default=None
         Keep a feature only if it is not zero at min_freq or more positions. (CRFsuite
         counts separately for each label, and also counts transitions.)
@@ -132,7 +171,7 @@ keep_tempfiles, trainer_cls
     dev_score_: float
 
     _parameter_constraints: ClassVar[dict] = {
-        "algorithm": [StrOptions({"lbfgs", "l2sgd"}), None],
+        "algorithm": [StrOptions(set(_ALGORITHMS)), None],
         "c1": [Interval(Real, 0, None, closed="left"), None],
         "min_freq": [Interval(Real, 0, None, closed="left"), None],
         "all_possible_states": ["boolean", None],
@@ -376,9 +415,11 @@ keep_tempfiles, trainer_cls
             raise ValueError(
                 f"min_freq needs dicts or lists of str, X has {input_format.name}."
             )
-        c1 = self.c1 or 0.0
-        total = c1 + 2.0 * (1.0 if self.c2 is None else self.c2)
-        estimator = SDCACRF(
+        c1, c2 = self.c1 or 0.0, 1.0 if self.c2 is None else self.c2
+        total = c1 + 2.0 * c2
+        words = {r"\balpha = [^:]*": f"c1 = {c1:.3g} and c2 = {c2:.3g}"}
+        words |= {r"\balpha\b": "c2", r"\bmax_iter\b": "max_iterations"}
+        trainer = _Trainer(
             total / len(X),
             l1_ratio=c1 / total,
             max_iter=1000 if self.max_iterations is None else self.max_iterations,
@@ -386,7 +427,8 @@ keep_tempfiles, trainer_cls
             n_jobs=self.n_jobs,
             random_state=self.random_state,
             verbose=int(self.verbose),
-        ).fit(X, y)
+        )
+        estimator = trainer.fitted(X, y, words)
         if vectorizer is not None:
             # The state that a fit on the dicts or strings themselves would have.
             estimator._set_fitted(
@@ -401,6 +443,16 @@ keep_tempfiles, trainer_cls
 
     def _check_parameters(self):
         """Check the parameters that `_parameter_constraints` cannot check."""
+        if reason := _ALGORITHMS.get(self.algorithm):
+            raise InvalidParameterError(
+                f"The 'algorithm' parameter of CRF cannot be {self.algorithm!r}, "
+                f"{reason}; use 'lbfgs'."
+            )
+        if self.algorithm == "l2sgd" and self.c1:
+            raise InvalidParameterError(
+                f"The 'c1' parameter of CRF must be 0 or None with algorithm='l2sgd', "
+                f"got {self.c1}; use 'lbfgs'."
+            )
         for name in ("all_possible_states", "all_possible_transitions"):
             value = getattr(self, name)
             if value is not None and not value:

@@ -190,12 +190,16 @@ class BaseCRF(
         monitor.run()
         own = self._attributes_of_run(solver)
         self._set_fitted({**attributes, **fit_attributes(monitor), **own})
-        if message := monitor.convergence_message():
+        if message := self._message_of(monitor):
             warnings.warn(message, ConvergenceWarning, stacklevel=_caller_level())
         context.call_on_fit_task_end(
             estimator=self, **arguments, reconstruction_attributes=dict
         )
         return self
+
+    def _message_of(self, monitor):
+        """Return the warning of a fit that ended above its target, or None."""
+        return monitor.convergence_message()
 
     def _attributes_of_run(self, solver):
         """Return the fitted attributes that only some of the estimators have."""

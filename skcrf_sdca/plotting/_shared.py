@@ -14,5 +14,9 @@ def new_axes(ax, side=None):
 
 
 def last_step(estimator):
-    """Return the last step of a pipeline, or the estimator itself."""
-    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    """Return the last step of a pipeline, or the estimator itself.
+
+    Of a fitted `skcrf_sdca.compat.CRF` it is the estimator within.
+    """
+    step = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    return getattr(step, "estimator_", step)
