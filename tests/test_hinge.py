@@ -193,7 +193,7 @@ def test_primal_and_dual_by_enumeration(length, n_labels, l1_ratio):
         assert_allclose(problem.penalty.primal_point(v), w, atol=1e-12)
 
 
-@pytest.mark.parametrize("sampling", SchemeNames("dual"))
+@pytest.mark.parametrize("sampling", SchemeNames("bcfw"))
 def test_the_dual_never_falls(sampling):
     X, y = make_chains(n_sequences=40, random_state=0)
     cost = 1.0 - np.eye(3)

@@ -5,11 +5,14 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.special import softmax
 from scipy.stats import chisquare
 
 from reference import features
 from samples import make_problem
+from skcrf_sdca import LBFGSCRF, SDCACRF, PackedSequences
 from skcrf_sdca._kernels._samplers import MaxTree, Sampler, SumTree
+from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.samplers import (
     FIRST_GAP,
     SAMPLING_SCHEMES,
@@ -17,6 +20,8 @@ from skcrf_sdca.solvers.samplers import (
     first_gap,
     squared_radii,
 )
+from skcrf_sdca.solvers.sdca import SDCA
+from skcrf_sdca.structures.chain.structure import Chain
 
 
 def draw(sampler, n_draws, seed=0):
@@ -137,12 +142,13 @@ def test_squared_radii_bound_the_radii():
 
 @pytest.mark.parametrize("name", sorted(SAMPLING_SCHEMES))
 def test_schemes_draw_by_their_rule(name):
-    problem = toy_problem(weight=np.array([1.0, 3.0]))
+    weight = np.array([1.0, 3.0])
+    problem = toy_problem(weight=weight, boundaries=name != "residual")
     sampler = SAMPLING_SCHEMES[name].make(problem, 1.0)
     gaps = np.array([0.5, 0.25])
     for i, gap in enumerate(gaps):
         sampler.set_value(i, gap)
-    # For "lipschitz" visits record L_i instead of the gap: any numbers serve here.
+    # Visits record L_i or a residual instead of some gaps: any numbers serve here.
     c = problem.weight
     importance = problem.alpha + c * squared_radii(problem)
     expected = {
@@ -151,6 +157,7 @@ def test_schemes_draw_by_their_rule(name):
         "gap": c * gaps,
         "gap_importance": c * gaps * importance,
         "max": (c * gaps == max(c * gaps)).astype(float),
+        "residual": c * gaps,
         "lipschitz": gaps,
     }[name]
     assert_frequencies(sampler, expected / expected.sum())
@@ -170,6 +177,39 @@ def test_what_no_visit_has_recorded_is_drawn_uniformly_only():
     assert_allclose(sampler.probabilities(), [0.25, 0.75])
 
 
+def table_problem():
+    rng = np.random.default_rng(0)
+    data = PackedSequences(rng.normal(size=(12, 3)), np.arange(13))
+    chains = Chain(data, 4, boundaries=False)
+    return Problem(chains, rng.integers(4, size=12).astype(np.int32), 0.05)
+
+
+def test_a_residual_is_the_distance_of_the_marginals_from_the_probabilities():
+    problem = table_problem()
+    solver = SDCA(problem, None, sampling="residual", sampling_mix=1.0)
+    for _ in range(2):
+        before = solver.marginals.local[3].copy()
+        scores = problem.data.X[3] @ solver.model.coef + solver.model.intercept
+        residual = np.abs(softmax(scores) - before).sum() ** 2
+        solver.kernel.epoch_in_order(np.array([3]))
+        drawn = solver.kernel.sampler.probabilities()
+        assert_allclose(drawn[3], residual / (residual + 4.0 * 11), rtol=1e-6)
+
+
+def test_residual_sampling_ends_at_the_optimum_of_a_table():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 3)), rng.integers(3, size=60)
+    crf = SDCACRF(sampling="residual", tol=1e-9, max_iter=1000, random_state=0)
+    best = LBFGSCRF(tol=1e-10).fit(X, y).primal_objective_
+    assert_allclose(crf.fit(X, y).primal_objective_, best, rtol=1e-8)
+    with pytest.raises(ValueError, match='sampling="residual" is for tables'):
+        crf.fit([X], [y])
+    with pytest.raises(ValueError, match='"residual" is not for loss="hinge"'):
+        crf.set_params(loss="hinge").fit(X, y)
+
+
 def test_each_solver_has_the_schemes_whose_values_it_records():
     assert SchemeNames("sag") == {"uniform", "lipschitz"}
-    assert SchemeNames("dual") == set(SAMPLING_SCHEMES) - {"lipschitz"}
+    assert SchemeNames("sdca") == set(SAMPLING_SCHEMES) - {"lipschitz"}
+    for name in ("oeg", "bcfw"):
+        assert SchemeNames(name) == SchemeNames("sdca") - {"residual"}

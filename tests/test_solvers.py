@@ -132,7 +132,7 @@ def test_search_in_single_precision_finds_the_same_steps(problem):
     assert_allclose(solver.gaps, twin.gaps, rtol=1e-4)
 
 
-@pytest.mark.parametrize("sampling", sorted(SchemeNames("dual")))
+@pytest.mark.parametrize("sampling", sorted(SchemeNames("oeg")))
 @pytest.mark.parametrize("line_search", ["newton", "fixed"])
 def test_what_holds_after_every_epoch(problem, sampling, line_search):
     step = 0.2 if line_search == "fixed" else None
@@ -329,7 +329,7 @@ def test_many_moves_do_not_underflow(alpha):
     assert np.isfinite(solver.model.w).all()
 
 
-@pytest.mark.parametrize("sampling", sorted(SchemeNames("dual")))
+@pytest.mark.parametrize("sampling", sorted(SchemeNames("oeg")))
 def test_what_holds_after_every_epoch_of_oeg(problem, sampling):
     solver = make_oeg(problem, sampling=sampling)
     dual = -np.inf
@@ -369,7 +369,7 @@ def test_the_gaps_of_oeg_are_the_divergences(problem):
     assert_allclose(recorded, gaps_of(solver), rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("sampling", sorted(SchemeNames("dual") - {"max"}))
+@pytest.mark.parametrize("sampling", sorted(SchemeNames("oeg") - {"max"}))
 def test_dual_solvers_end_at_the_optimum(problem, optimum, sampling, make_dual):
     solver = make_dual(problem, sampling=sampling)
     loop = FitMonitor(solver, max_iter=3000, tol=1e-12).run()

@@ -102,7 +102,7 @@ def fit_and_report(train, test):
 # %%
 # Random search over the penalty
 # ------------------------------
-# A random search over ``c1`` and ``c2`` by cross-validation, on a part of the sentences.
+# A random search over both penalties by cross-validation, on a part of the sentences.
 
 
 def search(train, scorer, n_sentences=4000):

@@ -8,6 +8,7 @@ direction of an edge are made together, while they are in cache. The methods wit
 docstring have that of `Structure`.
 """
 
+from libc.math cimport fabs
 from libc.string cimport memcpy, memset
 
 from ._chain cimport Workspace, forward_backward, viterbi, write_edge
@@ -208,6 +209,13 @@ cdef class ChainStructure(Structure):
             ops.dot(&self.change[0], potentials.local, self.n_local)
             + ops.dot(&self.sums.edge[0], potentials.tied, self.n_tied)
         )
+
+    cdef double residual(self) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double total = 0.0
+        for k in range(self.n_local):
+            total += fabs(self.change[k])
+        return total
 
     cdef void add_change(self, Weights out, double step) noexcept nogil:
         out.add_features(

@@ -7,6 +7,7 @@ cdef class Sampler:
     cdef Py_ssize_t n_leaves        # of a tree: the least power of 2 >= n_sequences
     cdef double[::1] weight
     cdef bint adaptive
+    cdef public bint by_residual
 
     cdef Py_ssize_t pick(self, double coin, double position) noexcept nogil
     cdef void record(self, Py_ssize_t i, double value) noexcept nogil

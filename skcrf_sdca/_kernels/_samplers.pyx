@@ -24,6 +24,11 @@ cdef class Sampler:
         Whether a score is weight * value, or the weight alone.
     first : float
         The value that every sequence starts with.
+
+    Attributes
+    ----------
+    by_residual : bool
+        Whether the value that dual visits record is the residual, and not the gap.
     """
 
     def __init__(self, weight, double mix, bint adaptive, double first):

@@ -74,6 +74,8 @@ cdef class SDCAKernel(DualVisitor):
             # Where the difference has lost its digits, as a sum of positive terms.
             gap = divergence(&segment, 0.0)
         self.record_gap(i, max(gap, 0.0))
+        if self.sampler.by_residual:
+            self.record_value(i, self.structure.residual() ** 2)
         self.structure.sum_features()
         self.sums.measure(self.scale[i])
         step = self.step_size(i, &segment)

@@ -38,6 +38,7 @@ cdef class Structure:
     cdef void sum_features(self) noexcept nogil
     cdef void change_scores(self, Values out) noexcept nogil
     cdef double change_inner(self, Values potentials) noexcept nogil
+    cdef double residual(self) noexcept nogil
     cdef void add_change(self, Weights out, double step) noexcept nogil
     # Level 4.
     cdef double set_direction(self, Segment* segment) noexcept nogil

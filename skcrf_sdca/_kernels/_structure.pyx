@@ -71,6 +71,10 @@ cdef class Structure:
         """Return <change, potentials>."""
         return 0.0
 
+    cdef double residual(self) noexcept nogil:
+        """Return the sum of the absolute values of the change, local ones only."""
+        return 0.0
+
     cdef void add_change(self, Weights out, double step) noexcept nogil:
         """Add step times the features of the change to weights."""
 

@@ -46,3 +46,4 @@ cdef class DualVisitor(Visitor):
     cdef const Py_ssize_t[::1] index_in_shard   # (n,), None without a shard
 
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil
+    cdef void record_value(self, Py_ssize_t i, double value) noexcept nogil

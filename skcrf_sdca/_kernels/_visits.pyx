@@ -198,6 +198,10 @@ cdef class DualVisitor(Visitor):
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:
         """Store a new gap of sequence i, and tell the sampler."""
         self.gaps[i] = gap
+        self.record_value(i, gap)
+
+    cdef void record_value(self, Py_ssize_t i, double value) noexcept nogil:
+        """Tell the sampler the value by which it draws sequence i."""
         self.sampler.record(
-            i if self.index_in_shard is None else self.index_in_shard[i], gap
+            i if self.index_in_shard is None else self.index_in_shard[i], value
         )

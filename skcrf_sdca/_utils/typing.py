@@ -49,6 +49,7 @@ ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float]
 DualSampling: TypeAlias = Literal[
     "gap", "gap_importance", "importance", "uniform", "max"
 ]
+SDCASampling: TypeAlias = DualSampling | Literal["residual"]
 Decoding: TypeAlias = Literal["viterbi", "posterior"]
 SpanScheme: TypeAlias = Literal["BIO", "IOB2", "IOB1", "BIOES", "BILOU"]
 Average: TypeAlias = Literal["micro", "macro", "weighted"] | None

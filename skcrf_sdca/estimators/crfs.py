@@ -14,6 +14,7 @@ from skcrf_sdca._utils.typing import (
     DualSampling,
     LossName,
     RandomState,
+    SDCASampling,
     Transitions,
 )
 from skcrf_sdca.estimators.base import BaseCRF
@@ -114,7 +115,7 @@ class SDCACRF(BaseCRF):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseCRF._parameter_constraints,
-        "sampling": [StrOptions(SchemeNames("dual"))],
+        "sampling": [StrOptions(SchemeNames("sdca"))],
         "sampling_mix": [Interval(Real, 0, 1, closed="both")],
         "line_search": [StrOptions({"newton", "fixed"})],
         "line_search_tol": [Interval(Real, 0, 1, closed="neither")],
@@ -148,7 +149,7 @@ class SDCACRF(BaseCRF):
         max_iter: int = 100,
         tol: float = 1e-3,
         transitions: Transitions | None = None,
-        sampling: DualSampling = "gap",
+        sampling: SDCASampling = "gap",
         sampling_mix: float = 0.8,
         line_search: Literal["newton", "fixed"] = "newton",
         line_search_tol: float = 1e-3,
@@ -376,7 +377,7 @@ class OEGCRF(BaseCRF):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseCRF._parameter_constraints,
-        "sampling": [StrOptions(SchemeNames("dual"))],
+        "sampling": [StrOptions(SchemeNames("oeg"))],
         "sampling_mix": [Interval(Real, 0, 1, closed="both")],
         "step_init": [Interval(Real, 0, 1, closed="right")],
         "init_score": [Interval(Real, 0, None, closed="left")],

@@ -80,13 +80,15 @@ SHARED_DOCS = {
             It is an error if y itself has a forbidden transition.
         """,
     "dual_sampling": """
-        sampling : {"gap", "gap_importance", "importance", "uniform", "max"}, \
-default="gap"
+        sampling : {"gap", "gap_importance", "importance", "uniform", "max", \
+"residual"}, default="gap"
             Distribution from which the next sequence is sampled: proportional to the
             duality gap of the sequence at its last visit ("gap"), to its importance,
             which grows with the squared norm of its features ("importance"), to the
             product of both ("gap_importance"), or uniform. "max" always takes the
-            sequence with the largest gap.
+            sequence with the largest gap. "residual", of `SDCACRF` on tables only, is
+            proportional to the squared l1 distance of the row's dual variables from
+            its probabilities.
         sampling_mix : float in [0, 1], default=0.8
             Probability of sampling from this distribution; otherwise the next sequence
             is sampled uniformly.

@@ -8,6 +8,7 @@ from skcrf_sdca._kernels._bcfw import BCFWKernel
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import check_same_sequences
 from skcrf_sdca.solvers.dual import DualSolver
+from skcrf_sdca.solvers.samplers import SchemeNames
 from skcrf_sdca.structures.structure import Potentials
 
 # The expectations in the state of a warm start.
@@ -33,6 +34,11 @@ class BCFW(DualSolver):
     needs: ClassVar[frozenset[str]] = frozenset({"argmax", "visit", "threshold"})
 
     def __init__(self, problem, rng, *, sampling="gap", sampling_mix=0.8, state=None):
+        if sampling not in SchemeNames("bcfw"):
+            raise ValueError(
+                f'sampling="{sampling}" is not for loss="hinge": choose one of '
+                f"{sorted(SchemeNames('bcfw'))}"
+            )
         super().__init__(problem, rng)
         self._check_memory()
         # D has no entropy.

@@ -1,9 +1,9 @@
 """Sampling schemes: which sequence a solver visits next [LePriol18, sec. 5 and 6].
 
 Owns the table of schemes. A scheme samples sequences by one score each, kept in a tree:
-score_i = factor_i * value_i, where visits record the value, the gap of the sequence or
-the Lipschitz constant of its gradient, or score_i = factor_i alone. A new scheme is one
-entry of `SAMPLING_SCHEMES`.
+score_i = factor_i * value_i, where visits record the value (the gap of the sequence,
+its residual, or the Lipschitz constant of its gradient), or score_i = factor_i alone.
+A new scheme is one entry of `SAMPLING_SCHEMES`.
 """
 
 from collections.abc import Callable, Set
@@ -86,28 +86,42 @@ class SamplingScheme:
     factor : callable
         ``factor(problem)`` is an array (n,), not negative.
     solvers : set of str
-        Who may use it, "dual" and "sag": those whose visits record the value.
+        Who may use it, "sdca", "oeg", "bcfw" and "sag": those whose visits record the
+        value.
     first_value : callable, default=None
         ``first_value(problem)`` is the value of every sequence before its first visit;
         None if score_i = factor_i alone.
+    by_residual : bool, default=False
+        Whether the value is the residual ||p(. | x_i; w) - mu_i||_1^2, for chains of
+        one node [LePriol18, App. F].
     """
 
     tree: type
     factor: Callable
     solvers: frozenset
     first_value: Callable | None = None
+    by_residual: bool = False
 
     def make(self, problem, mix, shard=slice(None)):
         """Return a sampler that draws by score with probability ``mix``.
 
-        It draws from a shard of the sequences, by their indices in the shard.
+        It draws from a shard of the sequences, by their indices in the shard. Raise
+        ValueError if the scheme is not one for the problem.
         """
+        if self.by_residual and problem.structure.boundaries:
+            raise ValueError(
+                'sampling="residual" is for tables, whose rows are chains of one node; '
+                'set sampling="gap" for sequences'
+            )
         adaptive = self.first_value is not None
         first = self.first_value(problem) if adaptive else 1.0
-        return self.tree(self.factor(problem)[shard], mix, adaptive, first)
+        sampler = self.tree(self.factor(problem)[shard], mix, adaptive, first)
+        sampler.by_residual = self.by_residual
+        return sampler
 
 
-DUAL, SAG = frozenset({"dual"}), frozenset({"sag"})
+SDCA, SAG = frozenset({"sdca"}), frozenset({"sag"})
+DUAL = SDCA | {"oeg", "bcfw"}
 
 SAMPLING_SCHEMES = {
     "uniform": SamplingScheme(Sampler, _ones, DUAL | SAG),
@@ -115,6 +129,8 @@ SAMPLING_SCHEMES = {
     "gap": SamplingScheme(SumTree, _weight, DUAL, first_gap),
     "gap_importance": SamplingScheme(SumTree, _weighted_importance, DUAL, first_gap),
     "max": SamplingScheme(MaxTree, _weight, DUAL, first_gap),
+    # A residual is at most 4.
+    "residual": SamplingScheme(SumTree, _weight, SDCA, lambda problem: 4.0, True),
     # Before its first visit a sequence is sampled only uniformly.
     "lipschitz": SamplingScheme(SumTree, _ones, SAG, lambda problem: 0.0),
 }
@@ -126,7 +142,7 @@ class SchemeNames(Set):
     Parameters
     ----------
     solver : str
-        "dual" or "sag".
+        "sdca", "oeg", "bcfw" or "sag".
     """
 
     def __init__(self, solver):
