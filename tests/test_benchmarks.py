@@ -74,6 +74,25 @@ def test_the_cost_of_validation_is_measured_for_both_forms(data_folder):
 
 
 @pytest.mark.slow
+def test_logistic_regression_is_measured():
+    command = [sys.executable, FOLDER / "multinomial.py", "--quick"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    # The header, and nine solvers for each alpha.
+    assert len(done.stdout.splitlines()) == 1 + 2 * 9
+
+
+@pytest.mark.slow
+def test_the_hinge_is_measured(data_folder):
+    options = ["--first", "20", "--epochs", "3", "--task", "ocr"]
+    command = [sys.executable, FOLDER / "hinge.py", *options]
+    environment = {**os.environ, "SKCRF_SDCA_DATA": str(data_folder)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "plain P / P - 1" in done.stdout
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
 def test_a_cluster_and_one_that_loses_a_worker_are_measured(data_folder):
     pytest.importorskip("distributed", reason="needs the extra 'distributed'")
