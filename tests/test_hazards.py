@@ -289,6 +289,19 @@ def test_separable_with_a_tiny_alpha(crf, alpha):
     assert crf.score(x, y) == 1.0
 
 
+@pytest.mark.parametrize("exponent", [43, 46, 49, 52, 55])
+def test_a_fit_ends_only_with_scores_that_a_prediction_takes(crf, exponent):
+    X = [10.0**exponent * np.array(x) for x in ([[1.0, -2.0]], [[3.0, 0.5], [-1, 2]])]
+    for alpha in (1.0, 1e-4, 1e-8):
+        crf.set_params(alpha=alpha, max_iter=3)
+        try:
+            fit_quietly(crf, X, [[0], [1, 0]])
+        except ValueError as error:
+            assert "scale the features" in str(error)  # noqa: PT017
+        else:
+            assert len(crf.predict(X)) == 2
+
+
 def test_a_huge_alpha(crf):
     complained = fit_quietly(crf.set_params(alpha=1e6, tol=1e-14), X, Y)
     gradient = reference.gradient(np.zeros_like(flat_weights(crf)), X, Y, 1e6, 3)

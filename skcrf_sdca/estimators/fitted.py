@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca.data.input_formats import FORMATS
 from skcrf_sdca.data.rows import checked_sparse
-from skcrf_sdca.structures.chain.parameters import LARGEST_SCORE, MAY_FORBID, WEIGHTS
+from skcrf_sdca.structures.chain.parameters import MAY_FORBID, WEIGHTS
+from skcrf_sdca.structures.structure import LARGEST_SCORE
 
 
 class FittedAttributes:

@@ -14,6 +14,7 @@ from skcrf_sdca._utils.parallel import each_range, over_ranges, ranges
 from skcrf_sdca.objective.losses import LOG_LOSS
 from skcrf_sdca.objective.objective import NOT_FINITE, ROUNDING, Objective
 from skcrf_sdca.objective.targets import Labels
+from skcrf_sdca.structures.structure import LARGEST_SCORE
 
 EPS = np.finfo(float).eps
 
@@ -21,6 +22,16 @@ EPS = np.finfo(float).eps
 def largest(*arrays):
     """Return the largest absolute value in some arrays, without copies of them."""
     return float(max(max(a.max(initial=0.0), -a.min(initial=0.0)) for a in arrays))
+
+
+def _in_range(scores):
+    """Return whether scores are numbers that predictions take too, or -inf."""
+    if not scores.max(initial=0.0) <= LARGEST_SCORE:
+        return False
+    least = scores.min(initial=0.0)
+    return least >= -LARGEST_SCORE or not np.any(
+        (scores < -LARGEST_SCORE) & (scores > -np.inf)
+    )
 
 
 class Problem(Objective):
@@ -161,7 +172,7 @@ class Problem(Objective):
         """Return the scores of begin <= i < end, with the costs; ValueError if huge."""
         scores = self.structure.scores(parameters, begin, end)
         for values in (scores.local, scores.tied):
-            if not values.max(initial=0.0) < np.inf:
+            if not _in_range(values):
                 raise ValueError(NOT_FINITE)
         if self.loss.cost is not None:
             scores.local[:] += self.targets.expected_cost(

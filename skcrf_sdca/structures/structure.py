@@ -18,6 +18,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+# So that the scores of paths of any length are finite. Digits are lost long before.
+LARGEST_SCORE = 1e100
+
 
 class Potentials(NamedTuple):
     """One number for each potential of every sequence: a score, or an expectation.

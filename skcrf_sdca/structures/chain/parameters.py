@@ -14,9 +14,7 @@ import scipy.sparse as sp
 from skcrf_sdca._kernels._weights import SparseWeights, Weights
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.chain.chains import Chains
-
-# So that the scores of paths of any length are finite. Digits are lost long before.
-LARGEST_SCORE = 1e100
+from skcrf_sdca.structures.structure import LARGEST_SCORE
 
 # The weights of a fitted estimator, with their axes: K labels, d features.
 WEIGHTS = {
