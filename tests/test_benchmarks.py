@@ -93,6 +93,17 @@ def test_the_hinge_is_measured(data_folder):
 
 
 @pytest.mark.slow
+def test_ways_to_train_on_some_labels_are_compared(data_folder):
+    command = [sys.executable, FOLDER / "partial_labels.py", "--quick"]
+    environment = {**os.environ, "SKCRF_SDCA_DATA": str(data_folder)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    rows = [row.split() for row in done.stdout.splitlines() if "%" in row]
+    assert [row[0] for row in rows] == ["0%"] + ["50%"] * 3 + ["80%"] * 3
+    assert done.stdout.count("P by convex problem") == 2
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
 def test_a_cluster_and_one_that_loses_a_worker_are_measured(data_folder):
     pytest.importorskip("distributed", reason="needs the extra 'distributed'")

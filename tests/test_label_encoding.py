@@ -248,7 +248,8 @@ def test_labels_are_not_changed():
 
 @given(label_values)
 def test_rows_of_a_table_have_the_classes_of_sequences(labels):
-    classes, codes = encode_row_labels(labels, len(labels))
+    classes, codes, possible = encode_row_labels(labels, len(labels))
+    assert possible is None
     expected, same = encode_labels([labels], [len(labels)])
     assert classes.tolist() == expected.tolist()
     assert classes.dtype == expected.dtype
@@ -258,7 +259,8 @@ def test_rows_of_a_table_have_the_classes_of_sequences(labels):
 @pytest.mark.parametrize("dtype", ["i1", ">u4", "?", "f4", "U3", "S3", "M8[D]", object])
 def test_rows_keep_the_dtype_of_an_array(dtype):
     y = np.array([1, 0, 1], dtype="M8[D]" if dtype == "M8[D]" else int).astype(dtype)
-    classes, codes = encode_row_labels(y, 3)
+    classes, codes, possible = encode_row_labels(y, 3)
+    assert possible is None
     assert classes.dtype == y.dtype
     assert_array_equal(classes[codes], y)
 

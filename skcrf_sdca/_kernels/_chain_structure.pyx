@@ -35,17 +35,20 @@ cdef class ChainStructure(Structure):
     weights : Weights
         Changed in place.
     offsets : ndarray of shape (n + 1,), int64
-    labels : ndarray of shape (N,), int32
-        The targets.
+    targets : ndarray of shape (N,), int32, or Potentials
+        Labels, or the expectations of soft labels, which are read at every visit.
     constraints : tuple, default=None
         See `Workspace`.
     cost : ndarray of shape (K, K), default=None
-        Added to the node scores: cost[y, k] for label k where the target is y.
+        Added to the node scores: cost[y, k] for label k where the target is y. Not
+        with soft labels.
     """
 
     cdef Workspace workspace
     cdef const long long[::1] offsets
-    cdef const int[::1] labels
+    cdef const int[::1] labels              # None if the targets are soft
+    cdef double[:, ::1] soft_local
+    cdef double[:, :, ::1] soft_tied
     cdef const double[:, ::1] cost
     cdef Py_ssize_t n_labels
     cdef Py_ssize_t first           # position of the current chain
@@ -66,13 +69,17 @@ cdef class ChainStructure(Structure):
     cdef unsigned char[::1] edge_moved      # (T - 1, K, K) of numbers
 
     def __init__(
-        self, DistinctFeatures features, Weights weights, offsets, labels, *,
+        self, DistinctFeatures features, Weights weights, offsets, targets, *,
         constraints=None, cost=None,
     ):
         longest = int(np.diff(offsets).max(initial=1))
         self.rows, self.weights = features.rows, weights
         self.sums = new_sums(features, weights)
-        self.offsets, self.labels, self.cost = offsets, labels, cost
+        self.offsets, self.cost = offsets, cost
+        if isinstance(targets, tuple):
+            self.labels, (self.soft_local, self.soft_tied) = None, targets
+        else:
+            self.labels = targets
         self.n_labels = weights.n_labels
         self.n_tied = self.n_labels * self.n_labels
         self.most_local = longest * self.n_labels
@@ -172,10 +179,18 @@ cdef class ChainStructure(Structure):
         for k in range(self.n_tied):
             self.sums.edge[k] = to.tied[k] - start.tied[k]
 
+    cdef Values soft_target(self) noexcept nogil:
+        """Return the expectations of the soft labels."""
+        return Values(&self.soft_local[self.first, 0], &self.soft_tied[self.item, 0, 0])
+
     cdef void set_gradient(self) noexcept nogil:
-        """Take the change expected - one-hot labels."""
+        """Take the change expected - target."""
         cdef Py_ssize_t t, k, n = self.n_labels
-        cdef const int* path = &self.labels[self.first]
+        cdef const int* path
+        if self.labels is None:
+            self.set_change(self.expected, self.soft_target())
+            return
+        path = &self.labels[self.first]
         memcpy(&self.change[0], self.expected.local, self.n_local * sizeof(double))
         memcpy(&self.sums.edge[0], self.expected.tied, self.n_tied * sizeof(double))
         for k in range(n):
@@ -187,10 +202,13 @@ cdef class ChainStructure(Structure):
                 self.sums.edge[path[t - 1] * n + path[t]] -= 1.0
 
     cdef double target_score(self, Values potentials) noexcept nogil:
-        """Return the score of the labels."""
+        """Return the score of the labels, expected if these are soft."""
         cdef Py_ssize_t t, n = self.n_labels
-        cdef const int* path = &self.labels[self.first]
+        cdef const int* path
         cdef double value = 0.0
+        if self.labels is None:
+            return self.inner(self.soft_target(), potentials)
+        path = &self.labels[self.first]
         for t in range(self.length):
             value += potentials.local[t * n + path[t]]
             if t > 0:

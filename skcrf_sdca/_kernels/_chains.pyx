@@ -92,11 +92,12 @@ def marginals(
     double[:, :, ::1] edge=None,                # out, (M, K, K)
     const double[::1] weight=None,              # in, (n,)
     double[:, ::1] edge_total=None,             # in, out, (K, K)
+    double[:, :, ::1] edge_sums=None,           # out, (n, K, K)
 ):
     """Write the node marginals and log Z of the chains begin <= i < end.
 
-    The edge marginals are written to ``edge``, and weight[i] times their sum over each
-    chain is added to ``edge_total``, where these are given.
+    The edge marginals are written to ``edge``, their sum over each chain to
+    ``edge_sums``, or weight[i] times it added to ``edge_total``, where these are given.
     """
     cdef Py_ssize_t i, n = chains.n_labels
     cdef Workspace work = chains.workspace(begin, end)
@@ -108,6 +109,8 @@ def marginals(
         for i in range(begin, end):
             if edge is not None and chains.length(i) > 1:
                 edge_out = &edge[edge_offsets[i], 0, 0]
+            if edge_sums is not None:
+                sum_out = &edge_sums[i, 0, 0]
             values[i] = forward_backward(
                 work, chains.row(i), chains.length(i),
                 node_out + chains.bounds[i] * n, edge_out, sum_out,

@@ -82,9 +82,9 @@ class InputFormat:
             check_names_of_fit(estimator, sequences)
         return data
 
-    def encode_labels(self, y, data):
-        """Return the classes and the label numbers of y."""
-        return label_encoding.encode_labels(y, data.lengths)
+    def encode_labels(self, y, data, unknown_label=None):
+        """Return what `encode_training_labels` returns."""
+        return label_encoding.encode_training_labels(y, data.lengths, unknown_label)
 
     def label_lists(self, y, data):
         """Return the labels y of `data` as label lists."""
@@ -133,10 +133,11 @@ class _Packed(InputFormat):
     def feature_names(self, X):
         return None
 
-    def encode_labels(self, y, data):
-        if _is_flat(y, data) and label_encoding.is_typed(y):
-            return label_encoding.encode_flat_labels(y)
-        return super().encode_labels(self.label_lists(y, data), data)
+    def encode_labels(self, y, data, unknown_label=None):
+        is_typed = _is_flat(y, data) and label_encoding.is_typed(y)
+        if is_typed and unknown_label is None:
+            return *label_encoding.encode_flat_labels(y), None
+        return super().encode_labels(self.label_lists(y, data), data, unknown_label)
 
     def label_lists(self, y, data):
         if not _is_flat(y, data):
@@ -158,8 +159,8 @@ class _Table(InputFormat):
     def pack(self, X, estimator):
         return _pack_rows(_checked(validate_data, estimator, X, reset=False))
 
-    def encode_labels(self, y, data):
-        return label_encoding.encode_row_labels(y, len(data))
+    def encode_labels(self, y, data, unknown_label=None):
+        return label_encoding.encode_row_labels(y, len(data), unknown_label)
 
     def label_lists(self, y, data):
         return label_encoding.one_each(label_encoding.row_labels(y))

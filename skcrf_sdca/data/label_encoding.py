@@ -2,12 +2,13 @@
 
 Labels come in many forms: lists of any hashable objects, arrays, one array for all
 positions, labels of the rows of a table, and lists in which some labels are unknown.
-The same rule holds for all forms: labels are of one type, none is missing, and floats
-are whole numbers. Labels are not converted to a NumPy type before they are checked,
-since that would change them.
+The same rule holds for all forms: labels are of one type, none is missing but where it
+may be unknown, and floats are whole numbers. Labels are not converted to a NumPy type
+before they are checked, since that would change them.
 """
 
 from itertools import chain
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,124 @@ def encode_labels(
     flat = flat_labels(y, lengths)
     if not flat:
         raise ValueError("y has 0 labels; at least one is required.")
+    classes, codes = _encode(flat)
+    _check_discrete(classes, codes, lengths)
+    return label_array(classes), codes
+
+
+# The types of what may stand for a label that is not known exactly.
+_INEXACT = {type(None), set, frozenset, dict}
+# Probabilities of a position sum to 1 but for this, the rounding of single precision.
+_SUM_TOLERANCE = 1e-6
+
+
+def encode_training_labels(
+    y: Labels, lengths: ArrayLike, unknown_label: Any = None
+) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
+    """Encode labels of which some may be unknown, or have probabilities.
+
+    At a position y has a label; or None or `unknown_label`; or a set of labels of which
+    one is right; or a dict of probabilities of labels. Return the classes, the index of
+    each label in them, -1 where there is not one label, and a row for each position: of
+    bools, which classes are possible, or of floats, their probabilities. It is None if
+    all labels are known.
+
+    The errors are those of `encode_labels`, and ValueError for an empty set, for
+    probabilities that are none, for a y with probabilities and unknown labels, and if
+    no label is known at all.
+
+    >>> encode_training_labels([["B", None], [{"B", "O"}]], [2, 1])[1:]
+    (array([ 0, -1, -1], dtype=int32), array([[ True, False],
+           [ True,  True],
+           [ True,  True]]))
+    >>> encode_training_labels([["B", {"B": 0.25, "O": 0.75}]], [2])[2]
+    array([[1.  , 0.  ],
+           [0.25, 0.75]])
+    """
+    _check_passed(y, "y")
+    flat = list(chain.from_iterable(_lists_as_long(y, lengths, "y")))
+    types = set(map(type, flat))
+    if unknown_label is None and _INEXACT.isdisjoint(types):
+        return *encode_labels(y, lengths), None
+    read = _some_labels
+    if dict in types:
+        read = _label_probabilities
+    labels, values, positions = [], [], []
+    for t, label in enumerate(flat):
+        if _is_unknown(label, unknown_label):
+            label = None
+        try:
+            some, some_values = read(label)
+        except ValueError as error:
+            raise ValueError(f"{_place(t, lengths, 'y')} is {error}") from None
+        labels += some
+        values += some_values
+        positions += [t] * len(some)
+    if not labels:
+        raise ValueError(
+            f"y has {len(flat)} positions, and no label is known; at least one is "
+            "required."
+        )
+    labels = _of_one_type(labels, lengths, "y", positions)
+    classes, codes = _encode(labels)
+    _check_discrete(classes, codes, lengths, positions)
+    rows = np.zeros((len(flat), len(classes)))
+    rows[positions, codes] = values
+    if dict in types:
+        rows /= rows.sum(axis=1, keepdims=True)
+    else:
+        rows = rows.astype(bool)
+        rows[~rows.any(axis=1)] = True
+    codes = rows.argmax(axis=1).astype(np.int32)
+    exact = np.count_nonzero(rows, axis=1) == 1
+    if exact.all():
+        return label_array(classes), codes, None
+    codes[~exact] = -1
+    return label_array(classes), codes, rows
+
+
+def _some_labels(label):
+    """Return the labels that are possible where y has `label`, none if all are.
+
+    And a 1 for each.
+    """
+    if not isinstance(label, (set, frozenset)):
+        return ([], []) if label is None else ([label], [1.0])
+    if not label:
+        raise ValueError(
+            "an empty set; give the labels of which one is right, or None if any may be"
+        )
+    return list(label), [1.0] * len(label)
+
+
+def _label_probabilities(label):
+    """Return the labels where y has `label`, and their probabilities."""
+    if label is None or isinstance(label, (set, frozenset)):
+        raise ValueError(
+            f"{described(label)}, while other positions have probabilities; give a "
+            "label, or a dict of probabilities, at every position"
+        )
+    if not isinstance(label, dict):
+        return [label], [1.0]
+    numbers = all(isinstance(p, Real) and 0.0 <= p for p in label.values())
+    if not numbers or not abs(sum(label.values()) - 1.0) <= _SUM_TOLERANCE:
+        raise ValueError(
+            f"{described(label)} {label!r:.60}; its values must be probabilities of "
+            "labels, not negative, with the sum 1"
+        )
+    return list(label), list(map(float, label.values()))
+
+
+def _is_unknown(label, unknown_label):
+    """Return whether a label is None, or the one that stands for unknown labels."""
+    if label is None or unknown_label is None:
+        return label is None
+    label, unknown_label = _plain_label(label), _plain_label(unknown_label)
+    return type(label) is type(unknown_label) and bool(label == unknown_label)
+
+
+def _encode(flat):
+    """Return the sorted distinct labels, a list, and the index of each label."""
     try:
         classes = sorted(set(flat))
     except TypeError as error:
@@ -45,9 +164,7 @@ def encode_labels(
             f"y: labels must be hashable and sortable, got {described(flat[0])}: "
             f"{error}"
         ) from error
-    codes = _codes(flat, classes)
-    _check_discrete(classes, codes, lengths)
-    return label_array(classes), codes
+    return classes, _codes(flat, classes)
 
 
 def encode_flat_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
@@ -64,20 +181,25 @@ def encode_flat_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]
     return label_array(classes.tolist()), labels
 
 
-def encode_row_labels(y: Labels, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Encode the labels of the rows of a table, as `encode_labels` does.
+def encode_row_labels(
+    y: Labels, n_rows: int, unknown_label: Any = None
+) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
+    """Encode the labels of the rows of a table, as `encode_training_labels` does.
 
     If `y` is an array, the classes have its dtype, as in scikit-learn.
     """
     labels: Any = row_labels(y)
-    if len(labels) == n_rows and is_typed(labels):
+    rows = None
+    if len(labels) == n_rows and is_typed(labels) and unknown_label is None:
         classes, codes = encode_flat_labels(labels)
     else:
         lengths = np.ones(n_rows, dtype=np.int64)
-        classes, codes = encode_labels(one_each(labels), lengths)
+        classes, codes, rows = encode_training_labels(
+            one_each(labels), lengths, unknown_label
+        )
     if isinstance(labels, np.ndarray):
         classes = classes.astype(labels.dtype)
-    return classes, codes
+    return classes, codes, rows
 
 
 def encode_known_labels(
@@ -96,6 +218,30 @@ def encode_known_labels(
             f"fitted on labels of type {type(known[0]).__name__}."
         )
     return _codes(flat, known)
+
+
+def without_unknown_labels(
+    y: Labels, lengths: ArrayLike, classes: NDArray[Any], unknown_label: Any = None
+) -> tuple[Any, NDArray[np.float64] | None]:
+    """Return label lists with any class in place of unknown labels, and 0 for these.
+
+    The second array has one number for each position, 1 for a known label; None if all
+    are known.
+    """
+    _check_passed(y, "y")
+    sequences = _lists_as_long(y, lengths, "y")
+    flat = list(chain.from_iterable(sequences))
+    if unknown_label is None and type(None) not in set(map(type, flat)):
+        return sequences, None
+    unknown = [_is_unknown(label, unknown_label) for label in flat]
+    if not any(unknown):
+        return sequences, None
+    if all(unknown):
+        raise ValueError("y has no known label: there is nothing to score.")
+    label = plain_labels(classes)[0]
+    filled = [label if u else v for u, v in zip(unknown, flat, strict=True)]
+    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    return split_rows(filled, offsets), 1.0 - np.array(unknown)
 
 
 def encode_partial_labels(
@@ -233,11 +379,15 @@ def flat_labels(y: Any, lengths: ArrayLike, name: str = "y") -> list[Any]:
     """
     _check_passed(y, name)
     sequences = _lists_as_long(y, lengths, name)
-    flat = list(chain.from_iterable(sequences))
+    return _of_one_type(list(chain.from_iterable(sequences)), lengths, name)
+
+
+def _of_one_type(flat, lengths, name, positions=None):
+    """Return labels as plain Python values; an error names the position of a label."""
     types = set(map(type, flat))
     if not types <= {str} and not types <= {int}:
         flat = [_plain_label(label) for label in flat]
-        _check_one_type(flat, lengths, name)
+        _check_one_type(flat, lengths, name, positions)
     return flat
 
 
@@ -298,7 +448,7 @@ def _plain_label(label):
     return label
 
 
-def _check_one_type(flat, lengths, name):
+def _check_one_type(flat, lengths, name, positions=None):
     label_type = type(flat[0])
     # No label of these types is missing, and there may be millions.
     is_plain = label_type in (str, bytes, bool, int)
@@ -310,7 +460,8 @@ def _check_one_type(flat, lengths, name):
     t = next(wrong, None)
     if t is None:
         return
-    where = f"{_place(t, lengths, name)} is {described(flat[t])}"
+    at = t if positions is None else positions[t]
+    where = f"{_place(at, lengths, name)} is {described(flat[t])}"
     if _is_missing(flat[t]):
         raise ValueError(f"{where}; a label is needed.")
     raise TypeError(
@@ -319,16 +470,18 @@ def _check_one_type(flat, lengths, name):
     )
 
 
-def _check_discrete(classes, codes, lengths):
+def _check_discrete(classes, codes, lengths, positions=None):
     """Raise ValueError with the place of a label that is a fraction, as 0.5.
 
     Such numbers are targets of a regression: scikit-learn refuses them too. `codes` are
-    the indices in `classes`, a list, of all labels of y.
+    the indices in `classes`, a list, of all labels of y, or of those at `positions`.
     """
     for k, label in enumerate(classes):
         is_float = isinstance(label, (float, np.floating))
         if is_float and not float(label).is_integer():
-            where = _place(int(np.argmax(codes == k)), lengths, "y")
+            first = int(np.argmax(codes == k))
+            at = first if positions is None else positions[first]
+            where = _place(at, lengths, "y")
             raise ValueError(
                 f"{where} is {described(label)}, as if y was continuous; labels that "
                 "are floats must be whole numbers: use str or int for others."

@@ -111,6 +111,10 @@ class Partition:
         X, y, sample_weight = loaded
         # An estimator for the messages, and without `transitions`.
         training = training_data(OEGCRF(), as_sequence_list(X), y, sample_weight)
+        if training.label_rows is not None:
+            raise ValueError(
+                "y has labels that are not known: DistributedCRF needs every label"
+            )
         data, attributes = training.data, training.attributes
         columns = np.arange(data.n_features)
         if data.is_sparse:

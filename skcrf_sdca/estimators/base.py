@@ -42,7 +42,9 @@ from skcrf_sdca.objective.costs import cost_matrix
 from skcrf_sdca.objective.losses import LOSSES, names_with_cost, new_loss
 from skcrf_sdca.objective.penalties import PENALTIES
 from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
 from skcrf_sdca.solvers.base import check_needs
+from skcrf_sdca.solvers.cccp import CCCP
 from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.chain.constraints import OBSERVED
@@ -94,6 +96,7 @@ class BaseCRF(
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "l1_ratio": [Interval(Real, 0, 1, closed="left")],
         "transitions": [StrOptions({*TAGGING_SCHEMES, OBSERVED}), "array-like", None],
+        "unknown_label": "no_validation",
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -118,8 +121,10 @@ class BaseCRF(
             logistic regression.
         y : list of n lists of T labels, or array-like of shape (n,)
             Labels of one type: str, int, bool or other sortable, hashable objects;
-            floats must be whole numbers. None is missing. Beside PackedSequences also
-            one array with the labels of all positions.
+            floats must be whole numbers. None, and the parameter `unknown_label`, stand
+            for a label that is not known, a set of labels for one of these, and a dict
+            {label: probability} for a soft label. Beside PackedSequences also one
+            array with the labels of all positions.
         sample_weight : array-like of shape (n,), default=None
             Weight of each sequence, not negative. Only ratios count, but for the value
             of ``alpha="auto"``.
@@ -236,12 +241,20 @@ class BaseCRF(
         )
         return Problem(
             chains,
-            training.labels,
+            self._targets(training, chains),
             self.alpha,
             sample_weight=training.sample_weight,
             loss=loss,
             penalty=penalty,
         )
+
+    def _targets(self, training, chains):
+        rows = training.label_rows
+        if rows is None:
+            return training.labels
+        if rows.dtype == bool:
+            return PartialLabels(chains, rows)
+        return SoftLabels.of_positions(chains, rows)
 
     def _new_loss(self, training):
         if not LOSSES[self.loss].takes_cost:
@@ -252,6 +265,11 @@ class BaseCRF(
                         f'loss="{self.loss}"; set the loss, or {name}=None'
                     )
             return new_loss(self.loss, self.temperature)
+        if training.label_rows is not None:
+            raise ValueError(
+                f'loss="{self.loss}" needs one label at every position of y; set '
+                'loss="log_loss", or leave out the sequences with unknown labels'
+            )
         cost = cost_matrix(
             training.attributes["classes_"],
             training.labels,
@@ -278,6 +296,8 @@ class BaseCRF(
                 "fit; set warm_start=False to fit with others"
             )
         rng = as_generator(getattr(self, "random_state", 0))
+        if isinstance(problem.targets, PartialLabels):
+            return CCCP(problem, rng, inner=solver, state=state, **options)
         return solver(problem, rng, state=state, **options)
 
     def __setstate__(self, state):

@@ -3,6 +3,7 @@
 The parts of their reference that several share are in parameter_docs.py.
 """
 
+from collections.abc import Hashable
 from numbers import Real
 from typing import ClassVar, Literal
 
@@ -46,6 +47,7 @@ class SDCACRF(BaseCRF):
     {max_iter}
     {tol}
     {transitions}
+    {unknown_label}
     {dual_sampling}
     line_search : {"newton", "fixed"}, default="newton"
         Exact line search by Newton's method, or the same `step` at every visit.
@@ -149,6 +151,7 @@ class SDCACRF(BaseCRF):
         max_iter: int = 100,
         tol: float = 1e-3,
         transitions: Transitions | None = None,
+        unknown_label: Hashable = None,
         sampling: SDCASampling = "gap",
         sampling_mix: float = 0.8,
         line_search: Literal["newton", "fixed"] = "newton",
@@ -171,6 +174,7 @@ class SDCACRF(BaseCRF):
         self.max_iter = max_iter
         self.tol = tol
         self.transitions = transitions
+        self.unknown_label = unknown_label
         self.sampling = sampling
         self.sampling_mix = sampling_mix
         self.line_search = line_search
@@ -205,6 +209,7 @@ class SAGNUSCRF(BaseCRF):
     {max_iter}
     {tol}
     {transitions}
+    {unknown_label}
     sampling : {"lipschitz", "uniform"}, default="lipschitz"
         "lipschitz" is SAG-NUS*: each sequence has a Lipschitz constant, and sequences
         that were visited before are sampled in proportion to theirs. "uniform" is SAG:
@@ -284,6 +289,7 @@ class SAGNUSCRF(BaseCRF):
         max_iter: int = 100,
         tol: float = 1e-3,
         transitions: Transitions | None = None,
+        unknown_label: Hashable = None,
         sampling: Literal["lipschitz", "uniform"] = "lipschitz",
         sampling_mix: float = 0.5,
         line_search_skipping: bool = True,
@@ -303,6 +309,7 @@ class SAGNUSCRF(BaseCRF):
         self.max_iter = max_iter
         self.tol = tol
         self.transitions = transitions
+        self.unknown_label = unknown_label
         self.sampling = sampling
         self.sampling_mix = sampling_mix
         self.line_search_skipping = line_search_skipping
@@ -331,6 +338,7 @@ class OEGCRF(BaseCRF):
     {max_iter}
     {tol}
     {transitions}
+    {unknown_label}
     {dual_sampling}
     step_init : float in (0, 1], default=0.7
         First step size of every sequence. A visit halves the step size until the dual
@@ -399,6 +407,7 @@ class OEGCRF(BaseCRF):
         max_iter: int = 100,
         tol: float = 1e-3,
         transitions: Transitions | None = None,
+        unknown_label: Hashable = None,
         sampling: DualSampling = "gap",
         sampling_mix: float = 0.8,
         step_init: float = 0.7,
@@ -418,6 +427,7 @@ class OEGCRF(BaseCRF):
         self.max_iter = max_iter
         self.tol = tol
         self.transitions = transitions
+        self.unknown_label = unknown_label
         self.sampling = sampling
         self.sampling_mix = sampling_mix
         self.step_init = step_init
@@ -446,6 +456,7 @@ class LBFGSCRF(BaseCRF):
         Maximum number of iterations.
     {tol}
     {transitions}
+    {unknown_label}
     warm_start : bool, default=False
         Start the next fit from the weights of this one.
     n_jobs : int, default=None
@@ -495,6 +506,7 @@ class LBFGSCRF(BaseCRF):
         max_iter: int = 1000,
         tol: float = 1e-3,
         transitions: Transitions | None = None,
+        unknown_label: Hashable = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -509,6 +521,7 @@ class LBFGSCRF(BaseCRF):
         self.max_iter = max_iter
         self.tol = tol
         self.transitions = transitions
+        self.unknown_label = unknown_label
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

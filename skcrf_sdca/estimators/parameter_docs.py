@@ -79,6 +79,18 @@ SHARED_DOCS = {
 
             It is an error if y itself has a forbidden transition.
         """,
+    "unknown_label": """
+        unknown_label : label, default=None
+            The label in y that stands for labels that are not known, beside None, as
+            -100 in data of Hugging Face. The known labels alone, and sets of labels of
+            which one is right, train the model with the loss
+
+                L_i(w) = -log sum_{y that agree with y_i} p(y | x_i; w),
+
+            which is not convex: a sequence of convex problems is solved. The objective
+            never rises, and the certificate bounds how far the next convex problem
+            could lower it. For the default loss only.
+        """,
     "dual_sampling": """
         sampling : {"gap", "gap_importance", "importance", "uniform", "max", \
 "residual"}, default="gap"

@@ -395,7 +395,8 @@ class PredictionMixin(FittedAttributes):
         Parameters
         ----------
         X, y : as in `fit`
-            Labels that were not in `fit` count as wrong.
+            Labels that were not in `fit` count as wrong; positions whose label is
+            unknown are left out.
         sample_weight : array-like of shape (n,), default=None
             Weight of each sequence.
 

@@ -12,7 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from skcrf_sdca._utils.sklearn_private import check_sample_weight
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import InputFormat, check_has_items, format_of
-from skcrf_sdca.data.label_encoding import encode_known_labels, encode_partial_labels
+from skcrf_sdca.data.label_encoding import (
+    encode_known_labels,
+    encode_partial_labels,
+    without_unknown_labels,
+)
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import as_numbers
 from skcrf_sdca.estimators.fitted import check_form, fitted_format
@@ -29,7 +33,10 @@ class TrainingData:
     """Validated input of a fit."""
 
     data: PackedSequences
-    labels: np.ndarray  # int32, of shape (n_positions,)
+    labels: np.ndarray  # int32, of shape (n_positions,); -1 where not known
+    # Of shape (n_positions, n_labels): which labels may be right, bool, or their
+    # probabilities, float; None if all labels are known.
+    label_rows: np.ndarray | None
     sample_weight: np.ndarray | None
     constraints: Constraints | None
     input_format: InputFormat
@@ -54,7 +61,8 @@ def training_data(estimator, X, y, sample_weight):
     data = input_format.pack_training(X, estimator, vectorizer)
     data.check_source()
     check_has_items(len(data), data.n_positions)
-    classes, labels = input_format.encode_labels(y, data)
+    unknown_label = getattr(estimator, "unknown_label", None)
+    classes, labels, label_rows = input_format.encode_labels(y, data, unknown_label)
     attributes = {
         "_input_format": input_format.name,
         "vectorizer_": vectorizer,
@@ -64,8 +72,12 @@ def training_data(estimator, X, y, sample_weight):
     }
     attributes = {k: value for k, value in attributes.items() if value is not None}
     weight = _checked_weight(sample_weight, data)
-    constraints = read_constraints(estimator.transitions, classes, labels, data.offsets)
-    return TrainingData(data, labels, weight, constraints, input_format, attributes)
+    constraints = read_constraints(
+        estimator.transitions, classes, labels, data.offsets, label_rows
+    )
+    return TrainingData(
+        data, labels, label_rows, weight, constraints, input_format, attributes
+    )
 
 
 def prediction_data(estimator, X):
@@ -92,12 +104,19 @@ def evaluation_labels(estimator, y, data, sample_weight):
     """Validate y and the weights for a score of the data of `prediction_data`.
 
     Return the label numbers, -1 for a label that is not in ``classes_``, and the weight
-    of each position, or None.
+    of each position, or None. Positions whose label is unknown have the weight 0.
     """
     y = fitted_format(estimator).label_lists(y, data)
+    unknown_label = getattr(estimator, "unknown_label", None)
+    y, known = without_unknown_labels(
+        y, data.lengths, estimator.classes_, unknown_label
+    )
     labels = encode_known_labels(y, data.lengths, estimator.classes_)
     weight = _checked_weight(sample_weight, data)
-    return labels, None if weight is None else np.repeat(weight, data.lengths)
+    if weight is None:
+        return labels, known
+    weight = np.repeat(weight, data.lengths)
+    return labels, weight if known is None else weight * known
 
 
 def known_labels(estimator, known, data):

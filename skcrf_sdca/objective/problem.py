@@ -89,8 +89,12 @@ class Problem(Objective):
         if np.isinf(self.scale).any():
             raise ValueError(NOT_FINITE)
         self.mean_length = self.weight @ self.data.lengths
-        self.tied_targets = self.targets.tied_total(structure, self.weight)
+        self.targets_changed()
         self.initial_primal = self._initial_primal()
+
+    def targets_changed(self):
+        """Follow a change of the targets."""
+        self.tied_targets = self.targets.tied_total(self.structure, self.weight)
 
     def _initial_primal(self):
         """Return P(0): without a cost the mean logarithm of the number of paths."""
@@ -127,7 +131,7 @@ class Problem(Objective):
     def kernel(self, weights, features):
         """Return the compiled structure of the problem, for one thread."""
         return self.structure.kernel(
-            weights, features, self.targets.labels, self.loss.scaled_cost
+            weights, features, self.targets.for_kernel(), self.loss.scaled_cost
         )
 
     def mean(self, values):
@@ -188,7 +192,7 @@ class Problem(Objective):
 
     def _losses(self, log_partition, scores, begin, end):
         """Return log Z_i - score_i(target_i) of begin <= i < end."""
-        targets = self.targets.score(scores, *self._positions(begin, end))
+        targets = self.targets.score(scores, begin, self.offsets[begin])
         return log_partition - targets
 
     # The gap is a difference of sums over a sequence of potentials. The features of mu

@@ -4,6 +4,8 @@ The loop over epochs is `Solver.run`; clock, history and stopping are in monitor
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
@@ -42,6 +44,8 @@ class Solver(ABC):
         so far; full passes that only certify are not counted.
     message : str
         The reason, if the solver stopped on its own.
+    columns : dict
+        More columns of the history, by name: their values now.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"expect", "smooth loss", "gradient"})
@@ -49,6 +53,7 @@ class Solver(ABC):
     n_updates = 0
     n_oracle_calls = 0
     message = ""
+    columns: Mapping[str, float] = MappingProxyType({})
 
     @abstractmethod
     def run(self, end_epoch):
@@ -69,6 +74,12 @@ class Solver(ABC):
     @abstractmethod
     def state(self):
         """Return the state for a warm start: a dict of arrays."""
+
+    def start_at(self, w):  # noqa: B027
+        """Start from weights, if the state does not determine them."""
+
+    def targets_changed(self):  # noqa: B027
+        """Go on with other targets of the problem, where the state depends on them."""
 
 
 class EpochSolver(Solver):

@@ -88,6 +88,10 @@ class DualSolver(EpochSolver):
         # Where w is not v, its weights follow v.
         self.kernel.weights_changed()
 
+    def targets_changed(self):
+        """Compute the weights from mu, which stays."""
+        self._set_point(self.renormalize())
+
     def epoch(self):
         """Make n visits, to sequences that the sampler draws."""
         n = self.problem.n_sequences

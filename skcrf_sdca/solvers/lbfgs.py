@@ -82,6 +82,14 @@ class LBFGS(Solver):
             self._evaluate(self.model.w)
         return self._last[1]
 
+    def start_at(self, w):
+        """Start from weights."""
+        self.model.w[:] = w
+
+    def targets_changed(self):
+        """Forget what was evaluated."""
+        self._last = None
+
     def state(self):
         """Return the weights."""
         return {"w": self.model.w}

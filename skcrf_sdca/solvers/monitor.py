@@ -66,7 +66,8 @@ class FitMonitor:
         The gap that is the bound on its rounding but for a tenth, or that rounding of
         the gradient makes: where all labels are equal the optimum is 0.
     rows : list of dict
-        One for each certificate, with the keys HISTORY_COLUMNS.
+        One for each certificate, with the keys HISTORY_COLUMNS and those of
+        ``solver.columns``.
     converged, stopped : bool
         Whether the gap was reached; whether an observer asked to stop.
     """
@@ -121,6 +122,7 @@ class FitMonitor:
             "primal": certificate.primal,
             "dual": certificate.dual,
             "gap": certificate.gap,
+            **solver.columns,
         }
         self.rows.append(row)
         self.converged = row["gap"] <= self.target
@@ -142,7 +144,7 @@ class FitMonitor:
         """Return the history as a dict of arrays of shape (n_epochs,)."""
         return {
             column: np.array([row[column] for row in self.rows])
-            for column in HISTORY_COLUMNS
+            for column in self.rows[0]
         }
 
     def convergence_message(self):

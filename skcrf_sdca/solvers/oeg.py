@@ -49,7 +49,8 @@ class OEG(DualSolver):
     ):
         super().__init__(problem, rng)
         self._check_memory()
-        self.theta = self._first_parameters(init_score, state)
+        self.init_score = init_score
+        self.theta = self._first_parameters(state)
         self._unvisited = rng.permutation(problem.n_sequences)
         self.marginals = problem.structure.zero_potentials(np.float64)
         self.steps = np.full(problem.n_sequences, step_init)
@@ -89,15 +90,26 @@ class OEG(DualSolver):
         """Return the largest absolute value in theta."""
         return largest(*self.theta)
 
-    def _first_parameters(self, init_score, state):
-        structure, labels = self.problem.structure, self.problem.targets.labels
+    def targets_changed(self):
+        """Start again near the new targets, unless the dual is larger where mu is."""
+        super().targets_changed()
+        problem = self.problem
+        of_targets = problem.mean(problem.targets.entropy)
+        if problem.dual(self.dual_point.w, problem.mean(self.entropy)) < of_targets:
+            for values, new in zip(
+                self.theta, self._first_parameters(None), strict=True
+            ):
+                values[:] = new
+            self.visitors[0].marginalise()
+            self._set_point(self.renormalize())
+
+    def _first_parameters(self, state):
+        structure, targets = self.problem.structure, self.problem.targets
         if state is not None:
             axes = dict(zip(KEYS, structure.potential_axes, strict=True))
             check_same_sequences(state, axes, self.problem)
             return Potentials(*(state[key].copy() for key in KEYS))
-        theta = structure.zero_potentials(np.float32)
-        theta.local[np.arange(len(labels)), labels] = init_score
-        return theta
+        return targets.natural_parameters(structure, self.init_score)
 
     def epoch(self):
         """Visit each sequence once in the first epoch, then those of the sampler."""

@@ -71,15 +71,13 @@ class SAG(EpochSolver):
 
     def _new_kernel(self, sampler, saga):
         problem = self.problem
-        tied_total = self.marginals.tied_total(problem.weight)
-        self.target = problem.new_parameters(
-            problem.dual_to_primal(self.marginals.local, tied_total)
-        )
+        self.target = problem.new_parameters()
+        self.targets_changed()
         features = DistinctFeatures(problem.structure.rows, problem.offsets)
-        weights = moving_weights(self.model, self.dual_point, problem.penalty)
-        weights.refresh()
+        self.weights = moving_weights(self.model, self.dual_point, problem.penalty)
+        self.weights.refresh()
         return SAGKernel(
-            problem.kernel(weights, features),
+            problem.kernel(self.weights, features),
             problem.offsets,
             problem.scale,
             sampler,
@@ -126,6 +124,18 @@ class SAG(EpochSolver):
             "visited": np.zeros(problem.n_sequences, dtype=np.uint8),
             "offsets": problem.offsets,
         }
+
+    def start_at(self, w):
+        """Start from weights: v = curvature w + threshold sign(w) gives these."""
+        penalty = self.problem.penalty
+        self.dual_point.w[:] = penalty.curvature * w + penalty.threshold * np.sign(w)
+        self.weights.refresh()
+
+    def targets_changed(self):
+        """Compute the point that the steps pull the weights to."""
+        tied_total = self.marginals.tied_total(self.problem.weight)
+        self.problem.dual_to_primal(self.marginals.local, tied_total, out=self.target.w)
+        self.last_primal = np.inf
 
     def epoch(self):
         """Make n visits, to sequences that the sampler picks."""

@@ -16,6 +16,9 @@ LARGEST_SINGLE_SCALE = 1e3
 # Where the first line search of a sequence starts.
 FIRST_STEP = 0.5
 
+# What is kept of mu, at least, where the targets have changed.
+LEAST_KEEP = 1e-3
+
 # While the gap is above this share of P(0), rounding of the marginals (1e-7 of P(0) in
 # single precision) is corrected only at every tenth certificate.
 FAR = 1e-4
@@ -93,36 +96,39 @@ class SDCA(DualSolver):
 
     def _first_marginals(self, init_smoothing, dtype, state):
         problem, structure = self.problem, self.problem.structure
-        labels = problem.targets.labels
         if state is None:
-            return structure.uniform_marginals(labels, init_smoothing, dtype)
+            return problem.targets.smoothed_marginals(structure, init_smoothing, dtype)
         check_same_sequences(state, structure.marginal_axes, problem)
         marginals = structure.marginals_of(state, dtype)
         if problem.alpha < state["alpha"]:
             keep = self._best_keep(marginals, problem.alpha / state["alpha"])
-            marginals.shrink_to_labels(labels, keep=keep)
+            problem.targets.shrink(marginals, keep=keep)
         return marginals
 
     # If alpha falls to ratio * alpha, the same mu makes w longer by 1 / ratio, far too
-    # long on sparse data. Shrunk to the labels, mu gives keep * w_hat(mu), since w_hat
+    # long on sparse data. Shrunk to the targets, mu gives keep * w_hat(mu), since w_hat
     # is linear in target - mu: keep = ratio keeps w, and the dual is largest between
     # ratio and 1.
     def _best_keep(self, marginals, ratio):
-        """Return the `keep` of `shrink_to_labels` in [ratio, 1] of largest dual."""
+        """Return the `keep` of `Targets.shrink` in [ratio, 1] of largest dual."""
         problem = self.problem
         tied_total, entropy = marginals.renormalize(
             problem.weight, n_jobs=problem.n_jobs
         )
         w = problem.dual_to_primal(marginals.local, tied_total)
-        by_keep = marginals.entropy_by_keep(
-            problem.targets.labels, problem.weight, entropy
-        )
+        by_keep = problem.targets.entropy_by_keep(marginals, problem.weight, entropy)
 
         def negative_dual(log_keep):
             keep = np.exp(log_keep)
             return -problem.dual(keep * w, by_keep(keep))
 
         return np.exp(minimize_scalar(negative_dual, bounds=(np.log(ratio), 0.0)).x)
+
+    def targets_changed(self):
+        """Mix mu with the new targets, as for a smaller alpha: mu alone is far off."""
+        keep = self._best_keep(self.marginals, LEAST_KEEP)
+        self.problem.targets.shrink(self.marginals, keep=keep)
+        super().targets_changed()
 
     def certify_epoch(self, tol):
         """Certify the pair as the visits keep it, where rounding does not matter."""

@@ -120,6 +120,12 @@ class Chains(_chains.ChainScores):
         totals = self._over_ranges(add_edges)
         return node, np.sum(totals, axis=0, initial=0.0), values
 
+    def potential_expectations(self, local, tied):
+        """Write node marginals and each chain's sum of edge marginals; return log Z."""
+        values = np.empty(len(self))
+        self._over_ranges(_chains.marginals, local, values, edge_sums=tied)
+        return values
+
     def path_scores(self, labels):
         """Return the score of one label path of each chain."""
         values = np.empty(len(self))

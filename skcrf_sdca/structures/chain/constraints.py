@@ -99,10 +99,12 @@ class Constraints(NamedTuple):
         return out
 
 
-def read_constraints(transitions, classes, labels, offsets):
+def read_constraints(transitions, classes, labels, offsets, rows=None):
     """Return the constraints that the parameter `transitions` asks for, or None.
 
-    ``labels`` are the training labels of all positions, as numbers of the classes.
+    ``labels`` are the training labels of all positions, as numbers of the classes. If
+    some are not known, and -1, ``rows`` are not 0 for the labels that may be right at
+    each position, (n_positions, n_labels).
     Raise ValueError or TypeError if `transitions` is malformed, or the labels break it.
 
     Examples
@@ -128,7 +130,10 @@ def read_constraints(transitions, classes, labels, offsets):
         name = "`transitions`"
         read = _by_mask if hasattr(transitions, "__array__") else _by_pairs
         constraints = read(transitions, plain_labels(classes))
-    _check_labels(constraints, name, classes, labels, offsets)
+    if rows is None:
+        _check_labels(constraints, name, classes, labels, offsets)
+    else:
+        _check_possible(constraints, name, rows > 0, offsets)
     for mask in constraints:
         mask.setflags(write=False)
     return None if constraints.is_trivial() else constraints
@@ -157,10 +162,11 @@ def _ends(offsets):
 def _observed(labels, offsets, n_labels):
     start, end = np.zeros((2, n_labels), dtype=bool)
     transition = np.zeros((n_labels, n_labels), dtype=bool)
-    first, last = _ends(offsets)
+    first, last = (labels[ends] for ends in _ends(offsets))
     to = edge_ends(offsets)
-    start[labels[first]] = True
-    end[labels[last]] = True
+    to = to[(labels[to - 1] >= 0) & (labels[to] >= 0)]
+    start[first[first >= 0]] = True
+    end[last[last >= 0]] = True
     transition[labels[to - 1], labels[to]] = True
     return Constraints(start, end, transition)
 
@@ -251,3 +257,22 @@ def _check_labels(constraints, name, classes, labels, offsets):
         "allow. Correct the labels, or allow it; transitions='observed' allows what y "
         "has."
     )
+
+
+def _check_possible(constraints, name, possible, offsets):
+    """Raise ValueError for the first sequence in which no possible path is allowed."""
+    lengths = np.diff(offsets)
+    reached = np.ones((len(lengths), len(constraints.start)), dtype=bool)
+    blocked = np.full(len(lengths), -1)
+    for t in range(lengths.max(initial=0)):
+        (i,) = np.nonzero(lengths > t)
+        before = reached[i] @ constraints.transition if t else constraints.start
+        reached[i] = possible[offsets[i] + t] & before
+        reached[i[lengths[i] == t + 1]] &= constraints.end
+        blocked[i[(blocked[i] < 0) & ~reached[i].any(axis=1)]] = t
+    if (blocked >= 0).any():
+        i = int((blocked >= 0).argmax())
+        raise ValueError(
+            f"y: sequence {i}, item {blocked[i]}: no path of labels that agrees with y "
+            f"up to this item is allowed by {name}. Correct the labels, or allow more."
+        )

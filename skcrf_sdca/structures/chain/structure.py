@@ -5,7 +5,9 @@ import numpy as np
 from skcrf_sdca._kernels._chain_structure import ChainStructure
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca._utils.parallel import ranges
+from skcrf_sdca._utils.parallel import over_ranges, ranges
+from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.marginals import Marginals, edge_ends, edge_offsets
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.structure import Potentials, Structure
@@ -74,6 +76,53 @@ class Chain(Structure):
         """Return the Chains of the sequences begin <= i < end."""
         return parameters.scores(self.rows, self.offsets, begin, end, self.constraints)
 
+    def parts(self, kept):
+        """Return the chains that are left at the positions to keep.
+
+        Returns
+        -------
+        chains : Chain
+            One for each run of positions that are neighbours. They may begin and end
+            with every label.
+        sequence : ndarray of intp
+            The sequence that each is a part of.
+        """
+        begins = kept.copy()
+        begins[1:] &= ~kept[:-1]
+        first = self.offsets[:-1][np.diff(self.offsets) > 0]
+        begins[first] |= kept[first]
+        (positions,) = np.nonzero(kept)
+        bounds = np.append(np.flatnonzero(begins[positions]), len(positions))
+        constraints = self.constraints
+        if constraints is not None:
+            anywhere = np.ones(self.n_labels, dtype=bool)
+            constraints = constraints._replace(start=anywhere, end=anywhere)
+        chains = Chain(
+            PackedSequences(self.data.X[positions], bounds),
+            self.n_labels,
+            boundaries=self.boundaries,
+            constraints=constraints,
+            n_jobs=self.n_jobs,
+        )
+        (begins,) = np.nonzero(begins)
+        return chains, np.searchsorted(self.offsets, begins, side="right") - 1
+
+    def soft_scores(self, probabilities, begin, end):
+        """Return the scores of soft labels, for begin <= i < end.
+
+        Positions are independent, but for the constraints: paths that these forbid have
+        probability 0, and those of the other paths are divided by their sum.
+        """
+        bounds = self.offsets[begin : end + 1]
+        with np.errstate(divide="ignore"):
+            scores = np.log(probabilities[bounds[0] : bounds[-1]])
+        return Chains(
+            scores,
+            np.zeros((self.n_labels, self.n_labels)),
+            bounds - bounds[0],
+            self.constraints,
+        )
+
     def zero_potentials(self, dtype):
         """Return Potentials of zeros."""
         n, n_labels = len(self.data), self.n_labels
@@ -132,6 +181,25 @@ class Chain(Structure):
         marginals.shrink_to_labels(labels, keep=smoothing)
         return marginals
 
+    def mix_marginals(self, marginals, scores_of, keep):
+        """Replace marginals by keep times these, and 1 - keep times those of scores.
+
+        ``scores_of(begin, end)`` returns the Chains of begin <= i < end.
+        """
+
+        def mix(begin, end):
+            others, _ = scores_of(begin, end).marginals()
+            for values, other, bounds in (
+                (marginals.node, others.node, marginals.offsets),
+                (marginals.edge, others.edge, marginals.edge_offsets),
+            ):
+                own = values[bounds[begin] : bounds[end]]
+                own *= keep
+                other *= 1.0 - keep
+                own += other
+
+        over_ranges(mix, self.offsets, self.n_jobs)
+
     def marginals_of(self, state, dtype):
         """Return a copy of the marginals that `Marginals.state` returned."""
         edge = state["edge"].astype(dtype, order="C")
@@ -152,13 +220,13 @@ class Chain(Structure):
             "edge, and LBFGSCRF none; or join labels that are rare",
         )
 
-    def kernel(self, weights, features, labels, cost=None):
+    def kernel(self, weights, features, targets, cost=None):
         """Return the compiled structure of one thread, which changes weights."""
         return ChainStructure(
             features,
             weights,
             self.offsets,
-            labels,
+            targets,
             constraints=self.constraints,
             cost=cost,
         )

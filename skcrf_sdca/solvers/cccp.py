@@ -1,0 +1,174 @@
+"""Labels that are only partly known: a sequence of convex problems with soft labels.
+
+The objective P(w) = alpha r(w) + sum_i c_i (log Z_i(w) - log Z_i(w; Y_i)) is a convex
+function less a convex one. The concave-convex procedure, here the same as expectation
+maximisation, repeats two steps: complete what is known with the current weights w', to
+soft labels q_i = p(. | Y_i; w'), and minimise
+
+    Q(w; w') = alpha r(w) + sum_i c_i ( log Z_i(w) - <q_i, scores_i> - H(q_i) ),
+
+by any solver, from where it stands. As P <= Q and P(w') = Q(w'; w'), any fall of Q is
+one of P: P never rises. The lower bound D of min Q that the solver has bounds how far a
+minimisation could fall:
+
+    gap = P(w') - D >= P(w') - min_w Q(w; w').
+
+The first weights w' are those of a short fit to the parts of the sequences in which
+every label is known; P is lower there than after a hundred epochs from w' = 0. The run
+ends when the gap is small. That certifies a stationary point of P, no minimum: another
+start may end at a lower P.
+"""
+
+from skcrf_sdca.objective.objective import Certificate
+from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.solvers.base import Solver, first_model
+from skcrf_sdca.solvers.monitor import FitMonitor
+
+# The labels are completed anew when Q has fallen by this share of what it can still
+# fall, or at all in so many epochs.
+SHARE = 0.1
+MAX_EPOCHS = 10
+
+# The fit to known labels ends at this gap, relative to P(w), or after so many epochs.
+FIRST_TOL = 1e-2
+FIRST_EPOCHS = 20
+
+
+class CCCP(Solver):
+    """The concave-convex procedure around a solver of the convex problems.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its targets are PartialLabels.
+    rng : numpy.random.Generator
+    inner : type
+        A subclass of Solver.
+    state : dict, default=None
+        `state()` of an earlier run.
+    **options
+        Of the solver.
+
+    Attributes
+    ----------
+    inner : Solver
+    n_completions : int
+        How often labels were completed, the first time not counted.
+    """
+
+    def __init__(self, problem, rng, *, inner, state=None, **options):
+        self.problem = problem
+        if state is None:
+            self.model = problem.new_parameters(
+                _fitted_to_parts(problem, inner, rng, options)
+            )
+        else:
+            self.model = first_model(problem, state)
+        self.n_completions = -1
+        self._complete()
+        self.inner = inner(problem, rng, state=state, **options)
+        if state is None:
+            self.inner.start_at(self.model.w)
+
+    @property
+    def certify_every(self):
+        """Epochs from one certificate to the next."""
+        return self.inner.certify_every
+
+    @property
+    def columns(self):
+        """The number of the convex problem."""
+        return {"outer": self.n_completions}
+
+    @property
+    def n_updates(self):
+        """Changes of the weights so far."""
+        return self.inner.n_updates
+
+    @property
+    def n_oracle_calls(self):
+        """Oracle calls so far, with those that complete labels."""
+        n = self.problem.n_sequences
+        return self.inner.n_oracle_calls + n * self.n_completions
+
+    def _complete(self):
+        """Complete the labels with the model: P is Q there."""
+        problem, targets = self.problem, self.problem.targets
+        targets.complete(self.model)
+        problem.targets_changed()
+        self._constant = problem.loss.scale * problem.mean(targets.entropy)
+        w = self.model.w
+        self._start = problem.primal(w, problem.mean_loss(w)) - self._constant
+        self._best = self._start
+        self._n_epochs = 0
+        self.n_completions += 1
+
+    def run(self, end_epoch):
+        """Make epochs until ``end_epoch()`` returns True."""
+        done = False
+
+        def end_inner_epoch():
+            nonlocal done
+            self._n_epochs += 1
+            done = end_epoch()
+            return done or self._is_due()
+
+        while not done:
+            self.inner.run(end_inner_epoch)
+            if not done and not self._is_due():
+                self.message = self.inner.message
+                return
+            if not done:
+                self.model.w[:] = self.inner.model.w
+                self._complete()
+                self.inner.targets_changed()
+
+    def _is_due(self):
+        """Return whether the labels are to be completed with the inner weights."""
+        fall = self._start - self._value
+        return fall > 0.0 and (
+            fall >= SHARE * self._inner_gap or self._n_epochs >= MAX_EPOCHS
+        )
+
+    def certify(self):
+        """Certify how far the next minimisation could fall."""
+        return self._certified(self.inner.certify())
+
+    def certify_epoch(self, tol):
+        """Certify at the end of an epoch, as the inner solver does."""
+        return self._certified(self.inner.certify_epoch(tol))
+
+    def _certified(self, certificate):
+        """Keep the best weights; return what is certified of them."""
+        self._value = certificate.primal - self._constant
+        self._inner_gap = certificate.gap
+        if self._value < self._best:
+            self._best = self._value
+            self.model.w[:] = self.inner.model.w
+        gap = max(self._start - self._value, 0.0) + certificate.gap
+        return Certificate(self._best, self._best - gap, gap, certificate.rounding)
+
+    def state(self):
+        """Return the state of the inner solver, and the weights."""
+        return {**self.inner.state(), "w": self.model.w}
+
+
+def _fitted_to_parts(problem, solver, rng, options):
+    """Return weights fitted to the parts of sequences in which every label is known."""
+    structure, labels, sequence = problem.targets.known_parts()
+    weight = problem.weight[sequence]
+    if not weight.sum() > 0.0:
+        return problem.new_parameters().w
+    parts = Problem(
+        structure,
+        labels,
+        # The penalty counts as much beside the sum of the losses.
+        problem.alpha / weight.sum(),
+        sample_weight=weight,
+        loss=problem.loss,
+        penalty=problem.penalty,
+    )
+    fit = FitMonitor(
+        solver(parts, rng, **options), max_iter=FIRST_EPOCHS, tol=FIRST_TOL
+    )
+    return fit.run().solver.model.w
