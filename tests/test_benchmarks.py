@@ -13,6 +13,7 @@ FOLDER = Path(__file__).parents[1] / "examples" / "benchmarks"
 SCRIPTS = {
     "convergence": ("a.png", ["a.png"]),
     "convergence_table": ("a.csv", ["a_ocr.csv"]),
+    "elastic_net": (None, []),
     "epoch_costs": (None, []),
     "gap_estimate": ("b.png", ["b.png"]),
     "held_out_error": ("c.png", ["c.png"]),

@@ -1,5 +1,7 @@
 """The elastic net: enumeration, its conjugate, and what users see of it."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,12 +11,19 @@ from scipy.special import logsumexp, softmax
 from sklearn.exceptions import ConvergenceWarning
 
 import reference
-from samples import as_dicts, flat_weights, seeded
+from samples import as_dicts, flat_weights, make_problem, seeded
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca._kernels import _vecmath
 from skcrf_sdca.compat import CRF
-from skcrf_sdca.objective.penalties import L2, ElasticNet, elastic_net
+from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.objective.losses import Loss
+from skcrf_sdca.objective.penalties import L2, ElasticNet, best_mix, elastic_net
+from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.persistence import load_model, save_model
+from skcrf_sdca.solvers.proximal import ProximalPoint
+from skcrf_sdca.solvers.sdca import SDCA
+from skcrf_sdca.structures.chain.constraints import Constraints
+from skcrf_sdca.structures.chain.structure import Chain
 
 DUAL = [SDCACRF, OEGCRF]
 VISITING = [*DUAL, SAGNUSCRF]
@@ -75,7 +84,7 @@ def mean_loss(X, y, allowed=None, tau=1.0, cost=0.0):
 
 @pytest.mark.parametrize("form", ["dense", "sparse", "dicts"])
 @pytest.mark.parametrize("l1_ratio", [0.1, 0.5, 0.9])
-@pytest.mark.parametrize("estimator", VISITING)
+@pytest.mark.parametrize("estimator", [*VISITING, LBFGSCRF])
 def test_the_optimum(data, estimator, l1_ratio, form):
     X, y = data
     options = {"alpha": ALPHA, "l1_ratio": l1_ratio, "tol": 1e-10, "max_iter": 5000}
@@ -87,6 +96,105 @@ def test_the_optimum(data, estimator, l1_ratio, form):
     assert_allclose(weights, np.subtract(*np.split(best.x, 2)), rtol=0, atol=1e-4)
     assert (crf.history_["primal"] - best.fun <= crf.history_["gap"] + 1e-9).all()
     assert crf.n_nonzero_ == np.count_nonzero(weights) < len(weights)
+
+
+COST = np.array([[0.0, 1.0, 0.3], [2.0, 0.0, 1.0], [0.5, 1.5, 0.0]])
+LOSSES = {
+    "log loss": {},
+    "softmax-margin": {"loss": "softmax_margin", "cost": COST, "temperature": 0.5},
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("l1_ratio", [0.5, 0.99, 1.0])
+@pytest.mark.parametrize("estimator", [*DUAL, LBFGSCRF])
+def test_the_optimum_with_little_curvature_or_none(data, estimator, l1_ratio, loss):
+    X, y = data
+    mask = np.ones((N_LABELS, N_LABELS), dtype=bool)
+    seen = {pair for path in y for pair in zip(path[:-1], path[1:], strict=True)}
+    mask[next(p for p in np.ndindex(mask.shape) if p not in seen)] = False
+    tol = 1e-6 if l1_ratio == 1.0 else 2e-9
+    options = {"l1_ratio": l1_ratio, "tol": tol, "max_iter": 5000}
+    if estimator is not LBFGSCRF:
+        options["acceleration"] = "proximal_point"
+    crf = seeded(estimator, alpha=ALPHA, transitions=mask, **options, **LOSSES[loss])
+    crf.fit(X, y)
+    assert crf.duality_gap_ <= crf.gap_target_
+    given = LOSSES[loss]
+    cost, tau = given.get("cost", 0.0), given.get("temperature", 1.0)
+    n_weights = N_LABELS * (3 + N_LABELS + X[0].shape[1])
+    best = optimum(mean_loss(X, y, mask, tau, cost), n_weights, ALPHA, l1_ratio)
+    assert_allclose(crf.primal_objective_, best.fun, rtol=0, atol=1e-8)
+    assert (crf.history_["primal"] - best.fun <= crf.history_["gap"] + 1e-9).all()
+    assert (crf.history_["gap"] >= 0.0).all()
+    weights = flat_weights(crf.densify())
+    weights[np.isneginf(weights)] = 0.0
+    assert crf.n_nonzero_ == np.count_nonzero(weights) < n_weights - 1
+    again = pickle.loads(pickle.dumps(crf))
+    assert again.predict(X).tolist() == crf.predict(X).tolist()
+    warm = crf.set_params(warm_start=True, max_iter=5000).fit(X, y)
+    n_iter = warm.n_iter_
+    assert warm.fit(X, y).n_iter_ <= max(1, n_iter // 5)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("estimator", DUAL)
+def test_acceleration_of_l2_finds_the_same_optimum(data, estimator, n_jobs):
+    X, y = (part * 30 for part in data)
+    alpha = 1e-2 / len(X)
+    best = LBFGSCRF(alpha, tol=1e-10, max_iter=5000).fit(X, y)
+    options = {"tol": 1e-8, "max_iter": 2000, "n_jobs": n_jobs}
+    crf = seeded(estimator, alpha=alpha, acceleration="proximal_point", **options).fit(
+        X, y
+    )
+    assert_allclose(crf.primal_objective_, best.primal_objective_, rtol=0, atol=3e-8)
+    bound = crf.history_["gap"] + 1e-9
+    assert (crf.history_["primal"] - best.primal_objective_ <= bound).all()
+
+
+def test_the_hinge_with_the_l1_norm_alone(data):
+    X, y = data
+    options = {"alpha": ALPHA, "loss": "hinge", "l1_ratio": 1.0, "max_iter": 3000}
+    crf = SDCACRF(**options, tol=1e-3, random_state=0).fit(X, y)
+    weights = flat_weights(crf.densify())
+    # With a low temperature, the softmax-margin is above the hinge by tau log K^T.
+    cost, tau = 1.0 - np.eye(N_LABELS), 1e-3
+    loss = mean_loss(X, y, None, tau, cost)
+    value = loss(weights)[0] + ALPHA * np.abs(weights).sum()
+    assert_allclose(crf.primal_objective_, value, rtol=0, atol=4 * tau * np.log(3))
+    best = optimum(loss, len(weights), ALPHA, 1.0).fun
+    off = crf.primal_objective_ - best
+    assert -4 * tau * np.log(3) - 1e-9 <= off <= crf.duality_gap_
+    assert crf.n_nonzero_ < len(weights)
+
+
+def test_when_a_fit_is_accelerated(data):
+    def solver(l1_ratio, acceleration, alpha=ALPHA):
+        crf = SDCACRF(alpha, l1_ratio=l1_ratio, acceleration=acceleration)
+        X, y = [np.array(x) for x in data[0]], [np.array(path) for path in data[1]]
+        problem = make_problem(X, y, N_LABELS, alpha)
+        problem.penalty = elastic_net(l1_ratio)
+        return type(crf._new_solver(problem))
+
+    assert solver(0.5, None) is solver(0.5, "auto") is SDCA
+    assert solver(0.5, "proximal_point") is solver(0.999, "auto") is ProximalPoint
+    assert solver(1.0, "auto") is ProximalPoint
+    assert solver(0.0, None, 1e-3) is SDCA
+    for estimator in DUAL:
+        with pytest.raises(ValueError, match="needs a strongly convex penalty .l1_rat"):
+            estimator(l1_ratio=1.0, acceleration=None).fit(*data)
+
+
+@pytest.mark.parametrize("first", [None, "proximal_point"])
+@pytest.mark.parametrize("second", [None, "proximal_point"])
+def test_warm_starts_with_and_without_acceleration(data, first, second):
+    options = {"l1_ratio": 0.9, "tol": 1e-7, "max_iter": 2000, "warm_start": True}
+    crf = SDCACRF(ALPHA, acceleration=first, random_state=0, **options).fit(*data)
+    value = crf.primal_objective_
+    crf.set_params(acceleration=second, alpha=0.5 * ALPHA).fit(*data)
+    assert crf.primal_objective_ < value
+    crf.set_params(alpha=ALPHA).fit(*data)
+    assert_allclose(crf.primal_objective_, value, rtol=0, atol=1e-6)
 
 
 def test_a_long_fit_keeps_its_digits(data):
@@ -146,13 +254,129 @@ def test_kernels_of_the_soft_threshold(size):
     assert_allclose(_vecmath.shrunk_norm(v, 0.6), (soft(v, 0.6) ** 2).sum(), rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "penalty", [L2(), ElasticNet(0.3, 0.7), ElasticNet(1e-4, 0.7), ElasticNet(0.0, 0.7)]
+)
+@pytest.mark.parametrize("gain", [0.0, 0.5, 80.0, 1e6])
+def test_the_best_mix(penalty, gain):
+    v = 2.0 * np.random.default_rng(0).normal(size=100)
+
+    def value(mix):
+        return mix * gain - penalty.conjugate(mix * v)
+
+    mix = best_mix(penalty, v, gain)
+    assert 0.0 <= mix <= 1.0
+    others = np.linspace(0.0, 1.0, 2001)
+    best = max(map(value, others))
+    assert value(mix) >= best - 1e-9 * abs(best) - 1e-12
+
+
+def test_the_best_mix_of_little_is_all():
+    for penalty in (L2(), ElasticNet(0.3, 0.7), ElasticNet(0.0, 0.7)):
+        assert best_mix(penalty, np.zeros(3), 1.0) == 1.0
+        assert best_mix(penalty, np.full(3, 0.1), 1.0) == 1.0
+
+
+class Tiny:
+    """A random problem with its solution, a point w and marginals mu of other weights.
+
+    The loss has an asymmetric cost and a temperature, and a transition is forbidden.
+    """
+
+    tau, alpha = 0.5, 0.2
+
+    def __init__(self, seed, l1_ratio, boundaries=True):
+        rng = np.random.default_rng(seed)
+        X = [rng.normal(size=(length, 2)) for length in (1, 3, 2)]
+        y = [rng.integers(N_LABELS, size=len(x)) for x in X]
+        cost = rng.random((N_LABELS, N_LABELS)) * (1.0 - np.eye(N_LABELS))
+        self.mask = np.ones((N_LABELS, N_LABELS), dtype=bool)
+        seen = {pair for path in y for pair in zip(path[:-1], path[1:], strict=True)}
+        self.mask[next(p for p in np.ndindex(self.mask.shape) if p not in seen)] = False
+        ends = np.ones(N_LABELS, dtype=bool)
+        chains = Chain(
+            PackedSequences.from_sequences(X),
+            N_LABELS,
+            constraints=Constraints(ends, ends, self.mask),
+        )
+        self.l1_ratio = l1_ratio
+        self.loss = mean_loss(X, y, self.mask, self.tau, cost)
+        self.problem = Problem(
+            chains,
+            np.concatenate(y).astype(np.int32),
+            self.alpha,
+            loss=Loss("softmax_margin", self.tau, cost),
+            penalty=elastic_net(l1_ratio, self.tau),
+        )
+        self.rng = rng
+
+    def point(self, size):
+        """Return random weights, some of them 0."""
+        w = size * self.rng.normal(size=self.problem.new_parameters().w.shape)
+        return w * self.rng.integers(2, size=w.shape)
+
+    def optimum(self):
+        n_weights = N_LABELS * (3 + N_LABELS + 2)
+        return optimum(self.loss, n_weights, self.alpha, self.l1_ratio).fun
+
+
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 0.99, 1.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_every_pair_of_points_has_a_certificate(seed, l1_ratio):
+    """The bound of any w and any mu, by what it must enclose and by enumeration."""
+    tiny = Tiny(seed, l1_ratio)
+    best, problem = tiny.optimum(), tiny.problem
+    for size in (0.1, 1.0, 5.0):
+        w, other = tiny.point(size), tiny.point(size)
+        v, loss = problem.expected_point(other)
+        # The mean of H + <cost, mu>, of KL(mu, p(. | w)).
+        entropy = loss + problem.strength * other @ v
+        loss = problem.mean_loss(w)
+        divergence = loss + problem.strength * w @ v - entropy
+        assert divergence >= -1e-12
+        found = problem.certify_pair(w, v, loss, divergence)
+        assert found.gap >= 0.0
+        assert found.dual <= best + 1e-9 <= found.primal + 2e-9
+        mixes = np.linspace(0.0, 1.0, 101)
+        duals = [problem.dual(mix * v, mix * entropy) for mix in mixes]
+        assert found.dual >= max(duals) - 1e-9
+        itself = problem.certify_primal(w)[1]
+        assert itself.dual <= best + 1e-9
+        assert itself.gap >= 0.0
+
+
+@pytest.mark.parametrize("l1_ratio", [0.5, 0.99, 1.0])
+def test_the_gradient_of_a_primal_point(l1_ratio):
+    tiny = Tiny(0, l1_ratio)
+    w = tiny.point(1.0)
+    gradient, certificate = tiny.problem.certify_primal(w)
+    size = tiny.problem.solution(w)
+    model = size.w
+    value, expected = tiny.loss(reference_order(size))
+    l1 = l1_ratio * np.abs(model).sum()
+    expected_primal = value + tiny.alpha * ((1 - l1_ratio) / 2 * model @ model + l1)
+    assert_allclose(certificate.primal, expected_primal)
+    smooth = expected + tiny.alpha * (1 - l1_ratio) * reference_order(size)
+    # By the model's weights, which are those of the solver times tau.
+    found = tiny.problem.new_parameters(gradient / tiny.tau)
+    assert_allclose(reference_order(found), smooth, atol=1e-12)
+
+
+def reference_order(parameters):
+    """Return parameters as one vector in the order of the reference."""
+    names = reference.Params._fields
+    return reference.flatten(
+        reference.Params(**{name: getattr(parameters, name) for name in names})
+    )
+
+
 def test_a_ratio_of_zero_is_l2():
     assert isinstance(elastic_net(0.0), L2)
 
 
-def test_lbfgs_says_that_it_needs_l2(data):
-    with pytest.raises(ValueError, match="needs .*; got .* the penalty 'elastic_net'"):
-        LBFGSCRF(l1_ratio=0.5).fit(*data)
+def test_sag_says_that_it_needs_curvature(data):
+    with pytest.raises(ValueError, match="SAG needs .* the penalty 'elastic_net'"):
+        SAGNUSCRF(l1_ratio=1.0).fit(*data)
 
 
 @pytest.mark.parametrize(
@@ -205,11 +429,15 @@ def test_threads_are_for_full_passes_only(data):
     assert (one.densify().coef_ == two.densify().coef_).all()
 
 
-def test_c1_of_crfsuite(data):
+@pytest.mark.parametrize(
+    ("c2", "l1_ratio", "tol"), [(0.1, 0.5, 1e-10), (0.0, 1.0, 1e-6)]
+)
+def test_c1_of_crfsuite(data, c2, l1_ratio, tol):
     X, y = as_dicts(data[0]), [list(map(str, path)) for path in data[1]]
-    crf = CRF(c1=0.2, c2=0.1, tol=1e-10).fit(X, y)
-    assert_allclose(crf.estimator_.alpha_, 0.4 / len(X))
-    assert crf.estimator_.l1_ratio == 0.5
+    crf = CRF(c1=0.2, c2=c2, tol=tol).fit(X, y)
+    alpha = (0.2 + 2.0 * c2) / len(X)
+    assert_allclose(crf.estimator_.alpha_, alpha)
+    assert crf.estimator_.l1_ratio == l1_ratio
     weights = flat_weights(crf.estimator_.densify())
-    best = optimum(mean_loss(*data), len(weights), 0.4 / len(X), 0.5)
-    assert_allclose(crf.estimator_.primal_objective_, best.fun, atol=1e-9)
+    best = optimum(mean_loss(*data), len(weights), alpha, l1_ratio)
+    assert_allclose(crf.estimator_.primal_objective_, best.fun, atol=1e-8)

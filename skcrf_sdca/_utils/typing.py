@@ -46,6 +46,7 @@ Alpha: TypeAlias = float | Literal["auto"]
 LossName: TypeAlias = Literal["log_loss", "softmax_margin", "hinge"]
 Cost: TypeAlias = HasShape | Sequence[Sequence[float]] | Mapping[Any, float]
 ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float]
+Acceleration: TypeAlias = Literal["auto", "proximal_point"] | None
 DualSampling: TypeAlias = Literal[
     "gap", "gap_importance", "importance", "uniform", "max"
 ]

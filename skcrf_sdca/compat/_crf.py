@@ -99,7 +99,8 @@ class CRF(VersionStamped, BaseEstimator):
         Strength of the L1 penalty, >= 0; None means 0, as in CRFsuite. Above 0, most
         weights are exactly 0.
     c2 : float, default=None
-        Strength of the L2 penalty, > 0; None means 1, as in CRFsuite.
+        Strength of the L2 penalty, >= 0; None means 1, as in CRFsuite. It may be 0
+        where `c1` is above 0.
     max_iterations : int, default=None
         Maximum number of passes over the data; None means 1000. The fit usually stops
         earlier, see `tol`.
@@ -176,7 +177,7 @@ keep_tempfiles, trainer_cls
         "min_freq": [Interval(Real, 0, None, closed="left"), None],
         "all_possible_states": ["boolean", None],
         "all_possible_transitions": ["boolean", None],
-        "c2": [Interval(Real, 0, None, closed="neither"), None],
+        "c2": [Interval(Real, 0, None, closed="left"), None],
         "max_iterations": [Interval(Integral, 1, None, closed="left"), None],
         "verbose": ["verbose"],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -415,7 +416,7 @@ keep_tempfiles, trainer_cls
             raise ValueError(
                 f"min_freq needs dicts or lists of str, X has {input_format.name}."
             )
-        c1, c2 = self.c1 or 0.0, 1.0 if self.c2 is None else self.c2
+        c1, c2 = self._strengths()
         total = c1 + 2.0 * c2
         words = {r"\balpha = [^:]*": f"c1 = {c1:.3g} and c2 = {c2:.3g}"}
         words |= {r"\balpha\b": "c2", r"\bmax_iter\b": "max_iterations"}
@@ -435,6 +436,10 @@ keep_tempfiles, trainer_cls
                 {"vectorizer_": vectorizer, "_input_format": input_format.name}
             )
         return estimator
+
+    def _strengths(self):
+        """Return c1 and c2."""
+        return self.c1 or 0.0, 1.0 if self.c2 is None else self.c2
 
     def _validate_params(self):
         """Raise InvalidParameterError; called by scikit-learn before `fit`."""
@@ -460,6 +465,11 @@ keep_tempfiles, trainer_cls
                     f"The {name!r} parameter of CRF must be True or None: all of them "
                     "have weights."
                 )
+        if not any(self._strengths()):
+            raise InvalidParameterError(
+                "The 'c2' parameter of CRF must be above 0 if 'c1' is 0 or None. Got "
+                f"{self.c2!r} instead."
+            )
         # Parameters of CRFsuite's optimisers and of its files.
         have_effect = set(self._parameter_constraints)
         is_set = [

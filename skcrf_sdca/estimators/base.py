@@ -9,6 +9,7 @@ import sys
 import warnings
 from abc import ABCMeta
 from collections.abc import Iterator
+from functools import partial
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
@@ -43,9 +44,10 @@ from skcrf_sdca.objective.losses import LOSSES, names_with_cost, new_loss
 from skcrf_sdca.objective.penalties import PENALTIES
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
-from skcrf_sdca.solvers.base import check_needs
+from skcrf_sdca.solvers.base import check_needs, missing_needs
 from skcrf_sdca.solvers.cccp import CCCP
 from skcrf_sdca.solvers.monitor import FitMonitor
+from skcrf_sdca.solvers.proximal import PROVIDED, ProximalPoint, accelerates
 from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.chain.constraints import OBSERVED
 
@@ -72,8 +74,8 @@ class BaseCRF(
         Called as ``_solver(problem, rng, state=..., **options)``.
     _solver_options : tuple of str
         Names of the parameters handed on.
-    _hinge_solver : (type, tuple of str) or None
-        The same for losses of temperature 0, if ``_solver`` does not take them.
+    _other_solvers : tuple of (type, tuple of str)
+        The same of more solvers, for problems that ``_solver`` cannot take.
     _structure, _penalty : str
         Keys of `STRUCTURES` and `PENALTIES`; the latter are called with `l1_ratio` and
         the temperature of the loss.
@@ -81,7 +83,7 @@ class BaseCRF(
 
     _structure = "chain"
     _penalty = "elastic_net"
-    _hinge_solver: ClassVar[tuple[type, tuple[str, ...]] | None] = None
+    _other_solvers: ClassVar[tuple[tuple[type, tuple[str, ...]], ...]] = ()
 
     vectorizer_: SequenceVectorizer
 
@@ -94,7 +96,7 @@ class BaseCRF(
         "margin": [Interval(Real, 0, None, closed="left")],
         "cost": ["array-like", dict, None],
         "class_weight": [StrOptions({"balanced"}), dict, None],
-        "l1_ratio": [Interval(Real, 0, 1, closed="left")],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
         "transitions": [StrOptions({*TAGGING_SCHEMES, OBSERVED}), "array-like", None],
         "unknown_label": "no_validation",
         "warm_start": ["boolean"],
@@ -231,7 +233,8 @@ class BaseCRF(
     def _new_problem(self, training):
         structure, loss = STRUCTURES[self._structure], self._new_loss(training)
         penalty = PENALTIES[self._penalty](self.l1_ratio, loss.scale)
-        check_needs(self._solver_of(loss)[0], structure, loss, penalty)
+        parts = structure, loss, penalty, PROVIDED[self._acceleration]
+        check_needs(self._solver_of(*parts)[0], *parts)
         chains = structure(
             training.data,
             len(training.attributes["classes_"]),
@@ -279,14 +282,27 @@ class BaseCRF(
         )
         return new_loss(self.loss, self.temperature, cost)
 
-    def _solver_of(self, loss):
-        """Return the solver for a loss, and the names of its parameters."""
-        if loss.is_smooth or self._hinge_solver is None:
-            return self._solver, self._solver_options
-        return self._hinge_solver
+    def _solver_of(self, *parts):
+        """Return the solver of which least needs are missing, and its parameters.
+
+        It is the first that the parts of the problem, those of `check_needs`, suit.
+        """
+        solvers = (self._solver, self._solver_options), *self._other_solvers
+        return min(solvers, key=lambda pair: len(missing_needs(pair[0], *parts)))
+
+    @property
+    def _acceleration(self):
+        return getattr(self, "acceleration", None)
 
     def _new_solver(self, problem):
-        solver, names = self._solver_of(problem.loss)
+        solver, names = self._solver_of(
+            problem.structure,
+            problem.loss,
+            problem.penalty,
+            PROVIDED[self._acceleration],
+        )
+        if accelerates(self._acceleration, problem):
+            solver = partial(ProximalPoint, solver=solver)
         options = {name: getattr(self, name) for name in names}
         state = getattr(self, "_warm_state", None) if self.warm_start else None
         constraints = problem.structure.constraints

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 from skcrf_sdca._utils.sklearn_private import Interval, StrOptions
 from skcrf_sdca._utils.typing import (
+    Acceleration,
     Alpha,
     ClassWeight,
     Cost,
@@ -23,6 +24,7 @@ from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.solvers.bcfw import BCFW
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.oeg import OEG
+from skcrf_sdca.solvers.owlqn import OWLQN
 from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.samplers import SchemeNames
 from skcrf_sdca.solvers.sdca import SDCA
@@ -48,6 +50,7 @@ class SDCACRF(BaseCRF):
     {tol}
     {transitions}
     {unknown_label}
+    {acceleration}
     {dual_sampling}
     line_search : {"newton", "fixed"}, default="newton"
         Exact line search by Newton's method, or the same `step` at every visit.
@@ -117,6 +120,7 @@ class SDCACRF(BaseCRF):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseCRF._parameter_constraints,
+        "acceleration": [StrOptions({"auto", "proximal_point"}), None],
         "sampling": [StrOptions(SchemeNames("sdca"))],
         "sampling_mix": [Interval(Real, 0, 1, closed="both")],
         "line_search": [StrOptions({"newton", "fixed"})],
@@ -136,7 +140,7 @@ class SDCACRF(BaseCRF):
         "init_smoothing",
         "dual_dtype",
     )
-    _hinge_solver = BCFW, ("sampling", "sampling_mix")
+    _other_solvers = ((BCFW, ("sampling", "sampling_mix")),)
 
     def __init__(
         self,
@@ -152,6 +156,7 @@ class SDCACRF(BaseCRF):
         tol: float = 1e-3,
         transitions: Transitions | None = None,
         unknown_label: Hashable = None,
+        acceleration: Acceleration = "auto",
         sampling: SDCASampling = "gap",
         sampling_mix: float = 0.8,
         line_search: Literal["newton", "fixed"] = "newton",
@@ -175,6 +180,7 @@ class SDCACRF(BaseCRF):
         self.tol = tol
         self.transitions = transitions
         self.unknown_label = unknown_label
+        self.acceleration = acceleration
         self.sampling = sampling
         self.sampling_mix = sampling_mix
         self.line_search = line_search
@@ -339,6 +345,7 @@ class OEGCRF(BaseCRF):
     {tol}
     {transitions}
     {unknown_label}
+    {acceleration}
     {dual_sampling}
     step_init : float in (0, 1], default=0.7
         First step size of every sequence. A visit halves the step size until the dual
@@ -385,6 +392,7 @@ class OEGCRF(BaseCRF):
 
     _parameter_constraints: ClassVar[dict] = {
         **BaseCRF._parameter_constraints,
+        "acceleration": [StrOptions({"auto", "proximal_point"}), None],
         "sampling": [StrOptions(SchemeNames("oeg"))],
         "sampling_mix": [Interval(Real, 0, 1, closed="both")],
         "step_init": [Interval(Real, 0, 1, closed="right")],
@@ -408,6 +416,7 @@ class OEGCRF(BaseCRF):
         tol: float = 1e-3,
         transitions: Transitions | None = None,
         unknown_label: Hashable = None,
+        acceleration: Acceleration = "auto",
         sampling: DualSampling = "gap",
         sampling_mix: float = 0.8,
         step_init: float = 0.7,
@@ -428,6 +437,7 @@ class OEGCRF(BaseCRF):
         self.tol = tol
         self.transitions = transitions
         self.unknown_label = unknown_label
+        self.acceleration = acceleration
         self.sampling = sampling
         self.sampling_mix = sampling_mix
         self.step_init = step_init
@@ -445,7 +455,8 @@ class LBFGSCRF(BaseCRF):
     {objective}
 
     by the L-BFGS-B of scipy. The certificate is ``||grad P(w)||^2 / (2 alpha)``, which
-    bounds P(w) - min P because P is strongly convex.
+    bounds P(w) - min P because P is strongly convex. With `l1_ratio` above 0, the
+    algorithm is OWL-QN (Andrew and Gao, ICML 2007).
 
     Parameters
     ----------
@@ -492,6 +503,7 @@ class LBFGSCRF(BaseCRF):
     _parameter_constraints: ClassVar[dict] = BaseCRF._parameter_constraints
     _solver = LBFGS
     _solver_options = ("max_iter",)
+    _other_solvers = ((OWLQN, ("max_iter",)),)
 
     def __init__(
         self,

@@ -44,11 +44,11 @@ SHARED_DOCS = {
             rare label. "balanced" is n_positions / (n_labels * positions of the label).
         """,
     "l1_ratio": """
-        l1_ratio : float in [0, 1), default=0.0
+        l1_ratio : float in [0, 1], default=0.0
             Part of the l1 norm in the penalty, of the elastic net
             alpha ((1 - l1_ratio) / 2 ||w||^2 + l1_ratio ||w||_1). Above 0, most weights
-            are exactly 0. In the terms of CRFsuite, c1 = n * alpha * l1_ratio and
-            c2 = n * alpha * (1 - l1_ratio) / 2.
+            are exactly 0; 1 is the l1 norm alone. In the terms of CRFsuite, c1 = n *
+            alpha * l1_ratio and c2 = n * alpha * (1 - l1_ratio) / 2.
         """,
     "max_iter": """
         max_iter : int, default=100
@@ -90,6 +90,14 @@ SHARED_DOCS = {
             which is not convex: a sequence of convex problems is solved. The objective
             never rises, and the certificate bounds how far the next convex problem
             could lower it. For the default loss only.
+        """,
+    "acceleration": """
+        acceleration : {"auto", "proximal_point"} or None, default="auto"
+            "proximal_point" solves a sequence of problems with the squared distance
+            from the last weights added, one epoch each. It is for penalties whose L2
+            part, alpha * (1 - l1_ratio), is small, far below 1 / n, or 0. "auto" does
+            so where an `l1_ratio` above 0 makes that part smaller than 0.15 / n; None
+            never does, and refuses ``l1_ratio=1``.
         """,
     "dual_sampling": """
         sampling : {"gap", "gap_importance", "importance", "uniform", "max", \

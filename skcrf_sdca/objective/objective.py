@@ -17,6 +17,18 @@ no cost, w = v) that is P = alpha/2 ||w||^2 + sum_i c_i (log Z_i - score_i(y_i))
 and both certificates bound P(w) - min P from above [LePriol18, sec. 3]. The data may
 be in one place (problem.py) or in many: a subclass only sums over it.
 
+Where r has little curvature or none, r*(v) is huge or infinite. Then mu is mixed with
+the targets, mu_t = t mu + (1 - t) target, 0 <= t <= 1: v is linear and the entropy is
+concave in mu, so that D(mu_t) >= t E - alpha r*(t v), E the mean of H + <cost, mu>. For
+every w and every mu, with L the mean loss at w and tau = 1,
+
+    P(w) - D(mu_t) <= alpha ( r(w) + r*(t v) - t <w, v> )
+                      + t sum_i c_i KL(mu_i || p(. | x_i; w)) + (1 - t) L,
+
+three terms that are not negative. At t = 1 the first is 0 for w = grad r*(v) and the
+second for mu = p(. | w): that are the two certificates above. For tau = 0 the gaps
+below take the place of KL.
+
 Solvers work on the problem of temperature 1 that losses.py derives: their weights are
 w / tau, and ``alpha tau`` is their strength of regularisation. At tau = 0, the maximum
 in the place of log Z, they work on the problem itself [LacosteJulien13]: D has no
@@ -30,8 +42,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca.objective.losses import LOG_LOSS
-from skcrf_sdca.objective.penalties import L2
+from skcrf_sdca.objective.penalties import L2, best_mix
 
 NOT_FINITE = (
     "the objective is not finite: scale the features in X, or take a larger alpha"
@@ -134,17 +147,50 @@ class Objective(ABC):
         Returns
         -------
         gradient : ndarray of shape (n_weights,)
-            grad P(w).
+            grad P(w), without that of the l1 norm.
         certificate : Certificate
         """
         v, loss = self.expected_point(w)
         scale = self.loss.scale * self.strength
+        if "gradient" not in self.penalty.offers:
+            certificate = self.certify_pair(w, v, loss)
+            gradient = np.subtract(self.penalty.curvature * w, v, out=v)
+            gradient *= scale
+            return gradient, certificate
         primal = self.primal(w, loss)
         # In place: these vectors are long.
         gradient = v
         gap = scale * self.penalty.gap(w, v, out=gradient)
         gradient *= scale
         return gradient, self.certificate(primal, primal - gap, gap)
+
+    def certify_pair(self, w, v, loss, divergence=0.0, rounding=0.0):
+        """Certify any primal point w by any dual point mu, mixed with the targets.
+
+        Parameters
+        ----------
+        w, v : ndarrays of shape (n_weights,)
+            v = w_hat(mu).
+        loss : float
+            The mean of log Z_i(w) - score_i(target_i).
+        divergence : float, default=0.0
+            The mean of KL(mu_i || p(. | x_i; w)), or of the gaps for tau = 0.
+        rounding : float, default=0.0
+            A bound on the rounding of ``divergence``.
+
+        Returns
+        -------
+        certificate : Certificate
+        """
+        strength, penalty = self.strength, self.penalty
+        entropy = loss + strength * inner(w, v) - divergence
+        mix = best_mix(penalty, v, entropy / strength)
+        mixed = mix * v
+        gap = strength * penalty.gap(w, mixed, out=mixed)
+        gap += mix * divergence + (1.0 - mix) * loss
+        gap *= self.loss.scale
+        primal = self.primal(w, loss)
+        return self.certificate(primal, primal - gap, gap, rounding)
 
     def solution(self, w):
         """Return the parameters of the model, given the weights that a solver found."""

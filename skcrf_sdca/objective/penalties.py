@@ -10,21 +10,26 @@ import numpy as np
 
 from skcrf_sdca._kernels._vecmath import inner, shrink, shrunk_norm
 
+# The mixing of `best_mix` is searched in so many passes at most; any is valid.
+MIX_PASSES = 30
+ROUNDING = 4.0 * np.finfo(float).eps
+
 
 class Penalty(Protocol):
-    """A strongly convex function of the weights.
+    """A convex function of the weights.
 
     Attributes
     ----------
     name : str
     offers : frozenset of str
         What solvers may need, see `skcrf_sdca.solvers.base.check_needs`:
-        "gradient" if r is differentiable, "identity" if grad r*(v) = v, "threshold" if
-        grad r*(v) = soft(v, threshold) / curvature with attributes of these names.
+        "gradient" if r is differentiable, "curvature" if it is strongly convex,
+        "identity" if grad r*(v) = v, "threshold" if r is an `ElasticNet` or L2, with
+        the attributes curvature and threshold.
     """
 
     name: ClassVar[str]
-    offers: ClassVar[frozenset[str]]
+    offers: frozenset[str]
 
     def value(self, w):
         """Return r(w)."""
@@ -43,9 +48,8 @@ class L2:
     """r(w) = 1/2 ||w||^2, which is its own conjugate."""
 
     name = "l2"
-    offers = frozenset({"gradient", "identity", "threshold"})
-    curvature = 1.0
-    threshold = 0.0
+    offers = frozenset({"gradient", "curvature", "identity", "threshold"})
+    curvature, threshold = 1.0, 0.0
 
     def value(self, w):
         """Return 1/2 ||w||^2."""
@@ -69,20 +73,27 @@ class ElasticNet:
 
         r*(v) = ||soft(v)||^2 / (2 curvature),    grad r*(v) = soft(v) / curvature.
 
+    Without curvature r* is 0 where soft(v) = 0, infinite else, and not differentiable.
+
     Parameters
     ----------
     curvature : float
-        > 0.
+        >= 0.
     threshold : float
         > 0.
     """
 
     name = "elastic_net"
-    offers = frozenset({"threshold"})
 
     def __init__(self, curvature, threshold):
         self.curvature = curvature
         self.threshold = threshold
+
+    @property
+    def offers(self):
+        """What solvers may need."""
+        strongly_convex = {"curvature"} if self.curvature else set()
+        return frozenset({"threshold", *strongly_convex})
 
     def value(self, w):
         """Return curvature / 2 ||w||^2 + threshold ||w||_1."""
@@ -91,7 +102,13 @@ class ElasticNet:
 
     def conjugate(self, v):
         """Return ||soft(v)||^2 / (2 curvature)."""
-        return 0.5 / self.curvature * shrunk_norm(v, self.threshold)
+        return self._conjugate(shrunk_norm(v, self.threshold))
+
+    def _conjugate(self, shrunk_norm):
+        """Return r*(v), given ||soft(v)||^2."""
+        if self.curvature:
+            return 0.5 / self.curvature * shrunk_norm
+        return np.inf if shrunk_norm else 0.0
 
     def primal_point(self, v):
         """Return soft(v) / curvature."""
@@ -110,7 +127,7 @@ class ElasticNet:
         for w_part, v_part, out_part in zip(*map(_parts, (w, v, out)), strict=True):
             clipped = np.clip(v_part, -self.threshold, self.threshold)
             off = self.curvature * w_part - (v_part - clipped)
-            gap += 0.5 / self.curvature * (off @ off)
+            gap += self._conjugate(off @ off)
             gap += (self.threshold * np.abs(w_part) - w_part * clipped).sum()
             out_part[:] = self.curvature * w_part - v_part
         return gap
@@ -119,6 +136,32 @@ class ElasticNet:
 def _parts(array):
     """Return views of a long array, so that what is computed of one stays in cache."""
     return np.array_split(array, len(array) // 2**14 + 1)
+
+
+def best_mix(penalty, v, gain):
+    """Return the t in [0, 1] of largest t gain - r*(t v).
+
+    Parameters
+    ----------
+    penalty : ElasticNet or L2
+    v : ndarray of shape (n_weights,)
+    gain : float
+    """
+    curvature, threshold = penalty.curvature, penalty.threshold
+    size = np.concatenate([p[p > threshold] for p in map(np.abs, _parts(v))])
+    if curvature == 0.0:
+        # The last digit is given up, so that t v is not above the threshold.
+        return 1.0 if not len(size) else (1.0 - ROUNDING) * threshold / size.max()
+    # Newton from above: the slope is convex in t, and the weights that are not shrunk
+    # to 0 become fewer.
+    mix, gain = 1.0, curvature * max(gain, 0.0)
+    for _ in range(MIX_PASSES):
+        slope = mix * inner(size, size) - threshold * size.sum() - gain
+        if slope <= ROUNDING * gain or not len(size):
+            break
+        mix -= slope / inner(size, size)
+        size = size[mix * size > threshold]
+    return mix
 
 
 def elastic_net(l1_ratio, temperature=1.0):

@@ -4,6 +4,7 @@ Full passes go over ranges of sequences on threads, so that what they hold for e
 position is small; the sums do not depend on the number of threads.
 """
 
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +14,7 @@ from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca._utils.parallel import each_range, over_ranges, ranges
 from skcrf_sdca.objective.losses import LOG_LOSS
 from skcrf_sdca.objective.objective import NOT_FINITE, ROUNDING, Objective
+from skcrf_sdca.objective.penalties import L2, ElasticNet
 from skcrf_sdca.objective.targets import Labels
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
@@ -59,12 +61,16 @@ class Problem(Objective):
         c_i / strength, the factor of the features of mu_i in w_hat(mu).
     tied_targets : ndarray
         sum_i c_i times the tied expectations of the targets.
+    center : ndarray of shape (n_weights,) or None
+        What w_hat(mu) has besides, see `proximal`.
 
     Raises
     ------
     ValueError
         If the targets do not fit the structure, or alpha is too small to divide by.
     """
+
+    center = None
 
     def __init__(
         self,
@@ -138,6 +144,29 @@ class Problem(Objective):
         """Return sum_i c_i values[i]."""
         return inner(self.weight, values)
 
+    # With s and s' the strengths of both problems, and in the solver's weights:
+    #     s r(w) + kappa/2 ||w - z||^2 = s' r'(w) - kappa <w, z> + kappa/2 ||z||^2,
+    # so that v' = (s v + kappa z) / s' has the constant part kappa z / s'.
+    def proximal(self, kappa):
+        """Return this problem with kappa/2 ||w - z||^2 added, for solvers.
+
+        It has a penalty of curvature 1 and a ``center``, kappa z / strength, in
+        w_hat(mu): 0 until it is changed. Its P and D lack what does not depend on mu,
+        and the part of z; only visits, and `compare`, are meant for it.
+        """
+        strength = self.strength * self.penalty.curvature + kappa
+        threshold = self.strength * self.penalty.threshold / strength
+        other = copy(self)
+        Objective.__init__(
+            other,
+            strength / self.loss.scale,
+            loss=self.loss,
+            penalty=ElasticNet(1.0, threshold) if threshold else L2(),
+        )
+        other.scale = self.weight / other.strength
+        other.center = np.zeros_like(self.new_parameters().w)
+        return other
+
     def _positions(self, begin, end):
         """Return first and last of the positions of sequences begin <= i < end."""
         return self.offsets[begin], self.offsets[end]
@@ -155,7 +184,7 @@ class Problem(Objective):
             Where to write it.
         """
         parameters = self.new_parameters(out)
-        parameters.w[:] = 0.0
+        parameters.w[:] = 0.0 if self.center is None else self.center
         for begin, end in ranges(self.offsets):
             first, last = self._positions(begin, end)
             self._add_to_primal_point(parameters, begin, end, local[first:last].copy())
@@ -233,6 +262,28 @@ class Problem(Objective):
             Its gap is tau sum_i c_i KL(mu_i || p(. | x_i; w)), or what objective.py
             states for tau = 0.
         """
+        loss, gap, rounding = self.compare(
+            w, local, tied_total, entropy, largest_parameter
+        )
+        return self.certificate(
+            self.primal(w, loss),
+            self.dual(v, self._mean_entropy(entropy, local)),
+            self.loss.scale * gap,
+            rounding,
+        )
+
+    def compare(self, w, local, tied_total, entropy, largest_parameter=0.0):
+        """Compare any dual point mu with any primal point w, as `certify_dual` does.
+
+        Returns
+        -------
+        loss : float
+            The mean of log Z_i(w) - score_i(target_i).
+        divergence : float
+            The mean of KL(mu_i || p(. | x_i; w)), or of the gaps for tau = 0.
+        rounding : float
+            A bound on the rounding of a gap.
+        """
         parameters = self.new_parameters(w)
 
         def run(begin, end):
@@ -245,13 +296,9 @@ class Problem(Objective):
         parts = over_ranges(run, self.offsets, self.n_jobs)
         losses, log_partition, expected, sizes = zip(*parts, strict=True)
         expected = sum(expected) + inner(tied_total.ravel(), parameters.tied.ravel())
-        gap = self.mean(np.concatenate(log_partition) - entropy) - expected
-        return self.certificate(
-            self.primal(w, self.mean(np.concatenate(losses))),
-            self.dual(v, self._mean_entropy(entropy, local)),
-            self.loss.scale * gap,
-            self._rounding(largest_parameter + max(sizes)),
-        )
+        divergence = self.mean(np.concatenate(log_partition) - entropy) - expected
+        rounding = self._rounding(largest_parameter + max(sizes))
+        return self.mean(np.concatenate(losses)), divergence, rounding
 
     def certify_kept(self, w, v, local, entropy):
         """Certify a dual point far from the optimum, by its two objectives.

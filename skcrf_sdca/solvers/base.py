@@ -19,6 +19,7 @@ NEEDS = {
     "direct": "a structure with marginals of cliques, for an exact line search",
     "smooth loss": "a loss with temperature > 0, not the hinge (SDCACRF takes it)",
     "gradient": "a differentiable penalty",
+    "curvature": "a strongly convex penalty (l1_ratio < 1, or an acceleration)",
     "identity": "the penalty L2 (l1_ratio=0)",
     "threshold": "the penalty L2 or elastic net",
 }
@@ -98,7 +99,13 @@ class EpochSolver(Solver):
         """Improve the model by one epoch: n visits."""
 
 
-def check_needs(solver, structure, loss, penalty):
+def missing_needs(solver, structure, loss, penalty, provided=frozenset()):
+    """Return the needs that no part of a problem offers; ``provided`` are others."""
+    offers = structure.levels | loss.offers | penalty.offers | provided
+    return solver.needs - offers
+
+
+def check_needs(solver, structure, loss, penalty, provided=frozenset()):
     """Raise ValueError if a solver cannot work on a problem of these parts.
 
     Parameters
@@ -108,6 +115,8 @@ def check_needs(solver, structure, loss, penalty):
     structure : type or Structure
     loss : Loss
     penalty : Penalty
+    provided : frozenset of str, default=frozenset()
+        Needs that are met otherwise.
 
     Raises
     ------
@@ -128,7 +137,7 @@ def check_needs(solver, structure, loss, penalty):
     ...
     ValueError: SDCA needs a loss with temperature > 0, not the hinge ...
     """
-    missing = solver.needs - structure.levels - loss.offers - penalty.offers
+    missing = missing_needs(solver, structure, loss, penalty, provided)
     if missing:
         needs = ", ".join(NEEDS[need] for need in sorted(missing))
         raise ValueError(

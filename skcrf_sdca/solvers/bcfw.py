@@ -31,7 +31,9 @@ class BCFW(DualSolver):
         `state()` of an earlier run on the same sequences, to start from.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"argmax", "visit", "threshold"})
+    needs: ClassVar[frozenset[str]] = frozenset(
+        {"argmax", "visit", "curvature", "threshold"}
+    )
 
     def __init__(self, problem, rng, *, sampling="gap", sampling_mix=0.8, state=None):
         if sampling not in SchemeNames("bcfw"):

@@ -40,7 +40,7 @@ class DualSolver(EpochSolver):
     """
 
     needs: ClassVar[frozenset[str]] = frozenset(
-        {"expect", "visit", "smooth loss", "threshold"}
+        {"expect", "visit", "smooth loss", "curvature", "threshold"}
     )
     recompute_every = 10
     n_certificates = 0
@@ -108,18 +108,31 @@ class DualSolver(EpochSolver):
 
     def certify(self):
         """Certify mu and w, which is recomputed when that is due."""
+        w, *mu = self.pair()
+        return self.problem.certify_dual(w, self.dual_point.w, *mu)
+
+    def pair(self):
+        """Return w, recomputed when that is due, and mu, as `Problem.compare` takes it.
+
+        mu is made consistent.
+        """
         tied_total = self.renormalize()
         if self.n_certificates % self.recompute_every == 0:
             self._set_point(tied_total)
         self.n_certificates += 1
-        return self.problem.certify_dual(
+        return (
             self.model.w,
-            self.dual_point.w,
             self.marginals.local,
             tied_total,
             self.entropy,
             self.largest_parameter(),
         )
+
+    def move_center(self, center):
+        """Change the center of the problem, see `Problem.proximal`; mu stays."""
+        self.dual_point.w += center - self.problem.center
+        self.problem.center = center
+        self.kernel.weights_changed()
 
     def largest_parameter(self):
         """Return the size of the natural parameters that the entropies come from."""

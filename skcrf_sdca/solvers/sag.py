@@ -37,7 +37,7 @@ class SAG(EpochSolver):
     """
 
     needs: ClassVar[frozenset[str]] = frozenset(
-        {"expect", "visit", "smooth loss", "threshold"}
+        {"expect", "visit", "smooth loss", "curvature", "threshold"}
     )
 
     def __init__(

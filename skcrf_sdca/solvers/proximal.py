@@ -1,0 +1,115 @@
+"""Proximal point iterations: dual solvers for penalties of little curvature, or none.
+
+Visits are slow where the strongly convex part of the penalty is small. So the solver
+works on a sequence of problems
+
+    P(w) + kappa/2 ||w - z||^2,    z the solution of the last,
+
+each of them like others, with a warm start: mu stays, and w_hat(mu) moves with z (see
+`Problem.proximal`). One epoch of visits is enough for each; the extrapolation of
+Catalyst [Lin15] needs solutions so exact that it is slower.
+
+The certificate is that of P itself, with the best dual point of all epochs.
+"""
+
+import numpy as np
+
+from skcrf_sdca.solvers.base import EpochSolver
+
+# What solvers may need and get, by the parameter `acceleration`.
+PROVIDED = {
+    None: frozenset(),
+    "auto": frozenset({"curvature"}),
+    "proximal_point": frozenset({"curvature"}),
+}
+
+# In the unit 1/n: kappa, and the curvature of P below which "auto" accelerates.
+KAPPA = 0.3
+LITTLE = 0.15
+
+
+def accelerates(acceleration, problem):
+    """Return whether a problem is to be solved by proximal point iterations.
+
+    Parameters
+    ----------
+    acceleration : {"auto", "proximal_point"} or None
+    problem : Problem
+    """
+    if acceleration != "auto":
+        return acceleration is not None
+    penalty = problem.penalty
+    if "identity" in penalty.offers:
+        return False
+    return problem.strength * penalty.curvature < LITTLE / problem.n_sequences
+
+
+class ProximalPoint(EpochSolver):
+    """Proximal point iterations around a dual solver, of one epoch each.
+
+    Parameters
+    ----------
+    problem : Problem
+    rng : numpy.random.Generator
+    solver : type
+        A subclass of DualSolver.
+    state : dict, default=None
+        `state()` of an earlier run on the same sequences, to start from.
+    **options
+        Those of the solver.
+
+    Attributes
+    ----------
+    solver : DualSolver
+        It solves ``proximal``, the problem with a center.
+    share : float
+        The center of `Problem.proximal` is z times this.
+    best_dual : float
+        D of the best dual point so far.
+    """
+
+    best_dual = -np.inf
+
+    def __init__(self, problem, rng, *, solver, state=None, **options):
+        kappa = KAPPA / problem.n_sequences
+        self.problem = problem
+        self.proximal = problem.proximal(kappa)
+        self.share = kappa / self.proximal.strength
+        self.solver = solver(self.proximal, rng, state=state, **options)
+        self.model = self.solver.model
+        if state is not None and np.shape(state.get("z")) == self.model.w.shape:
+            self.solver.move_center(self.share * state["z"])
+
+    @property
+    def n_updates(self):
+        """Changes of the weights by visits."""
+        return self.solver.n_updates
+
+    @property
+    def n_oracle_calls(self):
+        """Marginalisations of one sequence, by visits."""
+        return self.solver.n_oracle_calls
+
+    def epoch(self):
+        """Move z to w, and make an epoch of visits."""
+        self.solver.move_center(self.share * self.model.w)
+        self.solver.epoch()
+
+    def certify(self):
+        """Certify w and mu as points of the problem itself."""
+        w, *mu = self.solver.pair()
+        v = self.solver.dual_point.w - self.proximal.center
+        v *= self.proximal.strength / self.problem.strength
+        found = self.problem.certify_pair(w, v, *self.proximal.compare(w, *mu))
+        self.best_dual = max(self.best_dual, found.dual)
+        return self.problem.certificate(found.primal, self.best_dual)
+
+    def targets_changed(self):
+        """Follow a change of the targets: mu, and so D, is another."""
+        self.proximal.targets_changed()
+        self.solver.targets_changed()
+        self.best_dual = -np.inf
+
+    def state(self):
+        """Return that of the solver, and z."""
+        return {**self.solver.state(), "z": self.proximal.center / self.share}
