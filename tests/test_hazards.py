@@ -237,7 +237,8 @@ def test_line_search_from_certainty():
 def test_line_search_to_the_end():
     """A step of 1 gives the target to the last bit, and no step is larger."""
     problem = make_problem(X[:1], Y[:1], 3, 0.1)
-    crf = SDCACRF(line_search="fixed", step=1.0, dual_dtype="float64", random_state=0)
+    options = {"line_search": "fixed", "step": 1.0, "acceleration": None}
+    crf = SDCACRF(dual_dtype="float64", random_state=0, **options)
     solver = crf._new_solver(problem)
     model = problem.new_parameters(solver.model.w.copy())
     scores = node_scores(problem, model)

@@ -179,7 +179,8 @@ def test_when_a_fit_is_accelerated(data):
     assert solver(0.5, None) is solver(0.5, "auto") is SDCA
     assert solver(0.5, "proximal_point") is solver(0.999, "auto") is ProximalPoint
     assert solver(1.0, "auto") is ProximalPoint
-    assert solver(0.0, None, 1e-3) is SDCA
+    assert solver(0.0, None, 1e-3) is solver(0.0, "auto") is SDCA
+    assert solver(0.0, "auto", 1e-3) is ProximalPoint
     for estimator in DUAL:
         with pytest.raises(ValueError, match="needs a strongly convex penalty .l1_rat"):
             estimator(l1_ratio=1.0, acceleration=None).fit(*data)

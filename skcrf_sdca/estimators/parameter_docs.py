@@ -94,10 +94,9 @@ SHARED_DOCS = {
     "acceleration": """
         acceleration : {"auto", "proximal_point"} or None, default="auto"
             "proximal_point" solves a sequence of problems with the squared distance
-            from the last weights added, one epoch each. It is for penalties whose L2
-            part, alpha * (1 - l1_ratio), is small, far below 1 / n, or 0. "auto" does
-            so where an `l1_ratio` above 0 makes that part smaller than 0.15 / n; None
-            never does, and refuses ``l1_ratio=1``.
+            from the last weights added, one epoch each. It saves epochs where the L2
+            part of the penalty, alpha * (1 - l1_ratio), is small. "auto" does so where
+            that is smaller than 0.15 / n; None never does, and refuses ``l1_ratio=1``.
         """,
     "dual_sampling": """
         sampling : {"gap", "gap_importance", "importance", "uniform", "max", \

@@ -119,12 +119,11 @@ class CCCP(Solver):
                 self.message = self.inner.message
                 return
             if not done:
-                self.model.w[:] = self.inner.model.w
                 self._complete()
                 self.inner.targets_changed()
 
     def _is_due(self):
-        """Return whether the labels are to be completed with the inner weights."""
+        """Return whether the labels are to be completed with the best weights."""
         fall = self._start - self._value
         return fall > 0.0 and (
             fall >= SHARE * self._inner_gap or self._n_epochs >= MAX_EPOCHS

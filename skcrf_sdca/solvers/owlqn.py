@@ -105,6 +105,14 @@ class OWLQN(Solver):
             step *= 0.5
         return None
 
+    def start_at(self, w):
+        """Start from weights."""
+        self.model.w[:] = w
+
+    def targets_changed(self):
+        """Forget what was evaluated."""
+        self._best_dual, self._last = -np.inf, None
+
     def certify(self):
         """Certify the current weights; free if they were evaluated last."""
         if self._last is None or not np.array_equal(self._last[0], self.model.w):
