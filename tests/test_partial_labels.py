@@ -8,16 +8,18 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.special import logsumexp, xlogy
+from sklearn.exceptions import ConvergenceWarning
 
 import reference
 from samples import flat_weights, make_solver, seeded
-from skcrf_sdca import SAGNUSCRF, SDCACRF
+from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca.data.label_encoding import encode_training_labels
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.objective.penalties import elastic_net
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
+from skcrf_sdca.solvers import cccp
 from skcrf_sdca.solvers.cccp import CCCP
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.monitor import FitMonitor
@@ -201,6 +203,15 @@ def test_certain_soft_labels_are_labels(name):
         FitMonitor(solver, max_iter=3000, tol=1e-12).run()
         ends.append(solver.model.w)
     assert_allclose(*ends, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["oeg", "sdca"])
+def test_dual_solvers_start_near_the_soft_labels(name):
+    X, rows = draw(3)
+    problem = soft_problem(X, rows, 3)
+    # At mu = q the weights are 0, and the dual is the mean entropy.
+    dual = make_solver(SOLVERS[name], problem).certify().dual
+    assert_allclose(dual, problem.mean(problem.targets.entropy), atol=1e-4)
 
 
 def test_a_smaller_alpha_starts_near_the_soft_labels():
@@ -430,6 +441,18 @@ def test_the_first_weights_are_those_of_the_known_parts():
         own = reference.features(x, path, 3)
         gradient = gradient + weight * (model @ features - own)
     assert_allclose(gradient, 0.0, atol=0.02)
+
+
+@pytest.mark.parametrize("estimator", [SDCACRF, OEGCRF])
+def test_labels_are_not_completed_where_the_objective_is_higher(estimator, monkeypatch):
+    # A dual solver leaves the weights when the soft labels change.
+    monkeypatch.setattr(cccp, "MAX_EPOCHS", 1)
+    X, _ = draw(3)
+    crf = seeded(estimator, alpha=1e-4, tol=0.0, max_iter=60)
+    with pytest.warns(ConvergenceWarning):
+        crf.fit(X, KNOWN)
+    assert crf.history_["outer"][-1] > 0
+    assert (np.diff(crf.history_["primal"]) <= 1e-12).all()
 
 
 def test_sets_alone_train_a_model():

@@ -102,9 +102,7 @@ def encode_training_labels(
     _check_discrete(classes, codes, lengths, positions)
     rows = np.zeros((len(flat), len(classes)))
     rows[positions, codes] = values
-    if dict in types:
-        rows /= rows.sum(axis=1, keepdims=True)
-    else:
+    if dict not in types:
         rows = rows.astype(bool)
         rows[~rows.any(axis=1)] = True
     codes = rows.argmax(axis=1).astype(np.int32)
