@@ -38,10 +38,8 @@ def accelerates(acceleration, problem):
     """
     if acceleration != "auto":
         return acceleration is not None
-    penalty = problem.penalty
-    if "identity" in penalty.offers:
-        return False
-    return problem.strength * penalty.curvature < LITTLE / problem.n_sequences
+    curvature = problem.strength * problem.penalty.curvature
+    return curvature < LITTLE / problem.n_sequences
 
 
 class ProximalPoint(EpochSolver):
