@@ -455,6 +455,15 @@ def test_labels_are_not_completed_where_the_objective_is_higher(estimator, monke
     assert (np.diff(crf.history_["primal"]) <= 1e-12).all()
 
 
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_start_that_is_stationary_is_the_end(estimator):
+    X, _ = draw(2)
+    y = [[{"a", "b"}] * len(x) for x in X]
+    crf = seeded(estimator).fit(X, y)
+    assert_allclose(flat_weights(crf), 0.0, atol=1e-5)
+    assert crf.duality_gap_ <= crf.gap_target_
+
+
 def test_sets_alone_train_a_model():
     X, _ = draw(3)
     y = [[{0, 1}] * len(x) for x in X]

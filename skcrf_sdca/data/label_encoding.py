@@ -36,7 +36,11 @@ def encode_labels(
     >>> encode_labels([["O", "B"], ["O"]], [2, 1])
     (array(['B', 'O'], dtype='<U1'), array([1, 0, 1], dtype=int32))
     """
-    flat = flat_labels(y, lengths)
+    return _encode_known(flat_labels(y, lengths), lengths)
+
+
+def _encode_known(flat, lengths):
+    """Return the classes of the labels of all positions, and their indices."""
     if not flat:
         raise ValueError("y has 0 labels; at least one is required.")
     classes, codes = _encode(flat)
@@ -77,7 +81,7 @@ def encode_training_labels(
     flat = list(chain.from_iterable(_lists_as_long(y, lengths, "y")))
     types = set(map(type, flat))
     if unknown_label is None and _INEXACT.isdisjoint(types):
-        return *encode_labels(y, lengths), None
+        return *_encode_known(_of_one_type(flat, lengths, "y"), lengths), None
     read = _some_labels
     if dict in types:
         read = _label_probabilities

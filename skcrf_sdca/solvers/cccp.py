@@ -19,6 +19,8 @@ ends when the gap is small. That certifies a stationary point of P, no minimum: 
 start may end at a lower P.
 """
 
+import numpy as np
+
 from skcrf_sdca.objective.objective import Certificate
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.base import Solver, first_model
@@ -99,8 +101,8 @@ class CCCP(Solver):
         self._constant = problem.loss.scale * problem.mean(targets.entropy)
         w = self.model.w
         self._start = problem.primal(w, problem.mean_loss(w)) - self._constant
-        self._best = self._start
-        self._n_epochs = 0
+        self._best = self._value = self._start
+        self._inner_gap, self._n_epochs = np.inf, 0
         self.n_completions += 1
 
     def run(self, end_epoch):
@@ -144,7 +146,8 @@ class CCCP(Solver):
         if self._value < self._best:
             self._best = self._value
             self.model.w[:] = self.inner.model.w
-        gap = max(self._start - self._value, 0.0) + certificate.gap
+        # A dual solver may be above the start, where the fall is negative.
+        gap = max(self._start - self._value + certificate.gap, 0.0)
         return Certificate(self._best, self._best - gap, gap, certificate.rounding)
 
     def state(self):

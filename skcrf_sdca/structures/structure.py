@@ -10,6 +10,9 @@ which solvers need some (see `skcrf_sdca.solvers.base.check_needs`):
     "expect"          expectations of what features need, in passes over all data
     "visit"           the same for one sequence at a time, compiled
     "direct"          marginals of cliques and separators, for an exact line search
+
+Soft and partly known labels ask for more, see `Chain`: `zero_potentials`, `soft_scores`
+and `parts`, and for "direct" `mix_marginals`.
 """
 
 from abc import ABC, abstractmethod
@@ -99,6 +102,7 @@ class Structure(ABC):
         scores : object
             With the potentials ``local`` and ``tied``, ``log_partition()``,
             ``expectations(weight)`` (local, the weighted sum of tied ones, log Z),
+            ``potential_expectations(local, tied)`` (writes both, returns log Z),
             ``viterbi()`` (best labels, their scores), and ``path_scores(labels)``.
         """
 
