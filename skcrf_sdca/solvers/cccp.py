@@ -26,6 +26,8 @@ from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.base import Solver, first_model
 from skcrf_sdca.solvers.monitor import FitMonitor
 
+EPS = np.finfo(float).eps
+
 # The labels are completed anew when Q has fallen by this share of what it can still
 # fall, or at all in so many epochs.
 SHARE = 0.1
@@ -146,9 +148,11 @@ class CCCP(Solver):
         if self._value < self._best:
             self._best = self._value
             self.model.w[:] = self.inner.model.w
+        # P is a difference of sums of the size of P(0), and 0 where nothing is known.
+        rounding = max(certificate.rounding, EPS * self.problem.initial_primal)
         # A dual solver may be above the start, where the fall is negative.
-        gap = max(self._start - self._value + certificate.gap, 0.0)
-        return Certificate(self._best, self._best - gap, gap, certificate.rounding)
+        gap = max(self._start - self._value + certificate.gap, 0.0) + rounding
+        return Certificate(self._best, self._best - gap, gap, rounding)
 
     def state(self):
         """Return the state of the inner solver, and the weights."""

@@ -154,9 +154,14 @@ class FitMonitor:
         """
         last = self.rows[-1]
         wanted = self.tol * last["primal"]
-        if self.stopped or last["gap"] <= wanted or (self.converged and not self.tol):
+        if self.stopped or last["gap"] <= wanted:
             return None
+        problem = self.solver.problem
         if self.converged:
+            # Where the optimum is 0, no gap is small beside it.
+            is_zero = last["primal"] <= ROUNDING * problem.initial_primal
+            if is_zero or not self.tol:
+                return None
             return (
                 f"the duality gap is {last['gap']:.3g} after {last['epoch']} epochs, as"
                 f" small as rounding lets it be, above tol * primal = {wanted:.3g}: "
@@ -164,7 +169,6 @@ class FitMonitor:
             )
         reason = f" ({self.solver.message})" if self.solver.message else ""
         advice = "increase max_iter, tol or alpha, or scale the features"
-        problem = self.solver.problem
         if problem.loss.is_smooth and last["primal"] > problem.initial_primal:
             advice += "; few and long sequences are a case for LBFGSCRF"
         return (
