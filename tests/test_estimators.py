@@ -335,7 +335,7 @@ def test_warm_start_continues(crf):
     crf.set_params(warm_start=True, tol=1e-6, max_iter=1000).fit(ARRAYS, LABELS)
     cold = crf.n_iter_
     crf.fit(ARRAYS, LABELS)
-    assert crf.n_iter_ <= 2 < cold
+    assert crf.n_iter_ <= cold // 8
     crf.set_params(alpha=crf.alpha_ * 0.9).fit(ARRAYS, LABELS)
     assert crf.duality_gap_ <= crf.history_["gap"][0]
     assert crf.n_iter_ <= cold

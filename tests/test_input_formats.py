@@ -424,6 +424,9 @@ def test_missing_values_of_polars():
         small().fit([frame], [["A", "B"]])
     with pytest.raises(ValueError, match="X contains NaN"):
         small().fit(frame, ["A", "B"])
+    # A missing label is one that is not known.
     for labels in (["A", None], [1, None], [True, None]):
-        with pytest.raises(ValueError, match="y: sequence 0, position 1 is None"):
-            small().fit(ROWS[:1], [pl.Series(labels)])
+        crf = small().fit(ROWS[:1], [pl.Series(labels)])
+        assert crf.classes_.tolist() == labels[:1]
+    with pytest.raises(ValueError, match="no label is known"):
+        small().fit(ROWS[:1], [pl.Series([None, None], dtype=pl.String)])
