@@ -99,7 +99,7 @@ wrong_values = st.recursive(
     lambda inner: st.dictionaries(names, inner, min_size=1, max_size=1),
     max_leaves=1,
 )
-wrong_labels = st.sampled_from([None, np.nan, Decimal("NaN"), Decimal("sNaN")])
+wrong_labels = st.sampled_from([np.nan, Decimal("NaN"), Decimal("sNaN")])
 
 
 def places(sequences):
