@@ -1,5 +1,8 @@
 """L-BFGS by scipy on the same problem: the reference of the other solvers."""
 
+from abc import abstractmethod
+from typing import ClassVar
+
 import numpy as np
 from scipy.optimize import minimize
 
@@ -12,8 +15,10 @@ N_VECTORS = 25
 CALLBACK_STOPPED = 99
 
 
-class LBFGS(Solver):
-    """Limited-memory BFGS; one iteration counts as one epoch and one update.
+class QuasiNewton(Solver):
+    """What L-BFGS and OWL-QN share: one iteration is one epoch and one update.
+
+    A subclass remembers in ``_last`` the weights evaluated last and their certificate.
 
     Parameters
     ----------
@@ -25,12 +30,14 @@ class LBFGS(Solver):
         `state()` of an earlier run with as many weights, to start from.
     """
 
+    n_vectors: ClassVar[int]
+
     def __init__(self, problem, rng, *, max_iter=100, state=None):
         self.problem = problem
         self.max_iter = max_iter
         self.model = problem.new_parameters()
         check_fits(
-            8 * N_VECTORS * self.model.w.size,
+            8 * self.n_vectors * self.model.w.size,
             f"the last steps of LBFGSCRF, of {self.model.w.size} weights each,",
             "OEGCRF and SDCACRF keep none; or take fewer features",
         )
@@ -38,15 +45,43 @@ class LBFGS(Solver):
             self.model = first_model(problem, state)
         self._last = None
 
+    @abstractmethod
+    def _evaluate(self, w):
+        """Return P(w) and its gradient; remember the certificate of w."""
+
+    def _count(self, w):
+        self.n_oracle_calls += self.problem.n_sequences
+        return self._evaluate(w)
+
+    def certify(self):
+        """Certify the current weights; free if they were evaluated last."""
+        if self._last is None or not np.array_equal(self._last[0], self.model.w):
+            self._evaluate(self.model.w.copy())
+        return self._last[1]
+
+    def start_at(self, w):
+        """Start from weights."""
+        self.model.w[:] = w
+
+    def targets_changed(self):
+        """Forget what was evaluated."""
+        self._last = None
+
+    def state(self):
+        """Return the weights."""
+        return {"w": self.model.w}
+
+
+class LBFGS(QuasiNewton):
+    """Limited-memory BFGS, see `QuasiNewton` for the parameters."""
+
+    n_vectors = N_VECTORS
+
     def _evaluate(self, w):
         """Return P(w) and its gradient; remember the certificate of w."""
         gradient, certificate = self.problem.certify_primal(w)
         self._last = w.copy(), certificate
         return certificate.primal, gradient
-
-    def _count(self, w):
-        self.n_oracle_calls += self.problem.n_sequences
-        return self._evaluate(w)
 
     def run(self, end_epoch):
         """Let scipy iterate; every iteration is an epoch."""
@@ -75,21 +110,3 @@ class LBFGS(Solver):
         # The callback has a reason of its own, which the loop knows.
         if result.status != CALLBACK_STOPPED:
             self.message = f"L-BFGS: {result.message}"
-
-    def certify(self):
-        """Certify the current weights; free if they were evaluated last."""
-        if self._last is None or not np.array_equal(self._last[0], self.model.w):
-            self._evaluate(self.model.w)
-        return self._last[1]
-
-    def start_at(self, w):
-        """Start from weights."""
-        self.model.w[:] = w
-
-    def targets_changed(self):
-        """Forget what was evaluated."""
-        self._last = None
-
-    def state(self):
-        """Return the weights."""
-        return {"w": self.model.w}

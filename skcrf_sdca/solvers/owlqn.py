@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from skcrf_sdca._kernels._vecmath import inner
-from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca.solvers.base import Solver, first_model
+from skcrf_sdca.solvers.lbfgs import QuasiNewton
 
 # Pairs of differences that are kept, and all vectors of weights.
 N_PAIRS = 10
@@ -20,37 +19,18 @@ SUFFICIENT = 1e-4
 MAX_HALVINGS = 50
 
 
-class OWLQN(Solver):
-    """OWL-QN; one iteration counts as one epoch and one update.
-
-    Parameters
-    ----------
-    problem : Problem
-    rng : numpy.random.Generator
-        Not used: nothing is drawn.
-    max_iter : int, default=100
-    state : dict, default=None
-        `state()` of an earlier run with as many weights, to start from.
-    """
+class OWLQN(QuasiNewton):
+    """OWL-QN, see `QuasiNewton` for the parameters."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"expect", "smooth loss", "threshold"})
+    n_vectors = N_VECTORS
+    _best_dual = -np.inf
 
     def __init__(self, problem, rng, *, max_iter=100, state=None):
-        self.problem = problem
-        self.max_iter = max_iter
-        self.model = problem.new_parameters()
-        check_fits(
-            8 * N_VECTORS * self.model.w.size,
-            f"the last steps of LBFGSCRF, of {self.model.w.size} weights each,",
-            "OEGCRF and SDCACRF keep none; or take fewer features",
-        )
-        if state is not None:
-            self.model = first_model(problem, state)
+        super().__init__(problem, rng, max_iter=max_iter, state=state)
         self.threshold = (
             problem.loss.scale * problem.strength * problem.penalty.threshold
         )
-        self._best_dual = -np.inf
-        self._last = None
 
     def _evaluate(self, w):
         """Return P(w) and the gradient without that of the l1 norm."""
@@ -59,10 +39,6 @@ class OWLQN(Solver):
         self._best_dual = max(self._best_dual, found.dual)
         self._last = w, self.problem.certificate(found.primal, self._best_dual)
         return found.primal, gradient
-
-    def _count(self, w):
-        self.n_oracle_calls += self.problem.n_sequences
-        return self._evaluate(w)
 
     def run(self, end_epoch):
         """Iterate; every iteration is an epoch."""
@@ -105,23 +81,10 @@ class OWLQN(Solver):
             step *= 0.5
         return None
 
-    def start_at(self, w):
-        """Start from weights."""
-        self.model.w[:] = w
-
     def targets_changed(self):
         """Forget what was evaluated."""
-        self._best_dual, self._last = -np.inf, None
-
-    def certify(self):
-        """Certify the current weights; free if they were evaluated last."""
-        if self._last is None or not np.array_equal(self._last[0], self.model.w):
-            self._evaluate(self.model.w.copy())
-        return self._last[1]
-
-    def state(self):
-        """Return the weights."""
-        return {"w": self.model.w}
+        super().targets_changed()
+        self._best_dual = -np.inf
 
 
 class Pairs:
