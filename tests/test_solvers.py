@@ -807,6 +807,16 @@ def test_no_gap_is_claimed_below_its_rounding(estimator, alpha):
     assert crf.dual_objective_ <= lowest + rounding
 
 
+def test_oeg_converges_to_rounding():
+    """Changes of 1e-12 were taken for rounding, and steps grew by them."""
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(length, 4)) for length in rng.integers(1, 8, size=30)]
+    y = [rng.integers(3, size=len(x)) for x in X]
+    for seed in range(5):
+        crf = OEGCRF(alpha=0.05, tol=1e-13, max_iter=300, random_state=seed).fit(X, y)
+        assert crf.n_iter_ < 300
+
+
 @pytest.mark.parametrize("transitions", ["BIOES", "observed", None])
 @pytest.mark.parametrize("sampling", ["uniform", "gap"])
 def test_oeg_goes_on_for_ever_at_the_optimum(transitions, sampling):

@@ -21,12 +21,14 @@ from libc.math cimport fabs
 from ._structure cimport Values
 from ._visits cimport DualVisitor
 
-# A trial may lower the dual by rounding, else an item that is momentarily optimal
-# would halve its step for ever; for the same reason steps stay above SMALLEST_STEP.
+# A change of the dual below ROUNDING (1 + H + |log Z|) is rounding: the trial is taken,
+# else an item that is momentarily optimal would halve its step for ever, and the step
+# is kept, else it would grow for ever. For the first reason steps stay above
+# SMALLEST_STEP.
 # No expectation depends on some potentials: those of what is forbidden, or a constant
 # added to all of a position. Their distance to the scores is multiplied by 1 - eta at
 # every visit, whatever the dual does, and stays bounded for eta <= 2 only.
-cdef double ROUNDING = 1e-12
+cdef double ROUNDING = 1e-14
 cdef double SMALLEST_STEP = 0.05
 cdef double LARGEST_STEP = 1.9
 cdef double GROWTH = 1.05
@@ -80,6 +82,7 @@ cdef class OEGKernel(DualVisitor):
     # Buffers of one visit.
     cdef Values trial               # natural parameters
     cdef double new_entropy
+    cdef double log_z               # under w
 
     def __init__(
         self, structure, offsets, scale, gaps, sampler, *, theta, expected, entropy,
@@ -110,7 +113,7 @@ cdef class OEGKernel(DualVisitor):
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit item i; return False if a number is not finite."""
-        cdef double gap, change, step = self.step[i]
+        cdef double gap, change, rounding, step = self.step[i]
         cdef int halving
         if self.is_empty(i):
             self.record_gap(i, 0.0)
@@ -120,17 +123,20 @@ cdef class OEGKernel(DualVisitor):
         if gap != gap:
             return False
         self.record_gap(i, max(gap, 0.0))
+        rounding = ROUNDING * (1.0 + self.entropy[i] + fabs(self.log_z))
         for halving in range(self.max_halvings + 1):
             change = self.try_step(i, step)
             if change != change:
                 return False
-            if change >= -ROUNDING * (1.0 + fabs(self.entropy[i])):
+            if change >= -rounding:
                 self.accept(i)
                 self.sums.add_to_weights(-self.scale[i])
                 break
             if halving < self.max_halvings:
                 step *= 0.5
-        self.step[i] = min(max(GROWTH * step, SMALLEST_STEP), LARGEST_STEP)
+        if fabs(change) > rounding:
+            step *= GROWTH
+        self.step[i] = min(max(step, SMALLEST_STEP), LARGEST_STEP)
         return True
 
     cdef Values kept(self, Py_ssize_t i) noexcept nogil:
@@ -140,8 +146,9 @@ cdef class OEGKernel(DualVisitor):
     # g_i = KL(mu_i || p(. | w)) = log Z(scores_i) - <mu_i, scores_i> - H(mu_i)
     cdef double gap_of(self, Py_ssize_t i) noexcept nogil:
         """Return g_i, from one forward pass under w."""
+        self.log_z = self.log_partition_at(self.structure.potentials)
         return (
-            self.log_partition_at(self.structure.potentials) - self.entropy[i]
+            self.log_z - self.entropy[i]
             - self.structure.inner(self.kept(i), self.structure.potentials)
         )
 
