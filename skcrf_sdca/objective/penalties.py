@@ -157,7 +157,7 @@ def best_mix(penalty, v, gain):
     mix, gain = 1.0, curvature * max(gain, 0.0)
     for _ in range(MIX_PASSES):
         slope = mix * inner(size, size) - threshold * size.sum() - gain
-        if slope <= ROUNDING * gain or not len(size):
+        if slope <= ROUNDING * gain:
             break
         mix -= slope / inner(size, size)
         size = size[mix * size > threshold]
