@@ -44,6 +44,7 @@ from skcrf_sdca.objective.losses import LOSSES, names_with_cost, new_loss
 from skcrf_sdca.objective.penalties import PENALTIES
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
+from skcrf_sdca.solvers.averaged import Averaged
 from skcrf_sdca.solvers.base import check_needs, missing_needs
 from skcrf_sdca.solvers.cccp import CCCP
 from skcrf_sdca.solvers.monitor import FitMonitor
@@ -303,6 +304,8 @@ class BaseCRF(
         )
         if accelerates(self._acceleration, problem):
             solver = partial(ProximalPoint, solver=solver)
+        elif not problem.loss.is_smooth:
+            solver = partial(Averaged, solver=solver)
         options = {name: getattr(self, name) for name in names}
         state = getattr(self, "_warm_state", None) if self.warm_start else None
         constraints = problem.structure.constraints

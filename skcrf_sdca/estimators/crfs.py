@@ -39,7 +39,8 @@ class SDCACRF(BaseCRF):
     by exact maximisation of the dual along one sequence at a time. No step size needs
     tuning, and the fit stops on a certificate: ``duality_gap_`` bounds the distance of
     P(w) from its minimum. With ``loss="hinge"`` it is a structural SVM, trained by
-    block-coordinate Frank-Wolfe [2]_ with gap sampling [3]_.
+    block-coordinate Frank-Wolfe [2]_ with gap sampling [3]_; the model is the best of
+    its points and of their averages.
 
     Parameters
     ----------

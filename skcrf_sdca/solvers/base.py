@@ -99,6 +99,20 @@ class EpochSolver(Solver):
         """Improve the model by one epoch: n visits."""
 
 
+class OuterSolver(EpochSolver):
+    """A solver that works by the epochs of another, its ``solver``."""
+
+    @property
+    def n_updates(self):
+        """Changes of the weights by visits."""
+        return self.solver.n_updates
+
+    @property
+    def n_oracle_calls(self):
+        """Marginalisations, or best labellings, of one sequence by visits."""
+        return self.solver.n_oracle_calls
+
+
 def missing_needs(solver, structure, loss, penalty, provided=frozenset()):
     """Return the needs that no part of a problem offers; ``provided`` are others."""
     offers = structure.levels | loss.offers | penalty.offers | provided

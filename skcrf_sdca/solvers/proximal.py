@@ -14,7 +14,7 @@ The certificate is that of P itself, with the best dual point of all epochs.
 
 import numpy as np
 
-from skcrf_sdca.solvers.base import EpochSolver
+from skcrf_sdca.solvers.base import OuterSolver
 
 # What solvers may need and get, by the parameter `acceleration`.
 PROVIDED = {
@@ -42,7 +42,7 @@ def accelerates(acceleration, problem):
     return curvature < LITTLE / problem.n_sequences
 
 
-class ProximalPoint(EpochSolver):
+class ProximalPoint(OuterSolver):
     """Proximal point iterations around a dual solver, of one epoch each.
 
     Parameters
@@ -77,16 +77,6 @@ class ProximalPoint(EpochSolver):
         self.model = self.solver.model
         if state is not None and np.shape(state.get("z")) == self.model.w.shape:
             self.solver.move_center(self.share * state["z"])
-
-    @property
-    def n_updates(self):
-        """Changes of the weights by visits."""
-        return self.solver.n_updates
-
-    @property
-    def n_oracle_calls(self):
-        """Marginalisations of one sequence, by visits."""
-        return self.solver.n_oracle_calls
 
     def epoch(self):
         """Move z to w, and make an epoch of visits."""

@@ -1,0 +1,73 @@
+"""Averages of the points of a dual solver: their formula, and what they are for."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from samples import make_solver
+from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.objective.losses import Loss
+from skcrf_sdca.objective.penalties import elastic_net
+from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.solvers.averaged import Averaged
+from skcrf_sdca.solvers.bcfw import BCFW
+from skcrf_sdca.structures.chain.structure import Chain
+
+
+@pytest.fixture(params=[0.0, 0.4], ids=["l2", "elastic net"])
+def problem(request):
+    X, y = make_chains(n_sequences=60, random_state=0)
+    chains = Chain(PackedSequences.from_sequences(X), 3)
+    labels = np.concatenate(y).astype(np.int32)
+    loss = Loss("hinge", 0.0, 1.0 - np.eye(3))
+    penalty = elastic_net(request.param)
+    return Problem(chains, labels, 0.002, loss=loss, penalty=penalty)
+
+
+def new_averaged(problem, **options):
+    return Averaged(problem, np.random.default_rng(0), solver=BCFW, **options)
+
+
+def test_late_points_count_more(problem):
+    solver, points = new_averaged(problem), []
+    for _ in range(6):
+        solver.epoch()
+        points.append(solver.solver.dual_point.w.copy())
+    e = np.arange(1.0, 7.0)
+    weights = e * (e + 1) * (e + 2) * (e + 3)
+    expected = weights @ np.array(points) / weights.sum()
+    assert_allclose(solver.average, expected, rtol=1e-12, atol=1e-15)
+
+
+def test_the_best_point_is_kept(problem):
+    solver, plain = new_averaged(problem), make_solver(BCFW, problem)
+    certificates, primals = [], []
+    for _ in range(40):
+        solver.epoch()
+        plain.epoch()
+        certificates.append(solver.certify())
+        primals.append(plain.certify().primal)
+        w = solver.model.w
+        value = problem.primal(w, problem.mean_loss(w))
+        assert_allclose(certificates[-1].primal, value, rtol=1e-12)
+    primal, dual, gap = np.array([(c.primal, c.dual, c.gap) for c in certificates]).T
+    assert (np.diff(primal) <= 0.0).all()
+    assert (np.diff(dual) >= -1e-12).all()
+    assert (primal <= np.minimum.accumulate(primals)).all()
+    assert_allclose(primal - dual, gap, atol=1e-12)
+    # What the average is for.
+    assert primal[-1] - dual[-1] < 0.9 * (min(primals) - dual[-1])
+    assert solver.n_oracle_calls == plain.n_oracle_calls
+    assert solver.n_updates == plain.n_updates
+
+
+def test_a_warm_start_begins_a_new_average(problem):
+    solver = new_averaged(problem)
+    for _ in range(20):
+        solver.epoch()
+    best = solver.certify()
+    warm = new_averaged(problem, state=solver.state())
+    warm.epoch()
+    assert_allclose(warm.average, warm.solver.dual_point.w)
+    assert warm.certify().dual >= best.dual - 1e-9
