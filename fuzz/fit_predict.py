@@ -29,7 +29,7 @@ ARGUMENT = (
     r"|\bloss|l1_ratio"
 )
 # A label that is not known is for fit and score, not for the metrics.
-UNKNOWN = r"y_true: sequence \d+, position \d+ is None"
+UNKNOWN = r"y_true: sequence \d+(, position \d+)? is None"
 # scikit-learn checks tables, with its own messages.
 ANY = ""
 
