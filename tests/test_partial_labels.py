@@ -16,6 +16,7 @@ from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca.data.label_encoding import encode_training_labels
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.crfs import ESTIMATORS
+from skcrf_sdca.metrics import flat_accuracy_score
 from skcrf_sdca.objective.penalties import elastic_net
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
@@ -523,6 +524,19 @@ def test_rows_of_a_table_without_label(estimator):
     alpha = 1 / 8
     alone = seeded(estimator, alpha=alpha, **CONVERGED).fit(X[known], y[known])
     assert_allclose(flat_weights(crf), flat_weights(alone), atol=1e-4)
+
+
+@pytest.mark.parametrize("inexact", [{"A", "B"}, frozenset("A"), {"A": 0.5, "B": 0.5}])
+@pytest.mark.parametrize("place", [0, 1])
+def test_the_score_needs_labels(inexact, place):
+    X, y = [[["a"], ["b"]]], [["A", "B"]]
+    crf = SDCACRF(random_state=0).fit(X, y)
+    y[0][place] = inexact
+    message = rf"y: sequence 0, position {place} is .*; a label is needed"
+    with pytest.raises(ValueError, match=message):
+        crf.score(X, y)
+    with pytest.raises(ValueError, match=message.replace("y", "y_true", 1)):
+        flat_accuracy_score(y, crf.predict(X))
 
 
 def test_unknown_labels_are_left_out_of_the_score():

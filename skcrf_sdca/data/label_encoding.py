@@ -457,14 +457,14 @@ def _check_one_type(flat, lengths, name, positions=None):
     wrong = (
         t
         for t, label in enumerate(flat)
-        if type(label) is not label_type or (not is_plain and _is_missing(label))
+        if type(label) is not label_type or (not is_plain and _is_inexact(label))
     )
     t = next(wrong, None)
     if t is None:
         return
     at = t if positions is None else positions[t]
     where = f"{_place(at, lengths, name)} is {described(flat[t])}"
-    if _is_missing(flat[t]):
+    if _is_inexact(flat[t]):
         raise ValueError(f"{where}; a label is needed.")
     raise TypeError(
         f"{where}, but the first label is {described(flat[0])}; "
@@ -488,6 +488,11 @@ def _check_discrete(classes, codes, lengths, positions=None):
                 f"{where} is {described(label)}, as if y was continuous; labels that "
                 "are floats must be whole numbers: use str or int for others."
             )
+
+
+def _is_inexact(label):
+    """Return whether labels are possible or probable in the place of one, or none."""
+    return type(label) in _INEXACT or _is_missing(label)
 
 
 def _is_missing(label):
