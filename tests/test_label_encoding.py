@@ -17,6 +17,8 @@ from skcrf_sdca.data.label_encoding import (
     encode_known_labels,
     encode_labels,
     encode_row_labels,
+    flat_labels,
+    plain_labels,
 )
 
 label_values = st.one_of(
@@ -287,3 +289,11 @@ def test_a_column_of_labels_of_rows_warns(y):
 def test_wrong_labels_of_rows(y, error, match):
     with pytest.raises(error, match=match):
         encode_row_labels(y, 2)
+
+
+@pytest.mark.parametrize("dtype", ["S1", "U1", bool, int, np.float32, np.complex64])
+def test_the_labels_of_an_array_are_plain(dtype):
+    labels = np.array([1, 1]).astype(dtype)
+    plain = plain_labels(labels)
+    assert plain == flat_labels([labels], [2], "y")
+    assert type(plain[0]) in (bytes, str, bool, int, float, complex)

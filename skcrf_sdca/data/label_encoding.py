@@ -292,7 +292,7 @@ def decode_labels(
 def plain_labels(labels: NDArray[Any]) -> list[Any]:
     """Return the labels of an array in a list, as `flat_labels` has them."""
     # tolist() would turn dates into numbers.
-    return labels.tolist() if labels.dtype.kind in "OUSbiuf" else list(labels)
+    return labels.tolist() if labels.dtype.kind in "OUSbiufc" else list(labels)
 
 
 def label_objects(labels: NDArray[Any]) -> NDArray[np.object_]:
