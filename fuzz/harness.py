@@ -28,14 +28,20 @@ with atheris.instrument_imports(include=["skcrf_sdca", "twins", "inputs"]):
     import skcrf_sdca.persistence  # noqa: F401
     import twins  # noqa: F401
 
-# The address sanitizer, if it is loaded, makes all slower, keeps what is freed, and needs
-# addresses for a shadow of all memory.
+# The address sanitizer, if it is loaded, makes all slower, keeps what is freed, and
+# needs addresses for a shadow of all memory.
 SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
 SECONDS = 100 if SANITIZED else 10
 # libFuzzer checks the memory in use once a second; this limit also stops a large
 # allocation that is never used.
 ADDRESS_SPACE = resource.RLIM_INFINITY if SANITIZED else 4 << 30
-OPTIONS = ("-timeout=100", f"-rss_limit_mb={8192 if SANITIZED else 2048}", "-max_len=16384", "-len_control=0")
+MEGABYTES = 8192 if SANITIZED else 2048
+OPTIONS = (
+    "-timeout=100",
+    f"-rss_limit_mb={MEGABYTES}",
+    "-max_len=16384",
+    "-len_control=0",
+)
 
 
 def run(target, seeds=(), **setup):

@@ -94,6 +94,31 @@ def test_the_hinge_is_measured(data_folder):
 
 
 @pytest.mark.slow
+def test_losses_are_compared(data_folder):
+    options = ["--first", "40", "--epochs", "2", "--task", "conll2000"]
+    command = [sys.executable, FOLDER / "losses.py", *options]
+    environment = {**os.environ, "SKCRF_SDCA_DATA": str(data_folder)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    rows = [row.split() for row in done.stdout.splitlines()]
+    # beta gamma, the table of both, class weights; each with a header.
+    assert [row[0] for row in rows[2:10]] == "0 1 3 5 9 15 25 inf".split()
+    assert [row[0] for row in rows[11:15]] == "1 3 5 inf".split()
+    assert [row[0] for row in rows[16:]] == "1.0 2.0 5.0 10.0 balanced".split()
+
+
+@pytest.mark.slow
+def test_seeds_are_compared(data_folder):
+    options = ["--first", "40", "--seeds", "2", "--tol", "1e-2"]
+    command = [sys.executable, FOLDER / "seeds.py", *options]
+    environment = {**os.environ, "SKCRF_SDCA_DATA": str(data_folder)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    names = [row.split()[0] for row in done.stdout.splitlines()]
+    assert names == ["optimum:", "SDCACRF", "OEGCRF"]
+
+
+@pytest.mark.slow
 def test_ways_to_train_on_some_labels_are_compared(data_folder):
     command = [sys.executable, FOLDER / "partial_labels.py", "--quick"]
     environment = {**os.environ, "SKCRF_SDCA_DATA": str(data_folder)}

@@ -1,0 +1,129 @@
+"""Compare the losses of the family of Martins et al. (CMU-ML-10-109) by span F1.
+
+    python examples/benchmarks/losses.py [--task ned] [--first 2000] [--epochs 50]
+
+First the table of the inverse temperature beta and the margin gamma: beta = 1 without a
+margin is the CRF, beta = inf with one the structural SVM. With w = tau u,
+
+    P(w; alpha, beta, gamma) = tau P(u; alpha tau, 1, beta gamma),    tau = 1 / beta,
+
+so that losses of the same beta gamma make the same predictions, each at an alpha of its
+own: where alpha is chosen, the table has one entry for each product. alpha is chosen by
+the span F1 on the last fifth of the training sentences; then all of them are used, and
+alpha is lowered as n grows. With beta = inf the margin only scales w and alpha, and
+w = 0 is optimal without one.
+
+Then softmax-margin with class_weight: precision, recall and F1 of spans where it costs
+more to miss a label other than "O".
+
+The corpora are read from the folder SKCRF_SDCA_DATA or downloaded; the features are
+those of tasks.py.
+"""
+
+import argparse
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from skcrf_sdca import SDCACRF
+from skcrf_sdca.metrics import span_f1_score, span_precision_score, span_recall_score
+from tasks import WITH_SPANS, load_split
+
+BETAS = GAMMAS = (1.0, 3.0, 5.0)
+# n alpha max(beta gamma, 1): the larger the margin, the larger w, the smaller alpha.
+STRENGTHS = (1 / 16, 1 / 4, 1.0, 4.0)
+CLASS_WEIGHTS = (1.0, 2.0, 5.0, 10.0, "balanced")
+HELD_OUT = 5
+
+
+def fit(X, y, strength, epochs, **parameters):
+    """Return an estimator with alpha = strength / n."""
+    crf = SDCACRF(strength / len(y), max_iter=epochs, random_state=0, **parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return crf.fit(X, y)
+
+
+def loss_of(product):
+    """Return the parameters of the loss with beta gamma, and the scale of its alpha."""
+    if product == 0.0:
+        return {"loss": "log_loss"}, 1.0
+    if np.isinf(product):
+        return {"loss": "hinge"}, 1.0
+    return {"loss": "softmax_margin", "margin": product}, 1.0 / product
+
+
+def compare_losses(X, y, test, epochs):
+    """Return the span F1 on the test set by beta gamma; print a row of each."""
+    first = len(y) - len(y) // HELD_OUT
+    trained, held_out = slice(first), slice(first, None)
+    f1 = {}
+    products = {beta * gamma for beta in BETAS for gamma in GAMMAS}
+    print(f"{'beta gamma':>10}{'n alpha':>9}{'held out':>10}{'test':>8}{'gap / P':>10}")
+    for product in (0.0, *sorted(products), np.inf):
+        loss, scale = loss_of(product)
+        scores = {
+            strength: span_f1_score(
+                y[held_out],
+                fit(X[trained], y[trained], strength, epochs, **loss).predict(
+                    X[held_out]
+                ),
+            )
+            for strength in np.multiply(STRENGTHS, scale)
+        }
+        best = max(scores, key=scores.get)
+        crf = fit(X, y, best, epochs, **loss)
+        f1[product] = span_f1_score(test.y, crf.predict(test.X))
+        gap = crf.duality_gap_ / crf.primal_objective_
+        print(
+            f"{product:10g}{best:9.3g}{scores[best]:10.4f}{f1[product]:8.4f}{gap:10.1e}",
+            flush=True,
+        )
+    return f1
+
+
+def print_table(f1):
+    """Print the F1 of each beta and gamma."""
+    print(f"{'beta':>6}" + "".join(f"{f'gamma {g:g}':>9}" for g in (0.0, *GAMMAS)))
+    for beta in BETAS:
+        cells = [f1[beta * gamma] for gamma in (0.0, *GAMMAS)]
+        print(f"{beta:6g}" + "".join(f"{100 * value:9.2f}" for value in cells))
+    cells = [f"{100 * f1[np.inf]:9.2f}"] * len(GAMMAS)
+    print(f"{'inf':>6}{'':9}" + "".join(cells), flush=True)
+
+
+def compare_class_weights(X, y, test, epochs):
+    """Print precision, recall and F1 by class_weight."""
+    names = np.unique(np.concatenate(y))
+    print(f"{'weight':>10}{'precision':>11}{'recall':>8}{'F1':>8}")
+    for factor in CLASS_WEIGHTS:
+        weight = factor
+        if factor != "balanced":
+            weight = {name: factor for name in names if name != "O"}
+        crf = fit(X, y, 1.0, epochs, loss="softmax_margin", class_weight=weight)
+        predicted = crf.predict(test.X)
+        print(
+            f"{factor!s:>10}{span_precision_score(test.y, predicted):11.4f}"
+            f"{span_recall_score(test.y, predicted):8.4f}"
+            f"{span_f1_score(test.y, predicted):8.4f}",
+            flush=True,
+        )
+
+
+def main():
+    """Compare losses and class weights on the requested tasks."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--task", choices=WITH_SPANS, action="append")
+    parser.add_argument("--first", type=int, help="training and test sentences (all)")
+    parser.add_argument("--epochs", type=int, default=50)
+    options = parser.parse_args()
+    for name in options.task or WITH_SPANS:
+        task, test = load_split(name, options.first)
+        print(name)
+        print_table(compare_losses(task.X, task.y, test, options.epochs))
+        compare_class_weights(task.X, task.y, test, options.epochs)
+
+
+if __name__ == "__main__":
+    main()
