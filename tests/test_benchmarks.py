@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "examples" / "benchmarks"
@@ -30,6 +31,17 @@ SCRIPTS = {
 }
 
 
+def run(name, *options, data=None):
+    """Return what a script printed; it must end without an error."""
+    environment = dict(os.environ)
+    if data is not None:
+        environment["SKCRF_SDCA_DATA"] = str(data)
+    command = [sys.executable, FOLDER / f"{name}.py", *options]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
@@ -41,17 +53,10 @@ def test_the_quick_trial_runs(name, cache, data_folder):
     if name == "time_to_optimum":
         pytest.importorskip("pycrfsuite")
     output, written = SCRIPTS[name]
-    command = [sys.executable, FOLDER / f"{name}.py", "--quick", "--cache", cache]
+    options = ["--quick", "--cache", cache]
     if output is not None:
-        command += ["--output", cache / output]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "SKCRF_SDCA_DATA": str(data_folder)},
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
+        options += ["--output", cache / output]
+    assert run(name, *options, data=data_folder).stdout
     for file in written:
         assert (cache / file).stat().st_size > 100
 
@@ -59,26 +64,19 @@ def test_the_quick_trial_runs(name, cache, data_folder):
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
 def test_cycles_of_fit_and_pickle_leave_nothing_behind():
-    command = [sys.executable, FOLDER / "soak.py", "--cycles", "2000"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run("soak", "--cycles", "2000")
 
 
 @pytest.mark.slow
 def test_the_cost_of_validation_is_measured_for_both_forms(data_folder):
-    command = [sys.executable, FOLDER / "validation_cost.py", "--first", "300"]
-    environment = {**os.environ, "SKCRF_SDCA_DATA": str(data_folder)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr
+    done = run("validation_cost", "--first", "300", data=data_folder)
     forms = [row.split()[0] for row in done.stdout.splitlines()]
     assert forms == ["input", "packed", "lists"]
 
 
 @pytest.mark.slow
 def test_logistic_regression_is_measured():
-    command = [sys.executable, FOLDER / "multinomial.py", "--quick"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    done = run("multinomial", "--quick")
     # The header, and nine solvers for each alpha.
     assert len(done.stdout.splitlines()) == 1 + 2 * 9
 
@@ -86,20 +84,14 @@ def test_logistic_regression_is_measured():
 @pytest.mark.slow
 def test_the_hinge_is_measured(data_folder):
     options = ["--first", "20", "--epochs", "3", "--task", "ocr"]
-    command = [sys.executable, FOLDER / "hinge.py", *options]
-    environment = {**os.environ, "SKCRF_SDCA_DATA": str(data_folder)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr
+    done = run("hinge", *options, data=data_folder)
     assert "plain P / P - 1" in done.stdout
 
 
 @pytest.mark.slow
 def test_losses_are_compared(data_folder):
     options = ["--first", "40", "--epochs", "2", "--task", "conll2000"]
-    command = [sys.executable, FOLDER / "losses.py", *options]
-    environment = {**os.environ, "SKCRF_SDCA_DATA": str(data_folder)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr
+    done = run("losses", *options, data=data_folder)
     rows = [row.split() for row in done.stdout.splitlines()]
     # beta gamma, the table of both, class weights; each with a header.
     assert [row[0] for row in rows[2:10]] == "0 1 3 5 9 15 25 inf".split()
@@ -108,22 +100,26 @@ def test_losses_are_compared(data_folder):
 
 
 @pytest.mark.slow
+def test_what_is_proven_to_be_0_is_0(data_folder):
+    done = run("screening", "--first", "100", data=data_folder)
+    # Five gaps for each of three penalties.
+    rows = [row.replace(",", "").split() for row in done.stdout.splitlines()[-15:]]
+    zero, proven = np.array([row[-2:] for row in rows], dtype=int).T.reshape(2, 3, 5)
+    assert np.all(proven <= zero)
+    assert np.all(proven[:, -1] > 0.5 * zero[:, -1])
+
+
+@pytest.mark.slow
 def test_seeds_are_compared(data_folder):
     options = ["--first", "40", "--seeds", "2", "--tol", "1e-2"]
-    command = [sys.executable, FOLDER / "seeds.py", *options]
-    environment = {**os.environ, "SKCRF_SDCA_DATA": str(data_folder)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr
+    done = run("seeds", *options, data=data_folder)
     names = [row.split()[0] for row in done.stdout.splitlines()]
     assert names == ["optimum:", "SDCACRF", "OEGCRF"]
 
 
 @pytest.mark.slow
 def test_ways_to_train_on_some_labels_are_compared(data_folder):
-    command = [sys.executable, FOLDER / "partial_labels.py", "--quick"]
-    environment = {**os.environ, "SKCRF_SDCA_DATA": str(data_folder)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr
+    done = run("partial_labels", "--quick", data=data_folder)
     rows = [row.split() for row in done.stdout.splitlines() if "%" in row]
     assert [row[0] for row in rows] == ["0%"] + ["50%"] * 3 + ["80%"] * 3
     assert done.stdout.count("P by convex problem") == 2
@@ -133,9 +129,6 @@ def test_ways_to_train_on_some_labels_are_compared(data_folder):
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
 def test_a_cluster_and_one_that_loses_a_worker_are_measured(data_folder):
     pytest.importorskip("distributed", reason="needs the extra 'distributed'")
-    command = [sys.executable, FOLDER / "cluster.py", "--quick", "--method", "lbfgs"]
-    environment = {**os.environ, "SKCRF_SDCA_DATA": str(data_folder)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr
+    done = run("cluster", "--quick", "--method", "lbfgs", data=data_folder)
     assert len(done.stdout.splitlines()) == 4
     assert "is lost with worker" in done.stderr
