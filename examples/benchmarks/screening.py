@@ -3,8 +3,8 @@
     python examples/benchmarks/screening.py [--first 300] [--epochs 300]
 
 Let F_ij >= 0 be the sum of feature j over sequence i, n alpha l1_ratio = c1, and v_jk =
-sum_i c_i (observed - expected count), so that w_jk is 0 at the optimum if there |v_jk| <
-c1 / n. With q_i the distribution of label paths at w, and q*_i the optimal one,
+sum_i c_i (observed - expected count), so that the optimal w_jk is 0 where |v*_jk| is
+less than c1 / n. With q_i the distribution of label paths at w, q*_i the optimal one,
 
     |v_jk - v*_jk| <= 1/2 sum_i c_i F_ij ||q_i - q*_i||_1
                    <= sqrt( 1/2 sum_i c_i F_ij^2  sum_i c_i KL(q*_i || q_i) ),
@@ -88,9 +88,7 @@ def main():
         )
         solver = SDCACRF(random_state=0)._new_solver(problem)
         observer = Screening(rows, f"{c1}, {c2}", problem, solver)
-        FitMonitor(
-            solver, max_iter=options.epochs, tol=0.0, observers=[observer]
-        ).run()
+        FitMonitor(solver, max_iter=options.epochs, tol=0.0, observers=[observer]).run()
     tables.show(rows)
 
 
