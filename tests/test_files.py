@@ -11,7 +11,7 @@ from skcrf_sdca.compat import to_crfsuite
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.distributed import DistributedCRF
 from skcrf_sdca.persistence import save_model
-from skcrf_sdca.text import write_conll
+from skcrf_sdca.text import write_conll, write_conllu
 
 X, Y = make_chains(n_sequences=6, random_state=0)
 NAMES = [f"x{j}" for j in range(X[0].shape[1])]
@@ -21,6 +21,7 @@ BOUNDARIES = {"intercept": "bias", "start": "BOS", "end": "EOS"}
 WRITERS = {
     "save_model": lambda path: save_model(CRF, path),
     "write_conll": lambda path: write_conll(path, [["a", "b"]]),
+    "write_conllu": lambda path: write_conllu(path, [["a", "b"]]),
     "to_crfsuite": lambda path: to_crfsuite(
         CRF, path, feature_names=NAMES, **BOUNDARIES
     ),

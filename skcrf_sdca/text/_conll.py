@@ -1,25 +1,19 @@
 """Files of columns: each line has a token, whose columns tabs or blanks separate.
 
-This is the only module that knows the format: comments, marks of documents, blank lines
-between sequences, compression and encodings.
+This is the only module that knows the format: comments, marks of documents and blank
+lines between sequences.
 """
 
-import gzip
-import os
-import zlib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import IO, Any
 
-from skcrf_sdca._utils.files import atomic_write
-from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.typing import FilePath, Labels
 from skcrf_sdca.data.label_encoding import flat_labels
 
-from ._tokens import Token, Tokens
+from ._files import BLANKS, blocks, numbered_lines, place, read_text, write_text
+from ._tokens import Token, Tokens, checked_names
 
 _DOCUMENT = "-DOCSTART-"
-_BLANKS = " \t\r\n"
 
 
 def read_conll(
@@ -49,8 +43,8 @@ def read_conll(
         Text between columns. By default, the columns of a line with tabs are separated
         by tabs, those of other lines by one or more blanks.
     comment : str, default=None
-        Lines that begin with this are comments, ``"#"`` in CoNLL-U. By default there
-        are no comments, because "#" may be a word.
+        Lines that begin with this are comments. By default there are no comments,
+        because "#" may be a word.
     encoding : str, default="utf-8-sig"
         Encoding of bytes; the default is UTF-8, with or without a byte order mark.
 
@@ -73,6 +67,7 @@ def read_conll(
     See Also
     --------
     write_conll : Writes such files.
+    read_conllu : Reads treebanks in CoNLL-U, not all of whose lines are words.
 
     Examples
     --------
@@ -85,27 +80,28 @@ def read_conll(
     >>> y
     [['B-NP', 'I-NP'], ['B-NP']]
 
-    Read only the words and the tags of a file in CoNLL-U, which has ten columns::
+    Read only the first and the third of three columns:
 
-        columns = (None, "word", None, "label", *6 * (None,))
-        read_conll("en-ud-train.conllu", columns, comment="#")
+    >>> file = io.StringIO("the DT B-NP\ndog NN I-NP\n")
+    >>> read_conll(file, ("word", None, "label"))
+    ([[{'word': 'the'}, {'word': 'dog'}]], [['B-NP', 'I-NP']])
     """
     columns = _checked_columns(columns, label)
-    text = _text(file, encoding)
+    text = read_text(file, encoding)
     kept = [(i, name) for i, name in enumerate(columns) if name not in (None, label)]
     label_column = None if label is None else columns.index(label)
     # Equal strings are stored once: this saves memory and makes lookups faster.
     shared: dict[str, str] = {}
     X, y = [], []
-    for lines in _blocks(text, comment):
+    for lines in blocks(_lines(text, comment)):
         tokens, labels = [], []
         for number, line in lines:
             fields = _fields(line, delimiter)
             if len(fields) != len(columns):
                 raise ValueError(
-                    f"{_name(file)}, line {number}: {len(fields)} columns, but columns "
-                    f"names {len(columns)}: {columns}. The line is {fields!r:.80}; if "
-                    "it is a comment, say with comment= how comments begin."
+                    f"{place(file, number)}: {len(fields)} columns, but columns names "
+                    f"{len(columns)}: {columns}. The line is {fields!r:.80}; if it is "
+                    "a comment, say with comment= how comments begin."
                 )
             fields = [shared.setdefault(field, field) for field in fields]
             tokens.append({name: fields[i] for i, name in kept})
@@ -174,26 +170,11 @@ def write_conll(
     parts += [list(map(str, flat_labels(y, tokens.lengths))) for y in labels]
     _check_fields(tokens, parts, delimiter)
     lines = [delimiter.join(fields) for fields in zip(*parts, strict=True)]
-    _write(file, _joined(lines, tokens.lengths), encoding)
-
-
-def decompressed(content):
-    """Return bytes, decompressed if they are gzip; OSError if they are damaged."""
-    if not content.startswith(b"\x1f\x8b"):
-        return content
-    try:
-        return gzip.decompress(content)
-    except (EOFError, zlib.error) as error:
-        raise OSError(f"broken gzip data: {error}") from error
+    write_text(file, _joined(lines, tokens.lengths), encoding)
 
 
 def _checked_columns(columns, label):
-    if isinstance(columns, str) or not isinstance(columns, Iterable):
-        raise TypeError(f"columns must be a sequence of names; got {columns!r}.")
-    columns = list(columns)
-    names = [name for name in columns if name is not None]
-    if len(set(names)) < len(names):
-        raise ValueError(f"columns has a name twice: {columns}.")
+    columns = checked_names(columns)
     if label is not None and label not in columns:
         raise ValueError(
             f"columns has no {label!r}: say with label= which of {columns} holds the "
@@ -202,37 +183,11 @@ def _checked_columns(columns, label):
     return columns
 
 
-def _text(file, encoding):
-    is_path = isinstance(file, (str, os.PathLike))
-    if not is_path and not hasattr(file, "read"):
-        raise TypeError(f"file must be a path or an open file, got {described(file)}.")
-    content = Path(file).read_bytes() if is_path else file.read()
-    if isinstance(content, str):
-        return content
-    content = decompressed(content)
-    try:
-        return content.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"{_name(file)}, line {line}: not {encoding} ({error.reason}); give the "
-            "encoding of the file, such as encoding='latin-1'."
-        ) from error
-
-
-def _blocks(text, comment):
-    """Yield the numbered lines of each sequence."""
-    block = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if comment is not None and line.startswith(comment):
-            continue
-        if line.strip(_BLANKS) and not line.startswith(_DOCUMENT):
-            block.append((number, line.rstrip("\r")))
-        elif block:
-            yield block
-            block = []
-    if block:
-        yield block
+def _lines(text, comment):
+    """Yield the numbered lines but comments; where a document begins, a blank one."""
+    for number, line in numbered_lines(text):
+        if comment is None or not line.startswith(comment):
+            yield number, "" if line.startswith(_DOCUMENT) else line
 
 
 def _fields(line, delimiter):
@@ -245,11 +200,6 @@ def _fields(line, delimiter):
     return [field for field in fields if field] if "" in fields else fields
 
 
-def _name(file):
-    is_path = isinstance(file, (str, os.PathLike))
-    return os.fspath(file) if is_path else getattr(file, "name", "file")
-
-
 def _check_fields(tokens, parts, delimiter):
     """Raise ValueError if a field could not be read again."""
     separators = {delimiter, "\r", "\n"}
@@ -257,7 +207,7 @@ def _check_fields(tokens, parts, delimiter):
     for k, part in enumerate(parts):
         for i, field in enumerate(part):
             if (
-                not field.strip(_BLANKS)
+                not field.strip(BLANKS)
                 or any(separator in field for separator in separators)
                 or (k == 0 and field.startswith(_DOCUMENT))
             ):
@@ -270,20 +220,9 @@ def _check_fields(tokens, parts, delimiter):
 def _joined(lines, lengths):
     """Return the text of all lines, with a blank line after each sequence."""
     ends = lengths.cumsum().tolist()
-    blocks = [
+    texts = [
         "".join(f"{line}\n" for line in lines[end - length : end]) + "\n"
         for end, length in zip(ends, lengths.tolist(), strict=True)
         if length
     ]
-    return "".join(blocks)
-
-
-def _write(file, text, encoding):
-    if not isinstance(file, (str, os.PathLike)):
-        file.write(text)
-        return
-    content = text.encode(encoding)
-    if os.fspath(file).endswith(".gz"):
-        content = gzip.compress(content, mtime=0)
-    with atomic_write(file) as stream:
-        stream.write(content)
+    return "".join(texts)

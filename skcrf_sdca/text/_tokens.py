@@ -4,7 +4,7 @@ This is the only module that reads tokens. Other modules get columns, which are 
 str over all tokens, and the lengths of the sequences.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TypeAlias
 
@@ -127,6 +127,17 @@ class Tokens:
                     f"{self.place(i)}: column {name!r} is {described(value)}; it must "
                     "be a str."
                 )
+
+
+def checked_names(columns):
+    """Return names of columns as a list; an error if they are none, or not distinct."""
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise TypeError(f"columns must be a sequence of names; got {columns!r}.")
+    columns = list(columns)
+    names = [name for name in columns if name is not None]
+    if len(set(names)) < len(names):
+        raise ValueError(f"columns has a name twice: {columns}.")
+    return columns
 
 
 def _check_sequence(sequence, index):
