@@ -19,6 +19,7 @@ from scipy.sparse import csr_array
 
 from samples import as_dicts, as_strings
 from skcrf_sdca import SDCACRF, PackedSequences, compat, cross_val_predict_proba
+from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.estimators.explanation import Explanation
 from skcrf_sdca.estimators.tables import Table
@@ -187,7 +188,7 @@ def mapped(crf, folder):
 
 def everything(crf):
     """Return all pairs of labels: with them nothing is forbidden."""
-    labels = [*crf.explain(first_sequence(crf), 0).labels, None]
+    labels = [*plain_labels(crf.classes_), None]
     return [pair for pair in product(labels, labels) if pair != (None, None)]
 
 

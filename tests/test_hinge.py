@@ -336,14 +336,12 @@ def test_the_n_best_paths_have_scores(crf, chains):
     assert first == crf.predict(X).tolist()
 
 
-def test_an_explanation_ranks_labels_by_their_scores(crf, chains):
+def test_an_explanation_has_scores_alone(crf, chains):
     explanation = crf.explain(chains[0][0], 0)
     assert explanation.probabilities is None
     assert "probability" not in repr(explanation) + explanation._repr_html_()
-    order = explanation.scores[1:]
-    assert (np.diff(order) <= 1e-12).all()
     assert explanation.reference == explanation.labels[1]
-    assert_allclose(explanation.scores[1], 0.0, atol=1e-12)
+    assert explanation.scores[0] >= explanation.scores[1] == 0.0
 
 
 def test_what_a_model_can_do_without_probabilities(crf, chains, tmp_path):

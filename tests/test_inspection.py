@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, issparse
@@ -15,7 +15,6 @@ import reference
 from samples import as_dicts, as_strings
 from skcrf_sdca import SDCACRF, PackedSequences, SequenceVectorizer
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.estimators.explanation import Explanation, Terms
 from skcrf_sdca.estimators.inspection import _extremes
 from skcrf_sdca.estimators.tables import Table
 
@@ -66,27 +65,192 @@ def test_contributions_add_up_to_differences_of_path_scores(kind, i):
     X = KINDS[kind][0]
     (path,) = crf.predict(X[i : i + 1])
     (proba,) = crf.predict_proba(X[i : i + 1])
-    codes = np.searchsorted(crf.classes_, path)
+
+    def score_of(label):
+        codes = np.searchsorted(crf.classes_, explanation.paths[label])
+        return path_score(crf, kind, i, codes)
+
     for t in range(len(path)):
-        explanation = crf.explain(one_sequence(kind, i), t)
+        explanation = crf.explain(one_sequence(kind, i), t, labels=crf.classes_)
         assert explanation.label == path[t]
-        assert set(explanation.labels) == set(crf.classes_)
-        base = codes.copy()
-        base[t] = np.searchsorted(crf.classes_, explanation.reference)
-        for label, p, score, column in zip(
+        assert explanation.paths[path[t]] == path
+        assert explanation.labels == list(explanation.paths) == ["A", "B", "O"]
+        base = score_of(explanation.reference)
+        for label, score, column in zip(
             explanation.labels,
-            explanation.probabilities,
             explanation.scores,
             explanation.contributions.T,
             strict=True,
         ):
-            k = np.searchsorted(crf.classes_, label)
-            other = codes.copy()
-            other[t] = k
-            expected = path_score(crf, kind, i, other) - path_score(crf, kind, i, base)
-            assert_allclose(score, expected, rtol=0, atol=1e-12)
+            assert explanation.paths[label][t] == label
+            assert_allclose(score, score_of(label) - base, rtol=0, atol=1e-12)
             assert_allclose(column.sum(), score, rtol=0, atol=1e-14)
-            assert p == proba[t, k]
+        assert_array_equal(explanation.probabilities, proba[t])
+
+
+def drawn_model(rng, n_labels, forbidden):
+    """Return a model of drawn weights that forbids a share of all transitions."""
+    X, y = [np.eye(n_labels, 2)], [list("ABCD"[:n_labels])]
+    crf = SDCACRF(tol=1e100, random_state=0).fit(X, y)
+    for name in ("coef_", "intercept_", "start_", "end_", "transition_"):
+        weight = rng.standard_normal(getattr(crf, name).shape)
+        if name in ("start_", "end_", "transition_"):
+            weight[rng.random(weight.shape) < forbidden] = -np.inf
+        setattr(crf, name, weight)
+    return crf
+
+
+def check_paths(explanation, best, score_of):
+    """Check that paths are the best with their labels, and that terms add up."""
+    base = score_of(explanation.paths[explanation.reference])
+    for label, score in zip(explanation.labels, explanation.scores, strict=True):
+        path = explanation.paths[label]
+        assert path[explanation.position] == label
+        assert_allclose(score, score_of(path) - base, rtol=0, atol=1e-12)
+        if label != explanation.label:
+            assert_allclose(score_of(path), best[label], rtol=0, atol=1e-12)
+    places = enumerate(zip(*explanation.paths.values(), strict=True))
+    assert explanation.positions == [t for t, labels in places if len(set(labels)) > 1]
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_labels=st.integers(1, 4),
+    length=st.integers(1, 4),
+    forbidden=st.sampled_from([0.0, 0.2, 0.5]),
+    path_is_given=st.booleans(),
+)
+def test_label_is_compared_with_the_best_paths(
+    seed, n_labels, length, forbidden, path_is_given
+):
+    rng = np.random.default_rng(seed)
+    crf, x = drawn_model(rng, n_labels, forbidden), rng.standard_normal((length, 2))
+    nodes = x @ crf.coef_.T + crf.intercept_
+    nodes[0] += crf.start_
+    nodes[-1] += crf.end_
+    codes = reference.all_paths(length, n_labels)
+    scores = reference.path_scores(nodes, crf.transition_)
+    possible = np.flatnonzero(scores > -np.inf)
+    assume(len(possible))
+    chosen = rng.choice(possible) if path_is_given else np.argmax(scores)
+    path, t = crf.classes_[codes[chosen]].tolist(), int(rng.integers(length))
+    options = {"path": path} if path_is_given else {}
+
+    def score_of(path):
+        at = np.searchsorted(crf.classes_, path)
+        return scores[(codes == at).all(axis=1)].item()
+
+    classes = crf.classes_.tolist()
+    best = {label: scores[codes[:, t] == k].max() for k, label in enumerate(classes)}
+    can_be = [label for label in best if best[label] > -np.inf]
+    others = [label for label in can_be if label != path[t]]
+    explanation = crf.explain(x, t, **options)
+    assert explanation.label == path[t]
+    if others:
+        assert explanation.labels == [path[t], explanation.reference]
+        assert_allclose(
+            score_of(explanation.paths[explanation.reference]),
+            max(best[label] for label in others),
+            rtol=0,
+            atol=1e-12,
+        )
+        check_paths(explanation, best, score_of)
+        for label in others:
+            check_paths(crf.explain(x, t, reference=label, **options), best, score_of)
+        check_paths(crf.explain(x, t, labels=can_be, **options), best, score_of)
+    else:
+        assert explanation.reference is None
+        assert explanation.paths == {path[t]: path}
+        assert len(explanation) == 0
+        assert "no other label is possible here" in repr(explanation)
+        assert "no other label is possible here" in explanation._repr_html_()
+    for label in set(best) - set(can_be):
+        for wanted in ({"reference": label}, {"labels": [label]}):
+            (name,) = wanted
+            match = f"{name}: .* no path with the label '{label}' at position {t}; "
+            with pytest.raises(ValueError, match=match) as error:
+                crf.explain(x, t, **wanted, **options)
+            assert str(error.value).endswith(f"possible labels are {can_be}.")
+
+
+PLACES = [
+    [["La"], ["Coruna"], ["a"]],
+    [["La"], ["casa"]],
+    [["El"], ["Pais"]],
+    [["Coruna"]],
+]
+ENTITIES = [["B-LOC", "I-LOC", "O"], ["O", "O"], ["B-ORG", "I-ORG"], ["B-LOC"]]
+
+
+@pytest.mark.parametrize("when", ["fit", "constrain"])
+def test_first_word_of_an_entity_is_compared_with_no_entity(when):
+    if when == "fit":
+        crf = SDCACRF(random_state=0, transitions="BIO").fit(PLACES, ENTITIES)
+    else:
+        crf = SDCACRF(random_state=0).fit(PLACES, ENTITIES).constrain("BIO")
+    explanation = crf.explain(PLACES[0], 0)
+    (proba,) = crf.predict_proba(PLACES[:1])
+    assert explanation.labels == ["B-LOC", "O"]
+    assert explanation.paths == {"B-LOC": ["B-LOC", "I-LOC", "O"], "O": ["O", "O", "O"]}
+    assert explanation.positions == [0, 1]
+    assert_array_equal(explanation.probabilities, proba[0, [0, 4]])
+    assert {"La", "<start>", "[1] Coruna", "[1] <before O>", "<transition 0-1>"} <= set(
+        explanation.features
+    )
+    assert explanation.scores[0] > 0.0
+    assert np.isfinite(explanation.contributions).all()
+    first, second, *_ = repr(explanation).splitlines()
+    assert first == (
+        f"Position 0: B-LOC (probability {proba[0, 0]:.3f}) against O (probability "
+        f"{proba[0, 4]:.3f})"
+    )
+    assert second == "Positions 0, 1: B-LOC I-LOC against O O"
+    assert second in explanation._repr_html_()
+    other = crf.explain(PLACES[0], 0, reference="B-ORG")
+    assert other.paths["B-ORG"] == ["B-ORG", "I-ORG", "O"]
+    with pytest.raises(
+        ValueError, match=r"reference: .* 'I-LOC' .* are \['B-LOC', 'B-ORG', 'O'\]"
+    ):
+        crf.explain(PLACES[0], 0, reference="I-LOC")
+
+
+def test_paths_that_differ_at_one_item_are_read_as_its_labels():
+    crf = SDCACRF(random_state=0, transitions="BIO").fit(PLACES, ENTITIES)
+    explanation = crf.explain(PLACES[0], 2)
+    assert explanation.positions == [2]
+    assert "<after I-LOC>" in explanation.features
+    assert not any(name.startswith(("[", "<tr")) for name in explanation.features)
+    assert not any(line.startswith("Positions") for line in repr(explanation).split())
+
+
+def test_long_sequence_is_explained_near_the_position():
+    crf = SDCACRF(random_state=0, transitions="BIO").fit(PLACES, ENTITIES)
+    words = [word for sequence in PLACES for word in sequence] * 1000
+    (path,) = crf.predict([words])
+    t = len(words) // 2
+    while not path[t].startswith("B-") or not path[t + 1].startswith("I-"):
+        t += 1
+    explanation = crf.explain(words, t)
+    assert explanation.positions[0] <= t < t + 1 <= explanation.positions[-1]
+    assert len(explanation.positions) < 10
+    likely = crf.log_likelihood(
+        [words] * 2, [explanation.paths[label] for label in explanation.labels]
+    )
+    # log Z, of a thousand times the size, takes digits.
+    assert_allclose(explanation.scores[0], likely[0] - likely[1], rtol=0, atol=1e-9)
+
+
+def test_item_whose_label_is_forced_has_nothing_to_compare():
+    pairs = [(None, "A"), ("A", "B"), ("B", "A"), ("A", None), ("B", None)]
+    X = [np.eye(3)[[0, 1, 2]]] * 3
+    crf = SDCACRF(random_state=0, transitions=pairs).fit(X, [["A", "B", "A"]] * 3)
+    explanation = crf.explain(X[0], 1)
+    assert (explanation.label, explanation.reference) == ("B", None)
+    assert explanation.labels == ["B"]
+    assert explanation.scores.tolist() == [0.0]
+    assert repr(explanation) == (
+        "Position 1: B (probability 1.000); no other label is possible here"
+    )
 
 
 def test_rows_of_a_table_are_explained_without_neighbours():
@@ -95,6 +259,8 @@ def test_rows_of_a_table_are_explained_without_neighbours():
         explanation = crf.explain(TABLE, t, reference="O")
         assert explanation.position == t % len(TABLE)
         assert set(explanation.features) <= {"x0", "x1", "x2", "x3", "<intercept>"}
+        assert explanation.paths == {label: [label] for label in explanation.labels}
+        assert explanation.positions == [explanation.position]
         codes = np.searchsorted(crf.classes_, explanation.labels)
         scores = (TABLE[t] @ crf.coef_.T + crf.intercept_)[codes]
         scores -= scores[explanation.labels.index("O")]
@@ -107,19 +273,38 @@ def test_rows_of_a_table_are_explained_without_neighbours():
 def test_table_explained_along_given_labels():
     crf = fitted("table")
     path = np.concatenate(LABELS)
-    assert crf.explain(TABLE, 3, path=path).label == path[3]
+    for t in (3, 5):
+        explanation = crf.explain(TABLE, t, path=path)
+        assert explanation.label == path[t]
+        assert explanation.positions == [t]
     with pytest.raises(ValueError, match="labels in path"):
         crf.explain(TABLE, 3, path=path[:2])
 
 
-def test_given_path_gives_the_neighbours():
+def test_given_path_is_compared_with_the_best_other():
     crf = fitted()
     i = int(np.argmax([len(x) for x in ARRAYS]))
-    path = ["B"] * len(ARRAYS[i])
-    explanation = crf.explain(ARRAYS[i], 1, path=path, reference="A", labels=["B", "O"])
+    (best,) = crf.predict(ARRAYS[i : i + 1])
+    # Wrong at two items: the best other path is right at both.
+    path = list(best)
+    path[1], path[-1] = ("B" if label == "A" else "A" for label in (best[1], best[-1]))
+    explanation = crf.explain(ARRAYS[i], 1, path=path)
+    assert (explanation.label, explanation.reference) == (path[1], best[1])
+    assert explanation.paths == {path[1]: path, best[1]: list(best)}
+    assert explanation.positions == [1, len(path) - 1]
+    assert explanation.scores[0] < 0.0
+
+
+def test_terms_are_differences_of_weights():
+    crf = fitted()
+    x = np.concatenate(ARRAYS)[:3]
+    # The neighbours of all best paths are those of the given one.
+    crf.start_, crf.end_ = np.eye(3)[1] * 1e3, np.eye(3)[1] * 1e3
+    explanation = crf.explain(
+        x, 1, path=["B"] * 3, reference="A", labels=["B", "O", "A"]
+    )
     assert explanation.label == "B"
-    assert explanation.labels == ["B", "O"]
-    assert {"<after B>", "<before B>"} <= set(explanation.features)
+    assert explanation.labels == ["B", "O", "A"]
     assert {"<start>", "<end>"}.isdisjoint(explanation.features)
     rows = {row.feature: row for row in explanation}
     assert_allclose(
@@ -134,22 +319,33 @@ def test_given_path_gives_the_neighbours():
     )
     assert_allclose(
         rows["x2"].contributions["B"],
-        ARRAYS[i][1, 2] * (crf.coef_[1, 2] - crf.coef_[0, 2]),
+        x[1, 2] * (crf.coef_[1, 2] - crf.coef_[0, 2]),
         rtol=1e-12,
     )
-    assert rows["x2"].value == ARRAYS[i][1, 2]
+    assert rows["x2"].value == x[1, 2]
+    assert (explanation.contributions[:, 2] == 0.0).all()
+    # The title names the first label that is explained, not the label of the path.
+    assert repr(crf.explain(x, 1, labels=["O"], reference="A")).startswith(
+        f"Position 1: O (probability {explanation.probabilities[1]:.3f}) against A"
+    )
 
 
-def test_default_reference_and_order():
+def test_default_labels_and_order():
     crf = fitted()
     explanation = crf.explain(ARRAYS[0], 0)
-    others = explanation.probabilities[1:]
-    assert explanation.labels[0] == explanation.label
-    assert explanation.reference == explanation.labels[1]
-    assert (np.diff(others) <= 0).all()
+    label, rival = explanation.labels
+    assert (label, rival) == (explanation.label, explanation.reference)
     assert (np.diff(explanation.contributions[:, 0]) <= 0).all()
-    column = explanation.labels.index(explanation.reference)
-    assert (explanation.contributions[:, column] == 0.0).all()
+    assert (explanation.contributions[:, 1] == 0.0).all()
+    # The label as its own reference is compared with the best other one, too.
+    turned = crf.explain(ARRAYS[0], 0, reference=label)
+    assert (turned.labels, turned.reference) == ([label, rival], label)
+    assert turned.scores.tolist() == [0.0, -explanation.scores[0]]
+    # And with itself, if that is asked for.
+    same = crf.explain(ARRAYS[0], 0, reference=label, labels=[label])
+    assert (len(same), same.positions, same.scores.tolist()) == (0, [], [0.0])
+    assert f"{label} (probability" in repr(same)
+    assert same._repr_html_()
 
 
 @pytest.mark.parametrize("kind", ["dicts", "strings"])
@@ -255,41 +451,44 @@ def test_forbidden_transitions_are_no_weights():
     assert np.isfinite(crf.top_features()["weight"]).all()
 
 
-def test_explanation_of_forbidden_labels():
+def test_explanation_of_a_forbidden_path():
     crf = forbidding()
     x = np.concatenate(ARRAYS)[:4]
-    explanation = crf.explain(x, 1, path=["O", "A", "A", "A"])
-    column = explanation.labels.index("B")
-    assert explanation.scores[column] == -np.inf
+    path = ["A", "O", "B", "A"]
+    explanation = crf.explain(x, 2, path=path, reference="A")
+    assert explanation.paths["B"] == path
+    assert explanation.scores.tolist() == [-np.inf, 0.0]
     assert not np.isnan(explanation.contributions).any()
-    assert explanation.reference == "O"
     assert "-inf" in repr(explanation)
-    with pytest.raises(ValueError, match="reference: the label 'B' is forbidden"):
-        crf.explain(x, 1, path=["O", "A", "A", "A"], reference="B")
+    # What forbids it is the last term.
+    assert explanation.contributions[-1, 0] == -np.inf
+    assert explanation.features[-1] in ("<after O>", "<transition 1-2>")
+    with pytest.raises(
+        ValueError, match="reference: the given path, with the label 'B' at position 2"
+    ):
+        crf.explain(x, 2, path=path, reference="B")
 
 
-def test_only_label_is_its_own_reference():
+def test_only_label_has_no_reference():
     crf = SDCACRF(random_state=0).fit(ARRAYS, [["A"] * len(x) for x in ARRAYS])
+    for options in ({}, {"reference": "A"}, {"labels": ["A"]}):
+        explanation = crf.explain(ARRAYS[0], 0, **options)
+        assert (explanation.label, explanation.reference) == ("A", None)
+        assert explanation.scores.tolist() == [0.0]
+        assert list(explanation) == explanation.positions == []
+        title = "Position 0: A (probability 1.000); no other label is possible here"
+        assert repr(explanation) == title
+        assert explanation._repr_html_() == f"<p><b>{title}</b></p>"
+
+
+def test_labels_of_equal_weights_have_no_terms():
+    crf = fitted()
+    for name in ("coef_", "intercept_", "start_", "end_", "transition_"):
+        setattr(crf, name, np.zeros_like(getattr(crf, name)))
     explanation = crf.explain(ARRAYS[0], 0)
-    assert explanation.reference == explanation.label == "A"
-    assert explanation.scores.tolist() == [0.0]
-    assert "A (probability 1.000)" in repr(explanation)
-    assert explanation._repr_html_()
-
-
-def test_explanation_falls_back_on_the_label_where_all_others_are_forbidden():
-    scores = np.array([[0.0, -np.inf], [1.0, 0.0]])
-    explanation = Explanation(
-        Terms(["a", "b"], np.ones(2), scores),
-        np.array([0.9, 0.1]),
-        ["A", "B"],
-        position=0,
-        label=0,
-        reference=None,
-        labels=None,
-    )
-    assert explanation.reference == "A"
-    assert explanation.scores.tolist() == [0.0, -np.inf]
+    assert (len(explanation), explanation.scores.tolist()) == (0, [0.0, 0.0])
+    assert "score" in repr(explanation)
+    assert "score" in explanation._repr_html_()
 
 
 @pytest.mark.parametrize(

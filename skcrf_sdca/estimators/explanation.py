@@ -1,6 +1,7 @@
-"""Explanation: the terms of the score of each label at one position of a sequence.
+"""Explanation: the terms of the scores of label paths that differ at one position.
 
-``BaseCRF.explain`` computes the terms. This module compares, orders and shows them.
+``BaseCRF.explain`` finds the paths and their terms (contrast.py). This module compares,
+orders and shows them.
 """
 
 import html
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 _MAX_ROWS, _MAX_LABELS = 20, 6
 
-Terms = namedtuple("Terms", ["features", "values", "scores"])
+Terms = namedtuple("Terms", ["features", "values", "scores", "positions"])
 Contribution = namedtuple("Contribution", ["feature", "value", "contributions"])
 
 
@@ -33,42 +34,55 @@ class Explanation:
 
     For every label k it explains the number ::
 
-        score(path with y_t = k) - score(path with y_t = reference)
+        score(path of k) - score(path of reference)
 
-    with the other labels of the path as they are: ``contributions[:, k]`` are the terms
-    of this difference, and add up to ``scores[k]``. It shows as text in a terminal and
-    as a table in a notebook.
+    where the path of the label y_t is the predicted or given path y, and that of any
+    other label k is the best of all paths with y_t = k. ``contributions[:, k]`` are the
+    terms of this difference, and add up to ``scores[k]``. It shows as text in a
+    terminal and as a table in a notebook.
 
     Parameters
     ----------
     terms : Terms
         ``features``, a list of n_terms names; ``values`` of shape (n_terms,), the
-        values of the features, and 1 for terms without a feature; and ``scores`` of
-        shape (n_terms, n_classes), the part of each term in the score of each label,
-        -inf if forbidden.
+        values of the features, and 1 for terms without a feature; ``scores`` of shape
+        (n_terms, n_paths), the part of each term in the score of each path, -inf if
+        forbidden; and ``positions``, a list of those where the paths differ.
     probabilities : ndarray of shape (n_classes,), or None
-        Marginal probability of each label; None if the model has no probabilities:
-        then labels are ordered by their scores.
+        Marginal probability of each label; None if the model has no probabilities.
     classes : list of length n_classes
     position : int
     label : int
-        Number of the label that the path has at the position.
-    reference : int, default=None
-        Number of the label that the others are compared with. By default the most
-        probable label that is not `label` and not forbidden between its neighbours.
-    labels : list of int, default=None
-        Numbers of the labels to explain. By default all: the label of the path first,
-        then the others by decreasing probability.
+        Number of the label that the predicted or given path has at the position.
+    reference : int or None
+        Number of the label that the others are compared with. None if no other label is
+        possible at the position.
+    labels : list of int
+        Numbers of the labels to explain.
+    paths : dict of int to ndarray of shape (T,)
+        Numbers of the labels of each path, by its label at the position.
 
     Attributes
     ----------
     position : int
     label, reference : object
-        As labels, not as numbers.
+        As labels, not as numbers: that of the predicted or given path, and that which
+        the others are compared with. The reference is None if no other label is
+        possible; then there are no terms.
     labels : list of n_labels labels
     probabilities : ndarray of shape (n_labels,), or None
+        Marginal probability of each label at the position: that of all paths which have
+        it there, not of its best path.
+    paths : dict of label to list of T labels
+        The path of each label of `labels`, and of the reference. For one-node chains
+        T = 1.
+    positions : list of int
+        Where these paths differ.
     features : list of n_terms names
-        Names of the terms, by decreasing contribution to the first label.
+        Names of the terms, by decreasing contribution to the first label. Those of
+        another position than `position` begin with it, as in ``[3] w=the``.
+        ``<transition 3-4>`` is the transition between two positions where the paths
+        differ.
     values : ndarray of shape (n_terms,)
     contributions : ndarray of shape (n_terms, n_labels)
     scores : ndarray of shape (n_labels,)
@@ -77,7 +91,7 @@ class Explanation:
     Raises
     ------
     ValueError
-        If the reference is forbidden between its neighbours.
+        If the path of the reference is forbidden, as a given path can be.
 
     Examples
     --------
@@ -87,6 +101,8 @@ class Explanation:
     >>> explanation = crf.explain([["w=the"], ["w=dogs"]], 1)
     >>> explanation.label, explanation.reference
     ('NOUN', 'DET')
+    >>> explanation.paths
+    {'NOUN': ['DET', 'NOUN'], 'DET': ['DET', 'DET']}
     >>> for feature, value, contributions in explanation:
     ...     print(f"{contributions['NOUN']:+.2f} {feature}")
     +0.77 <end>
@@ -104,38 +120,39 @@ class Explanation:
         position: int,
         label: int,
         reference: int | None,
-        labels: list[int] | None,
+        labels: list[int],
+        paths: dict[int, NDArray[Any]],
     ) -> None:
-        totals = terms.scores.sum(axis=0)
-        ranks = totals if probabilities is None else probabilities
-        if reference is None:
-            reference = _runner_up(ranks, totals, label)
-        if totals[reference] == -np.inf:
+        column = {k: j for j, k in enumerate(paths)}
+        base = terms.scores[:, column[label if reference is None else reference]]
+        if (base == -np.inf).any():
             raise ValueError(
-                f"reference: the label {classes[reference]!r} is forbidden at position "
-                f"{position} of this path; choose another."
+                f"reference: the given path, with the label {classes[label]!r} at "
+                f"position {position}, is forbidden; choose another label."
             )
-        if labels is None:
-            order = np.argsort(-ranks, kind="stable")
-            labels = [label, *order[order != label].tolist()]
+        differences = terms.scores - base[:, np.newaxis]
         lead = next((k for k in labels if k != reference), labels[0])
-        differences = terms.scores - terms.scores[:, [reference]]
-        rows = np.argsort(-differences[:, lead], kind="stable")
-
+        rows = np.argsort(-differences[:, column[lead]], kind="stable")
         self.position = position
         self.label = classes[label]
-        self.reference = classes[reference]
-        self._title = " against ".join(
-            clipped(classes[k])
-            + ("" if probabilities is None else f" (probability {ranks[k]:.3f})")
-            for k in (label, reference)
-        )
+        self.reference = None if reference is None else classes[reference]
         self.labels = [classes[k] for k in labels]
         self.probabilities = None if probabilities is None else probabilities[labels]
+        self.paths = {
+            classes[k]: [classes[j] for j in path.tolist()] for k, path in paths.items()
+        }
+        self.positions = terms.positions
         self.features = [terms.features[i] for i in rows.tolist()]
         self.values = terms.values[rows]
-        self.contributions = differences[np.ix_(rows, np.array(labels))]
+        self.contributions = differences[
+            np.ix_(rows, np.array([column[k] for k in labels]))
+        ]
         self.scores = self.contributions.sum(axis=0)
+        compared = [k for k in (lead, reference) if k is not None]
+        self._title = " against ".join(
+            _named(classes[k], None if probabilities is None else probabilities[k])
+            for k in compared
+        )
 
     def __len__(self) -> int:
         """Return the number of terms."""
@@ -175,16 +192,40 @@ class Explanation:
 
     def __repr__(self):
         """Return the contributions as aligned text."""
-        return f"Position {self.position}: {self._title}\n\n{text_grid(self._shown())}"
+        title = "\n".join(self._titles())
+        if self.reference is None:
+            return title
+        return f"{title}\n\n{text_grid(self._shown())}"
 
     def _repr_html_(self):
-        title = html.escape(f"Position {self.position}: {self._title}")
-        return f"<p><b>{title}</b></p>{html_grid(self._shown())}"
+        title = "<br>".join(map(html.escape, self._titles()))
+        table = "" if self.reference is None else html_grid(self._shown())
+        return f"<p><b>{title}</b></p>{table}"
+
+    def _titles(self):
+        """Return the lines above the table."""
+        title = f"Position {self.position}: {self._title}"
+        if self.reference is None:
+            return [f"{title}; no other label is possible here"]
+        if len(self.positions) < 2:
+            return [title]
+        places = clipped(", ".join(map(str, self.positions)))
+        explained = [self._path_text(self.labels[j]) for j in self._shown_columns()]
+        paths = f"{', '.join(explained)} against {self._path_text(self.reference)}"
+        return [title, f"Positions {places}: {paths}"]
+
+    def _path_text(self, label):
+        """Return the labels of a path where the paths differ."""
+        return clipped(" ".join(str(self.paths[label][s]) for s in self.positions))
+
+    def _shown_columns(self):
+        """Return which of the labels are shown."""
+        columns = [j for j, k in enumerate(self.labels) if k != self.reference]
+        return columns[:_MAX_LABELS] or [0]
 
     def _shown(self):
         """Return the rows of cells, the header first."""
-        columns = [j for j, k in enumerate(self.labels) if k != self.reference]
-        columns = columns[:_MAX_LABELS] or [0]
+        columns = self._shown_columns()
         features, values, rows = self._shown_terms(columns)
         numbers = weight_cells(np.vstack([self.scores[columns], rows]).ravel().tolist())
         numbers = np.fromiter(numbers, dtype=object).reshape(-1, len(columns)).tolist()
@@ -222,9 +263,6 @@ def _number_cell(value, form):
     return Cell(format(value, form), True)
 
 
-def _runner_up(ranks, totals, label):
-    """Return the first other label that is allowed, label if there is none."""
-    others = np.where(totals > -np.inf, ranks, -np.inf)
-    others[label] = -np.inf
-    best = int(np.argmax(others))
-    return best if others[best] > -np.inf else label
+def _named(label, probability):
+    shown = "" if probability is None else f" (probability {probability:.3f})"
+    return f"{clipped(label)}{shown}"

@@ -5,6 +5,7 @@ user. The intercept, start and end weights are shown as features with special na
 """
 
 from collections.abc import Hashable, Iterable
+from functools import partial
 from numbers import Integral
 from operator import index
 from typing import Any
@@ -21,13 +22,18 @@ from skcrf_sdca.data.label_encoding import (
     label_objects,
     plain_labels,
 )
-from skcrf_sdca.estimators.explanation import Explanation, Terms
+from skcrf_sdca.estimators.contrast import (
+    END,
+    INTERCEPT,
+    START,
+    Rivals,
+    path_terms,
+)
+from skcrf_sdca.estimators.explanation import Explanation
 from skcrf_sdca.estimators.fitted import FittedAttributes, check_form, fitted_format
 from skcrf_sdca.estimators.tables import Table
 from skcrf_sdca.estimators.validation import prediction_data
 from skcrf_sdca.structures.chain.parameters import dense_coef
-
-INTERCEPT, START, END = "<intercept>", "<start>", "<end>"
 
 
 class InspectionMixin(FittedAttributes):
@@ -180,12 +186,15 @@ class InspectionMixin(FittedAttributes):
 
         For every label k it explains the number ::
 
-            score(path with y_t = k) - score(path with y_t = reference)
+            score(path of k) - score(path of reference)
 
-        with t the position and the other labels of the path as they are. Its terms are
-        those of the intercept, of the start (t = 0) and the end (t = T - 1), of each
-        feature that is not zero, x_tj * (coef_[k, j] - coef_[reference, j]), and of the
-        labels before and after.
+        where the path of the label y_t is the predicted path y, and that of any other
+        label k is the best of all paths with y_t = k. These may differ at positions
+        near t too: an entity of two words is compared with another entity, or with
+        none. The terms are those in which the paths differ, at t and at each other such
+        position: the intercept, the start (t = 0) and the end (t = T - 1), each feature
+        that is not zero, x_tj * (coef_[k, j] - coef_[reference, j]), and the
+        transitions from the label before and to the label after.
 
         Parameters
         ----------
@@ -193,33 +202,36 @@ class InspectionMixin(FittedAttributes):
             For one-node chains a table; its rows are the positions, and have no
             neighbours.
         position : int
-            Negative numbers count from the end.
+            The position t. Negative numbers count from the end.
         labels : list of labels, default=None
-            Labels to explain. By default all: the label of the path first, then the
-            others by decreasing probability.
+            Labels k to explain; each takes a Viterbi search. By default y_t and the
+            reference, or the best other label if y_t is the reference.
         reference : label, default=None
-            The label that the others are compared with. By default the most probable
-            label that is not the label of the path, and not forbidden between its
-            neighbours.
+            The label that the others are compared with. By default that at t of the
+            best of all paths that do not have y_t there.
         path : list of T labels, default=None
-            The labels of the sequence. By default the predicted path.
+            The labels y, by default the predicted path. The best paths with other
+            labels do not follow y, but differ from it wherever it is not the best.
         feature_names : array-like of str of shape (n_features_in_,), default=None
             As for `state_features`.
 
         Returns
         -------
         explanation : Explanation
-            The contributions with their sums, and the marginal probabilities; without
-            these after a fit with the hinge loss, where scores take their place.
+            The contributions with their sums, the paths, and the marginal probabilities
+            of the labels at t, those of `predict_proba`; without these after a fit with
+            the hinge loss. If no path has another label at t, there are no terms, and
+            the reference is None.
 
         Raises
         ------
         IndexError
             If the sequence has no such position.
         ValueError
-            If there is not one sequence, a label was not seen in `fit`, path does not
-            have T labels, the reference is forbidden between its neighbours, or
-            feature_names has another length.
+            If there is not one sequence, a label was not seen in `fit`, forbidden
+            transitions leave no path with one of `labels` or with the reference at t,
+            path does not have T labels, path is forbidden and its label the reference,
+            or feature_names has another length.
         TypeError
             If the sequence has another input format than in `fit`.
 
@@ -250,15 +262,26 @@ class InspectionMixin(FittedAttributes):
                 f"position: {position} is not in the sequence of {length} items."
             )
         t %= length
-        path, marginals = self._path_and_marginals(path, data)
+        chain, rivals, probabilities = self._chain_at(t, data, path)
+        labels, reference = rivals.choose(labels, reference)
+        paths = rivals.paths(labels, reference)
+        terms = path_terms(
+            self,
+            chain.X,
+            np.stack(list(paths.values())),
+            names,
+            position=t,
+            first=rivals.first,
+        )
         return Explanation(
-            self._terms_at(t, data.X, path, names),
-            None if marginals is None else marginals[t],
+            terms,
+            probabilities,
             plain_labels(self.classes_),
             position=t,
-            label=int(path[t]),
+            label=rivals.label,
             reference=reference,
             labels=labels,
+            paths=paths,
         )
 
     def _label_values(self):
@@ -278,20 +301,35 @@ class InspectionMixin(FittedAttributes):
             )
         return codes.tolist()
 
-    def _path_and_marginals(self, path, data):
-        """Return the label numbers of the path, or of the best one, and marginals.
-
-        The latter are None without probabilities.
-        """
-        marginals = self._node_marginals(data) if self._has_probabilities else None
-        if path is None:
-            return self._best_paths(data), marginals
+    def _path_codes(self, path, data):
+        """Return the label numbers of a path that the user gives."""
         lengths = [data.n_positions]
         codes = encode_known_labels([path], lengths, self.classes_, name="path")
         if (codes < 0).any():
             t = int(np.argmin(codes))
             raise ValueError(f"path: the label {path[t]!r} was not seen in fit.")
-        return codes, marginals
+        return codes
+
+    def _chain_at(self, t, data, path):
+        """Return the sequence with position t, its Rivals, and the marginals at t.
+
+        A row of a table is a sequence of its own. Without probabilities the marginals
+        are None.
+        """
+        codes = None if path is None else self._path_codes(path, data)
+        i = int(np.searchsorted(data.offsets, t, side="right")) - 1
+        first, last = data.offsets[i : i + 2].tolist()
+        chain, at = data[i : i + 1], t - first
+        rivals = Rivals(
+            self._best_paths(chain) if codes is None else codes[first:last],
+            partial(self._best_path_with, chain, at),
+            plain_labels(self.classes_),
+            position=t,
+            first=first,
+        )
+        if not self._has_probabilities:
+            return chain, rivals, None
+        return chain, rivals, self._node_marginals(chain)[at]
 
     def _weight_names(self, feature_names):
         """Return the names of the rows of `_state_weights`."""
@@ -317,31 +355,6 @@ class InspectionMixin(FittedAttributes):
         if sp.issparse(self.coef_):
             return sp.vstack(blocks, format="csr")
         return np.vstack(blocks)
-
-    def _terms_at(self, t, rows, path, names):
-        """Return the Terms of position t of the chain with these rows and this path."""
-        row = rows[[t]]
-        x = row.toarray()[0] if sp.issparse(row) else row[0]
-        active = np.flatnonzero(x)
-        others = {INTERCEPT: self.intercept_}
-        if t == 0:
-            others[START] = self.start_
-        if t == len(path) - 1:
-            others[END] = self.end_
-        if t > 0:
-            before = path[t - 1]
-            others[f"<after {self.classes_[before]}>"] = self.transition_[before]
-        if t < len(path) - 1:
-            after = path[t + 1]
-            others[f"<before {self.classes_[after]}>"] = self.transition_[:, after]
-        # For a table only the intercept is not zero; zeros are left out below.
-        scores = np.vstack(
-            [dense_coef(self.coef_[:, active]).T * x[active, None], *others.values()]
-        )
-        features = np.array([*names[active], *others], dtype=object)
-        values = np.concatenate([x[active], np.ones(len(others))])
-        used = scores.any(axis=1)
-        return Terms(features[used].tolist(), values[used], scores[used])
 
 
 def _as_index(position):

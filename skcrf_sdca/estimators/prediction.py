@@ -422,6 +422,18 @@ class PredictionMixin(FittedAttributes):
             lambda chains, *_: chains.viterbi()[0], data, proba=False
         )
 
+    def _best_path_with(self, data, t, labels):
+        """Return the best path of one sequence that has one of the labels at t.
+
+        It is empty if forbidden transitions leave no such path.
+        """
+
+        def best(chains, *_):
+            path, (value,) = chains.restricted(t, labels).viterbi()
+            return path if np.isfinite(value) else path[:0]
+
+        return self._over_chains(best, data, proba=False)
+
     def _node_marginals(self, data):
         """Return the node marginals of all sequences, end to end."""
         return self._over_chains(lambda chains, *_: chains.node_marginals()[0], data)

@@ -104,6 +104,13 @@ class Chains(_chains.ChainScores):
         scores = clamped(self.node_scores, labels)
         return Chains(scores, self.transition, self.offsets)
 
+    def restricted(self, position, labels):
+        """Return chains that forbid all labels but these at a position."""
+        scores = self.node_scores.copy()
+        scores[position] = -np.inf
+        scores[position, labels] = self.node_scores[position, labels]
+        return Chains(scores, self.transition, self.offsets)
+
     def expectations(self, weight):
         """Return node marginals, the weighted sum of all edge marginals, and log Z."""
         if len(weight) != len(self):
