@@ -47,8 +47,9 @@ for token, label in zip(sentence, labels, strict=True):
 # %%
 # Explain the label
 # -----------------
-# ``explain`` compares the label with the second most probable one, or with the label
-# that you name. It returns a table; its rows are named tuples.
+# ``explain`` compares the predicted path with the best one that has another label here,
+# or the label that you name. These two paths differ in this label alone. The result is
+# a table; its rows are named tuples.
 
 explanation = crf.explain(features, position)
 print(f"\n{explanation}")
