@@ -6,7 +6,7 @@ The folders in reading order; a module imports only from folders above its own:
     _utils/         memory, threads, files, types, messages
     data/           packed sequences, and the forms in which X and y come
     features/       transformers that make features of dicts, strings and columns
-    text/           columns of text, tokens and templates
+    text/           columns of text, tokens and templates, labels of spans
     metrics/        scores of tokens, spans, sequences and probabilities
     structures/     the chain: parameters, inference, decoding, constraints
     objective/      the training problem and its certificates

@@ -22,6 +22,7 @@ PUBLIC = [
             "compat",
             "data.label_encoding",
             "data.packed",
+            "data.spans",
             "data.tagging_schemes",
             "datasets",
             "estimators.alpha_path",

@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -52,7 +53,15 @@ DualSampling: TypeAlias = Literal[
 ]
 SDCASampling: TypeAlias = DualSampling | Literal["residual"]
 Decoding: TypeAlias = Literal["viterbi", "posterior"]
-SpanScheme: TypeAlias = Literal["BIO", "IOB2", "IOB1", "BIOES", "BILOU"]
+SpanScheme: TypeAlias = (
+    Literal["BIO", "IOB2", "IOB1", "IO", "BIOES", "IOBES", "BILOU", "BILUO"]
+    | Literal["bio", "iob2", "iob1", "io", "bioes", "iobes", "bilou", "biluo"]
+)
+# Several label lists; one is Iterable[str], and so is a str.
+LabelLists: TypeAlias = (
+    Iterable[list[str]] | Iterable[tuple[str, ...]] | Iterable[NDArray[Any]]
+)
+Span: TypeAlias = tuple[str, int, int]
 Average: TypeAlias = Literal["micro", "macro", "weighted"] | None
 ZeroDivision: TypeAlias = float | Literal["warn"]
 

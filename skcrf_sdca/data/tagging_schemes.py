@@ -1,7 +1,7 @@
 """Tagging schemes: what the labels of spans mean.
 
-A table of the schemes (BIO, IOB1, BIOES, BILOU) answers two questions: which prefix and
-type a label has, and whether one label may follow another.
+A table of the schemes and of their names answers three questions: which prefix and type
+a label has, whether one label may follow another, and which prefixes a span gets.
 """
 
 from typing import NamedTuple
@@ -32,24 +32,50 @@ class TaggingScheme(NamedTuple):
         """Prefixes of the scheme, those that begin a span first."""
         return "".join(dict.fromkeys(self.starts_again + self.continues))
 
+    def prefixes_of_span(self, length: int, follows_same: bool) -> str:
+        """Return the prefixes of a span, the only valid ones.
+
+        `follows_same` tells whether it directly follows a span of its type. If the
+        scheme cannot tell the two apart, the result is shorter than `length`.
+        """
+        first = self.starts_again if follows_same else self.starts
+        if length == 1:
+            return _common(first, self.ends)
+        inner = _common(self.continues, self.goes_on) * (length - 2)
+        return _common(first, self.goes_on) + inner + _common(self.continues, self.ends)
+
+
+def _common(some: str, others: str) -> str:
+    """Return the prefixes that are in both; every use above has at most one."""
+    return "".join(prefix for prefix in some if prefix in others)
+
 
 _BIO = TaggingScheme("BI", "I", starts="B", starts_again="B", ends="BI")
-TAGGING_SCHEMES = {
+_BIOES = TaggingScheme("BI", "IE", starts="BS", starts_again="BS", ends="ES")
+_BILOU = TaggingScheme("BI", "IL", starts="BU", starts_again="BU", ends="LU")
+_IN_CAPITALS = {
     "BIO": _BIO,
     "IOB2": _BIO,
     "IOB1": TaggingScheme("BI", "I", starts="I", starts_again="B", ends="BI"),
-    "BIOES": TaggingScheme("BI", "IE", starts="BS", starts_again="BS", ends="ES"),
-    "BILOU": TaggingScheme("BI", "IL", starts="BU", starts_again="BU", ends="LU"),
+    "IO": TaggingScheme("I", "I", starts="I", starts_again="", ends="I"),
+    "BIOES": _BIOES,
+    "IOBES": _BIOES,
+    "BILOU": _BILOU,
+    "BILUO": _BILOU,
 }
+# By all names that a user may give.
+TAGGING_SCHEMES = _IN_CAPITALS | {k.lower(): v for k, v in _IN_CAPITALS.items()}
 
 
-def get_scheme(name: str) -> TaggingScheme:
-    """Return the entry of TAGGING_SCHEMES.
+def get_scheme(name: str, *, argument: str = "scheme") -> TaggingScheme:
+    """Return a tagging scheme by its name.
 
     Parameters
     ----------
     name : str
-        "BIO" (also called "IOB2"), "IOB1", "BIOES" or "BILOU".
+        A name of the table below, in capitals or in small letters.
+    argument : str, default="scheme"
+        What the error message calls the name.
 
     Returns
     -------
@@ -60,6 +86,23 @@ def get_scheme(name: str) -> TaggingScheme:
     ValueError
         If there is no scheme of this name.
 
+    Notes
+    -----
+    The labels of a span of two tokens and, after a token outside, of two spans of one
+    token that touch, all of type X:
+
+    ==============  =========================  =======================================
+    name            labels                     meaning
+    ==============  =========================  =======================================
+    "BIO", "IOB2"   B-X I-X O B-X B-X          B begins every span
+    "IOB1"          I-X I-X O I-X B-X          B only right after a span of its type
+    "IO"            I-X I-X O I-X I-X          no B: touching spans of a type are one
+    "BIOES",        B-X E-X O S-X S-X          E ends a span, S is a span of one label
+    "IOBES"
+    "BILOU",        B-X L-X O U-X U-X          L ends a span, U is a span of one label
+    "BILUO"
+    ==============  =========================  =======================================
+
     Examples
     --------
     >>> from skcrf_sdca.data.tagging_schemes import get_scheme
@@ -68,7 +111,8 @@ def get_scheme(name: str) -> TaggingScheme:
     """
     if not isinstance(name, str) or name not in TAGGING_SCHEMES:
         raise ValueError(
-            f"scheme must be one of {sorted(TAGGING_SCHEMES)}, got {name!r}."
+            f"{argument} must be one of {sorted(_IN_CAPITALS)}, or the same in small "
+            f"letters; got {name!r}."
         )
     return TAGGING_SCHEMES[name]
 
@@ -81,7 +125,8 @@ def parse_label(label: str, scheme: SpanScheme = "BIO") -> tuple[str, str | None
     label : str
         "O", or a prefix of the scheme, with a type as in "B-PER" or alone. The type is
         all that follows the first "-", whatever its characters.
-    scheme : {"BIO", "IOB2", "IOB1", "BIOES", "BILOU"}, default="BIO"
+    scheme : str, default="BIO"
+        Name of the scheme, see `get_scheme`.
 
     Returns
     -------
@@ -105,7 +150,10 @@ def parse_label(label: str, scheme: SpanScheme = "BIO") -> tuple[str, str | None
     """
     known = get_scheme(scheme).prefixes
     if not isinstance(label, str):
-        raise TypeError(f"Labels of spans must be str such as 'B-PER', got {label!r}.")
+        raise TypeError(
+            f"Labels of spans must be str such as 'B-PER', got {label!r}; replace "
+            "numbers of labels by their names."
+        )
     if label == OUTSIDE:
         return OUTSIDE, None
     prefix, _, span_type = label.partition("-")
@@ -128,7 +176,8 @@ def is_valid_pair(
         A label of the scheme; None stands for the start of the sequence.
     following : str or None
         The label after it; None stands for the end of the sequence.
-    scheme : {"BIO", "IOB2", "IOB1", "BIOES", "BILOU"}, default="BIO"
+    scheme : str, default="BIO"
+        Name of the scheme, see `get_scheme`.
 
     Returns
     -------
@@ -150,6 +199,7 @@ def is_valid_pair(
     =========  ================  =======================  =====================
     BIO, IOB2  O, B-Z, end       I-X, B-Z, O, end         not in the scheme
     IOB1       O, I-Z, end       I-X, B-X, I-Y, O, end    not in the scheme
+    IO         O, I-Z, end       I-Z, O, end              not in the scheme
     BIOES      O, B-Z, S-Z, end  I-X, E-X                 O, B-Z, S-Z, end
     BILOU      O, B-Z, U-Z, end  I-X, L-X                 O, B-Z, U-Z, end
     =========  ================  =======================  =====================

@@ -65,9 +65,10 @@ SHARED_DOCS = {
             Which label may follow which; by default every label may follow every label.
             Forbidden transitions have probability 0, in training and in prediction.
 
-            * "BIO", "IOB1", "BIOES" or "BILOU": those that the tagging scheme allows,
-              for labels such as "B-PER" and "O". The scheme also determines which
-              labels may begin and end a sequence.
+            * "BIO" (or "IOB2"), "IOB1", "IO", "BIOES" ("IOBES") or "BILOU" ("BILUO"),
+              in capitals or small letters: those that the tagging scheme allows, for
+              labels such as "B-PER" and "O". The scheme also determines which labels
+              may begin and end a sequence.
             * "observed": only transitions, first labels and last labels that occur in
               y.
             * a bool array of shape (n_labels, n_labels), [from, to], in the order of

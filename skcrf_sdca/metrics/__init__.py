@@ -9,7 +9,7 @@ In all of them, y has one list (or array) of labels for each sequence, as `fit` 
 and `predict` returns it. `SCORERS` has scorers for `GridSearchCV` and similar classes.
 """
 
-from skcrf_sdca.metrics._extraction import extract_spans
+from skcrf_sdca.data.spans import extract_spans
 from skcrf_sdca.metrics._flat import (
     flat_accuracy_score,
     flat_classification_report,

@@ -47,8 +47,9 @@ METRIC_DOCS = {
     "spans": """
         y_true, y_pred : array-like of shape (n,), of label lists of shape (T_i,)
             True and predicted labels, see `extract_spans`.
-        scheme : {"BIO", "IOB2", "IOB1", "BIOES", "BILOU"}, default="BIO"
-            Meaning of the prefixes, see `extract_spans`.
+        scheme : str, default="BIO"
+            "BIO", "IOB1", "IO", "BIOES" or "BILOU": the meaning of the prefixes, see
+            `extract_spans`.
         strict : bool, default=False
             Whether to ignore spans that are invalid in the scheme, see `extract_spans`.
             By default they are repaired, as conlleval does.

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import Average, Labels, SpanScheme, ZeroDivision
+from skcrf_sdca.data.spans import read_spans
 from skcrf_sdca.metrics._checks import check_pair, ratio, token_weight
 from skcrf_sdca.metrics._docs import METRIC_DOCS
-from skcrf_sdca.metrics._extraction import read_spans
 
 AVERAGES = ("micro", "macro", "weighted")
 

@@ -1,14 +1,18 @@
-"""Text: reads files of columns as tokens, and turns tokens into feature strings.
+"""Text: files of columns, features of tokens, and labels of spans.
 
 `read_conll` and `write_conll` own files of columns, `read_conllu` and `write_conllu`
 the treebanks in CoNLL-U. `TokenFeatures` and its templates own the features that
-taggers usually have. All of it comes before a `SequenceVectorizer`: no estimator
-depends on it.
+taggers usually have. `convert_labels`, `repair_labels` and `spans_to_labels` write
+labels in tagging schemes. All of it comes before an estimator or after it: none depends
+on it.
 """
+
+from skcrf_sdca.data.spans import extract_spans
 
 from ._conll import read_conll, write_conll
 from ._conllu import ConlluSentence, read_conllu, write_conllu
 from ._features import DEFAULT_TEMPLATES, TokenFeatures
+from ._span_labels import convert_labels, repair_labels, spans_to_labels
 from ._templates import At, Joint, Window
 from ._values import (
     Apply,
@@ -31,11 +35,15 @@ __all__ = [
     "Suffix",
     "TokenFeatures",
     "Window",
+    "convert_labels",
+    "extract_spans",
     "has_digit",
     "has_hyphen",
     "is_capitalized",
     "read_conll",
     "read_conllu",
+    "repair_labels",
+    "spans_to_labels",
     "write_conll",
     "write_conllu",
 ]
