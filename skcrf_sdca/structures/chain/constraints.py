@@ -120,8 +120,10 @@ def read_constraints(transitions, classes, labels, offsets, rows=None):
     """
     if transitions is None:
         return None
+    advice = "Correct the labels, or allow it"
     if isinstance(transitions, str):
         name = f"transitions={transitions!r}"
+        advice = f"Repair them: skcrf_sdca.text.repair_labels(y, {transitions!r})"
         if transitions == OBSERVED:
             constraints = _observed(labels, offsets, len(classes))
         else:
@@ -131,7 +133,7 @@ def read_constraints(transitions, classes, labels, offsets, rows=None):
         read = _by_mask if hasattr(transitions, "__array__") else _by_pairs
         constraints = read(transitions, plain_labels(classes))
     if rows is None:
-        _check_labels(constraints, name, classes, labels, offsets)
+        _check_labels(constraints, name, advice, classes, labels, offsets)
     else:
         _check_possible(constraints, name, rows > 0, offsets)
     for mask in constraints:
@@ -233,7 +235,7 @@ def _hashable(pair):
     return True
 
 
-def _check_labels(constraints, name, classes, labels, offsets):
+def _check_labels(constraints, name, advice, classes, labels, offsets):
     """Raise ValueError for the first label that is not allowed where it is."""
     first, last = _ends(offsets)
     to = edge_ends(offsets)
@@ -254,8 +256,8 @@ def _check_labels(constraints, name, classes, labels, offsets):
     )[rule]
     raise ValueError(
         f"y: sequence {i}, item {t - offsets[i]}: {fault}, which {name} does not "
-        "allow. Correct the labels, or allow it; transitions='observed' allows what y "
-        "has."
+        f"allow. {advice}; or fit without `transitions`, and call the method "
+        "`constrain` after the fit. transitions='observed' allows what y has."
     )
 
 
@@ -274,5 +276,7 @@ def _check_possible(constraints, name, possible, offsets):
         i = int((blocked >= 0).argmax())
         raise ValueError(
             f"y: sequence {i}, item {blocked[i]}: no path of labels that agrees with y "
-            f"up to this item is allowed by {name}. Correct the labels, or allow more."
+            f"up to this item is allowed by {name}. Correct the labels, or allow more; "
+            "or fit without `transitions`, and call the method `constrain` after the "
+            "fit."
         )
