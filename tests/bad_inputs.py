@@ -958,6 +958,8 @@ def wrong_arguments_of_predictions(new):
             {"spans": [[(nan, 1, "A")]]},
         ),
         (VE, "spans: .* 0 to 5", "span_proba", X, {"spans": [[(0, 5, ["A"] * 5)]]}),
+        (VE, "Label 'A' is not of the scheme 'BIO'", "predict_spans", X, {}),
+        (VE, "scheme must be one of", "predict_spans", X, {"scheme": nan}),
         (TE, "position must be an integer", "explain", X[0], {"position": "0"}),
         (TE, "position must be an integer", "explain", X[0], {"position": nan}),
         (IndexError, "position: 9 is not in", "explain", X[0], {"position": 9}),
@@ -973,7 +975,7 @@ def wrong_arguments_of_predictions(new):
         (TE, "threshold", "prune", {"threshold": "1"}),
         (TE, "transitions must be the name", "constrain", {"transitions": 5}),
         (VE, "transitions holds", "constrain", {"transitions": [([], "A")]}),
-        (VE, "scheme must be one of", "constrain", {"transitions": "bio"}),
+        (VE, "scheme must be one of", "constrain", {"transitions": "Bio"}),
     ):
         *arguments, named = arguments
         assert_refused(error, message, getattr(crf, method), *arguments, **named)

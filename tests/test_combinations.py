@@ -143,6 +143,7 @@ def answers(crf, label_type, form):
     }
     if label_type == "str" and form != "table":
         typed = [[("X", 0, 1)] if v else [] for v in y]
+        found["predict_spans"] = crf.predict_spans(X, scheme="IOB1")
         found["typed spans"] = crf.span_proba(X, typed, scheme="IOB1")
     return {name: plain(value) for name, value in found.items()}
 

@@ -315,7 +315,10 @@ def test_probabilities_raise(crf, chains, method):
 
 def test_more_probabilities_raise(crf, chains):
     X, y = chains
+    types = [["I-X" if k else "O" for k in labels] for labels in y]
+    tagger = SDCACRF(loss="hinge", tol=0.1, random_state=0).fit(X, types)
     for call in (
+        lambda: tagger.predict_spans(X),
         lambda: crf.log_likelihood(X, y),
         lambda: crf.predict(X, decoding="posterior"),
         lambda: crf.span_proba(X[:1], [[(0, 1, y[0][:1])]]),

@@ -18,6 +18,7 @@ from skcrf_sdca import LBFGSCRF, SDCACRF, PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.metrics import extract_spans
 from skcrf_sdca.structures.chain import oracle
+from skcrf_sdca.text import repair_labels, spans_to_labels
 
 ARRAYS, LABELS = make_chains(
     20, n_labels=3, n_features=4, length=(1, 4), random_state=0
@@ -72,6 +73,7 @@ METHODS = {
     "edge_proba": lambda crf, X, y: crf.predict_edge_proba(X),
     "log_partition": lambda crf, X, y: crf.log_partition(X),
     "log_likelihood": lambda crf, X, y: crf.log_likelihood(X, y),
+    "predict_spans": lambda crf, X, y: crf.predict_spans(X),
     "span_proba": lambda crf, X, y: crf.span_proba(X, [[(0, 1, y[0][:1])]] * len(X)),
 }
 
@@ -393,6 +395,90 @@ def test_spans_of_unseen_labels_and_types(crf):
     assert values.tolist() == [0.0, 0.0]
     (values,) = crf.span_proba(ARRAYS[:1], [[("LOC", 0, 1)]], scheme="BIO")
     assert values.tolist() == [0.0]
+
+
+SCHEME_LABELS = {
+    "BIO": ["B-X", "B-Y", "I-X", "I-Y", "O"],
+    "iob1": ["B-X", "I-X", "I-Y", "O"],
+    "IO": ["I-X", "I-Y", "O"],
+    "IOBES": ["B-X", "E-X", "I-X", "O", "S-X"],
+    "BILOU": ["B", "I", "L", "O", "U"],
+}
+
+
+@pytest.mark.parametrize("scheme", sorted(SCHEME_LABELS))
+@pytest.mark.parametrize("in_the_fit", [False, True])
+def test_predicted_spans_have_the_probabilities_of_enumeration(scheme, in_the_fit):
+    names = SCHEME_LABELS[scheme]
+    X, codes = make_chains(
+        25, n_labels=len(names), n_features=4, length=(1, 4), random_state=1
+    )
+    y, _ = repair_labels([[names[k] for k in own] for own in codes], scheme)
+    crf = LBFGSCRF(alpha=0.1, transitions=scheme if in_the_fit else None).fit(X, y)
+    found = crf.predict_spans(X, scheme=None if in_the_fit else scheme)
+    predicted = crf.predict(X)
+    assert found.shape == (25,)
+    assert crf.predict_spans([X[0][:0]], scheme=scheme).tolist() == [[]]
+    assert sum(map(len, found)) > 5
+    for x, labels, own in zip(X, predicted, found, strict=True):
+        assert [span[:3] for span in own] == extract_spans(labels, scheme)
+        params = params_of(crf)
+        p = reference.path_probabilities(
+            reference.node_scores(x, params), crf.transition_
+        )
+        expected = np.zeros(len(own))
+        paths = reference.all_paths(len(x), len(crf.classes_))
+        for path, probability in zip(paths, p, strict=True):
+            there = extract_spans(crf.classes_[path].tolist(), scheme)
+            expected += [probability * (span[:3] in there) for span in own]
+        assert_allclose([span[3] for span in own], expected, rtol=1e-9)
+
+
+def test_predicted_spans_are_queries_and_labels_again(crf):
+    found = crf.predict_spans(ARRAYS)
+    proba = crf.span_proba(ARRAYS, found, scheme="BIO")
+    for own, values in zip(found, proba, strict=True):
+        assert [span[3] for span in own] == values.tolist()
+    labels = spans_to_labels(found, [len(x) for x in ARRAYS])
+    assert [extract_spans(v) for v in labels] == [[s[:3] for s in v] for v in found]
+
+
+def test_predicted_spans_have_the_text_of_their_tokens(crf, table):
+    words = [[f"w{t}" for t in range(len(x))] for x in ARRAYS]
+    found = crf.predict_spans(iter(ARRAYS), tokens=(tuple(own) for own in words))
+    for own, plain, tokens in zip(found, crf.predict_spans(ARRAYS), words, strict=True):
+        assert [span[:4] for span in own] == plain
+        assert [s[4] for s in own] == [" ".join(tokens[b:e]) for _, b, e, *_ in own]
+    rows = table.predict_spans(ROWS, tokens=[["word"]] * len(ROWS))
+    assert [len(own) for own in rows] == [label != "O" for label in table.predict(ROWS)]
+    assert {span[4] for own in rows for span in own} == {"word"}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "error", "message"),
+    [
+        ("ab", TypeError, "tokens must be a list"),
+        ([["a"] * 4] * 2, ValueError, "X has 1 sequences, but tokens 2"),
+        ([None], TypeError, "tokens: sequence 0 must be a list"),
+        ([["a"]], ValueError, "sequence 0 has 1 tokens, but X has 4 items there"),
+        ([["a", "b", 3, "d"]], TypeError, "sequence 0, item 2 is of type int 3; a tok"),
+    ],
+)
+def test_bad_tokens(crf, tokens, error, message):
+    with pytest.raises(error, match=message):
+        crf.predict_spans([ARRAYS[LONG]], tokens=tokens)
+
+
+def test_labels_of_another_scheme_than_the_one_that_is_named(crf):
+    other = LBFGSCRF().fit([np.eye(2)], [["B-X", "E-X"]])
+    message = "Label 'E-X' is not of the scheme 'BIO'.* give it with scheme="
+    with pytest.raises(ValueError, match=message):
+        other.predict_spans([np.eye(2)])
+    assert other.predict_spans([np.eye(2)], scheme="BIOES")[0][0][:3] == ("X", 0, 2)
+    with pytest.raises(ValueError, match="scheme must be one of"):
+        crf.predict_spans(ARRAYS, scheme="observed")
+    with pytest.raises(TypeError, match="must be str .*, got 0; replace numbers"):
+        LBFGSCRF().fit(ARRAYS, LABELS).predict_spans(ARRAYS)
 
 
 BAD_SPANS = {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import reference
-from skcrf_sdca.estimators.span_queries import LabelSpans, TypedSpans
+from skcrf_sdca.estimators.span_queries import LabelSpans, Reading, TypedSpans
 from skcrf_sdca.metrics import extract_spans
 from skcrf_sdca.structures.chain import oracle
 from skcrf_sdca.structures.chain.chains import Chains
@@ -17,6 +17,7 @@ from skcrf_sdca.structures.chain.chains import Chains
 CLASSES = {
     "BIO": ["B-X", "B-Y", "I-X", "I-Y", "O"],
     "IOB1": ["B-X", "I-X", "I-Y", "O"],
+    "IO": ["I-X", "I-Y", "I", "O"],
     "BIOES": ["B-X", "E-X", "I-X", "O", "S-X"],
     "BILOU": ["B-", "I-", "L-", "U-", "U-Y"],
 }
@@ -56,7 +57,8 @@ def test_typed_spans_are_those_that_extract_spans_finds(drawn):
     for path, probability in zip(paths, probabilities, strict=True):
         for span in extract_spans(classes[path].tolist(), scheme):
             expected[span] += probability
-    spans = TypedSpans([list(expected)], np.array([length]), classes, scheme)
+    reading = Reading.of(classes, scheme)
+    spans = TypedSpans([list(expected)], np.array([length]), reading)
     chains = Chains(node_scores, transition, np.array([0, length]))
     (values,) = spans.probabilities(chains, 0, 1)
     assert_allclose(

@@ -243,6 +243,10 @@ def test_other_names_wherever_a_scheme_is_named(name):
     assert (np.isneginf(free.transition_) == np.isneginf(crf.transition_)).all()
     assert span_f1_score(y, crf.predict(X), scheme=name) == 1.0
     assert extract_spans(y[0], name) == [("X", 0, 2), ("X", 2, 3)]
+    for spans in crf.predict_spans(X), free.predict_spans(X, scheme=name):
+        assert [span[:3] for span in spans[0]] == extract_spans(y[0], name)
+        (own,) = crf.span_proba(X[:1], [extract_spans(y[0], name)], scheme=name)
+        assert own.shape == (2,)
 
 
 # Labels that are written --------------------------------------------------------------

@@ -37,7 +37,17 @@ from skcrf_sdca.plotting import ConvergenceDisplay, TransitionDisplay
 from skcrf_sdca.structures.chain.decoding import posterior
 from skcrf_sdca.structures.chain.marginals import Marginals
 from skcrf_sdca.structures.chain.oracle import log_partition, marginals
-from skcrf_sdca.text import Apply, Joint, Shape, Suffix, TokenFeatures, Window
+from skcrf_sdca.text import (
+    Apply,
+    Joint,
+    Shape,
+    Suffix,
+    TokenFeatures,
+    Window,
+    convert_labels,
+    repair_labels,
+    spans_to_labels,
+)
 
 
 def features(word: str) -> dict[str, str | bool]:
@@ -69,6 +79,8 @@ def what_a_model_answers(crf: SDCACRF, X: list[list[dict[str, str]]]) -> Table:
     assert_type(crf.predict_n_best(X, 3), NDArray[Any])
     assert_type(crf.sample(X, n_draws=2, random_state=0), NDArray[Any])
     assert_type(crf.span_proba(X, [[("PER", 0, 2)]], scheme="BIO"), NDArray[Any])
+    words = [["the"]]
+    assert_type(crf.predict_spans(X, scheme="IOBES", tokens=words), NDArray[Any])
     assert_type(crf.log_likelihood(X, [["O"]]), NDArray[np.float64])
     assert_type(crf.score(X, crf.predict(X)), float)
     assert_type(crf.duality_gap_ + crf.history_["gap"][-1].item(), Any)
@@ -102,6 +114,11 @@ def numbers(y: list[list[str]]) -> float:
     assert_type(marginals(*scores, [0, 4])[0], Marginals)
     assert_type(posterior(*scores)[0], NDArray[np.int32])
     assert_type(extract_spans(y[0], "BIOES"), list[tuple[str, int, int]])
+    assert_type(extract_spans(y, "bio"), list[list[tuple[str, int, int]]])
+    assert_type(repair_labels(y, "IOB2"), tuple[list[list[str]], int])
+    assert_type(convert_labels(y[0], "BIO", "BILUO"), list[str])
+    assert_type(spans_to_labels([extract_spans(y[0])], [3]), list[list[str]])
+    assert_type(spans_to_labels([("PER", 0, 2)], 3, "IO"), list[str])
     assert_type(parse_label("B-PER"), tuple[str, str | None])
     is_valid_pair(None, "I-PER", scheme="IOB1")
     get_scorer("span_f1")(SDCACRF(), y, y)

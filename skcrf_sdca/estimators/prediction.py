@@ -26,9 +26,16 @@ from skcrf_sdca._utils.typing import (
     Sequences,
     SpanScheme,
 )
-from skcrf_sdca.data.label_encoding import plain_labels
+from skcrf_sdca.data.label_encoding import decode_labels, plain_labels
+from skcrf_sdca.data.spans import extract_spans
 from skcrf_sdca.estimators.fitted import FittedAttributes, fitted_format
-from skcrf_sdca.estimators.span_queries import LabelSpans, TypedSpans
+from skcrf_sdca.estimators.span_queries import (
+    LabelSpans,
+    Reading,
+    TypedSpans,
+    checked_tokens,
+    scheme_of,
+)
 from skcrf_sdca.estimators.validation import (
     evaluation_labels,
     known_labels,
@@ -269,6 +276,82 @@ class PredictionMixin(FittedAttributes):
 
         return self._over_chains(probabilities, data)
 
+    def predict_spans(
+        self,
+        X: Sequences,
+        *,
+        scheme: SpanScheme | None = None,
+        tokens: Iterable[Iterable[str]] | None = None,
+    ) -> NDArray[Any]:
+        """Return the spans of the most probable label paths, with their probabilities.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        scheme : str, default=None
+            "BIO", "IOB1", "IO", "BIOES" or "BILOU": the meaning of the prefixes, see
+            :func:`skcrf_sdca.metrics.extract_spans`. By default the scheme that the
+            parameter ``transitions`` names, and else "BIO", which also reads labels in
+            IOB1 and IO.
+        tokens : list of n lists of T str, default=None
+            The words of X. With them, each span has a text.
+
+        Returns
+        -------
+        spans : ndarray of shape (n,)
+            An object array of lists of (type, begin, end, probability), in order; with
+            `tokens` of (type, begin, end, probability, text), where the text is the
+            tokens begin <= t < end, joined by blanks. The spans are those that
+            `extract_spans` finds in the labels of `predict`. The probability of a span
+            is that of `span_proba`, the sum over all label paths that have it.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the labels are not of the scheme, `tokens` does not have the lengths of
+            X, or the loss of the fit gives no probabilities.
+
+        See Also
+        --------
+        span_proba : The probabilities of any spans.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> words = [["Ada", "Lovelace", "wrote"], ["Ada", "wrote"]]
+        >>> X = [[[word] for word in sentence] for sentence in words]
+        >>> y = [["B-PER", "I-PER", "O"], ["B-PER", "O"]]
+        >>> crf = SDCACRF(alpha=0.01, random_state=0).fit(X, y)
+        >>> (spans,) = crf.predict_spans(X[:1], tokens=words[:1])
+        >>> for span_type, begin, end, probability, text in spans:
+        ...     print(span_type, begin, end, round(probability, 2), text)
+        PER 0 2 0.97 Ada Lovelace
+        """
+        data = prediction_data(self, X)
+        if scheme is None:
+            scheme = scheme_of(getattr(self, "transitions", None))
+        reading = Reading.of(self.classes_, scheme)
+        words = None if tokens is None else checked_tokens(tokens, data.lengths)
+
+        def spans(chains, begin, end):
+            paths, _ = chains.viterbi()
+            labels = decode_labels(paths, self.classes_, chains.offsets).tolist()
+            found = extract_spans(labels, scheme)
+            asked = TypedSpans(found, data.lengths[begin:end], reading)
+            proba = asked.probabilities(chains, 0, end - begin)
+            ends = [
+                [(*span, p) for span, p in zip(own, values.tolist(), strict=True)]
+                for own, values in zip(found, proba, strict=True)
+            ]
+            return np.fromiter(ends, dtype=object, count=len(ends))
+
+        spans_of = self._over_chains(spans, data)
+        if words is not None:
+            for i, own in enumerate(spans_of):
+                texts = [" ".join(words[i][b:e]) for _, b, e, _ in own]
+                spans_of[i] = [(*s, t) for s, t in zip(own, texts, strict=True)]
+        return spans_of
+
     def span_proba(
         self,
         X: Sequences,
@@ -292,8 +375,11 @@ class PredictionMixin(FittedAttributes):
             it is there if `extract_spans` finds it in y. With "BIO" that means labels
             of the type, of which only the first begins a span, and neither a label
             before nor one after that belongs to the same span.
-        scheme : {"BIO", "IOB1", "BIOES", "BILOU"}, default=None
-            What the prefixes of the labels mean, see `extract_spans`.
+            What follows these three is ignored: the spans of `predict_spans` may be
+            given.
+        scheme : str, default=None
+            "BIO", "IOB1", "IO", "BIOES" or "BILOU": what the prefixes of the labels
+            mean, see `extract_spans`.
 
         Returns
         -------
@@ -322,11 +408,10 @@ class PredictionMixin(FittedAttributes):
         True
         """
         data = prediction_data(self, X)
-        given = data.lengths, self.classes_
         if scheme is None:
-            asked = LabelSpans(spans, *given)
+            asked = LabelSpans(spans, data.lengths, self.classes_)
         else:
-            asked = TypedSpans(spans, *given, scheme)
+            asked = TypedSpans(spans, data.lengths, Reading.of(self.classes_, scheme))
         return self._over_chains(asked.probabilities, data)
 
     def log_partition(self, X: Sequences) -> NDArray[np.float64]:

@@ -1,38 +1,41 @@
 """The spans that a user asks about, validated: by their labels, or by their type.
 
 Both readings have one use: ``probabilities`` of the spans of some sequences, given the
-scores of these.
+scores of these. Predicted spans are of the second kind.
 """
 
 from itertools import chain
 from operator import index
+from typing import NamedTuple
 
 import numpy as np
 
+from skcrf_sdca._utils.messages import described
 from skcrf_sdca.data.containers import check_container
 from skcrf_sdca.data.label_encoding import label_codes, plain_labels
 from skcrf_sdca.data.rows import split_rows
-from skcrf_sdca.metrics import extract_spans
+from skcrf_sdca.data.spans import TYPED, SpanForm, span_rows
+from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES, get_scheme, parse_label
+
+
+def _read_labelled(span):
+    begin, end, labels = span
+    if isinstance(labels, str) or len(labels) != end - begin:
+        raise ValueError("not one label for each position")
+    return index(begin), index(end), labels
+
+
+LABELLED = SpanForm("(begin, end, labels)", _read_labelled)
 
 
 class LabelSpans:
     """Spans (begin, end, labels), one list for each sequence; errors name the span."""
 
-    form = "(begin, end, labels)"
-
     def __init__(self, spans, lengths, classes):
-        self.rows, self.offsets, names = _read(spans, lengths, self)
+        self.rows, self.bounds, names = span_rows(spans, lengths, LABELLED)
         self.labels = label_codes(list(chain.from_iterable(names)), classes)
         sizes = self.rows[:, 2] - self.rows[:, 1]
         self.label_offsets = np.concatenate([[0], np.cumsum(sizes)])
-
-    @staticmethod
-    def read_span(span):
-        """Return begin, end and labels; ValueError or TypeError if it has others."""
-        begin, end, labels = span
-        if isinstance(labels, str) or len(labels) != end - begin:
-            raise ValueError("not one label for each position")
-        return index(begin), index(end), labels
 
     def probabilities(self, chains, begin, end):
         """Return the probabilities of the spans of the sequences begin <= i < end.
@@ -40,81 +43,102 @@ class LabelSpans:
         `chains` has the scores of these sequences alone. The result is an object array
         with an array for each sequence.
         """
-        first, last = self.offsets[[begin, end]]
+        first, last = self.bounds[[begin, end]]
         labels = self.labels[self.label_offsets[first] : self.label_offsets[last]]
         rows = self.rows[first:last] - [begin, 0, 0]
         values = chains.span_probabilities(rows, labels)
-        return split_rows(values, self.offsets[begin : end + 1] - first)
+        return split_rows(values, self.bounds[begin : end + 1] - first)
+
+
+class Reading(NamedTuple):
+    """What the labels of a model mean in a scheme.
+
+    Attributes
+    ----------
+    label_types : ndarray of shape (n_labels,)
+        The number of the span type of each label; -1 for "O".
+    joins : ndarray of shape (n_labels, n_labels), bool
+        Which two labels, one after the other, are of one span.
+    types : dict
+        The number of each span type.
+    """
+
+    label_types: np.ndarray
+    joins: np.ndarray
+    types: dict
+
+    @classmethod
+    def of(cls, classes, scheme):
+        """Read the labels; ValueError or TypeError if one is not of the scheme."""
+        rule = get_scheme(scheme)
+        try:
+            parsed = [parse_label(label, scheme) for label in plain_labels(classes)]
+        except (TypeError, ValueError) as error:
+            raise type(error)(
+                f"{error} The labels of the model need the scheme that they are in; "
+                "give it with scheme=."
+            ) from None
+        names = dict.fromkeys(name for _, name in parsed if name is not None)
+        types = {name: k for k, name in enumerate(names)}
+        label_types = np.array([types.get(name, -1) for _, name in parsed])
+        goes_on, continues = (
+            np.array([prefix in letters for prefix, _ in parsed])
+            for letters in (rule.goes_on, rule.continues)
+        )
+        joins = np.equal.outer(label_types, label_types)
+        joins &= np.logical_and.outer(goes_on, continues)
+        return cls(label_types, joins, types)
 
 
 class TypedSpans:
-    """Spans (type, begin, end) of a scheme, as `extract_spans` returns them."""
+    """Spans (type, begin, end), as `extract_spans` returns them, under a `Reading`."""
 
-    form = "(type, begin, end)"
-
-    def __init__(self, spans, lengths, classes, scheme):
-        self.label_types, self.joins, types = _reading(plain_labels(classes), scheme)
-        self.rows, self.offsets, names = _read(spans, lengths, self)
+    def __init__(self, spans, lengths, reading):
+        self.reading = reading
+        self.rows, self.bounds, names = span_rows(spans, lengths, TYPED)
         # A type that no label has is one more.
-        self.types = np.array([types.get(v, len(types)) for v in names], dtype=np.int64)
-
-    @staticmethod
-    def read_span(span):
-        """Return begin, end and type; ValueError or TypeError if it has others."""
-        span_type, begin, end = span
-        hash(span_type)
-        return index(begin), index(end), span_type
+        known = reading.types
+        self.types = np.array([known.get(v, len(known)) for v in names], dtype=np.int64)
 
     def probabilities(self, chains, begin, end):
         """Return the probabilities of the spans of some sequences, see `LabelSpans`."""
-        first, last = self.offsets[[begin, end]]
+        first, last = self.bounds[[begin, end]]
         values = chains.typed_span_probabilities(
             self.rows[first:last] - [begin, 0, 0],
             self.types[first:last],
-            self.label_types,
-            self.joins,
+            self.reading.label_types,
+            self.reading.joins,
         )
-        return split_rows(values, self.offsets[begin : end + 1] - first)
+        return split_rows(values, self.bounds[begin : end + 1] - first)
 
 
-def _read(spans, lengths, kind):
-    """Return rows (sequence, begin, end), offsets of the sequences, and the names."""
-    check_container(spans, "spans")
-    spans = list(spans)
-    if len(spans) != len(lengths):
-        raise ValueError(f"X has {len(lengths)} sequences, but spans has {len(spans)}.")
-    rows, names, offsets = [], [], [0]
-    for i, (own, length) in enumerate(zip(spans, lengths.tolist(), strict=True)):
-        check_container(own, f"spans: sequence {i}")
-        for s, span in enumerate(own):
-            try:
-                begin, end, name = kind.read_span(span)
-            except (TypeError, ValueError) as error:
-                raise type(error)(
-                    f"spans: sequence {i}, span {s} is {span!r}; it must be "
-                    f"{kind.form}: {error}."
-                ) from error
-            if not 0 <= begin < end <= length:
-                raise ValueError(
-                    f"spans: sequence {i}, span {s} goes from {begin} to {end}, but "
-                    f"0 <= begin < end <= {length}, the number of items, is needed."
-                )
-            rows.append((i, begin, end))
-            names.append(name)
-        offsets.append(len(rows))
-    return np.array(rows, dtype=np.int64).reshape(-1, 3), np.array(offsets), names
+def scheme_of(transitions):
+    """Return the scheme that the parameter `transitions` names, else "BIO".
 
-
-def _reading(classes, scheme):
-    """Return what the labels mean: their types, which pairs join, and all types.
-
-    Two labels join if together they make one span.
+    "BIO" also reads labels in IOB1 and IO, and refuses those of the other schemes.
     """
-    types, label_types = {}, np.full(len(classes), -1)
-    for k, label in enumerate(classes):
-        for span_type, *_ in extract_spans([label], scheme):
-            label_types[k] = types.setdefault(span_type, len(types))
-    joins = np.zeros((len(classes), len(classes)), dtype=bool)
-    for j, k in np.argwhere(np.equal.outer(label_types, label_types)):
-        joins[j, k] = len(extract_spans([classes[j], classes[k]], scheme)) == 1
-    return label_types, joins, types
+    is_name = isinstance(transitions, str) and transitions in TAGGING_SCHEMES
+    return transitions if is_name else "BIO"
+
+
+def checked_tokens(tokens, lengths):
+    """Return the tokens of each sequence, lists of str with the lengths of X."""
+    check_container(tokens, "tokens")
+    tokens = list(tokens)
+    if len(tokens) != len(lengths):
+        raise ValueError(f"X has {len(lengths)} sequences, but tokens {len(tokens)}.")
+    for i, length in enumerate(lengths.tolist()):
+        check_container(tokens[i], f"tokens: sequence {i}")
+        tokens[i] = list(tokens[i])
+        if len(tokens[i]) != length:
+            raise ValueError(
+                f"tokens: sequence {i} has {len(tokens[i])} tokens, but X has {length} "
+                "items there."
+            )
+        for t, token in enumerate(tokens[i]):
+            if not isinstance(token, str):
+                raise TypeError(
+                    f"tokens: sequence {i}, item {t} is {described(token)}; a token "
+                    "must be a str, the word itself."
+                )
+    return tokens
