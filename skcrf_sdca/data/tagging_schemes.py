@@ -91,17 +91,15 @@ def get_scheme(name: str, *, argument: str = "scheme") -> TaggingScheme:
     The labels of a span of two tokens and, after a token outside, of two spans of one
     token that touch, all of type X:
 
-    ==============  =========================  =======================================
-    name            labels                     meaning
-    ==============  =========================  =======================================
-    "BIO", "IOB2"   B-X I-X O B-X B-X          B begins every span
-    "IOB1"          I-X I-X O I-X B-X          B only right after a span of its type
-    "IO"            I-X I-X O I-X I-X          no B: touching spans of a type are one
-    "BIOES",        B-X E-X O S-X S-X          E ends a span, S is a span of one label
-    "IOBES"
-    "BILOU",        B-X L-X O U-X U-X          L ends a span, U is a span of one label
-    "BILUO"
-    ==============  =========================  =======================================
+    ==================  =====================  =====================================
+    name                labels                 meaning
+    ==================  =====================  =====================================
+    "BIO", "IOB2"       B-X I-X O B-X B-X      B begins every span
+    "IOB1"              I-X I-X O I-X B-X      B only right after a span of its type
+    "IO"                I-X I-X O I-X I-X      the spans that touch are read as one
+    "BIOES", "IOBES"    B-X E-X O S-X S-X      E ends a span, S is a span of one
+    "BILOU", "BILUO"    B-X L-X O U-X U-X      L ends a span, U is a span of one
+    ==================  =====================  =====================================
 
     Examples
     --------

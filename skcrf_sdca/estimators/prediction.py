@@ -339,11 +339,11 @@ class PredictionMixin(FittedAttributes):
             found = extract_spans(labels, scheme)
             asked = TypedSpans(found, data.lengths[begin:end], reading)
             proba = asked.probabilities(chains, 0, end - begin)
-            ends = [
+            rows = [
                 [(*span, p) for span, p in zip(own, values.tolist(), strict=True)]
                 for own, values in zip(found, proba, strict=True)
             ]
-            return np.fromiter(ends, dtype=object, count=len(ends))
+            return np.fromiter(rows, dtype=object, count=len(rows))
 
         spans_of = self._over_chains(spans, data)
         if words is not None:

@@ -276,7 +276,7 @@ def _with_prefixes(flat, spans, offsets, scheme, name="labels"):
         prefixes[start:stop] = own
     texts = (prefix + label[1:] for prefix, label in zip(prefixes, flat, strict=True))
     # Equal labels are stored once.
-    shared: dict[str, str] = {}
+    shared = {}
     return [shared.setdefault(text, text) for text in texts]
 
 
