@@ -325,7 +325,7 @@ class PredictionMixin(FittedAttributes):
         >>> (spans,) = crf.predict_spans(X[:1], tokens=words[:1])
         >>> for span_type, begin, end, probability, text in spans:
         ...     print(span_type, begin, end, round(probability, 2), text)
-        PER 0 2 0.97 Ada Lovelace
+        PER 0 2 0.96 Ada Lovelace
         """
         data = prediction_data(self, X)
         if scheme is None:
