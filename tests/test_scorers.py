@@ -7,9 +7,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer as sklearn_get_scorer
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    LearningCurveDisplay,
+    ValidationCurveDisplay,
+    cross_val_score,
+    cross_validate,
+)
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -164,6 +172,29 @@ def test_grid_search_in_worker_processes(data, name):
 def test_scorers_can_be_pickled_and_say_what_they_are(name):
     copy = pickle.loads(pickle.dumps(SCORERS[name]))
     assert repr(copy) == repr(SCORERS[name]) == repr(get_scorer(name))
+    copies = copy, get_scorer(name), clone(SCORERS[name], safe=False)
+    assert {scorer.__name__ for scorer in copies} == {name}
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [("span_f1", "Span f1"), ("neg_log_loss", "Negative log loss")],
+)
+def test_curve_displays_show_the_name_of_the_scorer(data, name, written):
+    pytest.importorskip("matplotlib").use("Agg")
+    import matplotlib.pyplot as plt
+
+    options = {"scoring": get_scorer(name), "cv": CV}
+    grid = {"param_name": "alpha", "param_range": [0.1, 1.0]}
+    displays = (
+        LearningCurveDisplay.from_estimator(
+            LBFGSCRF(), *data, train_sizes=[0.5, 1.0], **options
+        ),
+        ValidationCurveDisplay.from_estimator(LBFGSCRF(), *data, **grid, **options),
+    )
+    for display in displays:
+        assert display.ax_.get_ylabel() == written
+        plt.close(display.figure_)
 
 
 @pytest.mark.parametrize("name", COMMON)

@@ -66,24 +66,29 @@ def _log_likelihood_of(estimator, X, y, sample_weight=None):
     return ratio(total, weight @ lengths, "Log-likelihood", NO_TOKENS, 0.0).item()
 
 
+def _named(**scorers):
+    """Give each scorer its name, which scikit-learn's displays write on an axis."""
+    for name, scorer in scorers.items():
+        scorer.__name__ = name
+    return scorers
+
+
 _QUIET = {"zero_division": 0.0}
 _NO_O = {"ignore": ("O",), **_QUIET}
 #: Scorers by the names that `get_scorer` takes and describes.
-SCORERS = {
-    "flat_accuracy": make_scorer(flat_accuracy_score, **_QUIET),
-    "flat_f1_macro": make_scorer(flat_f1_score, average="macro", **_QUIET),
-    "flat_f1_weighted": make_scorer(flat_f1_score, average="weighted", **_QUIET),
-    "flat_f1_macro_without_O": make_scorer(flat_f1_score, average="macro", **_NO_O),
-    "flat_f1_weighted_without_O": make_scorer(
-        flat_f1_score, average="weighted", **_NO_O
-    ),
-    "sequence_accuracy": make_scorer(sequence_accuracy_score, **_QUIET),
-    "span_precision": make_scorer(span_precision_score, **_QUIET),
-    "span_recall": make_scorer(span_recall_score, **_QUIET),
-    "span_f1": make_scorer(span_f1_score, **_QUIET),
-    "neg_log_loss": EstimatorScorer(_log_loss_of, -1, {}, "predict_proba"),
-    "log_likelihood": EstimatorScorer(_log_likelihood_of, 1, {}),
-}
+SCORERS = _named(
+    flat_accuracy=make_scorer(flat_accuracy_score, **_QUIET),
+    flat_f1_macro=make_scorer(flat_f1_score, average="macro", **_QUIET),
+    flat_f1_weighted=make_scorer(flat_f1_score, average="weighted", **_QUIET),
+    flat_f1_macro_without_O=make_scorer(flat_f1_score, average="macro", **_NO_O),
+    flat_f1_weighted_without_O=make_scorer(flat_f1_score, average="weighted", **_NO_O),
+    sequence_accuracy=make_scorer(sequence_accuracy_score, **_QUIET),
+    span_precision=make_scorer(span_precision_score, **_QUIET),
+    span_recall=make_scorer(span_recall_score, **_QUIET),
+    span_f1=make_scorer(span_f1_score, **_QUIET),
+    neg_log_loss=EstimatorScorer(_log_loss_of, -1, {}, "predict_proba"),
+    log_likelihood=EstimatorScorer(_log_likelihood_of, 1, {}),
+)
 
 
 def get_scorer(scoring: str | Callable[..., Any]) -> Callable[..., Any]:
@@ -102,7 +107,8 @@ def get_scorer(scoring: str | Callable[..., Any]) -> Callable[..., Any]:
     scorer : callable
         Called as ``scorer(estimator, X, y, sample_weight=None)``; greater is better. It
         can be pickled, so that it works with ``n_jobs``. The estimator may be a
-        pipeline or a search.
+        pipeline or a search. Its ``__name__`` is the name: scikit-learn's
+        `LearningCurveDisplay` and `ValidationCurveDisplay` write it on their axis.
 
     Raises
     ------
