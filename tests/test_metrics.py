@@ -53,12 +53,15 @@ TWO_ARGUMENT_METRICS = [
     *FLAT_SCORES,
     *SPAN_SCORES,
     metrics.flat_classification_report,
+    metrics.flat_confusion_matrix,
     metrics.span_classification_report,
+    metrics.span_confusion_matrix,
     metrics.span_precision_recall_fscore,
 ]
 SPAN_METRICS = [
     *SPAN_SCORES,
     metrics.span_classification_report,
+    metrics.span_confusion_matrix,
     metrics.span_precision_recall_fscore,
 ]
 

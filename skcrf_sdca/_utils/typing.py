@@ -63,6 +63,7 @@ LabelLists: TypeAlias = (
 )
 Span: TypeAlias = tuple[str, int, int]
 Average: TypeAlias = Literal["micro", "macro", "weighted"] | None
+Normalize: TypeAlias = Literal["true", "pred", "all"] | None
 ZeroDivision: TypeAlias = float | Literal["warn"]
 
 

@@ -10,6 +10,7 @@ and `predict` returns it. `SCORERS` has scorers for `GridSearchCV` and similar c
 """
 
 from skcrf_sdca.data.spans import extract_spans
+from skcrf_sdca.metrics._confusion import flat_confusion_matrix, span_confusion_matrix
 from skcrf_sdca.metrics._flat import (
     flat_accuracy_score,
     flat_classification_report,
@@ -35,6 +36,7 @@ __all__ = [
     "extract_spans",
     "flat_accuracy_score",
     "flat_classification_report",
+    "flat_confusion_matrix",
     "flat_f1_score",
     "flat_fbeta_score",
     "flat_hamming_loss",
@@ -44,6 +46,7 @@ __all__ = [
     "get_scorer",
     "sequence_accuracy_score",
     "span_classification_report",
+    "span_confusion_matrix",
     "span_f1_score",
     "span_precision_recall_fscore",
     "span_precision_score",

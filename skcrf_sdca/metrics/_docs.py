@@ -19,6 +19,11 @@ METRIC_DOCS = {
         zero_division : {"warn", 0.0, 1.0, np.nan}, default="warn"
             Value if there is no token of positive weight. "warn" is 0.0 with a warning.
         """,
+    "normalize": """
+        normalize : {"true", "pred", "all"}, default=None
+            Divide each row ("true") or each column ("pred") by its sum, or all by the
+            sum of all; where a sum is 0, the shares are 0. By default counts.
+        """,
     "errors_and_warnings": """
         Raises
         ------

@@ -171,7 +171,7 @@ def flat_precision_score(
     >>> round(flat_precision_score(y_true, y_pred, labels=["B"], average="micro"), 3)
     0.667
     """
-    joined = _joined(y_true, y_pred, ignore, sample_weight, kwargs)
+    joined = joined_labels(y_true, y_pred, ignore, sample_weight, kwargs)
     return _score(precision_score, "Precision", *joined)
 
 
@@ -207,7 +207,7 @@ def flat_recall_score(
     >>> flat_recall_score(y_true, y_pred, average="macro")
     0.5
     """
-    joined = _joined(y_true, y_pred, ignore, sample_weight, kwargs)
+    joined = joined_labels(y_true, y_pred, ignore, sample_weight, kwargs)
     return _score(recall_score, "Recall", *joined)
 
 
@@ -247,7 +247,7 @@ def flat_f1_score(
     >>> flat_f1_score(y_true, y_pred, average="weighted", ignore=["A"])
     0.8
     """
-    joined = _joined(y_true, y_pred, ignore, sample_weight, kwargs)
+    joined = joined_labels(y_true, y_pred, ignore, sample_weight, kwargs)
     return _score(f1_score, "F1", *joined)
 
 
@@ -286,7 +286,9 @@ def flat_fbeta_score(
     >>> round(flat_fbeta_score(y_true, y_pred, 2, labels=["B"], average="micro"), 3)
     0.909
     """
-    joined = _joined(y_true, y_pred, ignore, sample_weight, kwargs | {"beta": beta})
+    joined = joined_labels(
+        y_true, y_pred, ignore, sample_weight, kwargs | {"beta": beta}
+    )
     return _score(fbeta_score, "F-beta", *joined)
 
 
@@ -333,8 +335,8 @@ def flat_classification_report(
     1.0
     """
     kwargs["labels"] = labels
-    flat, options = _joined(y_true, y_pred, ignore, sample_weight, kwargs)
-    if _is_empty(flat, options):
+    flat, options = joined_labels(y_true, y_pred, ignore, sample_weight, kwargs)
+    if is_empty(flat, options):
         raise ValueError(
             "There is nothing to report: y_true has no token, or no label."
         )
@@ -349,7 +351,7 @@ def _right_tokens(y_true, y_pred, sample_weight):
     return weight @ n_right, weight @ list(map(len, y_true))
 
 
-def _joined(y_true, y_pred, ignore, sample_weight, options):
+def joined_labels(y_true, y_pred, ignore, sample_weight, options):
     """Return the concatenated label lists, and the options for scikit-learn."""
     y_true, y_pred = check_pair(y_true, y_pred)
     flat = [list(chain.from_iterable(y)) for y in (y_true, y_pred)]
@@ -373,13 +375,13 @@ def _check_ends(labels):
         )
 
 
-def _is_empty(flat, options):
+def is_empty(flat, options):
     labels = options.get("labels")
     return not flat[0] or (labels is not None and not len(labels))
 
 
 def _score(metric, name, flat, options):
-    if not _is_empty(flat, options):
+    if not is_empty(flat, options):
         return metric(*flat, **options)
     zero_division = options.get("zero_division", "warn")
     check_zero_division(zero_division)

@@ -1,6 +1,7 @@
 """Precision, recall and F1 of spans.
 
-Owns the counts of true, predicted and correct spans, and the averages over span types.
+Owns which true and predicted spans match, the counts of true, predicted and correct
+spans, and the averages over span types.
 """
 
 from collections.abc import Collection
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import Average, Labels, SpanScheme, ZeroDivision
-from skcrf_sdca.data.spans import read_spans
+from skcrf_sdca.data.spans import Spans, read_spans
 from skcrf_sdca.metrics._checks import check_pair, ratio, token_weight
 from skcrf_sdca.metrics._docs import METRIC_DOCS
 
@@ -223,6 +224,34 @@ class Counts(NamedTuple):
 
 def span_counts(y_true, y_pred, scheme, strict, types, sample_weight):
     """Return the `Counts`; see `span_precision_recall_fscore` for the parameters."""
+    pair = matched_spans(y_true, y_pred, scheme, strict, types, sample_weight)
+    types, true, predicted, weight, i, j = pair
+    is_same = true.type_code[i] == predicted.type_code[j]
+
+    def count(spans, chosen=slice(None)):
+        weights = None if weight is None else weight[spans.start[chosen]]
+        return np.bincount(spans.type_code[chosen], weights, minlength=len(types))
+
+    return Counts(types, count(true, i[is_same]), count(predicted), count(true))
+
+
+class MatchedSpans(NamedTuple):
+    """True and predicted spans of some types, and those that have the same boundaries.
+
+    The true span i[k] begins and ends where the predicted span j[k] does. `weight` is
+    that of each token, or None.
+    """
+
+    types: list
+    true: Spans
+    predicted: Spans
+    weight: np.ndarray | None
+    i: np.ndarray
+    j: np.ndarray
+
+
+def matched_spans(y_true, y_pred, scheme, strict, types, sample_weight):
+    """Return the `MatchedSpans`; for the parameters see `span_counts`."""
     if isinstance(types, str):
         raise TypeError(f"types must be a list of str, got the str {types!r}.")
     if types is not None and len(set(types)) < len(types):
@@ -238,15 +267,8 @@ def span_counts(y_true, y_pred, scheme, strict, types, sample_weight):
     _, i, j = np.intersect1d(
         true.start, predicted.start, assume_unique=True, return_indices=True
     )
-    is_same = (true.stop[i] == predicted.stop[j]) & (
-        true.type_code[i] == predicted.type_code[j]
-    )
-
-    def count(spans, chosen=slice(None)):
-        weights = None if weight is None else weight[spans.start[chosen]]
-        return np.bincount(spans.type_code[chosen], weights, minlength=len(types))
-
-    return Counts(list(types), count(true, i[is_same]), count(predicted), count(true))
+    is_same = true.stop[i] == predicted.stop[j]
+    return MatchedSpans(list(types), true, predicted, weight, i[is_same], j[is_same])
 
 
 def averaged(name, counts, average, zero_division, *, stacklevel=3):
