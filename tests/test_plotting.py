@@ -8,12 +8,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, SequenceVectorizer
 from skcrf_sdca.compat import CRF
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.plotting import ConvergenceDisplay, TransitionDisplay
+from skcrf_sdca.metrics import flat_confusion_matrix, span_confusion_matrix
+from skcrf_sdca.plotting import (
+    ConfusionDisplay,
+    ConvergenceDisplay,
+    TransitionDisplay,
+)
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -204,6 +210,79 @@ def test_options_reach_matplotlib():
     assert display.im_.get_clim() == (-9, 9)
     assert display.text_[1, 1].get_color() == "red"
     assert len(display.text_[1, 1].get_text().split(".")[1]) == 3
+
+
+Y_TRUE = [["B-PER", "I-PER", "O", "B-LOC"], [], ["B-LOC", "O"]]
+Y_PRED = [["B-PER", "O", "O", "B-PER"], [], ["B-LOC", "B-LOC"]]
+
+
+def texts_of(display):
+    return [[text.get_text() for text in row] for row in display.text_]
+
+
+def test_confusion_of_tokens():
+    display = drawn(ConfusionDisplay.from_predictions(Y_TRUE, Y_PRED))
+    expected = flat_confusion_matrix(Y_TRUE, Y_PRED)
+    assert_array_equal(display.confusion_matrix, expected)
+    assert texts_of(display) == [[str(n) for n in row] for row in expected]
+    ax = display.ax_
+    for ticks in (ax.get_xticklabels(), ax.get_yticklabels()):
+        assert [t.get_text() for t in ticks] == ["B-LOC", "B-PER", "I-PER", "O"]
+    assert {t.get_rotation() for t in ax.get_xticklabels()} == {90.0}
+    assert (ax.get_ylabel(), ax.get_xlabel()) == ("True label", "Predicted label")
+
+
+def test_confusion_of_spans():
+    options = {"normalize": "true", "sample_weight": [1, 2, 3]}
+    display = ConfusionDisplay.from_predictions(
+        Y_TRUE, Y_PRED, scheme="BIO", labels=["PER", "LOC"], **options
+    )
+    expected = span_confusion_matrix(Y_TRUE, Y_PRED, types=["PER", "LOC"], **options)
+    assert_array_equal(drawn(display).confusion_matrix, expected)
+    assert display.display_labels == ["PER", "LOC", "no span"]
+    assert texts_of(display)[1] == ["0.25", "0.75", "0.00"]
+    strict = ConfusionDisplay.from_predictions(
+        [["I-X"]], [["I-X"]], scheme="BIO", strict=True
+    )
+    assert_array_equal(strict.confusion_matrix, [[0]])
+
+
+def test_confusion_of_what_is_predicted():
+    dicts = [[{"a": row[0]} for row in x] for x in X]
+    pipe = make_pipeline(SequenceVectorizer(), LBFGSCRF()).fit(dicts, Y)
+    search = GridSearchCV(LBFGSCRF(), {"alpha": [0.1]}, cv=2).fit(X, Y)
+    for estimator, data in ((FITS[0], X), (pipe, dicts), (search, X)):
+        display = drawn(ConfusionDisplay.from_estimator(estimator, data, Y))
+        expected = flat_confusion_matrix(Y, estimator.predict(data))
+        assert_array_equal(display.confusion_matrix, expected)
+    names = [["O" if label else "B" for label in labels] for labels in Y]
+    crf = CRF().fit(X, names)
+    display = ConfusionDisplay.from_estimator(crf, X, names, scheme="BIO")
+    assert display.display_labels == ["", "no span"]
+
+
+def test_options_of_the_confusion():
+    _, ax = plt.subplots()
+    display = ConfusionDisplay(np.eye(2)).plot(
+        ax=ax, cmap="Greens", xticks_rotation=45, values_format=".1f", colorbar=False
+    )
+    assert display.ax_ is ax
+    assert display.im_.get_cmap().name == "Greens"
+    assert texts_of(drawn(display))[0] == ["1.0", "0.0"]
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["0", "1"]
+    assert {t.get_rotation() for t in ax.get_xticklabels()} == {45.0}
+    display = ConfusionDisplay(np.eye(2)).plot(include_values=False)
+    assert {t.get_rotation() for t in display.ax_.get_xticklabels()} == {0.0}
+    assert display.text_ is None
+
+
+def test_confusion_of_nothing():
+    with pytest.raises(ValueError, match="y_true has no labels: there is nothing to"):
+        ConfusionDisplay.from_predictions([[]], [[]])
+    with pytest.raises(ValueError, match="y_pred has 0"):
+        ConfusionDisplay.from_predictions([["a"]], [])
+    with pytest.raises(NotFittedError):
+        ConfusionDisplay.from_estimator(SDCACRF(), X, Y)
 
 
 def test_matplotlib_is_imported_when_something_is_drawn():

@@ -1,9 +1,10 @@
-"""Plots of fits and of fitted models, with the interface of scikit-learn's displays.
+"""Plots of fits, models and predictions, with the interface of scikit-learn's displays.
 
 matplotlib is imported only when something is drawn.
 """
 
+from ._confusion import ConfusionDisplay
 from ._convergence import ConvergenceDisplay
 from ._transitions import TransitionDisplay
 
-__all__ = ["ConvergenceDisplay", "TransitionDisplay"]
+__all__ = ["ConfusionDisplay", "ConvergenceDisplay", "TransitionDisplay"]

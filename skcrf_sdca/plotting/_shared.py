@@ -1,4 +1,4 @@
-"""Functions of all displays: axes to draw on, and the last step of a pipeline."""
+"""Functions of all displays: axes, names of columns, the last step of a pipeline."""
 
 from sklearn.pipeline import Pipeline
 
@@ -11,6 +11,11 @@ def new_axes(ax, side=None):
 
     size = None if side is None else (side * 1.15, side)
     return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def rotation_of(names):
+    """Return the angle at which names of columns do not overlap."""
+    return 90 if max(map(len, names)) > 4 else 0
 
 
 def last_step(estimator):

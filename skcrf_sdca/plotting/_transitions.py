@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca.data.label_encoding import plain_labels
 
-from ._shared import last_step, new_axes
+from ._shared import last_step, new_axes, rotation_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -198,9 +198,7 @@ class TransitionDisplay:
 
     def _draw_frame(self, ax, rows, columns):
         """Draw the names of rows and columns, and lines next to start and end."""
-        n_letters = max(map(len, columns))
-        turn = 90 if n_letters > 4 else 0
-        ax.set_xticks(range(len(columns)), columns, rotation=turn)
+        ax.set_xticks(range(len(columns)), columns, rotation=rotation_of(columns))
         ax.set_yticks(range(len(rows)), rows)
         ax.xaxis.tick_top()
         ax.xaxis.set_label_position("top")
