@@ -62,6 +62,20 @@ def node_marginals(node_scores, transition):
     return marginals_of(probabilities, *node_scores.shape)[0]
 
 
+def log_node_marginals(node_scores, transition):
+    """Logarithm of P(y_t = k), (T, K): finite for finite scores."""
+    length, n_labels = node_scores.shape
+    paths = all_paths(length, n_labels)
+    log_p = log_path_probabilities(node_scores, transition)
+    with np.errstate(divide="ignore"):
+        return np.array(
+            [
+                [logsumexp(log_p, b=paths[:, t] == k) for k in range(n_labels)]
+                for t in range(length)
+            ]
+        )
+
+
 def edge_marginals(node_scores, transition):
     """P(y_t = j, y_{t+1} = k), (T-1, K, K)."""
     probabilities = path_probabilities(node_scores, transition)

@@ -127,6 +127,7 @@ def answers(crf, label_type, form):
         "n_best": crf.predict_n_best(X, 2),
         "sample": crf.sample(X, 3, random_state=0),
         "proba": crf.predict_proba(X),
+        "log_proba": crf.predict_log_proba(X),
         "edge_proba": crf.predict_edge_proba(X),
         "span_proba": crf.span_proba(X, spans),
         "log_partition": crf.log_partition(X),

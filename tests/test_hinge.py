@@ -306,7 +306,14 @@ def test_threads_give_the_same_bits_in_two_runs(chains, l1_ratio):
 
 
 @pytest.mark.parametrize(
-    "method", ["predict_proba", "predict_edge_proba", "log_partition", "sample"]
+    "method",
+    [
+        "predict_proba",
+        "predict_log_proba",
+        "predict_edge_proba",
+        "log_partition",
+        "sample",
+    ],
 )
 def test_probabilities_raise(crf, chains, method):
     with pytest.raises(ValueError, match="scores, and no probabilities"):

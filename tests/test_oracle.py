@@ -42,6 +42,23 @@ def test_marginals(chain):
     assert marginals.inconsistency() <= max(tolerance, 1e-12)
 
 
+@given(
+    chains | reference.chains(max_abs=300.0), st.sets(st.integers(0, 15), max_size=5)
+)
+def test_log_marginals_do_not_underflow(chain, forbidden):
+    node_scores, transition = chain[0], chain[1].copy()
+    transition.flat[[k for k in forbidden if k < transition.size]] = -np.inf
+    expected = np.full(node_scores.shape, -np.inf)
+    scores = reference.path_scores(node_scores, transition)
+    if (scores > -np.inf).any():
+        expected = reference.log_node_marginals(node_scores, transition)
+    offsets = np.array([0, len(node_scores)])
+    found = Chains(node_scores, transition, offsets).log_node_marginals()
+    tolerance = 1e-13 * scale_of(*chain)
+    assert_allclose(found, expected, rtol=1e-13, atol=tolerance)
+    assert (found <= 0.0).all()
+
+
 @given(chains)
 def test_entropy_is_that_of_the_paths(chain):
     marginals, _ = oracle.marginals(*chain)

@@ -11,10 +11,12 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 import reference
 from samples import as_dicts, params_of
-from skcrf_sdca import LBFGSCRF, SDCACRF, PackedSequences
+from skcrf_sdca import LBFGSCRF, SDCACRF, PackedSequences, SequenceVectorizer
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.metrics import extract_spans
 from skcrf_sdca.structures.chain import oracle
@@ -70,6 +72,7 @@ METHODS = {
     "n_best": lambda crf, X, y: crf.predict_n_best(X, 3),
     "sample": lambda crf, X, y: crf.sample(X, 4, random_state=0),
     "proba": lambda crf, X, y: crf.predict_proba(X),
+    "log_proba": lambda crf, X, y: crf.predict_log_proba(X),
     "edge_proba": lambda crf, X, y: crf.predict_edge_proba(X),
     "log_partition": lambda crf, X, y: crf.log_partition(X),
     "log_likelihood": lambda crf, X, y: crf.log_likelihood(X, y),
@@ -139,6 +142,7 @@ def test_empty_sequences(crf):
     assert [as_plain(y) for y in empty] == [[[]]] * 3
     assert as_plain(crf.predict_n_best(X, 3)) == [[([], 1.0)]]
     assert as_plain(crf.sample(X, 2)) == [[[]], [[]]]
+    assert crf.predict_log_proba(X)[0].shape == (0, 3)
     assert crf.predict_edge_proba(X)[0].shape == (0, 3, 3)
     assert crf.log_partition(X).tolist() == crf.log_likelihood(X, [[]]).tolist() == [0]
     assert crf.span_proba(X, [[]])[0].shape == (0,)
@@ -173,6 +177,37 @@ def test_probabilities_are_those_of_enumeration(crf, change):
         assert_allclose(edges[i], reference.edge_marginals(*chain), atol=1e-12)
         assert_allclose(edges[i].sum(axis=2), nodes[i][:-1], atol=1e-12)
         assert_allclose(edges[i].sum(axis=1), nodes[i][1:], atol=1e-12)
+
+
+@pytest.mark.parametrize("change", [lambda crf: crf, forbidding])
+def test_log_probabilities_are_those_of_enumeration(crf, change):
+    crf = change(crf)
+    for x, log_proba in zip(ARRAYS, crf.predict_log_proba(ARRAYS), strict=True):
+        expected = reference.log_node_marginals(*scores_of(crf, x))
+        assert_allclose(log_proba, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("scale", [50.0, 500.0, 1e5])
+def test_log_probabilities_are_finite_where_probabilities_are_zero(crf, scale):
+    X = [scale * x for x in ARRAYS]
+    zeros = 0
+    for log_proba, proba in zip(
+        crf.predict_log_proba(X), crf.predict_proba(X), strict=True
+    ):
+        assert np.isfinite(log_proba).all()
+        assert_allclose(np.exp(log_proba), proba, rtol=1e-8)
+        zeros += (proba == 0.0).sum()
+    assert (zeros > 0) == (scale > 50.0)
+
+
+def test_log_probabilities_of_a_table_and_through_scikit_learn(table, crf):
+    expected = np.log(table.predict_proba(ROWS))
+    assert_allclose(table.predict_log_proba(ROWS), expected, rtol=1e-10)
+    X, expected = KINDS["dicts"], crf.predict_log_proba(ARRAYS)
+    pipeline = make_pipeline(SequenceVectorizer(), LBFGSCRF(alpha=0.1)).fit(X, Y)
+    search = GridSearchCV(LBFGSCRF(), {"alpha": [0.1]}, cv=2).fit(ARRAYS, Y)
+    assert_same(pipeline.predict_log_proba(X), expected)
+    assert_same(search.predict_log_proba(ARRAYS), expected)
 
 
 @pytest.mark.parametrize("change", [lambda crf: crf, forbidding])

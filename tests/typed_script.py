@@ -76,6 +76,7 @@ def every_form_of_input(sentences: list[list[str]], y: list[list[str]]) -> None:
 def what_a_model_answers(crf: SDCACRF, X: list[list[dict[str, str]]]) -> Table:
     assert_type(crf.predict(X, known=[["O", None]], decoding="posterior"), NDArray[Any])
     assert_type(crf.predict_proba(X), NDArray[Any])
+    assert_type(crf.predict_log_proba(X), NDArray[Any])
     assert_type(crf.predict_n_best(X, 3), NDArray[Any])
     assert_type(crf.sample(X, n_draws=2, random_state=0), NDArray[Any])
     assert_type(crf.span_proba(X, [[("PER", 0, 2)]], scheme="BIO"), NDArray[Any])

@@ -23,6 +23,7 @@ cdef class Workspace:
     cdef bint is_constrained         # whether anything is forbidden
     cdef const double[::1] log_mask  # 0 or -inf: transitions (K, K), starts, ends (K,)
     cdef bint in_logs                # whether forward and message are logarithms
+    cdef bint log_node               # whether node marginals are wanted as logarithms
 
     cdef void set_transition(self, const double* transition) noexcept nogil
     cdef void keep_transition(self, const double* transition) noexcept nogil

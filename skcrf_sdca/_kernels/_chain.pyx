@@ -48,7 +48,15 @@ from libc.string cimport memcpy, memset
 
 from skcrf_sdca._kernels import PLAIN_LOOPS
 
-from ._math cimport finite_minimum, logsumexp, maximum, minimum, softmax, total
+from ._math cimport (
+    finite_minimum,
+    log_softmax,
+    logsumexp,
+    maximum,
+    minimum,
+    softmax,
+    total,
+)
 from ._vecmath cimport ops
 
 import numpy as np
@@ -134,6 +142,7 @@ cdef class Workspace:
         self.last = self.first + n_labels
         self.transition = NULL
         self.largest_spread = LARGEST_SPREAD
+        self.log_node = False
         self.is_constrained = constraints is not None
         if self.is_constrained:
             self.set_constraints(constraints, n_labels)
@@ -261,6 +270,7 @@ cdef double scaled_forward(
 # Backward: message_t[k] = emission_t[k] backward_t[k] / scale_t,
 #           backward_{t-1}[j] = sum_k E[j, k] message_t[k],   backward_{T-1} = 1;
 # node_t = forward_t backward_t,  edge_t[j, k] = forward_{t-1}[j] E[j, k] message_t[k].
+# For log node_t, logarithms are taken of the factors: the product may underflow.
 cdef void scaled_backward(
     Workspace work,         # in, out: message
     Py_ssize_t length,
@@ -277,6 +287,9 @@ cdef void scaled_backward(
         for k in range(n):
             node[t * n + k] = work.forward[t * n + k] * backward[k]
             message[k] = work.emission[t * n + k] * backward[k] / work.scale[t]
+        if work.log_node:
+            for k in range(n):
+                node[t * n + k] = log(work.forward[t * n + k]) + log(backward[k])
         if t > 0:
             ops.row_times_matrix(message, work.exp_transition_t, backward, n)
 
@@ -343,7 +356,10 @@ cdef void log_backward(
         for k in range(n):
             node[t * n + k] = work.forward[t * n + k] + backward[k]
             message[k] = scores[k] - shift + backward[k] - work.scale[t]
-        softmax(node + t * n, n)
+        if work.log_node:
+            log_softmax(node + t * n, n)
+        else:
+            softmax(node + t * n, n)
         if t > 0:
             for j in range(n):
                 for k in range(n):
@@ -413,10 +429,11 @@ cdef double forward_backward(
     The edges can be had one by one with `write_edge` until the next chain, unless log Z
     is -inf: then all marginals are 0.
     """
-    cdef Py_ssize_t t, n = work.n_labels
+    cdef Py_ssize_t t, k, n = work.n_labels
     cdef double value = log_partition(work, node_scores, length)
     if value == -INFINITY:
-        memset(node, 0, length * n * sizeof(double))
+        for k in range(length * n):
+            node[k] = -INFINITY if work.log_node else 0.0
         if edge != NULL:
             memset(edge, 0, (length - 1) * n * n * sizeof(double))
         if edge_sum != NULL:

@@ -93,11 +93,13 @@ def marginals(
     const double[::1] weight=None,              # in, (n,)
     double[:, ::1] edge_total=None,             # in, out, (K, K)
     double[:, :, ::1] edge_sums=None,           # out, (n, K, K)
+    bint log_node=False,
 ):
     """Write the node marginals and log Z of the chains begin <= i < end.
 
     The edge marginals are written to ``edge``, their sum over each chain to
     ``edge_sums``, or weight[i] times it added to ``edge_total``, where these are given.
+    With ``log_node`` the node marginals are written as logarithms.
     """
     cdef Py_ssize_t i, n = chains.n_labels
     cdef Workspace work = chains.workspace(begin, end)
@@ -105,6 +107,7 @@ def marginals(
     cdef double* node_out = <double*> row_pointer(node)
     cdef double* edge_out = NULL
     cdef double* sum_out = NULL if edge_total is None else &edge_sum[0, 0]
+    work.log_node = log_node
     with nogil:
         for i in range(begin, end):
             if edge is not None and chains.length(i) > 1:

@@ -60,3 +60,11 @@ cdef inline void softmax(double* x, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):
         x[i] = exp(x[i] - shift)
+
+
+cdef inline void log_softmax(double* x, Py_ssize_t n) noexcept nogil:
+    """Write x[i] - log sum_j exp(x[j]) in the place of x[i]; one of them is finite."""
+    cdef double shift = logsumexp(x, n)
+    cdef Py_ssize_t i
+    for i in range(n):
+        x[i] -= shift

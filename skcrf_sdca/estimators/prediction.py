@@ -247,6 +247,36 @@ class PredictionMixin(FittedAttributes):
 
         return self._over_chains(probabilities, data)
 
+    def predict_log_proba(self, X: Sequences) -> NDArray[Any]:
+        """Return the logarithm of the probability of every label at every position.
+
+        It is computed in logarithms: finite where the probability is too small for a
+        float, so that `predict_proba` returns 0, and -inf where a label is forbidden.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n,)
+            An object array of arrays of shape (T, n_labels), in the order of
+            ``classes_``; for one-node chains one array of shape (n, n_labels).
+
+        Examples
+        --------
+        {fitted}
+        >>> (log_proba,) = crf.predict_log_proba([[["a"], ["b"]]])
+        >>> crf.classes_.tolist(), log_proba.round(1).tolist()
+        (['B', 'I'], [[-0.1, -3.0], [-3.0, -0.1]])
+        """
+        data, input_format = prediction_data(self, X), fitted_format(self)
+
+        def logarithms(chains, begin, end):
+            return input_format.rows(chains.log_node_marginals(), chains.offsets)
+
+        return self._over_chains(logarithms, data)
+
     def predict_edge_proba(self, X: Sequences) -> NDArray[Any]:
         """Return the probability of every pair of labels at neighbouring positions.
 

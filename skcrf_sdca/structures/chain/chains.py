@@ -83,7 +83,7 @@ class Chains(_chains.ChainScores):
         )
         return out, values
 
-    # In the two methods that follow, probabilities are for users: they are at most 1,
+    # In the three methods that follow, probabilities are for users: they are at most 1,
     # which rounding exceeds, and scikit-learn refuses more. Training reads them as they
     # are, from `marginals` and `expectations`.
 
@@ -92,6 +92,12 @@ class Chains(_chains.ChainScores):
         node, values = np.empty_like(self.node_scores), np.empty(len(self))
         self._over_ranges(_chains.marginals, node, values)
         return np.minimum(node, 1.0, out=node), values
+
+    def log_node_marginals(self):
+        """Return the logarithms of the node marginals, which do not underflow."""
+        node, values = np.empty_like(self.node_scores), np.empty(len(self))
+        self._over_ranges(_chains.marginals, node, values, log_node=True)
+        return np.minimum(node, 0.0, out=node)
 
     def pair_marginals(self):
         """Return the edge marginals of all chains, and where those of each begin."""
