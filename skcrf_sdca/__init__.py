@@ -27,6 +27,7 @@ from skcrf_sdca.estimators.alpha_path import alpha_path
 from skcrf_sdca.estimators.callbacks import DualityGapMonitor
 from skcrf_sdca.estimators.crfs import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca.estimators.model_selection import cross_val_predict_proba
+from skcrf_sdca.estimators.stratification import StratifiedSequenceKFold
 from skcrf_sdca.features.per_token import PerToken
 from skcrf_sdca.features.union import SequenceUnion
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
@@ -41,6 +42,7 @@ __all__ = [
     "SDCACRF",
     "SequenceUnion",
     "SequenceVectorizer",
+    "StratifiedSequenceKFold",
     "__version__",
     "alpha_path",
     "cross_val_predict_proba",
