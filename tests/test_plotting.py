@@ -113,7 +113,26 @@ def test_logarithmic_epochs_stay_so():
 def test_distinct_targets():
     loose = SDCACRF(tol=1e-2, random_state=0).fit(X, Y)
     display = drawn(ConvergenceDisplay.from_estimators([*FITS, loose]))
-    assert len(display.target_lines_) == 2
+    shared, own = display.target_lines_
+    assert shared.get_label() == "target of SDCACRF(tol=0.001), OEGCRF"
+    assert own.get_label() == "target of SDCACRF(tol=0.01)"
+    curves = [line.get_color() for line in display.lines_]
+    assert own.get_color() == curves[2]
+    assert shared.get_color() not in curves
+
+
+def test_names_say_what_differs():
+    fits = [SDCACRF(a, random_state=0).fit(X, Y) for a in (np.float64(0.1), 0.01)]
+    display = drawn(ConvergenceDisplay.from_estimators(fits))
+    assert labels_of(display) == ["SDCACRF(alpha=0.1)", "SDCACRF(alpha=0.01)"]
+    pipelines = [make_pipeline(crf) for crf in fits]
+    display = ConvergenceDisplay.from_estimators([*pipelines, *FITS])
+    names = [f"SDCACRF(alpha={alpha})" for alpha in (0.1, 0.01, "auto")]
+    assert labels_of(display) == [*names, "OEGCRF"]
+    long = [SDCACRF(0.1 + i / 7, tol=0.1 + i / 3, random_state=i) for i in range(2)]
+    fits = [crf.fit(X, Y) for crf in long]
+    display = ConvergenceDisplay.from_estimators(fits)
+    assert labels_of(display) == ["SDCACRF 1", "SDCACRF 2"]
 
 
 def test_the_model_of_compat_is_drawn():
@@ -157,6 +176,10 @@ def cells(display):
     return np.ma.filled(display.im_.get_array(), np.nan)
 
 
+def texts_of(display):
+    return [[text.get_text() for text in row] for row in display.text_]
+
+
 def test_cells_are_from_row_to_column():
     crf = FITS[0]
     display = drawn(TransitionDisplay.from_estimator(crf))
@@ -168,7 +191,7 @@ def test_cells_are_from_row_to_column():
     ax = display.ax_
     assert [t.get_text() for t in ax.get_xticklabels()] == ["0", "1", "2", "end"]
     assert [t.get_text() for t in ax.get_yticklabels()] == ["start", "0", "1", "2"]
-    assert display.text_[1, 2].get_text() == format(crf.transition_[0, 2], ".1f")
+    assert display.text_[1, 2].get_text() == format(crf.transition_[0, 2], "z.1f")
     assert display.text_[0, 3] is None
     low, high = display.im_.get_clim()
     assert low == -high == -np.nanmax(np.abs(shown))
@@ -204,6 +227,11 @@ def test_values_are_written_where_they_have_room(n_labels, written):
     assert (display.plot(include_values=not written).text_ is not None) != written
 
 
+def test_no_weight_is_written_as_minus_zero():
+    display = TransitionDisplay([[-0.04, -0.06], [0.04, -0.0]]).plot()
+    assert texts_of(display) == [["0.0", "-0.1"], ["0.0", "0.0"]]
+
+
 def test_options_reach_matplotlib():
     options = {"im_kw": {"vmin": -9, "vmax": 9}, "text_kw": {"color": "red"}}
     display = TransitionDisplay.from_estimator(FITS[0], values_format=".3f", **options)
@@ -214,10 +242,6 @@ def test_options_reach_matplotlib():
 
 Y_TRUE = [["B-PER", "I-PER", "O", "B-LOC"], [], ["B-LOC", "O"]]
 Y_PRED = [["B-PER", "O", "O", "B-PER"], [], ["B-LOC", "B-LOC"]]
-
-
-def texts_of(display):
-    return [[text.get_text() for text in row] for row in display.text_]
 
 
 def test_confusion_of_tokens():

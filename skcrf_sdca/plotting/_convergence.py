@@ -5,6 +5,7 @@ Owns the dashes of curves, and their colours, which colour-blind people can tell
 
 from collections.abc import Iterable, Mapping
 from itertools import cycle
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from numpy.typing import NDArray
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+
+# More letters of parameters are no name in a legend.
+_LONGEST = 40
 
 # Targets with a smaller ratio are drawn as one line.
 SAME_TARGET = 1.05
@@ -62,7 +66,8 @@ class ConvergenceDisplay:
     lines_ : list of matplotlib Line2D
         One for each fit.
     target_lines_ : list of matplotlib Line2D
-        One for each distinct target.
+        One for each distinct target; if there are several, that of a single fit has the
+        colour of its curve.
 
     Examples
     --------
@@ -123,7 +128,8 @@ class ConvergenceDisplay:
         ----------
         estimators : dict of str to estimator, or iterable of estimators
             Fitted estimators; the keys are the names in the legend. Without keys, the
-            names are those of the classes, with a number if a class occurs again.
+            names are those of the classes; if a class occurs again, with the parameters
+            that differ, as in "SDCACRF(alpha=0.1)", or with a number.
         **options
             Passed on to `plot`.
 
@@ -238,15 +244,35 @@ class ConvergenceDisplay:
         ]
 
     def _draw_targets(self, ax):
-        look = {"color": _GREY, "linewidth": 1, "linestyle": ":", "zorder": 1}
-        # Fits to the same tol have targets that differ by their gaps.
-        drawn = []
-        for target in sorted(self.targets.values()):
-            if not drawn or target > SAME_TARGET * drawn[-1]:
-                drawn.append(target)
-        lines = [ax.axhline(target, **look) for target in drawn]
-        lines[0].set_label(r"target, tol $\times$ primal")
+        groups = self._targets_with_names()
+        colours = {
+            name: line.get_color()
+            for name, line in zip(self.histories, self.lines_, strict=True)
+        }
+        lines = []
+        for target, names in groups:
+            # A target of one fit has the colour of its curve.
+            is_own = len(groups) > 1 and len(names) == 1
+            colour = colours.get(names[0], _GREY) if is_own else _GREY
+            look = {"color": colour, "linewidth": 1, "linestyle": ":", "zorder": 1}
+            lines.append(ax.axhline(target, **look))
+        if len(groups) == 1:
+            lines[0].set_label(r"target, tol $\times$ primal")
+            return lines
+        for line, (_, names) in zip(lines, groups, strict=True):
+            line.set_label(f"target of {', '.join(names)}")
         return lines
+
+    def _targets_with_names(self):
+        """Return the distinct targets, smallest first, and the fits that have each."""
+        # Fits to the same tol have targets that differ by their gaps.
+        groups = []
+        for name, target in sorted(self.targets.items(), key=itemgetter(1)):
+            if groups and target <= SAME_TARGET * groups[-1][0]:
+                groups[-1][1].append(name)
+            else:
+                groups.append((target, [name]))
+        return groups
 
 
 def _light_frame(ax):
@@ -256,9 +282,29 @@ def _light_frame(ax):
 
 
 def _named(estimators):
-    """Return estimators by the names of their classes, with numbers if needed."""
-    names = [type(last_step(estimator)).__name__ for estimator in estimators]
+    """Return estimators by names that tell them apart.
+
+    These are the names of their classes; where a class occurs again, with the
+    parameters that differ, or else with numbers.
+    """
+    steps = [last_step(estimator) for estimator in estimators]
+    names = [_name(step, [s for s in steps if type(s) is type(step)]) for step in steps]
     return {
         f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name: crf
         for i, (name, crf) in enumerate(zip(names, estimators, strict=True))
     }
+
+
+def _name(estimator, alike):
+    """Return the class, with the parameters in which all those of the class differ."""
+    params = [other.get_params(deep=False) for other in alike]
+    differing = [k for k in params[0] if len({str(own[k]) for own in params}) > 1]
+
+    def text(estimator):
+        own = estimator.get_params(deep=False)
+        return ", ".join(f"{name}={own[name]}" for name in differing)
+
+    is_short = max(len(text(other)) for other in alike) <= _LONGEST
+    return type(estimator).__name__ + (
+        f"({text(estimator)})" if differing and is_short else ""
+    )

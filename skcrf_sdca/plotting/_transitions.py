@@ -134,7 +134,7 @@ class TransitionDisplay:
         self,
         *,
         include_values: bool | None = None,
-        values_format: str = ".1f",
+        values_format: str = "z.1f",
         cmap: "str | Colormap" = "RdBu",
         colorbar: bool = True,
         ax: "Axes | None" = None,
@@ -148,7 +148,8 @@ class TransitionDisplay:
         include_values : bool, default=None
             Whether to write the weights into the cells; by default if there are at most
             12 labels.
-        values_format : str, default=".1f"
+        values_format : str, default="z.1f"
+            Format of the weights; the "z" is for 0.0 in place of -0.0.
         cmap : str or matplotlib Colormap, default="RdBu"
             Its middle is for weight 0.
         colorbar : bool, default=True
