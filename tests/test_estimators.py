@@ -1,6 +1,7 @@
 """The estimators on sequences: input formats, convergence, scikit-learn's tools."""
 
 import copy
+import inspect
 import pickle
 
 import joblib
@@ -52,6 +53,17 @@ KINDS = {
 @pytest.fixture(params=all_estimators(), ids=name_of)
 def crf(request):
     return clone(request.param)
+
+
+def test_errors_of_a_call_of_fit_name_the_class(crf):
+    name = type(crf).__name__
+    message = rf"^{name}\.fit\(\): got an unexpected keyword argument 'lengths'"
+    with pytest.raises(TypeError, match=message):
+        crf.fit(ARRAYS, STR_LABELS, lengths=[1])
+    message = rf"^{name}\.fit\(\): missing a required argument: 'y'"
+    with pytest.raises(TypeError, match=message):
+        crf.fit(ARRAYS)
+    assert [*inspect.signature(crf.fit).parameters] == ["X", "y", "sample_weight"]
 
 
 def as_lists(sequences):

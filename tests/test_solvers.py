@@ -714,6 +714,11 @@ def test_observers_are_told_and_can_stop(problem):
     assert not loop.converged
 
 
+def test_one_epoch_is_no_plural(problem):
+    loop = FitMonitor(make_sdca(problem), max_iter=1, tol=0.0).run()
+    assert " after 1 epoch, above" in loop.convergence_message()
+
+
 def test_history_has_equal_columns_and_counts(problem):
     loop = FitMonitor(make_sdca(problem), max_iter=4, tol=0.0).run()
     assert re.match(

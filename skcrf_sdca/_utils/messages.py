@@ -1,6 +1,8 @@
-"""Parts of error messages: descriptions of values, and missing attributes."""
+"""Parts of error messages: values, counts, names of classes, missing attributes."""
 
+import inspect
 import numbers
+from functools import wraps
 
 
 def described(value):
@@ -20,3 +22,27 @@ def required_attribute(estimator, name):
         return getattr(estimator, name)
     except AttributeError as error:
         raise ValueError(f"{type(estimator).__name__} has no {name}.") from error
+
+
+def counted(n, noun):
+    """Return a number with its noun, as in "1 epoch" and "2 epochs"."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def names_class(method):
+    """Decorate a method: errors in how it is called name the class of the object.
+
+    Python names the class that defines the method, which users may not know.
+    """
+    signature = inspect.signature(method)
+
+    @wraps(method)
+    def wrapper(self, *args, **kwargs):
+        try:
+            signature.bind(self, *args, **kwargs)
+        except TypeError as error:
+            name = f"{type(self).__name__}.{method.__name__}()"
+            raise TypeError(f"{name}: {error}") from None
+        return method(self, *args, **kwargs)
+
+    return wrapper

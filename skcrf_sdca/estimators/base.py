@@ -21,6 +21,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags
 
+from skcrf_sdca._utils.messages import names_class
 from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
@@ -105,6 +106,7 @@ class BaseCRF(
         "verbose": ["verbose"],
     }
 
+    @keeps_signature(names_class)
     @validates_parameters
     @keeps_signature(with_callbacks)
     def fit(

@@ -9,6 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
+from skcrf_sdca._utils.messages import counted
 from skcrf_sdca.objective.objective import NOT_FINITE, ROUNDING
 
 HISTORY_COLUMNS = (
@@ -156,25 +157,24 @@ class FitMonitor:
         wanted = self.tol * last["primal"]
         if self.stopped or last["gap"] <= wanted:
             return None
-        problem = self.solver.problem
+        problem, epochs = self.solver.problem, counted(last["epoch"], "epoch")
         if self.converged:
             # Where the optimum is 0, no gap is small beside it.
             is_zero = last["primal"] <= ROUNDING * problem.initial_primal
             if is_zero or not self.tol:
                 return None
             return (
-                f"the duality gap is {last['gap']:.3g} after {last['epoch']} epochs, as"
-                f" small as rounding lets it be, above tol * primal = {wanted:.3g}: "
-                "increase tol or alpha, or scale the features"
+                f"the duality gap is {last['gap']:.3g} after {epochs}, as small as "
+                f"rounding lets it be, above tol * primal = {wanted:.3g}: increase tol "
+                "or alpha, or scale the features"
             )
         reason = f" ({self.solver.message})" if self.solver.message else ""
         advice = "increase max_iter, tol or alpha, or scale the features"
         if problem.loss.is_smooth and last["primal"] > problem.initial_primal:
             advice += "; few and long sequences are a case for LBFGSCRF"
         return (
-            f"the duality gap is {last['gap']:.3g} after {last['epoch']} epochs"
-            f"{reason}, above tol * primal = {wanted:.3g} at alpha = "
-            f"{self.solver.problem.alpha:.3g}: {advice}"
+            f"the duality gap is {last['gap']:.3g} after {epochs}{reason}, above tol * "
+            f"primal = {wanted:.3g} at alpha = {problem.alpha:.3g}: {advice}"
         )
 
 
