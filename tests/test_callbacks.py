@@ -41,6 +41,26 @@ def test_monitor_keeps_every_run():
     assert n_epochs[0] < n_epochs[1]
 
 
+def test_monitor_and_log_say_what_they_hold():
+    monitor = DualityGapMonitor()
+    assert repr(monitor) == "<DualityGapMonitor of no run yet>"
+    crf = SDCACRF(tol=1e-2, random_state=0).set_callbacks(monitor).fit(X, y)
+    assert repr(monitor) == "<DualityGapMonitor of 1 run; get_logs() returns the last>"
+    assert repr(monitor.get_logs()) == (
+        f"<DualityGapLog of SDCACRF, 1 fit of a CRF, {crf.n_iter_} epochs: "
+        f"gap at the end {crf.duality_gap_:.3g}>"
+    )
+    search = GridSearchCV(SDCACRF(tol=1e-2, random_state=0), {"alpha": [0.1]}, cv=2)
+    search.set_callbacks(monitor).fit(X, y)
+    assert "of 2 runs;" in repr(monitor)
+    for log in (monitor.get_logs(), monitor.get_logs(include_lineage=True)):
+        ends = log.data_as_pandas.dropna(subset="gap")
+        ends = ends.groupby("parent_task_id_path")["gap"].last()
+        assert repr(log).startswith("<DualityGapLog of GridSearchCV, 3 fits of a CRF, ")
+        assert repr(log).endswith(f" end {ends.min():.3g} to {ends.max():.3g}>")
+    assert [type(log) for log in monitor.get_logs("all")] == [type(log)] * 2
+
+
 def test_monitor_on_a_pipeline():
     monitor = DualityGapMonitor()
     pipeline = make_pipeline(SequenceVectorizer(), SDCACRF(tol=1e-2, random_state=0))

@@ -1,16 +1,17 @@
 """Watching a fit: the duality gap of every epoch, through `sklearn.callback`.
 
-Owns `DualityGapMonitor`, and the observers that tie the loop over epochs to what the
-user sees: scikit-learn's callback contexts, and the lines of ``verbose=1``. Scores of
-every epoch are those of `sklearn.callback.ScoringMonitor`, given by name:
+Owns `DualityGapMonitor` with its log, and the observers that tie the loop over epochs
+to what the user sees: scikit-learn's callback contexts, and the lines of ``verbose=1``.
+Scores of every epoch are those of `sklearn.callback.ScoringMonitor`, given by name:
 ``scoring={"accuracy": lambda crf, X, y: crf.score(X, y)}``.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
-from sklearn.callback import ScoringMonitor
+from sklearn.callback import ScoringMonitor, ScoringMonitorLog
 
+from skcrf_sdca._utils.messages import counted
 from skcrf_sdca.solvers.monitor import Observer
 
 EPOCH_TASK = "epoch"
@@ -25,6 +26,25 @@ NAMED_SCORES = (
 def _certificate(estimator, X, y, **metadata):
     """Return the last row of the history, in the form of a scorer's result."""
     return {column: values[-1].item() for column, values in estimator.history_.items()}
+
+
+class DualityGapLog(ScoringMonitorLog):
+    """The records of one run, whose representation says how its fits ended."""
+
+    def __repr__(self):
+        """Return the name of the outermost estimator, and the gaps of its fits."""
+        # The last row of each fit stands after the others.
+        last = {row["parent_task_id_path"]: row for row in self.data if "gap" in row}
+        gaps = [row["gap"] for row in last.values()]
+        shown = f"{min(gaps):.3g}" if gaps else "unknown"
+        if len(gaps) > 1:
+            shown += f" to {max(gaps):.3g}"
+        n_epochs = sum("gap" in row for row in self.data)
+        return (
+            f"<{type(self).__name__} of {self.estimator_name}, "
+            f"{counted(len(gaps), 'fit')} of a CRF, {counted(n_epochs, 'epoch')}: "
+            f"gap at the end {shown}>"
+        )
 
 
 class DualityGapMonitor(ScoringMonitor):
@@ -59,6 +79,8 @@ class DualityGapMonitor(ScoringMonitor):
     True
     >>> len(rows) == crf.n_iter_
     True
+    >>> monitor
+    <DualityGapMonitor of 1 run; get_logs() returns the last>
     """
 
     # Follow sub-estimators at any depth.
@@ -66,6 +88,46 @@ class DualityGapMonitor(ScoringMonitor):
 
     def __init__(self) -> None:
         super().__init__(scoring=_certificate)
+
+    def __repr__(self) -> str:
+        """Return how many runs are recorded."""
+        try:
+            n_runs = len(self.get_logs(select="all"))
+        except ValueError:
+            return f"<{type(self).__name__} of no run yet>"
+        text = f"<{type(self).__name__} of {counted(n_runs, 'run')}"
+        return f"{text}; get_logs() returns the last>"
+
+    def get_logs(
+        self,
+        select: Literal["all", "most_recent"] = "most_recent",
+        include_lineage: bool = False,
+    ) -> Any:
+        """Return what was recorded.
+
+        Parameters
+        ----------
+        select : {"most_recent", "all"}, default="most_recent"
+            Whether to return the last run only. A run is a fit of the outermost
+            estimator, with all fits of CRFs below it.
+        include_lineage : bool, default=False
+            Whether to add a row, without a gap, for each task above an epoch.
+
+        Returns
+        -------
+        logs : ScoringMonitorLog, or list of them with ``select="all"``
+            With ``data``, ``data_as_pandas``, ``run_id``, ``estimator_name`` and
+            ``timestamp``; the representation says how the fits ended.
+
+        Raises
+        ------
+        ValueError
+            If there was no epoch yet, or ``select`` is unknown.
+        """
+        logs = super().get_logs(select=select, include_lineage=include_lineage)
+        if select == "all":
+            return [DualityGapLog(**vars(log)) for log in logs]
+        return DualityGapLog(**vars(logs))
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Do nothing: the scorer is the same for every estimator.
