@@ -202,12 +202,12 @@ BAD = [
     (
         [([framed("ab")], [["A", "B"]]), ([framed("ba")], [["A", "B"]])],
         ValueError,
-        "partition 1 and partition 0 differ in the names of columns",
+        "partition 1 and partition 0 differ in the names of features",
     ),
     (
         [([framed("ab")], [["A", "B"]]), ([np.eye(2)], [["A", "B"]])],
         ValueError,
-        "partition 1 and partition 0 differ in the names of columns",
+        "partition 1 and partition 0 differ in the names of features",
     ),
 ]
 

@@ -477,6 +477,11 @@ def test_the_trusted_types_are_those_that_skops_does_not_know():
         unknown.update(sio.get_untrusted_types(data=sio.dumps(crf.sparsify())))
     templates = [*DEFAULT_TEMPLATES, Apply(has_hyphen), Joint("word", At("word", 1))]
     others = [estimator.fit(X, y) for estimator, X, y in OTHERS]
+    union = SequenceUnion(
+        [("words", SequenceVectorizer(), 0), ("rows", PerToken(StandardScaler()), 1)]
+    )
+    pairs = list(zip(DICTS, ARRAYS, strict=True))
+    others.append(make_pipeline(union, fitted()).fit(pairs, LABELS))
     for estimator in (*others, TokenFeatures(templates).fit([["a"]])):
         unknown.update(sio.get_untrusted_types(data=sio.dumps(estimator)))
     assert sorted(unknown) == TRUSTED_TYPES

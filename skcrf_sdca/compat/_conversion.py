@@ -153,9 +153,9 @@ def to_crfsuite(
         Names of the attributes to whose weights ``intercept_``, ``start_`` and ``end_``
         are added. None is possible only if they are zero.
     feature_names : sequence of str of length n_features_in_, default=None
-        Names of the attributes; by default those of the estimator's ``vectorizer_``. An
-        estimator that was fitted on PackedSequences or arrays needs them: pass
-        ``get_feature_names_out()`` of the vectorizer that made the features.
+        Names of the attributes; by default those of the estimator's ``vectorizer_``, or
+        its ``feature_names_in_``. An estimator that was fitted on data without names,
+        such as arrays, needs them.
 
     Raises
     ------
@@ -347,11 +347,14 @@ def _boundary_weights(estimator, intercept, start, end):
 def _names(estimator, feature_names):
     """Return the names of the features of an estimator; check that they differ."""
     if feature_names is None:
-        if not hasattr(estimator, "vectorizer_"):
+        if hasattr(estimator, "vectorizer_"):
+            feature_names = estimator.vectorizer_.get_feature_names_out()
+        elif hasattr(estimator, "feature_names_in_"):
+            feature_names = estimator.feature_names_in_
+        else:
             raise ValueError(
                 f"{type(estimator).__name__} was fitted on numbers: pass feature_names."
             )
-        feature_names = estimator.vectorizer_.get_feature_names_out()
     names = list(feature_names)
     if len(names) != estimator.n_features_in_:
         raise ValueError(

@@ -1,10 +1,207 @@
-"""Names of features: the columns of data frames, the same for all sequences of an X.
+"""Names of features, the same for all sequences of an X.
 
-Rows are read by position. Thus columns of other names, or in another order, would be
+`FeatureNames` are those that packed data carry. The others are columns of data frames.
+Rows are read by position. Thus features of other names, or in another order, would be
 other features.
 """
 
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import check_feature_names, get_feature_names
+
+
+class FeatureNames:
+    """The names of the features of packed data, made when somebody looks.
+
+    What carries names keeps a reference to this object, so that millions of names cost
+    nothing until they are shown. It has the length and the indexing of an array of str,
+    which ``np.asarray(names)`` makes; it is immutable.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of names.
+    function : callable
+        ``function(*arguments)`` returns the names.
+    *arguments : objects
+        What the names are made of. They must not change.
+
+    Examples
+    --------
+    >>> from skcrf_sdca import SequenceVectorizer
+    >>> names = SequenceVectorizer().fit_transform([[["a", "b"], ["c"]]]).feature_names
+    >>> names
+    FeatureNames(n_features=3)
+    >>> list(names)
+    ['a', 'b', 'c']
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        function: Callable[..., Iterable[str] | NDArray[Any]],
+        *arguments: Any,
+    ) -> None:
+        self._n_features = n_features
+        self._function = function
+        self._arguments = arguments
+        # Caches: the names without their source, the digest of these, and names of
+        # another source that were found equal.
+        self._compact: FeatureNames | None = None
+        self._digest: bytes | None = None
+        self._equal: FeatureNames | None = None
+
+    @classmethod
+    def of(cls, names: Iterable[str], what: str = "feature_names") -> Self:
+        """Return an iterable of str, called `what` in messages, as FeatureNames.
+
+        Parameters
+        ----------
+        names : iterable of str
+        what : str, default="feature_names"
+
+        Returns
+        -------
+        FeatureNames
+            `names` itself if it is one.
+
+        Raises
+        ------
+        TypeError
+            If `names` is a single str, or one of the names is not a str.
+
+        Examples
+        --------
+        >>> from skcrf_sdca.data.feature_names import FeatureNames
+        >>> FeatureNames.of(["length", "angle"])[1]
+        'angle'
+        """
+        if isinstance(names, cls):
+            return names
+        if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
+            raise TypeError(f"{what} must be a list of str, got {described(names)}.")
+        names = list(names)
+        for j, name in enumerate(names):
+            if not isinstance(name, str):
+                raise TypeError(f"{what}: name {j} must be a str, got {name!r:.40}.")
+        return cls._encoded(names)
+
+    @classmethod
+    def _encoded(cls, names):
+        # A lone surrogate, which Python reads from a broken file, is a name too.
+        encoded = [str(name).encode("utf-8", "surrogatepass") for name in names]
+        ends = np.cumsum([0, *map(len, encoded)])
+        text = np.frombuffer(b"".join(encoded), np.uint8)
+        return cls(len(encoded), decoded_names, text, ends)
+
+    def compact(self) -> "FeatureNames":
+        """Return the same names in two arrays, which workers of joblib share.
+
+        Returns
+        -------
+        FeatureNames
+            They take the bytes of their text and 8 bytes for each name, and do not keep
+            a vocabulary or a transformer in memory.
+        """
+        if self._function is decoded_names:
+            return self
+        if self._compact is None:
+            self._compact = self._encoded(self)
+        return self._compact
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(n_features,)``."""
+        return (self._n_features,)
+
+    def __len__(self) -> int:
+        """Return the number of names."""
+        return self._n_features
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the names as an object array of str."""
+        names = np.fromiter(
+            self._function(*self._arguments), dtype=object, count=self._n_features
+        )
+        return names if dtype is None else names.astype(dtype)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names."""
+        return iter(np.asarray(self))
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a name, or an array of several."""
+        return np.asarray(self)[key]
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether the names and their order are the same.
+
+        Names are compared one by one only if they come from different sources, and then
+        once.
+        """
+        if not isinstance(other, FeatureNames):
+            return NotImplemented
+        if self is other:
+            return True
+        if len(self) != len(other):
+            return False
+        for known in (self, self._equal):
+            if known is not None and known._has_source_of(other):
+                return True
+        if self._digest_of_names() != other._digest_of_names():
+            return False
+        self._equal = other
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self):
+        """Return the number of names."""
+        return f"FeatureNames(n_features={len(self)})"
+
+    def __getstate__(self):
+        """Return the source, which a vectorizer in the same pickle shares.
+
+        Instead of a transformer, whose class a reader might not have, the compact form
+        is returned.
+        """
+        plain = (int, str, tuple, dict, np.ndarray, FeatureNames)
+        if not all(isinstance(part, plain) for part in self._arguments):
+            return self.compact().__getstate__()
+        state = {"_compact": None, "_digest": None, "_equal": None}
+        return {**vars(self), **state}
+
+    def _has_source_of(self, other):
+        if self._function is not other._function:
+            return False
+        pairs = zip(self._arguments, other._arguments, strict=True)
+        return all(_are_same(a, b) for a, b in pairs)
+
+    def _digest_of_names(self):
+        names = self.compact()
+        if names._digest is None:
+            text, ends = names._arguments
+            names._digest = blake2b(ends.tobytes() + text.tobytes()).digest()
+        return names._digest
+
+
+def decoded_names(text, ends):
+    """Return the names of the compact form: their UTF-8, and where each one ends."""
+    encoded = text.tobytes()
+    bounds = pairwise(ends.tolist())
+    return [encoded[a:b].decode("utf-8", "surrogatepass") for a, b in bounds]
+
+
+def _are_same(a, b):
+    # Comparing two large dicts would take as long as comparing the names.
+    return a is b or (isinstance(a, (int, str, tuple, FeatureNames)) and a == b)
 
 
 def same_names(sequences):
@@ -24,9 +221,10 @@ def same_names(sequences):
         yield sequence
 
 
-def feature_names(X):
-    """Return the names of the features of an X of sequences, None if it has none."""
-    return get_feature_names(_first_with_names(X))
+def names_of_frame(frame):
+    """Return the names of the columns of a data frame, None if it has none."""
+    names = get_feature_names(frame)
+    return None if names is None else FeatureNames.of(names)
 
 
 def check_names_of_fit(estimator, X):
@@ -35,11 +233,25 @@ def check_names_of_fit(estimator, X):
     Raise ValueError if they are not those of fit, in their order; warn if only the data
     of fit or only X has names.
     """
-    check_feature_names(estimator, _first_with_names(X), reset=False)
+    first = next((x for x in X if _names_of(x, None) is not None), None)
+    check_feature_names(estimator, first, reset=False)
 
 
-def _first_with_names(X):
-    return next((x for x in X if _names_of(x, None) is not None), None)
+def check_same_names(names, of_fit):
+    """Raise ValueError if FeatureNames of an X are not those of fit, in their order.
+
+    Names of another number of features are left to the caller, and None is no name.
+    """
+    if names is None or of_fit is None or len(names) != len(of_fit):
+        return
+    if of_fit == names:
+        return
+    pairs = enumerate(zip(names, of_fit, strict=True))
+    j, (name, expected) = next((j, pair) for j, pair in pairs if pair[0] != pair[1])
+    raise ValueError(
+        f"X: feature {j} is {name!r:.60}, but in fit it was {expected!r:.60}. Features "
+        "are read by position: make X with the transformer that made the X of fit."
+    )
 
 
 def _names_of(sequence, index):

@@ -12,10 +12,13 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array, validate_data
 
 from skcrf_sdca._utils.messages import described
-from skcrf_sdca._utils.sklearn_private import get_feature_names
 from skcrf_sdca.data import label_encoding
 from skcrf_sdca.data.containers import is_frame, plain_column
-from skcrf_sdca.data.feature_names import check_names_of_fit, feature_names
+from skcrf_sdca.data.feature_names import (
+    check_names_of_fit,
+    check_same_names,
+    names_of_frame,
+)
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import split_rows
 
@@ -54,9 +57,12 @@ class InputFormat:
             return vectorizer.fit_transform(X)
         return _pack_arrays(X)
 
-    def feature_names(self, X):
-        """Return the names of the columns of X, None if it has no data frames."""
-        return feature_names(X)
+    def feature_names(self, X, data):
+        """Return the FeatureNames of the X of a fit and its packed data, or None.
+
+        There are none if the estimator has a vectorizer, which knows them.
+        """
+        return None if self.needs_vectorizer else data.feature_names
 
     def pack(self, X, estimator):
         """Return X of any format, packed for an estimator fitted on this one."""
@@ -74,13 +80,26 @@ class InputFormat:
                 "SequenceVectorizer that made them, or fit on the sequences themselves."
             )
         if found is PACKED:
-            data, sequences = X, ()
+            data = X
         else:
             data = _pack_arrays(X, n_features=estimator.n_features_in_)
-            sequences = X
         if data.n_positions:
-            check_names_of_fit(estimator, sequences)
+            self._check_names(X, data, estimator)
         return data
+
+    def _check_names(self, X, data, estimator):
+        """Check the names of the features of X, of which `data` is the packed form."""
+        if X is not data:
+            check_names_of_fit(estimator, X)
+        elif data.feature_names is None:
+            check_names_of_fit(estimator, ())
+        else:
+            check_same_names(data.feature_names, self._names_of_fit(estimator))
+
+    def _names_of_fit(self, estimator):
+        if self.needs_vectorizer:
+            return estimator.vectorizer_.transform([]).feature_names
+        return getattr(estimator, "_feature_names", None)
 
     def encode_labels(self, y, data, unknown_label=None):
         """Return what `encode_training_labels` returns."""
@@ -130,8 +149,9 @@ class InputFormat:
 class _Packed(InputFormat):
     """PackedSequences; y may be one array with the labels of all positions."""
 
-    def feature_names(self, X):
-        return None
+    def _check_names(self, X, data, estimator):
+        # Data from files have no names: those of one side alone are no reason to warn.
+        check_same_names(data.feature_names, self._names_of_fit(estimator))
 
     def encode_labels(self, y, data, unknown_label=None):
         is_typed = _is_flat(y, data) and label_encoding.is_typed(y)
@@ -153,8 +173,8 @@ class _Table(InputFormat):
     def pack_training(self, X, estimator, vectorizer):
         return _pack_rows(_checked(check_array, X, estimator=estimator, input_name="X"))
 
-    def feature_names(self, X):
-        return get_feature_names(X)
+    def feature_names(self, X, data):
+        return names_of_frame(X)
 
     def pack(self, X, estimator):
         return _pack_rows(_checked(validate_data, estimator, X, reset=False))

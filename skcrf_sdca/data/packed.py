@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skcrf_sdca._utils.typing import FilePath, HasShape
 from skcrf_sdca.data import packed_file
-from skcrf_sdca.data.feature_names import same_names
+from skcrf_sdca.data.feature_names import FeatureNames, names_of_frame, same_names
 from skcrf_sdca.data.rows import (
     BLOCK,
     as_csr,
@@ -40,6 +40,8 @@ class PackedSequences:
         read-only views, if it already has the form of the attribute `X`.
     offsets : array-like of int of shape (n_sequences + 1,)
         From 0 to n_positions, non-decreasing.
+    feature_names : iterable of str of length n_features, default=None
+        Names that an estimator shows for the features. Two may be the same.
 
     Attributes
     ----------
@@ -48,6 +50,10 @@ class PackedSequences:
         sorted and without duplicates.
     offsets : ndarray of int64 of shape (n_sequences + 1,)
         Read-only.
+    feature_names : FeatureNames of length n_features, or None
+        ``list(packed.feature_names)`` are the names; they are made when somebody looks.
+        `SequenceVectorizer`, `PerToken` and `SequenceUnion` set them, and parts of
+        packed sequences, copies and pickles keep them; files do not.
     shape : tuple of int
         ``(n_sequences,)``.
     n_sequences, n_positions, n_features : int
@@ -60,7 +66,10 @@ class PackedSequences:
     Raises
     ------
     ValueError
-        If `X` or `offsets` do not have this form, or `X` holds NaN or infinity.
+        If `X` or `offsets` do not have this form, `X` holds NaN or infinity, or
+        `feature_names` has another length.
+    TypeError
+        If `X` does not hold numbers, or `feature_names` not str.
 
     Examples
     --------
@@ -75,14 +84,23 @@ class PackedSequences:
     """
 
     # The MappedFile that holds the rows, or None.
-    __slots__ = ("_X", "_offsets", "_source")
+    __slots__ = ("_X", "_feature_names", "_offsets", "_source")
 
-    def __init__(self, X: ArrayLike | HasShape, offsets: ArrayLike) -> None:
+    def __init__(
+        self,
+        X: ArrayLike | HasShape,
+        offsets: ArrayLike,
+        *,
+        feature_names: Iterable[str] | None = None,
+    ) -> None:
         X = as_csr(X) if sp.issparse(X) else as_dense(X)
         self._X = X
         self._offsets = as_offsets(offsets, X.shape[0])
+        self._feature_names = None
         self._source: packed_file.MappedFile | None = None
         self._check_finite()
+        if feature_names is not None:
+            self._set_names(FeatureNames.of(feature_names))
 
     @classmethod
     def from_sequences(
@@ -94,7 +112,8 @@ class PackedSequences:
         ----------
         sequences : iterable of array-like or sparse matrix, each (length, n_features)
             All dense or all sparse; data frames have the same columns in the same
-            order. An empty list stands for an empty sequence.
+            order, which become `feature_names`. An empty list stands for an empty
+            sequence.
         n_features : int, default=None
             Number of features, for the case that all sequences are empty lists.
 
@@ -118,8 +137,11 @@ class PackedSequences:
         >>> PackedSequences.from_sequences([np.ones((2, 3)), np.ones((1, 3))]).lengths
         array([2, 1])
         """
-        named = enumerate(same_names(sequences))
-        blocks = [sequence_rows(rows, i) for i, rows in named]
+        blocks, names = [], None
+        for i, rows in enumerate(same_names(sequences)):
+            if names is None and hasattr(rows, "columns"):
+                names = names_of_frame(rows)
+            blocks.append(sequence_rows(rows, i))
         offsets = np.cumsum([0] + [0 if b is None else b.shape[0] for b in blocks])
         first, n_features = common_form(blocks, n_features)
         filled = [block for block in blocks if block is not None and block.shape[0]]
@@ -127,7 +149,7 @@ class PackedSequences:
             empty = sp.csr_array if sp.issparse(first) else np.zeros
             return cls(empty((0, n_features)), offsets)
         if not sp.issparse(first):
-            return cls(np.concatenate(filled), offsets)
+            return cls(np.concatenate(filled), offsets, feature_names=names)
         try:
             return cls(sp.vstack(filled, format="csr"), offsets)
         except ValueError:
@@ -291,6 +313,11 @@ class PackedSequences:
         return self._offsets
 
     @property
+    def feature_names(self) -> FeatureNames | None:
+        """Names of the features, None if they have none."""
+        return self._feature_names
+
+    @property
     def shape(self) -> tuple[int]:
         """``(n_sequences,)``."""
         return (len(self),)
@@ -339,16 +366,37 @@ class PackedSequences:
         if chosen.ndim == 0:
             return self._X[starts:stops]
         offsets = np.concatenate([[0], np.cumsum(stops - starts)])
-        if len(chosen) and np.all(np.diff(chosen) == 1):
-            part = PackedSequences(self._X[starts[0] : stops[-1]], offsets)
-            part._source = self._source
-            return part
-        rows = np.repeat(starts - offsets[:-1], stops - starts) + np.arange(offsets[-1])
-        return PackedSequences(self._X[rows], offsets)
+        is_slice = len(chosen) > 0 and np.all(np.diff(chosen) == 1)
+        if is_slice:
+            rows = slice(starts[0], stops[-1])
+        else:
+            first = np.repeat(starts - offsets[:-1], stops - starts)
+            rows = first + np.arange(offsets[-1])
+        names = self._feature_names
+        part = PackedSequences(self._X[rows], offsets, feature_names=names)
+        part._source = self._source if is_slice else None
+        return part
 
     def __reduce__(self):
-        """Pickle the two arrays; loading validates them again."""
-        return PackedSequences, (self._X, self._offsets)
+        """Pickle the two arrays, which loading validates again, and the names.
+
+        The names are in arrays too, since joblib maps these into its workers.
+        """
+        names = self._feature_names
+        state = () if names is None else (names.compact(),)
+        return PackedSequences, (self._X, self._offsets), *state
+
+    def __setstate__(self, names):
+        """Set the names; raise ValueError if their number is wrong."""
+        self._set_names(names)
+
+    def _set_names(self, names):
+        if len(names) != self.n_features:
+            raise ValueError(
+                f"feature_names has {len(names)} names, but X has {self.n_features} "
+                "features."
+            )
+        self._feature_names = names
 
     def __repr__(self):
         """Return the sizes in one line."""

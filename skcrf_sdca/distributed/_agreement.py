@@ -59,11 +59,11 @@ def _check_equal(summaries, name, what):
 
 
 def _check_names(summaries):
-    first = summaries[0].attributes.get("feature_names_in_")
+    first = summaries[0].attributes.get("_feature_names")
     for p, summary in enumerate(summaries):
-        if not np.array_equal(summary.attributes.get("feature_names_in_"), first):
+        if summary.attributes.get("_feature_names") != first:
             raise ValueError(
-                f"partition {p} and partition 0 differ in the names of columns or "
+                f"partition {p} and partition 0 differ in the names of features or "
                 "their order; all must have the same, or none."
             )
 

@@ -223,7 +223,8 @@ class BaseCRF(
 
         An interrupt finds the old fit or the new one.
         """
-        dropped = "vectorizer_", "feature_names_in_", "_warm_state"
+        names = "_feature_names", "feature_names_in_"
+        dropped = "vectorizer_", "_warm_state", *names
         kept = {name: v for name, v in vars(self).items() if name not in dropped}
         self.__dict__ = {**kept, **fitted}
         return self

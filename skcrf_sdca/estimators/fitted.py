@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from skcrf_sdca._utils.messages import required_attribute
+from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.input_formats import FORMATS
 from skcrf_sdca.data.rows import checked_sparse
 from skcrf_sdca.structures.chain.parameters import MAY_FORBID, WEIGHTS
@@ -30,7 +31,6 @@ class FittedAttributes:
     end_: NDArray[np.float64]
     transition_: NDArray[np.float64]
     n_features_in_: int
-    feature_names_in_: NDArray[np.object_]
     alpha_: float
     # Models that were not fitted here, those of CRFsuite say, are log-linear.
     temperature_: float = 1.0
@@ -42,6 +42,20 @@ class FittedAttributes:
     gap_target_: float
     history_: dict[str, NDArray[Any]]
     _input_format: str  # the name of an InputFormat
+    _feature_names: FeatureNames
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Names of the features of the data of `fit`, if these had names."""
+        fitted = vars(self)
+        # Older pickles hold the array.
+        names = fitted.get("feature_names_in_", fitted.get("_feature_names"))
+        if names is None:
+            raise AttributeError(
+                f"{type(self).__name__} has no feature_names_in_: the X of its fit had "
+                "no names of features."
+            )
+        return np.asarray(names)
 
     @property
     def _has_probabilities(self):
@@ -128,6 +142,7 @@ def _check_features(estimator, input_format):
                 f"vectorizer_ has {vectorizer.n_features_out_} features, but "
                 f"n_features_in_ is {n_features}."
             )
-    names = getattr(estimator, "feature_names_in_", None)
+    fitted = vars(estimator)
+    names = fitted.get("feature_names_in_", fitted.get("_feature_names"))
     if names is not None and np.shape(names) != (n_features,):
         raise ValueError(f"feature_names_in_ must hold {n_features} names.")

@@ -48,8 +48,8 @@ class InspectionMixin(FittedAttributes):
         Parameters
         ----------
         feature_names : array-like of str of shape (n_features_in_,), default=None
-            Names of the features. By default those seen in `fit`, from dicts, strings
-            or a data frame; without them x0, x1, ...
+            Names of the features. By default those seen in `fit`, from dicts, strings,
+            data frames, or packed sequences with names; without them x0, x1, ...
 
         Returns
         -------
@@ -338,9 +338,10 @@ class InspectionMixin(FittedAttributes):
         d = self.n_features_in_
         if feature_names is None and hasattr(self, "vectorizer_"):
             feature_names = self.vectorizer_.get_feature_names_out()
+        elif feature_names is None and hasattr(self, "feature_names_in_"):
+            feature_names = self.feature_names_in_
         elif feature_names is None:
-            unnamed = [f"x{j}" for j in range(d)]
-            feature_names = getattr(self, "feature_names_in_", unnamed)
+            feature_names = [f"x{j}" for j in range(d)]
         feature_names = _as_list(feature_names, "feature_names", "names")
         if len(feature_names) != d:
             raise ValueError(

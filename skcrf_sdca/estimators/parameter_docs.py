@@ -149,8 +149,10 @@ SHARED_DOCS = {
         n_features_in_ : int
             Number of features of a position, after vectorizing.
         feature_names_in_ : ndarray of shape (n_features_in_,)
-            Names of the columns; a prediction takes data frames with the same names in
-            the same order. Exists only after a fit on data frames.
+            Names of the features; a prediction takes data with the same names in the
+            same order. Made when it is asked for. Exists only after a fit on data
+            frames, or on packed sequences with names, as a step of a Pipeline makes
+            them.
         vectorizer_ : SequenceVectorizer
             Converts dicts and strings. Exists only after a fit on these.
         alpha_ : float

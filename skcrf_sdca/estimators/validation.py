@@ -41,7 +41,7 @@ class TrainingData:
     constraints: Constraints | None
     input_format: InputFormat
     # Fitted attributes: classes_, n_features_in_, _input_format, and where they exist
-    # vectorizer_ and feature_names_in_.
+    # vectorizer_ and _feature_names.
     attributes: dict
 
 
@@ -66,7 +66,7 @@ def training_data(estimator, X, y, sample_weight):
     attributes = {
         "_input_format": input_format.name,
         "vectorizer_": vectorizer,
-        "feature_names_in_": input_format.feature_names(X),
+        "_feature_names": input_format.feature_names(X, data),
         "classes_": classes,
         "n_features_in_": data.n_features,
     }

@@ -29,7 +29,7 @@ from skcrf_sdca.data.containers import (
     is_frame,
     plain_column,
 )
-from skcrf_sdca.data.feature_names import same_names
+from skcrf_sdca.data.feature_names import FeatureNames, same_names
 from skcrf_sdca.data.input_formats import check_has_items, is_table
 from skcrf_sdca.data.label_encoding import encode_labels
 from skcrf_sdca.data.packed import PackedSequences
@@ -172,7 +172,7 @@ class PerToken(  # type: ignore[call-arg]
                 classes, labels = encode_labels(y, np.diff(offsets))
                 y = classes[labels]
         output, transformer = fit_transform(clone(self.transformer), items, y, routed)
-        output = _packed(output, offsets, transformer)
+        output = _packed(output, offsets, transformer, X)
         self.transformer_ = transformer
         table = output if offsets is None else output.X
         self.n_features_out_ = np.shape(table)[-1]
@@ -210,8 +210,10 @@ class PerToken(  # type: ignore[call-arg]
         items, offsets = _items(X)
         if offsets is not None and not offsets[-1]:
             # Most transformers refuse a table without rows.
-            return PackedSequences(np.empty((0, self.n_features_out_)), offsets)
-        return _packed(self.transformer_.transform(items), offsets, self.transformer_)
+            output = np.empty((0, self.n_features_out_))
+        else:
+            output = self.transformer_.transform(items)
+        return _packed(output, offsets, self.transformer_, X)
 
     def get_feature_names_out(
         self, input_features: Iterable[str] | None = None
@@ -239,9 +241,7 @@ class PerToken(  # type: ignore[call-arg]
         check_is_fitted(self)
         if hasattr(self.transformer_, "get_feature_names_out"):
             return self.transformer_.get_feature_names_out(input_features)
-        name = type(self.transformer_).__name__.lower()
-        names = [f"{name}{i}" for i in range(self.n_features_out_)]
-        return np.array(names, dtype=object)
+        return _numbered_names(self.transformer_, self.n_features_out_)
 
     @property
     def n_features_in_(self) -> int:
@@ -363,7 +363,7 @@ def _for_items(params, offsets):
     return {**params, "sample_weight": np.repeat(weight, np.diff(offsets))}
 
 
-def _packed(output, offsets, transformer):
+def _packed(output, offsets, transformer, X):
     """Pack the output rows of a transformer; return the output for a table as it is."""
     if offsets is None:
         return output
@@ -373,4 +373,26 @@ def _packed(output, offsets, transformer):
             f"{type(transformer).__name__} returned {described(output)} of shape "
             f"{shape}, but X has {offsets[-1]} items; one row an item is needed."
         )
-    return PackedSequences(output, offsets)
+    of_input = X.feature_names if isinstance(X, PackedSequences) else None
+    arguments = shape[1], _names_out, transformer, shape[1]
+    names = FeatureNames(*arguments, of_input)
+    return PackedSequences(output, offsets, feature_names=names)
+
+
+def _names_out(transformer, n_features, of_input):
+    """Return the names that a transformer gives its output, numbered if it has none."""
+    try:
+        names = transformer.get_feature_names_out(
+            None if of_input is None else np.asarray(of_input)
+        )
+    # A step of a Pipeline may have none, or need names of a fit on a data frame.
+    except (AttributeError, TypeError, ValueError):
+        names = ()
+    if len(names) != n_features:
+        return _numbered_names(transformer, n_features)
+    return list(map(str, names))
+
+
+def _numbered_names(transformer, n_features):
+    name = type(transformer).__name__.lower()
+    return np.array([f"{name}{i}" for i in range(n_features)], dtype=object)

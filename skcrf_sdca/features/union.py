@@ -26,6 +26,7 @@ from skcrf_sdca._utils.sklearn_private import (
 from skcrf_sdca._utils.typing import Labels
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.containers import as_sequence_list, is_frame
+from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.features.per_token import PerToken, fit_transform, metadata_of_fit
 
@@ -202,12 +203,12 @@ class SequenceUnion(  # type: ignore[call-arg]
         ndarray of object
         """
         check_is_fitted(self)
-        names = [
-            f"{name}__{feature}"
-            for name, transformer, _ in self.transformers_
-            for feature in transformer.get_feature_names_out(input_features)
+        names = [name for name, *_ in self.transformers_]
+        blocks = [
+            transformer.get_feature_names_out(input_features)
+            for _, transformer, _ in self.transformers_
         ]
-        return np.array(names, dtype=object)
+        return np.array(joined_names(names, *blocks), dtype=object)
 
     @property
     def named_transformers_(self) -> Bunch:
@@ -297,11 +298,23 @@ class SequenceUnion(  # type: ignore[call-arg]
             _check_lengths(output, outputs[0], name, names[0])
         weights = self.transformer_weights or {}
         rows = _hstack(outputs, [weights.get(name, 1.0) for name in names])
-        return PackedSequences(rows, outputs[0].offsets)
+        blocks = [output.feature_names for output in outputs]
+        joined = None
+        # A transformer of others may return packed sequences without names.
+        if None not in blocks:
+            arguments = rows.shape[1], joined_names, tuple(names)
+            joined = FeatureNames(*arguments, *blocks)
+        return PackedSequences(rows, outputs[0].offsets, feature_names=joined)
 
     def _sk_visual_block_(self):
         names, transformers = zip(*self._pairs, strict=True)
         return VisualBlock("parallel", transformers, names=names)
+
+
+def joined_names(names, *blocks):
+    """Return the names of the features of several transformers, after their own."""
+    pairs = zip(names, blocks, strict=True)
+    return [f"{name}__{feature}" for name, block in pairs for feature in block]
 
 
 def _are_entries(transformers):

@@ -19,6 +19,7 @@ from skcrf_sdca._utils.sklearn_private import Interval, Options, validates_param
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.containers import check_container
+from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.input_formats import (
     DICTS,
     FORMATS,
@@ -27,7 +28,7 @@ from skcrf_sdca.data.input_formats import (
     same_format,
 )
 from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.features.vocabulary import check_vocabulary
+from skcrf_sdca.features.vocabulary import check_vocabulary, vocabulary_names
 
 __all__ = ["SequenceVectorizer"]
 
@@ -171,7 +172,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         Returns
         -------
         PackedSequences
-            Sparse, with `n_features_out_` features.
+            Sparse, with `n_features_out_` features and their names.
 
         Raises
         ------
@@ -194,7 +195,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         if not keep.all():
             rows = rows[:, np.flatnonzero(keep)]
             lookup = Lookup(_kept_vocabulary(lookup.vocabulary, keep))
-        packed = PackedSequences(rows, offsets)
+        packed = _packed(rows, offsets, lookup.vocabulary)
         self._set_fitted(lookup, packed.n_features, input_format.name)
         return packed
 
@@ -209,7 +210,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         Returns
         -------
         PackedSequences
-            Sparse, with `n_features_out_` features.
+            Sparse, with `n_features_out_` features and their names.
 
         Raises
         ------
@@ -230,7 +231,8 @@ class SequenceVectorizer(  # type: ignore[call-arg]
             lookup = self._lookup = Lookup(self.vocabulary_)
         encoder = Encoder(lookup, grows=False, dtype=self.dtype)
         _, offsets = _encode(X, encoder, FORMATS[self.input_format_])
-        return PackedSequences(_csr_array(encoder, self.n_features_out_), offsets)
+        rows = _csr_array(encoder, self.n_features_out_)
+        return _packed(rows, offsets, self.vocabulary_)
 
     def get_feature_names_out(
         self, input_features: object = None
@@ -256,17 +258,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         ['word:a', 'shape:x', 'shape:short', 'vector[0]', 'vector[1]']
         """
         check_is_fitted(self)
-        names = np.empty(self.n_features_out_, dtype=object)
-        for key, number in self.vocabulary_["numeric"].items():
-            names[number] = key
-        for key, numbers in self.vocabulary_["categorical"].items():
-            for value, number in numbers.items():
-                names[number] = f"{key}:{value}"
-        for key, numbers in self.vocabulary_["vectors"].items():
-            for component, number in enumerate(numbers):
-                if number >= 0:
-                    names[number] = f"{key}[{component}]"
-        return names
+        return vocabulary_names(self.vocabulary_, self.n_features_out_)
 
     def restrict(self, support: ArrayLike) -> Self:
         """Keep only some of the features.
@@ -369,6 +361,12 @@ def _csr_array(encoder, n_features):
     data, indices, indptr = encoder.take_rows()
     shape = (len(indptr) - 1, n_features)
     return sp.csr_array((data, indices, indptr), shape=shape)
+
+
+def _packed(rows, offsets, vocabulary):
+    n_features = rows.shape[1]
+    names = FeatureNames(n_features, vocabulary_names, vocabulary, n_features)
+    return PackedSequences(rows, offsets, feature_names=names)
 
 
 def _kept_vocabulary(vocabulary, keep):

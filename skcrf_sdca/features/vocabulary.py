@@ -1,4 +1,7 @@
-"""Checks that the vocabulary of a vectorizer is made of plain dicts, str and int."""
+"""The vocabulary of a vectorizer: its names, and checks of its types.
+
+It is made of plain dicts, str and int.
+"""
 
 from itertools import chain
 from numbers import Integral
@@ -9,6 +12,21 @@ from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca.data.input_formats import VECTORIZED
 
 TABLES = ("numeric", "categorical", "vectors")
+
+
+def vocabulary_names(vocabulary, n_features):
+    """Return the names of the features of a vocabulary, an object array of str."""
+    names = np.empty(n_features, dtype=object)
+    for key, number in vocabulary["numeric"].items():
+        names[number] = key
+    for key, numbers in vocabulary["categorical"].items():
+        for value, number in numbers.items():
+            names[number] = f"{key}:{value}"
+    for key, numbers in vocabulary["vectors"].items():
+        for component, number in enumerate(numbers):
+            if number >= 0:
+                names[number] = f"{key}[{component}]"
+    return names
 
 
 def check_vocabulary(vectorizer):

@@ -13,9 +13,11 @@ from skcrf_sdca import compat, text
 from skcrf_sdca._utils.files import checked_read
 from skcrf_sdca._utils.typing import FilePath
 from skcrf_sdca._version import InconsistentVersionWarning
+from skcrf_sdca.data.feature_names import FeatureNames, decoded_names
 from skcrf_sdca.features.per_token import PerToken
-from skcrf_sdca.features.union import SequenceUnion
+from skcrf_sdca.features.union import SequenceUnion, joined_names
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.features.vocabulary import vocabulary_names
 from skcrf_sdca.persistence._archive import read_archive, write_archive
 from skcrf_sdca.persistence._document import CRFS, describe, rebuild
 from skcrf_sdca.persistence._fields import ModelFormatError
@@ -55,6 +57,10 @@ TRUSTED_TYPES = sorted(
         PerToken,
         SequenceUnion,
         Constraints,
+        FeatureNames,
+        decoded_names,
+        joined_names,
+        vocabulary_names,
         *(getattr(text, name) for name in TEXT_TYPES),
         csr_array,
     )

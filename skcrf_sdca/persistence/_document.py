@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels._encoder import Lookup
 from skcrf_sdca._version import __version__
+from skcrf_sdca.data.feature_names import FeatureNames
+from skcrf_sdca.data.input_formats import PACKED
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.estimators.fitted import check_fitted
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
@@ -129,7 +131,7 @@ def _describe_pipeline(pipeline):
             "so: set them to None."
         )
     vectorizer, _ = _describe_vectorizer(steps[0])
-    crf, arrays = _describe_crf(steps[1])
+    crf, arrays = _describe_crf(steps[1], vectorizer=steps[0])
     _check_pair(*steps)
     model = {
         "type": "Pipeline",
@@ -150,6 +152,9 @@ def _rebuild_pipeline(model, array):
         _rebuild_any(model["crf"], array, CRFS),
     )
     _check_pair(*steps)
+    vectorizer, crf = steps
+    if crf._input_format == PACKED.name and not hasattr(crf, "feature_names_in_"):
+        crf._feature_names = vectorizer.transform([]).feature_names
     return Pipeline(list(zip(names, steps, strict=True)), verbose=model["verbose"])
 
 
@@ -205,7 +210,7 @@ def _check_complete(vectorizer):
         )
 
 
-def _describe_crf(crf):
+def _describe_crf(crf, vectorizer=None):
     check_is_fitted(crf)
     check_fitted(crf)
     crf._validate_params()
@@ -216,17 +221,25 @@ def _describe_crf(crf):
         "labels": labels_of(crf.classes_),
         "n_features": int(crf.n_features_in_),
         "n_stored": int(crf.coef_.nnz) if sp.issparse(crf.coef_) else None,
-        "feature_names": None,
+        "feature_names": _own_names(crf, vectorizer),
         "vectorizer": None,
         "fit": figures_of(crf),
         "history": history_of(crf),
     }
-    if hasattr(crf, "feature_names_in_"):
-        model["feature_names"] = list(map(str, crf.feature_names_in_))
     if hasattr(crf, "vectorizer_"):
         model["vectorizer"], _ = _describe_vectorizer(crf.vectorizer_)
     biases = {name.removesuffix("_"): getattr(crf, name) for name in BIASES}
     return model, _coef_arrays(crf.coef_) | biases
+
+
+def _own_names(crf, vectorizer):
+    """Return the names of the features that no vectorizer knows, a list or None."""
+    if not hasattr(crf, "feature_names_in_"):
+        return None
+    names = FeatureNames.of(crf.feature_names_in_)
+    if vectorizer is not None and names == vectorizer.transform([]).feature_names:
+        return None
+    return list(names)
 
 
 def _rebuild_crf(model, array):
@@ -241,7 +254,7 @@ def _rebuild_crf(model, array):
     if model["history"]:
         attributes["history_"] = history_from(model["history"])
     if model["feature_names"] is not None:
-        attributes["feature_names_in_"] = names_from(model["feature_names"])
+        attributes["_feature_names"] = names_from(model["feature_names"])
     if model["vectorizer"] is not None:
         attributes["vectorizer_"] = _rebuild_any(
             model["vectorizer"], array, ["SequenceVectorizer"]

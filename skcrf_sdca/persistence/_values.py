@@ -6,6 +6,7 @@ from types import NoneType
 
 import numpy as np
 
+from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 
 # Fitted attributes that are numbers; in a file their names have no underscore.
@@ -120,10 +121,10 @@ def _column(values):
 
 
 def names_from(names):
-    """Return a list of str as an object array."""
+    """Return a list of str as FeatureNames."""
     if not set(map(type, names)) <= {str}:
         raise ModelFormatError("feature_names must be str")
-    return np.fromiter(names, dtype=object, count=len(names))
+    return FeatureNames.of(names)
 
 
 def _to_json(number):
