@@ -7,9 +7,20 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn.exceptions import DataConversionWarning
 from sklearn.preprocessing import StandardScaler
 
-from skcrf_sdca import SDCACRF, PerToken, SequenceUnion, SequenceVectorizer
+from skcrf_sdca import (
+    SDCACRF,
+    PerToken,
+    SequenceUnion,
+    SequenceVectorizer,
+    load_model,
+    save_model,
+)
 from skcrf_sdca.compat import crfsuite_features
 from skcrf_sdca.data.containers import as_sequence_list, check_container
 from skcrf_sdca.data.input_formats import (
@@ -430,3 +441,109 @@ def test_missing_values_of_polars():
         assert crf.classes_.tolist() == labels[:1]
     with pytest.raises(ValueError, match="no label is known"):
         small().fit(ROWS[:1], [pl.Series([None, None], dtype=pl.String)])
+
+
+# Signals ------------------------------------------------------------------------------
+
+SIGNALS = [rows[:, 0] for rows in ROWS]
+
+
+@given(st.data())
+def test_a_signal_is_one_feature_of_each_item(data):
+    lengths = data.draw(st.lists(st.integers(0, 4), min_size=1).filter(any))
+    floats = st.floats(-5, 5, width=32)
+    X = [data.draw(hnp.arrays(np.float64, n, elements=floats)) for n in lengths]
+    y = [
+        data.draw(st.lists(st.sampled_from("AB"), min_size=n, max_size=n))
+        for n in lengths
+    ]
+    if all(n in (0, 1) for n in lengths):
+        lengths, X, y = [2, *lengths], [np.ones(2), *X], [["A", "B"], *y]
+    form = data.draw(st.sampled_from([np.asarray, list, np.ndarray.tolist, pd.Series]))
+    columns = [rows.reshape(-1, 1) for rows in X]
+    crf = small(alpha=1.0).fit([form(rows) for rows in X], y)
+    expected = small(alpha=1.0).fit(columns, y)
+    assert crf.n_features_in_ == 1
+    assert crf.coef_.tobytes() == expected.coef_.tobytes()
+    paths = expected.predict(columns).tolist()
+    assert crf.predict([form(rows) for rows in X]).tolist() == paths
+    assert crf.predict(columns).tolist() == paths
+
+
+def test_signals_in_all_methods(tmp_path):
+    crf = small().fit(SIGNALS, LABELS)
+    columns = PackedSequences.from_sequences([rows[:, :1] for rows in ROWS])
+    expected = small().fit(columns, LABELS)
+    # Signals of the same length are no rows of a table.
+    X, y = [SIGNALS[0], SIGNALS[2][:2]], [LABELS[0], LABELS[2][:2]]
+    assert small().fit(X, y).predict(X).shape == (2,)
+    assert crf.predict(np.array([*SIGNALS, None], dtype=object)[:3]).shape == (3,)
+    proba = expected.predict_proba(columns)
+    for p, q in zip(crf.predict_proba(SIGNALS), proba, strict=True):
+        assert p.tobytes() == q.tobytes()
+    assert crf.score(SIGNALS, LABELS) == expected.score(columns, LABELS)
+    assert crf.explain(SIGNALS[0], 1).label == expected.explain(columns[:1], 1).label
+    save_model(crf, tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert loaded.predict(SIGNALS).tolist() == crf.predict(SIGNALS).tolist()
+    assert crf.predict([[], SIGNALS[0]])[0] == []
+
+
+@pytest.mark.parametrize("form", [list, np.array])
+def test_ids_of_tokens_are_no_numbers(form):
+    X, y = [form([7, 2]), form([3])], [[0, 1], [1]]
+    message = (
+        "sequence 0 holds integers, item 0 is 7. If .* ids of tokens, pass strings"
+    )
+    with pytest.raises(TypeError, match=message):
+        small().fit(X, y)
+    with pytest.raises(TypeError, match=message):
+        small().fit(SIGNALS, LABELS).predict(X)
+
+
+def test_faults_of_signals_are_named():
+    crf = small().fit(SIGNALS, LABELS)
+    for wrong, error, message in (
+        ([0.5, np.nan], ValueError, "X contains NaN: sequence 1, position 1"),
+        (np.ma.array([1.0, 2.0], mask=[0, 1]), ValueError, "sequence 1 is .* masked"),
+        ([1.0, "a"], TypeError, "sequence 1, item 1 is of type str 'a'"),
+        (5.0, TypeError, "sequence 1 is of type float 5.0"),
+    ):
+        with pytest.raises(error, match=message):
+            small().fit([SIGNALS[0], wrong], [LABELS[0], LABELS[0]])
+        with pytest.raises(error, match=message):
+            crf.predict([SIGNALS[0], wrong])
+    with pytest.raises(ValueError, match="X is a single table, .* wrap a single"):
+        crf.predict(SIGNALS[0])
+    with pytest.raises(TypeError, match="sequence 1 holds numbers, but sequence 0"):
+        small().fit([ROWS[0], SIGNALS[1]], LABELS[:2])
+
+
+# Tables -------------------------------------------------------------------------------
+
+
+def test_rows_of_a_table_have_one_length():
+    message = "row 1 has 1 numbers, but row 0 has 2; .* y must be a list of label lists"
+    with pytest.raises(ValueError, match=message):
+        small().fit([[1.0, 2.0], [3.0]], ["A", "B"])
+    table = small().fit([[1.0, 2.0], [3.0, 4.0]], ["A", "B"])
+    with pytest.raises(ValueError, match=message):
+        table.predict([[1.0, 2.0], [3.0]])
+    with pytest.warns(DataConversionWarning):
+        column = small().fit([[1.0, 2.0], [3.0, 4.0]], [["A"], ["B"]])
+    assert column.coef_.tobytes() == table.coef_.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("X", "name"),
+    [
+        ([np.ones((1, 2)), np.ones((3, 2))], "arrays"),
+        ([[{"a": 1.0}]], "dicts"),
+        (PackedSequences(np.ones((3, 2)), [0, 1, 3]), "packed"),
+    ],
+)
+def test_a_model_of_a_table_takes_no_sequences(X, name):
+    table = small().fit([[1.0, 2.0], [3.0, 4.0]], ["A", "B"])
+    message = f"X holds sequences .{name}., but SDCACRF was fitted on a table"
+    with pytest.raises(TypeError, match=message):
+        table.predict(X)

@@ -765,3 +765,14 @@ def test_html_is_shown_label_by_label():
     html = fitted().top_features(2)._repr_html_()
     assert html.count("<table") == 3
     assert "<b>O</b>" in html
+
+
+def test_rows_of_a_table_are_chosen_by_a_mask():
+    table = fitted("dicts").state_features()
+    mask = table["weight"] > 0
+    assert list(table[mask]) == [row for row in table if row.weight > 0]
+    assert list(table[mask.tolist()]) == list(table[mask])
+    assert list(table[np.array([2, 0])]) == [table[2], table[0]]
+    assert len(table[[]]) == 0
+    with pytest.raises(IndexError):
+        table[mask[:-1]]

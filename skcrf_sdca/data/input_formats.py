@@ -20,7 +20,7 @@ from skcrf_sdca.data.feature_names import (
     names_of_frame,
 )
 from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.data.rows import split_rows
+from skcrf_sdca.data.rows import split_rows, unmasked
 
 _WRAP = "if X is a single sequence, wrap it in a list: [X]"
 
@@ -171,12 +171,22 @@ class _Table(InputFormat):
     boundaries = False
 
     def pack_training(self, X, estimator, vectorizer):
+        _check_rows(X)
         return _pack_rows(_checked(check_array, X, estimator=estimator, input_name="X"))
 
     def feature_names(self, X, data):
         return names_of_frame(X)
 
     def pack(self, X, estimator):
+        found = format_of(X, default=self)
+        # scikit-learn says what is wrong with an array of more axes.
+        if found is not self and not _is_of_numbers(X):
+            raise TypeError(
+                f"X holds sequences ({found.name}), but {type(estimator).__name__} was "
+                "fitted on a table, whose rows are chains of one item: pass one 2-D "
+                "array with the rows of all sequences, or fit on sequences."
+            )
+        _check_rows(X)
         return _pack_rows(_checked(validate_data, estimator, X, reset=False))
 
     def encode_labels(self, y, data, unknown_label=None):
@@ -201,12 +211,28 @@ class _Table(InputFormat):
         return sequence
 
 
+class _Signals(InputFormat):
+    """Signals of one feature: a sequence is a 1-D array of floats.
+
+    A list of them has the form of a list of the rows of a table: `training_format` and
+    the fit tell them apart.
+    """
+
+    def pack_training(self, X, estimator, vectorizer):
+        return super().pack_training(_columns(X), estimator, vectorizer)
+
+    def pack(self, X, estimator):
+        return super().pack(_columns(X) if _is_list(X) else X, estimator)
+
+
 PACKED = _Packed("packed", "is packed")
 DICTS = InputFormat("dicts", "is a list of dicts", needs_vectorizer=True)
 STRINGS = InputFormat("strings", "is a list of lists of str", needs_vectorizer=True)
 ARRAYS = InputFormat("arrays", "holds rows of numbers")
+SIGNALS = _Signals("signals", "is a 1-D array of floats")
 TABLE = _Table("table", "holds numbers")
-FORMATS = {found.name: found for found in (PACKED, DICTS, STRINGS, ARRAYS, TABLE)}
+_ALL = PACKED, DICTS, STRINGS, ARRAYS, SIGNALS, TABLE
+FORMATS = {found.name: found for found in _ALL}
 # The names of the formats that need a vectorizer.
 VECTORIZED = tuple(name for name in FORMATS if FORMATS[name].needs_vectorizer)
 
@@ -238,6 +264,20 @@ def format_of(X, *, default=None):
         # Its reader would not say which row is none, but same_format does.
         list(known)
     return first
+
+
+def training_format(X, y):
+    """Recognise the format of the X of a fit.
+
+    A list of 1-D arrays is made of signals if y has label lists, and not one label for
+    each row, alone or in a list as in a column of shape (n, 1).
+
+    >>> training_format([[0.5, 2.0, 3.5], [1.5, 2.5]], [["A", "A", "B"], ["B", "B"]])
+    <input format 'signals'>
+    """
+    found = format_of(X)
+    has_rows = found is TABLE and _is_list(X) and not all(map(_is_number, X))
+    return SIGNALS if has_rows and _has_label_lists(y) else found
 
 
 def is_table(X):
@@ -369,6 +409,64 @@ def _format_of_item(item):
             return STRINGS
         return ARRAYS if _is_number(first) else None
     return None
+
+
+def _is_list(X):
+    """Return whether X is a list, or an object array of one axis, of its sequences."""
+    is_array = isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 1
+    return is_array or isinstance(X, (list, tuple))
+
+
+def _is_of_numbers(X):
+    return isinstance(X, np.ndarray) and X.dtype.kind in "biufc"
+
+
+def _has_label_lists(y):
+    if not isinstance(y, (list, tuple)) and len(getattr(y, "shape", ())) != 1:
+        return False
+    lists = [labels for labels in plain_column(y) if isinstance(labels, _LISTS)]
+    return any(len(labels) != 1 for labels in lists)
+
+
+# A tuple may be a label.
+_LISTS = (list, np.ndarray)
+
+
+def _columns(X):
+    """Return signals as arrays with one column; other sequences are left as they are.
+
+    Raise TypeError if one of them holds integers: whether these are numbers or ids,
+    nobody can tell.
+    """
+    return [_column(sequence, index) for index, sequence in enumerate(X)]
+
+
+def _column(sequence, index):
+    found = format_of_sequence(sequence, index)
+    if found is not TABLE:
+        return sequence
+    signal = unmasked(sequence, f"X: sequence {index}")
+    if signal.dtype.kind in "iu":
+        raise TypeError(
+            f"X: sequence {index} holds integers, item 0 is {signal[0]}. If they are "
+            "ids of tokens, pass strings, [[str(id)] for id in sequence]; if they are "
+            "the values of a signal, pass floats, np.asarray(sequence, dtype=float)."
+        )
+    return signal.reshape(-1, 1)
+
+
+def _check_rows(X):
+    """Raise ValueError if X is a list of rows of different lengths."""
+    if not _is_list(X) or any(np.ndim(row) == 0 for row in X[:1]):
+        return
+    lengths = [len(row) if hasattr(row, "__len__") else 0 for row in X]
+    i = next((i for i, n in enumerate(lengths) if n != lengths[0]), None)
+    if i is not None:
+        raise ValueError(
+            f"X: row {i} has {lengths[i]} numbers, but row 0 has {lengths[0]}; all "
+            "rows of a table have the same number. If each is a signal, a sequence of "
+            "numbers, y must be a list of label lists."
+        )
 
 
 def _is_number(value):

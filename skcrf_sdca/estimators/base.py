@@ -119,11 +119,11 @@ class BaseCRF(
         X : list, tuple, object array or generator of n sequences, or PackedSequences
             A sequence of T items is a list of T dicts (str -> str, number, bool, nested
             dict, list or set, or 1-D array), a list of T lists of str, an array of
-            shape (T, n_features), or a data frame or scipy sparse matrix of that shape;
-            all sequences have the same input format, and all frames the same columns in
-            the same order. A single array or sparse matrix of shape
-            (n, n_features), with a 1-D y, is n chains of one node each: multinomial
-            logistic regression.
+            shape (T, n_features), a data frame or scipy sparse matrix of that shape, or
+            a 1-D array of T floats, one feature; all sequences have the same input
+            format, and all frames the same columns in the same order. A single array or
+            sparse matrix of shape (n, n_features), with a 1-D y, is n chains of one
+            node each: multinomial logistic regression.
         y : list of n lists of T labels, or array-like of shape (n,)
             Labels of one type: str, int, bool or other sortable, hashable objects;
             floats must be whole numbers. None, and the parameter `unknown_label`, stand

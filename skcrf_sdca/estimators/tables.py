@@ -61,6 +61,9 @@ class Table:
     ['B', 'O']
     >>> table["weight"].sum()
     np.float64(1.25)
+    >>> table[table["weight"] > 0]
+    label  weight
+    B      +1.500
     >>> table.to_dict()
     {'B': 1.5, 'O': -0.25}
     """
@@ -93,10 +96,15 @@ class Table:
         return self._n_rows
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a column by name, a row by number, or a table of a slice of rows."""
+        """Return a column by name, a row by number, or a table of some of the rows.
+
+        These are given by a slice, or by a mask or the numbers of the rows in an array.
+        """
         if isinstance(key, str):
             return self._columns[key]
-        if not isinstance(key, slice):
+        if isinstance(key, (list, np.ndarray)):
+            key = np.asarray(key, dtype=None if len(key) else int)
+        elif not isinstance(key, slice):
             position = range(self._n_rows)[index(key)]
             return next(iter(self[position : position + 1]))
         columns = {name: column[key] for name, column in self._columns.items()}

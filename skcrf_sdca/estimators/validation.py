@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.sklearn_private import check_sample_weight
 from skcrf_sdca.data.containers import as_sequence_list
-from skcrf_sdca.data.input_formats import InputFormat, check_has_items, format_of
+from skcrf_sdca.data.input_formats import InputFormat, check_has_items, training_format
 from skcrf_sdca.data.label_encoding import (
     encode_known_labels,
     encode_partial_labels,
@@ -56,7 +56,7 @@ def training_data(estimator, X, y, sample_weight):
             f"{type(estimator).__name__} requires y to be passed, but the target y is "
             "None."
         )
-    input_format = format_of(X)
+    input_format = training_format(X, y)
     vectorizer = SequenceVectorizer() if input_format.needs_vectorizer else None
     data = input_format.pack_training(X, estimator, vectorizer)
     data.check_source()
