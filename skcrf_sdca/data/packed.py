@@ -22,6 +22,7 @@ from skcrf_sdca.data.rows import (
     as_offsets,
     checked_sparse,
     common_form,
+    offsets_of_lengths,
     sequence_rows,
 )
 
@@ -158,6 +159,48 @@ class PackedSequences:
                 if block is not None:
                     checked_sparse(block, f"X: sequence {i}")
             raise
+
+    @classmethod
+    def from_lengths(cls, X: ArrayLike | HasShape, lengths: ArrayLike) -> Self:
+        """Cut one table with the rows of all sequences, such as a long recording.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_positions, n_features)
+            The rows of all sequences, one sequence after the other. Not copied if it
+            has the form of the attribute `X`. The columns of a data frame become
+            `feature_names`.
+        lengths : array-like of int of shape (n_sequences,)
+            Number of rows of each sequence, as in hmmlearn.
+
+        Returns
+        -------
+        PackedSequences
+            The y of a fit may be one array with the labels of all rows.
+
+        Raises
+        ------
+        TypeError
+            If X does not hold numbers.
+        ValueError
+            If X is not two-dimensional, holds NaN or infinity, or has not as many rows
+            as `lengths` sums to; or if `lengths` holds anything but integers of at
+            least 0.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skcrf_sdca import SDCACRF, PackedSequences
+        >>> recording = np.array([[0.1], [0.3], [2.1], [0.2], [1.9]])
+        >>> packed = PackedSequences.from_lengths(recording, [3, 2])
+        >>> crf = SDCACRF(random_state=0).fit(packed, np.array([0, 0, 1, 0, 1]))
+        >>> crf.predict(packed)
+        array([list([0, 0, 1]), list([0, 1])], dtype=object)
+        """
+        names = names_of_frame(X) if hasattr(X, "columns") else None
+        X = as_csr(X) if sp.issparse(X) else as_dense(X)
+        offsets = offsets_of_lengths(lengths, X.shape[0])
+        return cls(X, offsets, feature_names=names)
 
     @classmethod
     def open(cls, path: FilePath, *, mmap_mode: Literal["r"] | None = "r") -> Self:

@@ -108,6 +108,23 @@ def as_offsets(offsets, n_rows):
     return _frozen(offsets)
 
 
+def offsets_of_lengths(lengths, n_rows):
+    """Return the offsets of sequences of these lengths, whose sum is `n_rows`."""
+    lengths = np.asarray(lengths, dtype=None if np.size(lengths) else int)
+    if lengths.ndim != 1 or lengths.dtype.kind not in "iu":
+        raise ValueError(
+            "lengths must be a one-dimensional array of integers, the number of rows "
+            "of each sequence."
+        )
+    lengths = lengths.tolist()
+    for i, length in enumerate(lengths):
+        if length < 0:
+            raise ValueError(f"lengths: sequence {i} has the length {length}.")
+    if sum(lengths) != n_rows:
+        raise ValueError(f"lengths sum to {sum(lengths)}, but X has {n_rows} rows.")
+    return np.cumsum([0, *lengths])
+
+
 def _check_two_axes(rows, where):
     if rows.ndim != 2:
         raise ValueError(

@@ -32,6 +32,7 @@ from skcrf_sdca._utils.sklearn_private import (
 from skcrf_sdca._utils.typing import Labels, Sequences, keeps_signature
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.containers import as_sequence_list
+from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
 from skcrf_sdca.estimators.compression import TrimmingMixin
@@ -149,6 +150,9 @@ class BaseCRF(
         -----
         ConvergenceWarning
             If the gap is above tol * primal after max_iter epochs.
+        NoChainsWarning
+            If X is a table, and long runs of equal labels in y suggest that it is a
+            recording whose rows follow each other.
 
         Examples
         --------
@@ -162,6 +166,10 @@ class BaseCRF(
         X = as_sequence_list(X)
         y = list(y) if isinstance(y, Iterator) else y
         training = training_data(self, X, y, sample_weight)
+        if not training.input_format.boundaries and (
+            message := no_chains_message(training.labels)
+        ):
+            warnings.warn(message, NoChainsWarning, stacklevel=_caller_level())
         solver = self._new_solver(self._new_problem(training))
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         return self._run(solver, training.attributes, X=X, y=y, metadata=metadata)
