@@ -1,6 +1,10 @@
-"""Files that must agree with pyproject.toml."""
+"""Files that must agree with pyproject.toml, and sources that are not compiled."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -59,3 +63,20 @@ def test_every_python_that_is_listed_is_in_the_table_of_what_was_run():
     page = (ROOT / "docs" / "install.rst").read_text()
     rows = re.findall(r"^     - (3\.\d+(?:, 3\.\d+)*)$", page, re.MULTILINE)
     assert sorted(set(", ".join(rows).split(", "))) == listed
+
+
+def test_sources_that_are_not_compiled_say_what_to_do(tmp_path):
+    leave_out = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
+    shutil.copytree(ROOT / "skcrf_sdca", tmp_path / "skcrf_sdca", ignore=leave_out)
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-c", "import skcrf_sdca"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    last_line = done.stderr.splitlines()[-1]
+    assert last_line.startswith("ImportError: skcrf_sdca was imported from ")
+    assert str(tmp_path) in last_line
+    assert "start Python in another folder" in last_line
