@@ -181,6 +181,18 @@ def test_a_file_has_no_names(tmp_path):
     assert shown(small().fit(named, LABELS)) <= set(NAMES)
 
 
+def test_parts_of_a_file_have_the_same_names(tmp_path):
+    made, other = SequenceVectorizer().fit(WORDS), SequenceVectorizer().fit(WORDS[::-1])
+    unnamed = PackedSequences(made.transform(WORDS).X, made.transform(WORDS).offsets)
+    with PackedSequences.writer(tmp_path / "train.packed") as file:
+        for part in (unnamed, made.transform(WORDS), made.transform(WORDS[:1])):
+            file.append(part)
+        with pytest.raises(ValueError, match="names .* are not those of the parts"):
+            file.append(other.transform(WORDS))
+        file.append(unnamed)
+    assert len(PackedSequences.open(tmp_path / "train.packed")) == 3 * len(WORDS) + 1
+
+
 # What shows names ---------------------------------------------------------------------
 
 

@@ -22,6 +22,7 @@ from skcrf_sdca import (
     save_model,
 )
 from skcrf_sdca.compat import CRF, from_crfsuite, to_crfsuite
+from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.tagging_schemes import is_valid_pair, parse_label
 from skcrf_sdca.datasets import load_digit_sequences, make_chains
 from skcrf_sdca.estimators.explanation import Explanation
@@ -70,6 +71,11 @@ def every_form_of_input(sentences: list[list[str]], y: list[list[str]]) -> None:
     crf.fit([[{"word": "the", "length": 3.0}]], [["O"]])
     crf.fit([[["a"], ["b"]]], [[1, 2]])
     assert_type(packed.lengths, NDArray[np.int64])
+    assert_type(packed.feature_names, FeatureNames | None)
+    recording = PackedSequences.from_lengths(np.ones((3, 2)), [1, 2])
+    crf.fit(recording, np.array(["a", "b", "a"])).predict(packed[:1])
+    named = PackedSequences(packed.X, [0, 3], feature_names=["a", "b"])
+    assert_type(list(named.feature_names or ()), list[str])
     assert_type(len(packed), int)
 
 
@@ -87,6 +93,7 @@ def what_a_model_answers(crf: SDCACRF, X: list[list[dict[str, str]]]) -> Table:
     assert_type(crf.duality_gap_ + crf.history_["gap"][-1].item(), Any)
     assert_type(crf.intercept_, NDArray[np.float64])
     assert_type(crf.vectorizer_, SequenceVectorizer)
+    assert_type(crf.feature_names_in_, NDArray[np.object_])
     assert_type(crf.explain(X[0], 0, labels=["O"]), Explanation)
     assert_type(crf.prune(1e-3).constrain([("B", "I"), (None, "B")]), SDCACRF)
     return crf.top_features(5, feature_names=["a", "b"])

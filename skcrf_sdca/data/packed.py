@@ -323,8 +323,8 @@ class PackedSequences:
         ------
         ValueError
             From ``append``, if a part does not have the form and the width of the first
-            one; at the end of the block, if there is no part. Both, if a part could not
-            be written before.
+            one, or has other names of features than the parts before; at the end of the
+            block, if there is no part. Both, if a part could not be written before.
         OSError
             If the file cannot be written.
 

@@ -113,6 +113,8 @@ class PackedWriter:
         self._files = files
         self._streams = {"values": file}
         self._sizes = None
+        # Those of the first part that has names; the file has none.
+        self._names = None
         # While a part is written, and for good if that fails.
         self._is_cut = False
         file.seek(ALIGNMENT)
@@ -128,7 +130,8 @@ class PackedWriter:
         Raises
         ------
         ValueError
-            If the part does not have this form, the file would hold more than
+            If the part does not have this form, or other names of features than the
+            parts before, if both have names; if the file would hold more than
             2,147,483,647 values of sparse rows, or is closed. The part is left out, and
             others may follow.
         OSError
@@ -138,6 +141,7 @@ class PackedWriter:
         self._check_whole()
         sizes = self._sizes or _no_rows_like(packed)
         _check_part(packed, sizes)
+        self._check_names(packed.feature_names)
         self._is_cut = True
         if self._sizes is None:
             self._begin(sizes)
@@ -166,6 +170,15 @@ class PackedWriter:
                 self._streams[name] = self._files.enter_context(unnamed)
         for name in {"indptr", "offsets"} & set(self._dtypes):
             self._write(name, np.zeros(1))
+
+    def _check_names(self, names):
+        if self._names is None:
+            self._names = names
+        elif names is not None and names != self._names:
+            raise ValueError(
+                "the names of the features of the part are not those of the parts "
+                "before; make all parts with one vectorizer."
+            )
 
     def _check_whole(self):
         if self._is_cut:
