@@ -28,6 +28,7 @@ from skcrf_sdca.estimators.callbacks import DualityGapMonitor
 from skcrf_sdca.estimators.crfs import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca.estimators.model_selection import cross_val_predict_proba
 from skcrf_sdca.estimators.stratification import StratifiedSequenceKFold
+from skcrf_sdca.estimators.tagger import Tagger, make_tagger
 from skcrf_sdca.features.per_token import PerToken
 from skcrf_sdca.features.union import SequenceUnion
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
@@ -43,10 +44,12 @@ __all__ = [
     "SequenceUnion",
     "SequenceVectorizer",
     "StratifiedSequenceKFold",
+    "Tagger",
     "__version__",
     "alpha_path",
     "cross_val_predict_proba",
     "load_model",
+    "make_tagger",
     "save_model",
 ]
 

@@ -33,6 +33,7 @@ from skcrf_sdca import (
     SequenceUnion,
     SequenceVectorizer,
     _version,
+    make_tagger,
 )
 from skcrf_sdca.compat import CRF
 from skcrf_sdca.datasets import make_chains
@@ -446,6 +447,7 @@ OTHERS = [
     (PerToken(StandardScaler()), ARRAYS, None),
     (TokenFeatures([Window(Apply(has_hyphen), 1), Joint("n", At("n", 1))]), None, None),
     (SequenceUnion([("all", PerToken(StandardScaler()))]), ARRAYS, None),
+    (make_tagger(SequenceVectorizer(), SDCACRF()), DICTS, LABELS),
 ]
 
 

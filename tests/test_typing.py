@@ -31,6 +31,7 @@ PUBLIC = [
             "estimators.explanation",
             "estimators.model_selection",
             "estimators.tables",
+            "estimators.tagger",
             "features.per_token",
             "features.union",
             "features.vectorizer",
@@ -126,6 +127,7 @@ def test_a_typed_script_passes_the_strictest_check(tmp_path):
 
 WRONG = """\
 from skcrf_sdca import SDCACRF, PackedSequences, SequenceVectorizer, cross_val_predict
+from skcrf_sdca import make_tagger
 from skcrf_sdca.metrics import extract_spans
 from skcrf_sdca.text import Suffix
 
@@ -138,6 +140,7 @@ crf.predict([["a"]], decoding="best")
 crf.predict_n_best([[["a"]]], "3")
 crf.score([[["a"]]], [["O"]]).append(1)
 crf.duality_gap_.append(1)
+make_tagger(crf).predict_n_best([[["a"]]], "3")
 SequenceVectorizer(dtype=int)
 PackedSequences(1, None)
 extract_spans(["O"], "BILOSE")

@@ -16,9 +16,11 @@ from skcrf_sdca import (
     PerToken,
     SequenceUnion,
     SequenceVectorizer,
+    Tagger,
     alpha_path,
     cross_val_predict_proba,
     load_model,
+    make_tagger,
     save_model,
 )
 from skcrf_sdca.compat import CRF, from_crfsuite, to_crfsuite
@@ -97,6 +99,19 @@ def what_a_model_answers(crf: SDCACRF, X: list[list[dict[str, str]]]) -> Table:
     assert_type(crf.explain(X[0], 0, labels=["O"]), Explanation)
     assert_type(crf.prune(1e-3).constrain([("B", "I"), (None, "B")]), SDCACRF)
     return crf.top_features(5, feature_names=["a", "b"])
+
+
+def what_a_tagger_answers(words: list[list[str]], y: list[list[str]]) -> Table:
+    tagger = make_tagger(TokenFeatures(), SequenceVectorizer(), SDCACRF())
+    assert_type(tagger.fit(words, y), Tagger)
+    assert_type(tagger.predict_n_best(words, 3), NDArray[Any])
+    assert_type(tagger.explain(words[0], 0, labels=["O"]), Explanation)
+    assert_type(tagger.constrain("BIO").prune(), Tagger)
+    pairs = [([features("the")], np.ones((1, 3)))]
+    union = SequenceUnion([("words", SequenceVectorizer(), 0), ("vectors", "drop", 1)])
+    make_tagger(union, SDCACRF()).fit(pairs, [["O"]]).predict_spans(pairs)
+    make_tagger(CRF()).predict_marginals(words)
+    return tagger.top_features(5)
 
 
 def what_goes_around_it(words: list[list[str]], y: list[list[str]]) -> None:

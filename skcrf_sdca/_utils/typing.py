@@ -22,11 +22,13 @@ class HasShape(Protocol):
         """Sizes of the axes."""
 
 
-# The items of one sequence: dicts, lists or sets of str, or rows of numbers.
+# The items of one sequence: dicts, lists or sets of str, or rows of numbers. A tuple
+# may also hold the parts of a sequence, which a SequenceUnion in a Tagger takes.
 Items: TypeAlias = (
     Sequence[Mapping[str, Any]]
     | Sequence[Collection[str]]
     | Sequence[Sequence[float]]
+    | tuple[Any, ...]
     | HasShape
 )
 Sequences: TypeAlias = Iterable[Items] | HasShape

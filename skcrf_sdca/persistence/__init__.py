@@ -14,6 +14,7 @@ from skcrf_sdca._utils.files import checked_read
 from skcrf_sdca._utils.typing import FilePath
 from skcrf_sdca._version import InconsistentVersionWarning
 from skcrf_sdca.data.feature_names import FeatureNames, decoded_names
+from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.features.per_token import PerToken
 from skcrf_sdca.features.union import SequenceUnion, joined_names
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
@@ -56,6 +57,7 @@ TRUSTED_TYPES = sorted(
         SequenceVectorizer,
         PerToken,
         SequenceUnion,
+        Tagger,
         Constraints,
         FeatureNames,
         decoded_names,
@@ -78,7 +80,8 @@ def save_model(estimator: Any, path: FilePath) -> None:
 
     Parameters
     ----------
-    estimator : SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF, SequenceVectorizer or Pipeline
+    estimator : SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF, SequenceVectorizer, Pipeline or \
+Tagger
         Fitted estimator. A pipeline must have two steps, a vectorizer and a CRF.
     path : str or path-like
         The name is free; the file is a zip archive.

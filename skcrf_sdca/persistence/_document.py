@@ -18,6 +18,7 @@ from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.input_formats import PACKED
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.estimators.fitted import check_fitted
+from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.features.vocabulary import check_vocabulary, vocabulary_numbers
 from skcrf_sdca.persistence._archive import FLOAT, INT
@@ -36,6 +37,7 @@ from skcrf_sdca.structures.chain.parameters import WEIGHTS
 
 FORMAT, FORMAT_VERSION = "skcrf_sdca", 1
 CRFS = {cls.__name__: cls for cls in ESTIMATORS}
+PIPELINES = {cls.__name__: cls for cls in (Pipeline, Tagger)}
 BIASES = {name: axes for name, axes in WEIGHTS.items() if name != "coef_"}
 VECTORIZER_DTYPES = {"float64": np.float64, "float32": np.float32}
 # The entries, with their types, of the objects of a document.
@@ -134,7 +136,7 @@ def _describe_pipeline(pipeline):
     crf, arrays = _describe_crf(steps[1], vectorizer=steps[0])
     _check_pair(*steps)
     model = {
-        "type": "Pipeline",
+        "type": type(pipeline).__name__,
         "names": list(names),
         "verbose": bool(pipeline.verbose),
         "vectorizer": vectorizer,
@@ -155,7 +157,8 @@ def _rebuild_pipeline(model, array):
     vectorizer, crf = steps
     if crf._input_format == PACKED.name and not hasattr(crf, "feature_names_in_"):
         crf._feature_names = vectorizer.transform([]).feature_names
-    return Pipeline(list(zip(names, steps, strict=True)), verbose=model["verbose"])
+    pipeline = PIPELINES[model["type"]]
+    return pipeline(list(zip(names, steps, strict=True)), verbose=model["verbose"])
 
 
 def _check_pair(vectorizer, crf):
@@ -297,9 +300,10 @@ _DESCRIBERS = {
     **dict.fromkeys(ESTIMATORS, _describe_crf),
     SequenceVectorizer: _describe_vectorizer,
     Pipeline: _describe_pipeline,
+    Tagger: _describe_pipeline,
 }
 _REBUILDERS = {
     **dict.fromkeys(CRFS, _rebuild_crf),
     "SequenceVectorizer": _rebuild_vectorizer,
-    "Pipeline": _rebuild_pipeline,
+    **dict.fromkeys(PIPELINES, _rebuild_pipeline),
 }

@@ -90,14 +90,13 @@ class TokenFeatures(  # type: ignore[call-arg]
 
     Examples
     --------
-    >>> from skcrf_sdca import SDCACRF
+    >>> from skcrf_sdca import SDCACRF, make_tagger
     >>> from skcrf_sdca.text import Apply, Suffix, TokenFeatures, Window
-    >>> from sklearn.pipeline import make_pipeline
     >>> X, y = [["the", "dogs", "bark"], ["a", "dog"]], [["D", "N", "V"], ["D", "N"]]
     >>> features = TokenFeatures([Window("word", (-1, 0)), Suffix(1)])
     >>> features.transform(X)[1]
     [('word[0]=a', 'suffix1=a'), ('word[-1]=a', 'word[0]=dog', 'suffix1=g')]
-    >>> tagger = make_pipeline(features, SDCACRF(random_state=0)).fit(X, y)
+    >>> tagger = make_tagger(features, SDCACRF(random_state=0)).fit(X, y)
     >>> tagger.predict([["a", "bark"]]).tolist()
     [['D', 'N']]
 

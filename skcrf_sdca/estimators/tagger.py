@@ -1,0 +1,233 @@
+"""Tagger: a Pipeline with all methods of its last step; make_tagger builds one.
+
+Owns the rules by which a method of the last step is called for the data that the first
+step takes. It finds the methods on the last step itself: it has no list of them.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import ismethod, signature
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Self
+
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from skcrf_sdca._version import VersionStamped
+from skcrf_sdca.data.input_formats import PACKED
+from skcrf_sdca.estimators.fitted import fitted_format
+
+if TYPE_CHECKING:
+    from skcrf_sdca.estimators.compression import TrimmingMixin
+    from skcrf_sdca.estimators.inspection import InspectionMixin
+    from skcrf_sdca.estimators.prediction import PredictionMixin
+
+    # Type checkers and editors cannot see what `__getattr__` finds.
+    class _Pipeline(PredictionMixin, InspectionMixin, TrimmingMixin, Pipeline):
+        """A pipeline with the methods of a CRF."""
+
+        def fit(self, X: Any, y: Any = None, **params: Any) -> Self: ...
+else:
+    _Pipeline = Pipeline
+
+__all__ = ["Tagger", "make_tagger"]
+
+
+class Tagger(VersionStamped, _Pipeline):
+    """Pipeline that has all public methods of its last step, a CRF.
+
+    A Pipeline of scikit-learn has ``predict``, ``predict_proba`` and ``score`` of its
+    last step, and no method that scikit-learn does not know. A Tagger has them all:
+
+    * In a method that takes X, or one sequence (``explain``), the steps before the last
+      transform it. All other arguments go to the last step as they are.
+    * A method that takes names of features (``explain``, ``top_features``,
+      ``state_features``) gets those of the steps before, unless you pass others or the
+      last step knows them itself.
+    * A method that returns the last step (``constrain``, ``prune``, ``sparsify``,
+      ``densify``) changes the last step, and returns the Tagger.
+
+    The help of a method, ``help(tagger.explain)``, is that of the last step. Everything
+    that a Pipeline has itself, such as ``fit``, ``set_params``, metadata routing and
+    slices, is as in a Pipeline. Fitted attributes are those of the steps:
+    ``tagger[-1].coef_``.
+
+    Parameters
+    ----------
+    steps : list of tuples
+        ``(name, step)``: transformers, and last a CRF.
+    transform_input : list of str, default=None
+        As in a Pipeline: metadata of ``fit`` that the steps transform as they do X.
+    memory : str or joblib.Memory, default=None
+        Cache of the fitted transformers.
+    verbose : bool, default=False
+        Whether to print the time of each step of a fit.
+
+    Raises
+    ------
+    AttributeError
+        If the last step does not have the method; ``hasattr(tagger, name)`` is False.
+
+    See Also
+    --------
+    make_tagger : Names the steps by their types.
+
+    Examples
+    --------
+    >>> from skcrf_sdca import SDCACRF, SequenceVectorizer, Tagger
+    >>> X = [[{"word": "the"}, {"word": "Rhine"}], [{"word": "Basel"}]]
+    >>> y = [["O", "LOC"], ["LOC"]]
+    >>> tagger = Tagger([("features", SequenceVectorizer()), ("crf", SDCACRF())])
+    >>> tagger.set_params(crf__random_state=0).fit(X, y).log_partition(X).round(1)
+    array([1.8, 0.9])
+    """
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return the method of the last step, for the data that the first step takes.
+
+        Raises
+        ------
+        AttributeError
+            If the last step does not have such a method.
+        """
+        method = self._method_of_last_step(name)
+        if method is None:
+            # Raises the error of Pipeline, which says why.
+            return super().__getattribute__(name)
+
+        @wraps(method.__func__)
+        def passed_on(self, *args, **kwargs):
+            return self._call_last_step(method, args, kwargs)
+
+        # Not a plain function: a method can be pickled, for other processes.
+        return MethodType(passed_on, self)
+
+    def __dir__(self):
+        """Return the names of all attributes; completion shows them."""
+        passed_on = filter(self._method_of_last_step, dir(self._last_step))
+        return sorted({*super().__dir__(), *passed_on})
+
+    @property
+    def _last_step(self):
+        """The last step; None if the steps are not in the form that `fit` checks."""
+        try:
+            return vars(self)["steps"][-1][1]
+        except (LookupError, TypeError):
+            return None
+
+    def _method_of_last_step(self, name):
+        """Return a public method that the last step has and a Pipeline does not.
+
+        Otherwise return None.
+        """
+        # What the class has is here only if Pipeline refused it, for a reason.
+        if name.startswith("_") or hasattr(type(self), name):
+            return None
+        method = getattr(self._last_step, name, None)
+        return method if ismethod(method) else None
+
+    def _call_last_step(self, method, args, kwargs):
+        call = signature(method).bind(*args, **kwargs)
+        for name, transform in _TRANSFORMED.items():
+            if name in call.arguments:
+                call.arguments[name] = transform(self, call.arguments[name])
+        takes_names = "feature_names" in call.signature.parameters
+        if takes_names and call.arguments.get("feature_names") is None:
+            call.arguments["feature_names"] = self._feature_names()
+        result = method(*call.args, **call.kwargs)
+        return self if result is self._last_step else result
+
+    def _transformers(self):
+        steps = [step for _, step in self.steps[:-1]]
+        return [step for step in steps if step is not None and step != "passthrough"]
+
+    def _transformed(self, X):
+        """Return X as the last step takes it."""
+        check_is_fitted(self)
+        for step in self._transformers():
+            X = step.transform(X)
+        return X
+
+    def _transformed_sequence(self, sequence):
+        """Return one sequence as the last step takes it."""
+        check_is_fitted(self)
+        step = self._last_step
+        input_format = fitted_format(step) if hasattr(step, "_input_format") else PACKED
+        X = input_format.as_X(sequence)
+        # A table, and PackedSequences, are an X themselves.
+        return self._transformed(X) if X is sequence else self._transformed(X)[0]
+
+    def _feature_names(self):
+        """Return the names of the features, None if the last step has its own."""
+        step = self._last_step
+        if hasattr(step, "vectorizer_") or hasattr(step, "feature_names_in_"):
+            return None
+        check_is_fitted(self)
+        names = None
+        # Unlike Pipeline: a function may come first, which has no names.
+        for step in self._transformers():
+            find = getattr(step, "get_feature_names_out", None)
+            names = None if find is None else find(names)
+        return names
+
+
+# The arguments that the steps before the last transform, by their names.
+_TRANSFORMED = {
+    "X": Tagger._transformed,
+    "sequence": Tagger._transformed_sequence,
+    "xseq": Tagger._transformed_sequence,
+}
+
+
+def make_tagger(
+    *steps: Any,
+    transform_input: list[str] | None = None,
+    memory: Any = None,
+    verbose: bool = False,
+) -> Tagger:
+    """Return a Tagger: a Pipeline that has all methods of its last step, a CRF.
+
+    It is called as :func:`sklearn.pipeline.make_pipeline`: the names of the steps are
+    those of their types, in small letters.
+
+    Parameters
+    ----------
+    *steps : estimators
+        Transformers, and last a CRF.
+    transform_input : list of str, default=None
+        As in a Pipeline: metadata of ``fit`` that the steps transform as they do X.
+    memory : str or joblib.Memory, default=None
+        Cache of the fitted transformers.
+    verbose : bool, default=False
+        Whether to print the time of each step of a fit.
+
+    Returns
+    -------
+    tagger : Tagger
+
+    See Also
+    --------
+    Tagger : Says how the methods are called.
+
+    Examples
+    --------
+    >>> from skcrf_sdca import SDCACRF, SequenceVectorizer, make_tagger
+    >>> from skcrf_sdca.text import Shape, TokenFeatures
+    >>> X = [["the", "Rhine"], ["in", "Basel"]] * 9
+    >>> y = [["O", "B-LOC"], ["O", "B-LOC"]] * 9
+    >>> features = TokenFeatures(["word", Shape()])
+    >>> tagger = make_tagger(features, SequenceVectorizer(), SDCACRF(random_state=0))
+    >>> new = [["near", "Bern"]]
+    >>> ((span,),) = tagger.fit(X, y).predict_spans(new, tokens=new)
+    >>> span[0], span[-1]
+    ('LOC', 'Bern')
+    >>> tagger.top_features(1, ["O"])
+    O
+    feature      weight
+    <start>      +0.530
+    shape=Xxxxx  -0.486
+    """
+    named = make_pipeline(*steps).steps
+    return Tagger(
+        named, transform_input=transform_input, memory=memory, verbose=verbose
+    )

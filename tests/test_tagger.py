@@ -1,0 +1,420 @@
+"""Tagger: every method of the last step, for the data that the first step takes."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from samples import seeded
+from skcrf_sdca import (
+    LBFGSCRF,
+    SDCACRF,
+    PackedSequences,
+    PerToken,
+    SequenceUnion,
+    SequenceVectorizer,
+    Tagger,
+    cross_val_predict_proba,
+    load_model,
+    make_tagger,
+    save_model,
+)
+from skcrf_sdca.compat import CRF
+from skcrf_sdca.distributed import DistributedCRF
+from skcrf_sdca.estimators.crfs import ESTIMATORS
+from skcrf_sdca.metrics import get_scorer
+from skcrf_sdca.plotting import TransitionDisplay
+from skcrf_sdca.text import Shape, TokenFeatures
+
+WORDS = [["Ada", "Lovelace", "wrote"], ["Bern", "waits"], ["Ada", "waits"]] * 4
+Y = [["B-PER", "I-PER", "O"], ["B-LOC", "O"], ["B-PER", "O"]] * 4
+FEATURES = TokenFeatures(["word", Shape()])
+
+
+def fitted(crf):
+    return make_tagger(FEATURES, SequenceVectorizer(), crf).fit(WORDS, Y)
+
+
+@pytest.fixture
+def tagger():
+    return fitted(SDCACRF(random_state=0))
+
+
+def own_methods(crf):
+    """Return the names of the public methods of a class that a Pipeline lacks."""
+    names = {
+        name for name in dir(crf) if name[0] != "_" and not hasattr(Pipeline, name)
+    }
+    # Metadata routing is that of Pipeline.
+    found = {name for name in names if callable(getattr(crf, name))}
+    return {name for name in found if not name.endswith("_request")}
+
+
+def same(found, expected):
+    """Whether two answers are equal: arrays of any depth, tables, numbers."""
+    if isinstance(expected, (np.ndarray, list, tuple)):
+        pairs = zip(found, expected, strict=True)
+        return type(found) is type(expected) and all(same(*pair) for pair in pairs)
+    if isinstance(expected, (str, dict, int, float, np.generic)):
+        return found == expected
+    return str(found) == str(expected)
+
+
+# The arguments of every method of a CRF, but for its data and the names of features.
+CALLS = {
+    "constrain": (["BIO"], {}),
+    "densify": ([], {}),
+    "explain": ([-1], {"labels": ["O", "I-PER"]}),
+    "log_likelihood": ([Y], {}),
+    "log_partition": ([], {}),
+    "predict_edge_proba": ([], {}),
+    "predict_marginals": ([], {}),
+    "predict_marginals_single": ([], {}),
+    "predict_n_best": ([3], {}),
+    "predict_single": ([], {}),
+    "predict_spans": ([], {"tokens": WORDS, "scheme": "BIO"}),
+    "prune": ([0.1], {}),
+    "sample": ([5, 0], {}),
+    "span_proba": ([[[("PER", 0, 1)]] * 12], {"scheme": "BIO"}),
+    "sparsify": ([], {}),
+    "state_features": ([], {}),
+    "top_features": ([2, ["O"]], {}),
+    "transition_features": ([], {}),
+}
+CHANGES = {"constrain", "densify", "prune", "sparsify"}
+METHODS = {crf: own_methods(crf) for crf in (*ESTIMATORS, CRF)}
+
+
+def parameters_of(crf, name):
+    return inspect.signature(getattr(crf, name)).parameters
+
+
+def test_no_method_is_forgotten():
+    assert set().union(*METHODS.values()) == {*CALLS}
+    assert own_methods(DistributedCRF) - METHODS[SDCACRF] == {"to_estimator"}
+
+
+@pytest.mark.parametrize(
+    ("crf", "name"),
+    [(crf, name) for crf in METHODS for name in sorted(METHODS[crf] - CHANGES)],
+    ids=lambda p: getattr(p, "__name__", p),
+)
+def test_a_method_is_that_of_the_last_step_on_transformed_data(crf, name):
+    tagger = fitted(seeded(crf))
+    vectorizer, step = tagger[1:]
+    arguments, options = CALLS[name]
+    packed = vectorizer.transform(FEATURES.transform(WORDS))
+    parameters = parameters_of(crf, name)
+    raw, transformed, names = [], [], {}
+    if "X" in parameters:
+        raw, transformed = [WORDS], [packed]
+    elif {"sequence", "xseq"} & {*parameters}:
+        raw, transformed = [WORDS[0]], [packed[0]]
+    if "feature_names" in parameters:
+        names = {"feature_names": vectorizer.get_feature_names_out()}
+    expected = getattr(step, name)(*transformed, *arguments, **options, **names)
+    assert same(getattr(tagger, name)(*raw, *arguments, **options), expected)
+    options = {**options, **dict.fromkeys(names)}
+    assert same(getattr(tagger, name)(*raw, *arguments, **options), expected)
+
+
+@pytest.mark.parametrize("name", sorted(CHANGES))
+@pytest.mark.parametrize("crf", ESTIMATORS)
+def test_a_method_that_changes_the_last_step_returns_the_tagger(crf, name):
+    tagger = fitted(seeded(crf))
+    step = pickle.loads(pickle.dumps(tagger[-1]))
+    arguments, options = CALLS[name]
+    assert getattr(tagger, name)(*arguments, **options) is tagger
+    getattr(step, name)(*arguments, **options)
+    for weight in ("coef_", "start_", "transition_"):
+        found, expected = getattr(tagger[-1], weight), getattr(step, weight)
+        assert type(found) is type(expected)
+        assert (found != expected).sum() == 0
+
+
+def test_arguments_by_name_and_by_position_are_the_same(tagger):
+    by_name = tagger.predict_n_best(n=2, X=WORDS)
+    assert same(by_name, tagger.predict_n_best(WORDS, 2))
+    by_name = tagger.explain(position=0, sequence=WORDS[1])
+    assert str(by_name) == str(tagger.explain(WORDS[1], 0))
+    assert same(tagger.log_partition(iter(WORDS)), tagger.log_partition(WORDS))
+    with pytest.raises(TypeError, match="missing a required argument: 'n'"):
+        tagger.predict_n_best(WORDS)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'm'"):
+        tagger.predict_n_best(WORDS, 2, m=2)
+
+
+def test_names_of_features_that_the_user_passes_are_kept(tagger):
+    names = [f"my {j}" for j in range(tagger[-1].n_features_in_)]
+    for table in (
+        tagger.top_features(feature_names=names),
+        tagger.explain(WORDS[0], 0, feature_names=names),
+    ):
+        assert "my " in str(table)
+        assert "word=" not in str(table)
+
+
+class Sizes(TransformerMixin, BaseEstimator):
+    """A transformer of a user, without names of features."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return [np.array([[len(w), w.count("a")] for w in words]) for words in X]
+
+
+def sizes(X):
+    return [[{"length": len(word)} for word in words] for words in X]
+
+
+ARRAYS = Sizes().transform(WORDS)
+PAIRS = list(zip(sizes(WORDS), ARRAYS, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("steps", "X", "names"),
+    [
+        ([FEATURES], WORDS, {"word=Ada", "shape=Xxx"}),
+        ([FEATURES, "passthrough"], WORDS, {"word=Ada", "shape=Xxx"}),
+        ([FunctionTransformer(sizes), SequenceVectorizer()], WORDS, {"length"}),
+        ([FunctionTransformer(sizes)], WORDS, {"length"}),
+        ([Sizes()], WORDS, {"x0", "x1"}),
+        ([Sizes(), PerToken(StandardScaler())], WORDS, {"x0", "x1"}),
+        ([PerToken(StandardScaler())], ARRAYS, {"x0", "x1"}),
+        ([PerToken(StandardScaler())], PackedSequences.from_sequences(ARRAYS), set()),
+        ([], ARRAYS, {"x0", "x1"}),
+        ([], sizes(WORDS), {"length"}),
+        (
+            [
+                SequenceUnion(
+                    [
+                        ("words", SequenceVectorizer(), 0),
+                        ("vectors", PerToken(StandardScaler()), 1),
+                    ]
+                )
+            ],
+            PAIRS,
+            {"words__length", "vectors__x0"},
+        ),
+    ],
+    ids=range(11),
+)
+def test_steps_of_all_kinds_give_names_and_explanations(steps, X, names):
+    tagger = make_tagger(*steps, SDCACRF(random_state=0)).fit(X, Y)
+    assert names <= {*tagger.state_features()["feature"]}
+    one = X[:1] if isinstance(X, PackedSequences) else X[0]
+    given = X
+    for step in steps:
+        given = given if step == "passthrough" else step.transform(given)
+    found, expected = tagger.explain(one, 1), tagger[-1].explain(given[0], 1)
+    # The first line has the labels with their probabilities.
+    assert str(found).splitlines()[0] == str(expected).splitlines()[0]
+    assert same(tagger.predict_n_best(X, 2), tagger[-1].predict_n_best(given, 2))
+
+
+def test_a_table_is_one_sequence():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), ["A", "B"] * 15
+    tagger = make_tagger(StandardScaler(), LBFGSCRF()).fit(X, y)
+    scaled = tagger[0].transform(X)
+    assert str(tagger.explain(X, 4)) == str(tagger[-1].explain(scaled, 4))
+    assert same(tagger.predict_n_best(X, 2), tagger[-1].predict_n_best(scaled, 2))
+
+
+def test_data_frames_name_the_features():
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame(np.arange(12.0).reshape(6, 2) ** 1.5, columns=["a", "b"])
+    scaler = StandardScaler().set_output(transform="pandas")
+    tagger = make_tagger(scaler, LBFGSCRF()).fit(X, ["A", "B"] * 3)
+    assert {"a", "b"} <= {*tagger.state_features()["feature"]}
+    assert "a" in str(tagger.explain(X, 0))
+
+
+# What is not there --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("last", "names"),
+    [
+        (SDCACRF(), ["predict_single", "predict_marginals", "decision_function"]),
+        (CRF(), ["explain", "predict_n_best", "span_proba", "predict_proba"]),
+        (StandardScaler(), ["predict_n_best", "predict", "set_fit_request"]),
+        ("passthrough", ["upper", "predict"]),
+        (None, ["predict"]),
+        (SDCACRF(), ["coef_", "alpha", "_run", "set_fit_request", "__array__"]),
+    ],
+)
+def test_a_method_that_the_last_step_lacks_is_an_attribute_error(last, names):
+    tagger = make_tagger(SequenceVectorizer(), last)
+    for name in names:
+        assert not hasattr(tagger, name)
+        with pytest.raises(
+            AttributeError, match=f"'Tagger'.* has no attribute '{name}'"
+        ):
+            getattr(tagger, name)
+    assert not {*names[:-1]} & {*dir(tagger)} - {*dir(Pipeline)}
+
+
+def test_pipeline_decides_about_its_own_methods():
+    """One step cannot be inverted, so that neither can the pipeline."""
+    slice_ = make_tagger(SequenceVectorizer(), StandardScaler())
+    assert hasattr(slice_[-1], "inverse_transform")
+    with pytest.raises(AttributeError, match="'Tagger' has no attribute 'inverse_tr"):
+        slice_.inverse_transform  # noqa: B018
+
+
+@pytest.mark.parametrize("steps", [[], None, 3, [SDCACRF()], [("crf",)]])
+def test_wrong_steps_have_no_methods_until_fit_refuses_them(steps):
+    tagger = Tagger(steps)
+    assert not hasattr(tagger, "predict_n_best")
+    with pytest.raises((TypeError, ValueError)):
+        tagger.fit(WORDS, Y)
+
+
+def test_an_object_without_attributes_has_no_methods():
+    empty = Tagger.__new__(Tagger)
+    assert not hasattr(empty, "steps")
+    assert not hasattr(empty, "explain")
+    assert "fit" in dir(empty)
+
+
+@pytest.mark.parametrize("features", [FEATURES, SequenceVectorizer(), Sizes()])
+def test_before_fit(features):
+    tagger = make_tagger(features, SDCACRF())
+    for call in (
+        lambda: tagger.predict_n_best(WORDS, 2),
+        lambda: tagger.explain(WORDS[0], 0),
+        lambda: tagger.top_features(),
+        lambda: tagger.prune(),
+        lambda: tagger.transition_features(),
+    ):
+        with pytest.raises(NotFittedError):
+            call()
+
+
+def test_errors_are_those_of_the_last_step(tagger):
+    with pytest.raises(ValueError, match="n must be an integer of at least 1"):
+        tagger.predict_n_best(WORDS, 0)
+    with pytest.raises(IndexError, match="position: 7 is not in the sequence of 3"):
+        tagger.explain(WORDS[0], 7)
+    hinge = fitted(SDCACRF(loss="hinge", alpha=1.0, max_iter=1000))
+    for name in ("predict_edge_proba", "log_partition", "predict_spans", "sample"):
+        with pytest.raises(ValueError, match="gives scores, and no probabilities"):
+            getattr(hinge, name)(WORDS)
+    assert "Position 0: " in str(hinge.explain(WORDS[0], 0))
+
+
+# Editors and people -------------------------------------------------------------------
+
+
+def test_completion_and_help(tagger):
+    assert own_methods(SDCACRF) <= {*dir(tagger)}
+    assert {"fit", "predict", "named_steps", "set_output"} <= {*dir(tagger)}
+    assert not [name for name in dir(tagger) if name.endswith("_features_")]
+    method, own = tagger.predict_n_best, tagger[-1].predict_n_best
+    assert method.__doc__ == own.__doc__
+    assert method.__name__ == "predict_n_best"
+    assert inspect.signature(method) == inspect.signature(own)
+    assert own_methods(CRF) <= {*dir(make_tagger(CRF()))}
+
+
+def test_representations(tagger):
+    assert repr(make_tagger(SDCACRF())) == "Tagger(steps=[('sdcacrf', SDCACRF())])"
+    for shown in (tagger, make_tagger(SDCACRF()), GridSearchCV(tagger, {})):
+        assert "SDCACRF" in shown._repr_html_()
+
+
+# What a Pipeline does -----------------------------------------------------------------
+
+
+def test_make_tagger_is_make_pipeline():
+    steps = SequenceVectorizer(), SDCACRF()
+    options = {"memory": "cache", "verbose": True}
+    tagger, pipeline = make_tagger(*steps, **options), make_pipeline(*steps, **options)
+    assert isinstance(tagger, Pipeline)
+    assert str(tagger.get_params()).replace("Tagger", "Pipeline") == str(
+        pipeline.get_params()
+    )
+
+
+def test_clone_set_params_and_slices(tagger):
+    other = clone(tagger).set_params(sdcacrf__alpha=0.5)
+    assert type(other) is Tagger
+    with pytest.raises(NotFittedError):
+        other.predict_n_best(WORDS, 1)
+    assert other.fit(WORDS, Y).log_partition(WORDS)[0] != pytest.approx(
+        tagger.log_partition(WORDS)[0]
+    )
+    other.set_params(sdcacrf=CRF())
+    assert hasattr(other, "predict_marginals")
+    assert not hasattr(other, "explain")
+    first = tagger[:-1]
+    assert isinstance(first, Tagger)
+    assert isinstance(first.transform(WORDS), PackedSequences)
+    assert same(
+        tagger[1:].log_partition(FEATURES.transform(WORDS)),
+        tagger.log_partition(WORDS),
+    )
+    # A method of a transformer: the vectorizer returns itself, hence the tagger.
+    n_features = tagger[-1].n_features_in_
+    assert first.restrict(np.arange(n_features) < 2) is first
+    assert len(first.get_feature_names_out()) == 2
+
+
+def test_pickles_of_a_tagger_and_of_its_methods(tagger):
+    restored = pickle.loads(pickle.dumps(tagger))
+    expected = tagger.predict_n_best(WORDS, 2)
+    assert same(restored.predict_n_best(WORDS, 2), expected)
+    method = pickle.loads(pickle.dumps(tagger.predict_n_best))
+    assert same(method(WORDS, 2), expected)
+    assert same(FrozenEstimator(tagger).predict_n_best(WORDS, 2), expected)
+    frozen = make_tagger(FrozenEstimator(tagger[:-1]), FrozenEstimator(tagger[-1]))
+    assert same(frozen.predict_n_best(WORDS, 2), expected)
+
+
+def test_search_and_cross_validation():
+    tagger = make_tagger(FEATURES, SequenceVectorizer(), SDCACRF(random_state=0))
+    grid = {"sdcacrf__alpha": [0.1, 0.01], "sequencevectorizer__min_freq": [1, 2]}
+    search = GridSearchCV(tagger, grid, cv=2, scoring=get_scorer("log_likelihood"))
+    best = search.fit(WORDS, Y).best_estimator_
+    assert type(best) is Tagger
+    assert "word=Ada" in str(best.explain(WORDS[0], 0))
+    assert search.best_score_ > -1
+    pipeline = make_pipeline(*clone(tagger))
+    assert same(
+        cross_val_predict_proba(tagger, WORDS, Y, cv=3),
+        cross_val_predict_proba(pipeline, WORDS, Y, cv=3),
+    )
+    pytest.importorskip("matplotlib")
+    assert TransitionDisplay.from_estimator(best).ax_ is not None
+
+
+@sklearn.config_context(enable_metadata_routing=True)
+def test_metadata_routing_is_that_of_a_pipeline():
+    crf = SDCACRF(random_state=0).set_fit_request(sample_weight=True)
+    weight = np.linspace(0.1, 3, len(Y))
+    tagger = make_tagger(SequenceVectorizer(), crf)
+    tagger.fit(sizes(WORDS), Y, sample_weight=weight)
+    alone = clone(crf).fit(sizes(WORDS), Y, sample_weight=weight)
+    found, expected = (m.log_partition(sizes(WORDS)) for m in (tagger, alone))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [Tagger, Pipeline])
+def test_save_model_keeps_the_type(kind, tmp_path):
+    X = FEATURES.transform(WORDS)
+    steps = [("v", SequenceVectorizer()), ("crf", SDCACRF(random_state=0))]
+    model = kind(steps).fit(X, Y)
+    save_model(model, tmp_path / "model.zip")
+    loaded = load_model(tmp_path / "model.zip")
+    assert type(loaded) is kind
+    assert same(loaded.predict_proba(X), model.predict_proba(X))
