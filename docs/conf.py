@@ -90,7 +90,8 @@ def _mathml(self, node):
 
 def _skip_members_of_others(app, what, name, obj, skip, options):
     """Leave out the members that classes inherit from scikit-learn."""
-    module = getattr(obj, "__module__", None) or ""
+    # A property has no module, but its function has.
+    module = getattr(getattr(obj, "fget", obj), "__module__", None) or ""
     return True if module.startswith("sklearn.") else skip
 
 

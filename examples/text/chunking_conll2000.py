@@ -18,9 +18,8 @@ import argparse
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.pipeline import make_pipeline
 
-from skcrf_sdca import SDCACRF
+from skcrf_sdca import SDCACRF, make_tagger
 from skcrf_sdca.datasets import fetch_conll2000
 from skcrf_sdca.metrics import extract_spans, flat_accuracy_score, span_f1_score
 from skcrf_sdca.plotting import TransitionDisplay
@@ -53,10 +52,10 @@ FEATURES = TokenFeatures(
 
 
 def train_and_score():
-    """Print the gap of every epoch and the test scores; return the pipeline."""
+    """Print the gap of every epoch and the test scores; return the tagger."""
     X, y = fetch_conll2000(return_X_y=True)
     X_test, y_test = fetch_conll2000(subset="test", return_X_y=True)
-    tagger = make_pipeline(FEATURES, SDCACRF(random_state=0, verbose=1)).fit(X, y)
+    tagger = make_tagger(FEATURES, SDCACRF(random_state=0, verbose=1)).fit(X, y)
 
     predicted = tagger.predict(X_test)
     print(f"\n{len(X)} sentences, {tagger[-1].n_features_in_} features")

@@ -27,7 +27,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, normalize
 
-from skcrf_sdca import SDCACRF, PerToken, SequenceUnion, SequenceVectorizer
+from skcrf_sdca import SDCACRF, PerToken, SequenceUnion, SequenceVectorizer, make_tagger
 from skcrf_sdca.datasets import fetch_conll2002
 from skcrf_sdca.metrics import span_f1_score
 from skcrf_sdca.text import TokenFeatures
@@ -133,7 +133,7 @@ def main():
         chosen = order[:n].tolist()
         X_some, y_some = [train[i] for i in chosen], [y[i] for i in chosen]
         for name, union in UNIONS.items():
-            model = make_pipeline(union, SDCACRF(random_state=0))
+            model = make_tagger(union, SDCACRF(random_state=0))
             predicted = model.fit(X_some, y_some).predict(test)
             scores[name].append(span_f1_score(y_test, predicted))
         row = "".join(f"{values[-1]:13.3f}" for values in scores.values())

@@ -22,9 +22,8 @@ from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.pipeline import make_pipeline
 
-from skcrf_sdca import SDCACRF
+from skcrf_sdca import SDCACRF, make_tagger
 from skcrf_sdca.data.tagging_schemes import is_valid_pair
 from skcrf_sdca.datasets import fetch_conll2002
 from skcrf_sdca.metrics import span_precision_recall_fscore
@@ -119,17 +118,16 @@ def main():
     X, y = fetch_conll2002(return_X_y=True)
     X_test, y_test = fetch_conll2002(subset="testb", return_X_y=True)
     features = FEATURES.fit(X)
-    free = make_pipeline(features, SDCACRF(random_state=0)).fit(X, y)
+    free = make_tagger(features, SDCACRF(random_state=0)).fit(X, y)
     f1 = {}
 
     def take_down(title, predicted):
         f1[title] = report(title, predicted, y_test)
 
     take_down("trained without constraints", free.predict(X_test))
-    free[-1].constrain("BIO")
-    predicted = free.predict(X_test)
+    predicted = free.constrain("BIO").predict(X_test)
     take_down("constrained after training", predicted)
-    bound = make_pipeline(features, SDCACRF(transitions="BIO", random_state=0))
+    bound = make_tagger(features, SDCACRF(transitions="BIO", random_state=0))
     take_down("constrained in training", bound.fit(X, y).predict(X_test))
     if options.output is not None:
         write_conll(options.output, X_test, y_test, predicted)

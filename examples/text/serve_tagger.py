@@ -24,9 +24,8 @@ from pathlib import Path
 from time import perf_counter
 
 import joblib
-from sklearn.pipeline import make_pipeline
 
-from skcrf_sdca import SDCACRF, SequenceVectorizer
+from skcrf_sdca import SDCACRF, SequenceVectorizer, make_tagger
 from skcrf_sdca.datasets import fetch_conll2000
 from skcrf_sdca.text import TokenFeatures
 
@@ -44,7 +43,7 @@ def train(path):
     """Train a chunker, and save it."""
     X, y = fetch_conll2000(return_X_y=True)
     words = [[token["word"] for token in sentence] for sentence in X[:N_SENTENCES]]
-    tagger = make_pipeline(
+    tagger = make_tagger(
         TokenFeatures(), SequenceVectorizer(min_freq=2), SDCACRF(random_state=0)
     )
     joblib.dump(tagger.fit(words, y[:N_SENTENCES]), path, compress=3)
