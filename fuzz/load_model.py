@@ -25,7 +25,19 @@ from skcrf_sdca import (
     PackedSequences,
     SequenceVectorizer,
 )
+from skcrf_sdca.compat import CRF
 from skcrf_sdca.persistence import ModelFormatError, load_model, save_model
+from skcrf_sdca.text import (
+    Apply,
+    At,
+    Joint,
+    Prefix,
+    Shape,
+    Suffix,
+    TokenFeatures,
+    Window,
+    has_digit,
+)
 
 RAW, SEALED = b"R", b"S"
 # Separators: between members, and between the name and the content of a member.
@@ -77,15 +89,19 @@ def target(data):
 def answers(model):
     """Return the predictions of a loaded model, or its error."""
     repr(model)
-    vectorizer, crf = parts(model)
-    if vectorizer is None:
+    model = without_compat(model)
+    features, vectorizer, crf = parts(model)
+    if features is not None:
+        X = tokens_for(features)
+    elif vectorizer is None:
         X = rows_for(crf)
     else:
         assert len(vectorizer.get_feature_names_out()) == vectorizer.n_features_out_
         X = items_for(vectorizer)
-    if crf is None:
-        return vectorizer.transform(X).X.toarray()
     try:
+        if crf is None:
+            answer = model.transform(X)
+            return answer if vectorizer is None else answer.X.toarray()
         proba = model.predict_proba(X)
     except ValueError as error:
         return str(error)
@@ -98,13 +114,28 @@ def answers(model):
     return predicted, [p.tobytes() for p in proba]
 
 
-def parts(model):
-    """Return the vectorizer and the CRF of a model, or None for a missing one."""
+def without_compat(model):
+    """Return a model with the SDCACRF inside a compat.CRF, which has predict_proba."""
     if isinstance(model, Pipeline):
-        return tuple(step for _, step in model.steps)
-    if isinstance(model, SequenceVectorizer):
-        return model, None
-    return getattr(model, "vectorizer_", None), model
+        return Pipeline([(name, without_compat(step)) for name, step in model.steps])
+    return model.estimator_ if isinstance(model, CRF) else model
+
+
+def parts(model):
+    """Return the TokenFeatures, vectorizer and CRF of a model, or None if missing."""
+    steps = list(model) if isinstance(model, Pipeline) else [model]
+    found = {type(step): step for step in steps}
+    features = found.pop(TokenFeatures, None)
+    vectorizer = found.pop(SequenceVectorizer, None)
+    crf = next(iter(found.values()), None)
+    return features, vectorizer or getattr(crf, "vectorizer_", None), crf
+
+
+def tokens_for(features):
+    """Return three tokens with a text in every column."""
+    texts = ("Ab-3", "", "\u00e9\ud800")
+    a, b, c = (dict.fromkeys(features.columns, text) for text in texts)
+    return [[a, b], [], [c]]
 
 
 def rows_for(crf):
@@ -158,6 +189,17 @@ def models():
     crf = SDCACRF(max_iter=1, transitions=mask).fit(dicts, y)
     crf.coef_ = csr_array(crf.coef_)
     yield crf
+    yield CRF(max_iterations=1, tol=1e9).fit(strings, y, strings, y)
+    templates = [
+        *("word", Shape(), Prefix(2), Suffix(1), Apply(has_digit), At("word", 1)),
+        *(Window(Apply(str.lower), 1), Joint("word", Window(Shape(compact=True), 1))),
+    ]
+    features = TokenFeatures(templates, pad=("<", ">"))
+    yield features
+    words = [["The", "dog"], ["4-x"]]
+    yield make_pipeline(features, SDCACRF(max_iter=1)).fit(words, y)
+    numbers = SequenceVectorizer(min_freq=2)
+    yield make_pipeline(features, numbers, SDCACRF(max_iter=1)).fit(words, y)
 
 
 if __name__ == "__main__":

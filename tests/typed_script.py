@@ -1,5 +1,6 @@
 """A user's script with types: `mypy --strict` finds no error in it."""
 
+import io
 from collections.abc import Iterator
 from typing import Any, assert_type
 
@@ -128,6 +129,9 @@ def what_goes_around_it(words: list[list[str]], y: list[list[str]]) -> None:
     crf = SAGNUSCRF(sampling="uniform", saga=True).set_callbacks(DualityGapMonitor())
     save_model(crf, "model.zip")
     load_model("model.zip").predict(X)
+    save_model(crf, file := io.BytesIO())
+    load_model(file)
+    load_model(file.getvalue())
     assert_type(PerToken("scaler").fit(X), PerToken)
 
 

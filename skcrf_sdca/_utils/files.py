@@ -50,14 +50,20 @@ def checked_read(path, error):
     """
     if not is_regular_file(path):
         raise error(f"{path} cannot be read: it is not a regular file")
-    with open(path, "rb") as file:
-        try:
-            yield file
-        except MemoryError:
-            # The sizes that a file declares are checked against its own size.
-            raise
-        except Exception as cause:
-            raise error(f"{path} cannot be read: {cause}") from cause
+    with open(path, "rb") as file, refused_as(error, path):
+        yield file
+
+
+@contextlib.contextmanager
+def refused_as(error, name):
+    """Make every exception, except MemoryError, an `error` that names what is read."""
+    try:
+        yield
+    except MemoryError:
+        # The sizes that a file declares are checked against its own size.
+        raise
+    except Exception as cause:
+        raise error(f"{name} cannot be read: {cause}") from cause
 
 
 def strict_json(data, name):

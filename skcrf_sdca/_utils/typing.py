@@ -43,6 +43,22 @@ Transitions: TypeAlias = (
 )
 
 FilePath: TypeAlias = str | PathLike[str]
+
+
+class SupportsRead(Protocol):
+    """A file that is open for reading bytes."""
+
+    def read(self) -> bytes:
+        """Return the bytes from the position to the end."""
+
+
+class SupportsWrite(Protocol):
+    """A file that is open for writing bytes."""
+
+    def write(self, data: bytes, /) -> Any:
+        """Write bytes at the position."""
+
+
 RandomState: TypeAlias = int | np.random.RandomState | None
 
 Alpha: TypeAlias = float | Literal["auto"]

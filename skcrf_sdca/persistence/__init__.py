@@ -1,17 +1,17 @@
 """Saves fitted models in a portable format that runs no code; lists types for skops.
 
 `save_model` and `load_model` are the interface. _archive.py owns the file, and
-_document.py, _labels.py and _values.py own its content, which docs/model_format.rst
-describes for programs in other languages.
+_document.py, _labels.py, _templates.py and _values.py own its content, which
+docs/model_format.rst describes for programs in other languages.
 """
 
 from typing import Any
 
 from scipy.sparse import csr_array
+from sklearn.model_selection import KFold
 
 from skcrf_sdca import compat, text
-from skcrf_sdca._utils.files import checked_read
-from skcrf_sdca._utils.typing import FilePath
+from skcrf_sdca._utils.typing import FilePath, SupportsRead, SupportsWrite
 from skcrf_sdca._version import InconsistentVersionWarning
 from skcrf_sdca.data.feature_names import FeatureNames, decoded_names
 from skcrf_sdca.estimators.tagger import Tagger
@@ -19,7 +19,13 @@ from skcrf_sdca.features.per_token import PerToken
 from skcrf_sdca.features.union import SequenceUnion, joined_names
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.features.vocabulary import vocabulary_names
-from skcrf_sdca.persistence._archive import read_archive, write_archive
+from skcrf_sdca.metrics._scorers import SCORERS
+from skcrf_sdca.persistence._archive import (
+    opened_to_read,
+    opened_to_write,
+    read_archive,
+    write_archive,
+)
 from skcrf_sdca.persistence._document import CRFS, describe, rebuild
 from skcrf_sdca.persistence._fields import ModelFormatError
 from skcrf_sdca.structures.chain.constraints import Constraints
@@ -32,23 +38,18 @@ __all__ = [
     "save_model",
 ]
 
-# Templates, and the functions that templates may apply.
-TEXT_TYPES = (
-    "TokenFeatures",
-    "Apply",
-    "At",
-    "Joint",
-    "Prefix",
-    "Shape",
-    "Suffix",
-    "Window",
-    "has_digit",
-    "has_hyphen",
-    "is_capitalized",
-)
+TEMPLATES = ("Apply", "At", "Joint", "Prefix", "Shape", "Suffix", "Window")
+# What a search has beside its estimator: a scorer of this package, which is an object
+# of scikit-learn with a function, and what cv=3 stands for.
+SEARCH_TYPES = {
+    *map(type, SCORERS.values()),
+    *(scorer._score_func for scorer in SCORERS.values()),
+    KFold,
+}
 
 #: Names of the types to trust in ``skops.io.load(path, trusted=TRUSTED_TYPES)``: the
-#: estimators of this package and their attributes, but no function of a user.
+#: estimators of this package and their attributes, its scorers, and scikit-learn's
+#: ``KFold``, but no function of a user.
 TRUSTED_TYPES = sorted(
     f"{trusted.__module__}.{trusted.__qualname__}"
     for trusted in (
@@ -63,13 +64,15 @@ TRUSTED_TYPES = sorted(
         decoded_names,
         joined_names,
         vocabulary_names,
-        *(getattr(text, name) for name in TEXT_TYPES),
+        text.TokenFeatures,
+        *(getattr(text, name) for name in TEMPLATES),
+        *SEARCH_TYPES,
         csr_array,
     )
 )
 
 
-def save_model(estimator: Any, path: FilePath) -> None:
+def save_model(estimator: Any, path: FilePath | SupportsWrite) -> None:
     """Save a fitted estimator to a file that `load_model` reads without running code.
 
     The file contains the parameters, the labels, the vocabulary, the weights and the
@@ -80,11 +83,16 @@ def save_model(estimator: Any, path: FilePath) -> None:
 
     Parameters
     ----------
-    estimator : SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF, SequenceVectorizer, Pipeline or \
-Tagger
-        Fitted estimator. A pipeline must have two steps, a vectorizer and a CRF.
-    path : str or path-like
-        The name is free; the file is a zip archive.
+    estimator : CRF, SequenceVectorizer, TokenFeatures, Pipeline or Tagger
+        Fitted estimator. A CRF is an ``SDCACRF``, ``SAGNUSCRF``, ``OEGCRF``,
+        ``LBFGSCRF`` or ``compat.CRF``. The steps of a pipeline are a ``TokenFeatures``,
+        a ``SequenceVectorizer``, or both in this order, and then a CRF. Templates may
+        apply the functions of ``skcrf_sdca.text`` and methods of str, such as
+        ``Apply(str.lower)``, but no other functions, because the file holds no code.
+        Of a search, such as ``GridSearchCV``, save ``best_estimator_``.
+    path : str, path-like or binary file object
+        The name is free; the file is a zip archive. A file object, such as a BytesIO,
+        gets the same bytes at its position, all at once: after an error, nothing.
 
     Raises
     ------
@@ -92,7 +100,9 @@ Tagger
         If the estimator is not fitted.
     TypeError
         If the estimator has another type, if its labels are not str, int, bool, bytes
-        or float, or if the format cannot store a parameter, such as a RandomState.
+        or float, or if the format cannot store a parameter, such as a RandomState or a
+        template that applies a function of the user. The message names the step of the
+        pipeline and the template. Also if `path` is none, such as a file in text mode.
     ValueError
         If its parameters are not valid, its fitted attributes contradict each other, or
         a string would be another one after loading.
@@ -117,11 +127,20 @@ Tagger
     SDCACRF(random_state=0)
     >>> loaded.predict([[["a"], ["b"]]])
     array([list(['B', 'I'])], dtype=object)
+
+    A file object takes the bytes, for a database say:
+
+    >>> import io
+    >>> save_model(crf, file := io.BytesIO())
+    >>> load_model(file.getvalue())
+    SDCACRF(random_state=0)
     """
-    write_archive(path, *describe(estimator))
+    document, arrays = describe(estimator)
+    with opened_to_write(path) as file:
+        write_archive(file, document, arrays)
 
 
-def load_model(path: FilePath) -> Any:
+def load_model(path: FilePath | SupportsRead | bytes) -> Any:
     """Load an estimator that `save_model` saved. No file can make it run code.
 
     The whole content of the file is checked before it is used. A file that is damaged
@@ -129,7 +148,9 @@ def load_model(path: FilePath) -> Any:
 
     Parameters
     ----------
-    path : str or path-like
+    path : str, path-like, binary file object or bytes
+        A file object is read from its position to its end; bytes are the content of a
+        file.
 
     Returns
     -------
@@ -141,6 +162,8 @@ def load_model(path: FilePath) -> Any:
     ModelFormatError
         If the file is damaged, is not a model, or has a newer format. The error is a
         ValueError.
+    TypeError
+        If `path` is none of these, such as a file in text mode.
     OSError
         If there is no such file, or it cannot be opened.
 
@@ -161,5 +184,5 @@ def load_model(path: FilePath) -> Any:
     >>> loaded.duality_gap_ == crf.duality_gap_
     True
     """
-    with checked_read(path, ModelFormatError) as file:
+    with opened_to_read(path) as file:
         return read_archive(file, rebuild)

@@ -1,11 +1,14 @@
 """A zip archive of one JSON document and arrays, which is checked when it is read.
 
-Members are stored without compression, so that none can be larger than the file, and
+The archive lies at a path, in a file object or in bytes: only this module knows where.
+Members are stored without compression, so that none can be larger than the archive, and
 the checksums of zip detect damage. Arrays are .npy files of little-endian float64 or
 int64 in C order; their type and shape are known before they are read. See
 docs/model_format.rst.
 """
 
+import contextlib
+import io
 import json
 import math
 import os
@@ -13,7 +16,12 @@ import zipfile
 
 import numpy as np
 
-from skcrf_sdca._utils.files import atomic_write, strict_json
+from skcrf_sdca._utils.files import (
+    atomic_write,
+    checked_read,
+    refused_as,
+    strict_json,
+)
 from skcrf_sdca.persistence._fields import ModelFormatError
 
 DOCUMENT = "model.json"
@@ -21,10 +29,60 @@ MAX_MEMBERS = 16
 FLOAT, INT = "<f8", "<i8"
 _NPY_MAGIC = b"\x93NUMPY\x01\x00"
 _ENCRYPTED = 0x1
+# What is a path, also if it has methods of files; and what is the bytes of a file.
+PATHS = (str, os.PathLike)
+BUFFERS = (bytes, bytearray, memoryview)
 
 
-def write_archive(path, document, arrays):
-    """Write a document and arrays to a file, or nothing.
+@contextlib.contextmanager
+def opened_to_write(path):
+    """Open a path, or a binary file object, which gets all bytes at the end or none."""
+    if isinstance(path, PATHS):
+        with atomic_write(path) as file:
+            yield file
+        return
+    _check_binary(path, "write")
+    whole = io.BytesIO()
+    yield whole
+    n_written = path.write(whole.getvalue())
+    if n_written not in (None, whole.tell()):
+        raise OSError(f"{path!r:.60} took {n_written} of {whole.tell()} bytes")
+
+
+@contextlib.contextmanager
+def opened_to_read(path):
+    """Open a path, the rest of a binary file object, or the bytes of a file.
+
+    Every exception while it is read, except MemoryError, becomes a ModelFormatError.
+    """
+    if isinstance(path, PATHS):
+        with checked_read(path, ModelFormatError) as file:
+            yield file
+        return
+    data, name = path, "the file in bytes"
+    if not isinstance(path, BUFFERS):
+        _check_binary(path, "read")
+        data, name = path.read(), f"{path!r:.60}"
+        if not data:
+            raise ModelFormatError(
+                f"{name} cannot be read: nothing follows its position; if it was "
+                "written before, call seek(0)"
+            )
+    with refused_as(ModelFormatError, name):
+        yield io.BytesIO(data)
+
+
+def _check_binary(file, method):
+    # open() takes a number as a descriptor, and closes it: for example, of stdout.
+    if not hasattr(file, method) or isinstance(file, io.TextIOBase):
+        raise TypeError(
+            "path must be a str, a path-like object or a file object that is open in "
+            f"binary mode; got {file!r:.60}."
+        )
+
+
+def write_archive(file, document, arrays):
+    """Write a document and arrays to an open file.
 
     The document is made of the types of JSON; the arrays, by the names of their
     members, are of float64 or int64. The function raises ValueError if the document
@@ -36,8 +94,7 @@ def write_archive(path, document, arrays):
             "a label, feature or parameter does not survive JSON: a str in it has two "
             "surrogates in a row, which are read back as one character."
         )
-    with atomic_write(path) as file:
-        _write_members(file, text, arrays)
+    _write_members(file, text, arrays)
 
 
 def _write_members(file, text, arrays):

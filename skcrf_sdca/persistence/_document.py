@@ -12,11 +12,12 @@ import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca import compat
 from skcrf_sdca._kernels._encoder import Lookup
 from skcrf_sdca._version import __version__
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.input_formats import PACKED
-from skcrf_sdca.estimators.crfs import ESTIMATORS
+from skcrf_sdca.estimators.crfs import ESTIMATORS, SDCACRF
 from skcrf_sdca.estimators.fitted import check_fitted
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
@@ -24,6 +25,7 @@ from skcrf_sdca.features.vocabulary import check_vocabulary, vocabulary_numbers
 from skcrf_sdca.persistence._archive import FLOAT, INT
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._labels import labels_from, labels_of
+from skcrf_sdca.persistence._templates import features_from, features_of
 from skcrf_sdca.persistence._values import (
     figures_from,
     figures_of,
@@ -34,21 +36,26 @@ from skcrf_sdca.persistence._values import (
     with_parameters,
 )
 from skcrf_sdca.structures.chain.parameters import WEIGHTS
+from skcrf_sdca.text import TokenFeatures
 
-FORMAT, FORMAT_VERSION = "skcrf_sdca", 1
+FORMAT, FORMAT_VERSION = "skcrf_sdca", 2
+# Types of models that files of version 1 do not have.
+SINCE = {"TokenFeatures": 2, "CRF": 2, "Tagger": 2}
 CRFS = {cls.__name__: cls for cls in ESTIMATORS}
 PIPELINES = {cls.__name__: cls for cls in (Pipeline, Tagger)}
+# The steps of a pipeline, in their order, and the types that each may have.
+ROLES = {
+    "features": (TokenFeatures,),
+    "vectorizer": (SequenceVectorizer,),
+    "crf": (*ESTIMATORS, compat.CRF),
+}
+_ROLE_OF = {cls: role for role, types in ROLES.items() for cls in types}
 BIASES = {name: axes for name, axes in WEIGHTS.items() if name != "coef_"}
 VECTORIZER_DTYPES = {"float64": np.float64, "float32": np.float32}
 # The entries, with their types, of the objects of a document.
 HEAD = {"format": str, "format_version": int, "written_by": str, "model": dict}
-PIPELINE = {
-    "type": str,
-    "names": list,
-    "verbose": bool,
-    "vectorizer": dict,
-    "crf": dict,
-}
+# And those of the steps that the pipeline has, by their roles.
+PIPELINE = {"type": str, "names": list, "verbose": bool}
 VECTORIZER = {
     "type": str,
     "parameters": dict,
@@ -68,6 +75,12 @@ CRF = {
     "fit": dict,
     "history": dict,
 }
+COMPAT = {
+    "type": str,
+    "parameters": dict,
+    "estimator": dict,
+    "dev_score": (float, NoneType),
+}
 MAX_FEATURES = int(np.iinfo(np.int32).max)
 
 
@@ -78,6 +91,11 @@ def describe(estimator):
     or NotFittedError if the format cannot represent the estimator, see `save_model`.
     """
     describer = _DESCRIBERS.get(type(estimator))
+    if hasattr(estimator, "best_estimator_"):
+        raise TypeError(
+            f"{type(estimator).__name__} cannot be saved so: save its best_estimator_, "
+            "which predicts as it does. Use joblib for the search itself."
+        )
     if describer is None:
         raise TypeError(
             f"{type(estimator).__name__} cannot be saved so: save_model takes "
@@ -87,11 +105,17 @@ def describe(estimator):
     model, arrays = describer(estimator)
     document = {
         "format": FORMAT,
-        "format_version": FORMAT_VERSION,
+        "format_version": _lowest_version(model),
         "written_by": f"skcrf_sdca {__version__}",
         "model": model,
     }
     return document, arrays
+
+
+def _lowest_version(model):
+    """Return the version of the format that has the types of a model and its parts."""
+    parts = [model, *(part for part in model.values() if isinstance(part, dict))]
+    return max(SINCE.get(part.get("type"), 1) for part in parts)
 
 
 def rebuild(document, array):
@@ -121,52 +145,86 @@ def _rebuild_any(model, array, types):
 
 def _describe_pipeline(pipeline):
     names, steps = zip(*pipeline.steps, strict=True)
-    types = [type(step) for step in steps]
-    if types not in [[SequenceVectorizer, crf] for crf in ESTIMATORS]:
+    found = [_ROLE_OF.get(type(step)) for step in steps]
+    if len(steps) < 2 or found != [role for role in ROLES if role in found + ["crf"]]:
+        types = {name: type(step).__name__ for name, step in pipeline.steps}
         raise TypeError(
-            "of pipelines only those of a SequenceVectorizer and a CRF can be saved "
-            f"so, not of {[cls.__name__ for cls in types]}. Use pickle or skops."
+            "a pipeline can be saved so if its steps are a TokenFeatures, a "
+            "SequenceVectorizer, or both in this order, and then a CRF; these are "
+            f"{types}. Use pickle or joblib."
         )
     if pipeline.memory is not None or pipeline.transform_input is not None:
         raise TypeError(
             "the parameters memory and transform_input of a pipeline cannot be saved "
             "so: set them to None."
         )
-    vectorizer, _ = _describe_vectorizer(steps[0])
-    crf, arrays = _describe_crf(steps[1], vectorizer=steps[0])
-    _check_pair(*steps)
-    model = {
+    parts = dict(zip(found, steps, strict=True))
+    models, arrays = {}, {}
+    for name, role in zip(names, found, strict=True):
+        models[role], arrays = _describe_step(name, role, parts)
+    _check_steps(parts)
+    head = {
         "type": type(pipeline).__name__,
         "names": list(names),
         "verbose": bool(pipeline.verbose),
-        "vectorizer": vectorizer,
-        "crf": crf,
     }
-    return model, arrays
+    return head | models, arrays
+
+
+def _describe_step(name, role, parts):
+    step, known = parts[role], {}
+    if type(step) in ESTIMATORS:
+        known["vectorizer"] = parts.get("vectorizer")
+    try:
+        return _DESCRIBERS[type(step)](step, **known)
+    except (TypeError, ValueError) as error:
+        error.args = (f"step {name!r}: {error}",)
+        raise
 
 
 def _rebuild_pipeline(model, array):
-    names = fields(model, "pipeline", PIPELINE)["names"]
-    if set(map(type, names)) != {str} or len(names) != 2 or names[0] == names[1]:
-        raise ModelFormatError("pipeline: names must be two different names")
-    steps = (
-        _rebuild_any(model["vectorizer"], array, ["SequenceVectorizer"]),
-        _rebuild_any(model["crf"], array, CRFS),
-    )
-    _check_pair(*steps)
-    vectorizer, crf = steps
-    if crf._input_format == PACKED.name and not hasattr(crf, "feature_names_in_"):
-        crf._feature_names = vectorizer.transform([]).feature_names
-    pipeline = PIPELINES[model["type"]]
-    return pipeline(list(zip(names, steps, strict=True)), verbose=model["verbose"])
+    roles = [role for role in ROLES if role in model]
+    fields(model, "pipeline", PIPELINE | dict.fromkeys([*roles, "crf"], dict))
+    names = model["names"]
+    is_str = set(map(type, names)) == {str}
+    if not is_str or not 2 <= len(set(names)) == len(names) == len(roles):
+        raise ModelFormatError("pipeline: names must be a different name of each step")
+    parts = {
+        role: _rebuild_any(model[role], array, [cls.__name__ for cls in ROLES[role]])
+        for role in roles
+    }
+    _check_steps(parts)
+    vectorizer, crf = parts.get("vectorizer"), parts["crf"]
+    if vectorizer is not None and getattr(crf, "_input_format", None) == PACKED.name:
+        if not hasattr(crf, "feature_names_in_"):
+            crf._feature_names = vectorizer.transform([]).feature_names
+    steps = zip(names, parts.values(), strict=True)
+    return PIPELINES[model["type"]](list(steps), verbose=model["verbose"])
 
 
-def _check_pair(vectorizer, crf):
-    if vectorizer.n_features_out_ != crf.n_features_in_:
+def _check_steps(parts):
+    """Raise ValueError if a step does not take what the step before it returns."""
+    vectorizer, crf = parts.get("vectorizer"), parts["crf"]
+    crf = getattr(crf, "estimator_", crf)
+    if vectorizer is not None and vectorizer.n_features_out_ != crf.n_features_in_:
         raise ValueError(
             f"the pipeline's vectorizer has {vectorizer.n_features_out_} features, but "
             f"the CRF {crf.n_features_in_}"
         )
+    taken = crf._input_format if vectorizer is None else vectorizer.input_format_
+    if "features" in parts and taken != "strings":
+        raise ValueError(
+            "the pipeline's TokenFeatures returns strings, but the step after it was "
+            f"fitted on {taken}"
+        )
+
+
+def _describe_features(features):
+    return features_of(features), {}
+
+
+def _rebuild_features(model, array):
+    return features_from(model)
 
 
 def _describe_vectorizer(vectorizer):
@@ -269,6 +327,34 @@ def _rebuild_crf(model, array):
     return crf
 
 
+def _describe_compat(crf):
+    check_is_fitted(crf)
+    crf._validate_params()
+    if type(crf.estimator_) is not SDCACRF:
+        raise TypeError(
+            f"estimator_ of CRF is a {type(crf.estimator_).__name__}, and must be the "
+            "SDCACRF of its fit."
+        )
+    estimator, arrays = _describe_crf(crf.estimator_)
+    score = getattr(crf, "dev_score_", None)
+    model = {
+        "type": "CRF",
+        "parameters": plain_parameters(crf.get_params()),
+        "estimator": estimator,
+        "dev_score": None if score is None else float(score),
+    }
+    return model, arrays
+
+
+def _rebuild_compat(model, array):
+    fields(model, "CRF", COMPAT)
+    crf = with_parameters(compat.CRF, model["parameters"])
+    crf.estimator_ = _rebuild_any(model["estimator"], array, ["SDCACRF"])
+    if model["dev_score"] is not None:
+        crf.dev_score_ = model["dev_score"]
+    return crf
+
+
 # In the file, dense coefficients have a row for each feature, as the kernels take them;
 # sparse ones are the three arrays of a CSR matrix with a row for each label.
 def _coef_arrays(coef):
@@ -298,12 +384,16 @@ def _weights_from(array, n_labels, n_features, n_stored):
 
 _DESCRIBERS = {
     **dict.fromkeys(ESTIMATORS, _describe_crf),
+    compat.CRF: _describe_compat,
     SequenceVectorizer: _describe_vectorizer,
+    TokenFeatures: _describe_features,
     Pipeline: _describe_pipeline,
     Tagger: _describe_pipeline,
 }
 _REBUILDERS = {
     **dict.fromkeys(CRFS, _rebuild_crf),
+    "CRF": _rebuild_compat,
     "SequenceVectorizer": _rebuild_vectorizer,
     **dict.fromkeys(PIPELINES, _rebuild_pipeline),
+    "TokenFeatures": _rebuild_features,
 }

@@ -1,7 +1,7 @@
 """Values of single tokens: columns, and functions of columns.
 
-Owns the meaning of the results of functions, and the functions of words that the
-package provides.
+Owns the meaning of the results of functions, the functions of words that the package
+provides, and the names of functions in files.
 """
 
 import re
@@ -177,6 +177,33 @@ class Apply(Function):
         given = "" if self.name is None else f", name={self.name!r}"
         return f"Apply({name}{column}{given})"
 
+    def __getstate__(self):
+        """Return the parameters, with the name of a function of `FUNCTIONS`.
+
+        skops does not keep methods of str, and need not trust functions by their names.
+        """
+        name = function_name(self.function)
+        return vars(self) if name is None else {**vars(self), "function": name}
+
+    def __setstate__(self, state):
+        """Set the parameters, if they are valid.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If they are not, or the name of the function is not known.
+        """
+        function = state["function"]
+        if isinstance(function, str):
+            if function not in FUNCTIONS:
+                raise ValueError(
+                    f"the function {function!r:.40} of Apply is not known; a file can "
+                    f"name {', '.join(FUNCTIONS)}."
+                )
+            state = {**state, "function": FUNCTIONS[function]}
+        vars(self).update(state)
+        self.__post_init__()
+
     @property
     def feature_name(self) -> str:
         """The text before "=" in features."""
@@ -321,3 +348,21 @@ def has_hyphen(word: str) -> bool:
     (True, False)
     """
     return "-" in word
+
+
+# Functions that files name: each takes a str and returns a str or a bool. None makes a
+# list, of which a Joint could make any number of features.
+_STR_METHODS = (
+    *(str.capitalize, str.casefold, str.lower, str.swapcase, str.title, str.upper),
+    *(str.lstrip, str.rstrip, str.strip),
+    *(str.isalnum, str.isalpha, str.isascii, str.isdecimal, str.isdigit),
+    *(str.isidentifier, str.islower, str.isnumeric, str.isprintable, str.isspace),
+    *(str.istitle, str.isupper),
+)
+_OWN = (has_digit, has_hyphen, is_capitalized)
+FUNCTIONS = {function.__qualname__: function for function in (*_STR_METHODS, *_OWN)}
+
+
+def function_name(function):
+    """Return the name of a function in `FUNCTIONS`, None if it is not there."""
+    return next((name for name in FUNCTIONS if FUNCTIONS[name] is function), None)

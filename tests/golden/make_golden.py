@@ -17,6 +17,17 @@ from sklearn.pipeline import make_pipeline
 
 from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, SequenceVectorizer, __version__
 from skcrf_sdca.persistence import save_model
+from skcrf_sdca.text import (
+    Apply,
+    At,
+    Joint,
+    Prefix,
+    Shape,
+    Suffix,
+    TokenFeatures,
+    Window,
+    has_hyphen,
+)
 
 ARRAYS = [[[1.0, 0.0], [0.5, -1.0], [0.0, 2.0]], [[-1.0, 0.25]], [[2.0, 1.0], [0, 0]]]
 NUMBERS = [[3, 5, 5], [3], [5, 3]]
@@ -31,6 +42,16 @@ DICTS = [
 ]
 LABELS = [["O", "B", "I\u00e9"], ["O"], ["O", "B"]]
 STRINGS = [[["w=a", "cap"], ["w=b"]], [["w=b", "w=b"]], [[], ["w=a"]]]
+TOKENS = [
+    [["Caf\u00e9-bar", "N"], ["is", "V"]],
+    [["the", "D"]],
+    [["in", "P"], ["A4", "N"]],
+]
+TEMPLATES = [
+    *("word", Shape("pos"), Shape(compact=True), Prefix(2), Suffix(2, "pos")),
+    *(Apply(str.lower), Apply(has_hyphen, name="-"), At("pos", -1)),
+    *(Window("word", (0, 1), n=2), Joint("pos", Window(Shape(), 1))),
+]
 
 MODELS = {
     "arrays": (LBFGSCRF(), ARRAYS, NUMBERS),
@@ -39,6 +60,14 @@ MODELS = {
         make_pipeline(SequenceVectorizer(), OEGCRF(random_state=0)),
         STRINGS,
         [[True, False], [False], [False, True]],
+    ),
+    "tagger": (
+        make_pipeline(
+            TokenFeatures(TEMPLATES, columns=("word", "pos"), pad=("<", ">")),
+            SDCACRF(random_state=0),
+        ),
+        TOKENS,
+        [["B", "O"], ["O"], ["O", "B"]],
     ),
 }
 

@@ -1,0 +1,194 @@
+"""Converts a TokenFeatures and its templates to JSON and back.
+
+Owns the entries of templates, and the limits of the work that a file can ask for.
+Names of functions are looked up in a table and never imported.
+"""
+
+import math
+from types import NoneType
+from typing import NamedTuple
+
+import numpy as np
+
+from skcrf_sdca.persistence._fields import ModelFormatError, fields
+from skcrf_sdca.text import (
+    Apply,
+    At,
+    Joint,
+    Prefix,
+    Shape,
+    Suffix,
+    TokenFeatures,
+    Window,
+)
+from skcrf_sdca.text._templates import as_value
+from skcrf_sdca.text._values import FUNCTIONS, Column, function_name
+
+# A list is a list of JSON; a tuple is an object with one entry.
+TUPLE = "tuple"
+SEQUENCE = (list, dict)
+VALUE = (str, dict)
+# The entries, with their types: the parameters of each class.
+ENTRIES = {
+    TokenFeatures: {
+        "templates": SEQUENCE,
+        "columns": SEQUENCE,
+        "pad": (NoneType, *SEQUENCE),
+    },
+    At: {"value": VALUE, "place": int},
+    Window: {"value": VALUE, "places": (int, *SEQUENCE), "n": int},
+    Joint: {"templates": SEQUENCE},
+    Apply: {"function": str, "column": str, "name": (str, NoneType)},
+    Column: {"column": str},
+    Shape: {"column": str, "compact": bool},
+    Prefix: {"length": int, "column": str},
+    Suffix: {"length": int, "column": str},
+}
+CLASSES = {cls.__name__: cls for cls in ENTRIES}
+PLAIN = (NoneType, bool, int, str)
+# A few bytes, such as a Joint of windows, can stand for any number of features.
+MAX_PLACE, MAX_PARTS, MAX_CHARACTERS = 100, 100, 2**18
+
+
+def features_of(features):
+    """Return a TokenFeatures as a dict of the types of JSON.
+
+    It raises TypeError or ValueError if a parameter is not valid, or a template is of
+    a type, or applies a function, that a model file cannot name.
+    """
+    features.fit()
+    plain = _plain(features)
+    features_from(plain)
+    return plain
+
+
+def features_from(plain):
+    """Return the TokenFeatures from the dict that `features_of` made.
+
+    It raises ModelFormatError, TypeError or ValueError if it is not such a dict.
+    """
+    return _from_plain(plain)
+
+
+def _plain(value):
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, list):
+        return list(map(_plain, value))
+    if isinstance(value, tuple):
+        return {TUPLE: list(map(_plain, value))}
+    if type(value) in PLAIN:
+        return value
+    if type(value) not in ENTRIES:
+        raise TypeError(
+            f"{value!r:.200} is a {type(value).__name__}, which a model file cannot "
+            f"hold: of templates it holds {', '.join(CLASSES)}. Use one of these, or "
+            "save with pickle or joblib."
+        )
+    parameters = {name: getattr(value, name) for name in ENTRIES[type(value)]}
+    if type(value) is Apply:
+        parameters["function"] = _named_function(value)
+    entries = {name: _plain(parameter) for name, parameter in parameters.items()}
+    return {"type": type(value).__name__, **entries}
+
+
+def _named_function(template):
+    if (name := function_name(template.function)) is not None:
+        return name
+    raise TypeError(
+        f"the template {template!r:.200} applies a function that a model file cannot "
+        f"hold: it holds no code, and names only {', '.join(FUNCTIONS)}. Use one of "
+        "these, put what the function returns into a column of the tokens, or save "
+        "with pickle or joblib."
+    )
+
+
+def _from_plain(entry):
+    if isinstance(entry, list):
+        return list(map(_from_plain, entry))
+    if not isinstance(entry, dict):
+        return entry
+    if TUPLE in entry:
+        return tuple(map(_from_plain, fields(entry, TUPLE, {TUPLE: list})[TUPLE]))
+    name = entry.get("type")
+    if not isinstance(name, str) or name not in CLASSES:
+        raise ModelFormatError(f"a template of type {name!r:.40} is not known")
+    cls = CLASSES[name]
+    fields(entry, name, {"type": str, **ENTRIES[cls]})
+    parameters = {key: _from_plain(entry[key]) for key in ENTRIES[cls]}
+    return _BUILDERS.get(cls, cls)(**parameters)
+
+
+def _token_features(templates, columns, pad):
+    if not set(map(type, columns)) <= {str}:
+        raise ModelFormatError("columns must be str")
+    _check_sizes(templates)
+    return TokenFeatures(templates, columns=columns, pad=pad).fit()
+
+
+def _joint(templates):
+    # Its constructor makes all features of its templates.
+    _check_sizes(templates)
+    return Joint(*templates)
+
+
+def _apply(function, column, name):
+    if function not in FUNCTIONS:
+        raise ModelFormatError(
+            f"Apply: the function {function!r:.40} is not known; a model file can name "
+            f"{', '.join(FUNCTIONS)}"
+        )
+    return Apply(FUNCTIONS[function], column, name=name)
+
+
+_BUILDERS = {TokenFeatures: _token_features, Joint: _joint, Apply: _apply}
+
+
+def _check_sizes(templates):
+    sizes = list(map(_size, templates))
+    if sum(size.n_characters for size in sizes) > MAX_CHARACTERS:
+        raise ModelFormatError(
+            f"templates: the names of their features have more than {MAX_CHARACTERS} "
+            "characters"
+        )
+    if max((size.n_parts for size in sizes), default=0) > MAX_PARTS:
+        raise ModelFormatError(f"templates: a feature has more than {MAX_PARTS} parts")
+
+
+class _Size(NamedTuple):
+    """How many features a template has, parts of each, and characters of all names."""
+
+    n_features: int
+    n_parts: int
+    n_characters: int
+
+
+def _size(template):
+    """Return the size of a template, without making its features.
+
+    In a Joint the characters count twice, because each Joint around it makes the
+    features again: so the limit of characters is one of the depth, too.
+    """
+    if isinstance(template, Joint):
+        sizes = list(map(_size, template.templates))
+        n_features = math.prod(size.n_features for size in sizes)
+        n_characters = sum(
+            n_features // size.n_features * size.n_characters for size in sizes
+        )
+        return _Size(n_features, sum(size.n_parts for size in sizes), 2 * n_characters)
+    if not isinstance(template, (At, Window)):
+        return _Size(1, 1, len(as_value(template).feature_name) + 1)
+    first, last, n = _places(template)
+    if max(abs(first), abs(last)) > MAX_PLACE:
+        raise ModelFormatError(f"{type(template).__name__}: a place beyond {MAX_PLACE}")
+    n_features = last - first - n + 2
+    length = len(f"{as_value(template.value).feature_name}[{last}]|")
+    return _Size(n_features, n, n_features * n * length)
+
+
+def _places(template):
+    """Return the first and the last place, and the length of the runs."""
+    if isinstance(template, At):
+        return template.place, template.place, 1
+    places = template.places
+    return (*((-places, places) if isinstance(places, int) else places), template.n)
