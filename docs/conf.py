@@ -50,7 +50,9 @@ nitpicky = True
 OTHERS = "sklearn|numpy|scipy|pandas|matplotlib|joblib|collections"
 nitpick_ignore_regex = [(r"py:.*", rf"({OTHERS})\..*")]
 # Names of parameters that are also names of something else.
-nitpick_ignore = [("py:obj", name) for name in ("decoding", "n", "places", "source", "target")]
+nitpick_ignore = [
+    ("py:obj", name) for name in ("decoding", "n", "places", "source", "target")
+]
 # Quotes in types are those of Python.
 smartquotes = False
 toc_object_entries_show_parents = "hide"
