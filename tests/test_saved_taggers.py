@@ -19,8 +19,10 @@ from skcrf_sdca import (
     LBFGSCRF,
     SDCACRF,
     SequenceVectorizer,
+    Tagger,
     compat,
     load_model,
+    make_tagger,
     save_model,
 )
 from skcrf_sdca.metrics import get_scorer
@@ -164,6 +166,16 @@ def test_the_tagger_of_the_readme(path):
     assert repr(other) == repr(model)
     stored = document_of(path)["model"]["features"]["templates"]["tuple"]
     assert len(stored) == len(DEFAULT_TEMPLATES)
+
+
+def test_a_tagger_comes_back_as_a_tagger(path):
+    model = make_tagger(TokenFeatures(), clone(CRF)).fit(WORDS, Y)
+    again = saved_again(model, path)
+    assert type(again) is Tagger
+    assert document_of(path)["format_version"] == 2
+    assert again.predict_n_best(WORDS, 2).tolist() == (
+        model.predict_n_best(WORDS, 2).tolist()
+    )
 
 
 def test_what_is_loaded_can_be_fitted_again(path):
