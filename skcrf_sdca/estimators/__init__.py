@@ -1,7 +1,8 @@
 """The scikit-learn estimators, and what is fitted, asked and shown with them.
 
 Reading order: fitted.py and validation.py (attributes and arguments), prediction.py,
-span_queries.py, inspection.py, explanation.py and compression.py (what a fitted
-estimator answers), callbacks.py, base.py and crfs.py (fit), alpha_path.py and
-model_selection.py (many fits), tagger.py (a pipeline that ends in one).
+span_queries.py, inspection.py, contrast.py, explanation.py and compression.py (what a
+fitted estimator answers), callbacks.py, base.py and crfs.py (fit), alpha_path.py,
+stratification.py and model_selection.py (many fits), tagger.py (a pipeline that ends in
+one).
 """
