@@ -30,6 +30,7 @@ from skcrf_sdca.data.input_formats import VECTORIZED, format_of_sequence
 from skcrf_sdca.data.label_encoding import encode_labels, plain_labels
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.crfs import SDCACRF
+from skcrf_sdca.estimators.fitted import known_names
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.structures.chain.parameters import ChainParameters, dense_coef
 
@@ -347,14 +348,11 @@ def _boundary_weights(estimator, intercept, start, end):
 def _names(estimator, feature_names):
     """Return the names of the features of an estimator; check that they differ."""
     if feature_names is None:
-        if hasattr(estimator, "vectorizer_"):
-            feature_names = estimator.vectorizer_.get_feature_names_out()
-        elif hasattr(estimator, "feature_names_in_"):
-            feature_names = estimator.feature_names_in_
-        else:
-            raise ValueError(
-                f"{type(estimator).__name__} was fitted on numbers: pass feature_names."
-            )
+        feature_names = known_names(estimator)
+    if feature_names is None:
+        raise ValueError(
+            f"{type(estimator).__name__} was fitted on numbers: pass feature_names."
+        )
     names = list(feature_names)
     if len(names) != estimator.n_features_in_:
         raise ValueError(

@@ -47,9 +47,7 @@ class FittedAttributes:
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
         """Names of the features of the data of `fit`, if these had names."""
-        fitted = vars(self)
-        # Older pickles hold the array.
-        names = fitted.get("feature_names_in_", fitted.get("_feature_names"))
+        names = names_of_fit(self)
         if names is None:
             raise AttributeError(
                 f"{type(self).__name__} has no feature_names_in_: the X of its fit had "
@@ -61,6 +59,27 @@ class FittedAttributes:
     def _has_probabilities(self):
         """Whether the model is one of p(y | x): the hinge gives scores alone."""
         return self.temperature_ > 0.0
+
+
+def names_of_fit(estimator):
+    """Return the names of the features of the data of fit, None if these had none.
+
+    Names are made only when somebody looks, see `FeatureNames`: test this for None, not
+    whether ``feature_names_in_`` exists.
+    """
+    fitted = vars(estimator)
+    # Older pickles hold the array.
+    return fitted.get("feature_names_in_", fitted.get("_feature_names"))
+
+
+def known_names(estimator):
+    """Return the names of the features, those of its vectorizer or of the data of fit.
+
+    None if there are none.
+    """
+    if hasattr(estimator, "vectorizer_"):
+        return estimator.vectorizer_.get_feature_names_out()
+    return names_of_fit(estimator)
 
 
 def fitted_format(estimator):
@@ -142,7 +161,6 @@ def _check_features(estimator, input_format):
                 f"vectorizer_ has {vectorizer.n_features_out_} features, but "
                 f"n_features_in_ is {n_features}."
             )
-    fitted = vars(estimator)
-    names = fitted.get("feature_names_in_", fitted.get("_feature_names"))
+    names = names_of_fit(estimator)
     if names is not None and np.shape(names) != (n_features,):
         raise ValueError(f"feature_names_in_ must hold {n_features} names.")

@@ -30,7 +30,12 @@ from skcrf_sdca.estimators.contrast import (
     path_terms,
 )
 from skcrf_sdca.estimators.explanation import Explanation
-from skcrf_sdca.estimators.fitted import FittedAttributes, check_form, fitted_format
+from skcrf_sdca.estimators.fitted import (
+    FittedAttributes,
+    check_form,
+    fitted_format,
+    known_names,
+)
 from skcrf_sdca.estimators.tables import Table
 from skcrf_sdca.estimators.validation import prediction_data
 from skcrf_sdca.structures.chain.parameters import dense_coef
@@ -336,11 +341,9 @@ class InspectionMixin(FittedAttributes):
         check_is_fitted(self)
         check_form(self)
         d = self.n_features_in_
-        if feature_names is None and hasattr(self, "vectorizer_"):
-            feature_names = self.vectorizer_.get_feature_names_out()
-        elif feature_names is None and hasattr(self, "feature_names_in_"):
-            feature_names = self.feature_names_in_
-        elif feature_names is None:
+        if feature_names is None:
+            feature_names = known_names(self)
+        if feature_names is None:
             feature_names = [f"x{j}" for j in range(d)]
         feature_names = _as_list(feature_names, "feature_names", "names")
         if len(feature_names) != d:

@@ -240,12 +240,7 @@ class PredictionMixin(FittedAttributes):
         >>> crf.classes_.tolist(), proba.round(1).tolist()
         (['B', 'I'], [[0.9, 0.1], [0.1, 0.9]])
         """
-        data, input_format = prediction_data(self, X), fitted_format(self)
-
-        def probabilities(chains, begin, end):
-            return input_format.rows(chains.node_marginals()[0], chains.offsets)
-
-        return self._over_chains(probabilities, data)
+        return self._rows_of(X, lambda chains: chains.node_marginals()[0])
 
     def predict_log_proba(self, X: Sequences) -> NDArray[Any]:
         """Return the logarithm of the probability of every label at every position.
@@ -270,12 +265,7 @@ class PredictionMixin(FittedAttributes):
         >>> crf.classes_.tolist(), log_proba.round(1).tolist()
         (['B', 'I'], [[-0.1, -3.0], [-3.0, -0.1]])
         """
-        data, input_format = prediction_data(self, X), fitted_format(self)
-
-        def logarithms(chains, begin, end):
-            return input_format.rows(chains.log_node_marginals(), chains.offsets)
-
-        return self._over_chains(logarithms, data)
+        return self._rows_of(X, lambda chains: chains.log_node_marginals())
 
     def predict_edge_proba(self, X: Sequences) -> NDArray[Any]:
         """Return the probability of every pair of labels at neighbouring positions.
@@ -552,6 +542,15 @@ class PredictionMixin(FittedAttributes):
     def _node_marginals(self, data):
         """Return the node marginals of all sequences, end to end."""
         return self._over_chains(lambda chains, *_: chains.node_marginals()[0], data)
+
+    def _rows_of(self, X, values):
+        """Return ``values(chains)``, a row for each position, in the form of X."""
+        data, input_format = prediction_data(self, X), fitted_format(self)
+
+        def rows(chains, begin, end):
+            return input_format.rows(values(chains), chains.offsets)
+
+        return self._over_chains(rows, data)
 
     def _over_chains(self, function, data, *, proba=True):
         """Return the results of all chains in one array.

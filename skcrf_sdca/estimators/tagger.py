@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.input_formats import PACKED
-from skcrf_sdca.estimators.fitted import fitted_format
+from skcrf_sdca.estimators.fitted import fitted_format, names_of_fit
 
 if TYPE_CHECKING:
     from skcrf_sdca.estimators.compression import TrimmingMixin
@@ -160,7 +160,7 @@ class Tagger(VersionStamped, _Pipeline):
     def _feature_names(self):
         """Return the names of the features, None if the last step has its own."""
         step = self._last_step
-        if hasattr(step, "vectorizer_") or hasattr(step, "feature_names_in_"):
+        if hasattr(step, "vectorizer_") or names_of_fit(step) is not None:
             return None
         check_is_fitted(self)
         names = None

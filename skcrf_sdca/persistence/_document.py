@@ -18,7 +18,7 @@ from skcrf_sdca._version import __version__
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.input_formats import PACKED
 from skcrf_sdca.estimators.crfs import ESTIMATORS, SDCACRF
-from skcrf_sdca.estimators.fitted import check_fitted
+from skcrf_sdca.estimators.fitted import check_fitted, names_of_fit
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.features.vocabulary import check_vocabulary, vocabulary_numbers
@@ -195,9 +195,9 @@ def _rebuild_pipeline(model, array):
     }
     _check_steps(parts)
     vectorizer, crf = parts.get("vectorizer"), parts["crf"]
-    if vectorizer is not None and getattr(crf, "_input_format", None) == PACKED.name:
-        if not hasattr(crf, "feature_names_in_"):
-            crf._feature_names = vectorizer.transform([]).feature_names
+    takes_packed = getattr(crf, "_input_format", None) == PACKED.name
+    if vectorizer is not None and takes_packed and names_of_fit(crf) is None:
+        crf._feature_names = vectorizer.transform([]).feature_names
     steps = zip(names, parts.values(), strict=True)
     return PIPELINES[model["type"]](list(steps), verbose=model["verbose"])
 
@@ -295,9 +295,11 @@ def _describe_crf(crf, vectorizer=None):
 
 def _own_names(crf, vectorizer):
     """Return the names of the features that no vectorizer knows, a list or None."""
-    if not hasattr(crf, "feature_names_in_"):
+    names = names_of_fit(crf)
+    if names is None:
         return None
-    names = FeatureNames.of(crf.feature_names_in_)
+    # Names of the same vocabulary are found equal without making them.
+    names = FeatureNames.of(names)
     if vectorizer is not None and names == vectorizer.transform([]).feature_names:
         return None
     return list(names)
