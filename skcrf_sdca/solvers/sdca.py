@@ -19,9 +19,9 @@ FIRST_STEP = 0.5
 # What is kept of mu, at least, where the targets have changed.
 LEAST_KEEP = 1e-3
 
-# While the gap is above this share of P(0), rounding of the marginals (1e-7 of P(0) in
-# single precision) is corrected only at every tenth certificate.
-FAR = 1e-4
+# Above this share of P(0), a gap is more than a hundred times the rounding of marginals
+# in single precision, which is then corrected only at every tenth certificate.
+FAR = 1e-5
 RENORMALIZE_EVERY = 10
 
 
