@@ -326,6 +326,32 @@ def test_local_folder_comes_first(remote, tmp_path, monkeypatch):
     assert _download.read_remote(remote, tmp_path / "home") == b"local"
 
 
+def test_unpacked_files_are_found_in_both_folders(remote, tmp_path, monkeypatch):
+    home, local = tmp_path / "home", tmp_path / "local"
+    nowhere = replaced(remote, urls=())
+    for folder, content in ((home / "skcrf_sdca", b"home"), (local, b"local")):
+        (folder / "some").mkdir(parents=True)
+        (folder / "some" / "corpus.txt").write_bytes(content)
+    assert _download.read_remote(nowhere, home) == b"home"
+    monkeypatch.setenv("SKCRF_SDCA_DATA", str(local))
+    assert _download.read_remote(nowhere, home) == b"local"
+
+
+@pytest.mark.parametrize("download", [False, True])
+def test_the_folders_that_lack_a_file_are_named(
+    download, remote, tmp_path, monkeypatch
+):
+    missing = (tmp_path / "missing").as_uri()
+    there, home = replaced(remote, urls=(missing,)), tmp_path / "home"
+    with pytest.raises(OSError, match=r"SKCRF_SDCA_DATA names \(not set\)"):
+        _download.read_remote(there, home, download)
+    monkeypatch.setenv("SKCRF_SDCA_DATA", str(tmp_path / "local"))
+    with pytest.raises(OSError, match=r"corpus\.txt\.gz, .* without") as caught:
+        _download.read_remote(there, home, download)
+    places = [tmp_path / "local", home / "skcrf_sdca", *([missing] if download else [])]
+    assert all(str(place) in str(caught.value) for place in places)
+
+
 FETCHERS = [fetch_conll2000, fetch_conll2002, fetch_ocr_letters]
 
 

@@ -90,8 +90,9 @@ def fetch_conll2000(
     """Load the chunking data of the CoNLL-2000 shared task (classification).
 
     The file is read from the first place that has it: ``conll2000/train.txt.gz`` or
-    ``test.txt.gz`` in the folder that the environment variable ``SKCRF_SDCA_DATA``
-    names; ``data_home``; the page of the task or a mirror.
+    ``test.txt.gz``, or the same unpacked and without ``.gz``, in the folder that the
+    environment variable ``SKCRF_SDCA_DATA`` names; ``data_home``; the page of the task
+    or a mirror.
 
     Parameters
     ----------
@@ -148,9 +149,10 @@ def fetch_conll2002(
     """Load the named entity data of the CoNLL-2002 shared task (classification).
 
     The file is read from the first place that has it: ``conll2002/ned.train.gz``
-    (``ned.testa.gz``, ``esp.train.gz`` ...) in the folder that the environment
-    variable ``SKCRF_SDCA_DATA`` names; ``data_home``; the page of the task or a
-    mirror.
+    (``ned.testa.gz``, ``esp.train.gz`` ...), or the same unpacked and without ``.gz``,
+    in the folder that the environment variable ``SKCRF_SDCA_DATA`` names;
+    ``data_home``; the page of the task or a mirror. The folder ``corpora`` of NLTK's
+    data is such a folder.
 
     Parameters
     ----------

@@ -37,7 +37,8 @@ DOWNLOAD_OPTIONS = """
 class RemoteFile:
     """A public file and the checks of its content.
 
-    `path` ends in ``.gz`` and is the place in the local folder and in the data home.
+    `path` ends in ``.gz`` and is the place in the local folder and in the data home,
+    where the file is also found if it is unpacked and has no such ending.
     `urls` are tried in order; gzip may compress their content. The SHA-256 digest
     `sha256`, or else the number of lines, is checked after decompression: these checks
     do not depend on the compression.
@@ -50,12 +51,12 @@ class RemoteFile:
 
 
 def find_local(path):
-    """Return the file at a path in the folder of ``SKCRF_SDCA_DATA``, or None."""
+    """Return the file at a path in the folder of ``SKCRF_SDCA_DATA``, or None.
+
+    It may be there without the ending ``.gz`` of the path.
+    """
     folder = os.environ.get(LOCAL_FOLDER_VARIABLE)
-    if not folder:
-        return None
-    file = Path(folder) / path
-    return file if file.is_file() else None
+    return _find(folder, path) if folder else None
 
 
 def read_remote(remote, data_home=None, download_if_missing=True):
@@ -64,23 +65,34 @@ def read_remote(remote, data_home=None, download_if_missing=True):
     The content is that of the first place which has it: the folder that
     ``SKCRF_SDCA_DATA`` names, `data_home`, the addresses.
     """
-    file = find_local(remote.path)
-    if file is None:
-        file = Path(get_data_home(data_home)) / "skcrf_sdca" / remote.path
-    if file.is_file():
+    home = Path(get_data_home(data_home)) / "skcrf_sdca"
+    file = find_local(remote.path) or _find(home, remote.path)
+    if file is not None:
         return decompressed(file.read_bytes())
     if not download_if_missing:
-        raise OSError(
-            f"Data not found: no {remote.path} in the folder that "
-            f"{LOCAL_FOLDER_VARIABLE} names, no {file}, and download_if_missing "
-            "is False."
-        )
-    content = _download(remote)
-    compressed = gzip.compress(content, mtime=0)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(file) as stream:
-        stream.write(compressed)
+        raise OSError(f"{_not_found(remote, home)}, and download_if_missing is False.")
+    try:
+        content = _download(remote)
+    except OSError as error:
+        raise OSError(f"{_not_found(remote, home)}. {error}") from error
+    kept = home / remote.path
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(kept) as stream:
+        stream.write(gzip.compress(content, mtime=0))
     return content
+
+
+def _find(folder, path):
+    places = Path(folder, path), Path(folder, path.removesuffix(".gz"))
+    return next(filter(Path.is_file, places), None)
+
+
+def _not_found(remote, home):
+    local = os.environ.get(LOCAL_FOLDER_VARIABLE) or "not set"
+    return (
+        f"Data not found: no {remote.path}, with or without .gz, in the folder "
+        f"that {LOCAL_FOLDER_VARIABLE} names ({local}) or in {home}"
+    )
 
 
 def _download(remote):
