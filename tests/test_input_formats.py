@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.compose import make_column_transformer
 from sklearn.exceptions import DataConversionWarning
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skcrf_sdca import (
     SDCACRF,
@@ -77,12 +78,33 @@ def test_formats(X, name):
 
 
 class OnlyArray:
+    """What NumPy can read, and nothing else."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values)
+
     def __array__(self, dtype=None, copy=None):
-        return np.ones((2, 3))
+        return np.asarray(self.values, dtype=dtype)
+
+
+class Tensor(OnlyArray):
+    """An array of another library, as those of PyTorch are."""
+
+    dtype = "no dtype of NumPy"
+
+    @property
+    def shape(self):
+        return self.values.shape
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, key):
+        return Tensor(self.values[key])
 
 
 def test_object_with_nothing_but_array_interface():
-    assert format_of(as_sequence_list(OnlyArray())) is FORMATS["table"]
+    assert format_of(as_sequence_list(OnlyArray(np.ones((2, 3))))) is FORMATS["table"]
 
 
 @pytest.mark.parametrize("X", [[], (), np.empty(0, dtype=object), np.ones((0, 2, 2))])
@@ -205,6 +227,29 @@ def test_messages_stay_short():
     assert "sequence 7" in str(caught.value)
 
 
+# Objects that NumPy can read ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrapped", [OnlyArray, Tensor])
+@pytest.mark.parametrize("form", ["arrays", "lists of rows", "signals"])
+def test_objects_that_numpy_can_read_are_arrays(form, wrapped):
+    arrays = [rows[:, 0] for rows in ROWS] if form == "signals" else ROWS
+    if form == "lists of rows":
+        X = [[wrapped(row) for row in rows] for rows in arrays]
+    else:
+        X = list(map(wrapped, arrays))
+    expected = small().fit(arrays, LABELS)
+    crf = small().fit(X, LABELS)
+    assert np.array_equal(crf.coef_, expected.coef_)
+    assert crf.predict(X).tolist() == expected.predict(arrays).tolist()
+
+
+@pytest.mark.parametrize("wrapped", [OnlyArray, Tensor])
+def test_per_token_takes_objects_that_numpy_can_read(wrapped):
+    packed = PerToken(StandardScaler()).fit_transform(list(map(wrapped, ROWS)))
+    assert np.array_equal(packed.X, PerToken(StandardScaler()).fit_transform(ROWS).X)
+
+
 # Data frames --------------------------------------------------------------------------
 
 LABELS = [["A", "B"], ["B"], ["A", "B", "A"]]
@@ -297,6 +342,19 @@ def test_frames_per_token(library):
     assert np.array_equal(per_token.transform(framed(library)).X, expected)
     with pytest.raises(ValueError, match="must be in the same order"):
         per_token.transform(framed(library, "ba"))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_frames_with_text_are_refused_with_what_to_do(library):
+    frame = pytest.importorskip(library).DataFrame
+    X = [frame({"word": ["El", "Rin"], "length": [2.0, 3.0]})]
+    match = r'sequence 0 must .*\.to_dict\("records"\).*to_dicts.*PerToken\(ColumnTr'
+    for refuses in (small().fit, small().fit(framed(library), LABELS).predict):
+        arguments = (X, [["O", "LOC"]])[: 2 if refuses.__name__ == "fit" else 1]
+        with pytest.raises(ValueError, match=match):
+            refuses(*arguments)
+    columns = make_column_transformer((OneHotEncoder(), ["word"]), remainder="drop")
+    assert PerToken(columns).fit_transform(X).shape == (1,)
 
 
 def test_frames_of_two_libraries_per_token():

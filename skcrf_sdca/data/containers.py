@@ -38,11 +38,13 @@ def plain_column(column):
     """Return a column of Polars as a list; anything else as it is.
 
     The iterator of Polars yields columns for lists, and its arrays have NaN for
-    missing integers.
+    missing integers. What has ``__array__``, but no shape, becomes an array.
     """
     polars = sys.modules.get("polars")
-    is_column = polars is not None and isinstance(column, polars.Series)
-    return column.to_list() if is_column else column
+    if polars is not None and isinstance(column, polars.Series):
+        return column.to_list()
+    is_only_array = hasattr(column, "__array__") and not hasattr(column, "shape")
+    return np.asarray(column) if is_only_array else column
 
 
 def as_sequence_list(X, *, name="X"):

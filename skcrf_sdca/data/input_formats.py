@@ -291,7 +291,7 @@ def is_table(X):
 def same_format(X, expected=None):
     """Yield each sequence of X with its format, None for an empty list.
 
-    A column of Polars is yielded as a list.
+    A sequence is yielded as `plain_column` returns it.
 
     Raise TypeError if a sequence has another format than the others, or than the
     sequences of the fit, whose format is `expected`.
@@ -401,7 +401,8 @@ def _format_of_item(item):
         return DICTS
     if _is_number(item):
         return TABLE
-    if isinstance(item, np.ndarray):
+    if hasattr(item, "__array__"):
+        item = np.asarray(item)
         return ARRAYS if item.ndim == 1 and item.dtype.kind in "biuf" else None
     if isinstance(item, (list, tuple, Set)):
         first = next(iter(item), "")
@@ -442,6 +443,7 @@ def _columns(X):
 
 
 def _column(sequence, index):
+    sequence = plain_column(sequence)
     found = format_of_sequence(sequence, index)
     if found is not TABLE:
         return sequence

@@ -148,15 +148,19 @@ def as_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
     return _numeric(unmasked(values, name), name)
 
 
-def _numeric(array, where):
-    """Return an array in float64; no copy is made of one that is in float64."""
+def _numeric(array, where, advice=""):
+    """Return an array in float64; no copy is made of one that is in float64.
+
+    The advice ends the error for an entry that is no number.
+    """
     _check_dtype(array.dtype, where, codes="biufO")
     try:
         with np.errstate(over="ignore"):
             return array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
         place = _place_of_no_number(array)
-        raise ValueError(f"{where} must hold numbers{place}: {error}") from error
+        message = f"{where} must hold numbers{place}: {error}"
+        raise ValueError(f"{message}{advice}") from error
 
 
 def _place_of_no_number(rows):
@@ -170,9 +174,17 @@ def _place_of_no_number(rows):
     return ""
 
 
+_MIXED_FRAME = (
+    '. For columns of text pass rows as dicts, X = [frame.to_dict("records") for frame '
+    "in X] (Polars: frame.to_dicts()), or turn the columns into numbers by "
+    "PerToken(ColumnTransformer(...))."
+)
+
+
 def sequence_rows(rows, index):
     """Return the rows of one sequence as CSR or float64, None for an empty list."""
     where = f"X: sequence {index}"
+    advice = _MIXED_FRAME if hasattr(rows, "columns") else ""
     if not sp.issparse(rows):
         try:
             array = np.asarray(rows)
@@ -181,7 +193,7 @@ def sequence_rows(rows, index):
         rows = unmasked(rows if np.ma.isMaskedArray(rows) else array, where)
         if rows.shape in ((0,), (0, 0)):
             return None
-        rows = _numeric(rows, where)
+        rows = _numeric(rows, where, advice)
     _check_dtype(rows.dtype, where)
     _check_two_axes(rows, where)
     return _converted(rows, where) if sp.issparse(rows) else rows
