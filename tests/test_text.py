@@ -1,5 +1,7 @@
+import bz2
 import gzip
 import io
+import lzma
 import pickle
 import re
 import subprocess
@@ -499,6 +501,7 @@ SENTENCES, LABELS = [DICTS[0], DICTS[2]], [["B", "I", "O"], ["B"]]
         LINES.strip(),
         LINES.replace("\n", "\r\n"),
         LINES.replace(" ", "\t"),
+        "\t\n".join(LINES.replace(" ", "\t").split("\n")),
         LINES.replace(" ", "   ").replace("\n\n", "\n \t \n\n\n"),
         "\n\n" + LINES + "\n\n",
         "-DOCSTART- -X- O\n" + LINES,
@@ -520,9 +523,24 @@ def test_where_columns_come_from(tmp_path):
         assert read_conll(one) == read_conll(other) == (SENTENCES, LABELS)
     with pytest.raises(FileNotFoundError):
         read_conll(tmp_path / "none")
-    zipped.write_bytes(gzip.compress(LINES.encode())[:-9])
-    with pytest.raises(OSError, match="broken gzip data"):
-        read_conll(zipped)
+
+
+@pytest.mark.parametrize("library", [gzip, bz2, lzma])
+def test_compressed_files_are_read_whatever_their_name_is(library, tmp_path):
+    file = tmp_path / "words.txt"
+    file.write_bytes(library.compress(LINES.encode()))
+    assert read_conll(file) == (SENTENCES, LABELS)
+    file.write_bytes(library.compress(b""))
+    assert read_conll(file) == ([], [])
+    file.write_bytes(library.compress(LINES.encode())[:-9])
+    match = f"compressed by {library.__name__} cannot be read"
+    with pytest.raises(OSError, match=match):
+        read_conll(file)
+
+
+def test_a_word_may_begin_as_compressed_data_do():
+    X, _ = read_conll(io.BytesIO(b"BZh9 NN O\n"))
+    assert X[0][0]["word"] == "BZh9"
 
 
 def test_columns_can_be_chosen():
@@ -562,9 +580,11 @@ def test_only_blanks_and_tabs_separate():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a b c\n\na b\n", r"file, line 3: 2 columns, but columns names 3"),
+        ("a b c\n\na b\n", r"file, line 3: 2 columns, .*, but 3 names in columns="),
+        ("a b c d", r"4 columns, .*Pass columns= with the name of each column of the "),
         ("a b c\r\n# text = a b\r\n", r"line 2: 5 columns.*say with comment="),
         ("a\tb c", r"line 1: 2 columns.*'b c'"),
+        ("a\tb\t\t\t", r"line 1: 5 columns.*'b', '', ''"),
     ],
 )
 def test_lines_with_other_columns_are_named(text, message):

@@ -7,6 +7,7 @@ lines between sequences.
 from collections.abc import Iterable
 from typing import IO, Any
 
+from skcrf_sdca._utils.messages import counted
 from skcrf_sdca._utils.typing import FilePath, Labels
 from skcrf_sdca.data.label_encoding import flat_labels
 
@@ -33,15 +34,16 @@ def read_conll(
     Parameters
     ----------
     file : str, path-like, or file object of text or bytes
-        The file. If its content is compressed by gzip, it is decompressed, whatever the
-        name of the file is.
+        The file. If its content is compressed by gzip, bzip2 or xz, it is decompressed,
+        whatever the name of the file is.
     columns : sequence of (str or None), default=("word", "pos", "label")
         Name of each column; columns named None are not read.
     label : str or None, default="label"
         Name of the column with the labels; None if there is none.
     delimiter : str, default=None
         Text between columns. By default, the columns of a line with tabs are separated
-        by tabs, those of other lines by one or more blanks.
+        by tabs, those of other lines by one or more blanks. A delimiter after the last
+        column is ignored.
     comment : str, default=None
         Lines that begin with this are comments. By default there are no comments,
         because "#" may be a word.
@@ -96,12 +98,14 @@ def read_conll(
     for lines in blocks(_lines(text, comment)):
         tokens, labels = [], []
         for number, line in lines:
-            fields = _fields(line, delimiter)
+            fields = _fields(line, delimiter, len(columns))
             if len(fields) != len(columns):
                 raise ValueError(
-                    f"{place(file, number)}: {len(fields)} columns, but columns names "
-                    f"{len(columns)}: {columns}. The line is {fields!r:.80}; if it is "
-                    "a comment, say with comment= how comments begin."
+                    f"{place(file, number)}: {len(fields)} columns, {fields!r:.80}, "
+                    f"but {counted(len(columns), 'name')} in columns={columns}. Pass "
+                    "columns= with the name of each column of the file, None for one "
+                    "not to read; or, if the line is a comment, say with comment= how "
+                    "comments begin."
                 )
             fields = [shared.setdefault(field, field) for field in fields]
             tokens.append({name: fields[i] for i, name in kept})
@@ -190,14 +194,15 @@ def _lines(text, comment):
             yield number, "" if line.startswith(_DOCUMENT) else line
 
 
-def _fields(line, delimiter):
-    if delimiter is not None:
-        return line.split(delimiter)
-    if "\t" in line:
-        return line.split("\t")
-    # Only blanks separate: words may contain other white space.
-    fields = line.split(" ")
-    return [field for field in fields if field] if "" in fields else fields
+def _fields(line, delimiter, n_columns):
+    if delimiter is None and "\t" not in line:
+        # Only blanks separate: words may contain other white space.
+        fields = line.split(" ")
+        return [field for field in fields if field] if "" in fields else fields
+    fields = line.split(delimiter or "\t")
+    # Some programs end each line by a delimiter.
+    has_end = len(fields) == n_columns + 1 and not fields[-1]
+    return fields[:-1] if has_end else fields
 
 
 def _check_fields(tokens, parts, delimiter):

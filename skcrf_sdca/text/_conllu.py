@@ -104,8 +104,8 @@ def read_conllu(
     Parameters
     ----------
     file : str, path-like, or file object of text or bytes
-        The file. If its content is compressed by gzip, it is decompressed, whatever the
-        name of the file is.
+        The file. If its content is compressed by gzip, bzip2 or xz, it is decompressed,
+        whatever the name of the file is.
     columns : sequence of str, default=("word",)
         The columns to read. Their names are "id", "word" (FORM), "lemma", "upos",
         "xpos", "feats", "head", "deprel", "deps" and "misc".

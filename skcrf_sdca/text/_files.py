@@ -5,13 +5,21 @@ The readers and writers of all formats use this module, which knows none of them
 
 import gzip
 import os
-import zlib
+import re
+from importlib import import_module
 from pathlib import Path
 
-from skcrf_sdca._utils.files import atomic_write
+from skcrf_sdca._utils.files import atomic_write, refused_as
 from skcrf_sdca._utils.messages import described
 
 BLANKS = " \t\r\n"
+
+# How compressed data begin, by the module of the standard library that reads them.
+_BEGINNINGS = {
+    "gzip": rb"\x1f\x8b",
+    "bz2": rb"BZh[1-9](1AY&SY|\x17rE8P\x90)",
+    "lzma": rb"\xfd7zXZ\x00",
+}
 
 
 def read_text(file, encoding):
@@ -45,13 +53,15 @@ def write_text(file, text, encoding):
 
 
 def decompressed(content):
-    """Return bytes, decompressed if they are gzip; OSError if they are damaged."""
-    if not content.startswith(b"\x1f\x8b"):
-        return content
-    try:
-        return gzip.decompress(content)
-    except (EOFError, zlib.error) as error:
-        raise OSError(f"broken gzip data: {error}") from error
+    """Return bytes, decompressed if gzip, bzip2 or xz made them.
+
+    Raise OSError if they are damaged, or if Python was built without the module.
+    """
+    for module, beginning in _BEGINNINGS.items():
+        if re.match(beginning, content):
+            with refused_as(OSError, f"data compressed by {module}"):
+                return import_module(module).decompress(content)
+    return content
 
 
 def place(file, number):
