@@ -951,7 +951,7 @@ def wrong_arguments_of_predictions(new):
         (VE, "seed a numpy.random.RandomState", "sample", X, {"random_state": nan}),
         (TE, "spans must be a list", "span_proba", X, {"spans": None}),
         (
-            VE,
+            TE,
             "spans: sequence 0, span 0",
             "span_proba",
             X,

@@ -425,6 +425,17 @@ def test_spans_by_their_labels(crf):
     assert_allclose(np.log(found[:, 1]), crf.log_likelihood(ARRAYS, Y), rtol=1e-10)
 
 
+def test_spans_may_have_their_bounds_first(crf):
+    spans = crf.predict_spans(ARRAYS)
+    turned = [[(begin, end, name) for name, begin, end, _ in own] for own in spans]
+    found = np.concatenate(crf.span_proba(ARRAYS, turned, scheme="BIO"))
+    assert_allclose(found, [p for own in spans for *_, p in own], rtol=1e-12)
+    labelled = [[(0, len(labels), labels)] for labels in Y]
+    same = [[(labels, 0, len(labels))] for labels in Y]
+    found, expected = (np.stack(crf.span_proba(ARRAYS, s)) for s in (labelled, same))
+    assert np.array_equal(found, expected)
+
+
 def test_spans_of_unseen_labels_and_types(crf):
     (values,) = crf.span_proba(ARRAYS[:1], [[(0, 1, ["Z"]), (0, 1, [7])]])
     assert values.tolist() == [0.0, 0.0]
@@ -519,13 +530,13 @@ def test_labels_of_another_scheme_than_the_one_that_is_named(crf):
 BAD_SPANS = {
     "beyond": ((3, 5, ["O", "O"]), ValueError, "goes from 3 to 5, but 0 <= begin"),
     "empty": ((2, 2, []), ValueError, "goes from 2 to 2"),
-    "turned": ((2, 1, []), ValueError, "must be .begin, end, labels."),
+    "turned": ((2, 1, []), ValueError, "must be .labels, begin, end.*scheme="),
     "before": ((-1, 1, ["O", "O"]), ValueError, "goes from -1 to 1"),
     "labels": ((0, 2, ["O"]), ValueError, "not one label for each position"),
-    "one label": ((0, 1, "O"), ValueError, "must be .begin, end, labels."),
-    "typed": (("X", 0, 1), TypeError, "must be .begin, end, labels."),
-    "pair": ((0, 1), ValueError, "must be .begin, end, labels."),
-    "number": (3, TypeError, "must be .begin, end, labels."),
+    "one label": ((0, 1, "O"), ValueError, "must be .labels, begin, end.*scheme="),
+    "typed": (("X", 0, 1), ValueError, "must be .labels, begin, end.*scheme="),
+    "pair": ((0, 1), ValueError, "must be .labels, begin, end.*scheme="),
+    "number": (3, TypeError, "must be .labels, begin, end.*scheme="),
 }
 
 
@@ -541,6 +552,9 @@ def test_bad_spans(crf, case):
 def test_bad_typed_spans(crf):
     with pytest.raises(ValueError, match="sequence 0, span 0 goes from 0 to 9"):
         crf.span_proba(ARRAYS[:1], [[("X", 0, 9)]], scheme="BIO")
+    for wrong in ((7, 0, 1), (0, 1, ("O",)), ("X", 0, 1.0), (0, 1, 2)):
+        with pytest.raises(TypeError, match="must be .type, begin, end."):
+            crf.span_proba(ARRAYS[:1], [[wrong]], scheme="BIO")
     with pytest.raises(TypeError, match="must be .type, begin, end."):
         crf.span_proba(ARRAYS[:1], [[(0, 1, ["O"])]], scheme="BIO")
     with pytest.raises(ValueError, match="scheme"):

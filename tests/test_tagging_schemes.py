@@ -380,6 +380,14 @@ def test_labels_that_are_not_valid_are_repaired_on_request_only():
     assert convert_labels(y, "BIO", "BIOES")[1] == ["O", "B-LOC", "E-LOC"]
 
 
+def test_spans_may_have_their_bounds_first():
+    assert spans_to_labels([(0, 2, "PER"), ("LOC", 2, 3)], 3) == [
+        "B-PER",
+        "I-PER",
+        "B-LOC",
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -387,8 +395,8 @@ def test_labels_that_are_not_valid_are_repaired_on_request_only():
         (([[], [("X", 1, 1)]], [2, 2]), ValueError, "sequence 1, span 0 goes from 1"),
         (([("X", 0, 2), ("Y", 1, 3)], 3), ValueError, "0 to 2 overlaps that from 1 to"),
         (([("X", 0, 2), ("X", 0, 2)], 3), ValueError, "sequence 0: .* overlaps"),
-        (([[("X", 0, 1)], [(3, 0, 1)]], [1, 1]), TypeError, "sequence 1: .* a str"),
-        (([(0, 1, "X")], 2), TypeError, r"span 0 is .* must be .type, begin, end."),
+        (([[("X", 0, 1)], [(3, 0, 1)]], [1, 1]), TypeError, "sequence 1, .* a str"),
+        (([(0, 1, ["X"])], 2), TypeError, r"span 0 is .* must be .type, begin, end."),
         (([[]], [1, 2]), ValueError, "there are 2 sequences, but spans has 1"),
         (([[]], [-1]), ValueError, "lengths must be the number of items"),
         (([[]], [1.5]), ValueError, "lengths must be the number of items"),

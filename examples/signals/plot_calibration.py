@@ -28,7 +28,7 @@ crf = SDCACRF(random_state=0).fit(X_train, y_train)
 LENGTH = 3
 paths = crf.predict(X_test)
 spans = [
-    [(t, t + LENGTH, path[t : t + LENGTH]) for t in range(len(path) - LENGTH + 1)]
+    [(path[t : t + LENGTH], t, t + LENGTH) for t in range(len(path) - LENGTH + 1)]
     for path in paths
 ]
 probability = np.concatenate(crf.span_proba(X_test, spans))
@@ -36,14 +36,14 @@ product = np.array(
     [
         proba[np.arange(begin, end), labels].prod()
         for proba, asked in zip(crf.predict_proba(X_test), spans, strict=True)
-        for begin, end, labels in asked
+        for labels, begin, end in asked
     ]
 )
 right = np.array(
     [
         truth[begin:end] == labels
         for truth, asked in zip(y_test, spans, strict=True)
-        for begin, end, labels in asked
+        for labels, begin, end in asked
     ]
 )
 

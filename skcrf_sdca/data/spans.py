@@ -216,11 +216,22 @@ class SpanForm(NamedTuple):
     read: Callable[[Any], tuple[int, int, Any]]
 
 
+def bounds_and_name(span):
+    """Return begin, end and the name of a span, which is (name, begin, end, ...).
+
+    The name, a type or labels, has a length, and numbers have none: it may stand third.
+    """
+    first, second, third, *_ = span
+    if hasattr(third, "__len__"):
+        first, second, third = third, first, second
+    return index(second), index(third), first
+
+
 def _read_typed(span):
-    # Spans with a probability are read too: predict_spans returns them.
-    span_type, begin, end, *_ = span
-    hash(span_type)
-    return index(begin), index(end), span_type
+    begin, end, span_type = bounds_and_name(span)
+    if not isinstance(span_type, str):
+        raise TypeError(f"the type is {described(span_type)}, and not a str")
+    return begin, end, span_type
 
 
 TYPED = SpanForm("(type, begin, end)", _read_typed)

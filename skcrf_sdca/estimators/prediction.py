@@ -389,14 +389,14 @@ class PredictionMixin(FittedAttributes):
         X : as in `fit`
         spans : list of n lists of spans
             The positions of a span are begin <= t < end, of its sequence. Without a
-            `scheme` a span is (begin, end, labels), with a label for each position: it
+            `scheme` a span is (labels, begin, end), with a label for each position: it
             is there if these labels stand at these positions. With a `scheme` it is
             (type, begin, end), as :func:`skcrf_sdca.metrics.extract_spans` returns it:
             it is there if `extract_spans` finds it in y. With "BIO" that means labels
             of the type, of which only the first begins a span, and neither a label
             before nor one after that belongs to the same span.
-            What follows these three is ignored: the spans of `predict_spans` may be
-            given.
+            Both may have begin and end first. What follows these three is ignored: the
+            spans of `predict_spans` may be given.
         scheme : str, default=None
             "BIO", "IOB1", "IO", "BIOES" or "BILOU": what the prefixes of the labels
             mean, see `extract_spans`.
@@ -423,7 +423,7 @@ class PredictionMixin(FittedAttributes):
         >>> spans
         [[('X', 0, 2)]]
         >>> (typed,) = crf.span_proba(X[:1], spans, scheme="BIO")
-        >>> (labelled,) = crf.span_proba(X[:1], [[(0, 2, ["B-X", "I-X"])]])
+        >>> (labelled,) = crf.span_proba(X[:1], [[(["B-X", "I-X"], 0, 2)]])
         >>> bool(typed[0] > labelled[0])    # I-X I-X, too, is read as this span
         True
         """

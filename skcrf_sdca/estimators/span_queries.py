@@ -5,7 +5,6 @@ scores of these. Predicted spans are of the second kind.
 """
 
 from itertools import chain
-from operator import index
 from typing import NamedTuple
 
 import numpy as np
@@ -14,22 +13,24 @@ from skcrf_sdca._utils.messages import described
 from skcrf_sdca.data.containers import check_container
 from skcrf_sdca.data.label_encoding import label_codes, plain_labels
 from skcrf_sdca.data.rows import split_rows
-from skcrf_sdca.data.spans import TYPED, SpanForm, span_rows
+from skcrf_sdca.data.spans import TYPED, SpanForm, bounds_and_name, span_rows
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES, get_scheme, parse_label
 
 
 def _read_labelled(span):
-    begin, end, labels = span
+    begin, end, labels = bounds_and_name(span)
     if isinstance(labels, str) or len(labels) != end - begin:
         raise ValueError("not one label for each position")
-    return index(begin), index(end), labels
+    return begin, end, labels
 
 
-LABELLED = SpanForm("(begin, end, labels)", _read_labelled)
+LABELLED = SpanForm(
+    "(labels, begin, end), or (type, begin, end) with scheme=", _read_labelled
+)
 
 
 class LabelSpans:
-    """Spans (begin, end, labels), one list for each sequence; errors name the span."""
+    """Spans (labels, begin, end), one list for each sequence; errors name the span."""
 
     def __init__(self, spans, lengths, classes):
         self.rows, self.bounds, names = span_rows(spans, lengths, LABELLED)

@@ -181,8 +181,8 @@ def spans_to_labels(
     ----------
     spans : list of (type, begin, end), or list of n such lists
         The positions of a span are begin <= t < end; the order of the spans does not
-        matter. What follows these three, as the probability that ``predict_spans`` of
-        an estimator adds, is ignored.
+        matter. Begin and end may stand first. What follows these three, as the
+        probability that ``predict_spans`` of an estimator adds, is ignored.
     lengths : int, or array-like of shape (n,), of int
         The number of items of the sequence, or of each sequence.
     scheme : str, default="BIO"
@@ -241,12 +241,6 @@ def _placed(rows, types, offsets):
     """Return the `Spans` of rows (sequence, begin, end), in order; none overlap."""
     order = np.lexsort((rows[:, 1], rows[:, 0]))
     rows, types = rows[order], [types[k] for k in order]
-    for row, span_type in zip(rows.tolist(), types, strict=True):
-        if not isinstance(span_type, str):
-            raise TypeError(
-                f"spans: sequence {row[0]}: the type of the span from {row[1]} to "
-                f"{row[2]} is {described(span_type)}; it must be a str."
-            )
     start, stop = (rows[:, k] + offsets[rows[:, 0]] for k in (1, 2))
     for k in np.flatnonzero(start[1:] < stop[:-1]):
         i, begin, end = rows[k].tolist()
