@@ -391,7 +391,7 @@ ROW = {**dict.fromkeys(COLUMNS, "_"), "id": "1"}
         ([["a"]], [["1"], ["2"]], {}, "X has 1 sequences, but y has 2"),
         ([["a"]], [["1", "2"]], {}, "Sequence 0 has 1 items in X, but 2 labels"),
         ([["a"]], None, {"label": "tag"}, "label is 'tag'"),
-        ([[("a", "b")]], None, {}, "name all of them with columns="),
+        ([[("a", "b")]], None, {}, "has 2 columns, .*named by columns="),
         ([["a"]], None, {"columns": ["form"]}, "columns has 'form'"),
         ([[{"word": "a", "pos": "b"}]], None, {}, "X has 'pos', but the columns of"),
         ([ConlluSentence(["# a"], [])], None, {}, "line 1: the sentence ends without"),

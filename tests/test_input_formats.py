@@ -250,6 +250,13 @@ def test_per_token_takes_objects_that_numpy_can_read(wrapped):
     assert np.array_equal(packed.X, PerToken(StandardScaler()).fit_transform(ROWS).X)
 
 
+def test_items_of_no_format_are_refused_with_the_format_of_fit():
+    crf = small().fit([[{"word": "the"}, {"word": "Rhine"}]], [["O", "LOC"]])
+    match = "item 0 is of type str 'the'.* Each sequence of fit is a list of dicts"
+    with pytest.raises(TypeError, match=match):
+        crf.predict([["the", "Rhine"]])
+
+
 # Data frames --------------------------------------------------------------------------
 
 LABELS = [["A", "B"], ["B"], ["A", "B", "A"]]

@@ -20,7 +20,7 @@ from sklearn.utils import get_tags
 import handwritten
 import packed
 import tasks
-from skcrf_sdca import SDCACRF, SequenceVectorizer
+from skcrf_sdca import SDCACRF, SequenceVectorizer, make_tagger
 from skcrf_sdca.text import (
     DEFAULT_TEMPLATES,
     Apply,
@@ -486,6 +486,20 @@ def test_another_process_can_use_a_pickled_pipeline(tmp_path):
     command = [sys.executable, "-P", "-c", code, tmp_path / "tagger.pickle"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "[['D', 'N']]\n"
+
+
+@pytest.mark.parametrize("as_tuples", [False, True])
+def test_words_for_a_tagger_of_columns_are_refused_with_the_forms(as_tuples):
+    tokens = [("the", "DT"), ("dog", "NN")]
+    dicts = [dict(zip(("word", "pos"), token, strict=True)) for token in tokens]
+    columns = ("word", "pos") if as_tuples else ("word",)
+    features = TokenFeatures(["word", "pos"], columns=columns)
+    X, y = [tokens if as_tuples else dicts], [["D", "N"]]
+    tagger = make_tagger(features, SDCACRF(random_state=0)).fit(X, y)
+    with pytest.raises(ValueError, match="item 0 is of type str 'the'.*fitted on"):
+        tagger.predict([["the", "dog"]])
+    # Dicts have names: they do for any columns.
+    assert tagger.predict([dicts]).tolist() == tagger.predict(X).tolist()
 
 
 # Files of columns ---------------------------------------------------------------------

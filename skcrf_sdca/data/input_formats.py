@@ -66,7 +66,11 @@ class InputFormat:
 
     def pack(self, X, estimator):
         """Return X of any format, packed for an estimator fitted on this one."""
-        found, name = format_of(X, default=self), type(estimator).__name__
+        name = type(estimator).__name__
+        try:
+            found = format_of(X, default=self)
+        except TypeError as error:
+            raise TypeError(f"{error} Each sequence of fit {self.described}.") from None
         if not found.boundaries:
             raise ValueError(
                 f"X is a single table, but {name} was fitted on sequences: wrap a "

@@ -13,6 +13,11 @@ import numpy as np
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca.data.containers import check_container, plain_column
 
+_FORMS = (
+    "Tokens with several columns are dicts, or tuples all of whose columns are named "
+    "by columns=. A fitted tagger takes tokens of the form that it was fitted on."
+)
+
 Token: TypeAlias = str | Sequence[str] | Mapping[str, str]
 
 
@@ -51,8 +56,8 @@ class Tokens:
             values = self._of_dicts(name)
         elif name not in self._names:
             raise ValueError(
-                f"there is no column {name!r}: the tokens of X have {self._names}; "
-                "name all of them with columns=."
+                f"there is no column {name!r}: {self.place(0)} is "
+                f"{described(self._tokens[0])}, and has {self._names}. {_FORMS}"
             )
         elif self._form is str:
             values = self._tokens
@@ -116,8 +121,7 @@ class Tokens:
         i = next(i for i, width in enumerate(widths) if width != len(self._names))
         raise ValueError(
             f"{self.place(i)} is {described(self._tokens[i])} and has {widths[i]} "
-            f"columns, but there are to be {len(self._names)}: {self._names}; name all "
-            "of them with columns=."
+            f"columns, but there are to be {len(self._names)}: {self._names}. {_FORMS}"
         )
 
     def _check_strings(self, name, values):
