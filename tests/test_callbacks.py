@@ -7,15 +7,26 @@ import pytest
 from sklearn.base import clone
 from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction import FeatureHasher
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from skcrf_sdca import LBFGSCRF, SDCACRF, DualityGapMonitor, SequenceVectorizer
+from skcrf_sdca import (
+    LBFGSCRF,
+    SDCACRF,
+    DualityGapMonitor,
+    PerToken,
+    SequenceUnion,
+    SequenceVectorizer,
+    make_tagger,
+)
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.solvers.monitor import HISTORY_COLUMNS
+from skcrf_sdca.text import TokenFeatures
 
 X, y = make_chains(n_sequences=24, random_state=0)
 WORDS = [[{"word": str(label)} for label in labels] for labels in y]
+TOKENS = [[str(label) for label in labels] for labels in y]
 
 
 @pytest.mark.parametrize("crf", [SDCACRF(random_state=0), LBFGSCRF()])
@@ -61,13 +72,25 @@ def test_monitor_and_log_say_what_they_hold():
     assert [type(log) for log in monitor.get_logs("all")] == [type(log)] * 2
 
 
-def test_monitor_on_a_pipeline():
+@pytest.mark.parametrize("make", [make_pipeline, make_tagger])
+@pytest.mark.parametrize(
+    "transformer",
+    [
+        TokenFeatures(["word"]),
+        SequenceVectorizer(),
+        PerToken(FeatureHasher(8)),
+        SequenceUnion([("words", SequenceVectorizer())]),
+    ],
+    ids=lambda transformer: type(transformer).__name__,
+)
+def test_monitor_on_a_pipeline(make, transformer):
+    # A warning would be an error.
     monitor = DualityGapMonitor()
-    pipeline = make_pipeline(SequenceVectorizer(), SDCACRF(tol=1e-2, random_state=0))
-    pipeline.set_callbacks(monitor)
-    with pytest.warns(UserWarning, match="SequenceVectorizer does not support callb"):
-        pipeline.fit(WORDS, y)
+    X = TOKENS if isinstance(transformer, TokenFeatures) else WORDS
+    pipeline = make(transformer, SDCACRF(tol=1e-2, random_state=0))
+    pipeline.set_callbacks(monitor).fit(X, y)
     assert len(monitor.get_logs().data) == pipeline[-1].n_iter_
+    assert not vars(pipeline[0]).keys() & {"_skl_callbacks", "_parent_callback_ctx"}
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])

@@ -19,6 +19,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.callbacks import TakesCallbacks
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import raise_for_params
 from skcrf_sdca._utils.typing import Labels, Sequences
@@ -39,6 +40,7 @@ __all__ = ["PerToken"]
 
 class PerToken(  # type: ignore[call-arg]
     VersionStamped,
+    TakesCallbacks,
     MetaEstimatorMixin,
     TransformerMixin,
     BaseEstimator,

@@ -17,6 +17,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.callbacks import TakesCallbacks
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import (
     BaseComposition,
@@ -34,7 +35,11 @@ __all__ = ["SequenceUnion"]
 
 
 class SequenceUnion(  # type: ignore[call-arg]
-    VersionStamped, TransformerMixin, BaseComposition, auto_wrap_output_keys=None
+    VersionStamped,
+    TakesCallbacks,
+    TransformerMixin,
+    BaseComposition,
+    auto_wrap_output_keys=None,
 ):
     """Concatenate the features that several transformers make of sequences.
 

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels._encoder import Encoder, Lookup
+from skcrf_sdca._utils.callbacks import TakesCallbacks
 from skcrf_sdca._utils.sklearn_private import Interval, Options, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca._version import VersionStamped
@@ -35,6 +36,7 @@ __all__ = ["SequenceVectorizer"]
 
 class SequenceVectorizer(  # type: ignore[call-arg]
     VersionStamped,
+    TakesCallbacks,
     TransformerMixin,
     BaseEstimator,
     # set_output has no effect: the output is PackedSequences, not a table.

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from skcrf_sdca._utils.callbacks import TakesCallbacks
 from skcrf_sdca._version import VersionStamped
 
 from ._patterns import numbered_strings
@@ -30,6 +31,7 @@ DEFAULT_TEMPLATES: tuple[Template, ...] = (
 
 class TokenFeatures(  # type: ignore[call-arg]
     VersionStamped,
+    TakesCallbacks,
     TransformerMixin,
     BaseEstimator,
     # set_output has no effect: the output is lists of tuples, not a table.
