@@ -39,6 +39,7 @@ def test_monitor_alone(crf):
         recorded = [row[column] for row in log.data]
         assert recorded == crf.history_[column].tolist()
     frame = log.data_as_pandas
+    assert frame.columns[: len(HISTORY_COLUMNS)].tolist() == list(HISTORY_COLUMNS)
     assert frame["gap"].tolist() == crf.history_["gap"].tolist()
     assert (frame["task_name"] == "epoch").all()
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from sklearn.callback import ScoringMonitor, ScoringMonitorLog
 
 from skcrf_sdca._utils.messages import counted
-from skcrf_sdca.solvers.monitor import Observer
+from skcrf_sdca.solvers.monitor import HISTORY_COLUMNS, Observer
 
 EPOCH_TASK = "epoch"
 
@@ -47,6 +47,15 @@ class DualityGapLog(ScoringMonitorLog):
         )
 
 
+def _certificate_first(log):
+    """Return the log of a ScoringMonitor with the certificate first in each row."""
+    rows = [
+        dict(sorted(row.items(), key=lambda item: item[0] not in HISTORY_COLUMNS))
+        for row in log.data
+    ]
+    return DualityGapLog(**{**vars(log), "data": rows})
+
+
 class DualityGapMonitor(ScoringMonitor):
     """Record primal, dual and duality gap of every epoch of every CRF fitted.
 
@@ -56,10 +65,11 @@ class DualityGapMonitor(ScoringMonitor):
     nothing: the certificate of each epoch is made in any case.
 
     Read the records with ``get_logs(select="most_recent" | "all")``. A log has
-    ``data``, a list of dicts, and ``data_as_pandas``, a DataFrame; each row has the
-    columns of ``history_`` (epoch, updates, oracle_calls, seconds, primal, dual, gap)
-    and the place of the epoch in the fit: ``task_id_path``, ``parent_task_id_path``
-    (equal for the epochs of one fit), ``estimator_name``, ``task_name``, ``task_id``.
+    ``data``, a list of dicts, and ``data_as_pandas``, a DataFrame; each row has first
+    the columns of ``history_`` (epoch, updates, oracle_calls, seconds, primal, dual,
+    gap), and then the place of the epoch in the fit: ``task_id_path``,
+    ``parent_task_id_path`` (equal for the epochs of one fit), ``estimator_name``,
+    ``task_name``, ``task_id``, ``sequential_subtasks``.
 
     See Also
     --------
@@ -126,8 +136,8 @@ class DualityGapMonitor(ScoringMonitor):
         """
         logs = super().get_logs(select=select, include_lineage=include_lineage)
         if select == "all":
-            return [DualityGapLog(**vars(log)) for log in logs]
-        return DualityGapLog(**vars(logs))
+            return list(map(_certificate_first, logs))
+        return _certificate_first(logs)
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Do nothing: the scorer is the same for every estimator.
