@@ -643,6 +643,35 @@ class TestCRF:
         assert 0 < search.best_score_ <= 1
         assert cross_val_predict(CRF(), X, y, cv=2).shape == (len(X),)
 
+    def test_display_and_completion_make_no_dict_of_weights(self, monkeypatch):
+        crf = CRF().fit([[["a"]]], [["A"]])
+        monkeypatch.delattr("skcrf_sdca.compat._crf._by_name")
+        assert "duality_gap_" in crf._repr_html_()
+        assert repr(crf) == "CRF()"
+        assert {"state_features_", "estimator_", "predict"} <= {*dir(crf)}
+
+    def test_what_the_estimator_within_has_is_named(self):
+        crf = CRF()
+        for name in ("explain", "predict_proba"):
+            with pytest.raises(AttributeError, match=f"use estimator_.{name}"):
+                getattr(crf, name)
+        with pytest.raises(NotFittedError):
+            crf.classes_  # noqa: B018
+        crf.fit([[["a"]]], [["A"]])
+        with pytest.raises(AttributeError, match="use estimator_.coef_"):
+            crf.coef_  # noqa: B018
+        with pytest.raises(AttributeError, match="has no attribute 'weights'$"):
+            crf.weights  # noqa: B018
+        assert pickle.loads(pickle.dumps(crf)).predict([[["a"]]]).tolist() == [["A"]]
+
+    def test_features_whose_names_collide_stay_two_features(self):
+        X = [[{"a": "b:c"}, {"a:b": "c"}]]
+        crf = CRF().fit(X, [["A", "B"]])
+        assert crf.attributes_ == ["a:b:c", "a:b:c"]
+        assert crf.num_attributes_ == 2
+        assert len(crf.state_features_) == 2
+        assert crf.predict(X).tolist() == [["A", "B"]]
+
     def test_display(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")

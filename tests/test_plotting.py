@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, SequenceVectorizer
+from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, SequenceVectorizer, make_tagger
 from skcrf_sdca.compat import CRF
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.metrics import flat_confusion_matrix, span_confusion_matrix
@@ -148,6 +148,27 @@ def test_single_epoch_and_single_label():
     assert len(one.history_["gap"]) == 1
     assert display.lines_[0].get_marker() == "o"
     drawn(TransitionDisplay.from_estimator(one))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        GridSearchCV(CRF(), {"c2": [0.1]}, cv=2),
+        GridSearchCV(make_pipeline(SequenceVectorizer(), SDCACRF()), {}, cv=2),
+        make_tagger(SequenceVectorizer(), GridSearchCV(LBFGSCRF(), {}, cv=2)),
+        make_tagger(CRF()),
+    ],
+    ids=["search", "search over a pipeline", "search in a tagger", "tagger"],
+)
+def test_the_model_within_is_drawn(estimator):
+    dicts = [[{"a": row[0]} for row in x] for x in X]
+    for display in (ConvergenceDisplay, TransitionDisplay):
+        with pytest.raises(NotFittedError):
+            display.from_estimator(estimator)
+    estimator.fit(dicts, [list(map(str, labels)) for labels in Y])
+    (line,) = drawn(ConvergenceDisplay.from_estimator(estimator)).lines_
+    assert line.get_label() in ("SDCACRF", "LBFGSCRF")
+    assert drawn(TransitionDisplay.from_estimator(estimator)).text_.shape == (4, 4)
 
 
 def test_end_of_a_pipeline():

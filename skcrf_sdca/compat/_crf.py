@@ -7,7 +7,7 @@ import re
 import warnings
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,7 +125,7 @@ keep_tempfiles, trainer_cls
     ----------
     estimator_ : SDCACRF
         The fitted estimator, with all its methods and attributes (``predict_proba``,
-        ``duality_gap_``, ``history_``, ``intercept_`` ...).
+        ``explain``, ``duality_gap_``, ``history_``, ``intercept_`` ...).
     classes_ : list
         The labels, sorted.
     attributes_ : list of str
@@ -402,6 +402,33 @@ keep_tempfiles, trainer_cls
         """The weights of transitions, {(label, next label): weight}."""
         labels = self.classes_
         return _by_name(labels, labels, self.estimator_.transition_)
+
+    # Type checkers know by themselves what does not exist.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            """Raise AttributeError, which says what is in `estimator_`."""
+            within = vars(self).get("estimator_", SDCACRF)
+            if hasattr(type(self), name) or not hasattr(within, name):
+                # Raises the usual error, or that of a property.
+                return super().__getattribute__(name)
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}, but the "
+                f"SDCACRF within has it: use estimator_.{name} after a fit.",
+                name=name,
+                obj=self,
+            )
+
+    def __dir__(self):
+        """Return all names; scikit-learn would compute the attributes, too."""
+        return object.__dir__(self)
+
+    def _get_fitted_attr_html(self, doc_link=""):
+        """Return the attributes of `estimator_`, for scikit-learn's HTML.
+
+        For those of this class, it would make the dicts of all weights.
+        """
+        return self.estimator_._get_fitted_attr_html(doc_link)
 
     def _fitted(self, X, y):
         """Return the estimator behind this one, fitted."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ._shared import last_step, new_axes
+from ._shared import crf_of, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,7 +105,7 @@ class ConvergenceDisplay:
 
         Parameters
         ----------
-        estimator : fitted estimator, or Pipeline that ends in one
+        estimator : fitted CRF, or Pipeline or search that contains one
         name : str, default=None
             Name in the legend; by default the name of the class.
         **options
@@ -115,7 +115,7 @@ class ConvergenceDisplay:
         -------
         display : ConvergenceDisplay
         """
-        name = type(last_step(estimator)).__name__ if name is None else name
+        name = type(crf_of(estimator)).__name__ if name is None else name
         return cls.from_estimators({name: estimator}, **options)
 
     @classmethod
@@ -148,7 +148,7 @@ class ConvergenceDisplay:
             estimators = _named(list(estimators))
         if not estimators:
             raise ValueError("estimators is empty; at least one is needed.")
-        fits = {name: last_step(crf) for name, crf in estimators.items()}
+        fits = {name: crf_of(crf) for name, crf in estimators.items()}
         for crf in fits.values():
             check_is_fitted(crf)
         display = cls(
@@ -287,7 +287,7 @@ def _named(estimators):
     These are the names of their classes; where a class occurs again, with the
     parameters that differ, or else with numbers.
     """
-    steps = [last_step(estimator) for estimator in estimators]
+    steps = [crf_of(estimator) for estimator in estimators]
     names = [_name(step, [s for s in steps if type(s) is type(step)]) for step in steps]
     return {
         f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name: crf

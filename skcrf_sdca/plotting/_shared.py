@@ -1,4 +1,4 @@
-"""Functions of all displays: axes, names of columns, the last step of a pipeline."""
+"""Functions of all displays: axes, names of columns, the CRF of an estimator."""
 
 from sklearn.pipeline import Pipeline
 
@@ -18,10 +18,15 @@ def rotation_of(names):
     return 90 if max(map(len, names)) > 4 else 0
 
 
-def last_step(estimator):
-    """Return the last step of a pipeline, or the estimator itself.
+def crf_of(estimator):
+    """Return the CRF within an estimator, or the estimator itself.
 
-    Of a fitted `skcrf_sdca.compat.CRF` it is the estimator within.
+    It is the last step of a pipeline, the best estimator of a fitted search, or the
+    `estimator_` of a fitted `skcrf_sdca.compat.CRF`.
     """
-    step = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-    return getattr(step, "estimator_", step)
+    if isinstance(estimator, Pipeline):
+        return crf_of(estimator[-1])
+    for name in ("best_estimator_", "estimator_"):
+        if hasattr(estimator, name):
+            return crf_of(getattr(estimator, name))
+    return estimator

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca.data.label_encoding import plain_labels
 
-from ._shared import last_step, new_axes, rotation_of
+from ._shared import crf_of, new_axes, rotation_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,7 +93,7 @@ class TransitionDisplay:
 
         Parameters
         ----------
-        estimator : fitted estimator, or Pipeline that ends in one
+        estimator : fitted CRF, or Pipeline or search that contains one
         labels : list of labels, default=None
             Labels to draw, in this order; by default all.
         boundaries : bool, default=True
@@ -112,7 +112,7 @@ class TransitionDisplay:
         NotFittedError
             If the estimator is not fitted.
         """
-        crf = last_step(estimator)
+        crf = crf_of(estimator)
         check_is_fitted(crf)
         known = plain_labels(crf.classes_)
         labels = known if labels is None else list(labels)
