@@ -570,6 +570,11 @@ def test_columns_can_be_chosen():
     assert read_conll(io.StringIO("\n")) == ([], [])
 
 
+def test_an_empty_delimiter_is_refused():
+    with pytest.raises(ValueError, match="empty separator"):
+        read_conll(io.StringIO("a\tb\tc\n"), delimiter="")
+
+
 def test_comments_are_left_out_only_if_asked_for():
     text = "# a b\nthe DT B\n# DT I\n"
     X, _ = read_conll(io.StringIO(text))

@@ -199,7 +199,7 @@ def _fields(line, delimiter, n_columns):
         # Only blanks separate: words may contain other white space.
         fields = line.split(" ")
         return [field for field in fields if field] if "" in fields else fields
-    fields = line.split(delimiter or "\t")
+    fields = line.split("\t" if delimiter is None else delimiter)
     # Some programs end each line by a delimiter.
     has_end = len(fields) == n_columns + 1 and not fields[-1]
     return fields[:-1] if has_end else fields
