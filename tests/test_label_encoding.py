@@ -250,7 +250,7 @@ def test_labels_are_not_changed():
 
 @given(label_values)
 def test_rows_of_a_table_have_the_classes_of_sequences(labels):
-    classes, codes, possible = encode_row_labels(labels, len(labels))
+    classes, codes, possible = encode_row_labels(labels, [1] * len(labels))
     assert possible is None
     expected, same = encode_labels([labels], [len(labels)])
     assert classes.tolist() == expected.tolist()
@@ -261,7 +261,7 @@ def test_rows_of_a_table_have_the_classes_of_sequences(labels):
 @pytest.mark.parametrize("dtype", ["i1", ">u4", "?", "f4", "U3", "S3", "M8[D]", object])
 def test_rows_keep_the_dtype_of_an_array(dtype):
     y = np.array([1, 0, 1], dtype="M8[D]" if dtype == "M8[D]" else int).astype(dtype)
-    classes, codes, possible = encode_row_labels(y, 3)
+    classes, codes, possible = encode_row_labels(y, [2, 1])
     assert possible is None
     assert classes.dtype == y.dtype
     assert_array_equal(classes[codes], y)
@@ -270,7 +270,7 @@ def test_rows_keep_the_dtype_of_an_array(dtype):
 @pytest.mark.parametrize("y", [[["b"], ["a"]], np.array([["b"], ["a"]], dtype=object)])
 def test_a_column_of_labels_of_rows_warns(y):
     with pytest.warns(DataConversionWarning, match="column-vector"):
-        assert encode_row_labels(y, 2)[0].tolist() == ["a", "b"]
+        assert encode_row_labels(y, [1, 1])[0].tolist() == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_a_column_of_labels_of_rows_warns(y):
     [
         (None, ValueError, "requires y to be passed"),
         ("ab", TypeError, "y must be a list"),
-        (["a"], ValueError, "X has 2 sequences, but y has 1"),
+        (["a"], ValueError, "X has 2 rows, but y has 1 labels"),
         ([["a", "b"]] * 2, ValueError, "1d array"),
         ([2.0, 0.5], ValueError, "sequence 1, position 0 is .* float 0.5, .* whole"),
         (np.array([np.inf, 1.0], dtype="f4"), ValueError, "float inf, .* whole"),
@@ -288,7 +288,7 @@ def test_a_column_of_labels_of_rows_warns(y):
 )
 def test_wrong_labels_of_rows(y, error, match):
     with pytest.raises(error, match=match):
-        encode_row_labels(y, 2)
+        encode_row_labels(y, [1, 1])
 
 
 @pytest.mark.parametrize("dtype", ["S1", "U1", bool, int, np.float32, np.complex64])

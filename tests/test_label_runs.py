@@ -1,6 +1,9 @@
-"""Recordings: cut by from_lengths, and noticed if they are fitted as a table."""
+"""Recordings: cut by their lengths, and noticed if they are fitted as a table."""
 
+import copy
+import json
 import warnings
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -10,9 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
+from sklearn import config_context
 from sklearn.datasets import load_digits, load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from skcrf_sdca import LBFGSCRF, PackedSequences
+from skcrf_sdca import (
+    LBFGSCRF,
+    PackedSequences,
+    PerToken,
+    load_model,
+    make_tagger,
+    save_model,
+)
 from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
 
 RUNS = np.repeat([0, 1, 0, 1, 0, 1], [20, 30, 25, 15, 30, 20])
@@ -72,12 +85,163 @@ def test_from_lengths_checks_its_rows():
         PackedSequences.from_lengths([[1.0], [np.nan]], [1, 1])
 
 
+# Tables with lengths ----------------------------------------------------------------
+
+LENGTHS = [50, 0, 90]
+
+
+@pytest.fixture(scope="module")
+def recorder():
+    return small().fit(ROWS, RUNS, lengths=LENGTHS)
+
+
+@pytest.mark.parametrize(
+    "form", [np.asarray, sp.csr_array, pd.DataFrame, np.ndarray.tolist]
+)
+def test_a_table_with_lengths_is_cut_and_answered_by_rows(form):
+    X = form(ROWS)
+    if isinstance(X, pd.DataFrame):
+        X.columns = ["a", "b"]
+    packed = PackedSequences.from_lengths(X, LENGTHS)
+    crf, twin = small().fit(X, RUNS, lengths=LENGTHS), small().fit(packed, RUNS)
+    assert_array_equal(crf.transition_, twin.transition_)
+    paths, proba = twin.predict(packed), twin.predict_proba(packed)
+    for model in (crf, twin):
+        assert_array_equal(model.predict(X, LENGTHS), np.concatenate(paths))
+        assert_array_equal(model.predict_proba(X, LENGTHS), np.concatenate(proba))
+        log_proba = model.predict_log_proba(X, lengths=LENGTHS)
+        np.testing.assert_allclose(np.exp(log_proba), np.concatenate(proba))
+        assert model.score(X, RUNS, lengths=LENGTHS) == twin.score(packed, RUNS)
+    assert [len(path) for path in crf.predict(packed)] == LENGTHS
+    assert crf.score(packed, RUNS) == twin.score(packed, RUNS)
+
+
+def test_a_model_of_a_table_with_lengths_takes_rows_and_sequences(recorder):
+    single = recorder.predict_proba(ROWS)
+    assert single.shape == (140, 2)
+    parts = [ROWS[:1], ROWS[1:3]]
+    first, second = recorder.predict_proba(parts)
+    assert_array_equal(first, single[:1])
+    assert not np.allclose(second, single[1:3])
+    assert recorder.predict_edge_proba(ROWS).shape == (140, 0, 2, 2)
+    assert recorder.predict_edge_proba(parts)[1].shape == (1, 2, 2)
+    assert recorder.predict(ROWS[:0], []).shape == (0,)
+    assert recorder.explain(ROWS[1:3], 1).position == 1
+    path = recorder.predict(parts[1:])[0]
+    assert recorder.predict_n_best(parts[1:], 1)[0][0][0] == path
+
+
+def test_lengths_with_labels_known_or_not(recorder):
+    known = [None] * 140
+    known[0] = 1
+    assert recorder.predict(ROWS, LENGTHS, known=known)[0] == 1
+    y = RUNS.astype(object)
+    y[[3, 60]] = None
+    soft = small().fit(ROWS, y, lengths=LENGTHS)
+    assert soft.score(ROWS, y, lengths=LENGTHS) > 0.9
+    y[60] = np.nan
+    with pytest.raises(ValueError, match="y: sequence 2, position 10 is"):
+        small().fit(ROWS, y, lengths=LENGTHS)
+
+
+def test_names_of_columns_are_kept_and_checked_with_lengths():
+    frame = pd.DataFrame(ROWS, columns=["a", "b"])
+    crf = small().fit(frame, RUNS, lengths=LENGTHS)
+    assert crf.feature_names_in_.tolist() == ["a", "b"]
+    for options in ({"lengths": LENGTHS}, {}):
+        with pytest.raises(ValueError, match="feature 0 is 'b', but in fit it was 'a'"):
+            crf.predict(frame[["b", "a"]], **options)
+        with pytest.warns(UserWarning, match="does not have valid feature names"):
+            crf.predict(ROWS, **options)
+
+
+def test_sample_weights_are_those_of_the_sequences():
+    weighted = small().fit(ROWS, RUNS, [2.0, 1.0, 0.0], LENGTHS)
+    alone = small().fit(ROWS[:50], RUNS[:50], [2.0, 1.0], [50, 0])
+    np.testing.assert_allclose(weighted.coef_, alone.coef_, rtol=1e-3)
+    share = weighted.score(ROWS, RUNS, [1.0, 0.0, 0.0], LENGTHS)
+    assert share == weighted.score(ROWS[:50], RUNS[:50], lengths=[50])
+    with pytest.raises(ValueError, match="sample_weight"):
+        small().fit(ROWS, RUNS, np.ones(140), LENGTHS)
+
+
+@pytest.mark.parametrize(
+    ("X", "lengths", "message"),
+    [
+        (ROWS, [50, 80], "lengths sum to 130, but X has 140 rows"),
+        (ROWS, [150, -10], "lengths: sequence 1 has the length -10"),
+        (ROWS, [70.0, 70.0], "lengths must be a one-dimensional array of integers"),
+        ([ROWS], [140], "X holds sequences .arrays., which have their lengths already"),
+        (PackedSequences.from_lengths(ROWS, [140]), [140], "their lengths already"),
+        ([[{"a": 1}]], [1], "X holds sequences .dicts., which have their lengths"),
+    ],
+)
+def test_wrong_lengths_in_fit_and_predict(recorder, X, lengths, message):
+    before = recorder.coef_.copy()
+    for method in (recorder.fit, recorder.score):
+        with pytest.raises(ValueError, match=message):
+            method(X, RUNS, lengths=lengths)
+    with pytest.raises(ValueError, match=message):
+        recorder.predict(X, lengths)
+    assert_array_equal(recorder.coef_, before)
+
+
+def test_lengths_and_labels_that_do_not_fit(recorder):
+    with pytest.raises(ValueError, match="X has 140 rows, but y has 139 labels"):
+        small().fit(ROWS, RUNS[:-1], lengths=LENGTHS)
+    with pytest.raises(ValueError, match="X has 140 rows, but known has 1 labels"):
+        recorder.predict(ROWS, LENGTHS, known=[None])
+    rows = small().fit(ROWS[::7], RUNS[::7])
+    with pytest.raises(TypeError, match="fitted on a table without lengths"):
+        rows.predict(ROWS, LENGTHS)
+    with pytest.raises(ValueError, match="cut the table by lengths="):
+        small().fit([ROWS], [RUNS]).predict(ROWS)
+
+
+def test_lengths_in_pipelines():
+    scaled = StandardScaler().fit_transform(ROWS)
+    alone = small().fit(scaled, RUNS, lengths=LENGTHS)
+    for make in (make_pipeline, make_tagger):
+        pipeline = make(StandardScaler(), small())
+        pipeline.fit(ROWS, RUNS, lbfgscrf__lengths=LENGTHS)
+        found = pipeline.predict_proba(ROWS, lengths=LENGTHS)
+        assert_array_equal(found, alone.predict_proba(scaled, LENGTHS))
+    chain = pipeline.explain(ROWS[1:3], 1)
+    assert str(chain) == str(alone.explain(scaled[1:3], 1))
+    tokens = make_tagger(PerToken(StandardScaler()), small())
+    tokens.fit(ROWS, RUNS, lbfgscrf__lengths=LENGTHS)
+    assert_array_equal(tokens.predict_proba(ROWS, lengths=LENGTHS), found)
+
+
+@config_context(enable_metadata_routing=True)
+def test_lengths_are_routed():
+    crf = small().set_fit_request(lengths=True).set_score_request(lengths=True)
+    crf.set_predict_request(lengths=True)
+    pipeline = make_pipeline(StandardScaler(), crf).fit(ROWS, RUNS, lengths=LENGTHS)
+    alone = small().fit(StandardScaler().fit_transform(ROWS), RUNS, lengths=LENGTHS)
+    assert_array_equal(pipeline[-1].transition_, alone.transition_)
+    assert len(pipeline.predict(ROWS, lengths=LENGTHS)) == 140
+    assert pipeline.score(ROWS, RUNS, lengths=LENGTHS) > 0.9
+
+
+def test_a_saved_model_keeps_that_its_table_had_lengths(recorder, tmp_path):
+    save_model(recorder, tmp_path / "model.skcrf")
+    for again in (load_model(tmp_path / "model.skcrf"), copy.deepcopy(recorder)):
+        assert_array_equal(
+            again.predict(ROWS, LENGTHS), recorder.predict(ROWS, LENGTHS)
+        )
+        assert_array_equal(again.predict(ROWS), recorder.predict(ROWS))
+    with zipfile.ZipFile(tmp_path / "model.skcrf") as file:
+        assert json.loads(file.read("model.json"))["format_version"] == 2
+
+
 # The note -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("labels", [RUNS, RUNS.astype(str), RUNS.tolist()])
 def test_a_recording_as_a_table_warns(labels):
-    with pytest.warns(NoChainsWarning, match="y has 6 runs .* in 140 rows") as caught:
+    message = r"y has 6 runs .* in 140 rows.* fit\(X, y, lengths="
+    with pytest.warns(NoChainsWarning, match=message) as caught:
         crf = small().fit(ROWS, labels)
     assert caught[0].filename == __file__
     assert crf.predict(ROWS).shape == (140,)
@@ -85,6 +249,7 @@ def test_a_recording_as_a_table_warns(labels):
 
 
 def test_recordings_as_sequences_do_not_warn():
+    small().fit(ROWS, RUNS, lengths=[70, 70])
     small().fit([ROWS], [RUNS])
     small().fit(PackedSequences.from_lengths(ROWS, [70, 70]), RUNS)
 

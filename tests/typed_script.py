@@ -71,6 +71,8 @@ def every_form_of_input(sentences: list[list[str]], y: list[list[str]]) -> None:
     crf.fit(arrays, [np.array(labels) for labels in y])
     crf.fit(packed[:10], y[:10])
     crf.fit(np.ones((3, 2)), ["A", "B", "A"])
+    crf.fit(np.ones((3, 2)), ["A", "B", "A"], lengths=[1, 2])
+    assert_type(crf.predict(np.ones((3, 2)), [1, 2]), NDArray[Any])
     crf.fit([[{"word": "the", "length": 3.0}]], [["O"]])
     crf.fit([[["a"], ["b"]]], [[1, 2]])
     assert_type(packed.lengths, NDArray[np.int64])

@@ -65,7 +65,13 @@ class InputFormat:
         return None if self.needs_vectorizer else data.feature_names
 
     def pack(self, X, estimator):
-        """Return X of any format, packed for an estimator fitted on this one."""
+        """Return X of any format, packed for an estimator fitted on this one.
+
+        The second of the two results is the format of the answers.
+        """
+        return self._packed(X, estimator), self
+
+    def _packed(self, X, estimator):
         name = type(estimator).__name__
         try:
             found = format_of(X, default=self)
@@ -74,7 +80,7 @@ class InputFormat:
         if not found.boundaries:
             raise ValueError(
                 f"X is a single table, but {name} was fitted on sequences: wrap a "
-                "single sequence in a list, [X]."
+                "single sequence in a list, [X], or cut the table by lengths=."
             )
         if self.needs_vectorizer and found is not PACKED:
             return estimator.vectorizer_.transform(X)
@@ -113,21 +119,21 @@ class InputFormat:
         """Return the labels y of `data` as label lists."""
         return y
 
-    def known_lists(self, known):
-        """Return labels of which some are None as label lists."""
+    def known_lists(self, known, data):
+        """Return labels of `data`, of which some are None, as label lists."""
         return known
 
     def labels(self, paths, classes, offsets):
         """Return paths, label numbers end to end, as an array of label lists.
 
-        For a table it is an array of labels.
+        If X is one table, it is an array of labels.
         """
         return label_encoding.decode_labels(paths, classes, offsets)
 
     def rows(self, rows, offsets):
         """Cut an array with a row for each position into one array for each sequence.
 
-        A table has one position in each sequence, and its array stays whole.
+        If X is one table, the array stays whole.
         """
         return split_rows(rows, offsets)
 
@@ -140,6 +146,10 @@ class InputFormat:
 
     def as_X(self, sequence):
         """Return one sequence, or PackedSequences of one, as an X; a table is one."""
+        return self.as_chain(sequence)
+
+    def as_chain(self, sequence):
+        """Return the same as an X of one sequence, whose rows are its items."""
         if not isinstance(sequence, PackedSequences):
             return [sequence]
         if len(sequence) != 1:
@@ -169,38 +179,18 @@ class _Packed(InputFormat):
         return split_rows(label_encoding.flat_list(y, "y"), data.offsets)
 
 
-class _Table(InputFormat):
-    """One table of numbers, whose rows are chains of one node, as scikit-learn's X."""
-
-    boundaries = False
-
-    def pack_training(self, X, estimator, vectorizer):
-        _check_rows(X)
-        return _pack_rows(_checked(check_array, X, estimator=estimator, input_name="X"))
-
-    def feature_names(self, X, data):
-        return names_of_frame(X)
-
-    def pack(self, X, estimator):
-        found = format_of(X, default=self)
-        # scikit-learn says what is wrong with an array of more axes.
-        if found is not self and not _is_of_numbers(X):
-            raise TypeError(
-                f"X holds sequences ({found.name}), but {type(estimator).__name__} was "
-                "fitted on a table, whose rows are chains of one item: pass one 2-D "
-                "array with the rows of all sequences, or fit on sequences."
-            )
-        _check_rows(X)
-        return _pack_rows(_checked(validate_data, estimator, X, reset=False))
+class _Rows(InputFormat):
+    """One table of numbers; y and the answers have an entry for each of its rows."""
 
     def encode_labels(self, y, data, unknown_label=None):
-        return label_encoding.encode_row_labels(y, len(data), unknown_label)
+        return label_encoding.encode_row_labels(y, data.lengths, unknown_label)
 
     def label_lists(self, y, data):
-        return label_encoding.one_each(label_encoding.row_labels(y))
+        return label_encoding.cut_labels(label_encoding.row_labels(y), data.lengths)
 
-    def known_lists(self, known):
-        return label_encoding.one_each(label_encoding.row_labels(known, "known"))
+    def known_lists(self, known, data):
+        known = label_encoding.row_labels(known, "known")
+        return label_encoding.cut_labels(known, data.lengths, "known")
 
     def labels(self, paths, classes, offsets):
         return classes[paths]
@@ -215,6 +205,49 @@ class _Table(InputFormat):
         return sequence
 
 
+class _CutTable(_Rows):
+    """One table that `cut_table` has cut into sequences by their lengths.
+
+    An estimator that was fitted on one takes sequences too, with their answers. Without
+    lengths, the rows of a table are sequences of one item.
+    """
+
+    def pack(self, X, estimator):
+        found = format_of(X, default=self)
+        if found is TABLE:
+            X, found = cut_table(X, np.ones(np.shape(X)[0], dtype=int)), self
+        return self._packed(X, estimator), found
+
+
+class _Table(_Rows):
+    """One table of numbers, whose rows are chains of one node, as scikit-learn's X."""
+
+    boundaries = False
+
+    def pack_training(self, X, estimator, vectorizer):
+        _check_rows(X)
+        return _pack_rows(_checked(check_array, X, estimator=estimator, input_name="X"))
+
+    def feature_names(self, X, data):
+        return names_of_frame(X)
+
+    def _packed(self, X, estimator):
+        found = format_of(X, default=self)
+        # scikit-learn says what is wrong with an array of more axes.
+        if found is not self and not _is_of_numbers(X):
+            raise TypeError(
+                f"X holds sequences ({found.name}), but {type(estimator).__name__} was "
+                "fitted on a table without lengths, whose rows are chains of one item: "
+                "pass one 2-D array with the rows of all sequences, without lengths, "
+                "or fit on sequences or with lengths=."
+            )
+        _check_rows(X)
+        return _pack_rows(_checked(validate_data, estimator, X, reset=False))
+
+    def as_chain(self, sequence):
+        return sequence
+
+
 class _Signals(InputFormat):
     """Signals of one feature: a sequence is a 1-D array of floats.
 
@@ -225,8 +258,8 @@ class _Signals(InputFormat):
     def pack_training(self, X, estimator, vectorizer):
         return super().pack_training(_columns(X), estimator, vectorizer)
 
-    def pack(self, X, estimator):
-        return super().pack(_columns(X) if _is_list(X) else X, estimator)
+    def _packed(self, X, estimator):
+        return super()._packed(_columns(X) if _is_list(X) else X, estimator)
 
 
 PACKED = _Packed("packed", "is packed")
@@ -235,7 +268,8 @@ STRINGS = InputFormat("strings", "is a list of lists of str", needs_vectorizer=T
 ARRAYS = InputFormat("arrays", "holds rows of numbers")
 SIGNALS = _Signals("signals", "is a 1-D array of floats")
 TABLE = _Table("table", "holds numbers")
-_ALL = PACKED, DICTS, STRINGS, ARRAYS, SIGNALS, TABLE
+CUT_TABLE = _CutTable("table_with_lengths", "holds numbers")
+_ALL = PACKED, DICTS, STRINGS, ARRAYS, SIGNALS, TABLE, CUT_TABLE
 FORMATS = {found.name: found for found in _ALL}
 # The names of the formats that need a vectorizer.
 VECTORIZED = tuple(name for name in FORMATS if FORMATS[name].needs_vectorizer)
@@ -282,6 +316,21 @@ def training_format(X, y):
     found = format_of(X)
     has_rows = found is TABLE and _is_list(X) and not all(map(_is_number, X))
     return SIGNALS if has_rows and _has_label_lists(y) else found
+
+
+def cut_table(X, lengths):
+    """Return PackedSequences, of these lengths, of the rows of a table.
+
+    Raise ValueError if X holds sequences, and as `PackedSequences.from_lengths` does.
+    """
+    found = format_of(X)
+    if found is not TABLE:
+        raise ValueError(
+            f"X holds sequences ({found.name}), which have their lengths already; pass "
+            "lengths= only beside one table with the rows of all sequences."
+        )
+    _check_rows(X)
+    return PackedSequences.from_lengths(X, lengths)
 
 
 def is_table(X):

@@ -184,20 +184,20 @@ def encode_flat_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]
 
 
 def encode_row_labels(
-    y: Labels, n_rows: int, unknown_label: Any = None
+    y: Labels, lengths: ArrayLike, unknown_label: Any = None
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
     """Encode the labels of the rows of a table, as `encode_training_labels` does.
 
-    If `y` is an array, the classes have its dtype, as in scikit-learn.
+    `lengths` are those of the sequences that the rows are cut into. If `y` is an array,
+    the classes have its dtype, as in scikit-learn.
     """
     labels: Any = row_labels(y)
     rows = None
-    if len(labels) == n_rows and is_typed(labels) and unknown_label is None:
+    if len(labels) == np.sum(lengths) and is_typed(labels) and unknown_label is None:
         classes, codes = encode_flat_labels(labels)
     else:
-        lengths = np.ones(n_rows, dtype=np.int64)
         classes, codes, rows = encode_training_labels(
-            one_each(labels), lengths, unknown_label
+            cut_labels(labels, lengths), lengths, unknown_label
         )
     if isinstance(labels, np.ndarray):
         classes = classes.astype(labels.dtype)
@@ -332,9 +332,14 @@ def row_labels(y: Any, name: str = "y") -> list[Any] | NDArray[Any]:
     return y if y.ndim == 1 else column_or_1d(y, warn=True)
 
 
-def one_each(labels: list[Any] | NDArray[Any]) -> list[list[Any]]:
-    """Return the labels of the rows of a table as label lists."""
-    return [[label] for label in flat_list(labels, "y")]
+def cut_labels(
+    labels: list[Any] | NDArray[Any], lengths: ArrayLike, name: str = "y"
+) -> NDArray[np.object_]:
+    """Return the labels of the rows of a table as label lists of these lengths."""
+    flat, n_rows = flat_list(labels, name), np.sum(lengths)
+    if len(flat) != n_rows:
+        raise ValueError(f"X has {n_rows} rows, but {name} has {len(flat)} labels.")
+    return split_rows(flat, np.concatenate([[0], np.cumsum(lengths)]))
 
 
 def is_typed(y: Any) -> bool:

@@ -17,7 +17,8 @@ _SHARE = 5
 class NoChainsWarning(UserWarning):
     """A table was fitted whose rows look like those of one recording.
 
-    They are chains of one item: the model has learnt nothing from their order.
+    They are chains of one item: the model has learnt nothing from their order. Pass
+    ``lengths`` to ``fit``, the number of rows of each sequence.
 
     Examples
     --------
@@ -47,6 +48,7 @@ def no_chains_message(labels):
     return (
         f"y has {n_runs} runs of equal labels in {n} rows, but shuffled rows would "
         f"have about {expected:.0f}: if the rows are those of a recording, in its "
-        "order, pass PackedSequences.from_lengths(X, lengths), or [X] with [y]. Each "
-        "row of a table is a chain of one item: the order of the rows was not used."
+        "order, pass the number of rows of each sequence, fit(X, y, lengths=[...]). "
+        "Without them each row of a table is a chain of one item: the order of the "
+        "rows was not used."
     )

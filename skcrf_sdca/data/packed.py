@@ -164,6 +164,8 @@ class PackedSequences:
     def from_lengths(cls, X: ArrayLike | HasShape, lengths: ArrayLike) -> Self:
         """Cut one table with the rows of all sequences, such as a long recording.
 
+        ``fit(X, y, lengths)`` does the same; the answers then have a row for each row.
+
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_positions, n_features)

@@ -111,7 +111,11 @@ class BaseCRF(
     @validates_parameters
     @keeps_signature(with_callbacks)
     def fit(
-        self, X: Sequences, y: Labels, sample_weight: ArrayLike | None = None
+        self,
+        X: Sequences,
+        y: Labels,
+        sample_weight: ArrayLike | None = None,
+        lengths: ArrayLike | None = None,
     ) -> Self:
         """Fit the model to labelled sequences.
 
@@ -122,10 +126,11 @@ class BaseCRF(
             dict, list or set, or 1-D array), a list of T lists of str, an array of
             shape (T, n_features), a data frame or scipy sparse matrix of that shape, or
             a 1-D array of T floats, one feature; all sequences have the same input
-            format, and all frames the same columns in the same order. A single array or
-            sparse matrix of shape (n, n_features), with a 1-D y, is n chains of one
-            node each: multinomial logistic regression.
-        y : list of n lists of T labels, or array-like of shape (n,)
+            format, and all frames the same columns in the same order. A table, a single
+            array, data frame or sparse matrix of shape (n_rows, n_features), with a 1-D
+            y, is cut into sequences by `lengths`; without them it is n_rows chains of
+            one node each: multinomial logistic regression.
+        y : list of n lists of T labels, or array-like of shape (n_rows,)
             Labels of one type: str, int, bool or other sortable, hashable objects;
             floats must be whole numbers. None, and the parameter `unknown_label`, stand
             for a label that is not known, a set of labels for one of these, and a dict
@@ -134,6 +139,9 @@ class BaseCRF(
         sample_weight : array-like of shape (n,), default=None
             Weight of each sequence, not negative. Only ratios count, but for the value
             of ``alpha="auto"``.
+        lengths : array-like of int of shape (n,), default=None
+            If X is one table, the number of rows of each sequence in it, in their
+            order, as in hmmlearn. They sum to n_rows.
 
         Returns
         -------
@@ -142,17 +150,17 @@ class BaseCRF(
         Raises
         ------
         ValueError, TypeError
-            If X and y do not fit together, hold NaN or infinity, have no known format,
-            or break ``transitions``; the message names the argument, the sequence and
-            the item.
+            If X, y and `lengths` do not fit together, X or y has NaN or infinity or no
+            known format, or y breaks ``transitions``; the message names the argument,
+            the sequence and the item.
 
         Warns
         -----
         ConvergenceWarning
             If the gap is above tol * primal after max_iter epochs.
         NoChainsWarning
-            If X is a table, and long runs of equal labels in y suggest that it is a
-            recording whose rows follow each other.
+            If X is a table without `lengths`, and long runs of equal labels in y
+            suggest that it is a recording whose rows follow each other.
 
         Examples
         --------
@@ -162,16 +170,24 @@ class BaseCRF(
         >>> crf = SDCACRF(random_state=0).fit(X, y)
         >>> bool(crf.duality_gap_ <= crf.gap_target_)
         True
+
+        One table with the rows of two sequences:
+
+        >>> table, labels = [[0.1], [0.3], [2.1], [0.2], [1.9]], [0, 0, 1, 0, 1]
+        >>> crf = SDCACRF(random_state=0).fit(table, labels, lengths=[3, 2])
+        >>> crf.predict(table, lengths=[3, 2])
+        array([0, 0, 1, 0, 1])
         """
         X = as_sequence_list(X)
         y = list(y) if isinstance(y, Iterator) else y
-        training = training_data(self, X, y, sample_weight)
+        training = training_data(self, X, y, sample_weight, lengths)
         if not training.input_format.boundaries and (
             message := no_chains_message(training.labels)
         ):
             warnings.warn(message, NoChainsWarning, stacklevel=_caller_level())
         solver = self._new_solver(self._new_problem(training))
-        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        given = {"sample_weight": sample_weight, "lengths": lengths}
+        metadata = {name: v for name, v in given.items() if v is not None} or None
         return self._run(solver, training.attributes, X=X, y=y, metadata=metadata)
 
     def _run(self, solver, attributes, *, observers=(), **arguments):

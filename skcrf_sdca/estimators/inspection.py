@@ -260,7 +260,7 @@ class InspectionMixin(FittedAttributes):
         labels = None if labels is None else self._codes(labels, "labels")
         if reference is not None:
             (reference,) = self._codes([reference], "reference")
-        data = prediction_data(self, fitted_format(self).as_X(sequence))
+        data, _ = prediction_data(self, fitted_format(self).as_chain(sequence))
         t, length = _as_index(position), data.n_positions
         if not -length <= t < length:
             raise IndexError(

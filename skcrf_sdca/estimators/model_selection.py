@@ -119,7 +119,7 @@ def _all_labels(X, y):
     # A tuple is a label list, or the label of a row.
     if lists and (np.ndim(lists[0]) == 0 or is_table(X)):
         rows = row_labels(y)
-        return plain_labels(encode_row_labels(rows, len(rows))[0])
+        return plain_labels(encode_row_labels(rows, [1] * len(rows))[0])
     return plain_labels(encode_labels(y, list(map(len, lists)))[0])
 
 

@@ -3,7 +3,7 @@
 Paths, probabilities, score. It needs the fitted attributes alone, and changes none.
 All methods take X as `fit` does, raise ValueError or TypeError if its input format or
 number of features differs from that in `fit`, and treat one-node chains, a 2-D X, row
-by row. Most lines are reference.
+by row. Those that scikit-learn knows take `lengths` too. Most lines are reference.
 """
 
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ from skcrf_sdca._utils.typing import (
 )
 from skcrf_sdca.data.label_encoding import decode_labels, plain_labels
 from skcrf_sdca.data.spans import extract_spans
-from skcrf_sdca.estimators.fitted import FittedAttributes, fitted_format
+from skcrf_sdca.estimators.fitted import FittedAttributes
 from skcrf_sdca.estimators.span_queries import (
     LabelSpans,
     Reading,
@@ -44,22 +44,29 @@ from skcrf_sdca.estimators.validation import (
 from skcrf_sdca.structures.chain.chains import DECODERS
 from skcrf_sdca.structures.chain.parameters import ChainParameters, check_scores
 
-EXAMPLE = {
+SHARED = {
+    "lengths": """
+        lengths : array-like of int of shape (n,), default=None
+            If X is one table, the number of rows of each sequence in it, as in `fit`.
+            To methods without this parameter pass
+            ``PackedSequences.from_lengths(X, lengths)``.
+        """,
     "fitted": """
         >>> from skcrf_sdca import SDCACRF
         >>> X, y = [[["a"], ["b"]]] * 9, [["B", "I"]] * 9
         >>> crf = SDCACRF(tol=1e-8, random_state=0).fit(X, y)
-        """
+        """,
 }
 
 
-@shared_docs(EXAMPLE)
+@shared_docs(SHARED)
 class PredictionMixin(FittedAttributes):
     """Answers of an estimator that has ``classes_`` and the fitted weights."""
 
     def predict(
         self,
         X: Sequences,
+        lengths: ArrayLike | None = None,
         *,
         decoding: Decoding = "viterbi",
         known: KnownLabels | None = None,
@@ -69,25 +76,28 @@ class PredictionMixin(FittedAttributes):
         Parameters
         ----------
         X : as in `fit`
+        {lengths}
         decoding : {"viterbi", "posterior"}, default="viterbi"
             "viterbi" is the most probable path. "posterior" is the path with the
             largest expected number of right labels, of those without a forbidden
             transition; it may be an improbable one. Ties go to the lowest label.
         known : list of n lists of T labels, default=None
-            Labels that are known and kept, None where the label is free; for one-node
-            chains a list of n. The others are decoded given these.
+            Labels that are known and kept, None where the label is free; for a table a
+            list with one for each row. The others are decoded given these.
 
         Returns
         -------
         y : ndarray of shape (n,)
-            An object array of label lists; for one-node chains an array of labels.
+            An object array of label lists; for a table, with `lengths` or without, an
+            array with the label of each row.
 
         Raises
         ------
         ValueError
-            If `decoding` is unknown, or `known` does not have the lengths of X, has a
-            label that was not in `fit`, or is not possible because of forbidden
-            transitions; the message names the sequence, and the position if it can.
+            If `decoding` is unknown, `lengths` does not fit X, or `known` does not have
+            the lengths of X, has a label that was not in `fit`, or is not possible
+            because of forbidden transitions; the message names the sequence, and the
+            position if it can.
 
         Examples
         --------
@@ -101,8 +111,10 @@ class PredictionMixin(FittedAttributes):
             raise ValueError(
                 f"decoding must be one of {sorted(DECODERS)}, got {decoding!r}."
             )
-        data, input_format = prediction_data(self, X), fitted_format(self)
-        fixed = None if known is None else known_labels(self, known, data)
+        data, input_format = prediction_data(self, X, lengths)
+        fixed = None
+        if known is not None:
+            fixed = known_labels(self, known, data, input_format)
 
         def decode(chains, begin, end):
             if fixed is not None:
@@ -150,7 +162,7 @@ class PredictionMixin(FittedAttributes):
         (['B', 'I'], True)
         """
         _check_count("n", n)
-        data, input_format = prediction_data(self, X), fitted_format(self)
+        data, input_format = prediction_data(self, X)
 
         def best(chains, begin, end):
             found = []
@@ -202,7 +214,7 @@ class PredictionMixin(FittedAttributes):
         (100, 1)
         """
         _check_count("n_draws", n_draws)
-        data, input_format = prediction_data(self, X), fitted_format(self)
+        data, input_format = prediction_data(self, X)
         generator = check_random_state(random_state)
         # The random numbers, and the labels: as numbers, and as pointers to the same.
         check_fits(
@@ -220,18 +232,21 @@ class PredictionMixin(FittedAttributes):
 
         return self._over_chains(draws, data).T
 
-    def predict_proba(self, X: Sequences) -> NDArray[Any]:
+    def predict_proba(
+        self, X: Sequences, lengths: ArrayLike | None = None
+    ) -> NDArray[Any]:
         """Return the probability of every label at every position.
 
         Parameters
         ----------
         X : as in `fit`
+        {lengths}
 
         Returns
         -------
         proba : ndarray of shape (n,)
             An object array of arrays of shape (T, n_labels), in the order of
-            ``classes_``; for one-node chains one array of shape (n, n_labels).
+            ``classes_``; for a table one array of shape (n_rows, n_labels).
 
         Examples
         --------
@@ -240,9 +255,11 @@ class PredictionMixin(FittedAttributes):
         >>> crf.classes_.tolist(), proba.round(1).tolist()
         (['B', 'I'], [[0.9, 0.1], [0.1, 0.9]])
         """
-        return self._rows_of(X, lambda chains: chains.node_marginals()[0])
+        return self._rows_of(X, lengths, lambda chains: chains.node_marginals()[0])
 
-    def predict_log_proba(self, X: Sequences) -> NDArray[Any]:
+    def predict_log_proba(
+        self, X: Sequences, lengths: ArrayLike | None = None
+    ) -> NDArray[Any]:
         """Return the logarithm of the probability of every label at every position.
 
         It is computed in logarithms: finite where the probability is too small for a
@@ -251,12 +268,13 @@ class PredictionMixin(FittedAttributes):
         Parameters
         ----------
         X : as in `fit`
+        {lengths}
 
         Returns
         -------
         log_proba : ndarray of shape (n,)
             An object array of arrays of shape (T, n_labels), in the order of
-            ``classes_``; for one-node chains one array of shape (n, n_labels).
+            ``classes_``; for a table one array of shape (n_rows, n_labels).
 
         Examples
         --------
@@ -265,7 +283,7 @@ class PredictionMixin(FittedAttributes):
         >>> crf.classes_.tolist(), log_proba.round(1).tolist()
         (['B', 'I'], [[-0.1, -3.0], [-3.0, -0.1]])
         """
-        return self._rows_of(X, lambda chains: chains.log_node_marginals())
+        return self._rows_of(X, lengths, lambda chains: chains.log_node_marginals())
 
     def predict_edge_proba(self, X: Sequences) -> NDArray[Any]:
         """Return the probability of every pair of labels at neighbouring positions.
@@ -289,7 +307,7 @@ class PredictionMixin(FittedAttributes):
         >>> proba.round(2).tolist()
         [[[0.04, 0.91], [0.01, 0.04]]]
         """
-        data, input_format = prediction_data(self, X), fitted_format(self)
+        data, input_format = prediction_data(self, X)
 
         def probabilities(chains, begin, end):
             return input_format.pair_rows(*chains.pair_marginals())
@@ -347,7 +365,7 @@ class PredictionMixin(FittedAttributes):
         ...     print(span_type, begin, end, round(probability, 2), text)
         PER 0 2 0.96 Ada Lovelace
         """
-        data = prediction_data(self, X)
+        data, _ = prediction_data(self, X)
         if scheme is None:
             scheme = scheme_of(getattr(self, "transitions", None))
         reading = Reading.of(self.classes_, scheme)
@@ -427,7 +445,7 @@ class PredictionMixin(FittedAttributes):
         >>> bool(typed[0] > labelled[0])    # I-X I-X, too, is read as this span
         True
         """
-        data = prediction_data(self, X)
+        data, _ = prediction_data(self, X)
         if scheme is None:
             asked = LabelSpans(spans, data.lengths, self.classes_)
         else:
@@ -454,7 +472,7 @@ class PredictionMixin(FittedAttributes):
         >>> crf.log_partition([[["a"], ["b"]], []]).round(1)
         array([2.8, 0. ])
         """
-        data = prediction_data(self, X)
+        data, _ = prediction_data(self, X)
         return self._over_chains(lambda chains, *_: chains.log_partition(), data)
 
     def log_likelihood(self, X: Sequences, y: Labels) -> NDArray[np.float64]:
@@ -483,8 +501,8 @@ class PredictionMixin(FittedAttributes):
         >>> crf.log_likelihood(X, y).round(1)
         array([-0.1, -inf])
         """
-        data = prediction_data(self, X)
-        labels, _ = evaluation_labels(self, y, data, None)
+        data, input_format = prediction_data(self, X)
+        labels, _ = evaluation_labels(self, y, data, input_format)
 
         def values(chains, begin, end):
             path = labels[data.offsets[begin] : data.offsets[end]]
@@ -493,7 +511,11 @@ class PredictionMixin(FittedAttributes):
         return self._over_chains(values, data)
 
     def score(
-        self, X: Sequences, y: Labels, sample_weight: ArrayLike | None = None
+        self,
+        X: Sequences,
+        y: Labels,
+        sample_weight: ArrayLike | None = None,
+        lengths: ArrayLike | None = None,
     ) -> float:
         """Return the share of positions whose label is predicted right.
 
@@ -504,6 +526,7 @@ class PredictionMixin(FittedAttributes):
             unknown are left out.
         sample_weight : array-like of shape (n,), default=None
             Weight of each sequence.
+        {lengths}
 
         Returns
         -------
@@ -515,8 +538,8 @@ class PredictionMixin(FittedAttributes):
         >>> crf.score([[["a"], ["b"]]], [["B", "never seen"]])
         0.5
         """
-        data = prediction_data(self, X)
-        labels, weight = evaluation_labels(self, y, data, sample_weight)
+        data, input_format = prediction_data(self, X, lengths)
+        labels, weight = evaluation_labels(self, y, data, input_format, sample_weight)
         if not len(labels):
             raise ValueError("X has 0 items: there is nothing to score.")
         return float(np.average(self._best_paths(data) == labels, weights=weight))
@@ -543,9 +566,9 @@ class PredictionMixin(FittedAttributes):
         """Return the node marginals of all sequences, end to end."""
         return self._over_chains(lambda chains, *_: chains.node_marginals()[0], data)
 
-    def _rows_of(self, X, values):
+    def _rows_of(self, X, lengths, values):
         """Return ``values(chains)``, a row for each position, in the form of X."""
-        data, input_format = prediction_data(self, X), fitted_format(self)
+        data, input_format = prediction_data(self, X, lengths)
 
         def rows(chains, begin, end):
             return input_format.rows(values(chains), chains.offsets)

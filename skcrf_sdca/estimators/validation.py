@@ -11,7 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.sklearn_private import check_sample_weight
 from skcrf_sdca.data.containers import as_sequence_list
-from skcrf_sdca.data.input_formats import InputFormat, check_has_items, training_format
+from skcrf_sdca.data.input_formats import (
+    CUT_TABLE,
+    InputFormat,
+    check_has_items,
+    cut_table,
+    training_format,
+)
 from skcrf_sdca.data.label_encoding import (
     encode_known_labels,
     encode_partial_labels,
@@ -45,7 +51,7 @@ class TrainingData:
     attributes: dict
 
 
-def training_data(estimator, X, y, sample_weight):
+def training_data(estimator, X, y, sample_weight, lengths=None):
     """Validate and pack the arguments of fit, X as `as_sequence_list` returns it.
 
     The estimator is named in messages and asked for its ``transitions``, but not
@@ -56,7 +62,10 @@ def training_data(estimator, X, y, sample_weight):
             f"{type(estimator).__name__} requires y to be passed, but the target y is "
             "None."
         )
-    input_format = training_format(X, y)
+    if lengths is None:
+        input_format = training_format(X, y)
+    else:
+        X, input_format = cut_table(X, lengths), CUT_TABLE
     vectorizer = SequenceVectorizer() if input_format.needs_vectorizer else None
     data = input_format.pack_training(X, estimator, vectorizer)
     data.check_source()
@@ -80,8 +89,8 @@ def training_data(estimator, X, y, sample_weight):
     )
 
 
-def prediction_data(estimator, X):
-    """Validate X for a fitted estimator and pack it.
+def prediction_data(estimator, X, lengths=None):
+    """Validate X for a fitted estimator; return it packed, and the format of answers.
 
     Raise ValueError or TypeError if X differs from that of fit in input format or
     number of features, if a sequence has a length for which the transitions of the
@@ -89,7 +98,10 @@ def prediction_data(estimator, X):
     """
     check_is_fitted(estimator)
     check_form(estimator)
-    data = fitted_format(estimator).pack(as_sequence_list(X), estimator)
+    X = as_sequence_list(X)
+    if lengths is not None:
+        X = cut_table(X, lengths)
+    data, input_format = fitted_format(estimator).pack(X, estimator)
     if data.n_features != estimator.n_features_in_:
         raise ValueError(
             f"X has {data.n_features} features, but {type(estimator).__name__} is "
@@ -97,16 +109,16 @@ def prediction_data(estimator, X):
         )
     scores = estimator.start_, estimator.end_, estimator.transition_
     check_lengths(Constraints.of_scores(*scores), data.lengths)
-    return data
+    return data, input_format if lengths is None else CUT_TABLE
 
 
-def evaluation_labels(estimator, y, data, sample_weight):
-    """Validate y and the weights for a score of the data of `prediction_data`.
+def evaluation_labels(estimator, y, data, input_format, sample_weight=None):
+    """Validate y and the weights for a score of what `prediction_data` returned.
 
     Return the label numbers, -1 for a label that is not in ``classes_``, and the weight
     of each position, or None. Positions whose label is unknown have the weight 0.
     """
-    y = fitted_format(estimator).label_lists(y, data)
+    y = input_format.label_lists(y, data)
     unknown_label = getattr(estimator, "unknown_label", None)
     y, known = without_unknown_labels(
         y, data.lengths, estimator.classes_, unknown_label
@@ -119,12 +131,12 @@ def evaluation_labels(estimator, y, data, sample_weight):
     return labels, weight if known is None else weight * known
 
 
-def known_labels(estimator, known, data):
+def known_labels(estimator, known, data, input_format):
     """Return the numbers of the labels that a prediction must keep, -1 if free.
 
     `known` has None in place of each free label.
     """
-    known = fitted_format(estimator).known_lists(known)
+    known = input_format.known_lists(known, data)
     return encode_partial_labels(known, data.lengths, estimator.classes_)
 
 

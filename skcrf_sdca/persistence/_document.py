@@ -16,7 +16,7 @@ from skcrf_sdca import compat
 from skcrf_sdca._kernels._encoder import Lookup
 from skcrf_sdca._version import __version__
 from skcrf_sdca.data.feature_names import FeatureNames
-from skcrf_sdca.data.input_formats import PACKED
+from skcrf_sdca.data.input_formats import CUT_TABLE, PACKED
 from skcrf_sdca.estimators.crfs import ESTIMATORS, SDCACRF
 from skcrf_sdca.estimators.fitted import check_fitted, names_of_fit
 from skcrf_sdca.estimators.tagger import Tagger
@@ -39,8 +39,8 @@ from skcrf_sdca.structures.chain.parameters import WEIGHTS
 from skcrf_sdca.text import TokenFeatures
 
 FORMAT, FORMAT_VERSION = "skcrf_sdca", 2
-# Types of models that files of version 1 do not have.
-SINCE = {"TokenFeatures": 2, "CRF": 2, "Tagger": 2}
+# Types of models, and input formats, that files of version 1 do not have.
+SINCE = {"TokenFeatures": 2, "CRF": 2, "Tagger": 2, CUT_TABLE.name: 2}
 CRFS = {cls.__name__: cls for cls in ESTIMATORS}
 PIPELINES = {cls.__name__: cls for cls in (Pipeline, Tagger)}
 # The steps of a pipeline, in their order, and the types that each may have.
@@ -113,9 +113,10 @@ def describe(estimator):
 
 
 def _lowest_version(model):
-    """Return the version of the format that has the types of a model and its parts."""
+    """Return the version of the format that has a model and its parts."""
     parts = [model, *(part for part in model.values() if isinstance(part, dict))]
-    return max(SINCE.get(part.get("type"), 1) for part in parts)
+    used = (part.get(name) for part in parts for name in ("type", "input_format"))
+    return max(SINCE.get(name, 1) for name in used)
 
 
 def rebuild(document, array):
