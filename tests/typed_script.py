@@ -74,7 +74,7 @@ def every_form_of_input(sentences: list[list[str]], y: list[list[str]]) -> None:
     crf.fit(np.ones((3, 2)), ["A", "B", "A"], lengths=[1, 2])
     assert_type(crf.predict(np.ones((3, 2)), [1, 2]), NDArray[Any])
     crf.fit([[{"word": "the", "length": 3.0}]], [["O"]])
-    crf.fit([[["a"], ["b"]]], [[1, 2]])
+    SDCACRF(transitions="BIO", label_names=["O", "B"]).fit([[["a"], ["b"]]], [[1, 0]])
     assert_type(packed.lengths, NDArray[np.int64])
     assert_type(packed.feature_names, FeatureNames | None)
     recording = PackedSequences.from_lengths(np.ones((3, 2)), [1, 2])

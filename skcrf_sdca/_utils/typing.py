@@ -42,6 +42,8 @@ Transitions: TypeAlias = (
     str | HasShape | Iterable[tuple[Hashable, Hashable]] | Iterable[Sequence[Hashable]]
 )
 
+LabelNames: TypeAlias = Sequence[str] | Mapping[Any, str]
+
 FilePath: TypeAlias = str | PathLike[str]
 
 

@@ -101,6 +101,7 @@ class BaseCRF(
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
         "transitions": [StrOptions({*TAGGING_SCHEMES, OBSERVED}), "array-like", None],
+        "label_names": [list, tuple, dict, None],
         "unknown_label": "no_validation",
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],

@@ -10,6 +10,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.typing import Transitions
+from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.estimators.fitted import FittedAttributes, check_form
 from skcrf_sdca.structures.chain.constraints import OBSERVED, read_constraints
 from skcrf_sdca.structures.chain.parameters import dense_coef
@@ -144,7 +145,12 @@ class TrimmingMixin(FittedAttributes):
                 "to the estimator, before fit."
             )
         no_labels = np.empty(0, dtype=int), np.zeros(1, dtype=int)
-        constraints = read_constraints(transitions, self.classes_, *no_labels)
+        constraints = read_constraints(
+            transitions,
+            self.classes_,
+            *no_labels,
+            names=names_of_classes(self, self.classes_),
+        )
         if constraints is not None:
             self.start_, self.end_, self.transition_ = constraints.forbid_weights(
                 self.start_, self.end_, self.transition_

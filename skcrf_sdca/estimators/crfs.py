@@ -14,6 +14,7 @@ from skcrf_sdca._utils.typing import (
     ClassWeight,
     Cost,
     DualSampling,
+    LabelNames,
     LossName,
     RandomState,
     SDCASampling,
@@ -50,6 +51,7 @@ class SDCACRF(BaseCRF):
     {max_iter}
     {tol}
     {transitions}
+    {label_names}
     {unknown_label}
     {acceleration}
     {dual_sampling}
@@ -156,6 +158,7 @@ class SDCACRF(BaseCRF):
         max_iter: int = 100,
         tol: float = 1e-3,
         transitions: Transitions | None = None,
+        label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
         acceleration: Acceleration = "auto",
         sampling: SDCASampling = "gap",
@@ -180,6 +183,7 @@ class SDCACRF(BaseCRF):
         self.max_iter = max_iter
         self.tol = tol
         self.transitions = transitions
+        self.label_names = label_names
         self.unknown_label = unknown_label
         self.acceleration = acceleration
         self.sampling = sampling
@@ -216,6 +220,7 @@ class SAGNUSCRF(BaseCRF):
     {max_iter}
     {tol}
     {transitions}
+    {label_names}
     {unknown_label}
     sampling : {"lipschitz", "uniform"}, default="lipschitz"
         "lipschitz" is SAG-NUS*: each sequence has a Lipschitz constant, and sequences
@@ -296,6 +301,7 @@ class SAGNUSCRF(BaseCRF):
         max_iter: int = 100,
         tol: float = 1e-3,
         transitions: Transitions | None = None,
+        label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
         sampling: Literal["lipschitz", "uniform"] = "lipschitz",
         sampling_mix: float = 0.5,
@@ -316,6 +322,7 @@ class SAGNUSCRF(BaseCRF):
         self.max_iter = max_iter
         self.tol = tol
         self.transitions = transitions
+        self.label_names = label_names
         self.unknown_label = unknown_label
         self.sampling = sampling
         self.sampling_mix = sampling_mix
@@ -345,6 +352,7 @@ class OEGCRF(BaseCRF):
     {max_iter}
     {tol}
     {transitions}
+    {label_names}
     {unknown_label}
     {acceleration}
     {dual_sampling}
@@ -416,6 +424,7 @@ class OEGCRF(BaseCRF):
         max_iter: int = 100,
         tol: float = 1e-3,
         transitions: Transitions | None = None,
+        label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
         acceleration: Acceleration = "auto",
         sampling: DualSampling = "gap",
@@ -437,6 +446,7 @@ class OEGCRF(BaseCRF):
         self.max_iter = max_iter
         self.tol = tol
         self.transitions = transitions
+        self.label_names = label_names
         self.unknown_label = unknown_label
         self.acceleration = acceleration
         self.sampling = sampling
@@ -468,6 +478,7 @@ class LBFGSCRF(BaseCRF):
         Maximum number of iterations.
     {tol}
     {transitions}
+    {label_names}
     {unknown_label}
     warm_start : bool, default=False
         Start the next fit from the weights of this one.
@@ -519,6 +530,7 @@ class LBFGSCRF(BaseCRF):
         max_iter: int = 1000,
         tol: float = 1e-3,
         transitions: Transitions | None = None,
+        label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -534,6 +546,7 @@ class LBFGSCRF(BaseCRF):
         self.max_iter = max_iter
         self.tol = tol
         self.transitions = transitions
+        self.label_names = label_names
         self.unknown_label = unknown_label
         self.warm_start = warm_start
         self.n_jobs = n_jobs

@@ -80,6 +80,12 @@ SHARED_DOCS = {
 
             It is an error if y itself has a forbidden transition.
         """,
+    "label_names": """
+        label_names : list of str or dict {label: str}, default=None
+            Names such as "B-PER" of labels that are ids: ``label_names[i]`` is that of
+            label i. A tagging scheme, in `transitions` and of spans, reads the names;
+            ``classes_`` and predictions are the ids.
+        """,
     "unknown_label": """
         unknown_label : label, default=None
             The label in y that stands for labels that are not known, beside None, as

@@ -27,6 +27,7 @@ from skcrf_sdca._utils.typing import (
     SpanScheme,
 )
 from skcrf_sdca.data.label_encoding import decode_labels, plain_labels
+from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.spans import extract_spans
 from skcrf_sdca.estimators.fitted import FittedAttributes
 from skcrf_sdca.estimators.span_queries import (
@@ -368,12 +369,13 @@ class PredictionMixin(FittedAttributes):
         data, _ = prediction_data(self, X)
         if scheme is None:
             scheme = scheme_of(getattr(self, "transitions", None))
-        reading = Reading.of(self.classes_, scheme)
+        names = names_of_classes(self, self.classes_)
+        reading, names = Reading.of(names, scheme), np.array(names, dtype=object)
         words = None if tokens is None else checked_tokens(tokens, data.lengths)
 
         def spans(chains, begin, end):
             paths, _ = chains.viterbi()
-            labels = decode_labels(paths, self.classes_, chains.offsets).tolist()
+            labels = decode_labels(paths, names, chains.offsets).tolist()
             found = extract_spans(labels, scheme)
             asked = TypedSpans(found, data.lengths[begin:end], reading)
             proba = asked.probabilities(chains, 0, end - begin)
@@ -449,7 +451,8 @@ class PredictionMixin(FittedAttributes):
         if scheme is None:
             asked = LabelSpans(spans, data.lengths, self.classes_)
         else:
-            asked = TypedSpans(spans, data.lengths, Reading.of(self.classes_, scheme))
+            reading = Reading.of(names_of_classes(self, self.classes_), scheme)
+            asked = TypedSpans(spans, data.lengths, reading)
         return self._over_chains(asked.probabilities, data)
 
     def log_partition(self, X: Sequences) -> NDArray[np.float64]:

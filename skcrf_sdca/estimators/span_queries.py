@@ -11,7 +11,8 @@ import numpy as np
 
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca.data.containers import check_container
-from skcrf_sdca.data.label_encoding import label_codes, plain_labels
+from skcrf_sdca.data.label_encoding import label_codes
+from skcrf_sdca.data.label_names import NAME_THEM
 from skcrf_sdca.data.rows import split_rows
 from skcrf_sdca.data.spans import TYPED, SpanForm, bounds_and_name, span_rows
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES, get_scheme, parse_label
@@ -69,19 +70,21 @@ class Reading(NamedTuple):
     types: dict
 
     @classmethod
-    def of(cls, classes, scheme):
-        """Read the labels; ValueError or TypeError if one is not of the scheme."""
+    def of(cls, names, scheme):
+        """Read the names of labels; ValueError or TypeError if one is of no scheme."""
         rule = get_scheme(scheme)
         try:
-            parsed = [parse_label(label, scheme) for label in plain_labels(classes)]
-        except (TypeError, ValueError) as error:
-            raise type(error)(
+            parsed = [parse_label(name, scheme) for name in names]
+        except TypeError as error:
+            raise TypeError(f"{error} {NAME_THEM}") from None
+        except ValueError as error:
+            raise ValueError(
                 f"{error} The labels of the model need the scheme that they are in; "
                 "give it with scheme=."
             ) from None
-        names = dict.fromkeys(name for _, name in parsed if name is not None)
-        types = {name: k for k, name in enumerate(names)}
-        label_types = np.array([types.get(name, -1) for _, name in parsed])
+        found = dict.fromkeys(kind for _, kind in parsed if kind is not None)
+        types = {kind: k for k, kind in enumerate(found)}
+        label_types = np.array([types.get(kind, -1) for _, kind in parsed])
         goes_on, continues = (
             np.array([prefix in letters for prefix, _ in parsed])
             for letters in (rule.goes_on, rule.continues)

@@ -23,6 +23,7 @@ from skcrf_sdca.data.label_encoding import (
     encode_partial_labels,
     without_unknown_labels,
 )
+from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import as_numbers
 from skcrf_sdca.estimators.fitted import check_form, fitted_format
@@ -54,8 +55,8 @@ class TrainingData:
 def training_data(estimator, X, y, sample_weight, lengths=None):
     """Validate and pack the arguments of fit, X as `as_sequence_list` returns it.
 
-    The estimator is named in messages and asked for its ``transitions``, but not
-    changed. The errors are those of `BaseCRF.fit`.
+    The estimator is named in messages and asked for its ``transitions`` and the
+    like, but not changed. The errors are those of `BaseCRF.fit`.
     """
     if y is None:
         raise ValueError(
@@ -81,8 +82,9 @@ def training_data(estimator, X, y, sample_weight, lengths=None):
     }
     attributes = {k: value for k, value in attributes.items() if value is not None}
     weight = _checked_weight(sample_weight, data)
+    names = names_of_classes(estimator, classes)
     constraints = read_constraints(
-        estimator.transitions, classes, labels, data.offsets, label_rows
+        estimator.transitions, classes, labels, data.offsets, label_rows, names
     )
     return TrainingData(
         data, labels, label_rows, weight, constraints, input_format, attributes

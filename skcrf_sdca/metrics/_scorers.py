@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from skcrf_sdca._utils.sklearn_private import BaseScorer
 from skcrf_sdca.data.label_encoding import label_lists
+from skcrf_sdca.data.label_names import named_lists
 from skcrf_sdca.metrics._checks import NO_TOKENS, check_sample_weight, ratio
 from skcrf_sdca.metrics._flat import (
     flat_accuracy_score,
@@ -33,6 +34,15 @@ class EstimatorScorer(BaseScorer):
     def _score(self, method_caller, estimator, X, y_true, **kwargs):
         options = {**self._kwargs, **kwargs}
         return self._sign * self._score_func(estimator, X, y_true, **options)
+
+
+class SpanScorer(BaseScorer):
+    """A scorer of spans; labels that are ids are read by the names of the estimator."""
+
+    def _score(self, method_caller, estimator, X, y_true, **kwargs):
+        y_pred = method_caller(estimator, "predict", X)
+        pair = [named_lists(estimator, y, "y") for y in (y_true, y_pred)]
+        return self._sign * self._score_func(*pair, **{**self._kwargs, **kwargs})
 
 
 def _log_loss_of(estimator, X, y, sample_weight=None):
@@ -83,9 +93,9 @@ SCORERS = _named(
     flat_f1_macro_without_O=make_scorer(flat_f1_score, average="macro", **_NO_O),
     flat_f1_weighted_without_O=make_scorer(flat_f1_score, average="weighted", **_NO_O),
     sequence_accuracy=make_scorer(sequence_accuracy_score, **_QUIET),
-    span_precision=make_scorer(span_precision_score, **_QUIET),
-    span_recall=make_scorer(span_recall_score, **_QUIET),
-    span_f1=make_scorer(span_f1_score, **_QUIET),
+    span_precision=SpanScorer(span_precision_score, 1, _QUIET),
+    span_recall=SpanScorer(span_recall_score, 1, _QUIET),
+    span_f1=SpanScorer(span_f1_score, 1, _QUIET),
     neg_log_loss=EstimatorScorer(_log_loss_of, -1, {}, "predict_proba"),
     log_likelihood=EstimatorScorer(_log_likelihood_of, 1, {}),
 )
@@ -139,7 +149,8 @@ def get_scorer(scoring: str | Callable[..., Any]) -> Callable[..., Any]:
                                 ``log_likelihood(X, y)``
     ==========================  ========================================================
 
-    For other options use :func:`sklearn.metrics.make_scorer`, as in
+    The scorers of spans read labels that are ids by the ``label_names`` of the
+    estimator. For other options use :func:`sklearn.metrics.make_scorer`, as in
     ``make_scorer(span_f1_score, scheme="BIOES", strict=True, zero_division=0.0)``. If X
     is a table with one label for each row, use scikit-learn's scorers.
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import ConfusionMatrixDisplay
 
 from skcrf_sdca._utils.typing import Labels, Normalize, Sequences, SpanScheme
+from skcrf_sdca.data.label_names import named_lists
 from skcrf_sdca.metrics._confusion import span_confusion, token_confusion
 
 from ._shared import new_axes, rotation_of
@@ -88,7 +89,8 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
         X, y : as in the ``fit`` of the estimator
             With a label list for each sequence.
         scheme, strict, labels, sample_weight, normalize, **options
-            As in `from_predictions`.
+            As in `from_predictions`. With a scheme, labels that are ids are read by the
+            ``label_names`` of the estimator.
 
         Returns
         -------
@@ -99,9 +101,11 @@ class ConfusionDisplay(ConfusionMatrixDisplay):
         ValueError, TypeError
             As `from_predictions`, and what ``predict`` raises.
         """
+        pair = y, estimator.predict(X)
+        if scheme is not None:
+            pair = tuple(named_lists(estimator, labelled) for labelled in pair)
         return cls.from_predictions(
-            y,
-            estimator.predict(X),
+            *pair,
             scheme=scheme,
             strict=strict,
             labels=labels,

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skcrf_sdca.data.label_encoding import plain_labels
+from skcrf_sdca.data.label_names import NAME_THEM
 from skcrf_sdca.data.tagging_schemes import is_valid_pair, parse_label
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.marginals import Marginals, edge_ends
@@ -99,12 +100,13 @@ class Constraints(NamedTuple):
         return out
 
 
-def read_constraints(transitions, classes, labels, offsets, rows=None):
+def read_constraints(transitions, classes, labels, offsets, rows=None, names=None):
     """Return the constraints that the parameter `transitions` asks for, or None.
 
     ``labels`` are the training labels of all positions, as numbers of the classes. If
     some are not known, and -1, ``rows`` are not 0 for the labels that may be right at
-    each position, (n_positions, n_labels).
+    each position, (n_positions, n_labels). A tagging scheme reads ``names``, one for
+    each class, or the classes themselves.
     Raise ValueError or TypeError if `transitions` is malformed, or the labels break it.
 
     Examples
@@ -121,19 +123,25 @@ def read_constraints(transitions, classes, labels, offsets, rows=None):
     if transitions is None:
         return None
     advice = "Correct the labels, or allow it"
+    known = plain_labels(classes)
+    names = known if names is None else names
     if isinstance(transitions, str):
         name = f"transitions={transitions!r}"
         advice = f"Repair them: skcrf_sdca.text.repair_labels(y, {transitions!r})"
         if transitions == OBSERVED:
             constraints = _observed(labels, offsets, len(classes))
         else:
-            constraints = _by_scheme(transitions, plain_labels(classes))
+            constraints = _by_scheme(transitions, names)
     else:
         name = "`transitions`"
         read = _by_mask if hasattr(transitions, "__array__") else _by_pairs
-        constraints = read(transitions, plain_labels(classes))
+        constraints = read(transitions, known)
     if rows is None:
-        _check_labels(constraints, name, advice, classes, labels, offsets)
+        shown = [
+            repr(label) if label == own else f"{label!r} ({own!r})"
+            for label, own in zip(known, names, strict=True)
+        ]
+        _check_labels(constraints, name, advice, shown, labels, offsets)
     else:
         _check_possible(constraints, name, rows > 0, offsets)
     for mask in constraints:
@@ -173,17 +181,20 @@ def _observed(labels, offsets, n_labels):
     return Constraints(start, end, transition)
 
 
-def _by_scheme(scheme, classes):
-    for label in classes:
+def _by_scheme(scheme, names):
+    for name in names:
         try:
-            parse_label(label, scheme)
+            parse_label(name, scheme)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"y, by transitions={scheme!r}: {error}") from error
+            advice = "" if isinstance(name, str) else f" {NAME_THEM}"
+            raise ValueError(
+                f"y, by transitions={scheme!r}: {error}{advice}"
+            ) from error
     return Constraints(
-        start=np.array([is_valid_pair(None, label, scheme) for label in classes]),
-        end=np.array([is_valid_pair(label, None, scheme) for label in classes]),
+        start=np.array([is_valid_pair(None, name, scheme) for name in names]),
+        end=np.array([is_valid_pair(name, None, scheme) for name in names]),
         transition=np.array(
-            [[is_valid_pair(a, b, scheme) for b in classes] for a in classes]
+            [[is_valid_pair(a, b, scheme) for b in names] for a in names]
         ),
     )
 
@@ -235,8 +246,11 @@ def _hashable(pair):
     return True
 
 
-def _check_labels(constraints, name, advice, classes, labels, offsets):
-    """Raise ValueError for the first label that is not allowed where it is."""
+def _check_labels(constraints, name, advice, shown, labels, offsets):
+    """Raise ValueError for the first label that is not allowed where it is.
+
+    `shown` are the texts of the classes for the message.
+    """
     first, last = _ends(offsets)
     to = edge_ends(offsets)
     broken = np.zeros((3, len(labels)), dtype=bool)
@@ -247,12 +261,12 @@ def _check_labels(constraints, name, advice, classes, labels, offsets):
         return
     t = int(broken.any(axis=0).argmax())
     i = int(np.searchsorted(offsets, t, side="right")) - 1
-    label, before = plain_labels(classes[[labels[t], labels[t - 1]]])
+    label, before = shown[labels[t]], shown[labels[t - 1]]
     rule = int(broken[:, t].argmax())
     fault = (
-        f"{label!r} begins the sequence",
-        f"{label!r} follows {before!r}",
-        f"{label!r} ends the sequence",
+        f"{label} begins the sequence",
+        f"{label} follows {before}",
+        f"{label} ends the sequence",
     )[rule]
     raise ValueError(
         f"y: sequence {i}, item {t - offsets[i]}: {fault}, which {name} does not "
