@@ -18,6 +18,7 @@ from skcrf_sdca import (
     make_tagger,
     save_model,
 )
+from skcrf_sdca.distributed import DistributedCRF
 from skcrf_sdca.metrics import get_scorer
 from skcrf_sdca.plotting import ConfusionDisplay
 
@@ -60,6 +61,15 @@ def test_ids_with_names_are_constrained_as_the_names(form, twin):
 def test_every_estimator_takes_names_of_labels(solver):
     crf = solver(transitions="BIO", label_names=NAMES, max_iter=300).fit(X, Y)
     assert np.isinf(crf.start_).tolist() == [False, False, True, False]
+
+
+def test_partitions_take_names_of_labels():
+    parts = [(X[:6], Y[:6]), (X[6:], Y[6:])]
+    crf = DistributedCRF(transitions="BIO", label_names=NAMES).fit(parts)
+    assert np.isinf(crf.start_).tolist() == [False, False, True, False]
+    alone = crf.to_estimator()
+    assert alone.label_names == NAMES
+    assert alone.predict_spans(X).tolist() == crf.predict_spans(X).tolist()
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from skcrf_sdca._utils.sklearn_private import Interval, StrOptions, validates_parameters
 from skcrf_sdca.data.input_formats import FORMATS
+from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.distributed._agreement import agree
 from skcrf_sdca.distributed._checkpoint import Checkpoint, load_weights
 from skcrf_sdca.distributed._local import LocalCluster
@@ -40,6 +41,7 @@ class DistributedCRF(BaseCRF):
         Maximum number of epochs; an iteration of L-BFGS counts as one.
     {tol}
     {transitions}
+    {label_names}
     method : {"lbfgs", "dual"}, default="lbfgs"
         "lbfgs" is L-BFGS; each sum of gradients over the partitions takes one round of
         communication, whatever their number. "dual" is CoCoA+ [1]_ with exponentiated
@@ -114,6 +116,7 @@ class DistributedCRF(BaseCRF):
         max_iter=500,
         tol=1e-3,
         transitions=None,
+        label_names=None,
         method="lbfgs",
         n_rounds=4,
         checkpoint=None,
@@ -126,6 +129,7 @@ class DistributedCRF(BaseCRF):
         self.max_iter = max_iter
         self.tol = tol
         self.transitions = transitions
+        self.label_names = label_names
         self.method = method
         self.n_rounds = n_rounds
         self.checkpoint = checkpoint
@@ -199,8 +203,9 @@ class DistributedCRF(BaseCRF):
         crf : LBFGSCRF
             Fitted, with the attributes of this estimator, and none of the cluster.
         """
-        names = ("alpha", "max_iter", "tol", "transitions", "n_jobs", "verbose")
-        crf = LBFGSCRF(**{name: getattr(self, name) for name in names})
+        known = LBFGSCRF().get_params()
+        common = {k: v for k, v in self.get_params().items() if k in known}
+        crf = LBFGSCRF(**common)
         own = {"traffic_", "n_partitions_", *self.get_params()}
         fitted = {name: v for name, v in vars(self).items() if name not in own}
         return crf._set_fitted(fitted)
@@ -216,7 +221,8 @@ class DistributedCRF(BaseCRF):
         attributes, columns, codes = agree(summaries)
         classes, weight = attributes["classes_"], sum(s.weight for s in summaries)
         alpha = 1.0 / weight if self.alpha == "auto" else float(self.alpha)
-        calls = ((classes, own, self.transitions) for own in codes)
+        rule = self.transitions, names_of_classes(self, classes)
+        calls = ((classes, own, *rule) for own in codes)
         found = list(cluster.map("encode", calls, lasting=True))
         constraints = self._common_constraints(found)
         about = alpha, weight, cluster.n_partitions, self.n_jobs

@@ -126,7 +126,7 @@ class Partition:
         weight = len(data) if self._sample_weight is None else self._sample_weight.sum()
         return Summary(attributes, columns, len(data), float(weight))
 
-    def encode(self, classes, codes, transitions):
+    def encode(self, classes, codes, transitions, names):
         """Take the common classes; return the Constraints of `transitions`, or None.
 
         Parameters
@@ -136,10 +136,13 @@ class Partition:
         codes : ndarray of int
             The number in `classes` of each class of the partition.
         transitions : str, array, list or None
+        names : list of length n_labels
+            What a tagging scheme reads, see `read_constraints`.
         """
         self._n_labels = len(classes)
         self._labels = codes[self._labels].astype(np.int32)
-        return read_constraints(transitions, classes, self._labels, self._data.offsets)
+        coded = classes, self._labels, self._data.offsets
+        return read_constraints(transitions, *coded, names=names)
 
     def begin(self, constraints, alpha, total_weight, n_partitions, n_jobs):
         """Make the problem; return the partition's parts of mean length and P(0).
