@@ -11,7 +11,7 @@ from skcrf_sdca._utils.messages import counted
 from skcrf_sdca._utils.typing import FilePath, Labels
 from skcrf_sdca.data.label_encoding import flat_labels
 
-from ._files import BLANKS, blocks, numbered_lines, place, read_text, write_text
+from ._files import BLANKS, blocks, numbered_lines, place, write_text
 from ._tokens import Token, Tokens, checked_names
 
 _DOCUMENT = "-DOCSTART-"
@@ -89,16 +89,15 @@ def read_conll(
     ([[{'word': 'the'}, {'word': 'dog'}]], [['B-NP', 'I-NP']])
     """
     columns = _checked_columns(columns, label)
-    text = read_text(file, encoding)
     kept = [(i, name) for i, name in enumerate(columns) if name not in (None, label)]
     label_column = None if label is None else columns.index(label)
     # Equal strings are stored once: this saves memory and makes lookups faster.
     shared: dict[str, str] = {}
     X, y = [], []
-    for lines in blocks(_lines(text, comment)):
+    sequences = iter_rows(file, delimiter, comment, encoding, len(columns))
+    for numbers, _, rows in sequences:
         tokens, labels = [], []
-        for number, line in lines:
-            fields = _fields(line, delimiter, len(columns))
+        for number, fields in zip(numbers, rows, strict=True):
             if len(fields) != len(columns):
                 raise ValueError(
                     f"{place(file, number)}: {len(fields)} columns, {fields!r:.80}, "
@@ -187,9 +186,21 @@ def _checked_columns(columns, label):
     return columns
 
 
-def _lines(text, comment):
+def iter_rows(file, delimiter, comment, encoding, n_columns=None):
+    """Yield the numbers of the lines, the lines and their columns of each sequence.
+
+    The parameters are those of `read_conll`. The file is read as the sequences are
+    taken. The number of columns is not checked; a delimiter that ends a line is ignored
+    if without it there are ``n_columns``.
+    """
+    for block in blocks(_lines(numbered_lines(file, encoding), comment)):
+        numbers, lines = zip(*block, strict=True)
+        yield numbers, lines, [_fields(line, delimiter, n_columns) for line in lines]
+
+
+def _lines(numbered, comment):
     """Yield the numbered lines but comments; where a document begins, a blank one."""
-    for number, line in numbered_lines(text):
+    for number, line in numbered:
         if comment is None or not line.startswith(comment):
             yield number, "" if line.startswith(_DOCUMENT) else line
 
@@ -201,7 +212,7 @@ def _fields(line, delimiter, n_columns):
         return [field for field in fields if field] if "" in fields else fields
     fields = line.split("\t" if delimiter is None else delimiter)
     # Some programs end each line by a delimiter.
-    has_end = len(fields) == n_columns + 1 and not fields[-1]
+    has_end = len(fields[:-1]) == n_columns and not fields[-1]
     return fields[:-1] if has_end else fields
 
 

@@ -15,7 +15,7 @@ from skcrf_sdca._utils.typing import FilePath, Labels
 from skcrf_sdca.data.containers import check_container, plain_column
 from skcrf_sdca.data.label_encoding import flat_labels
 
-from ._files import blocks, numbered_lines, place, read_text, write_text
+from ._files import blocks, numbered_lines, place, write_text
 from ._tokens import Token, Tokens, checked_names
 
 # Templates read the column "word" by default, so FORM has this name.
@@ -24,6 +24,8 @@ _COLUMNS = (
     *("feats", "head", "deprel", "deps", "misc"),
 )
 _EMPTY = "_"
+# So many strings, at most, does a reader remember, that of an endless stream too.
+_MAX_SHARED = 2**20
 _WITH_SPACES = {"word", "lemma", "misc"}
 _LINE = re.compile(
     r"\t".join(r"[^\t\r\n]+" if c in _WITH_SPACES else r"[^ \t\r\n]+" for c in _COLUMNS)
@@ -183,7 +185,7 @@ def read_conllu(
         "empty node": empty_nodes,
     }
     X, y, sentences = [], [], []
-    for sentence in _sentences(file, encoding):
+    for sentence in iter_sentences(file, encoding):
         rows = [row for row in sentence.rows if wanted[_kind(row["id"])]]
         X.append([{name: row[name] for name in kept} for row in rows])
         if label is not None:
@@ -268,11 +270,13 @@ def write_conllu(
     write_text(file, "".join(texts), encoding)
 
 
-def _sentences(file, encoding):
-    """Yield the sentences of a file."""
+def iter_sentences(file, encoding):
+    """Yield the sentences of a file, which is read as they are taken."""
     # Equal strings are stored once: this saves memory and makes lookups faster.
     shared = {}
-    for block in blocks(numbered_lines(read_text(file, encoding))):
+    for block in blocks(numbered_lines(file, encoding)):
+        if len(shared) > _MAX_SHARED:
+            shared.clear()
         numbers, lines = zip(*block, strict=True)
         comments = list(takewhile(lambda line: line.startswith("#"), lines))
         lines = lines[len(comments) :]

@@ -3,11 +3,12 @@
 The readers and writers of all formats use this module, which knows none of them.
 """
 
+import codecs
 import gzip
 import os
 import re
 from importlib import import_module
-from pathlib import Path
+from itertools import chain
 
 from skcrf_sdca._utils.files import atomic_write, refused_as
 from skcrf_sdca._utils.messages import described
@@ -15,29 +16,13 @@ from skcrf_sdca._utils.messages import described
 BLANKS = " \t\r\n"
 
 # How compressed data begin, by the module of the standard library that reads them.
-_BEGINNINGS = {
+_COMPRESSIONS = {
     "gzip": rb"\x1f\x8b",
     "bz2": rb"BZh[1-9](1AY&SY|\x17rE8P\x90)",
     "lzma": rb"\xfd7zXZ\x00",
 }
-
-
-def read_text(file, encoding):
-    """Return the content of a path or an open file; ValueError for another encoding."""
-    if not _is_path(file) and not hasattr(file, "read"):
-        raise TypeError(f"file must be a path or an open file, got {described(file)}.")
-    content = Path(file).read_bytes() if _is_path(file) else file.read()
-    if isinstance(content, str):
-        return content
-    content = decompressed(content)
-    try:
-        return content.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"{place(file, line)}: not {encoding} ({error.reason}); give the "
-            "encoding of the file, such as encoding='latin-1'."
-        ) from error
+# Bytes or characters that are read at once.
+_PIECE = 2**20
 
 
 def write_text(file, text, encoding):
@@ -57,11 +42,15 @@ def decompressed(content):
 
     Raise OSError if they are damaged, or if Python was built without the module.
     """
-    for module, beginning in _BEGINNINGS.items():
+    for module, beginning in _COMPRESSIONS.items():
         if re.match(beginning, content):
-            with refused_as(OSError, f"data compressed by {module}"):
+            with _refused(module):
                 return import_module(module).decompress(content)
     return content
+
+
+def _refused(module):
+    return refused_as(OSError, f"data compressed by {module}")
 
 
 def place(file, number):
@@ -70,11 +59,89 @@ def place(file, number):
     return f"{name}, line {number}"
 
 
-def numbered_lines(text):
-    """Yield the number of each line, from 1, and the line."""
-    # Other characters at which str.splitlines breaks may be words.
-    for number, line in enumerate(text.split("\n"), start=1):
+def numbered_lines(file, encoding):
+    """Yield the number of each line, from 1, and the line of a path or an open file.
+
+    The file is read as the lines are taken. A line that is not in the encoding raises
+    ValueError.
+    """
+    for number, line in enumerate(_lines(_texts(file, encoding)), start=1):
         yield number, line.rstrip("\r")
+
+
+def _lines(texts):
+    """Yield the lines of a text that comes piece by piece."""
+    rest = ""
+    for text in texts:
+        # Other characters at which str.splitlines breaks may be words.
+        *lines, rest = (rest + text).split("\n")
+        yield from lines
+    yield rest
+
+
+def _texts(file, encoding):
+    """Yield the decompressed and decoded content piece by piece."""
+    if _is_path(file):
+        with open(file, "rb") as opened:
+            yield from _texts(opened, encoding)
+        return
+    if not hasattr(file, "read"):
+        raise TypeError(f"file must be a path or an open file, got {described(file)}.")
+    # read1 returns what a pipe has, and does not wait until the piece is full.
+    pieces = _pieces(getattr(file, "read1", file.read))
+    first = next(pieces, b"")
+    if isinstance(first, str):
+        yield first
+        yield from pieces
+        return
+    for module, beginning in _COMPRESSIONS.items():
+        if re.match(beginning, first):
+            pieces = _decompressed_pieces(_Resumed(first, file), module)
+            break
+    else:
+        pieces = chain([first], pieces)
+    yield from _decoded(pieces, file, encoding)
+
+
+def _pieces(read):
+    while piece := read(_PIECE):
+        yield piece
+
+
+def _decompressed_pieces(file, module):
+    with _refused(module):
+        yield from _pieces(import_module(module).open(file).read1)
+
+
+class _Resumed:
+    """A file of bytes whose first bytes were read before."""
+
+    def __init__(self, first, file):
+        self._first = first
+        self._file = file
+
+    def read(self, size):
+        """Return at most `size` bytes."""
+        if not self._first:
+            return self._file.read(size)
+        piece, self._first = self._first[:size], self._first[size:]
+        return piece
+
+
+def _decoded(pieces, file, encoding):
+    decoder, n_lines = codecs.getincrementaldecoder(encoding)(), 0
+    try:
+        for piece in pieces:
+            text = decoder.decode(piece)
+            n_lines += text.count("\n")
+            yield text
+        yield decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        line = n_lines + error.object.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"{place(file, line)}: not {encoding} ({error.reason}); give the "
+            "encoding of the file, such as encoding='latin-1'."
+        ) from error
 
 
 def blocks(lines):
