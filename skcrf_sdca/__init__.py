@@ -17,6 +17,7 @@ The folders in reading order; a module imports only from folders above its own:
     distributed/    one model on many machines
     persistence/    how models are kept
     datasets/       public corpora, and sequences that are made
+    command/        the command skcrf-sdca
 """
 
 from typing import TYPE_CHECKING

@@ -45,6 +45,12 @@ _ALGORITHMS = {
 }
 
 
+def penalty_of(c1, c2, n_sequences):
+    """Return alpha and l1_ratio of the objective of CRFsuite; not both are 0."""
+    total = c1 + 2.0 * c2
+    return total / n_sequences, c1 / total
+
+
 class _Trainer(SDCACRF):
     """An SDCACRF whose messages name the parameters of CRFsuite."""
 
@@ -444,12 +450,12 @@ keep_tempfiles, trainer_cls
                 f"min_freq needs dicts or lists of str, X has {input_format.name}."
             )
         c1, c2 = self._strengths()
-        total = c1 + 2.0 * c2
+        alpha, l1_ratio = penalty_of(c1, c2, len(X))
         words = {r"\balpha = [^:]*": f"c1 = {c1:.3g} and c2 = {c2:.3g}"}
         words |= {r"\balpha\b": "c2", r"\bmax_iter\b": "max_iterations"}
         trainer = _Trainer(
-            total / len(X),
-            l1_ratio=c1 / total,
+            alpha,
+            l1_ratio=l1_ratio,
             max_iter=1000 if self.max_iterations is None else self.max_iterations,
             tol=self.tol,
             n_jobs=self.n_jobs,

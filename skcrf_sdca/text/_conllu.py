@@ -19,7 +19,7 @@ from ._files import blocks, numbered_lines, place, write_text
 from ._tokens import Token, Tokens, checked_names
 
 # Templates read the column "word" by default, so FORM has this name.
-_COLUMNS = (
+COLUMNS = (
     *("id", "word", "lemma", "upos", "xpos"),
     *("feats", "head", "deprel", "deps", "misc"),
 )
@@ -28,7 +28,7 @@ _EMPTY = "_"
 _MAX_SHARED = 2**20
 _WITH_SPACES = {"word", "lemma", "misc"}
 _LINE = re.compile(
-    r"\t".join(r"[^\t\r\n]+" if c in _WITH_SPACES else r"[^ \t\r\n]+" for c in _COLUMNS)
+    r"\t".join(r"[^\t\r\n]+" if c in _WITH_SPACES else r"[^ \t\r\n]+" for c in COLUMNS)
 )
 _COMMENT = re.compile(r"#[^\r\n]*")
 # Nine digits are enough for any sentence, and int() limits how many it takes.
@@ -176,8 +176,8 @@ def read_conllu(
     ('s1', 'Vámonos!')
     """
     columns = checked_names(columns)
-    _check_known(columns, "columns has")
-    _check_known([] if label is None else [label], "label is")
+    check_known(columns, "columns has")
+    check_known([] if label is None else [label], "label is")
     kept = [name for name in columns if name != label]
     wanted = {
         "word": True,
@@ -252,7 +252,7 @@ def write_conllu(
     >>> file.getvalue().split("\n")[1]
     '2\tdog\t_\tNOUN\t_\t_\t_\t_\t_\t_'
     """
-    _check_known([label], "label is")
+    check_known([label], "label is")
     check_container(X)
     X = list(plain_column(X))
     if X and all(isinstance(sentence, ConlluSentence) for sentence in X):
@@ -263,7 +263,7 @@ def write_conllu(
     for k, sentence in enumerate(sentences):
         if not sentence.comments and not sentence.rows:
             continue
-        lines = ["\t".join([row[name] for name in _COLUMNS]) for row in sentence.rows]
+        lines = ["\t".join([row[name] for name in COLUMNS]) for row in sentence.rows]
         for i, message in _faults(sentence.comments, lines):
             raise ValueError(f"X: sequence {k}, line {i + 1}: {message}")
         texts += [f"{line}\n" for line in (*sentence.comments, *lines, "")]
@@ -285,7 +285,7 @@ def iter_sentences(file, encoding):
         rows = []
         for line in lines:
             fields = [shared.setdefault(field, field) for field in line.split("\t")]
-            rows.append(dict(zip(_COLUMNS, fields, strict=True)))
+            rows.append(dict(zip(COLUMNS, fields, strict=True)))
         yield ConlluSentence(comments, rows)
 
 
@@ -296,7 +296,7 @@ def _relabelled(sentences, y, label):
             if not _is_row(row):
                 raise ValueError(
                     f"X: sequence {k}, row {i} must have a str for each of "
-                    f"{list(_COLUMNS)}; it is {row!r:.80}."
+                    f"{list(COLUMNS)}; it is {row!r:.80}."
                 )
     if y is None:
         return sentences
@@ -316,7 +316,7 @@ def _relabelled(sentences, y, label):
 def _is_row(row):
     return (
         isinstance(row, dict)
-        and row.keys() == set(_COLUMNS)
+        and row.keys() == set(COLUMNS)
         and all(isinstance(field, str) for field in row.values())
     )
 
@@ -327,7 +327,7 @@ def _numbered(X, y, label, columns):
     tokens = Tokens(X, names)
     if columns is None:
         names = tokens.names
-    _check_known(names, "X has" if columns is None else "columns has")
+    check_known(names, "X has" if columns is None else "columns has")
     table = {name: tokens.column(name) for name in names}
     if y is not None:
         table[label] = _texts(y, tokens.lengths)
@@ -335,8 +335,8 @@ def _numbered(X, y, label, columns):
     if "id" not in table:
         table["id"] = [str(t + 1) for length in lengths for t in range(length)]
     empty = [_EMPTY] * len(tokens)
-    parts = [table.get(name, empty) for name in _COLUMNS]
-    rows = (dict(zip(_COLUMNS, f, strict=True)) for f in zip(*parts, strict=True))
+    parts = [table.get(name, empty) for name in COLUMNS]
+    rows = (dict(zip(COLUMNS, f, strict=True)) for f in zip(*parts, strict=True))
     return [ConlluSentence([], list(islice(rows, length))) for length in lengths]
 
 
@@ -345,12 +345,12 @@ def _texts(y, lengths):
     return list(map(str, flat_labels(y, lengths)))
 
 
-def _check_known(names, what):
+def check_known(names, what):
     for name in names:
-        if name not in _COLUMNS:
+        if name not in COLUMNS:
             raise ValueError(
                 f"{what} {name!r}, but the columns of CoNLL-U are called "
-                f"{list(_COLUMNS)}, where 'word' is FORM."
+                f"{list(COLUMNS)}, where 'word' is FORM."
             )
 
 
@@ -379,12 +379,12 @@ def _fault_of_line(line):
             "if a new sentence begins, put a blank line before it"
         )
     fields = line.split("\t")
-    if len(fields) != len(_COLUMNS):
+    if len(fields) != len(COLUMNS):
         return (
-            f"{len(fields)} columns, but CoNLL-U has {len(_COLUMNS)}; separate them by "
+            f"{len(fields)} columns, but CoNLL-U has {len(COLUMNS)}; separate them by "
             "single tabs, and write _ for one that is empty"
         )
-    for name, field in zip(_COLUMNS, fields, strict=True):
+    for name, field in zip(COLUMNS, fields, strict=True):
         title = "FORM" if name == "word" else name.upper()
         if not field:
             return f"{title} is empty; write _ for it"

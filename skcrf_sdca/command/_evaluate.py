@@ -1,0 +1,99 @@
+"""`skcrf-sdca eval` compares labels with true ones, in a report like conlleval's."""
+
+import numpy as np
+
+from skcrf_sdca.metrics import flat_accuracy_score, sequence_accuracy_score
+from skcrf_sdca.metrics._spans import averaged, span_counts
+from skcrf_sdca.text._files import place
+
+from ._inputs import (
+    ColumnsFormat,
+    add_files,
+    add_model_option,
+    add_reading_options,
+    format_of,
+    labelled_sentences,
+    load_tagger,
+    opened,
+)
+from ._schemes import SCHEMES, scheme_of_readable
+
+HELP = "report accuracy, precision, recall and F1 of a model, or of two columns"
+
+
+def add_options(parser):
+    """Add the options of `eval`."""
+    add_model_option(parser)
+    add_files(parser)
+    add_reading_options(parser)
+    add_scheme_option(parser, "found from the labels")
+
+
+def add_scheme_option(parser, default):
+    """Add the option with the name of the tagging scheme."""
+    parser.add_argument(
+        "--scheme",
+        choices=[*SCHEMES, "none"],
+        help=f"tagging scheme of the labels (default: {default})",
+    )
+
+
+def run(options):
+    """Print the report on the labels of a model, or on the last two columns."""
+    if options.model is None:
+        y, predicted = _last_columns(options)
+    else:
+        tagger = load_tagger(options.model)
+        X, y = labelled_sentences(format_of(tagger, options), options.files)
+        predicted = tagger.predict(X)
+    print(report(y, predicted, options.scheme))
+
+
+def report(y, predicted, scheme=None):
+    """Return the report; without a scheme, that of the labels is taken."""
+    scheme = scheme or scheme_of_readable([*y, *predicted]) or "none"
+    accuracy = 100 * flat_accuracy_score(y, predicted)
+    n_tokens = sum(map(len, y))
+    if scheme == "none":
+        whole = 100 * sequence_accuracy_score(y, predicted)
+        return (
+            f"processed {n_tokens} tokens in {len(y)} sentences.\n"
+            f"accuracy: {accuracy:6.2f}%; correct sentences: {whole:6.2f}%"
+        )
+    counts = span_counts(y, predicted, scheme, False, None, None)
+    lines = [
+        f"processed {n_tokens} tokens with {counts.true.sum()} phrases; "
+        f"found: {counts.predicted.sum()} phrases; correct: {counts.correct.sum()}.",
+        f"accuracy: {accuracy:6.2f}%; {_scores(counts, 'micro')[0]}",
+    ]
+    rows = zip(counts.types, _scores(counts, None), counts.predicted, strict=True)
+    lines += [f"{name:>17}: {scores}  {found}" for name, scores, found in rows]
+    return "\n".join(lines)
+
+
+def _scores(counts, average):
+    """Return the texts of precision, recall and F1, as conlleval writes them."""
+    scores = [
+        100 * np.atleast_1d(averaged(name, counts, average, 0.0))
+        for name in counts.fractions()
+    ]
+    return [
+        f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f1:6.2f}"
+        for precision, recall, f1 in zip(*scores, strict=True)
+    ]
+
+
+def _last_columns(options):
+    """Return the labels of the last column but one, and of the last."""
+    y, predicted = [], []
+    source = ColumnsFormat(comment=options.comment, encoding=options.encoding)
+    for name in options.files:
+        for numbers, _, rows in source.rows(name):
+            if len(rows[0]) < 2:
+                raise ValueError(
+                    f"{place(opened(name), numbers[0])}: 1 column, but true and "
+                    "predicted labels are needed in the last two; or give a --model."
+                )
+            y.append([row[-2] for row in rows])
+            predicted.append([row[-1] for row in rows])
+    return y, predicted

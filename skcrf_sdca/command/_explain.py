@@ -1,0 +1,74 @@
+"""`skcrf-sdca explain` shows the weights of a model, or those behind one label."""
+
+from itertools import islice
+
+from ._inputs import (
+    FILE_HELP,
+    add_model_option,
+    add_reading_options,
+    format_of,
+    load_tagger,
+)
+
+HELP = "show the strongest features of each label, or those behind one decision"
+
+
+def add_options(parser):
+    """Add the options of `explain`."""
+    add_model_option(parser, required=True)
+    parser.add_argument("file", nargs="?", metavar="FILE", help=FILE_HELP)
+    add_reading_options(parser)
+    parser.add_argument(
+        "--sentence",
+        type=int,
+        default=0,
+        metavar="I",
+        help="number of the sentence in FILE, from 0 (default: 0)",
+    )
+    parser.add_argument(
+        "--token",
+        type=int,
+        metavar="J",
+        help="number of the token to explain, from 0; needs FILE",
+    )
+    parser.add_argument(
+        "--top",
+        type=int,
+        default=10,
+        metavar="N",
+        help="how many features for and against each label (default: 10)",
+    )
+    parser.add_argument(
+        "--labels",
+        type=lambda text: text.split(","),
+        metavar="LABEL,...",
+        help="labels to show (default: all; of one decision, the best two)",
+    )
+
+
+def run(options):
+    """Print the table."""
+    if (options.file is None) != (options.token is None):
+        options.usage_error("FILE and --token go together.")
+    tagger = load_tagger(options.model)
+    if options.file is None:
+        print(tagger.top_features(options.top, options.labels))
+        return
+    tokens = _sentence(format_of(tagger, options), options)
+    if not -len(tokens) <= options.token < len(tokens):
+        raise ValueError(
+            f"{options.file}, sentence {options.sentence}: it has {len(tokens)} "
+            f"tokens, and none of the number {options.token}."
+        )
+    print(tagger.explain(tokens, options.token, labels=options.labels))
+
+
+def _sentence(source, options):
+    """Return the tokens of the sentence that the options name."""
+    sentences = source.sentences(options.file, labelled=False)
+    found = None
+    if options.sentence >= 0:
+        found = next(islice(sentences, options.sentence, None), None)
+    if found is None:
+        raise ValueError(f"{options.file}: no sentence {options.sentence}.")
+    return found.tokens

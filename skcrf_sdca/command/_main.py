@@ -1,0 +1,117 @@
+"""The parser of the command line, and how a run ends: warnings, errors, exit codes."""
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+
+from skcrf_sdca._version import __version__
+
+from . import _evaluate, _explain, _tag, _template_files, _train
+
+_PROGRAM = "skcrf-sdca"
+_SUBCOMMANDS = {
+    "train": _train,
+    "tag": _tag,
+    "eval": _evaluate,
+    "explain": _explain,
+    "templates": _template_files,
+}
+# Those of a shell for a program that a signal ends.
+_INTERRUPTED, _BROKEN_PIPE = 130, 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command ``skcrf-sdca``.
+
+    Results go to the standard output; progress, warnings and errors to the standard
+    error.
+
+    Parameters
+    ----------
+    argv : sequence of str, default=None
+        The arguments, by default those of the process.
+
+    Returns
+    -------
+    status : int
+        0 after success, 1 after an error in files or values, which is told in one line,
+        130 if interrupted, and 141 if the reader of the output has gone.
+
+    Raises
+    ------
+    SystemExit
+        With status 2 if the arguments are wrong, and 0 after ``--help``.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.command import main
+    >>> main(["templates", "--columns", "word"])  # doctest: +ELLIPSIS
+    Window(value='word', places=2, n=1)
+    Window(value='word', places=1, n=2)
+    ...
+    0
+    """
+    options = _parser().parse_args(argv)
+    name = f"{_PROGRAM} {options.subcommand}"
+
+    def show(message, *_, **__):
+        _say(f"{name}: warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = show
+        try:
+            options.run(options)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Python flushes the output once more at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return _BROKEN_PIPE
+        except KeyboardInterrupt:
+            return _INTERRUPTED
+        except (OSError, ValueError) as error:
+            if options.traceback:
+                raise
+            _say(f"{name}: {_told(error)}")
+            return 1
+    return 0
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        _PROGRAM,
+        description="Train linear-chain CRFs on files of labelled text, and use them.",
+        epilog=f"'{_PROGRAM} SUBCOMMAND --help' lists the options of a subcommand.",
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    subparsers = parser.add_subparsers(
+        dest="subcommand", metavar="SUBCOMMAND", required=True
+    )
+    for name, module in _SUBCOMMANDS.items():
+        subparser = subparsers.add_parser(
+            name,
+            help=module.HELP,
+            description=f"{module.HELP[0].upper()}{module.HELP[1:]}.",
+        )
+        module.add_options(subparser)
+        subparser.add_argument(
+            "--traceback",
+            action="store_true",
+            help="show where in the program an error was raised",
+        )
+        subparser.set_defaults(run=module.run, usage_error=subparser.error)
+    return parser
+
+
+def _told(error):
+    """Return the message of an error."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def _say(message):
+    """Print a message on the standard error, as one line."""
+    print(" ".join(message.split()), file=sys.stderr)

@@ -1,0 +1,35 @@
+"""Which tagging scheme labels have."""
+
+from skcrf_sdca.estimators.span_queries import scheme_of
+from skcrf_sdca.text import convert_labels, extract_spans
+
+SCHEMES = ("BIO", "IOB1", "BIOES", "BILOU", "IO")
+# Tried in this order; labels of IO are those of IOB1 too.
+_TRIED = SCHEMES[:4]
+
+
+def scheme_of_valid(y):
+    """Return the first scheme in which all label lists are valid, or None."""
+    return _first(lambda scheme: convert_labels(y, scheme, scheme))
+
+
+def scheme_of_readable(y):
+    """Return the first scheme to which all labels belong, or None."""
+    return _first(lambda scheme: extract_spans(y, scheme))
+
+
+def scheme_of_tagger(tagger):
+    """Return the scheme of the labels of a fitted tagger, or None."""
+    labels = [tagger[-1].classes_.tolist()]
+    transitions = tagger[-1].get_params().get("transitions")
+    return scheme_of_readable(labels) and scheme_of(transitions)
+
+
+def _first(read):
+    for scheme in _TRIED:
+        try:
+            read(scheme)
+        except (TypeError, ValueError):
+            continue
+        return scheme
+    return None

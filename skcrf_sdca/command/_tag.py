@@ -1,0 +1,90 @@
+"""`skcrf-sdca tag` labels text, which it reads and writes sentence by sentence."""
+
+import sys
+
+from ._inputs import (
+    ConlluFormat,
+    add_files,
+    add_model_option,
+    add_reading_options,
+    batches,
+    format_of,
+    load_tagger,
+)
+from ._schemes import scheme_of_tagger
+
+HELP = "label the sentences of files or of the standard input"
+
+
+def add_options(parser):
+    """Add the options of `tag`."""
+    add_model_option(parser, required=True)
+    add_files(parser)
+    add_reading_options(parser)
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--proba",
+        action="store_true",
+        help="add the probability of each label as a further column",
+    )
+    what.add_argument(
+        "--spans",
+        action="store_true",
+        help="write a line for each span instead: number of the sentence, type, begin, "
+        "end, probability and text, separated by tabs; numbers count from 0",
+    )
+    parser.add_argument(
+        "--batch",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="sentences to read before they are labelled and written (default: 1000); "
+        "1 answers each sentence at once",
+    )
+
+
+def run(options):
+    """Write the sentences of the files with their predicted labels."""
+    if options.batch < 1:
+        options.usage_error("--batch must be at least 1.")
+    tagger = load_tagger(options.model)
+    source = format_of(tagger, options)
+    if options.proba and isinstance(source, ConlluFormat):
+        options.usage_error("--proba: CoNLL-U has no column for probabilities.")
+    answer = _spans if options.spans else _with_proba if options.proba else _labelled
+    # Bytes go out in the encoding in which they came, whatever the terminal has.
+    sys.stdout.reconfigure(encoding=options.encoding.removesuffix("-sig"))
+    n_written = 0
+    for name in options.files:
+        for batch in batches(source.sentences(name, labelled=False), options.batch):
+            X = [sentence.tokens for sentence in batch]
+            sys.stdout.writelines(answer(tagger, source, batch, X, n_written))
+            sys.stdout.flush()
+            n_written += len(batch)
+
+
+def _labelled(tagger, source, batch, X, first):
+    """Yield the texts of sentences with their labels."""
+    for sentence, labels in zip(batch, tagger.predict(X), strict=True):
+        yield source.text(sentence, labels)
+
+
+def _with_proba(tagger, source, batch, X, first):
+    """Yield the texts of sentences with their labels and probabilities."""
+    number = {label: k for k, label in enumerate(tagger[-1].classes_.tolist())}
+    predicted = zip(batch, tagger.predict(X), tagger.predict_proba(X), strict=True)
+    for sentence, labels, marginals in predicted:
+        proba = marginals[range(len(labels)), [number[label] for label in labels]]
+        yield source.text(sentence, labels, [f"{p:.4f}" for p in proba])
+
+
+def _spans(tagger, source, batch, X, first):
+    """Yield the lines of the spans of sentences."""
+    scheme = scheme_of_tagger(tagger)
+    if scheme is None:
+        raise ValueError("--spans: the labels of the model are in no tagging scheme.")
+    words = [[columns[0] for columns in sentence.tokens] for sentence in batch]
+    found = tagger.predict_spans(X, scheme=scheme, tokens=words)
+    for i, spans in enumerate(found, start=first):
+        for span_type, begin, end, proba, text in spans:
+            yield f"{i}\t{span_type}\t{begin}\t{end}\t{proba:.4f}\t{text}\n"

@@ -1,0 +1,83 @@
+r"""Files of templates, one on a line, in the words of `skcrf_sdca.text`.
+
+Owns their syntax, the constructors of templates as Python writes them, and the default
+templates of a file with several columns. No line is run as code.
+"""
+
+import ast
+
+from skcrf_sdca.persistence._templates import CLASSES
+from skcrf_sdca.text import DEFAULT_TEMPLATES, TokenFeatures, Window
+from skcrf_sdca.text._files import numbered_lines, place
+from skcrf_sdca.text._values import FUNCTIONS, WORD, Column
+
+HELP = "print the default templates, for a file that train --templates reads"
+_CONSTRUCTORS = {
+    name: cls for name, cls in CLASSES.items() if cls not in (TokenFeatures, Column)
+}
+
+
+def add_options(parser):
+    """Add the options of `templates`."""
+    add_columns_option(parser, "word,pos")
+
+
+def add_columns_option(parser, default=None):
+    """Add the option with the names of the columns."""
+    parser.add_argument(
+        "--columns",
+        type=lambda text: text.split(","),
+        default=default,
+        metavar="NAME,...",
+        help="names of the columns without the label, which is the last of a line; "
+        "one must be 'word' "
+        f"(default: {default or 'word,pos,column3,..., as many as there are'})",
+    )
+
+
+def run(options):
+    """Print the default templates."""
+    for template in default_templates(options.columns):
+        print(repr(template))
+
+
+def default_templates(columns):
+    """Return templates for the words of any language, and for other columns."""
+    others = [name for name in columns if name != WORD]
+    return [
+        *DEFAULT_TEMPLATES,
+        *(Window(name, 2, n=n) for name in others for n in (1, 2, 3)),
+    ]
+
+
+def read_templates(path):
+    """Return the templates of a file; blank lines and comments, "#", are left out."""
+    templates = []
+    for number, line in numbered_lines(path, "utf-8-sig"):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            templates.append(_built(ast.parse(line.strip(), mode="eval").body))
+        except (SyntaxError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"{place(path, number)}: {line.strip()!r:.80} is no template: {error}"
+            ) from error
+    return templates
+
+
+def _built(node):
+    """Return what an expression constructs."""
+    if isinstance(node, ast.Call):
+        arguments = {k.arg: _built(k.value) for k in node.keywords}
+        build = _named(node.func, _CONSTRUCTORS)
+        return build(*map(_built, node.args), **arguments)
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        return _named(node, FUNCTIONS)
+    return ast.literal_eval(node)
+
+
+def _named(node, table):
+    name = ast.unparse(node)
+    if name not in table:
+        raise ValueError(f"{name} is not among {', '.join(table)}.")
+    return table[name]

@@ -1,0 +1,195 @@
+"""`skcrf-sdca train` fits a Tagger to labelled text and saves it."""
+
+import contextlib
+import os
+import sys
+import time
+
+from skcrf_sdca.compat._crf import penalty_of
+from skcrf_sdca.estimators.crfs import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca.estimators.tagger import Tagger
+from skcrf_sdca.persistence import save_model
+from skcrf_sdca.persistence._templates import features_of
+from skcrf_sdca.text import TokenFeatures
+
+from ._evaluate import add_scheme_option, report
+from ._inputs import (
+    FILE_HELP,
+    ColumnsFormat,
+    ConlluFormat,
+    add_reading_options,
+    format_of_name,
+    labelled_sentences,
+)
+from ._schemes import scheme_of_valid
+from ._template_files import add_columns_option, default_templates, read_templates
+
+HELP = "train a model on labelled files and save it"
+_SOLVERS = {"sdca": SDCACRF, "oeg": OEGCRF, "sag": SAGNUSCRF, "lbfgs": LBFGSCRF}
+
+
+def add_options(parser):
+    """Add the options of `train`."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help=FILE_HELP)
+    add_reading_options(parser)
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="MODEL", help="the file to write"
+    )
+    parser.add_argument(
+        "--dev", metavar="FILE", help="report the scores on this labelled file"
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    _add_text_options(parser.add_argument_group("text and features"))
+    _add_fit_options(parser.add_argument_group("fit"))
+
+
+def _add_text_options(group):
+    group.add_argument(
+        "--format",
+        choices=["columns", "conllu"],
+        help="format of the files (default: conllu if their name ends in .conllu or "
+        ".conllu.gz, else columns)",
+    )
+    add_columns_option(group)
+    group.add_argument(
+        "--label",
+        metavar="NAME",
+        help="the column of CoNLL-U to predict, such as xpos (default: upos)",
+    )
+    group.add_argument(
+        "--templates", metavar="FILE", help="templates of the features, one on a line"
+    )
+    add_scheme_option(group, "the first in which all labels are valid")
+
+
+def _add_fit_options(group):
+    group.add_argument("--solver", choices=_SOLVERS, default="sdca")
+    group.add_argument(
+        "--alpha",
+        type=lambda text: text if text == "auto" else float(text),
+        help="strength of the regularisation (default: auto, 1 / sentences)",
+    )
+    group.add_argument(
+        "--l1-ratio", type=float, help="share of the l1 norm, from 0 (the default) to 1"
+    )
+    for name, norm in {"c1": "l1", "c2": "squared l2"}.items():
+        group.add_argument(
+            f"--{name}",
+            type=float,
+            help=f"weight of the {norm} norm as in CRFsuite, instead of --alpha",
+        )
+    group.add_argument(
+        "--tol", type=float, help="gap, relative to the objective, at which to stop"
+    )
+    group.add_argument("--max-iter", type=int, metavar="N", help="most epochs")
+    group.add_argument("--jobs", type=int, metavar="N", help="threads (default: 1)")
+    group.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of sampling (default: 0)"
+    )
+
+
+def run(options):
+    """Fit, save, and report scores if asked to."""
+    _check_usage(options)
+    _check_writable(options.output)
+    source = _source(options)
+    X, y = labelled_sentences(source, options.files)
+    features = _features(source, options)
+    crf = _SOLVERS[options.solver]()
+    scheme = options.scheme or scheme_of_valid(y) or "none"
+    crf.set_params(**_parameters(crf, options, len(X), scheme))
+    tagger = Tagger([("features", features), (source.label, crf)])
+    say = _quiet if options.quiet else _say
+    say(f"{len(X)} sentences, {sum(map(len, y))} tokens, tagging scheme: {scheme}")
+    begin = time.perf_counter()
+    with contextlib.redirect_stdout(sys.stderr):
+        tagger.fit(X, y)
+    seconds = time.perf_counter() - begin
+    if crf.l1_ratio > 0.0:
+        tagger.prune().sparsify()
+    save_model(tagger, options.output)
+    say(
+        f"{crf.n_iter_} epochs, {seconds:.1f} s, gap {crf.duality_gap_:.2e} (target "
+        f"{crf.gap_target_:.2e}), {len(crf.classes_)} labels, {crf.n_features_in_} "
+        f"features, {options.output}: {os.path.getsize(options.output) / 1e6:.1f} MB"
+    )
+    if options.dev is not None:
+        X, y = labelled_sentences(source, [options.dev])
+        print(report(y, tagger.predict(X), options.scheme))
+
+
+def _check_usage(options):
+    ours, crfsuite = (options.alpha, options.l1_ratio), (options.c1, options.c2)
+    if crfsuite != (None, None) and ours != (None, None):
+        options.usage_error("--c1 and --c2 stand instead of --alpha and --l1-ratio.")
+    if crfsuite != (None, None) and not any(crfsuite):
+        options.usage_error("--c1 or --c2 must be above 0.")
+
+
+def _check_writable(path):
+    """Raise OSError before a long fit, not after it."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(path):
+        raise IsADirectoryError(21, "Is a directory", path)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(2, "No such directory", folder)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(13, "Permission denied", path)
+
+
+def _source(options):
+    """Return the format of the files."""
+    name = options.format or format_of_name(options.files[0])
+    if name == "conllu":
+        label = options.label or "upos"
+        return ConlluFormat(options.columns, label, options.encoding)
+    if options.label is not None:
+        options.usage_error(
+            "--label is for CoNLL-U: of columns, the last is the label."
+        )
+    return ColumnsFormat(options.columns, options.comment, options.encoding)
+
+
+def _features(source, options):
+    """Return the TokenFeatures of a format whose columns are known."""
+    if options.templates is None:
+        templates = default_templates(source.columns)
+    else:
+        templates = read_templates(options.templates)
+    features = TokenFeatures(templates, columns=source.columns)
+    # Before a long fit: what a model file cannot hold, and columns that are missing.
+    try:
+        features_of(features)
+        features.transform([[("",) * len(source.columns)]])
+    except ValueError as error:
+        raise ValueError(
+            f"{options.templates or 'default templates'}: {error}"
+        ) from error
+    return features
+
+
+def _parameters(crf, options, n_sequences, scheme):
+    """Return the parameters of an estimator that the options give."""
+    alpha, l1_ratio = options.alpha, options.l1_ratio
+    if options.c1 is not None or options.c2 is not None:
+        alpha, l1_ratio = penalty_of(options.c1 or 0.0, options.c2 or 0.0, n_sequences)
+    given = {
+        "alpha": alpha,
+        "l1_ratio": l1_ratio,
+        "tol": options.tol,
+        "max_iter": options.max_iter,
+        "n_jobs": options.jobs,
+        "random_state": options.seed,
+        "transitions": None if scheme == "none" else scheme,
+        "verbose": int(not options.quiet),
+    }
+    known = crf.get_params()
+    return {k: v for k, v in given.items() if v is not None and k in known}
+
+
+def _say(message):
+    print(f"skcrf-sdca train: {message}", file=sys.stderr)
+
+
+def _quiet(message):
+    pass
