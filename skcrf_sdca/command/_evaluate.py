@@ -23,7 +23,7 @@ HELP = "report accuracy, precision, recall and F1 of a model, or of two columns"
 
 def add_options(parser):
     """Add the options of `eval`."""
-    add_model_option(parser)
+    add_model_option(parser, required=False)
     add_files(parser)
     add_reading_options(parser)
     add_scheme_option(parser, "found from the labels")

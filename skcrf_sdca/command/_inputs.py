@@ -60,16 +60,16 @@ class ColumnsFormat:
                 self.columns = default_columns(width - 1)
             wanted = [*self.columns, *[self.label] * labelled]
             if width < len(wanted):
+                found = counted(width, "column")
                 raise ValueError(
-                    f"{place(opened(name), numbers[0])}: {counted(width, 'column')}, but "
-                    f"at least {len(wanted)} are needed: {', '.join(wanted)}."
+                    f"{place(opened(name), numbers[0])}: {found}, but at least "
+                    f"{len(wanted)} are needed: {', '.join(wanted)}."
                 )
             # Equal strings are stored once, and not longer than they are used.
             rows = [tuple(map(sys.intern, row)) for row in rows]
             tokens = [row[: len(self.columns)] for row in rows]
-            yield Sentence(
-                tokens, [row[-1] for row in rows] if labelled else None, lines
-            )
+            labels = [row[-1] for row in rows] if labelled else None
+            yield Sentence(tokens, labels, lines)
 
     def rows(self, name):
         """Yield the numbers of the lines, the lines and their columns of sentences."""
@@ -79,10 +79,11 @@ class ColumnsFormat:
             width = width or len(rows[0])
             for number, row in zip(numbers, rows, strict=True):
                 if len(row) != width:
+                    found = counted(len(row), "column")
                     raise ValueError(
-                        f"{place(file, number)}: {counted(len(row), 'column')}, but "
-                        f"the lines before it have {width}. If it is a comment, say with "
-                        "--comment how comments begin."
+                        f"{place(file, number)}: {found}, but the lines before it "
+                        f"have {width}. If it is a comment, say with --comment how "
+                        "comments begin."
                     )
             yield numbers, lines, rows
 
@@ -157,14 +158,14 @@ def add_reading_options(parser):
     )
 
 
-def add_model_option(parser, **options):
+def add_model_option(parser, *, required):
     """Add the option that names a model file."""
     parser.add_argument(
         "-m",
         "--model",
+        required=required,
         metavar="MODEL",
         help="a file of train or save_model",
-        **options,
     )
 
 

@@ -1,4 +1,4 @@
-r"""Files of templates, one on a line, in the words of `skcrf_sdca.text`.
+"""Files of templates, one on a line, in the words of `skcrf_sdca.text`.
 
 Owns their syntax, the constructors of templates as Python writes them, and the default
 templates of a file with several columns. No line is run as code.
