@@ -31,6 +31,7 @@ from skcrf_sdca.text import (
     Suffix,
     TokenFeatures,
     Window,
+    _files,
     has_digit,
     has_hyphen,
     is_capitalized,
@@ -767,3 +768,22 @@ def test_features_are_those_made_by_hand(data_folder, name):
 def test_arguments_of_read_conll_that_are_none(file, columns, message):
     with pytest.raises(TypeError, match=message):
         read_conll(file, columns, label=None)
+
+
+@given(st.text("aü \n\r\t日", max_size=30), st.integers(1, 5), st.booleans())
+def test_a_file_is_read_piece_by_piece_as_at_once(text, size, zipped):
+    content = text.encode()
+    packed = gzip.compress(content[:9]) + gzip.compress(content[9:])
+    whole = [(n, line.rstrip("\r")) for n, line in enumerate(text.split("\n"), 1)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_files, "_PIECE", max(size, 2))
+        file = io.BytesIO(packed if zipped else content)
+        assert list(_files.numbered_lines(file, "utf-8")) == whole
+        assert list(_files.numbered_lines(io.StringIO(text, ""), "utf-8")) == whole
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_an_error_of_the_encoding_names_its_line_in_any_piece(monkeypatch, size):
+    monkeypatch.setattr(_files, "_PIECE", size)
+    with pytest.raises(ValueError, match=r"^file, line 3: not utf-8"):
+        read_conll(io.BytesIO(b"a b\n\n\xc3\xa9\xff c\nd e\n"), ("word", "label"))

@@ -9,6 +9,7 @@ import ast
 from skcrf_sdca.persistence._templates import CLASSES
 from skcrf_sdca.text import DEFAULT_TEMPLATES, TokenFeatures, Window
 from skcrf_sdca.text._files import numbered_lines, place
+from skcrf_sdca.text._templates import expanded
 from skcrf_sdca.text._values import FUNCTIONS, WORD, Column
 
 HELP = "print the default templates, for a file that train --templates reads"
@@ -57,11 +58,13 @@ def read_templates(path):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         try:
-            templates.append(_built(ast.parse(line.strip(), mode="eval").body))
+            template = _built(ast.parse(line.strip(), mode="eval").body)
+            expanded(template)
         except (SyntaxError, TypeError, ValueError) as error:
             raise ValueError(
                 f"{place(path, number)}: {line.strip()!r:.80} is no template: {error}"
             ) from error
+        templates.append(template)
     return templates
 
 

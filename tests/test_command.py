@@ -1,0 +1,632 @@
+"""The command skcrf-sdca: its results, its streams, its errors and its exit codes."""
+
+import gzip
+import io
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from skcrf_sdca import SDCACRF, Tagger, load_model, make_tagger, save_model
+from skcrf_sdca.command import main
+from skcrf_sdca.command._inputs import ColumnsFormat
+from skcrf_sdca.command._template_files import default_templates, read_templates
+from skcrf_sdca.text import (
+    Apply,
+    At,
+    Joint,
+    Prefix,
+    Shape,
+    Suffix,
+    TokenFeatures,
+    Window,
+    has_digit,
+    read_conll,
+    read_conllu,
+)
+from skcrf_sdca.text._values import FUNCTIONS
+
+ROOT = Path(__file__).parents[1]
+
+TRAIN = """\
+Anna NNP B-PER
+Meier NNP I-PER
+lives VBZ O
+in IN O
+Basel NNP B-LOC
+
+The DT O
+Rhine NNP B-LOC
+flows VBZ O
+
+Peter NNP B-PER
+left VBD O
+Bern NNP B-LOC
+
+"""
+TREEBANK = """\
+# sent_id = s1
+# text = Vamos al mar
+1\tVamos\tir\tVERB\tv\tMood=Imp\t0\troot\t_\t_
+2-3\tal\t_\t_\t_\t_\t_\t_\t_\tx y
+2\ta\ta\tADP\tp\t_\t4\tcase\t_\t_
+2.1\tgo\t_\t_\t_\t_\t_\t_\t_\t_
+3\tel\tel\tDET\td\t_\t4\tdet\t_\t_
+4\tmar\tmar\tNOUN\tn\t_\t1\tobl\t_\tSpaceAfter=No
+
+# sent_id = s2
+1\tmar\tmar\tNOUN\tn\t_\t0\troot\t_\t_
+
+"""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Return the folder of training files and of their models."""
+    folder = tmp_path_factory.mktemp("command")
+    (folder / "train.txt").write_text(TRAIN)
+    (folder / "bank.conllu").write_text(TREEBANK)
+    for name, model in {"train.txt": "m.crf", "bank.conllu": "u.crf"}.items():
+        assert main(["train", "-q", str(folder / name), "-o", str(folder / model)]) == 0
+    return folder
+
+
+@pytest.fixture
+def model(files):
+    return str(files / "m.crf")
+
+
+@pytest.fixture
+def run(capsys):
+    """Return a function that runs the command: its status, output and errors."""
+
+    def run(*arguments):
+        status = main([str(argument) for argument in arguments])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def stdin(monkeypatch):
+    """Return a function that sets the bytes of the standard input."""
+
+    def set_bytes(content):
+        content = content.encode() if isinstance(content, str) else content
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    return set_bytes
+
+
+def process(*arguments, **options):
+    """Start the command in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "skcrf_sdca", *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+# Training
+
+
+def test_the_model_file_is_a_tagger_of_the_given_parameters(files, run):
+    options = "--alpha 0.2 --l1-ratio 0.5 --tol 0.01 --scheme none --seed 3 -q".split()
+    path = files / "given.crf"
+    assert run("train", files / "train.txt", "-o", path, *options) == (0, "", "")
+    tagger = load_model(path)
+    assert isinstance(tagger, Tagger)
+    assert tagger[0].columns == ["word", "pos"]
+    assert tagger[0].templates == default_templates(["word", "pos"])
+    given = {"alpha": 0.2, "l1_ratio": 0.5, "tol": 0.01, "random_state": 3}
+    parameters = tagger[-1].get_params()
+    assert {name: parameters[name] for name in given} == given
+    assert parameters["transitions"] is None
+
+
+def test_training_is_that_of_python(files, model):
+    X, y = read_conll(files / "train.txt")
+    features = TokenFeatures(default_templates(["word", "pos"]))
+    crf = SDCACRF(transitions="BIO", random_state=0)
+    expected = make_tagger(features, crf).fit(X, y)
+    assert (load_model(model)[-1].coef_ == expected[-1].coef_).all()
+
+
+@pytest.mark.parametrize("solver", ["sdca", "oeg", "sag", "lbfgs"])
+def test_every_solver_trains(files, run, solver):
+    path = files / f"{solver}.crf"
+    options = ["--solver", solver, "--tol", "0.1", "-q"]
+    assert run("train", files / "train.txt", "-o", path, *options)[0] == 0
+    assert load_model(path).predict([[("Peter", "NNP")]]).tolist() == [["B-PER"]]
+
+
+def test_c1_and_c2_are_those_of_crfsuite(files, run):
+    path = files / "c.crf"
+    options = ["--c1", "0.1", "--c2", "0.4", "-q"]
+    run("train", files / "train.txt", "-o", path, *options)
+    crf = load_model(path)[-1]
+    # Three sentences: n * alpha * l1_ratio = c1, n * alpha * (1 - l1_ratio) = 2 * c2.
+    assert 3 * crf.alpha * crf.l1_ratio == pytest.approx(0.1)
+    assert 3 * crf.alpha * (1 - crf.l1_ratio) == pytest.approx(0.8)
+
+
+def test_progress_goes_to_the_standard_error_with_a_summary_at_the_end(files, run):
+    path = files / "progress.crf"
+    status, out, err = run("train", files / "train.txt", "-o", path)
+    assert (status, out) == (0, "")
+    first, *epochs, last = err.splitlines()
+    assert first == ("skcrf-sdca train: 3 sentences, 11 tokens, tagging scheme: BIO")
+    assert epochs
+    assert all(line.startswith("SDCACRF epoch") for line in epochs)
+    assert last.startswith(f"skcrf-sdca train: {len(epochs)} epochs, ")
+    assert str(path) in last
+
+
+def test_a_fit_that_did_not_converge_is_a_warning(files, run):
+    path = files / "early.crf"
+    options = ["--max-iter", "1", "--tol", "1e-9", "-q"]
+    status, _, err = run("train", files / "train.txt", "-o", path, *options)
+    assert status == 0
+    (line,) = err.splitlines()
+    assert line.startswith("skcrf-sdca train: warning: ")
+    assert "max_iter" in line
+    assert path.exists()
+
+
+@pytest.mark.parametrize(
+    ("labels", "scheme"),
+    [
+        ("B-X I-X O", "BIO"),
+        ("O I-X B-X", "IOB1"),
+        ("B-X E-X S-X", "BIOES"),
+        ("B-X L-X U-X", "BILOU"),
+        ("O I-X B-Y", None),
+        ("NN VB NN", None),
+    ],
+)
+def test_the_scheme_is_the_first_in_which_all_labels_are_valid(
+    run, tmp_path, labels, scheme
+):
+    path = tmp_path / "train"
+    path.write_text("".join(f"w {label}\n" for label in labels.split()))
+    run("train", "-q", path, "-o", tmp_path / "m")
+    assert load_model(tmp_path / "m")[-1].transitions == scheme
+
+
+def test_scores_on_other_data_follow_the_training(files, run):
+    train = files / "train.txt"
+    _, out, _ = run("train", "-q", train, "-o", files / "d.crf", "--dev", train)
+    assert out == run("eval", "-m", files / "d.crf", train)[1]
+    assert "FB1: 100.00" in out
+
+
+def test_several_files_and_the_standard_input_are_one_corpus(files, run, stdin):
+    stdin(gzip.compress(TRAIN.encode()))
+    path = files / "two.crf"
+    status, _, err = run("train", files / "train.txt", "-", "-o", path)
+    assert status == 0
+    assert "6 sentences" in err
+
+
+# Templates
+
+
+def test_the_printed_templates_are_read_again(run, tmp_path):
+    path = tmp_path / "templates"
+    path.write_text("# a comment\n\n" + run("templates")[1])
+    assert read_templates(path) == default_templates(["word", "pos"])
+
+
+columns = st.sampled_from(["word", "pos"])
+values = st.one_of(
+    columns,
+    st.builds(Prefix, st.integers(1, 4), columns),
+    st.builds(Suffix, st.integers(1, 4), columns),
+    st.builds(Shape, columns, compact=st.booleans()),
+    st.builds(Apply, st.sampled_from(list(FUNCTIONS.values())), columns),
+)
+templates = st.one_of(
+    values,
+    st.builds(At, values, st.integers(-3, 3)),
+    st.builds(Window, values, st.integers(1, 2), n=st.integers(1, 3)),
+    st.lists(values, min_size=1, max_size=3).map(lambda parts: Joint(*parts)),
+)
+
+
+@given(st.lists(templates, max_size=4))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_every_template_is_written_as_it_prints(tmp_path, expected):
+    path = tmp_path / "templates"
+    path.write_text("".join(f"{template!r}\n" for template in expected))
+    assert read_templates(path) == expected
+
+
+def test_a_file_of_templates_makes_the_features(files, run, tmp_path):
+    path, model = tmp_path / "templates", tmp_path / "m"
+    path.write_text('"word"\n# Of the tag:\nApply(has_digit, "tag")\nSuffix(2)\n')
+    options = ["--templates", path, "--columns", "word,tag", "-q"]
+    assert run("train", files / "train.txt", "-o", model, *options)[0] == 0
+    features = load_model(model)[0]
+    assert features.templates == ["word", Apply(has_digit, "tag"), Suffix(2)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Windw('word')",
+        "Window('word'",
+        "Window()",
+        "Window('word', places=0, n=3)",
+        "Apply(open)",
+        "__import__('os').system('true')",
+        "Window(*[1])",
+        "Window(**{})",
+        "5",
+        "word",
+    ],
+)
+def test_a_wrong_template_is_told_with_its_line(files, run, tmp_path, line):
+    path = tmp_path / "templates"
+    path.write_text(f"Shape()\n{line}\n")
+    options = ["--templates", path, "-o", tmp_path / "m"]
+    status, _, err = run("train", "-q", files / "train.txt", *options)
+    assert status == 1
+    assert len(err.splitlines()) == 1
+    assert f"{path}" in err
+    assert not (tmp_path / "m").exists()
+
+
+# Tagging
+
+words = st.sampled_from("Anna Meier in Basel the x 7-up Ürük #".split())
+tokens = st.tuples(words, st.sampled_from(["NNP", "IN"]))
+sentences = st.lists(st.lists(tokens, min_size=1, max_size=4), max_size=5)
+
+
+@given(sentences, st.integers(1, 3))
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_labels_are_those_of_predict(files, run, X, batch):
+    path = files / "new.txt"
+    lines = ["".join(f"{word} {pos}\n" for word, pos in tokens) for tokens in X]
+    path.write_text("\n".join(lines))
+    status, out, err = run("tag", "-m", files / "m.crf", path, "--batch", batch)
+    assert (status, err) == (0, "")
+    tagged = io.StringIO(out)
+    found, labels = read_conll(tagged)
+    assert [[tuple(token.values()) for token in tokens] for tokens in found] == X
+    assert labels == load_model(files / "m.crf").predict(X).tolist()
+
+
+def test_the_columns_stay_as_they_are_and_the_label_is_added(model, run, stdin):
+    stdin("Anna  NNP ?\nlives\tVBZ\tx y\n\n\nPeter NNP B-PER \r\n")
+    assert run("tag", "-m", model)[1] == (
+        "Anna  NNP ? B-PER\nlives\tVBZ\tx y\tO\n\nPeter NNP B-PER B-PER\n\n"
+    )
+
+
+def test_probabilities_are_a_further_column(model, run, stdin):
+    stdin("Anna NNP\nlives VBZ\n")
+    first, second, _ = run("tag", "-m", model, "--proba")[1].splitlines()
+    tagger = load_model(model)
+    (proba,) = tagger.predict_proba([[("Anna", "NNP"), ("lives", "VBZ")]])
+    labels = tagger[-1].classes_.tolist()
+    assert first == f"Anna NNP B-PER {proba[0, labels.index('B-PER')]:.4f}"
+    assert second == f"lives VBZ O {proba[1, labels.index('O')]:.4f}"
+
+
+def test_spans_are_lines(model, run, stdin):
+    for batch in ("1", "9"):
+        stdin("in IN\n\nAnna NNP\nMeier NNP\nlives VBZ\n")
+        _, out, _ = run("tag", "-m", model, "--spans", "--batch", batch)
+        number, span_type, begin, end, proba, text = out.rstrip("\n").split("\t")
+        assert (number, span_type, begin, end) == ("1", "PER", "0", "2")
+        assert 0 < float(proba) <= 1
+        assert text == "Anna Meier"
+
+
+def test_spans_need_a_tagging_scheme(files, run, stdin):
+    stdin(TREEBANK)
+    status, _, err = run("tag", "-m", files / "u.crf", "--spans")
+    assert (status, err) == (
+        1,
+        "skcrf-sdca tag: --spans: the labels of the model are in no tagging scheme.\n",
+    )
+
+
+def test_text_in_another_encoding_is_written_in_it(model, stdin, capsysbinary):
+    content = "Zürich NNP\n".encode("latin-1")
+    stdin(content)
+    assert main(["tag", "-m", model, "--encoding", "latin-1"]) == 0
+    assert capsysbinary.readouterr().out.startswith(content[:-1] + b" B-")
+
+
+def test_a_model_of_python_tags_too(files, run, stdin, tmp_path):
+    X, y = read_conll(files / "train.txt", ("word", None, "label"))
+    save_model(
+        make_tagger(TokenFeatures(), SDCACRF(random_state=0)).fit(X, y), tmp_path / "m"
+    )
+    stdin("Peter\nleft\n")
+    assert run("tag", "-m", tmp_path / "m")[1] == "Peter B-PER\nleft O\n\n"
+
+
+# CoNLL-U
+
+
+def test_a_treebank_is_written_as_it_was_but_for_the_labels(files, run, stdin):
+    blank = TREEBANK.replace("\tNOUN\t", "\t_\t")
+    for content in (blank, gzip.compress(blank.encode())):
+        stdin(content)
+        assert run("tag", "-m", files / "u.crf") == (0, TREEBANK, "")
+
+
+@pytest.mark.parametrize("label", ["xpos", "feats", "deprel"])
+def test_another_column_of_a_treebank_is_predicted(files, run, tmp_path, label):
+    bank, model = files / "bank.conllu", tmp_path / "m"
+    options = ["--label", label, "--columns", "word,upos", "--tol", "1e-4", "-q"]
+    assert run("train", bank, "-o", model, *options)[0] == 0
+    _, y = read_conllu(bank, label=label)
+    found = read_conllu(io.StringIO(run("tag", "-m", model, bank)[1]), label=label)[1]
+    X, _ = read_conllu(bank, ("word", "upos"), label=label)
+    assert found == load_model(model).predict(X).tolist()
+    assert "processed 5 tokens in 2 sentences" in run("eval", "-m", model, bank)[1]
+
+
+# Evaluation
+
+
+def test_the_report_is_that_of_conlleval(run, stdin):
+    # As conlleval.pl of CoNLL-2000 prints it.
+    stdin("a B-X B-X\nb I-X I-X\nc O B-Y\nd B-Y O\n\ne B-Y B-Y\n\n")
+    assert run("eval") == (
+        0,
+        "processed 5 tokens with 3 phrases; found: 3 phrases; correct: 2.\n"
+        "accuracy:  60.00%; precision:  66.67%; recall:  66.67%; FB1:  66.67\n"
+        "                X: precision: 100.00%; recall: 100.00%; FB1: 100.00  1\n"
+        "                Y: precision:  50.00%; recall:  50.00%; FB1:  50.00  2\n",
+        "",
+    )
+
+
+def test_a_model_is_scored_as_its_output(files, model, run, stdin):
+    stdin(run("tag", "-m", model, files / "train.txt")[1])
+    assert run("eval") == run("eval", "-m", model, files / "train.txt")
+
+
+@pytest.mark.parametrize("options", [[], ["--scheme", "none"]])
+def test_labels_without_a_scheme_have_an_accuracy(run, stdin, options):
+    pairs = "a N N\nb V N\n\nc N N\n" if not options else "a O O\nb B-X O\n\nc O O\n"
+    stdin(pairs)
+    assert run("eval", *options)[1] == (
+        "processed 3 tokens in 2 sentences.\n"
+        "accuracy:  66.67%; correct sentences:  50.00%\n"
+    )
+
+
+# Explanation
+
+
+def test_the_weights_are_those_of_top_features(model, run):
+    expected = load_model(model).top_features(3, ["O", "B-PER"])
+    options = ["--top", "3", "--labels", "O,B-PER"]
+    assert run("explain", "-m", model, *options) == (0, f"{expected}\n", "")
+
+
+def test_a_decision_is_explained(files, model, run):
+    X, _ = read_conll(files / "train.txt")
+    expected = load_model(model).explain([tuple(t.values()) for t in X[2]], 1)
+    options = ["--sentence", "2", "--token", "1"]
+    shown = run("explain", "-m", model, files / "train.txt", *options)
+    assert shown == (0, f"{expected}\n", "")
+
+
+# Errors
+
+
+def told(run, *arguments):
+    """Return the one line of an error of status 1."""
+    status, out, err = run(*arguments)
+    assert (status, out) == (1, "")
+    (line,) = err.splitlines()
+    return line
+
+
+@pytest.mark.parametrize("subcommand", ["train", "tag", "eval", "explain"])
+def test_a_missing_file_is_told_in_one_line(files, model, run, subcommand):
+    options = {
+        "train": ["-o", files / "none.crf"],
+        "explain": ["-m", model, "--token=0"],
+    }
+    chosen = options.get(subcommand, ["-m", model])
+    line = told(run, subcommand, "/no/file", *chosen)
+    assert line == f"skcrf-sdca {subcommand}: /no/file: No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a b c\n\na b\n", "line 3: 2 columns, but the lines before it have 3."),
+        ("a\n", "line 1: 1 column, but at least 2 are needed: word, label."),
+        ("", "no sentence."),
+        ("a \xff O\n".encode("latin-1"), "line 1: not utf-8"),
+        (gzip.compress(b"a b O\n" * 99)[:-20], "broken gzip data"),
+    ],
+)
+def test_wrong_training_data_is_told_with_its_line(run, files, tmp_path, text, message):
+    path = tmp_path / "train"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    line = told(run, "train", path, "-o", tmp_path / "m")
+    assert line.startswith("skcrf-sdca train: ")
+    assert message in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "TRAIN", "-o", "/no/folder/m"], "/no/folder: No such directory"),
+        (["train", "TRAIN", "-o", "FOLDER"], "Is a directory"),
+        (["train", "TRAIN", "-o", "OUT", "--columns", "pos"], "no column 'word'"),
+        (
+            ["train", "TRAIN", "-o", "OUT", "--columns", "a,b,c"],
+            "at least 4 are needed",
+        ),
+        (
+            ["train", "TRAIN", "-o", "OUT", "--scheme", "IOB1", "-q"],
+            "sequence 0, item 0",
+        ),
+        (["train", "TRAIN", "-o", "OUT", "--alpha", "-1", "-q"], "'alpha' parameter"),
+        (["train", "BANK", "-o", "OUT", "--label", "tag"], "there is no 'tag'"),
+        (["train", "BANK", "-o", "OUT", "--format", "columns"], "line 2"),
+        (["tag", "-m", "TRAIN", "TRAIN"], "cannot be read"),
+        (["tag", "-m", "MODEL", "ONE"], "line 1: 1 column, but at least 2 are needed"),
+        (["eval", "-m", "CONLLU", "TRAIN"], "line 1: 1 columns, but CoNLL-U has 10"),
+        (["explain", "-m", "MODEL", "TRAIN", "--token", "5"], "it has 5 tokens"),
+        (
+            ["explain", "-m", "MODEL", "TRAIN", "--sentence", "3", "--token", "0"],
+            "no sentence 3",
+        ),
+        (["explain", "-m", "MODEL", "--labels", "XX"], "'XX' is not among the labels"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(run, files, tmp_path, arguments, message):
+    places = {
+        "TRAIN": files / "train.txt",
+        "BANK": files / "bank.conllu",
+        "MODEL": files / "m.crf",
+        "CONLLU": files / "u.crf",
+        "ONE": tmp_path / "one",
+        "OUT": tmp_path / "m",
+        "FOLDER": tmp_path,
+    }
+    (tmp_path / "one").write_text("a\n")
+    line = told(run, *(places.get(a, a) for a in arguments))
+    assert line.startswith(f"skcrf-sdca {arguments[0]}: ")
+    assert message in line
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_model_that_reads_no_text_is_refused(run, files, tmp_path):
+    save_model(SDCACRF().fit([[["a"]]], [["B"]]), tmp_path / "m")
+    line = told(run, "tag", "-m", tmp_path / "m", files / "train.txt")
+    assert "whose first step is a TokenFeatures" in line
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["unknown"],
+        ["train"],
+        ["train", "TRAIN"],
+        ["train", "TRAIN", "-o", "m", "--c1", "1", "--alpha", "1"],
+        ["train", "TRAIN", "-o", "m", "--c1", "0"],
+        ["train", "TRAIN", "-o", "m", "--label", "xpos"],
+        ["train", "TRAIN", "-o", "m", "--alpha", "x"],
+        ["tag", "TRAIN"],
+        ["tag", "-m", "MODEL", "--batch", "0"],
+        ["tag", "-m", "MODEL", "--proba", "--spans"],
+        ["tag", "-m", "CONLLU", "--proba"],
+        ["explain", "-m", "MODEL", "TRAIN"],
+        ["explain", "-m", "MODEL", "--token", "1"],
+    ],
+)
+def test_wrong_usage_has_status_2(files, capsys, arguments):
+    places = {"TRAIN": "train.txt", "MODEL": "m.crf", "CONLLU": "u.crf"}
+    with pytest.raises(SystemExit) as exit:
+        main([str(files / places[a]) if a in places else a for a in arguments])
+    assert exit.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: skcrf-sdca")
+
+
+def test_the_place_of_an_error_is_shown_if_asked_for(run):
+    with pytest.raises(FileNotFoundError):
+        run("eval", "/no/file", "--traceback")
+
+
+def test_an_interrupt_has_status_130(run, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skcrf_sdca.command._evaluate.report", interrupted)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a O O\n")))
+    assert run("eval") == (130, "", "")
+
+
+# Streams
+
+
+def test_a_sentence_is_answered_before_the_input_ends(model):
+    with process("tag", "-m", model, "--batch", "1") as command:
+        command.stdin.write("Anna NNP\n\n")
+        command.stdin.flush()
+        assert command.stdout.readline() == "Anna NNP B-PER\n"
+        assert command.stdout.readline() == "\n"
+        command.stdin.write("Bern NNP\n")
+        command.stdin.close()
+        assert command.stdout.read() == "Bern NNP B-LOC\n\n"
+        assert command.stderr.read() == ""
+        assert command.wait() == 0
+
+
+def test_a_reader_that_stops_ends_the_command_quietly(model, files):
+    path = files / "long.txt"
+    path.write_text("Anna NNP\n\n" * 100_000)
+    with process("tag", "-m", model, path) as command:
+        assert command.stdout.readline() == "Anna NNP B-PER\n"
+        command.stdout.close()
+        assert command.stderr.read() == ""
+        assert command.wait() == 141
+
+
+def test_sentences_are_written_before_the_next_are_read(model, monkeypatch, run):
+    n_read, seen = 0, []
+
+    class Endless(io.RawIOBase):
+        def readable(self):
+            return True
+
+        def readinto(self, buffer):
+            nonlocal n_read
+            n_read += 1
+            if n_read > 50:
+                return 0
+            buffer[:10] = b"Anna NNP\n\n"
+            return 10
+
+    class Input:
+        buffer = io.BufferedReader(Endless())
+
+    monkeypatch.setattr(sys, "stdin", Input())
+    text = ColumnsFormat.text
+
+    def spied(*arguments):
+        seen.append(n_read)
+        return text(*arguments)
+
+    monkeypatch.setattr(ColumnsFormat, "text", spied)
+    assert run("tag", "-m", model, "--batch", "10")[0] == 0
+    assert len(seen) == 50
+    assert seen[0] < 15
+
+
+# The package
+
+
+def test_the_installed_command_is_this_one():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["scripts"] == {"skcrf-sdca": "skcrf_sdca.command:main"}
+
+
+def test_help_tells_every_subcommand(capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(["--help"])
+    assert exit.value.code == 0
+    out = capsys.readouterr().out
+    for name in ("train", "tag", "eval", "explain", "templates"):
+        assert f"\n    {name}" in out
