@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skcrf_sdca import SDCACRF, Tagger, load_model, make_tagger, save_model
+from skcrf_sdca import SDCACRF, Tagger, compat, load_model, make_tagger, save_model
 from skcrf_sdca.command import main
 from skcrf_sdca.command._inputs import ColumnsFormat
 from skcrf_sdca.command._template_files import default_templates, read_templates
@@ -105,7 +105,7 @@ def stdin(monkeypatch):
 def process(*arguments, **options):
     """Start the command in a process of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", "skcrf_sdca", *map(str, arguments)],
+        [sys.executable, "-P", "-m", "skcrf_sdca", *map(str, arguments)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -202,7 +202,8 @@ def test_the_scheme_is_the_first_in_which_all_labels_are_valid(
 
 def test_scores_on_other_data_follow_the_training(files, run):
     train = files / "train.txt"
-    _, out, _ = run("train", "-q", train, "-o", files / "d.crf", "--dev", train)
+    options = ["-q", "-o", files / "d.crf", "--scheme", "none"]
+    _, out, _ = run("train", train, *options, "--dev", train)
     assert out == run("eval", "-m", files / "d.crf", train)[1]
     assert "FB1: 100.00" in out
 
@@ -347,13 +348,16 @@ def test_text_in_another_encoding_is_written_in_it(model, stdin, capsysbinary):
     assert capsysbinary.readouterr().out.startswith(content[:-1] + b" B-")
 
 
-def test_a_model_of_python_tags_too(files, run, stdin, tmp_path):
+@pytest.mark.parametrize("crf", [SDCACRF(random_state=0), compat.CRF()])
+def test_a_model_of_python_tags_too(files, run, stdin, tmp_path, crf):
     X, y = read_conll(files / "train.txt", ("word", None, "label"))
-    save_model(
-        make_tagger(TokenFeatures(), SDCACRF(random_state=0)).fit(X, y), tmp_path / "m"
-    )
+    save_model(make_tagger(TokenFeatures(), crf).fit(X, y), tmp_path / "m")
     stdin("Peter\nleft\n")
     assert run("tag", "-m", tmp_path / "m")[1] == "Peter B-PER\nleft O\n\n"
+    for option in ("--proba", "--spans"):
+        stdin("Peter\nleft\n")
+        assert run("tag", "-m", tmp_path / "m", option)[0] == 0
+    assert run("explain", "-m", tmp_path / "m")[0] == 0
 
 
 # CoNLL-U

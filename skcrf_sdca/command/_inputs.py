@@ -203,7 +203,9 @@ def load_tagger(path):
             f"{path}: the model cannot read text: it must be a Tagger or a Pipeline "
             "whose first step is a TokenFeatures."
         )
-    return model if isinstance(model, Tagger) else Tagger(model.steps)
+    *steps, (name, crf) = model.steps
+    # What compat.CRF has fitted has the methods of the others.
+    return Tagger([*steps, (name, getattr(crf, "estimator_", crf))])
 
 
 def format_of(tagger, options):

@@ -115,7 +115,7 @@ def run(options):
     )
     if options.dev is not None:
         X, y = labelled_sentences(source, [options.dev])
-        print(report(y, tagger.predict(X), options.scheme))
+        print(report(y, tagger.predict(X)))
 
 
 def _check_usage(options):
