@@ -166,9 +166,11 @@ def test_progress_goes_to_the_standard_error_with_a_summary_at_the_end(files, ru
     assert epochs
     assert all(line.startswith("SDCACRF epoch") for line in epochs)
     assert last.startswith(f"skcrf-sdca train: {len(epochs)} epochs, ")
-    assert str(path) in last
+    n_features = load_model(path)[-1].n_features_in_
+    assert last.endswith(f" weights of {n_features} features and 4 labels")
 
 
+@pytest.mark.filterwarnings("default")
 def test_a_fit_that_did_not_converge_is_a_warning(files, run):
     path = files / "early.crf"
     options = ["--max-iter", "1", "--tol", "1e-9", "-q"]
@@ -332,6 +334,17 @@ def test_spans_are_lines(model, run, stdin):
         assert text == "Anna Meier"
 
 
+def test_the_scheme_of_spans_is_that_of_the_labels(run, stdin, tmp_path):
+    stdin("a B-X\nb E-X\nc S-Y\n")
+    run("train", "-q", "-", "-o", tmp_path / "m", "--scheme", "none")
+    stdin("a\nb\nc\n")
+    rows = [
+        r.split("\t")
+        for r in run("tag", "-m", tmp_path / "m", "--spans")[1].splitlines()
+    ]
+    assert [row[1:4] for row in rows] == [["X", "0", "2"], ["Y", "2", "3"]]
+
+
 def test_spans_need_a_tagging_scheme(files, run, stdin):
     stdin(TREEBANK)
     status, _, err = run("tag", "-m", files / "u.crf", "--spans")
@@ -401,6 +414,11 @@ def test_the_report_is_that_of_conlleval(run, stdin):
 def test_a_model_is_scored_as_its_output(files, model, run, stdin):
     stdin(run("tag", "-m", model, files / "train.txt")[1])
     assert run("eval") == run("eval", "-m", model, files / "train.txt")
+
+
+def test_an_empty_input_has_no_scores(run, stdin):
+    stdin("")
+    assert run("eval") == (1, "", "skcrf-sdca eval: -: no sentence.\n")
 
 
 @pytest.mark.parametrize("options", [[], ["--scheme", "none"]])
@@ -530,6 +548,8 @@ def test_a_model_that_reads_no_text_is_refused(run, files, tmp_path):
         ["train", "TRAIN"],
         ["train", "TRAIN", "-o", "m", "--c1", "1", "--alpha", "1"],
         ["train", "TRAIN", "-o", "m", "--c1", "0"],
+        ["train", "TRAIN", "-o", "m", "--c1", "1", "--c2", "-0.5"],
+        ["eval", "TRAIN", "--encoding", "none"],
         ["train", "TRAIN", "-o", "m", "--label", "xpos"],
         ["train", "TRAIN", "-o", "m", "--alpha", "x"],
         ["tag", "TRAIN"],

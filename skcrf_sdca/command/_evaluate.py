@@ -11,10 +11,11 @@ from ._inputs import (
     add_files,
     add_model_option,
     add_reading_options,
+    check_any,
+    file_of,
     format_of,
     labelled_sentences,
     load_tagger,
-    opened,
 )
 from ._schemes import SCHEMES, scheme_of_readable
 
@@ -91,9 +92,10 @@ def _last_columns(options):
         for numbers, _, rows in source.rows(name):
             if len(rows[0]) < 2:
                 raise ValueError(
-                    f"{place(opened(name), numbers[0])}: 1 column, but true and "
+                    f"{place(file_of(name), numbers[0])}: 1 column, but true and "
                     "predicted labels are needed in the last two; or give a --model."
                 )
             y.append([row[-2] for row in rows])
             predicted.append([row[-1] for row in rows])
+    check_any(y, options.files)
     return y, predicted

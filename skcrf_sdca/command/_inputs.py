@@ -5,6 +5,8 @@ Owns the options on input, the two formats, and how a model says which one it re
 the column that it predicts.
 """
 
+import argparse
+import codecs
 import io
 import sys
 from collections.abc import Sequence
@@ -62,7 +64,7 @@ class ColumnsFormat:
             if width < len(wanted):
                 found = counted(width, "column")
                 raise ValueError(
-                    f"{place(opened(name), numbers[0])}: {found}, but at least "
+                    f"{place(file_of(name), numbers[0])}: {found}, but at least "
                     f"{len(wanted)} are needed: {', '.join(wanted)}."
                 )
             # Equal strings are stored once, and not longer than they are used.
@@ -73,7 +75,7 @@ class ColumnsFormat:
 
     def rows(self, name):
         """Yield the numbers of the lines, the lines and their columns of sentences."""
-        file, width = opened(name), None
+        file, width = file_of(name), None
         blocks = iter_rows(file, None, self._comment, self._encoding)
         for numbers, lines, rows in blocks:
             width = width or len(rows[0])
@@ -114,7 +116,7 @@ class ConlluFormat:
 
     def sentences(self, name, *, labelled):
         """Yield the sentences of a file."""
-        for sentence in iter_sentences(opened(name), self._encoding):
+        for sentence in iter_sentences(file_of(name), self._encoding):
             words = sentence.words
             tokens = [tuple(word[column] for column in self.columns) for word in words]
             labels = [word[self.label] for word in words] if labelled else None
@@ -152,6 +154,7 @@ def add_reading_options(parser):
     )
     parser.add_argument(
         "--encoding",
+        type=_encoding,
         default=_UTF_8,
         metavar="NAME",
         help="encoding of the text (default: utf-8)",
@@ -169,17 +172,33 @@ def add_model_option(parser, *, required):
     )
 
 
-def opened(name):
+def _encoding(name):
+    try:
+        return codecs.lookup(name).name
+    except LookupError as error:
+        raise argparse.ArgumentTypeError(f"{error}.") from error
+
+
+def file_of(name):
     """Return what the readers take: a path, or the standard input."""
     return sys.stdin.buffer if name == _STANDARD_INPUT else name
 
 
 def labelled_sentences(source, names):
     """Return the tokens and the labels of all sentences of files in a format."""
-    sentences = [s for name in names for s in source.sentences(name, labelled=True)]
-    if not sentences:
+    X, y = [], []
+    for name in names:
+        for sentence in source.sentences(name, labelled=True):
+            X.append(sentence.tokens)
+            y.append(sentence.labels)
+    check_any(y, names)
+    return X, y
+
+
+def check_any(y, names):
+    """Raise ValueError if there are no sentences in files."""
+    if not y:
         raise ValueError(f"{', '.join(names)}: no sentence.")
-    return [s.tokens for s in sentences], [s.labels for s in sentences]
 
 
 def batches(iterable, size):

@@ -60,7 +60,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(f"{name}: warning: {message}")
 
     with warnings.catch_warnings():
-        warnings.simplefilter("default")
         warnings.showwarning = show
         try:
             options.run(options)

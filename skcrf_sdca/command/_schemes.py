@@ -1,6 +1,5 @@
 """Which tagging scheme labels have."""
 
-from skcrf_sdca.estimators.span_queries import scheme_of
 from skcrf_sdca.text import convert_labels, extract_spans
 
 SCHEMES = ("BIO", "IOB1", "BIOES", "BILOU", "IO")
@@ -14,15 +13,11 @@ def scheme_of_valid(y):
 
 
 def scheme_of_readable(y):
-    """Return the first scheme to which all labels belong, or None."""
+    """Return the first scheme to which all labels belong, or None.
+
+    "BIO" also reads the spans of IOB1 and IO.
+    """
     return _first(lambda scheme: extract_spans(y, scheme))
-
-
-def scheme_of_tagger(tagger):
-    """Return the scheme of the labels of a fitted tagger, or None."""
-    labels = [tagger[-1].classes_.tolist()]
-    transitions = tagger[-1].get_params().get("transitions")
-    return scheme_of_readable(labels) and scheme_of(transitions)
 
 
 def _first(read):

@@ -11,7 +11,7 @@ from ._inputs import (
     format_of,
     load_tagger,
 )
-from ._schemes import scheme_of_tagger
+from ._schemes import scheme_of_readable
 
 HELP = "label the sentences of files or of the standard input"
 
@@ -80,7 +80,7 @@ def _with_proba(tagger, source, batch, X, first):
 
 def _spans(tagger, source, batch, X, first):
     """Yield the lines of the spans of sentences."""
-    scheme = scheme_of_tagger(tagger)
+    scheme = scheme_of_readable([tagger[-1].classes_.tolist()])
     if scheme is None:
         raise ValueError("--spans: the labels of the model are in no tagging scheme.")
     words = [[columns[0] for columns in sentence.tokens] for sentence in batch]

@@ -1,6 +1,7 @@
 """`skcrf-sdca train` fits a Tagger to labelled text and saves it."""
 
 import contextlib
+import errno
 import os
 import sys
 import time
@@ -99,8 +100,10 @@ def run(options):
     scheme = options.scheme or scheme_of_valid(y) or "none"
     crf.set_params(**_parameters(crf, options, len(X), scheme))
     tagger = Tagger([("features", features), (source.label, crf)])
-    say = _quiet if options.quiet else _say
-    say(f"{len(X)} sentences, {sum(map(len, y))} tokens, tagging scheme: {scheme}")
+    _say(
+        options,
+        f"{len(X)} sentences, {sum(map(len, y))} tokens, tagging scheme: {scheme}",
+    )
     begin = time.perf_counter()
     with contextlib.redirect_stdout(sys.stderr):
         tagger.fit(X, y)
@@ -108,10 +111,11 @@ def run(options):
     if crf.l1_ratio > 0.0:
         tagger.prune().sparsify()
     save_model(tagger, options.output)
-    say(
+    _say(
+        options,
         f"{crf.n_iter_} epochs, {seconds:.1f} s, gap {crf.duality_gap_:.2e} (target "
-        f"{crf.gap_target_:.2e}), {len(crf.classes_)} labels, {crf.n_features_in_} "
-        f"features, {options.output}: {os.path.getsize(options.output) / 1e6:.1f} MB"
+        f"{crf.gap_target_:.2e}), {(crf.coef_ != 0).sum()} weights of "
+        f"{crf.n_features_in_} features and {len(crf.classes_)} labels",
     )
     if options.dev is not None:
         X, y = labelled_sentences(source, [options.dev])
@@ -122,19 +126,20 @@ def _check_usage(options):
     ours, crfsuite = (options.alpha, options.l1_ratio), (options.c1, options.c2)
     if crfsuite != (None, None) and ours != (None, None):
         options.usage_error("--c1 and --c2 stand instead of --alpha and --l1-ratio.")
-    if crfsuite != (None, None) and not any(crfsuite):
-        options.usage_error("--c1 or --c2 must be above 0.")
+    given = [strength for strength in crfsuite if strength is not None]
+    if given and not (min(given) >= 0 and max(given) > 0):
+        options.usage_error("--c1 or --c2 must be above 0, and none below.")
 
 
 def _check_writable(path):
     """Raise OSError before a long fit, not after it."""
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
-        raise IsADirectoryError(21, "Is a directory", path)
+        raise OSError(errno.EISDIR, "Is a directory", path)
     if not os.path.isdir(folder):
-        raise FileNotFoundError(2, "No such directory", folder)
+        raise OSError(errno.ENOENT, "No such directory", folder)
     if not os.access(folder, os.W_OK):
-        raise PermissionError(13, "Permission denied", path)
+        raise OSError(errno.EACCES, "Permission denied", path)
 
 
 def _source(options):
@@ -187,9 +192,6 @@ def _parameters(crf, options, n_sequences, scheme):
     return {k: v for k, v in given.items() if v is not None and k in known}
 
 
-def _say(message):
-    print(f"skcrf-sdca train: {message}", file=sys.stderr)
-
-
-def _quiet(message):
-    pass
+def _say(options, message):
+    if not options.quiet:
+        print(f"skcrf-sdca train: {message}", file=sys.stderr)
