@@ -1,9 +1,11 @@
 """The command skcrf-sdca: its results, its streams, its errors and its exit codes."""
 
+import contextlib
 import gzip
 import io
 import subprocess
 import sys
+import threading
 import tomllib
 from pathlib import Path
 
@@ -102,16 +104,23 @@ def stdin(monkeypatch):
     return set_bytes
 
 
-def process(*arguments, **options):
-    """Start the command in a process of its own."""
-    return subprocess.Popen(
+@contextlib.contextmanager
+def process(*arguments):
+    """Run the command in a process of its own, which ends if it waits forever."""
+    command = subprocess.Popen(
         [sys.executable, "-P", "-m", "skcrf_sdca", *map(str, arguments)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        **options,
     )
+    watch = threading.Timer(60, command.kill)
+    watch.start()
+    try:
+        with command:
+            yield command
+    finally:
+        watch.cancel()
 
 
 # Training
