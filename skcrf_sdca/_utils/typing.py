@@ -72,6 +72,8 @@ DualSampling: TypeAlias = Literal[
     "gap", "gap_importance", "importance", "uniform", "max"
 ]
 SDCASampling: TypeAlias = DualSampling | Literal["residual"]
+# The name of a scorer, or a function of (estimator, X, y).
+Scoring: TypeAlias = str | Callable[..., float]
 Decoding: TypeAlias = Literal["viterbi", "posterior"]
 SpanScheme: TypeAlias = (
     Literal["BIO", "IOB2", "IOB1", "IO", "BIOES", "IOBES", "BILOU", "BILUO"]

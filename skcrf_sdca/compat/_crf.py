@@ -5,6 +5,8 @@ It has all parameters and methods of that class. Some parameters have no effect.
 
 import re
 import warnings
+from collections.abc import Callable
+from functools import partial
 from inspect import signature
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.messages import renamed
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
     InvalidParameterError,
@@ -54,14 +57,15 @@ def penalty_of(c1, c2, n_sequences):
 class _Trainer(SDCACRF):
     """An SDCACRF whose messages name the parameters of CRFsuite."""
 
-    def fitted(self, X, y, words):
+    def fitted(self, X, y, words, **held_out):
         """Return an SDCACRF fitted to X and y.
 
         ``words`` has a replacement for each regular expression in messages.
         """
         self._words = words
         try:
-            self.fit(X, y)
+            with renamed({"X_val": "X_dev", "y_val": "y_dev"}):
+                self.fit(X, y, **held_out)
         except ValueError as error:
             raise type(error)(self._in_words_of_crfsuite(str(error))) from error
         fitted = vars(self).copy()
@@ -142,7 +146,8 @@ keep_tempfiles, trainer_cls
         ``{(label, next label): weight}``, without weights of 0. Computed at each
         access.
     dev_score_ : float
-        Token accuracy on ``X_dev``. Exists only after a fit with ``X_dev``.
+        Token accuracy on ``X_dev`` at the end of the fit. Exists only after a fit with
+        ``X_dev``.
 
     See Also
     --------
@@ -263,7 +268,7 @@ keep_tempfiles, trainer_cls
         self,
         X: Sequences,
         y: Labels,
-        X_dev: Sequences | None = None,
+        X_dev: Sequences | Callable[[], Sequences] | None = None,
         y_dev: Labels | None = None,
     ) -> Self:
         """Fit the model to labelled sequences.
@@ -275,7 +280,9 @@ keep_tempfiles, trainer_cls
             Arrays and PackedSequences are possible, as in `SDCACRF`.
         y : list of n lists of T labels
         X_dev, y_dev : as X and y, default=None
-            Held-out data for ``dev_score_``. They do not change the fit.
+            Held-out data, on which the model of every epoch is scored: the token
+            accuracies are ``estimator_.history_["val_score"]``, and the last of them is
+            ``dev_score_``. They do not change the fit.
 
         Returns
         -------
@@ -296,14 +303,13 @@ keep_tempfiles, trainer_cls
         self._check_parameters()
         if (X_dev is None) != (y_dev is None):
             raise ValueError("pass both X_dev and y_dev, or neither.")
-        estimator = self._fitted(as_sequence_list(X), y)
-        dev_score = None if X_dev is None else estimator.score(X_dev, y_dev)
+        estimator = self._fitted(as_sequence_list(X), y, X_dev, y_dev)
         self.__dict__.pop("dev_score_", None)
         self.estimator_ = estimator
-        if dev_score is not None:
-            self.dev_score_ = dev_score
+        if X_dev is not None:
+            self.dev_score_ = estimator.history_["val_score"][-1].item()
             if self.verbose:
-                print(f"[CRF] token accuracy on X_dev: {dev_score:.4f}")
+                print(f"[CRF] token accuracy on X_dev: {self.dev_score_:.4f}")
         return self
 
     def predict(self, X: Sequences) -> NDArray[Any]:
@@ -436,7 +442,7 @@ keep_tempfiles, trainer_cls
         """
         return self.estimator_._get_fitted_attr_html(doc_link)
 
-    def _fitted(self, X, y):
+    def _fitted(self, X, y, X_dev, y_dev):
         """Return the estimator behind this one, fitted."""
         vectorizer, input_format = None, format_of(X)
         if not input_format.boundaries:
@@ -445,6 +451,8 @@ keep_tempfiles, trainer_cls
             min_freq = max(1, int(np.ceil(self.min_freq or 0)))
             vectorizer = SequenceVectorizer(min_freq=min_freq)
             X = vectorizer.fit_transform(X)
+            if X_dev is not None:
+                X_dev = partial(_packed, X_dev, input_format, vectorizer)
         elif self.min_freq:
             raise ValueError(
                 f"min_freq needs dicts or lists of str, X has {input_format.name}."
@@ -462,7 +470,7 @@ keep_tempfiles, trainer_cls
             random_state=self.random_state,
             verbose=int(self.verbose),
         )
-        estimator = trainer.fitted(X, y, words)
+        estimator = trainer.fitted(X, y, words, X_val=X_dev, y_val=y_dev)
         if vectorizer is not None:
             # The state that a fit on the dicts or strings themselves would have.
             estimator._set_fitted(
@@ -517,6 +525,12 @@ keep_tempfiles, trainer_cls
                 UserWarning,
                 stacklevel=4,
             )
+
+
+def _packed(X, input_format, vectorizer):
+    """Return the X of dicts or strings, or a function that returns it, packed."""
+    X = as_sequence_list(X() if callable(X) else X)
+    return input_format.pack(X, SDCACRF()._set_fitted({"vectorizer_": vectorizer}))
 
 
 def _by_name(sources, labels, weights):

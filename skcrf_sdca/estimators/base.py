@@ -8,7 +8,7 @@ prediction.py.
 import sys
 import warnings
 from abc import ABCMeta
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from numbers import Integral, Real
 from typing import ClassVar, Self
@@ -37,10 +37,12 @@ from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
 from skcrf_sdca.estimators.compression import TrimmingMixin
 from skcrf_sdca.estimators.fitted import check_fitted
+from skcrf_sdca.estimators.held_out import BestEpoch, new_held_out
 from skcrf_sdca.estimators.inspection import InspectionMixin
 from skcrf_sdca.estimators.prediction import PredictionMixin
 from skcrf_sdca.estimators.validation import training_data
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.metrics import SCORERS
 from skcrf_sdca.objective.costs import cost_matrix
 from skcrf_sdca.objective.losses import LOSSES, names_with_cost, new_loss
 from skcrf_sdca.objective.penalties import PENALTIES
@@ -94,6 +96,8 @@ class BaseCRF(
         "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "patience": [Interval(Integral, 1, None, closed="left"), None],
+        "scoring": [StrOptions(set(SCORERS)), callable, None],
         "loss": [StrOptions(LOSSES.keys())],
         "temperature": [Interval(Real, 0, None, closed="neither")],
         "margin": [Interval(Real, 0, None, closed="left")],
@@ -117,6 +121,9 @@ class BaseCRF(
         y: Labels,
         sample_weight: ArrayLike | None = None,
         lengths: ArrayLike | None = None,
+        *,
+        X_val: Sequences | Callable[[], Sequences] | None = None,
+        y_val: Labels | None = None,
     ) -> Self:
         """Fit the model to labelled sequences.
 
@@ -143,6 +150,11 @@ class BaseCRF(
         lengths : array-like of int of shape (n,), default=None
             If X is one table, the number of rows of each sequence in it, in their
             order, as in hmmlearn. They sum to n_rows.
+        X_val, y_val : as X and y, default=None
+            Held-out data. The model of every epoch is scored on them, see `scoring`;
+            the scores are ``history_["val_score"]``. Unless `patience` is set, the
+            fit is the same as without them. Labels that are not in y count as wrong.
+            X_val may be a function of no argument that returns the sequences.
 
         Returns
         -------
@@ -153,12 +165,14 @@ class BaseCRF(
         ValueError, TypeError
             If X, y and `lengths` do not fit together, X or y has NaN or infinity or no
             known format, or y breaks ``transitions``; the message names the argument,
-            the sequence and the item.
+            the sequence and the item. The same for X_val and y_val, of which one alone
+            is an error.
 
         Warns
         -----
         ConvergenceWarning
-            If the gap is above tol * primal after max_iter epochs.
+            If the gap is above tol * primal after max_iter epochs. A fit that
+            `patience` ends does not warn.
         NoChainsWarning
             If X is a table without `lengths`, and long runs of equal labels in y
             suggest that it is a recording whose rows follow each other.
@@ -186,12 +200,14 @@ class BaseCRF(
             message := no_chains_message(training.labels)
         ):
             warnings.warn(message, NoChainsWarning, stacklevel=_caller_level())
+        held_out = new_held_out(self, X_val, y_val, training)
         solver = self._new_solver(self._new_problem(training))
         given = {"sample_weight": sample_weight, "lengths": lengths}
         metadata = {name: v for name, v in given.items() if v is not None} or None
-        return self._run(solver, training.attributes, X=X, y=y, metadata=metadata)
+        data = {"X": X, "y": y, "metadata": metadata}
+        return self._run(solver, training.attributes, held_out=held_out, **data)
 
-    def _run(self, solver, attributes, *, observers=(), **arguments):
+    def _run(self, solver, attributes, *, held_out=None, observers=(), **arguments):
         """Run a solver to its end, and set the fitted attributes.
 
         Parameters
@@ -199,6 +215,8 @@ class BaseCRF(
         solver : Solver
         attributes : dict
             Fitted attributes that are known before the run.
+        held_out : HeldOut, default=None
+            Scores the model of every epoch.
         observers : iterable of Observer, default=()
             They follow the run too, after the callbacks and ``verbose``.
         **arguments
@@ -216,6 +234,13 @@ class BaseCRF(
             # A copy, since the solver continues to change its weights.
             return {**attributes, **fit_attributes(monitor, copy=True)}
 
+        def model_now(*, copy):
+            return {**attributes, **model_attributes(monitor, copy=copy)}
+
+        best = held_out and BestEpoch(held_out, self.patience, model_now)
+        if best:
+            # First, since the others see the score that it adds.
+            monitor.observers.append(best)
         bridge = CallbackBridge(self, context, arguments, attributes_now)
         monitor.observers.append(bridge)
         if self.verbose:
@@ -224,7 +249,8 @@ class BaseCRF(
         monitor.observers += observers
         monitor.run()
         own = self._attributes_of_run(solver)
-        self._set_fitted({**attributes, **fit_attributes(monitor), **own})
+        kept = best.attributes if best else {}
+        self._set_fitted({**attributes, **fit_attributes(monitor), **kept, **own})
         if message := self._message_of(monitor):
             warnings.warn(message, ConvergenceWarning, stacklevel=_caller_level())
         context.call_on_fit_task_end(
@@ -400,12 +426,23 @@ def _is_finite(value):
 def fit_attributes(monitor, *, copy=False):
     """Return what a solver and its monitor determine, as attributes of the estimator.
 
+    Those of the model, and those of the run up to now.
+
     Parameters
     ----------
     monitor : FitMonitor
     copy : bool, default=False
         Whether the weights are copied.
     """
+    return {
+        **model_attributes(monitor, copy=copy),
+        "n_iter_": monitor.rows[-1]["epoch"],
+        "history_": monitor.history(),
+    }
+
+
+def model_attributes(monitor, *, copy=False):
+    """Return the weights and their certificate, as attributes of the estimator."""
     problem, w = monitor.solver.problem, monitor.solver.model.w
     last = monitor.rows[-1]
     weights = problem.solution(w.copy() if copy else w).attributes(problem.constraints)
@@ -419,11 +456,9 @@ def fit_attributes(monitor, *, copy=False):
         "alpha_": problem.alpha,
         "temperature_": problem.loss.temperature,
         "gap_target_": monitor.target,
-        "n_iter_": last["epoch"],
         "primal_objective_": last["primal"],
         "dual_objective_": last["dual"],
         "duality_gap_": last["gap"],
-        "history_": monitor.history(),
     }
 
 

@@ -226,10 +226,11 @@ class EpochPrinter(Observer):
 
     def end_epoch(self, row):
         """Print the row; never stop."""
+        score = f"  val_score {row['val_score']:.4f}" if "val_score" in row else ""
         print(
             f"{self.name} epoch {row['epoch']:4d}  primal {row['primal']:.6e}  "
             f"dual {row['dual']:.6e}  gap {row['gap']:.3e} "
-            f"(ends at {self.tol * row['primal']:.1e})  {row['seconds']:.2f} s",
+            f"(ends at {self.tol * row['primal']:.1e}){score}  {row['seconds']:.2f} s",
             flush=True,
         )
         return False

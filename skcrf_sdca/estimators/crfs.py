@@ -17,6 +17,7 @@ from skcrf_sdca._utils.typing import (
     LabelNames,
     LossName,
     RandomState,
+    Scoring,
     SDCASampling,
     Transitions,
 )
@@ -50,6 +51,7 @@ class SDCACRF(BaseCRF):
     {l1_ratio}
     {max_iter}
     {tol}
+    {patience}
     {transitions}
     {label_names}
     {unknown_label}
@@ -80,9 +82,10 @@ class SDCACRF(BaseCRF):
     {weights_}
     {n_iter_}
     {certificate_}
+    {best_epoch_}
     history_ : dict of ndarrays of shape (n_iter_,)
         One value per epoch: epoch, updates and oracle_calls (divided by n), seconds
-        (without the certificates), primal, dual, gap.
+        (without the certificates), primal, dual, gap; with ``X_val`` also val_score.
 
     See Also
     --------
@@ -157,6 +160,8 @@ class SDCACRF(BaseCRF):
         l1_ratio: float = 0.0,
         max_iter: int = 100,
         tol: float = 1e-3,
+        patience: int | None = None,
+        scoring: Scoring | None = None,
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
@@ -182,6 +187,8 @@ class SDCACRF(BaseCRF):
         self.l1_ratio = l1_ratio
         self.max_iter = max_iter
         self.tol = tol
+        self.patience = patience
+        self.scoring = scoring
         self.transitions = transitions
         self.label_names = label_names
         self.unknown_label = unknown_label
@@ -219,6 +226,7 @@ class SAGNUSCRF(BaseCRF):
     {l1_ratio}
     {max_iter}
     {tol}
+    {patience}
     {transitions}
     {label_names}
     {unknown_label}
@@ -248,10 +256,11 @@ class SAGNUSCRF(BaseCRF):
     {weights_}
     {n_iter_}
     {certificate_}
+    {best_epoch_}
     history_ : dict of ndarrays of shape (n_iter_,)
         One value per epoch: epoch, updates and oracle_calls (divided by n; each forward
         pass of a line search is half a call), seconds (without the certificates),
-        primal, dual, gap.
+        primal, dual, gap; with ``X_val`` also val_score.
 
     See Also
     --------
@@ -300,6 +309,8 @@ class SAGNUSCRF(BaseCRF):
         l1_ratio: float = 0.0,
         max_iter: int = 100,
         tol: float = 1e-3,
+        patience: int | None = None,
+        scoring: Scoring | None = None,
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
@@ -321,6 +332,8 @@ class SAGNUSCRF(BaseCRF):
         self.l1_ratio = l1_ratio
         self.max_iter = max_iter
         self.tol = tol
+        self.patience = patience
+        self.scoring = scoring
         self.transitions = transitions
         self.label_names = label_names
         self.unknown_label = unknown_label
@@ -351,6 +364,7 @@ class OEGCRF(BaseCRF):
     {l1_ratio}
     {max_iter}
     {tol}
+    {patience}
     {transitions}
     {label_names}
     {unknown_label}
@@ -372,10 +386,12 @@ class OEGCRF(BaseCRF):
     {weights_}
     {n_iter_}
     {certificate_}
+    {best_epoch_}
     history_ : dict of ndarrays of shape (n_iter_,)
         One value per epoch: epoch, updates and oracle_calls (divided by n; each trial
         of a step size is a call, and the forward pass that computes the gap is half a
-        call), seconds (without the certificates), primal, dual, gap.
+        call), seconds (without the certificates), primal, dual, gap; with ``X_val``
+        also val_score.
 
     See Also
     --------
@@ -423,6 +439,8 @@ class OEGCRF(BaseCRF):
         l1_ratio: float = 0.0,
         max_iter: int = 100,
         tol: float = 1e-3,
+        patience: int | None = None,
+        scoring: Scoring | None = None,
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
@@ -445,6 +463,8 @@ class OEGCRF(BaseCRF):
         self.l1_ratio = l1_ratio
         self.max_iter = max_iter
         self.tol = tol
+        self.patience = patience
+        self.scoring = scoring
         self.transitions = transitions
         self.label_names = label_names
         self.unknown_label = unknown_label
@@ -477,6 +497,7 @@ class LBFGSCRF(BaseCRF):
     max_iter : int, default=1000
         Maximum number of iterations.
     {tol}
+    {patience}
     {transitions}
     {label_names}
     {unknown_label}
@@ -493,9 +514,10 @@ class LBFGSCRF(BaseCRF):
     n_iter_ : int
         Number of iterations.
     {certificate_}
+    {best_epoch_}
     history_ : dict of ndarrays of shape (n_iter_,)
         One value per iteration: epoch, updates and oracle_calls (divided by n),
-        seconds, primal, dual, gap.
+        seconds, primal, dual, gap; with ``X_val`` also val_score.
 
     See Also
     --------
@@ -529,6 +551,8 @@ class LBFGSCRF(BaseCRF):
         l1_ratio: float = 0.0,
         max_iter: int = 1000,
         tol: float = 1e-3,
+        patience: int | None = None,
+        scoring: Scoring | None = None,
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
@@ -545,6 +569,8 @@ class LBFGSCRF(BaseCRF):
         self.l1_ratio = l1_ratio
         self.max_iter = max_iter
         self.tol = tol
+        self.patience = patience
+        self.scoring = scoring
         self.transitions = transitions
         self.label_names = label_names
         self.unknown_label = unknown_label

@@ -56,6 +56,30 @@ class FittedAttributes:
         return np.asarray(names)
 
     @property
+    def best_epoch_(self) -> int:
+        """Epoch of the best score on the held-out data of `fit`, the first of equals.
+
+        With `patience` the model is that of this epoch.
+        """
+        best = np.argmax(self._val_scores)
+        return int(self.history_["epoch"][best])
+
+    @property
+    def best_val_score_(self) -> float:
+        """The best score on the held-out data of `fit`."""
+        return float(np.max(self._val_scores))
+
+    @property
+    def _val_scores(self):
+        scores = getattr(self, "history_", {}).get("val_score")
+        if scores is None:
+            raise AttributeError(
+                f"{type(self).__name__} has no scores of epochs: pass X_val and y_val "
+                "to fit."
+            )
+        return scores
+
+    @property
     def _has_probabilities(self):
         """Whether the model is one of p(y | x): the hinge gives scores alone."""
         return self.temperature_ > 0.0

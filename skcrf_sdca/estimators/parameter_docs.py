@@ -60,6 +60,19 @@ SHARED_DOCS = {
             the objective is proven to be within 0.1 % of its minimum. It also stops
             where rounding lets no smaller gap be certified, and warns of it.
         """,
+    "patience": """
+        patience : int, default=None
+            With ``X_val`` and ``y_val`` in `fit`: end the fit after so many epochs
+            without a better score on them, and return the model of the epoch with the
+            best score, also if the fit ends otherwise. With None the score is only
+            recorded, and the model is that of the last epoch.
+        scoring : str or callable, default=None
+            The score on ``X_val`` and ``y_val``, the larger the better: a name that
+            :func:`skcrf_sdca.metrics.get_scorer` takes, or a function of (estimator,
+            X, y) that returns a number. By default the micro-averaged F1 of spans if
+            `transitions` is the name of a tagging scheme, else the accuracy, as from
+            ``score``. For a table it is the accuracy.
+        """,
     "transitions": """
         transitions : str, ndarray or list of pairs, default=None
             Which label may follow which; by default every label may follow every label.
@@ -179,6 +192,15 @@ SHARED_DOCS = {
         gap_target_ : float
             The gap at which the fit stops: tol * primal, or more where rounding lets no
             smaller gap be certified.
+        """,
+    "best_epoch_": """
+        best_epoch_ : int
+            Epoch of the best score on ``X_val`` and ``y_val``, the first of equal ones.
+            Exists only after a fit with them. With `patience` the weights and the
+            certificate are those of this epoch, and ``n_iter_`` and ``history_`` those
+            of all epochs.
+        best_val_score_ : float
+            The score of this epoch. Exists as ``best_epoch_`` does.
         """,
 }
 

@@ -5,11 +5,12 @@ step takes. It finds the methods on the last step itself: it has no list of them
 """
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from inspect import ismethod, signature
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Self
 
+from sklearn import get_config
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -46,9 +47,10 @@ class Tagger(VersionStamped, _Pipeline):
       last step knows them itself.
     * A method that returns the last step (``constrain``, ``prune``, ``sparsify``,
       ``densify``) changes the last step, and returns the Tagger.
+    * ``fit`` takes the held-out data of the last step, and transforms them too.
 
     The help of a method, ``help(tagger.explain)``, is that of the last step. Everything
-    that a Pipeline has itself, such as ``fit``, ``set_params``, metadata routing and
+    else that a Pipeline has itself, such as ``set_params``, metadata routing and
     slices, is as in a Pipeline. Fitted attributes are those of the steps:
     ``tagger[-1].coef_``.
 
@@ -81,6 +83,47 @@ class Tagger(VersionStamped, _Pipeline):
     >>> tagger.set_params(crf__random_state=0).fit(X, y).log_partition(X).round(1)
     array([1.8, 0.9])
     """
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Fit all steps.
+
+        Parameters
+        ----------
+        X : as the first step takes it
+        y : as the last step takes it
+        **params : dict
+            As in a Pipeline; and the held-out data of the last step, ``X_val`` and
+            ``y_val`` (``X_dev`` and ``y_dev`` of `compat.CRF`), under these names. The
+            steps before transform ``X_val`` as they do X. With metadata routing, the
+            last step must request them: ``crf.set_fit_request(X_val=True,
+            y_val=True)``.
+
+        Returns
+        -------
+        self : object
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF, SequenceVectorizer, make_tagger
+        >>> X, y = [[["a"], ["b"]]] * 9, [["B", "I"]] * 9
+        >>> tagger = make_tagger(SequenceVectorizer(), SDCACRF(random_state=0))
+        >>> tagger.fit(X[1:], y[1:], X_val=X[:1], y_val=y[:1])[-1].best_val_score_
+        1.0
+        """
+        return super().fit(X, y, **self._with_held_out(params))
+
+    def _with_held_out(self, params):
+        """Return the parameters of fit as a Pipeline takes them."""
+        routed = get_config()["enable_metadata_routing"]
+        taken = dict(params)
+        for name in _HELD_OUT & set(params):
+            value = taken.pop(name)
+            is_X = name.startswith("X") and value is not None
+            if is_X and name not in (self.transform_input or ()):
+                # Not transformed before the steps are fitted.
+                value = partial(self._through_steps, value)
+            taken[name if routed else f"{self.steps[-1][0]}__{name}"] = value
+        return taken
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """Return the method of the last step, for the data that the first step takes.
@@ -144,6 +187,11 @@ class Tagger(VersionStamped, _Pipeline):
     def _transformed(self, X):
         """Return X as the last step takes it."""
         check_is_fitted(self)
+        return self._through_steps(X)
+
+    def _through_steps(self, X):
+        """Return X, or what a function returns, as the last step takes it."""
+        X = X() if callable(X) else X
         for step in self._transformers():
             X = step.transform(X)
         return X
@@ -170,6 +218,9 @@ class Tagger(VersionStamped, _Pipeline):
             names = None if find is None else find(names)
         return names
 
+
+# Held-out data, which `fit` takes under the names of the last step.
+_HELD_OUT = {"X_val", "y_val", "X_dev", "y_dev"}
 
 # The arguments that the steps before the last transform, by their names.
 _TRANSFORMED = {

@@ -4,6 +4,7 @@ The functions return PackedSequences, label numbers and weights, the only forms 
 rest of the package computes with. The InputFormat of X defines how X and y are read.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,15 +104,45 @@ def prediction_data(estimator, X, lengths=None):
     X = as_sequence_list(X)
     if lengths is not None:
         X = cut_table(X, lengths)
+    scores = estimator.start_, estimator.end_, estimator.transition_
+    data, input_format = _packed(estimator, X, Constraints.of_scores(*scores))
+    return data, input_format if lengths is None else CUT_TABLE
+
+
+def held_out_data(estimator, X, y, constraints):
+    """Validate held-out data before the first epoch of a fit.
+
+    The estimator has the fitted attributes of `TrainingData`, and no weights yet.
+    Return X and y as its methods take them at every epoch: packed, unless X is a table.
+    Raise what `prediction_data` and `evaluation_labels` raise, and ValueError if there
+    is nothing to score.
+    """
+    X = as_sequence_list(X)
+    y = list(y) if isinstance(y, Iterator) else y
+    data, input_format = _packed(estimator, X, constraints)
+    check_has_items(len(data), data.n_positions)
+    _, known = evaluation_labels(estimator, y, data, input_format)
+    if known is not None and not known.any():
+        raise ValueError("y has no known label: there is nothing to score.")
+    if not input_format.boundaries:
+        return X, y
+    return data, input_format.label_lists(y, data)
+
+
+def _packed(estimator, X, constraints):
+    """Return X packed for an estimator that has what a fit knows of the features.
+
+    The second of the two results is the format of the answers.
+    """
     data, input_format = fitted_format(estimator).pack(X, estimator)
     if data.n_features != estimator.n_features_in_:
         raise ValueError(
             f"X has {data.n_features} features, but {type(estimator).__name__} is "
             f"expecting {estimator.n_features_in_} features as input."
         )
-    scores = estimator.start_, estimator.end_, estimator.transition_
-    check_lengths(Constraints.of_scores(*scores), data.lengths)
-    return data, input_format if lengths is None else CUT_TABLE
+    if constraints is not None:
+        check_lengths(constraints, data.lengths)
+    return data, input_format
 
 
 def evaluation_labels(estimator, y, data, input_format, sample_weight=None):

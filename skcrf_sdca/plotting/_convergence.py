@@ -1,4 +1,4 @@
-"""ConvergenceDisplay: the duality gap of fits after each epoch.
+"""ConvergenceDisplay: the duality gap of fits, or their score, after each epoch.
 
 Owns the dashes of curves, and their colours, which colour-blind people can tell apart.
 """
@@ -8,6 +8,7 @@ from itertools import cycle
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -44,6 +45,7 @@ _X_LABELS = {
 _Y_LABELS = {
     "gap": "duality gap  (nats per sequence)",
     "suboptimality": "$P - P^*$  (nats per sequence)",
+    "val_score": "score on held-out data",
 }
 
 
@@ -161,26 +163,29 @@ class ConvergenceDisplay:
         self,
         *,
         x: Literal["epoch", "updates", "oracle_calls", "seconds"] = "epoch",
-        y: Literal["gap", "suboptimality"] = "gap",
+        y: Literal["gap", "suboptimality", "val_score"] = "gap",
         optimum: float | None = None,
         target: bool = True,
         ax: "Axes | None" = None,
         curve_kwargs: dict[str, Any] | list[dict[str, Any]] | None = None,
     ) -> Self:
-        """Draw the curves, on a logarithmic scale.
+        """Draw the curves; the scale of gaps is logarithmic.
 
         Parameters
         ----------
         x : {"epoch", "updates", "oracle_calls", "seconds"}, default="epoch"
             Horizontal axis. Updates and oracle calls are divided by the number of
             sequences.
-        y : {"gap", "suboptimality"}, default="gap"
-            The duality gap, or the suboptimality P - P*, which the gap bounds.
+        y : {"gap", "suboptimality", "val_score"}, default="gap"
+            The duality gap, or the suboptimality P - P*, which the gap bounds, or the
+            score on the ``X_val`` and ``y_val`` of `fit`, in which a dot marks the best
+            epoch.
         optimum : float, default=None
             The minimum P*. By default the largest dual objective of all fits, which
             P* is at least: the true suboptimality is then at most what is drawn.
         target : bool, default=True
-            Whether to draw a line at tol * primal, the gap at which fits stop.
+            Whether to draw a line at tol * primal, the gap at which fits stop; not if y
+            is "val_score".
         ax : matplotlib Axes, default=None
             By default the axes of a new figure.
         curve_kwargs : dict or list of dict, default=None
@@ -193,7 +198,8 @@ class ConvergenceDisplay:
         Raises
         ------
         ValueError
-            If x or y is none of these, or the list of curve_kwargs has another length.
+            If x or y is none of these, if the list of curve_kwargs has another length,
+            or if y is "val_score" and a fit was without ``X_val``.
         """
         for name, value, known in (("x", x, _X_LABELS), ("y", y, _Y_LABELS)):
             if value not in known:
@@ -205,10 +211,16 @@ class ConvergenceDisplay:
             ax.plot(history[x], heights[name], **look)[0]
             for (name, history), look in zip(self.histories.items(), looks, strict=True)
         ]
-        self.target_lines_ = self._draw_targets(ax) if target and self.targets else []
+        self.target_lines_ = []
+        if y == "val_score":
+            for line in self.lines_:
+                line.set(marker="o", markevery=[int(np.argmax(line.get_ydata()))])
+        else:
+            if target and self.targets:
+                self.target_lines_ = self._draw_targets(ax)
+            if any((values > 0.0).any() for values in heights.values()):
+                ax.set_yscale("log", nonpositive="mask")
         ax.set(xlabel=_X_LABELS[x], ylabel=_Y_LABELS[y])
-        if any((values > 0.0).any() for values in heights.values()):
-            ax.set_yscale("log", nonpositive="mask")
         if x == "epoch" and ax.get_xscale() == "linear":
             ax.xaxis.get_major_locator().set_params(integer=True)
         _light_frame(ax)
@@ -220,8 +232,14 @@ class ConvergenceDisplay:
     def _heights(self, y, optimum):
         """Return the values on the vertical axis for each fit."""
         fits = self.histories.items()
-        if y == "gap":
-            return {name: history["gap"] for name, history in fits}
+        if y in ("gap", "val_score"):
+            without = [name for name, history in fits if y not in history]
+            if without:
+                raise ValueError(
+                    f'y="{y}" needs fits with held-out data: pass X_val and y_val to '
+                    f"the fit of {', '.join(without)}."
+                )
+            return {name: history[y] for name, history in fits}
         if optimum is None:
             optimum = max(history["dual"].max() for _, history in fits)
         return {name: history["primal"] - optimum for name, history in fits}

@@ -34,7 +34,10 @@ class Observer:
         """Handle the beginning of an epoch."""
 
     def end_epoch(self, row):
-        """Take the row of the history just made; return True to stop."""
+        """Take the row of the history just made; return True to stop.
+
+        It may add columns to the row, which the observers after it see too.
+        """
 
     def close(self):
         """Handle the end of the run, also after an error."""

@@ -1,0 +1,127 @@
+"""Held-out data of a fit: the score of every epoch, `patience`, and the best model.
+
+Owns the score that is taken by default, and the names of the data in messages.
+"""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.metrics import make_scorer
+
+from skcrf_sdca._utils.messages import described, renamed
+from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
+from skcrf_sdca.estimators.fitted import fitted_format
+from skcrf_sdca.estimators.validation import held_out_data
+from skcrf_sdca.metrics import get_scorer, span_f1_score
+from skcrf_sdca.solvers.monitor import Observer
+
+# What checks and metrics call the data, and what `fit` calls them.
+_named_as_in_fit = renamed({"X": "X_val", "y": "y_val", "y_true": "y_val"})
+
+
+def new_held_out(estimator, X, y, training):
+    """Return the HeldOut of the arguments ``X_val`` and ``y_val`` of fit, or None.
+
+    Raise ValueError or TypeError if one of them is missing or wrong, or if `patience`
+    needs them.
+    """
+    if (X is None) != (y is None):
+        given, missing = ("X_val", "y_val") if y is None else ("y_val", "X_val")
+        raise ValueError(f"{given} is given without {missing}: pass both, or neither.")
+    if X is not None:
+        return HeldOut(estimator, X, y, training)
+    if estimator.patience is not None:
+        raise ValueError(
+            f"patience={estimator.patience} needs held-out data: pass X_val and y_val "
+            "to fit, or set patience=None."
+        )
+    return None
+
+
+class HeldOut:
+    """Held-out sequences with their labels, and the score of a model on them.
+
+    Parameters
+    ----------
+    estimator : BaseCRF
+        Not changed.
+    X, y : ``X_val`` and ``y_val`` of `BaseCRF.fit`
+    training : TrainingData
+    """
+
+    def __init__(self, estimator, X, y, training):
+        # Without callbacks: it is no fit that predicts here.
+        self.model = type(estimator)(**estimator.get_params(deep=False))
+        self.model._set_fitted(training.attributes)
+        self.X, self.y = _checked(self.model, X, y, training.constraints)
+        self.scorer = _scorer_of(self.model)
+
+    def score(self, attributes):
+        """Return the score of the model that has these fitted attributes."""
+        score = self.scorer(self.model._set_fitted(attributes), self.X, self.y)
+        if not isinstance(score, Real) or np.isnan(score):
+            raise ValueError(
+                "scoring must give a number that can be compared, got a score "
+                f"{described(score)}."
+            )
+        return float(score)
+
+
+@_named_as_in_fit
+def _checked(model, X, y, constraints):
+    return held_out_data(model, X() if callable(X) else X, y, constraints)
+
+
+def _scorer_of(model):
+    if callable(model.scoring):
+        return model.scoring
+    return _named_as_in_fit(
+        _default_scorer(model) if model.scoring is None else get_scorer(model.scoring)
+    )
+
+
+def _default_scorer(model):
+    """Return the F1 of spans if the parameters name a tagging scheme, else accuracy."""
+    scheme, is_table = model.transitions, not fitted_format(model).boundaries
+    if is_table or not isinstance(scheme, str) or scheme not in TAGGING_SCHEMES:
+        return type(model).score
+    return make_scorer(span_f1_score, scheme=scheme, zero_division=0.0)
+
+
+class BestEpoch(Observer):
+    """Add the score on held-out data to each row; stop, and keep the best model.
+
+    Parameters
+    ----------
+    held_out : HeldOut
+    patience : int or None
+        Epochs without a better score after which the fit ends. With None it does not,
+        and no model is kept.
+    model_now : callable
+        ``model_now(copy=...)`` returns the fitted attributes of the epoch, but for
+        those of the run.
+
+    Attributes
+    ----------
+    attributes : dict
+        Those of the best epoch so far, a copy; empty if no model is kept.
+    """
+
+    def __init__(self, held_out, patience, model_now):
+        self.held_out = held_out
+        self.patience = patience
+        self.model_now = model_now
+        self.attributes = {}
+        self._best = None
+
+    def end_epoch(self, row):
+        """Add the score to the row; return whether patience is at its end."""
+        row["val_score"] = self.held_out.score(self.model_now(copy=False))
+        is_better = self._best is None or row["val_score"] > self._best["val_score"]
+        if is_better:
+            self._best = row
+        if self.patience is None:
+            return False
+        if is_better:
+            self.attributes = self.model_now(copy=True)
+        return row["epoch"] - self._best["epoch"] >= self.patience
