@@ -63,7 +63,8 @@ def test_errors_of_a_call_of_fit_name_the_class(crf):
     message = rf"^{name}\.fit\(\): missing a required argument: 'y'"
     with pytest.raises(TypeError, match=message):
         crf.fit(ARRAYS)
-    assert [*inspect.signature(crf.fit).parameters] == ["X", "y", "sample_weight"]
+    names = ["X", "y", "sample_weight", "X_val", "y_val"]
+    assert [*inspect.signature(crf.fit).parameters] == names
 
 
 def as_lists(sequences):
