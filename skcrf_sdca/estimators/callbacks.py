@@ -2,8 +2,9 @@
 
 Owns `DualityGapMonitor` with its log, and the observers that tie the loop over epochs
 to what the user sees: scikit-learn's callback contexts, and the lines of ``verbose=1``.
-Scores of every epoch are those of `sklearn.callback.ScoringMonitor`, given by name:
-``scoring={"accuracy": lambda crf, X, y: crf.score(X, y)}``.
+Scores of every epoch on X and y are those of `sklearn.callback.ScoringMonitor`, given
+by name: ``scoring={"accuracy": lambda crf, X, y: crf.score(X, y)}``. Those on held-out
+data are in held_out.py.
 """
 
 from collections.abc import Mapping
@@ -67,9 +68,9 @@ class DualityGapMonitor(ScoringMonitor):
     Read the records with ``get_logs(select="most_recent" | "all")``. A log has
     ``data``, a list of dicts, and ``data_as_pandas``, a DataFrame; each row has first
     the columns of ``history_`` (epoch, updates, oracle_calls, seconds, primal, dual,
-    gap), and then the place of the epoch in the fit: ``task_id_path``,
-    ``parent_task_id_path`` (equal for the epochs of one fit), ``estimator_name``,
-    ``task_name``, ``task_id``, ``sequential_subtasks``.
+    gap, and with held-out data val_score), and then the place of the epoch in the fit:
+    ``task_id_path``, ``parent_task_id_path`` (equal for the epochs of one fit),
+    ``estimator_name``, ``task_name``, ``task_id``, ``sequential_subtasks``.
 
     See Also
     --------

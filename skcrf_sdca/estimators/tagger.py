@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     # Type checkers and editors cannot see what `__getattr__` finds.
     class _Pipeline(PredictionMixin, InspectionMixin, TrimmingMixin, Pipeline):
         """A pipeline with the methods of a CRF."""
-
-        def fit(self, X: Any, y: Any = None, **params: Any) -> Self: ...
 else:
     _Pipeline = Pipeline
 
