@@ -118,12 +118,15 @@ def test_a_table_with_lengths_is_cut_and_answered_by_rows(form):
 
 def test_a_model_of_a_table_with_lengths_takes_rows_and_sequences(recorder):
     single = recorder.predict_proba(ROWS)
-    assert single.shape == (140, 2)
+    assert_array_equal(single, recorder.predict_proba(ROWS, [140]))
+    assert not np.allclose(single, recorder.predict_proba(ROWS, [1] * 140))
+    assert recorder.score(ROWS, RUNS) == recorder.score(ROWS, RUNS, lengths=[140])
     parts = [ROWS[:1], ROWS[1:3]]
-    first, second = recorder.predict_proba(parts)
-    assert_array_equal(first, single[:1])
-    assert not np.allclose(second, single[1:3])
-    assert recorder.predict_edge_proba(ROWS).shape == (140, 0, 2, 2)
+    assert_array_equal(
+        recorder.predict_proba(parts)[1], recorder.predict_proba(parts[1])
+    )
+    (edges,) = recorder.predict_edge_proba([ROWS])
+    assert_array_equal(recorder.predict_edge_proba(ROWS), edges)
     assert recorder.predict_edge_proba(parts)[1].shape == (1, 2, 2)
     assert recorder.predict(ROWS[:0], []).shape == (0,)
     assert recorder.explain(ROWS[1:3], 1).position == 1

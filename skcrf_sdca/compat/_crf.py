@@ -530,7 +530,9 @@ keep_tempfiles, trainer_cls
 def _packed(X, input_format, vectorizer):
     """Return the X of dicts or strings, or a function that returns it, packed."""
     X = as_sequence_list(X() if callable(X) else X)
-    return input_format.pack(X, SDCACRF()._set_fitted({"vectorizer_": vectorizer}))
+    crf = SDCACRF()._set_fitted({"vectorizer_": vectorizer})
+    packed, _ = input_format.pack(X, crf)
+    return packed
 
 
 def _by_name(sources, labels, weights):

@@ -209,14 +209,17 @@ class _CutTable(_Rows):
     """One table that `cut_table` has cut into sequences by their lengths.
 
     An estimator that was fitted on one takes sequences too, with their answers. Without
-    lengths, the rows of a table are sequences of one item.
+    lengths, a table is one sequence, as in hmmlearn.
     """
 
     def pack(self, X, estimator):
         found = format_of(X, default=self)
         if found is TABLE:
-            X, found = cut_table(X, np.ones(np.shape(X)[0], dtype=int)), self
+            X, found = cut_table(X, [np.shape(X)[0]]), self
         return self._packed(X, estimator), found
+
+    def pair_rows(self, rows, offsets):
+        return rows
 
 
 class _Table(_Rows):

@@ -6,13 +6,13 @@ Owns the score that is taken by default, and the names of the data in messages.
 from numbers import Real
 
 import numpy as np
-from sklearn.metrics import make_scorer
 
 from skcrf_sdca._utils.messages import described, renamed
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
 from skcrf_sdca.estimators.fitted import fitted_format
 from skcrf_sdca.estimators.validation import held_out_data
 from skcrf_sdca.metrics import get_scorer, span_f1_score
+from skcrf_sdca.metrics._scorers import SpanScorer
 from skcrf_sdca.solvers.monitor import Observer
 
 # What checks and metrics call the data, and what `fit` calls them.
@@ -85,7 +85,7 @@ def _default_scorer(model):
     scheme, is_table = model.transitions, not fitted_format(model).boundaries
     if is_table or not isinstance(scheme, str) or scheme not in TAGGING_SCHEMES:
         return type(model).score
-    return make_scorer(span_f1_score, scheme=scheme, zero_division=0.0)
+    return SpanScorer(span_f1_score, 1, {"scheme": scheme, "zero_division": 0.0})
 
 
 class BestEpoch(Observer):
