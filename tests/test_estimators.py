@@ -57,13 +57,13 @@ def crf(request):
 
 def test_errors_of_a_call_of_fit_name_the_class(crf):
     name = type(crf).__name__
-    message = rf"^{name}\.fit\(\): got an unexpected keyword argument 'lengths'"
+    message = rf"^{name}\.fit\(\): got an unexpected keyword argument 'weights'"
     with pytest.raises(TypeError, match=message):
-        crf.fit(ARRAYS, STR_LABELS, lengths=[1])
+        crf.fit(ARRAYS, STR_LABELS, weights=[1])
     message = rf"^{name}\.fit\(\): missing a required argument: 'y'"
     with pytest.raises(TypeError, match=message):
         crf.fit(ARRAYS)
-    names = ["X", "y", "sample_weight", "X_val", "y_val"]
+    names = ["X", "y", "sample_weight", "lengths", "X_val", "y_val"]
     assert [*inspect.signature(crf.fit).parameters] == names
 
 
