@@ -9,15 +9,13 @@ the model learnt, and chunks a new sentence.
 
 The data are ``conll2000/train.txt.gz`` and ``test.txt.gz``. They are read from the
 folder that the environment variable ``SKCRF_SDCA_DATA`` names, or downloaded to
-scikit-learn's data home. The example takes about half a minute::
+scikit-learn's data home. The example takes about half a minute, and saves the figure as
+``chunking.png``::
 
-    python examples/text/chunking_conll2000.py --output chunking.png
+    python examples/text/chunking_conll2000.py
 """
 
-import argparse
-
 import matplotlib.pyplot as plt
-import numpy as np
 
 from skcrf_sdca import SDCACRF, make_tagger
 from skcrf_sdca.datasets import fetch_conll2000
@@ -48,7 +46,7 @@ FEATURES = TokenFeatures(
 # Training and test scores
 # ------------------------
 # The estimator reads the feature strings directly. Its fit stops when the duality gap
-# is at most ``tol`` times the objective of zero weights.
+# is at most ``tol`` times the objective.
 
 
 def train_and_score():
@@ -67,30 +65,20 @@ def train_and_score():
 # %%
 # The weights of the model
 # ------------------------
-# The weights are plain arrays: ``transition_[from, to]`` and ``coef_[label, feature]``.
-# The figure shows that a label such as I-NP follows B-NP or I-NP:
+# ``transition_features`` and ``top_features`` return tables of the weights, with the
+# names of labels and features. The figure shows that a label such as I-NP follows B-NP
+# or I-NP:
 #
 # .. image:: /images/examples/chunking_conll2000.png
 
 
-def print_weights(crf, labels=("B-NP", "I-NP", "B-VP", "O"), n_features=4):
+def print_weights(tagger, labels=("B-NP", "I-NP", "B-VP", "O"), n_features=4):
     """Print the strongest and weakest transitions, and features of some labels."""
-    order = np.argsort(crf.transition_, axis=None)
-    print("\nstrongest transitions       weakest transitions")
-    for pair in zip(order[::-1][:6], order[:6], strict=True):
-        cells = []
-        for edge in pair:
-            start, stop = np.unravel_index(edge, crf.transition_.shape)
-            names = f"{crf.classes_[start]} -> {crf.classes_[stop]}"
-            cells.append(f"{crf.transition_[start, stop]:+.2f}  {names:20}")
-        print("  ".join(cells).rstrip())
-
-    print("\nstrongest features")
-    names = crf.vectorizer_.get_feature_names_out()
-    weights = dict(zip(crf.classes_, crf.coef_, strict=True))
-    for label in labels:
-        for j in np.argsort(weights[label])[::-1][:n_features]:
-            print(f"{weights[label][j]:+.2f}  {label:5} {names[j]}")
+    transitions = tagger.transition_features()
+    print(f"\nstrongest transitions\n{transitions[:6]}")
+    print(f"\nweakest transitions\n{transitions[-6:]}")
+    features = tagger.top_features(n_features, labels)
+    print(f"\nstrongest and weakest features\n{features}")
 
 
 # %%
@@ -109,11 +97,8 @@ def bracketed(words, labels):
 
 def main():
     """Train, look at the weights, chunk a sentence."""
-    parser = argparse.ArgumentParser(description="Find phrases of English.")
-    parser.add_argument("--output", default="chunking.png")
-    output = parser.parse_args().output
     tagger = train_and_score()
-    print_weights(tagger[-1])
+    print_weights(tagger)
 
     words = "A small company in Basel will probably build the new engines .".split()
     tags = "DT JJ NN IN NNP MD RB VB DT JJ NNS .".split()
@@ -126,7 +111,7 @@ def main():
     ]
     figure, ax = plt.subplots(figsize=(6.5, 5.5), layout="constrained")
     TransitionDisplay.from_estimator(tagger[-1], labels=[*names, "O"], ax=ax)
-    figure.savefig(output, dpi=110)
+    figure.savefig("chunking.png", dpi=110)
 
 
 if __name__ == "__main__":

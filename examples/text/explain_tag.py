@@ -8,24 +8,18 @@ Nevertheless the chunker predicts correctly that "concern" belongs to the noun p
 ``explain`` shows why: it lists the contributions to the difference between the scores
 of two label paths. Here the neighbouring labels decide.
 
-The data are those of ``chunking_conll2000.py``. The example takes about ten seconds::
+The data are those of ``chunking_conll2000.py``. The example takes about ten seconds,
+and saves the figure as ``explain_tag.png``::
 
-    python examples/text/explain_tag.py --output explain_tag.png
+    python examples/text/explain_tag.py
 """
-
-import argparse
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from chunking_conll2000 import FEATURES
-from skcrf_sdca import OEGCRF
+from skcrf_sdca import OEGCRF, make_tagger
 from skcrf_sdca.datasets import fetch_conll2000
-
-parser = argparse.ArgumentParser(description="Explain the tag of a word.")
-parser.add_argument("--output", type=Path, default="explain_tag.png")
-output = parser.parse_args().output
 
 # %%
 # Train a model and label the sentence
@@ -33,14 +27,13 @@ output = parser.parse_args().output
 
 X, y = fetch_conll2000(return_X_y=True)
 X, y = X[:2000], y[:2000]
-crf = OEGCRF(random_state=0).fit(FEATURES.transform(X), y)
+tagger = make_tagger(FEATURES, OEGCRF(random_state=0)).fit(X, y)
 
 X_test = fetch_conll2000(subset="test").X
 words = "Manville is a building and forest products concern .".split()
 (sentence,) = (s for s in X_test if [token["word"] for token in s] == words)
 position = words.index("concern")
-(features,) = FEATURES.transform([sentence])
-(labels,) = crf.predict([features])
+(labels,) = tagger.predict([sentence])
 for token, label in zip(sentence, labels, strict=True):
     print(f"{token['word']:10} {token['pos']:4} {label}")
 
@@ -51,7 +44,7 @@ for token, label in zip(sentence, labels, strict=True):
 # or the label that you name. These two paths differ in this label alone. The result is
 # a table; its rows are named tuples.
 
-explanation = crf.explain(features, position)
+explanation = tagger.explain(sentence, position)
 print(f"\n{explanation}")
 
 label, reference = explanation.label, explanation.reference
@@ -94,8 +87,7 @@ ax.set_xlabel(f"contribution to the score of {label} against {reference}  (nats)
 ax.spines[["top", "right", "left"]].set_visible(False)
 ax.tick_params(axis="y", length=0)
 
-figure.savefig(output, dpi=150)
-print(f"\nfigure saved as {output}")
+figure.savefig("explain_tag.png", dpi=150)
 if plt.get_backend().lower() != "agg":
     plt.show()
 
