@@ -1,5 +1,6 @@
 """Every benchmark script of a figure or a table runs with --quick."""
 
+import csv
 import os
 import subprocess
 import sys
@@ -97,6 +98,18 @@ def test_losses_are_compared(data_folder):
     assert [row[0] for row in rows[2:10]] == "0 1 3 5 9 15 25 inf".split()
     assert [row[0] for row in rows[11:15]] == "1 3 5 inf".split()
     assert [row[0] for row in rows[16:]] == "1.0 2.0 5.0 10.0 balanced".split()
+
+
+@pytest.mark.slow
+def test_small_models_are_measured(cache, data_folder):
+    options = ["--quick", "--rounds", "2", "--output", cache / "small.png"]
+    run("small_models", *options, "--task", "ned", data=data_folder)
+    header, *rows = csv.reader((cache / "small_ned.csv").read_text().splitlines())
+    size = header.index("sparse save_model")
+    by_threshold = [float(row[size]) for row in rows if row[0].startswith("prune")]
+    assert by_threshold == sorted(by_threshold, reverse=True)
+    assert by_threshold[0] < float(rows[0][size])
+    assert (cache / "small.png").stat().st_size > 100
 
 
 @pytest.mark.slow
