@@ -34,7 +34,13 @@ html_theme_options = {
     "logo": {"text": "skcrf_sdca"},
     "navbar_align": "left",
     "show_toc_level": 2,
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    # None on pages of examples: their output is as wide as a terminal.
+    "secondary_sidebar_items": {
+        "*": ["page-toc"],
+        "api/**": ["page-toc"],
+        "index": [],
+        "auto_examples/**": [],
+    },
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
     "pygments_light_style": "a11y-high-contrast-light",

@@ -105,7 +105,7 @@ def test_small_models_are_measured(cache, data_folder):
     options = ["--quick", "--rounds", "2", "--output", cache / "small.png"]
     run("small_models", *options, "--task", "ned", data=data_folder)
     header, *rows = csv.reader((cache / "small_ned.csv").read_text().splitlines())
-    size = header.index("sparse save_model")
+    size = header.index("sparse MB")
     by_threshold = [float(row[size]) for row in rows if row[0].startswith("prune")]
     assert by_threshold == sorted(by_threshold, reverse=True)
     assert by_threshold[0] < float(rows[0][size])

@@ -5,10 +5,10 @@
 The full model has the L2 penalty c2 = 0.5, which is alpha = 1/n. The others are the
 full model after `prune`, models with an l1 penalty, and models without rare features.
 Each is stored with a dense and with a sparse ``coef_`` (`sparsify`). For both forms,
-the table has the MB of the file by `save_model`, by joblib, and by joblib with
-compression, and the speed of `predict` from feature strings: the median seconds of the
-full model divided by those of this one. The tables are printed and written as CSV
-files, and the sizes are drawn with F1.
+the table has the MB of the file by `save_model`, and the speed of `predict` from
+feature strings: the median seconds of the full model divided by those of this one. For
+the smaller form, it has the MB of the file by joblib, without and with compression. The
+tables are printed and written as CSV files, and the sizes are drawn with F1.
 
 The corpora are read from the folder SKCRF_SDCA_DATA or downloaded. The features are
 those of tasks.py. The script needs matplotlib.
@@ -34,14 +34,9 @@ FULL = {"c2": 0.5}
 THRESHOLDS = 0.01, 0.03, 0.1, 0.2, 0.3
 L1 = 0.1, 0.5, 1.0
 MIN_FREQ = 2, 3, 5
-FORMS = "dense", "sparse"
-WRITERS = {
-    "save_model": save_model,
-    "joblib": joblib.dump,
-    "compressed": partial(joblib.dump, compress=3),
-}
-HEADER = ["model", "features", "weights", "F1"]
-HEADER += [f"{form} {column}" for form in FORMS for column in (*WRITERS, "speed")]
+JOBLIB = joblib.dump, partial(joblib.dump, compress=3)
+HEADER = ["model", "weights", "F1", "dense MB", "sparse MB", "joblib MB"]
+HEADER += ["compressed MB", "dense speed", "sparse speed"]
 COLOURS = {
     "full": "#000000",
     "prune": "#0072B2",
@@ -62,7 +57,7 @@ def models(X, y):
     for threshold in THRESHOLDS:
         yield "prune", f"prune({threshold:g})", deepcopy(full).prune(threshold)
     for c1 in L1:
-        yield "l1", f"c1 = {c1:g}, c2 = 0.1", fitted(X, y, c1=c1, c2=0.1).prune()
+        yield "l1", f"c1 = {c1:g}", fitted(X, y, c1=c1, c2=0.1).prune()
     for n in MIN_FREQ:
         yield "min_freq", f"min_freq = {n}", fitted(X, y, **FULL, min_freq=n)
 
@@ -72,13 +67,10 @@ def forms(crf):
     return [deepcopy(crf).densify(), deepcopy(crf).sparsify()]
 
 
-def megabytes(crf):
-    """Return the size of the file of each writer, in MB."""
-    sizes = []
-    for write in WRITERS.values():
-        write(crf, file := BytesIO())
-        sizes.append(len(file.getvalue()) / 1e6)
-    return sizes
+def megabytes(write, crf):
+    """Return the size of the file that a function writes."""
+    write(crf, file := BytesIO())
+    return len(file.getvalue()) / 1e6
 
 
 def median_seconds(crfs, X, rounds):
@@ -103,21 +95,20 @@ def measured(name, first, rounds):
     for kind, title, crf in models(X, y):
         both = forms(crf)
         crfs += both
-        sizes = [megabytes(form) for form in both]
+        sizes = [megabytes(save_model, form) for form in both]
+        smaller = both[np.argmin(sizes)]
         f1 = span_f1_score(y_test, crf.predict(X_test))
-        points.setdefault(kind, []).append((min(size[0] for size in sizes), f1))
+        points.setdefault(kind, []).append((min(sizes), f1))
         print(title, f"{f1:.4f}", flush=True)
+        sizes += [megabytes(write, smaller) for write in JOBLIB]
         weights = np.count_nonzero(both[0].coef_)
-        cells = [title, f"{crf.n_features_in_:,}", f"{weights:,}", f"{f1:.4f}"]
-        rows.append((cells, sizes))
+        rows.append([title, f"{weights:,}", f"{f1:.4f}"])
+        rows[-1] += [f"{size:.2f}" for size in sizes]
     seconds = median_seconds(crfs, X_test, rounds)
-    speeds = (seconds[0] / seconds).reshape(-1, len(FORMS))
-    table = [HEADER]
-    for (cells, sizes), speed in zip(rows, speeds, strict=True):
-        for size, ratio in zip(sizes, speed, strict=True):
-            cells += [*(f"{megabyte:.2f}" for megabyte in size), f"{ratio:.1f}"]
-        table.append(cells)
-    return table, points
+    speeds = (seconds[0] / seconds).reshape(len(rows), -1)
+    for row, pair in zip(rows, speeds, strict=True):
+        row += [f"{speed:.1f}" for speed in pair]
+    return [HEADER, *rows], points
 
 
 def draw(axis, points):
