@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.special import logsumexp, rel_entr, xlogy
+from scipy.optimize import minimize
+from scipy.special import logsumexp, rel_entr, softmax, xlogy
 
 
 def all_paths(length, n_labels):
@@ -250,6 +251,47 @@ def dual(mu, X, y, alpha, n_labels, sample_weight=None, boundaries=True):
     entropies = np.array([path_entropy(p) for p in mu])
     c = loss_weights(len(X), sample_weight)
     return c @ entropies - alpha / 2 * weights @ weights
+
+
+def mean_loss(X, y, n_labels, allowed=None, tau=1.0, cost=0.0):
+    """Return the mean loss and its gradient as a function of w, by enumeration."""
+    cost = np.broadcast_to(cost, (n_labels, n_labels))
+    cases = []
+    for x, path in zip(X, y, strict=True):
+        paths = all_paths(len(x), n_labels)
+        keep = np.ones(len(paths), dtype=bool)
+        if allowed is not None:
+            keep = allowed[paths[:, :-1], paths[:, 1:]].all(axis=1)
+        of_paths = all_features(x, n_labels)[keep]
+        costs = cost[np.array(path), paths[keep]].sum(axis=1)
+        cases.append((of_paths, costs, features(x, path, n_labels)))
+
+    def value_and_gradient(w):
+        value, gradient = 0.0, np.zeros_like(w)
+        for of_paths, costs, of_labels in cases:
+            scores = (of_paths @ w + costs) / tau
+            value += tau * logsumexp(scores) - of_labels @ w
+            gradient += softmax(scores) @ of_paths - of_labels
+        return value / len(cases), gradient / len(cases)
+
+    return value_and_gradient
+
+
+def optimum(loss, n_weights, alpha, l1_ratio):
+    """Return the minimum of P with w = p - q, p and q not negative, by L-BFGS-B."""
+
+    def primal(pair):
+        p, q = np.split(pair, 2)
+        w = p - q
+        value, gradient = loss(w)
+        value += alpha * ((1 - l1_ratio) / 2 * w @ w + l1_ratio * pair.sum())
+        gradient = gradient + alpha * (1 - l1_ratio) * w
+        ones = alpha * l1_ratio
+        return value, np.concatenate([gradient + ones, ones - gradient])
+
+    options = {"maxiter": 10**4, "maxfun": 10**6, "ftol": 1e-15, "gtol": 1e-9}
+    start, bounds = np.full(2 * n_weights, 0.01), [(0, None)] * 2 * n_weights
+    return minimize(primal, start, bounds=bounds, jac=True, options=options)
 
 
 MAGNITUDES = (1e-3, 1.0, 30.0, 1e3, 1e4)

@@ -542,7 +542,6 @@ class TestCRF:
             {"c2": 0},
             {"c2": -1},
             {"max_iterations": 0},
-            {"all_possible_states": False},
             {"all_possible_transitions": False},
             {"min_freq": -1},
         ],

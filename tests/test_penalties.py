@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
-from scipy.optimize import minimize
-from scipy.special import logsumexp, softmax
 from sklearn.exceptions import ConvergenceWarning
 
 import reference
@@ -41,47 +39,6 @@ def soft(v, threshold):
     return np.sign(v) * np.maximum(np.abs(v) - threshold, 0.0)
 
 
-def optimum(loss, n_weights, alpha, l1_ratio):
-    """Return the minimum of P with w = p - q, p and q not negative, by L-BFGS-B."""
-
-    def primal(pair):
-        p, q = np.split(pair, 2)
-        w = p - q
-        value, gradient = loss(w)
-        value += alpha * ((1 - l1_ratio) / 2 * w @ w + l1_ratio * pair.sum())
-        gradient = gradient + alpha * (1 - l1_ratio) * w
-        ones = alpha * l1_ratio
-        return value, np.concatenate([gradient + ones, ones - gradient])
-
-    options = {"maxiter": 10**4, "maxfun": 10**6, "ftol": 1e-15, "gtol": 1e-9}
-    start, bounds = np.full(2 * n_weights, 0.01), [(0, None)] * 2 * n_weights
-    return minimize(primal, start, bounds=bounds, jac=True, options=options)
-
-
-def mean_loss(X, y, allowed=None, tau=1.0, cost=0.0):
-    """Return the mean loss and its gradient as a function of w, by enumeration."""
-    cost = np.broadcast_to(cost, (N_LABELS, N_LABELS))
-    cases = []
-    for x, path in zip(X, y, strict=True):
-        paths = reference.all_paths(len(x), N_LABELS)
-        keep = np.ones(len(paths), dtype=bool)
-        if allowed is not None:
-            keep = allowed[paths[:, :-1], paths[:, 1:]].all(axis=1)
-        features = reference.all_features(x, N_LABELS)[keep]
-        costs = cost[np.array(path), paths[keep]].sum(axis=1)
-        cases.append((features, costs, reference.features(x, path, N_LABELS)))
-
-    def value_and_gradient(w):
-        value, gradient = 0.0, np.zeros_like(w)
-        for features, costs, of_labels in cases:
-            scores = (features @ w + costs) / tau
-            value += tau * logsumexp(scores) - of_labels @ w
-            gradient += softmax(scores) @ features - of_labels
-        return value / len(cases), gradient / len(cases)
-
-    return value_and_gradient
-
-
 @pytest.mark.parametrize("form", ["dense", "sparse", "dicts"])
 @pytest.mark.parametrize("l1_ratio", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("estimator", [*VISITING, LBFGSCRF])
@@ -91,7 +48,9 @@ def test_the_optimum(data, estimator, l1_ratio, form):
     given = {"dense": X, "sparse": list(map(sp.csr_array, X)), "dicts": as_dicts(X)}
     crf = seeded(estimator, **options).fit(given[form], y)
     weights = flat_weights(crf.densify())
-    best = optimum(mean_loss(X, y), len(weights), ALPHA, l1_ratio)
+    best = reference.optimum(
+        reference.mean_loss(X, y, N_LABELS), len(weights), ALPHA, l1_ratio
+    )
     assert_allclose(crf.primal_objective_, best.fun, rtol=0, atol=1e-9)
     assert_allclose(weights, np.subtract(*np.split(best.x, 2)), rtol=0, atol=1e-4)
     assert (crf.history_["primal"] - best.fun <= crf.history_["gap"] + 1e-9).all()
@@ -123,7 +82,9 @@ def test_the_optimum_with_little_curvature_or_none(data, estimator, l1_ratio, lo
     given = LOSSES[loss]
     cost, tau = given.get("cost", 0.0), given.get("temperature", 1.0)
     n_weights = N_LABELS * (3 + N_LABELS + X[0].shape[1])
-    best = optimum(mean_loss(X, y, mask, tau, cost), n_weights, ALPHA, l1_ratio)
+    best = reference.optimum(
+        reference.mean_loss(X, y, N_LABELS, mask, tau, cost), n_weights, ALPHA, l1_ratio
+    )
     assert_allclose(crf.primal_objective_, best.fun, rtol=0, atol=1e-8)
     assert (crf.history_["primal"] - best.fun <= crf.history_["gap"] + 1e-9).all()
     assert (crf.history_["gap"] >= 0.0).all()
@@ -159,10 +120,10 @@ def test_the_hinge_with_the_l1_norm_alone(data):
     weights = flat_weights(crf.densify())
     # With a low temperature, the softmax-margin is above the hinge by tau log K^T.
     cost, tau = 1.0 - np.eye(N_LABELS), 1e-3
-    loss = mean_loss(X, y, None, tau, cost)
+    loss = reference.mean_loss(X, y, N_LABELS, None, tau, cost)
     value = loss(weights)[0] + ALPHA * np.abs(weights).sum()
     assert_allclose(crf.primal_objective_, value, rtol=0, atol=4 * tau * np.log(3))
-    best = optimum(loss, len(weights), ALPHA, 1.0).fun
+    best = reference.optimum(loss, len(weights), ALPHA, 1.0).fun
     off = crf.primal_objective_ - best
     assert -4 * tau * np.log(3) - 1e-9 <= off <= crf.duality_gap_
     assert crf.n_nonzero_ < len(weights)
@@ -229,8 +190,8 @@ def test_with_a_cost_a_temperature_and_constraints(data, estimator):
     options |= {"loss": "softmax_margin", "temperature": 0.5, "transitions": mask}
     crf = seeded(estimator, **options).fit(X, y)
     n_weights = N_LABELS * (3 + N_LABELS + X[0].shape[1])
-    loss = mean_loss(X, y, mask, 0.5, 1.0 - np.eye(N_LABELS))
-    best = optimum(loss, n_weights, ALPHA, 0.4)
+    loss = reference.mean_loss(X, y, N_LABELS, mask, 0.5, 1.0 - np.eye(N_LABELS))
+    best = reference.optimum(loss, n_weights, ALPHA, 0.4)
     assert_allclose(crf.primal_objective_, best.fun, rtol=0, atol=1e-8)
 
 
@@ -301,7 +262,7 @@ class Tiny:
             constraints=Constraints(ends, ends, self.mask),
         )
         self.l1_ratio = l1_ratio
-        self.loss = mean_loss(X, y, self.mask, self.tau, cost)
+        self.loss = reference.mean_loss(X, y, N_LABELS, self.mask, self.tau, cost)
         self.problem = Problem(
             chains,
             np.concatenate(y).astype(np.int32),
@@ -318,7 +279,7 @@ class Tiny:
 
     def optimum(self):
         n_weights = N_LABELS * (3 + N_LABELS + 2)
-        return optimum(self.loss, n_weights, self.alpha, self.l1_ratio).fun
+        return reference.optimum(self.loss, n_weights, self.alpha, self.l1_ratio).fun
 
 
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 0.99, 1.0])
@@ -440,5 +401,6 @@ def test_c1_of_crfsuite(data, c2, l1_ratio, tol):
     assert_allclose(crf.estimator_.alpha_, alpha)
     assert crf.estimator_.l1_ratio == l1_ratio
     weights = flat_weights(crf.estimator_.densify())
-    best = optimum(mean_loss(*data), len(weights), alpha, l1_ratio)
+    loss = reference.mean_loss(*data, N_LABELS)
+    best = reference.optimum(loss, len(weights), alpha, l1_ratio)
     assert_allclose(crf.estimator_.primal_objective_, best.fun, atol=1e-8)

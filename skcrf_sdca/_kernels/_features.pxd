@@ -1,10 +1,25 @@
 """Feature rows times weights and back: see _features.pyx."""
 
 
+cdef class RowLayout:
+    cdef readonly Py_ssize_t n_features
+    cdef readonly Py_ssize_t n_labels
+    cdef readonly Py_ssize_t size
+    cdef const long long[::1] bounds
+    cdef const int[::1] labels
+    cdef const unsigned char[::1] observed
+    cdef const long long* first         # bounds, NULL if every feature has all labels
+    cdef const int* label               # labels
+
+    cdef Py_ssize_t begin(self, Py_ssize_t j) noexcept nogil
+    cdef Py_ssize_t width(self, Py_ssize_t j) noexcept nogil
+
+
 cdef class FeatureRows:
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t n_features
     cdef readonly bint is_sparse
+    cdef readonly RowLayout layout
     cdef const double[::1] data
     cdef const int[::1] indices
     cdef const long long[::1] indptr
@@ -36,13 +51,16 @@ cdef class DistinctFeatures:
     cdef Py_ssize_t count(self, Py_ssize_t i) noexcept nogil
     cdef Py_ssize_t count_frequent(self, Py_ssize_t i) noexcept nogil
     cdef Py_ssize_t count_rare(self, Py_ssize_t i) noexcept nogil
+    cdef Py_ssize_t size(self, Py_ssize_t i, Py_ssize_t n_labels) noexcept nogil
+    cdef Py_ssize_t max_size(self, Py_ssize_t n_labels) noexcept nogil
     cdef const int* features(self, Py_ssize_t i) noexcept nogil
     cdef void sum_rows(
         self, Py_ssize_t i, Py_ssize_t begin, Py_ssize_t end, const double* node,
         Py_ssize_t n_labels, double* out) noexcept nogil
     cdef void add_scores(
-        self, Py_ssize_t begin, Py_ssize_t end, const double* feature_sums,
-        Py_ssize_t n_labels, double* scores) noexcept nogil
+        self, Py_ssize_t i, Py_ssize_t begin, Py_ssize_t end,
+        const double* feature_sums, Py_ssize_t n_labels,
+        double* scores) noexcept nogil
     cdef void move_coef(
         self, Py_ssize_t i, double step_frequent, double step_rare,
         double step_private, const double* feature_sums, Py_ssize_t n_labels,

@@ -15,6 +15,66 @@ import numpy as np
 from scipy.sparse import issparse
 
 
+cdef class RowLayout:
+    """Which labels the row of each feature in coef has a weight for, and where.
+
+    All of them, one after another, or those that were observed with the feature: rows
+    of different lengths, stored one behind the other. A row with most of the labels is
+    wide: it has a place for every label, and those not observed are kept at 0.
+
+    Parameters
+    ----------
+    n_features, n_labels : int
+    bounds : ndarray of shape (n_features + 1,), int64, default=None
+        Row j is ``coef[bounds[j]:bounds[j + 1]]``; None if every row has all labels.
+    labels : ndarray of shape (bounds[-1],), int32, default=None
+        The label of each weight, ascending in each row.
+    observed : ndarray of shape (bounds[-1],), bool, default=None
+        Whether the weight exists: False is possible in wide rows.
+
+    Attributes
+    ----------
+    size : int
+        The number of weights.
+
+    Raises
+    ------
+    ValueError
+        If the arrays are not consistent.
+    """
+
+    def __cinit__(self, n_features, n_labels, bounds=None, labels=None, observed=None):
+        self.n_features, self.n_labels = n_features, n_labels
+        self.size = n_features * n_labels
+        if bounds is None:
+            return
+        widths = np.diff(bounds)
+        if (
+            len(widths) != n_features or bounds[0] != 0
+            or not bounds[n_features] == len(labels) == len(observed)
+            or widths.min(initial=0) < 0 or widths.max(initial=0) > n_labels
+            or labels.min(initial=0) < 0 or labels.max(initial=0) >= n_labels
+            or len(labels) >= 2**31
+        ):
+            raise ValueError("the arrays of a layout do not agree")
+        self.size = len(labels)
+        self.bounds = bounds
+        # One element more than needed: the address of an empty array is not defined.
+        self.labels = np.append(labels, 0).astype(np.int32)
+        self.observed = np.append(observed, 0).astype(np.uint8)
+        self.first, self.label = &self.bounds[0], &self.labels[0]
+
+    cdef Py_ssize_t begin(self, Py_ssize_t j) noexcept nogil:
+        """Return where the row of feature j begins in coef."""
+        return self.first[j] if self.first != NULL else j * self.n_labels
+
+    cdef Py_ssize_t width(self, Py_ssize_t j) noexcept nogil:
+        """Return how many weights feature j has."""
+        if self.first != NULL:
+            return self.first[j + 1] - self.first[j]
+        return self.n_labels
+
+
 cdef class FeatureRows:
     """The rows of a CSR array or of a C-contiguous matrix, for use without the GIL.
 
@@ -22,6 +82,8 @@ cdef class FeatureRows:
     ----------
     X : csr_array or ndarray of shape (n_rows, n_features), float64
         CSR indices are int32; repeated indices in a row add up.
+    layout : RowLayout, default=None
+        For subclasses; here every row of coef has all labels.
 
     Raises
     ------
@@ -29,7 +91,8 @@ cdef class FeatureRows:
         If the arrays of a CSR array are not consistent.
     """
 
-    def __cinit__(self, X):
+    def __cinit__(self, X, RowLayout layout=None):
+        self.layout = layout
         self.n_rows, self.n_features = X.shape
         self.is_sparse = issparse(X)
         if not self.is_sparse:
@@ -253,6 +316,14 @@ cdef class DistinctFeatures:
         """Return how many of them, the next ones, are rare."""
         return self.n_rare[i]
 
+    cdef Py_ssize_t size(self, Py_ssize_t i, Py_ssize_t n_labels) noexcept nogil:
+        """Return how many weights they have."""
+        return self.count(i) * n_labels
+
+    cdef Py_ssize_t max_size(self, Py_ssize_t n_labels) noexcept nogil:
+        """Return the largest `size` of all sequences."""
+        return self.max_count * n_labels
+
     cdef const int* features(self, Py_ssize_t i) noexcept nogil:
         """Return the address of the distinct features of sequence i."""
         return self.first + (self.bounds[i] if self.rows.is_sparse else 0)
@@ -284,7 +355,7 @@ cdef class DistinctFeatures:
 
     cdef void add_scores(
         self,
-        Py_ssize_t begin, Py_ssize_t end,
+        Py_ssize_t i, Py_ssize_t begin, Py_ssize_t end,
         const double* feature_sums,             # in, (count(i), K)
         Py_ssize_t n_labels,
         double* scores,                         # in, out, (end - begin, K)

@@ -17,5 +17,6 @@ cdef class LazyWeights:
 
     cdef void catch_up(self, Py_ssize_t i) noexcept nogil
     cdef void update(self, const int* rows, Py_ssize_t count) noexcept nogil
+    cdef void pull_observed(self, const int* rows, Py_ssize_t count) noexcept nogil
     cdef void move(self, double shrink, double gain) noexcept nogil
     cdef void restart(self) noexcept nogil

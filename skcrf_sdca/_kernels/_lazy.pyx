@@ -53,13 +53,32 @@ cdef class LazyWeights:
 
     cdef void update(self, const int* rows, Py_ssize_t count) noexcept nogil:
         """Bring the rows named up to date."""
-        if count > 0:
+        if count == 0:
+            return
+        if self.moved.layout.first == NULL:
             ops.pull(
                 rows, count, self.n_moves, &self.last_move[0], &self.shrunk[0],
                 &self.gained[0], self.target.coef_pointer(),
                 <double*> self.moved.coef_pointer(), self.moved.n_labels,
             )
-            self.weights.refresh_rows(rows, count)
+        else:
+            self.pull_observed(rows, count)
+        self.weights.refresh_rows(rows, count)
+
+    cdef void pull_observed(self, const int* rows, Py_ssize_t count) noexcept nogil:
+        """Move the rows named as `pull` does, where their lengths differ."""
+        cdef Py_ssize_t r, p, last
+        cdef const long long* first = self.moved.layout.first
+        cdef const double* target = self.target.coef_pointer()
+        cdef double* coef = <double*> self.moved.coef_pointer()
+        cdef double shrink, gain, product = self.shrunk[self.n_moves]
+        for r in range(count):
+            last = self.last_move[rows[r]]
+            shrink = product / self.shrunk[last]
+            gain = product * (self.gained[self.n_moves] - self.gained[last])
+            for p in range(first[rows[r]], first[rows[r] + 1]):
+                coef[p] = shrink * coef[p] + gain * target[p]
+            self.last_move[rows[r]] = self.n_moves
 
     cdef void move(self, double shrink, double gain) noexcept nogil:
         """Move all weights: rows of coef when next read, the other blocks now."""

@@ -71,6 +71,16 @@ cdef extern from "vecmath.h":
         void (*scatter_each)(
             double, const double*, const int*, const long long*, Py_ssize_t,
             const double*, double*, Py_ssize_t) noexcept nogil
+        void (*gather_ragged)(
+            const double*, const int*, const int*, const long long*, Py_ssize_t,
+            const int*, const double*, double*, Py_ssize_t) noexcept nogil
+        void (*scatter_ragged)(
+            double, const double*, const int*, const int*, const int*,
+            const long long*, Py_ssize_t, const int*, const double*, double*,
+            Py_ssize_t) noexcept nogil
+        void (*move_ragged)(
+            double, const double*, const int*, const int*, Py_ssize_t,
+            double*) noexcept nogil
 
 
 cdef const skcrf_vecmath* ops

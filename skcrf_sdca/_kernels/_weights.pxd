@@ -1,6 +1,6 @@
 """The weights of a chain model, and the features that move them: see _weights.pyx."""
 
-from ._features cimport DistinctFeatures, FeatureRows
+from ._features cimport DistinctFeatures, FeatureRows, RowLayout
 from ._line_search cimport PenaltyRise
 
 
@@ -8,7 +8,8 @@ cdef class Weights:
     cdef readonly Py_ssize_t n_features
     cdef readonly Py_ssize_t n_labels
     cdef readonly bint boundaries
-    cdef const double[:, ::1] coef
+    cdef readonly RowLayout layout
+    cdef const double[::1] coef
     cdef const double[::1] intercept
     cdef const double[::1] start
     cdef const double[::1] end
@@ -57,7 +58,7 @@ cdef class FeatureSums(PenaltyRise):
     cdef Py_ssize_t first
     cdef const double* first_node
     cdef const double* last_node
-    cdef double[::1] distinct           # (distinct features, K)
+    cdef double[::1] distinct           # sums of the distinct features
     cdef double[::1] node               # (K,) summed over t; set by the caller
     cdef double[::1] edge               # (K, K) summed over t; set by the caller
 
@@ -78,5 +79,3 @@ cdef class SparseFeatureSums(FeatureSums):
     cdef Weights moved                  # the dual weights
     cdef double scale
     cdef double[::1] dual               # v where the features are: rows, then biases
-
-    cdef Py_ssize_t n_rows(self) noexcept nogil

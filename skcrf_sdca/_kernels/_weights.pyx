@@ -8,7 +8,7 @@ that visits sequences moves them.
 
 from libc.string cimport memcpy
 
-from ._features cimport DistinctFeatures, FeatureRows
+from ._features cimport DistinctFeatures, FeatureRows, RowLayout
 from ._vecmath cimport ops
 
 import numpy as np
@@ -24,6 +24,8 @@ cdef class Weights:
         C-contiguous. The kernels change them in place.
     boundaries : bool
         Whether start, end and transition weights exist; else they are zero and stay so.
+    layout : RowLayout, default=None
+        That of coef, then of shape (layout.size,); None if it is (d, K).
 
     Raises
     ------
@@ -31,24 +33,29 @@ cdef class Weights:
         If the shapes of the blocks do not agree.
     """
 
-    def __init__(self, blocks, bint boundaries=True):
+    def __init__(self, blocks, bint boundaries=True, RowLayout layout=None):
         n_labels = len(blocks[1])
         shapes = [block.shape for block in blocks]
-        if n_labels == 0 or shapes != [
-            (len(blocks[0]), n_labels), (n_labels,), (n_labels,), (n_labels,),
-            (n_labels, n_labels),
-        ]:
+        if layout is None:
+            layout = RowLayout(len(blocks[0]), n_labels)
+            right = [(layout.n_features, n_labels)]
+        else:
+            right = [(layout.size,)]
+        right += [(n_labels,), (n_labels,), (n_labels,), (n_labels, n_labels)]
+        if n_labels == 0 or layout.n_labels != n_labels or shapes != right:
             raise ValueError(
                 "the weights have shapes that do not agree: coef, intercept, start, "
                 f"end, transition are {shapes}"
             )
-        self.coef, self.intercept, self.start, self.end, self.transition = blocks
-        self.n_features, self.n_labels = shapes[0]
+        coef, self.intercept, self.start, self.end, self.transition = blocks
+        self.coef = coef.reshape(-1)
+        self.layout = layout
+        self.n_features, self.n_labels = layout.n_features, n_labels
         self.boundaries = boundaries
 
     cdef const double* coef_pointer(self) noexcept nogil:
         """Return the address of coef, NULL if there are no features."""
-        return &self.coef[0, 0] if self.n_features > 0 else NULL
+        return &self.coef[0] if self.layout.size > 0 else NULL
 
     cdef void score_nodes(
         self,
@@ -207,7 +214,7 @@ cdef class SparseWeights(Weights):
 
     Parameters
     ----------
-    blocks, boundaries
+    blocks, boundaries, layout
         As for `Weights`.
     dual : Weights
         v, of the same shape.
@@ -216,10 +223,10 @@ cdef class SparseWeights(Weights):
     """
 
     def __init__(
-        self, blocks, bint boundaries=True, *, Weights dual, double threshold,
-        double curvature,
+        self, blocks, bint boundaries=True, RowLayout layout=None, *, Weights dual,
+        double threshold, double curvature,
     ):
-        super().__init__(blocks, boundaries)
+        super().__init__(blocks, boundaries, layout)
         self.dual = dual
         self.threshold, self.inverse = threshold, 1.0 / curvature
         self.active = np.ones(max(self.n_features, 1), dtype=np.uint8)
@@ -232,7 +239,7 @@ cdef class SparseWeights(Weights):
     ) noexcept nogil:
         """Write the node scores of the sequence of the rows first, first + 1, ..."""
         cdef Py_ssize_t t, j, n = self.n_labels
-        if not rows.is_sparse:
+        if not rows.is_sparse or self.layout.first != NULL:
             Weights.score_nodes(self, rows, first, length, scores)
             return
         self.set_scores(length, scores)
@@ -246,14 +253,14 @@ cdef class SparseWeights(Weights):
 
     cdef void refresh_row(self, Py_ssize_t j) noexcept nogil:
         """Make a row of coef that of its dual weights, and note whether it is all 0."""
-        cdef Py_ssize_t n = self.n_labels
-        cdef const double* dual = self.dual.coef_pointer() + j * n
+        cdef Py_ssize_t begin = self.layout.begin(j), n = self.layout.width(j)
+        cdef const double* dual = self.dual.coef_pointer() + begin
         cdef bint was_active = self.active[j]
         self.active[j] = ops.exceeding(dual, self.threshold, n) > 0
         if was_active or self.active[j]:
             ops.shrink(
                 dual, self.threshold, self.inverse, n,
-                <double*> self.coef_pointer() + j * n,
+                <double*> self.coef_pointer() + begin,
             )
 
     cdef Weights moved(self):
@@ -313,7 +320,7 @@ cdef class FeatureSums:
         self.features = features
         self.weights = weights
         n_labels = weights.n_labels
-        self.distinct = np.empty(max(features.max_count, 1) * n_labels)
+        self.distinct = np.empty(max(features.max_size(n_labels), 1))
         self.node = np.empty(n_labels)
         self.edge = np.empty(n_labels * n_labels)
         self.sigma_prime.frequent = self.sigma_prime.rare = 1.0
@@ -346,7 +353,7 @@ cdef class FeatureSums:
         cdef Py_ssize_t n_frequent = self.features.count_frequent(self.i) * n
         cdef Py_ssize_t n_rare = self.features.count_rare(self.i) * n
         cdef Py_ssize_t n_shared = n_frequent + n_rare
-        cdef Py_ssize_t n_private = self.features.count(self.i) * n - n_shared
+        cdef Py_ssize_t n_private = self.features.size(self.i, n) - n_shared
         cdef const double* rare = &self.distinct[0] + n_frequent
         cdef const double* private = &self.distinct[0] + n_shared
         cdef double norm = ops.dot(&self.distinct[0], &self.distinct[0], n_frequent)
@@ -374,7 +381,7 @@ cdef class FeatureSums:
             ops.axpy(1.0, self.first_node, scores, n)
             ops.axpy(1.0, self.last_node, scores + (length - 1) * n, n)
         self.features.add_scores(
-            self.first, self.first + length, &self.distinct[0], n, scores
+            self.i, self.first, self.first + length, &self.distinct[0], n, scores
         )
 
     cdef void add_to_weights(self, double step) noexcept nogil:
@@ -405,22 +412,23 @@ cdef class SparseFeatureSums(FeatureSums):
     def __init__(self, DistinctFeatures features, SparseWeights weights):
         self.sparse, self.moved = weights, weights.moved()
         n_labels = weights.n_labels
-        self.dual = np.empty((features.max_count + 3 + n_labels) * n_labels)
-
-    cdef Py_ssize_t n_rows(self) noexcept nogil:
-        """Return the number of features with a row in the sums."""
-        return self.features.count(self.i)
+        self.dual = np.empty(features.max_size(n_labels) + (3 + n_labels) * n_labels)
 
     cdef void measure(self, double scale) noexcept nogil:
         """Measure the rise, and copy the dual weights of the features."""
-        cdef Py_ssize_t r, n = self.weights.n_labels
+        cdef Py_ssize_t r, width, n = self.weights.n_labels
         cdef const int* features = self.features.features(self.i)
         cdef double* out = &self.dual[0]
         FeatureSums.measure(self, scale)
         self.scale = scale
-        for r in range(self.n_rows()):
-            memcpy(out, self.moved.coef_pointer() + features[r] * n, n * sizeof(double))
-            out += n
+        for r in range(self.features.count(self.i)):
+            width = self.moved.layout.width(features[r])
+            memcpy(
+                out,
+                self.moved.coef_pointer() + self.moved.layout.begin(features[r]),
+                width * sizeof(double),
+            )
+            out += width
         memcpy(out, &self.moved.intercept[0], n * sizeof(double))
         memcpy(out + n, &self.moved.start[0], n * sizeof(double))
         memcpy(out + 2 * n, &self.moved.end[0], n * sizeof(double))
@@ -431,7 +439,8 @@ cdef class SparseFeatureSums(FeatureSums):
     # u is not shrunk to 0.
     cdef double slope(self, double step, double* curvature) noexcept nogil:
         """Return R'(step) and write R''(step)."""
-        cdef Py_ssize_t n = self.weights.n_labels, n_coef = self.n_rows() * n
+        cdef Py_ssize_t n = self.weights.n_labels
+        cdef Py_ssize_t n_coef = self.features.size(self.i, n)
         cdef double value = 0.0, second = 0.0, t = self.sparse.threshold
         cdef double moved = step * self.scale
         cdef const double* v = &self.dual[0] + n_coef
@@ -448,7 +457,8 @@ cdef class SparseFeatureSums(FeatureSums):
 
     cdef double value(self, double step) noexcept nogil:
         """Return R(step)."""
-        cdef Py_ssize_t n = self.weights.n_labels, n_coef = self.n_rows() * n
+        cdef Py_ssize_t n = self.weights.n_labels
+        cdef Py_ssize_t n_coef = self.features.size(self.i, n)
         cdef double moved = step * self.scale, t = self.sparse.threshold
         cdef const double* v = &self.dual[0] + n_coef
         cdef double rise = (
@@ -470,7 +480,9 @@ cdef class SparseFeatureSums(FeatureSums):
         self.moved.add_to_blocks(
             step, self.first_node, self.last_node, &self.node[0], &self.edge[0]
         )
-        self.sparse.refresh_rows(self.features.features(self.i), self.n_rows())
+        self.sparse.refresh_rows(
+            self.features.features(self.i), self.features.count(self.i)
+        )
         self.sparse.refresh_biases()
 
 

@@ -399,6 +399,79 @@ CLONES static void scatter_each(double step, const double *a, const int *index,
     }
 }
 
+/* A row of n numbers has all labels, and needs no list of them. */
+static inline void prefetch_ragged(const double *row, const int *label, ptrdiff_t width,
+                                   ptrdiff_t n)
+{
+    if (width < n)
+        PREFETCH_READ(label);
+    prefetch_row(row, width);
+}
+
+CLONES static void gather_ragged(const double *a, const int *place, const int *width,
+                                 const long long *bounds, ptrdiff_t count,
+                                 const int *label, const double *restrict rows,
+                                 double *restrict y, ptrdiff_t n)
+{
+    ptrdiff_t last = bounds[count] - 1;
+    for (ptrdiff_t t = 0; t < count; t++, y += n) {
+        for (ptrdiff_t j = bounds[t]; j < bounds[t + 1]; j++) {
+            ptrdiff_t ahead = j + ENTRIES_AHEAD < last ? j + ENTRIES_AHEAD : last;
+            prefetch_ragged(rows + place[ahead], label + place[ahead], width[ahead], n);
+            const double *restrict x = rows + place[j];
+            const int *restrict k = label + place[j];
+            double factor = a[j];
+            if (width[j] == n) {
+#pragma omp simd
+                for (ptrdiff_t i = 0; i < n; i++)
+                    y[i] += factor * x[i];
+            } else {
+                for (ptrdiff_t i = 0; i < width[j]; i++)
+                    y[k[i]] += factor * x[i];
+            }
+        }
+    }
+}
+
+CLONES static void scatter_ragged(double step, const double *a, const int *at,
+                                  const int *place, const int *width,
+                                  const long long *bounds, ptrdiff_t count,
+                                  const int *label, const double *restrict x,
+                                  double *restrict rows, ptrdiff_t n)
+{
+    ptrdiff_t last = bounds[count] - 1;
+    for (ptrdiff_t t = 0; t < count; t++, x += n) {
+        for (ptrdiff_t j = bounds[t]; j < bounds[t + 1]; j++) {
+            ptrdiff_t ahead = j + ENTRIES_AHEAD < last ? j + ENTRIES_AHEAD : last;
+            prefetch_ragged(rows + at[ahead], label + place[ahead], width[ahead], n);
+            double *restrict y = rows + at[j];
+            const int *restrict k = label + place[j];
+            double factor = step * a[j];
+            if (width[j] == n) {
+#pragma omp simd
+                for (ptrdiff_t i = 0; i < n; i++)
+                    y[i] += factor * x[i];
+            } else {
+                for (ptrdiff_t i = 0; i < width[j]; i++)
+                    y[i] += factor * x[k[i]];
+            }
+        }
+    }
+}
+
+CLONES static void move_ragged(double step, const double *restrict x, const int *place,
+                               const int *start, ptrdiff_t count, double *restrict rows)
+{
+    for (ptrdiff_t j = 0; j < count; j++) {
+        ptrdiff_t ahead = j + AHEAD < count ? j + AHEAD : j;
+        prefetch_row(rows + place[ahead], start[ahead + 1] - start[ahead]);
+        double *restrict y = rows + place[j];
+        const double *restrict sums = x + start[j];
+        for (ptrdiff_t i = 0; i < start[j + 1] - start[j]; i++)
+            y[i] += step * sums[i];
+    }
+}
+
 const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .exp = vexp,
     .aim_double = aim_double,
@@ -431,4 +504,7 @@ const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .dot = dot,
     .gather_each = gather_each,
     .scatter_each = scatter_each,
+    .gather_ragged = gather_ragged,
+    .scatter_ragged = scatter_ragged,
+    .move_ragged = move_ragged,
 };

@@ -148,6 +148,24 @@ struct skcrf_vecmath {
     void (*scatter_each)(double step, const double *a, const int *index,
                          const long long *bounds, ptrdiff_t count, const double *x,
                          double *rows, ptrdiff_t n);
+
+    /* The same for rows of different lengths: the j-th has width[j] <= n numbers, of the
+     * labels label[place[j] + i]. A row of n numbers has all labels.
+     *
+     * gather_ragged: y_t[label] += a[j] rows[place[j] + i].
+     *
+     * scatter_ragged: rows[at[j] + i] += step a[j] x_t[label].
+     *
+     * move_ragged: rows[place[j] + i] += step x[start[j] + i], start[j + 1] - start[j]
+     *     numbers; the places are distinct. */
+    void (*gather_ragged)(const double *a, const int *place, const int *width,
+                          const long long *bounds, ptrdiff_t count, const int *label,
+                          const double *rows, double *y, ptrdiff_t n);
+    void (*scatter_ragged)(double step, const double *a, const int *at, const int *place,
+                           const int *width, const long long *bounds, ptrdiff_t count,
+                           const int *label, const double *x, double *rows, ptrdiff_t n);
+    void (*move_ragged)(double step, const double *x, const int *place, const int *start,
+                        ptrdiff_t count, double *rows);
 };
 
 extern const struct skcrf_vecmath skcrf_vecmath_clones, skcrf_vecmath_plain;

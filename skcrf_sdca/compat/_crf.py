@@ -102,9 +102,12 @@ class CRF(VersionStamped, BaseEstimator):
     min_freq : float, default=None
         Keep a feature only if it is not zero at min_freq or more positions. (CRFsuite
         counts separately for each label, and also counts transitions.)
-    all_possible_states, all_possible_transitions : bool, default=None
-        None or True: there is a weight for each pair of a feature and a label, and for
-        each pair of labels. False is refused. (In CRFsuite, None means False.)
+    all_possible_states : bool, default=None
+        None or True: there is a weight for each pair of a feature and a label. False:
+        only for those that the training data has. (In CRFsuite, None means False.)
+    all_possible_transitions : bool, default=None
+        None or True: there is a weight for each pair of labels. False is refused. (In
+        CRFsuite, None means False.)
     c1 : float, default=None
         Strength of the L1 penalty, >= 0; None means 0, as in CRFsuite. Above 0, most
         weights are exactly 0.
@@ -464,6 +467,7 @@ keep_tempfiles, trainer_cls
         trainer = _Trainer(
             alpha,
             l1_ratio=l1_ratio,
+            features="observed" if self.all_possible_states is False else "all",
             max_iter=1000 if self.max_iterations is None else self.max_iterations,
             tol=self.tol,
             n_jobs=self.n_jobs,
@@ -499,13 +503,11 @@ keep_tempfiles, trainer_cls
                 f"The 'c1' parameter of CRF must be 0 or None with algorithm='l2sgd', "
                 f"got {self.c1}; use 'lbfgs'."
             )
-        for name in ("all_possible_states", "all_possible_transitions"):
-            value = getattr(self, name)
-            if value is not None and not value:
-                raise InvalidParameterError(
-                    f"The {name!r} parameter of CRF must be True or None: all of them "
-                    "have weights."
-                )
+        if not (self.all_possible_transitions or self.all_possible_transitions is None):
+            raise InvalidParameterError(
+                "The 'all_possible_transitions' parameter of CRF must be True or None: "
+                "all of them have weights."
+            )
         if not any(self._strengths()):
             raise InvalidParameterError(
                 "The 'c2' parameter of CRF must be above 0 if 'c1' is 0 or None. Got "

@@ -55,6 +55,7 @@ from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.solvers.proximal import PROVIDED, ProximalPoint, accelerates
 from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.chain.constraints import OBSERVED
+from skcrf_sdca.structures.chain.observed import ObservedPairs
 
 # Of a weight in a sparse array: the number, and the index of its feature.
 BYTES_OF_SPARSE = 12
@@ -104,6 +105,7 @@ class BaseCRF(
         "cost": ["array-like", dict, None],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+        "features": [StrOptions({"all", "observed"})],
         "transitions": [StrOptions({*TAGGING_SCHEMES, OBSERVED}), "array-like", None],
         "label_names": [list, tuple, dict, None],
         "unknown_label": "no_validation",
@@ -266,8 +268,14 @@ class BaseCRF(
         """Return the fitted attributes that only some of the estimators have."""
         if not self.warm_start:
             return {}
-        constraints = solver.problem.structure.constraints
-        return {"_warm_state": {**solver.state(), "constraints": constraints}}
+        structure = solver.problem.structure
+        return {
+            "_warm_state": {
+                **solver.state(),
+                "constraints": structure.constraints,
+                "pairs": structure.pairs,
+            }
+        }
 
     def _set_fitted(self, fitted):
         """Replace the fitted attributes by others, all at once; return self.
@@ -290,9 +298,11 @@ class BaseCRF(
         penalty = PENALTIES[self._penalty](self.l1_ratio, loss.scale)
         parts = structure, loss, penalty, PROVIDED[self._acceleration]
         check_needs(self._solver_of(*parts)[0], *parts)
+        n_labels = len(training.attributes["classes_"])
         chains = structure(
             training.data,
-            len(training.attributes["classes_"]),
+            n_labels,
+            pairs=self._pairs(training, n_labels),
             boundaries=training.input_format.boundaries,
             constraints=training.constraints,
             n_jobs=self.n_jobs,
@@ -305,6 +315,14 @@ class BaseCRF(
             loss=loss,
             penalty=penalty,
         )
+
+    def _pairs(self, training, n_labels):
+        """Return the pairs of feature and label with weights, None if all."""
+        if self.features == "all":
+            return None
+        rows = training.label_rows
+        labels = training.labels if rows is None else rows
+        return ObservedPairs.of_data(training.data.X, labels, n_labels)
 
     def _targets(self, training, chains):
         rows = training.label_rows
@@ -362,12 +380,8 @@ class BaseCRF(
             solver = partial(Averaged, solver=solver)
         options = {name: getattr(self, name) for name in names}
         state = getattr(self, "_warm_state", None) if self.warm_start else None
-        constraints = problem.structure.constraints
-        if state is not None and state.get("constraints") != constraints:
-            raise ValueError(
-                "warm_start=True needs the same allowed transitions as in the last "
-                "fit; set warm_start=False to fit with others"
-            )
+        if state is not None:
+            _check_same_model(state, problem.structure)
         rng = as_generator(getattr(self, "random_state", 0))
         if isinstance(problem.targets, PartialLabels):
             return CCCP(problem, rng, inner=solver, state=state, **options)
@@ -421,6 +435,21 @@ def _is_finite(value):
         return not np.isinf(float(value))
     except OverflowError:
         return False
+
+
+def _check_same_model(state, structure):
+    """Raise ValueError if the state of a warm start is that of another model."""
+    if state.get("constraints") != structure.constraints:
+        raise ValueError(
+            "warm_start=True needs the same allowed transitions as in the last fit; "
+            "set warm_start=False to fit with others"
+        )
+    if state.get("pairs") != structure.pairs:
+        raise ValueError(
+            "warm_start=True needs the same `features`, and with "
+            'features="observed" the same pairs of feature and label, as in the last '
+            "fit; set warm_start=False to fit with others"
+        )
 
 
 def fit_attributes(monitor, *, copy=False):

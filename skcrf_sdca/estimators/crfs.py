@@ -14,6 +14,7 @@ from skcrf_sdca._utils.typing import (
     ClassWeight,
     Cost,
     DualSampling,
+    Features,
     LabelNames,
     LossName,
     RandomState,
@@ -52,6 +53,7 @@ class SDCACRF(BaseCRF):
     {max_iter}
     {tol}
     {patience}
+    {features}
     {transitions}
     {label_names}
     {unknown_label}
@@ -162,6 +164,7 @@ class SDCACRF(BaseCRF):
         tol: float = 1e-3,
         patience: int | None = None,
         scoring: Scoring | None = None,
+        features: Features = "all",
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
@@ -189,6 +192,7 @@ class SDCACRF(BaseCRF):
         self.tol = tol
         self.patience = patience
         self.scoring = scoring
+        self.features = features
         self.transitions = transitions
         self.label_names = label_names
         self.unknown_label = unknown_label
@@ -227,6 +231,7 @@ class SAGNUSCRF(BaseCRF):
     {max_iter}
     {tol}
     {patience}
+    {features}
     {transitions}
     {label_names}
     {unknown_label}
@@ -311,6 +316,7 @@ class SAGNUSCRF(BaseCRF):
         tol: float = 1e-3,
         patience: int | None = None,
         scoring: Scoring | None = None,
+        features: Features = "all",
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
@@ -334,6 +340,7 @@ class SAGNUSCRF(BaseCRF):
         self.tol = tol
         self.patience = patience
         self.scoring = scoring
+        self.features = features
         self.transitions = transitions
         self.label_names = label_names
         self.unknown_label = unknown_label
@@ -365,6 +372,7 @@ class OEGCRF(BaseCRF):
     {max_iter}
     {tol}
     {patience}
+    {features}
     {transitions}
     {label_names}
     {unknown_label}
@@ -441,6 +449,7 @@ class OEGCRF(BaseCRF):
         tol: float = 1e-3,
         patience: int | None = None,
         scoring: Scoring | None = None,
+        features: Features = "all",
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
@@ -465,6 +474,7 @@ class OEGCRF(BaseCRF):
         self.tol = tol
         self.patience = patience
         self.scoring = scoring
+        self.features = features
         self.transitions = transitions
         self.label_names = label_names
         self.unknown_label = unknown_label
@@ -498,6 +508,7 @@ class LBFGSCRF(BaseCRF):
         Maximum number of iterations.
     {tol}
     {patience}
+    {features}
     {transitions}
     {label_names}
     {unknown_label}
@@ -553,6 +564,7 @@ class LBFGSCRF(BaseCRF):
         tol: float = 1e-3,
         patience: int | None = None,
         scoring: Scoring | None = None,
+        features: Features = "all",
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
@@ -571,6 +583,7 @@ class LBFGSCRF(BaseCRF):
         self.tol = tol
         self.patience = patience
         self.scoring = scoring
+        self.features = features
         self.transitions = transitions
         self.label_names = label_names
         self.unknown_label = unknown_label

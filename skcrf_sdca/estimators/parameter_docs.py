@@ -73,6 +73,13 @@ SHARED_DOCS = {
             `transitions` is the name of a tagging scheme, else the accuracy, as from
             ``score``. For a table it is the accuracy.
         """,
+    "features": """
+        features : {"all", "observed"}, default="all"
+            Which pairs of a feature and a label have a weight. "observed" are those
+            that occur in the training data, as CRFsuite chooses by default: the model
+            is much smaller, and ``coef_`` a sparse array. Positions whose label is not
+            known observe nothing.
+        """,
     "transitions": """
         transitions : str, ndarray or list of pairs, default=None
             Which label may follow which; by default every label may follow every label.
@@ -141,7 +148,9 @@ SHARED_DOCS = {
         n_jobs : int, default=None
             Number of threads; None means one. Each thread visits the sequences of its
             own shard, of at least 64 sequences. The last bits of the result depend on
-            the number of threads, but not on their timing.
+            the number of threads, but not on their timing. With `l1_ratio` above 0, or
+            ``features="observed"``, one thread makes the visits, and all of them the
+            certificates.
         """,
     "random_state": """
         random_state : int, RandomState instance or None, default=None

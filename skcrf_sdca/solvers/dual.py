@@ -11,7 +11,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from skcrf_sdca._kernels._features import DistinctFeatures
 from skcrf_sdca.solvers.base import EpochSolver, moving_weights
 from skcrf_sdca.solvers.parallel import make_parallel_visitor, n_workers
 from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES, first_gap
@@ -68,14 +67,15 @@ class DualSolver(EpochSolver):
         problem = self.problem
         new_sampler = partial(SAMPLING_SCHEMES[sampling].make, problem, mix)
         count = n_workers(problem.n_jobs, problem.n_sequences)
-        # sigma_prime is a factor of the squared norm, which L2 alone knows.
-        if count > 1 and self._is_plain:
+        # sigma_prime is a factor of the squared norm, which L2 alone knows; workers
+        # copy rows of the same length.
+        if count > 1 and self._is_plain and problem.structure.pairs is None:
             self.kernel = make_parallel_visitor(
                 problem, self.model, count, new_sampler, self.new_visitor
             )
             self.visitors = self.kernel.visitors
         else:
-            features = DistinctFeatures(problem.structure.rows, problem.offsets)
+            features = problem.structure.distinct_features()
             weights = moving_weights(self.model, self.dual_point, problem.penalty)
             self.kernel = self.new_visitor(features, weights, new_sampler())
             self.visitors = [self.kernel]

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from joblib import effective_n_jobs
 
-from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
+from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._kernels._local_weights import LocalWeights
 from skcrf_sdca._kernels._rounds import Rounds
 from skcrf_sdca._kernels._visits import VISIT
@@ -59,7 +59,7 @@ def make_parallel_visitor(problem, model, n_workers, new_sampler, new_visitor):
     new_visitor : callable
         ``new_visitor(features, weights, sampler)`` is a DualVisitor.
     """
-    features = DistinctFeatures(problem.structure.rows, problem.offsets)
+    features = problem.structure.distinct_features()
     shards = equal_shards(problem.data.lengths, n_workers)
     partition = FeaturePartition(features, shards, FREQUENT * problem.n_sequences)
     _check_memory(problem, partition)

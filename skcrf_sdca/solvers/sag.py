@@ -4,7 +4,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from skcrf_sdca._kernels._features import DistinctFeatures
 from skcrf_sdca._kernels._lipschitz import LipschitzConstants
 from skcrf_sdca._kernels._sag import SAGKernel
 from skcrf_sdca._utils.memory import check_fits
@@ -73,7 +72,7 @@ class SAG(EpochSolver):
         problem = self.problem
         self.target = problem.new_parameters()
         self.targets_changed()
-        features = DistinctFeatures(problem.structure.rows, problem.offsets)
+        features = problem.structure.distinct_features()
         self.weights = moving_weights(self.model, self.dual_point, problem.penalty)
         self.weights.refresh()
         return SAGKernel(

@@ -58,6 +58,8 @@ class Structure(ABC):
         What is forbidden has probability 0 under every w.
     n_jobs : int, default=None
         Threads of passes over all data.
+    pairs : ObservedPairs, default=None
+        The labels that each feature has weights for; None if all.
 
     Attributes
     ----------
@@ -72,13 +74,21 @@ class Structure(ABC):
     levels: ClassVar[frozenset[str]]
 
     def __init__(
-        self, data, n_labels, *, boundaries=True, constraints=None, n_jobs=None
+        self,
+        data,
+        n_labels,
+        *,
+        boundaries=True,
+        constraints=None,
+        n_jobs=None,
+        pairs=None,
     ):
         self.data = data
         self.n_labels = n_labels
         self.boundaries = boundaries
         self.constraints = constraints
         self.n_jobs = n_jobs
+        self.pairs = pairs
 
     @property
     def offsets(self):

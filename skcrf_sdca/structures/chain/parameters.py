@@ -3,6 +3,9 @@
 Owns the feature map [LePriol18, App. B]:
 
     intercept (K) | start (K) | end (K) | transition (K, K), [from, to] | coef (d, K)
+
+coef may have weights for some labels of each feature only, see observed.py.
+
     node_scores[t, k] = x_t . coef[:, k] + intercept[k]
                         + start[k] (t = 0) + end[k] (t = T - 1)
     score(x, y) = sum_t node_scores[t, y_t] + sum_{t > 0} transition[y_{t-1}, y_t]
@@ -39,6 +42,8 @@ class ChainParameters:
         one node) they stay zero and the model is multinomial logistic regression.
     w : ndarray of shape (n_weights,), default=None
         Taken as it is, not copied; zeros by default.
+    pairs : ObservedPairs, default=None
+        The labels that each feature has weights for; None if all.
 
     Attributes
     ----------
@@ -47,6 +52,7 @@ class ChainParameters:
     biases : ndarray of shape (n_weights - coef.size,)
         All weights but `coef`.
     coef : ndarray of shape (n_features, n_labels)
+        Or, with `pairs`, one number for each of them.
     intercept, start, end : ndarrays of shape (n_labels,)
     transition : ndarray of shape (n_labels, n_labels)
 
@@ -58,17 +64,19 @@ class ChainParameters:
     (4082,)
     """
 
-    def __init__(self, n_features, n_labels, *, boundaries=True, w=None):
+    def __init__(self, n_features, n_labels, *, boundaries=True, w=None, pairs=None):
         self.n_features = n_features
         self.n_labels = n_labels
         self.boundaries = boundaries
-        sizes = [n_labels, n_labels, n_labels, n_labels**2, n_features * n_labels]
+        self.pairs = pairs
+        n_coef = n_features * n_labels if pairs is None else pairs.layout.size
+        sizes = [n_labels, n_labels, n_labels, n_labels**2, n_coef]
         self.w = np.zeros(sum(sizes)) if w is None else w
         self.intercept, self.start, self.end, transition, coef = np.split(
             self.w, np.cumsum(sizes)[:-1]
         )
         self.biases = self.w[: sum(sizes[:-1])]
-        self.coef = coef.reshape(n_features, n_labels)
+        self.coef = coef if pairs is not None else coef.reshape(n_features, n_labels)
         self.transition = transition.reshape(n_labels, n_labels)
 
     @classmethod
@@ -103,8 +111,11 @@ class ChainParameters:
         if constraints is not None:
             bounds = constraints.forbid_weights(*bounds)
         start, end, transition = bounds
+        coef = self.coef.T
+        if self.pairs is not None:
+            coef = self.pairs.coef(self.coef)
         return {
-            "coef_": self.coef.T,
+            "coef_": coef,
             "intercept_": self.intercept,
             "start_": start,
             "end_": end,
@@ -119,7 +130,7 @@ class ChainParameters:
 
     def weights(self):
         """Return the blocks as the kernels take them; they share memory with ``w``."""
-        return Weights(self._blocks(), self.boundaries)
+        return Weights(self._blocks(), self.boundaries, self._layout())
 
     def sparse_weights(self, dual, penalty):
         """Return the blocks as weights that follow dual weights, see `SparseWeights`.
@@ -132,6 +143,7 @@ class ChainParameters:
         return SparseWeights(
             self._blocks(),
             self.boundaries,
+            self._layout(),
             dual=dual.weights(),
             threshold=penalty.threshold,
             curvature=penalty.curvature,
@@ -139,6 +151,9 @@ class ChainParameters:
 
     def _blocks(self):
         return self.coef, self.intercept, self.start, self.end, self.transition
+
+    def _layout(self):
+        return None if self.pairs is None else self.pairs.layout
 
     def scores(self, rows, offsets, begin, end, constraints=None, temperature=1.0):
         """Return the Chains of begin <= i < end, of the scores over a temperature.

@@ -1,9 +1,15 @@
 """The chain as a Structure: passes over data, marginals, and the compiled kernel."""
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from skcrf_sdca._kernels._chain_structure import ChainStructure
-from skcrf_sdca._kernels._features import FeatureRows
+from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
+from skcrf_sdca._kernels._observed import (
+    ObservedFeatures,
+    ObservedRows,
+    sort_by_width,
+)
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges, ranges
 from skcrf_sdca.data.packed import PackedSequences
@@ -18,7 +24,7 @@ class Chain(Structure):
 
     Parameters
     ----------
-    data, n_labels, boundaries, constraints, n_jobs
+    data, n_labels, boundaries, constraints, n_jobs, pairs
         As for `Structure`.
 
     Raises
@@ -34,14 +40,27 @@ class Chain(Structure):
 
     def __init__(self, data, n_labels, **options):
         super().__init__(data, n_labels, **options)
-        self.rows = FeatureRows(data.X)
+        self.rows = self._feature_rows()
         self._check_memory()
+
+    def _feature_rows(self):
+        if self.pairs is None:
+            return FeatureRows(self.data.X)
+        X = csr_array(self.data.X, copy=True)
+        sort_by_width(X, self.pairs.layout)
+        return ObservedRows(X, self.pairs.layout)
+
+    def distinct_features(self):
+        """Return the distinct features of each sequence, as visits need them."""
+        make = DistinctFeatures if self.pairs is None else ObservedFeatures
+        return make(self.rows, self.offsets)
 
     def _check_memory(self):
         n_features, n_labels = self.rows.n_features, self.n_labels
         longest = int(self.data.lengths.max(initial=0))
+        n_coef = n_features * n_labels if self.pairs is None else self.pairs.layout.size
         # The weights, the matrices of labels, and the buffers for one chain.
-        n_numbers = n_labels * (n_features + 3 * longest) + 5 * n_labels**2
+        n_numbers = n_coef + 3 * n_labels * longest + 5 * n_labels**2
         check_fits(
             8 * n_numbers,
             f"a model of {n_labels} labels and {n_features} features",
@@ -62,7 +81,11 @@ class Chain(Structure):
     def new_parameters(self, w=None):
         """Return ChainParameters with the flat vector `w`, by default of zeros."""
         return ChainParameters(
-            self.rows.n_features, self.n_labels, boundaries=self.boundaries, w=w
+            self.rows.n_features,
+            self.n_labels,
+            boundaries=self.boundaries,
+            w=w,
+            pairs=self.pairs,
         )
 
     def log_counts(self):
@@ -103,6 +126,7 @@ class Chain(Structure):
             boundaries=self.boundaries,
             constraints=constraints,
             n_jobs=self.n_jobs,
+            pairs=self.pairs,
         )
         (begins,) = np.nonzero(begins)
         return chains, np.searchsorted(self.offsets, begins, side="right") - 1

@@ -1,0 +1,107 @@
+"""The pairs of feature and label that data has, for models with weights for no others.
+
+CRFsuite makes such models by default. A weight of a pair that was not observed does not
+exist: it is 0 in every score, and neither stored nor penalised.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from skcrf_sdca._kernels._features import RowLayout
+
+# A row with more than this part of the labels has a place for all, and is worked on by
+# vectors.
+WIDE = 0.5
+
+
+class ObservedPairs:
+    """The labels of each feature, one feature after another.
+
+    Parameters
+    ----------
+    bounds : ndarray of shape (n_features + 1,), int64
+        Feature j was observed with ``labels[bounds[j]:bounds[j + 1]]``, in ascending
+        order.
+    labels : ndarray of shape (n_pairs,), int32
+    n_labels : int
+
+    Attributes
+    ----------
+    layout : RowLayout
+        That of coef.
+    exists : ndarray of shape (layout.size,), bool
+        Whether each number in coef is the weight of a pair, or a place kept at 0.
+    """
+
+    def __init__(self, bounds, labels, n_labels):
+        self.bounds, self.labels, self.n_labels = bounds, labels, n_labels
+        widths = np.diff(bounds)
+        wide = widths > WIDE * n_labels
+        places = np.concatenate([[0], np.cumsum(np.where(wide, n_labels, widths))])
+        # Where each pair is in coef: in a wide row by its label.
+        feature = np.repeat(np.arange(len(widths)), widths)
+        rank = np.arange(len(labels)) - bounds[feature]
+        place = places[feature] + np.where(wide[feature], labels, rank)
+        self.exists = np.zeros(places[-1], dtype=bool)
+        self.exists[place] = True
+        rows = np.repeat(np.arange(len(widths)), np.diff(places))
+        label = (np.arange(places[-1]) - places[rows]).astype(np.int32)
+        label[place] = labels
+        self.layout = RowLayout(len(widths), n_labels, places, label, self.exists)
+
+    def __len__(self):
+        """Return the number of pairs."""
+        return len(self.labels)
+
+    def __eq__(self, other):
+        """Return whether the pairs are the same."""
+        if not isinstance(other, ObservedPairs):
+            return False
+        return all(map(np.array_equal, self.__reduce__()[1], other.__reduce__()[1]))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self):
+        """Let pickles leave out the compiled layout."""
+        return ObservedPairs, (self.bounds, self.labels, self.n_labels)
+
+    @classmethod
+    def of_data(cls, X, labels, n_labels):
+        """Return the pairs of data.
+
+        Parameters
+        ----------
+        X : csr_array or ndarray of shape (n_positions, n_features)
+            A feature occurs where its value is not 0.
+        labels : ndarray of shape (n_positions,), int, or (n_positions, n_labels)
+            The label of each position; or what is not 0 for every label that it may
+            have. Positions that may have every label have observed none.
+        n_labels : int
+        """
+        features = sp.csr_array(X)
+        features = sp.csr_array(
+            (features.data != 0, features.indices, features.indptr), features.shape
+        )
+        pairs = sp.csr_array(features.T @ _seen(labels, n_labels))
+        pairs.eliminate_zeros()
+        pairs.sort_indices()
+        bounds, found = pairs.indptr.astype(np.int64), pairs.indices.astype(np.int32)
+        return cls(bounds, found, n_labels)
+
+    def coef(self, w):
+        """Return the weights in a coef as a csr_array (n_labels, n_features)."""
+        shape = self.n_labels, len(self.bounds) - 1
+        weights = w[self.exists]
+        return sp.csc_array((weights, self.labels, self.bounds), shape=shape).tocsr()
+
+
+def _seen(labels, n_labels):
+    """Return which label each position may have, a csr_array of bool."""
+    if labels.ndim == 1:
+        bounds = np.arange(len(labels) + 1)
+        shape = len(labels), n_labels
+        return sp.csr_array((np.ones(len(labels), dtype=bool), labels, bounds), shape)
+    may_have = labels != 0
+    if n_labels > 1:
+        may_have &= ~may_have.all(axis=1, keepdims=True)
+    return sp.csr_array(may_have)

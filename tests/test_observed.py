@@ -1,0 +1,241 @@
+"""Models with weights for the observed pairs of feature and label only."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import reference
+from samples import as_dicts, flat_weights, params_of, seeded
+from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF
+from skcrf_sdca._kernels._features import RowLayout
+from skcrf_sdca._kernels._weights import Weights
+from skcrf_sdca.compat import CRF
+from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.estimators.crfs import ESTIMATORS
+from skcrf_sdca.persistence import load_model, save_model
+from skcrf_sdca.structures.chain.observed import ObservedPairs
+from skcrf_sdca.structures.chain.structure import Chain
+
+N_LABELS, ALPHA = 3, 0.1
+# Feature 0 is seen with two of three labels, 1 with all, 2 with one, and 3 with none.
+X = [
+    np.array([[1.0, 0, 0, 0], [0.5, 1, 0, 0]]),
+    np.array([[0.0, 0, 1, 0], [0, 1, 0, 0], [0, 1, 0.5, 0], [0, 0, 0, 0]]),
+    np.array([[-1.0, 0.5, 0, 0]]),
+]
+Y = [[0, 1], [2, 1, 2, 0], [0]]
+SEEN = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0]], dtype=bool)
+COST = np.array([[0.0, 1.0, 0.3], [2.0, 0.0, 1.0], [0.5, 1.5, 0.0]])
+LOSSES = {
+    "log loss": ({}, {}),
+    "softmax-margin": (
+        {"loss": "softmax_margin", "cost": COST, "temperature": 0.5},
+        {"tau": 0.5, "cost": COST},
+    ),
+}
+
+
+def observed(estimator=SDCACRF, **options):
+    return seeded(estimator, features="observed", alpha=ALPHA, **options)
+
+
+def flat_mask(crf, seen):
+    """Return which of the flat weights exist, in the order of the reference."""
+    ones = [np.ones_like(block, dtype=bool) for block in params_of(crf)[:-1]]
+    return reference.flatten([*ones, seen.T])
+
+
+def best_of(loss, exists, l1_ratio):
+    """Return the minimum of P, and its weights, of those that exist."""
+
+    def restricted(w):
+        weights = np.zeros(len(exists))
+        weights[exists] = w
+        value, gradient = loss(weights)
+        return value, gradient[exists]
+
+    best = reference.optimum(restricted, np.count_nonzero(exists), ALPHA, l1_ratio)
+    weights = np.zeros(len(exists))
+    weights[exists] = np.subtract(*np.split(best.x, 2))
+    return best.fun, weights
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.4])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_optimum_is_that_over_the_weights_that_exist(estimator, l1_ratio, loss):
+    options, of_loss = LOSSES[loss]
+    options = {"l1_ratio": l1_ratio, "tol": 1e-10, "max_iter": 5000, **options}
+    crf = observed(estimator, **options).fit(X, Y)
+    enumerated = reference.mean_loss(X, Y, N_LABELS, **of_loss)
+    best, weights = best_of(enumerated, flat_mask(crf, SEEN), l1_ratio)
+    assert_allclose(crf.primal_objective_, best, rtol=0, atol=1e-9)
+    assert_allclose(flat_weights(crf), weights, rtol=0, atol=1e-4)
+    assert (crf.history_["primal"] - best <= crf.history_["gap"] + 1e-9).all()
+    assert not crf.coef_.toarray()[~SEEN].any()
+    assert crf.n_nonzero_ == np.count_nonzero(flat_weights(crf))
+
+
+@pytest.mark.parametrize("estimator", [SDCACRF, OEGCRF])
+def test_history_is_that_of_the_dual_problem(estimator):
+    crf = observed(estimator, tol=1e-12, max_iter=50).fit(X, Y)
+    history = crf.history_
+    assert_allclose(history["gap"], history["primal"] - history["dual"], atol=1e-9)
+    lower = np.maximum.accumulate(history["dual"])
+    assert_allclose(history["dual"], lower, rtol=0, atol=1e-12)
+
+
+def test_the_hinge_with_observed_pairs():
+    crf = observed(loss="hinge", tol=1e-2, max_iter=5000).fit(X, Y)
+    assert crf.duality_gap_ <= 1e-2 * crf.primal_objective_
+    every = seeded(SDCACRF, alpha=ALPHA, loss="hinge", tol=1e-2, max_iter=5000)
+    assert crf.primal_objective_ > every.fit(X, Y).dual_objective_
+    assert not crf.coef_.toarray()[~SEEN].any()
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_where_all_pairs_are_seen_nothing_changes(estimator):
+    signals, y = make_chains(n_sequences=20, random_state=0)
+    options = {"tol": 1e-12, "max_iter": 500}
+    crf = observed(estimator, **options).fit(signals, y)
+    twin = seeded(estimator, alpha=ALPHA, **options).fit(signals, y)
+    assert_allclose(crf.densify().coef_, twin.coef_, rtol=0, atol=1e-5)
+    assert_allclose(crf.primal_objective_, twin.primal_objective_, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda: [sp.csr_array(x) for x in X],
+        lambda: PackedSequences.from_sequences(X),
+        lambda: as_dicts(X),
+    ],
+)
+def test_all_forms_of_data_give_the_same_model(form):
+    crf = observed(tol=1e-10).fit(form(), Y)
+    twin = observed(tol=1e-10).fit(X, Y)
+    n = crf.coef_.shape[1]
+    assert_allclose(crf.coef_.toarray(), twin.coef_.toarray()[:, :n], atol=1e-4)
+    assert_array_equal(
+        np.concatenate(crf.predict(form())), np.concatenate(twin.predict(X))
+    )
+
+
+def test_a_table_and_constraints():
+    rows, labels = np.concatenate(X), np.concatenate(Y)
+    crf = observed().fit(rows, labels)
+    assert not crf.coef_.toarray()[~SEEN].any()
+    assert crf.predict(rows).shape == labels.shape
+    crf = observed(transitions="observed").fit(X, Y)
+    assert np.isneginf(crf.transition_).any()
+    assert not crf.coef_.toarray()[~SEEN].any()
+
+
+@pytest.mark.parametrize("label", [None, {1, 2}, {1: 0.5, 2: 0.5}])
+def test_what_labels_that_are_partly_known_observe(label):
+    y = [[0, label], [2, 1, 2, 0], [0]]
+    crf = observed().fit(X, y)
+    seen = SEEN.copy()
+    # Feature 0 is at the position that has no label, or two.
+    seen[1, 0] = seen[2, 0] = label is not None
+    seen[2, 1] = True
+    assert not crf.coef_.toarray()[~seen].any()
+    assert crf.coef_.toarray()[seen].all()
+
+
+def test_the_visits_are_made_by_one_thread():
+    signals, y = make_chains(n_sequences=300, random_state=0)
+    one = observed().fit(signals, y)
+    two = observed(n_jobs=2).fit(signals, y)
+    assert_array_equal(one.coef_.toarray(), two.coef_.toarray())
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_warm_start_needs_the_same_pairs(estimator):
+    crf = observed(estimator, warm_start=True).fit(X, Y)
+    crf = pickle.loads(pickle.dumps(crf)).fit(X, Y)
+    for change in ({"features": "all"}, {}):
+        other = copy.deepcopy(crf).set_params(**change)
+        y = Y if change else [[0, 1], [1, 1, 2, 0], [0]]
+        with pytest.raises(
+            ValueError, match="warm_start=True needs the same `features`"
+        ):
+            other.fit(X, y)
+
+
+def test_a_saved_model_is_sparse_and_answers_alike(tmp_path):
+    crf = observed().fit(as_dicts(X), Y)
+    save_model(crf, tmp_path / "model.skcrf")
+    again = load_model(tmp_path / "model.skcrf")
+    assert again.get_params()["features"] == "observed"
+    assert_array_equal(again.coef_.toarray(), crf.coef_.toarray())
+    assert again.predict(as_dicts(X)).tolist() == crf.predict(as_dicts(X)).tolist()
+
+
+def test_compat_takes_all_possible_states_as_it_says():
+    tokens = [[["a"], ["b"]], [["b"], ["c"]]]
+    labels = [["A", "B"], ["B", "A"]]
+    crf = CRF(all_possible_states=False).fit(tokens, labels)
+    assert sorted(crf.state_features_) == [("a", "A"), ("b", "B"), ("c", "A")]
+    assert len(CRF(all_possible_states=True).fit(tokens, labels).state_features_) == 6
+
+
+# The layout ---------------------------------------------------------------------------
+
+
+@given(st.data())
+def test_pairs_and_their_places(data):
+    n_labels = data.draw(st.integers(1, 5))
+    seen = data.draw(st.lists(st.sets(st.integers(0, n_labels - 1)), max_size=6))
+    rows = [(j, k) for j, labels in enumerate(seen) for k in labels]
+    rows = data.draw(st.permutations(rows))
+    features = np.zeros((len(rows), len(seen)))
+    features[np.arange(len(rows)), [j for j, _ in rows]] = 1.0
+    labels = np.array([k for _, k in rows], dtype=np.int32)
+    pairs = ObservedPairs.of_data(features, labels, n_labels)
+    assert len(pairs) == len(rows)
+    assert pairs == pickle.loads(pickle.dumps(pairs))
+    chain = Chain(
+        PackedSequences.from_lengths(features, [1] * len(rows)), n_labels, pairs=pairs
+    )
+    model = chain.new_parameters()
+    model.coef[:] = np.where(pairs.exists, np.arange(1, len(model.coef) + 1), 0)
+    coef = pairs.coef(model.coef).toarray()
+    assert np.count_nonzero(coef) == len(rows)
+    scores = chain.scores(model, 0, len(rows)).node_scores
+    assert_array_equal(scores, features @ coef.T)
+
+
+def test_layouts_whose_arrays_do_not_agree():
+    bounds, labels = np.array([0, 2, 3]), np.array([0, 1, 2], dtype=np.int32)
+    observed = np.ones(3, dtype=bool)
+    assert RowLayout(2, 3, bounds, labels, observed).size == 3
+    wrong = [
+        (3, bounds, labels, observed),
+        (2, bounds[::-1].copy(), labels, observed),
+        (2, bounds, labels + 1, observed),
+        (2, bounds, labels, observed[1:]),
+        (2, bounds, labels[1:], observed[1:]),
+    ]
+    for n_features, *arrays in wrong:
+        with pytest.raises(ValueError, match="a layout do not agree"):
+            RowLayout(n_features, 3, *arrays)
+    blocks = [np.zeros(3), *np.zeros((3, 3)), np.zeros((3, 3))]
+    Weights(blocks, True, RowLayout(2, 3, bounds, labels, observed))
+    with pytest.raises(ValueError, match="shapes that do not agree"):
+        Weights(
+            [np.zeros(4), *blocks[1:]], True, RowLayout(2, 3, bounds, labels, observed)
+        )
+
+
+def test_features_without_any_pair():
+    crf = observed(LBFGSCRF).fit([np.zeros((2, 3))], [[0, 1]])
+    assert crf.coef_.nnz == 0
+    assert crf.coef_.shape == (2, 3)
