@@ -548,9 +548,19 @@ def test_compressed_files_are_read_whatever_their_name_is(library, tmp_path):
     file.write_bytes(library.compress(b""))
     assert read_conll(file) == ([], [])
     file.write_bytes(library.compress(LINES.encode())[:-9])
-    match = f"compressed by {library.__name__} cannot be read"
+    match = f"words.txt: data compressed by {library.__name__} cannot be read"
     with pytest.raises(OSError, match=match):
         read_conll(file)
+
+
+@pytest.mark.parametrize("library", [gzip, bz2, lzma])
+def test_compressed_data_may_come_byte_by_byte(library):
+    class Slow(io.BytesIO):
+        def read1(self, size=-1):
+            return super().read1(1)
+
+    assert read_conll(Slow(library.compress(LINES.encode()))) == (SENTENCES, LABELS)
+    assert read_conll(Slow(LINES.encode())) == (SENTENCES, LABELS)
 
 
 def test_a_word_may_begin_as_compressed_data_do():

@@ -21,6 +21,7 @@ _COMPRESSIONS = {
     "bz2": rb"BZh[1-9](1AY&SY|\x17rE8P\x90)",
     "lzma": rb"\xfd7zXZ\x00",
 }
+_LONGEST_BEGINNING = 10
 # Bytes or characters that are read at once.
 _PIECE = 2**20
 
@@ -49,14 +50,17 @@ def decompressed(content):
     return content
 
 
-def _refused(module):
-    return refused_as(OSError, f"data compressed by {module}")
+def _refused(module, place=""):
+    return refused_as(OSError, f"{place}data compressed by {module}")
 
 
 def place(file, number):
     """Return the name of a file and the number of a line in it, for messages."""
-    name = os.fspath(file) if _is_path(file) else getattr(file, "name", "file")
-    return f"{name}, line {number}"
+    return f"{_name(file)}, line {number}"
+
+
+def _name(file):
+    return os.fspath(file) if _is_path(file) else getattr(file, "name", "file")
 
 
 def numbered_lines(file, encoding):
@@ -94,9 +98,10 @@ def _texts(file, encoding):
         yield first
         yield from pieces
         return
+    first = _beginning(first, pieces)
     for module, beginning in _COMPRESSIONS.items():
         if re.match(beginning, first):
-            pieces = _decompressed_pieces(_Resumed(first, file), module)
+            pieces = _decompressed_pieces(_Resumed(first, file), module, _name(file))
             break
     else:
         pieces = chain([first], pieces)
@@ -108,8 +113,22 @@ def _pieces(read):
         yield piece
 
 
-def _decompressed_pieces(file, module):
-    with _refused(module):
+def _beginning(first, pieces):
+    """Return the first piece, and with it the next ones if it is short.
+
+    It is then long enough to recognise a compression, or has a whole line of text: a
+    program that waits for the answer to this line sends no more.
+    """
+    while len(first) < _LONGEST_BEGINNING and b"\n" not in first:
+        piece = next(pieces, b"")
+        if not piece:
+            break
+        first += piece
+    return first
+
+
+def _decompressed_pieces(file, module, name):
+    with _refused(module, f"{name}: "):
         yield from _pieces(import_module(module).open(file).read1)
 
 
