@@ -1,8 +1,10 @@
 """The command skcrf-sdca: its results, its streams, its errors and its exit codes."""
 
+import bz2
 import contextlib
 import gzip
 import io
+import lzma
 import subprocess
 import sys
 import threading
@@ -368,6 +370,56 @@ def test_text_in_another_encoding_is_written_in_it(model, stdin, capsysbinary):
     stdin(content)
     assert main(["tag", "-m", model, "--encoding", "latin-1"]) == 0
     assert capsysbinary.readouterr().out.startswith(content[:-1] + b" B-")
+
+
+NAMES = ["O", "B-PER", "I-PER", "B-LOC"]
+
+
+@pytest.fixture(scope="module")
+def ids(tmp_path_factory):
+    """Return the paths of models whose labels are numbers, with names and without."""
+    X, y = read_conll(io.StringIO(TRAIN))
+    y = [list(map(NAMES.index, labels)) for labels in y]
+    folder, paths = tmp_path_factory.mktemp("ids"), []
+    for names in NAMES, None:
+        crf = SDCACRF(label_names=names, random_state=0)
+        features = TokenFeatures(columns=("word", "pos"))
+        paths.append(folder / f"{len(paths)}.crf")
+        save_model(make_tagger(features, crf).fit(X, y), paths[-1])
+    return paths
+
+
+def test_labels_that_are_ids_are_tagged_and_evaluated_by_their_names(ids, run, stdin):
+    named, unnamed = ids
+    stdin("Anna NNP\n")
+    assert run("tag", "-m", named)[1] == "Anna NNP B-PER\n\n"
+    stdin("Anna NNP\n")
+    assert run("tag", "-m", unnamed)[1] == "Anna NNP 1\n\n"
+    stdin("Anna NNP\n")
+    assert run("tag", "-m", named, "--proba")[1].startswith("Anna NNP B-PER 0.")
+    stdin("Anna NNP\nMeier NNP\n")
+    assert run("tag", "-m", named, "--spans")[1].startswith("0\tPER\t0\t2\t0.")
+    stdin("Anna NNP B-PER\n")
+    assert "FB1: 100.00" in run("eval", "-m", named)[1]
+    stdin("Anna NNP 1\n")
+    assert "accuracy: 100.00%" in run("eval", "-m", unnamed)[1]
+
+
+def test_labels_that_are_ids_are_explained(ids, run):
+    status, output, _ = run("explain", "-m", ids[0], "--labels", "1", "--top", 1)
+    assert (status, output.split("\n")[0]) == (0, "1")
+    message = "labels: 'B-PER' is not among the labels of fit"
+    assert message in told(run, "explain", "-m", ids[0], "--labels", "B-PER")
+
+
+@pytest.mark.parametrize("library", [gzip, bz2, lzma])
+def test_compressed_treebanks_are_known_by_their_names(library, run, tmp_path):
+    endings = {gzip: "gz", bz2: "bz2", lzma: "xz"}
+    path = tmp_path / f"bank.conllu.{endings[library]}"
+    path.write_bytes(library.compress(TREEBANK.encode()))
+    assert run("train", "-q", path, "-o", tmp_path / "m")[0] == 0
+    assert run("eval", "-m", tmp_path / "m", path)[0] == 0
+    assert load_model(tmp_path / "m").steps[-1][0] == "upos"
 
 
 @pytest.mark.parametrize("crf", [SDCACRF(random_state=0), compat.CRF()])

@@ -14,6 +14,7 @@ from ._inputs import (
     check_any,
     file_of,
     format_of,
+    label_texts,
     labelled_sentences,
     load_tagger,
 )
@@ -46,7 +47,7 @@ def run(options):
     else:
         tagger = load_tagger(options.model)
         X, y = labelled_sentences(format_of(tagger, options), options.files)
-        predicted = tagger.predict(X)
+        predicted = label_texts(tagger, tagger.predict(X))
     print(report(y, predicted, options.scheme))
 
 

@@ -51,8 +51,9 @@ def run(options):
     if (options.file is None) != (options.token is None):
         options.usage_error("FILE and --token go together.")
     tagger = load_tagger(options.model)
+    labels = options.labels and _classes(tagger, options.labels)
     if options.file is None:
-        print(tagger.top_features(options.top, options.labels))
+        print(tagger.top_features(options.top, labels))
         return
     tokens = _sentence(format_of(tagger, options), options)
     if not -len(tokens) <= options.token < len(tokens):
@@ -60,7 +61,13 @@ def run(options):
             f"{options.file}, sentence {options.sentence}: it has {len(tokens)} "
             f"tokens, and none of the number {options.token}."
         )
-    print(tagger.explain(tokens, options.token, labels=options.labels))
+    print(tagger.explain(tokens, options.token, labels=labels))
+
+
+def _classes(tagger, labels):
+    """Return the classes that labels stand for; what is none stays as it is."""
+    classes = {str(label): label for label in tagger[-1].classes_.tolist()}
+    return [classes.get(label, label) for label in labels]
 
 
 def _sentence(source, options):

@@ -8,6 +8,7 @@ the column that it predicts.
 import argparse
 import codecs
 import io
+import re
 import sys
 from collections.abc import Sequence
 from itertools import islice
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 from sklearn.pipeline import Pipeline
 
 from skcrf_sdca._utils.messages import counted
+from skcrf_sdca.data.label_names import named_lists
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.persistence import load_model
 from skcrf_sdca.text import TokenFeatures, write_conllu
@@ -24,8 +26,9 @@ from skcrf_sdca.text._conllu import COLUMNS, check_known, iter_sentences
 from skcrf_sdca.text._files import place
 
 _STANDARD_INPUT = "-"
-FILE_HELP = "text, compressed by gzip or not; - is the standard input"
+FILE_HELP = "text, also compressed by gzip, bzip2 or xz; - is the standard input"
 _UTF_8 = "utf-8-sig"
+_COMPRESSED = re.compile(r"\.(gz|bz2|xz)$")
 
 
 class Sentence(NamedTuple):
@@ -210,7 +213,7 @@ def batches(iterable, size):
 
 def format_of_name(name):
     """Return the name of the format that the name of a file tells."""
-    is_conllu = name.removesuffix(".gz").endswith(".conllu")
+    is_conllu = _COMPRESSED.sub("", name).endswith(".conllu")
     return "conllu" if is_conllu else "columns"
 
 
@@ -225,6 +228,11 @@ def load_tagger(path):
     *steps, (name, crf) = model.steps
     # What compat.CRF has fitted has the methods of the others.
     return Tagger([*steps, (name, getattr(crf, "estimator_", crf))])
+
+
+def label_texts(tagger, y):
+    """Return label lists of a model as files have them: names, if it has some."""
+    return [list(map(str, labels)) for labels in named_lists(tagger, y)]
 
 
 def format_of(tagger, options):

@@ -9,6 +9,7 @@ from ._inputs import (
     add_reading_options,
     batches,
     format_of,
+    label_texts,
     load_tagger,
 )
 from ._schemes import scheme_of_readable
@@ -65,22 +66,26 @@ def run(options):
 
 def _labelled(tagger, source, batch, X, first):
     """Yield the texts of sentences with their labels."""
-    for sentence, labels in zip(batch, tagger.predict(X), strict=True):
+    predicted = label_texts(tagger, tagger.predict(X))
+    for sentence, labels in zip(batch, predicted, strict=True):
         yield source.text(sentence, labels)
 
 
 def _with_proba(tagger, source, batch, X, first):
     """Yield the texts of sentences with their labels and probabilities."""
     number = {label: k for k, label in enumerate(tagger[-1].classes_.tolist())}
-    predicted = zip(batch, tagger.predict(X), tagger.predict_proba(X), strict=True)
-    for sentence, labels, marginals in predicted:
+    y = tagger.predict(X)
+    answers = zip(
+        batch, y, label_texts(tagger, y), tagger.predict_proba(X), strict=True
+    )
+    for sentence, labels, texts, marginals in answers:
         proba = marginals[range(len(labels)), [number[label] for label in labels]]
-        yield source.text(sentence, labels, [f"{p:.4f}" for p in proba])
+        yield source.text(sentence, texts, [f"{p:.4f}" for p in proba])
 
 
 def _spans(tagger, source, batch, X, first):
     """Yield the lines of the spans of sentences."""
-    scheme = scheme_of_readable([tagger[-1].classes_.tolist()])
+    scheme = scheme_of_readable(label_texts(tagger, [tagger[-1].classes_.tolist()]))
     if scheme is None:
         raise ValueError("--spans: the labels of the model are in no tagging scheme.")
     words = [[columns[0] for columns in sentence.tokens] for sentence in batch]

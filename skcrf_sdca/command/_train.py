@@ -48,8 +48,8 @@ def _add_text_options(group):
     group.add_argument(
         "--format",
         choices=["columns", "conllu"],
-        help="format of the files (default: conllu if their name ends in .conllu or "
-        ".conllu.gz, else columns)",
+        help="format of the files (default: conllu if their name ends in .conllu, "
+        "before .gz, .bz2 or .xz, else columns)",
     )
     add_columns_option(group)
     group.add_argument(
