@@ -263,6 +263,36 @@ def test_labels_outside_of_the_scheme_are_an_error_that_names_y_val():
         SDCACRF(transitions="BIO").fit(DICTS, BIO, X_val=DICTS, y_val=wrong)
 
 
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        (7, "y_val: sequence 1: label_names has no name for the label 7"),
+        (-100, "y_val: sequence 1: .* the label -100.*every label is known"),
+    ],
+)
+def test_ids_without_a_name_are_an_error_that_names_y_val(label, message):
+    names = ["O", "B-LOC", "I-LOC"]
+    ids = [list(map(names.index, labels)) for labels in BIO]
+    crf = SDCACRF(transitions="BIO", label_names=names, unknown_label=-100)
+    held_out = {"X_val": DICTS[:2], "y_val": [ids[0], [label]]}
+    with pytest.raises(ValueError, match=message):
+        crf.fit(DICTS, ids, **held_out)
+
+
+def test_errors_in_held_out_frames_name_them():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.0]})
+    other, crf = frame[["b", "a"]], SDCACRF(random_state=0)
+    for X, labels in (frame, [0, 1]), ([frame], [[0, 1]]):
+        X_other = [other] if isinstance(X, list) else other
+        with pytest.raises(ValueError, match="^X_val: The feature names should"):
+            crf.fit(X, labels, X_val=X_other, y_val=labels)
+    with pytest.raises(ValueError, match="^X_val: feature 0 .* transformer as in fit"):
+        crf.fit(frame, [0, 1], lengths=[2], X_val=other, y_val=[0, 1])
+    with pytest.raises(ValueError, match=r"PackedSequences.from_lengths\(X_val, le"):
+        crf.fit([frame], [[0, 1]], X_val=frame, y_val=[0, 1])
+
+
 def test_a_length_without_a_path_names_the_sequence_of_x_val():
     pairs = [(None, "a"), ("a", "b"), ("b", None)]
     crf = SDCACRF(transitions=pairs)

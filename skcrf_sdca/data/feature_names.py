@@ -250,7 +250,7 @@ def check_same_names(names, of_fit):
     j, (name, expected) = next((j, pair) for j, pair in pairs if pair[0] != pair[1])
     raise ValueError(
         f"X: feature {j} is {name!r:.60}, but in fit it was {expected!r:.60}. Features "
-        "are read by position: make X with the transformer that made the X of fit."
+        "are read by position: make X with the same transformer as in fit."
     )
 
 

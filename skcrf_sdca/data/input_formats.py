@@ -80,7 +80,8 @@ class InputFormat:
         if not found.boundaries:
             raise ValueError(
                 f"X is a single table, but {name} was fitted on sequences: wrap a "
-                "single sequence in a list, [X], or cut the table by lengths=."
+                "single sequence in a list, [X], or cut the table by "
+                "PackedSequences.from_lengths(X, lengths)."
             )
         if self.needs_vectorizer and found is not PACKED:
             return estimator.vectorizer_.transform(X)

@@ -87,7 +87,7 @@ def encode_training_labels(
         read = _label_probabilities
     labels, values, positions = [], [], []
     for t, label in enumerate(flat):
-        if _is_unknown(label, unknown_label):
+        if is_unknown(label, unknown_label):
             label = None
         try:
             some, some_values = read(label)
@@ -149,7 +149,7 @@ def _label_probabilities(label):
     return list(label), list(map(float, label.values()))
 
 
-def _is_unknown(label, unknown_label):
+def is_unknown(label, unknown_label):
     """Return whether a label is None, or the one that stands for unknown labels."""
     if label is None or unknown_label is None:
         return label is None
@@ -235,7 +235,7 @@ def without_unknown_labels(
     flat = list(chain.from_iterable(sequences))
     if unknown_label is None and type(None) not in set(map(type, flat)):
         return sequences, None
-    unknown = [_is_unknown(label, unknown_label) for label in flat]
+    unknown = [is_unknown(label, unknown_label) for label in flat]
     if not any(unknown):
         return sequences, None
     if all(unknown):

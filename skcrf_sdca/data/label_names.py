@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.typing import LabelNames
-from skcrf_sdca.data.label_encoding import label_lists, plain_labels
+from skcrf_sdca.data.label_encoding import is_unknown, label_lists, plain_labels
 
 # What a message about a label that is no name says.
 NAME_THEM = "Or keep the numbers, and give their names to the estimator: label_names=."
@@ -59,4 +59,13 @@ def named_lists(estimator: Any, y: Any, name: str = "y") -> Any:
     names = getattr(estimator, "label_names", None)
     if names is None:
         return y
-    return [names_of_labels(list(labels), names) for labels in label_lists(y, name)]
+    found = []
+    for i, labels in enumerate(label_lists(y, name)):
+        try:
+            found.append(names_of_labels(list(labels), names))
+        except (TypeError, ValueError) as error:
+            unknown_label = getattr(estimator, "unknown_label", None)
+            is_partial = any(is_unknown(label, unknown_label) for label in labels)
+            advice = " Spans are read only where every label is known." * is_partial
+            raise type(error)(f"{name}: sequence {i}: {error}{advice}") from error
+    return found

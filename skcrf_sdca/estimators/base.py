@@ -156,7 +156,9 @@ class BaseCRF(
             Held-out data. The model of every epoch is scored on them, see `scoring`;
             the scores are ``history_["val_score"]``. Unless `patience` is set, the
             fit is the same as without them. Labels that are not in y count as wrong.
-            X_val may be a function of no argument that returns the sequences.
+            X_val may be a function of no argument that returns the sequences. With
+            `lengths`, an X_val that is one table is one sequence; of several, pass
+            ``PackedSequences.from_lengths``.
 
         Returns
         -------

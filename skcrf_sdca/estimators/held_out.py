@@ -3,6 +3,7 @@
 Owns the score that is taken by default, and the names of the data in messages.
 """
 
+import re
 from numbers import Real
 
 import numpy as np
@@ -69,7 +70,13 @@ class HeldOut:
 
 @_named_as_in_fit
 def _checked(model, X, y, constraints):
-    return held_out_data(model, X() if callable(X) else X, y, constraints)
+    try:
+        return held_out_data(model, X() if callable(X) else X, y, constraints)
+    except ValueError as error:
+        # Some checks of scikit-learn do not say which data they are about.
+        if re.search(r"\b[Xy]\b", str(error)):
+            raise
+        raise ValueError(f"X: {error}") from error
 
 
 def _scorer_of(model):

@@ -71,7 +71,8 @@ SHARED_DOCS = {
             :func:`skcrf_sdca.metrics.get_scorer` takes, or a function of (estimator,
             X, y) that returns a number. By default the micro-averaged F1 of spans if
             `transitions` is the name of a tagging scheme, else the accuracy, as from
-            ``score``. For a table it is the accuracy.
+            ``score``. For a table without ``lengths`` it is the accuracy. The F1 of
+            spans needs every label; the accuracy leaves out unknown ones.
         """,
     "features": """
         features : {"all", "observed"}, default="all"
