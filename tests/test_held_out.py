@@ -472,7 +472,9 @@ def test_compat_scores_the_development_data_at_every_epoch(capsys):
     crf = CRF(verbose=True).fit(DICTS[3:], BIO[3:], X_dev=DICTS[:3], y_dev=BIO[:3])
     lines = capsys.readouterr().out.splitlines()
     scores = crf.estimator_.history_["val_score"]
-    assert sum("val_score" in line for line in lines) == len(scores)
+    shown = [line for line in lines if "val_score" in line]
+    assert len(shown) == len(scores)
+    assert all(line.startswith("CRF epoch") for line in shown)
     assert crf.dev_score_ == scores[-1] == crf.score(DICTS[:3], BIO[:3])
     plain = CRF().fit(DICTS[3:], BIO[3:])
     assert weights(crf.estimator_) == weights(plain.estimator_)
@@ -485,6 +487,8 @@ def test_errors_in_the_development_data_name_them(data):
         CRF().fit(data[:4], [[0] * len(x) for x in data[:4]], wrong, [[0] * 3, [0]])
     with pytest.raises(ValueError, match="X_dev has 4 sequences, but y_dev has 1"):
         CRF().fit(data[:4], [[0] * len(x) for x in data[:4]], data[:4], [[0]])
+    with pytest.raises(ValueError, match="X_dev has 1 features, but CRF is expecting"):
+        CRF().fit(X, y, [x[:, :1] for x in X], y)
 
 
 def test_compat_in_a_tagger_takes_development_data():

@@ -132,6 +132,10 @@ def test_a_model_of_a_table_with_lengths_takes_rows_and_sequences(recorder):
     assert recorder.explain(ROWS[1:3], 1).position == 1
     path = recorder.predict(parts[1:])[0]
     assert recorder.predict_n_best(parts[1:], 1)[0][0][0] == path
+    assert (
+        recorder.predict_n_best(parts[1], 2)[0]
+        == (recorder.predict_n_best(parts[1:], 2)[0])
+    )
 
 
 def test_lengths_with_labels_known_or_not(recorder):

@@ -82,6 +82,10 @@ class _Trainer(SDCACRF):
         return message
 
 
+# Messages and progress name the estimator that the user has.
+_Trainer.__name__ = "CRF"
+
+
 class CRF(VersionStamped, BaseEstimator):
     """CRF with the parameters and methods of ``sklearn_crfsuite.CRF``.
 

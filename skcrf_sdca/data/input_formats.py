@@ -131,6 +131,15 @@ class InputFormat:
         """
         return label_encoding.decode_labels(paths, classes, offsets)
 
+    def path_labels(self, paths, classes):
+        """Return the labels of paths of one sequence, rows of label numbers, as a list.
+
+        Each entry is a label list; if the rows of X are the sequences, it is a label.
+        """
+        offsets = np.arange(len(paths) + 1) * paths.shape[1]
+        lists = label_encoding.decode_labels(paths.ravel(), classes, offsets)
+        return lists.tolist()
+
     def rows(self, rows, offsets):
         """Cut an array with a row for each position into one array for each sequence.
 
@@ -250,6 +259,9 @@ class _Table(_Rows):
 
     def as_chain(self, sequence):
         return sequence
+
+    def path_labels(self, paths, classes):
+        return label_encoding.plain_labels(classes[paths.ravel()])
 
 
 class _Signals(InputFormat):

@@ -26,7 +26,7 @@ from skcrf_sdca._utils.typing import (
     Sequences,
     SpanScheme,
 )
-from skcrf_sdca.data.label_encoding import decode_labels, plain_labels
+from skcrf_sdca.data.label_encoding import decode_labels
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.spans import extract_spans
 from skcrf_sdca.estimators.fitted import FittedAttributes
@@ -172,9 +172,8 @@ class PredictionMixin(FittedAttributes):
                 log_z = chains.log_partition()
                 values = all_paths, map(probabilities, all_scores, log_z)
             for paths, numbers in zip(*values, strict=True):
-                offsets = np.arange(len(paths) + 1) * paths.shape[1]
-                labels = input_format.labels(paths.ravel(), self.classes_, offsets)
-                pairs = zip(plain_labels(labels), numbers.tolist(), strict=True)
+                labels = input_format.path_labels(paths, self.classes_)
+                pairs = zip(labels, numbers.tolist(), strict=True)
                 found.append(list(pairs))
             return np.fromiter(found, dtype=object, count=len(found))
 
