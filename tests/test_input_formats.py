@@ -29,6 +29,7 @@ from skcrf_sdca.data.input_formats import (
     format_of,
     format_of_sequence,
     same_format,
+    training_format,
 )
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.text import TokenFeatures, Window
@@ -105,6 +106,15 @@ class Tensor(OnlyArray):
 
 def test_object_with_nothing_but_array_interface():
     assert format_of(as_sequence_list(OnlyArray(np.ones((2, 3))))) is FORMATS["table"]
+
+
+def test_signals_are_known_by_label_lists_of_tensors():
+    X, y = [[0.5, 2.0, 3.5], [1.5, 2.5]], [[0, 0, 1], [1, 1]]
+    assert training_format(X, y) is FORMATS["signals"]
+    for convert in (np.array, Tensor):
+        converted = [convert(values) for values in X], [convert(values) for values in y]
+        assert training_format(*converted) is FORMATS["signals"]
+    assert training_format([[0.5, 2.0]], [Tensor([1])]) is FORMATS["table"]
 
 
 @pytest.mark.parametrize("X", [[], (), np.empty(0, dtype=object), np.ones((0, 2, 2))])

@@ -494,12 +494,14 @@ def _is_of_numbers(X):
 def _has_label_lists(y):
     if not isinstance(y, (list, tuple)) and len(getattr(y, "shape", ())) != 1:
         return False
-    lists = [labels for labels in plain_column(y) if isinstance(labels, _LISTS)]
-    return any(len(labels) != 1 for labels in lists)
+    return any(
+        _is_label_list(labels) and len(labels) != 1 for labels in plain_column(y)
+    )
 
 
-# A tuple may be a label.
-_LISTS = (list, np.ndarray)
+def _is_label_list(labels):
+    # A tuple may be a label, and a scalar of NumPy or of a tensor has the shape ().
+    return isinstance(labels, list) or bool(getattr(labels, "shape", ()))
 
 
 def _columns(X):
