@@ -2,6 +2,8 @@
 
 from itertools import islice
 
+from skcrf_sdca._utils.messages import counted
+
 from ._inputs import (
     FILE_HELP,
     add_model_option,
@@ -49,7 +51,7 @@ def add_options(parser):
 def run(options):
     """Print the table."""
     if (options.file is None) != (options.token is None):
-        options.usage_error("FILE and --token go together.")
+        options.usage_error("FILE and --token must be given together.")
     tagger = load_tagger(options.model)
     labels = options.labels and _classes(tagger, options.labels)
     if options.file is None:
@@ -58,8 +60,8 @@ def run(options):
     tokens = _sentence(format_of(tagger, options), options)
     if not -len(tokens) <= options.token < len(tokens):
         raise ValueError(
-            f"{options.file}, sentence {options.sentence}: it has {len(tokens)} "
-            f"tokens, and none of the number {options.token}."
+            f"{options.file}, sentence {options.sentence}: there is no token "
+            f"{options.token}, it has {counted(len(tokens), 'token')}."
         )
     print(tagger.explain(tokens, options.token, labels=labels))
 

@@ -64,7 +64,12 @@ def _add_text_options(group):
 
 
 def _add_fit_options(group):
-    group.add_argument("--solver", choices=_SOLVERS, default="sdca")
+    group.add_argument(
+        "--solver",
+        choices=_SOLVERS,
+        default="sdca",
+        help="optimiser (default: %(default)s)",
+    )
     group.add_argument(
         "--alpha",
         type=lambda text: text if text == "auto" else float(text),
@@ -82,10 +87,16 @@ def _add_fit_options(group):
     group.add_argument(
         "--tol", type=float, help="gap, relative to the objective, at which to stop"
     )
-    group.add_argument("--max-iter", type=int, metavar="N", help="most epochs")
+    group.add_argument(
+        "--max-iter", type=int, metavar="N", help="maximum number of epochs"
+    )
     group.add_argument("--jobs", type=int, metavar="N", help="threads (default: 1)")
     group.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of sampling (default: 0)"
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="seed of the random sampling (default: 0)",
     )
 
 
@@ -125,10 +136,14 @@ def run(options):
 def _check_usage(options):
     ours, crfsuite = (options.alpha, options.l1_ratio), (options.c1, options.c2)
     if crfsuite != (None, None) and ours != (None, None):
-        options.usage_error("--c1 and --c2 stand instead of --alpha and --l1-ratio.")
+        options.usage_error(
+            "use --c1 and --c2, or --alpha and --l1-ratio, but not both."
+        )
     given = [strength for strength in crfsuite if strength is not None]
     if given and not (min(given) >= 0 and max(given) > 0):
-        options.usage_error("--c1 or --c2 must be above 0, and none below.")
+        options.usage_error(
+            "--c1 and --c2 must not be negative, and one must be above 0."
+        )
 
 
 def _check_writable(path):

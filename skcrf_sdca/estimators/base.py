@@ -157,8 +157,8 @@ class BaseCRF(
             the scores are ``history_["val_score"]``. Unless `patience` is set, the
             fit is the same as without them. Labels that are not in y count as wrong.
             X_val may be a function of no argument that returns the sequences. With
-            `lengths`, an X_val that is one table is one sequence; of several, pass
-            ``PackedSequences.from_lengths``.
+            `lengths`, an X_val that is one table is one sequence; if it holds several,
+            pass ``PackedSequences.from_lengths(X_val, lengths_val)``.
 
         Returns
         -------

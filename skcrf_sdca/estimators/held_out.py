@@ -111,7 +111,7 @@ class BestEpoch(Observer):
     Attributes
     ----------
     attributes : dict
-        Those of the best epoch so far, a copy; empty if no model is kept.
+        A copy of those of the best epoch so far; empty if no model is kept.
     """
 
     def __init__(self, held_out, patience, model_now):
@@ -122,7 +122,7 @@ class BestEpoch(Observer):
         self._best = None
 
     def end_epoch(self, row):
-        """Add the score to the row; return whether patience is at its end."""
+        """Add the score to the row; return whether the fit is to stop."""
         row["val_score"] = self.held_out.score(self.model_now(copy=False))
         is_better = self._best is None or row["val_score"] > self._best["val_score"]
         if is_better:
