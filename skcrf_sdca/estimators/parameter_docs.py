@@ -70,9 +70,9 @@ SHARED_DOCS = {
             The score on ``X_val`` and ``y_val``, the larger the better: a name that
             :func:`skcrf_sdca.metrics.get_scorer` takes, or a function of (estimator,
             X, y) that returns a number. By default the micro-averaged F1 of spans if
-            `transitions` is the name of a tagging scheme, else the accuracy, as from
-            ``score``. For a table without ``lengths`` it is the accuracy. The F1 of
-            spans needs every label; the accuracy leaves out unknown ones.
+            `transitions` is the name of a tagging scheme, else the accuracy, which
+            ``score`` returns. For a table without ``lengths`` it is the accuracy. The
+            F1 of spans needs every label; the accuracy leaves out unknown ones.
         """,
     "features": """
         features : {"all", "observed"}, default="all"
