@@ -149,7 +149,7 @@ def _label_probabilities(label):
     return list(label), list(map(float, label.values()))
 
 
-def is_unknown(label, unknown_label):
+def is_unknown(label: Any, unknown_label: Any) -> bool:
     """Return whether a label is None, or the one that stands for unknown labels."""
     if label is None or unknown_label is None:
         return label is None
