@@ -28,8 +28,11 @@ from skcrf_sdca.estimators.alpha_path import alpha_path
 from skcrf_sdca.estimators.callbacks import DualityGapMonitor
 from skcrf_sdca.estimators.crfs import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca.estimators.model_selection import cross_val_predict_proba
+from skcrf_sdca.estimators.online import PassiveAggressiveCRF
+from skcrf_sdca.estimators.sgd import SGDCRF
 from skcrf_sdca.estimators.stratification import StratifiedSequenceKFold
 from skcrf_sdca.estimators.tagger import Tagger, make_tagger
+from skcrf_sdca.features.hasher import SequenceHasher
 from skcrf_sdca.features.per_token import PerToken
 from skcrf_sdca.features.union import SequenceUnion
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
@@ -39,9 +42,12 @@ __all__ = [
     "LBFGSCRF",
     "OEGCRF",
     "PackedSequences",
+    "PassiveAggressiveCRF",
     "PerToken",
     "SAGNUSCRF",
     "SDCACRF",
+    "SequenceHasher",
+    "SGDCRF",
     "SequenceUnion",
     "SequenceVectorizer",
     "StratifiedSequenceKFold",

@@ -21,12 +21,14 @@ SCRIPTS = {
     "held_out_error": ("c.png", ["c.png"]),
     "line_search": ("d.png", ["d.png"]),
     "memory_table": ("memory.csv", ["memory.csv", "tasks.csv"]),
+    "memory_vs_crfsuite": (None, []),
     "oeg_sampling": ("e.csv", ["e.csv"]),
     "out_of_core": ("o.csv", ["o.csv"]),
     "partitions": ("i.png", ["i.png", "i.csv"]),
     "sampling_mix": ("f.png", ["f.png"]),
     "sampling_schemes": ("g.png", ["g.png"]),
     "scaling": ("h.png", ["h.png"]),
+    "stochastic_rivals": ("s.png", ["s.png"]),
     "threads": ("t.png", ["t.png", "t.csv"]),
     "time_to_optimum": (None, []),
 }
@@ -51,7 +53,7 @@ def cache(tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_the_quick_trial_runs(name, cache, data_folder):
-    if name == "time_to_optimum":
+    if name in ("memory_vs_crfsuite", "time_to_optimum"):
         pytest.importorskip("pycrfsuite")
     output, written = SCRIPTS[name]
     options = ["--quick", "--cache", cache]
@@ -87,6 +89,26 @@ def test_the_hinge_is_measured(data_folder):
     options = ["--first", "20", "--epochs", "3", "--task", "ocr"]
     done = run("hinge", *options, data=data_folder)
     assert "plain P / P - 1" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["morphology", "bioes"])
+def test_models_of_many_labels_are_measured(task):
+    done = run("many_labels", "--quick", "--task", task, "--solvers", "SDCA", "OEG")
+    *_, sdca, oeg = done.stdout.splitlines()
+    # The same transitions, and about the same accuracy.
+    assert sdca.split()[1:3] == oeg.split()[1:3]
+    assert abs(float(sdca.split()[-1]) - float(oeg.split()[-1])) < 20.0
+
+
+@pytest.mark.slow
+def test_the_time_to_f1_is_measured(data_folder):
+    pytest.importorskip("pycrfsuite")
+    done = run("time_to_f1", "--quick", "--task", "ned", data=data_folder)
+    # The header, the level, five of ours, two of CRFsuite, and one pass in two ways.
+    header, *rows = done.stdout.splitlines()
+    assert len(rows) == 1 + 5 + 2 + 2
+    assert rows[-1].split()[-1] == rows[-2].split()[-1]
 
 
 @pytest.mark.slow

@@ -10,9 +10,10 @@ import pytest
 from sklearn.base import ClassifierMixin
 from sklearn.utils.estimator_checks import check_estimator
 
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PassiveAggressiveCRF
 
-# These checks compare to a relative 1e-7 fits that stop at a gap of tol.
+# These checks compare to a relative 1e-7 fits that stop at a gap of tol, or, of online
+# learning, in which a repeated row is not one long step.
 REPEATED_ROWS = {
     f"check_sample_weight_equivalence_on_{kind}_data": (
         "compares weights with repetition to 1e-7; the fit stops at tol"
@@ -69,7 +70,13 @@ def test_all_checks_pass_at_a_tight_tolerance(estimator, n_checks):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     ("estimator", "n_checks"),
-    [(SDCACRF(), 50), (SAGNUSCRF(), 50), (OEGCRF(), 50), (SDCAClassifier(), 63)],
+    [
+        (SDCACRF(), 50),
+        (SAGNUSCRF(), 50),
+        (OEGCRF(), 50),
+        (PassiveAggressiveCRF(), 50),
+        (SDCAClassifier(), 63),
+    ],
     ids=lambda value: type(value).__name__,
 )
 def test_all_checks_but_two_pass_at_the_defaults(estimator, n_checks):

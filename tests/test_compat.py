@@ -1,5 +1,6 @@
 """Compatibility with CRFsuite: its files, its models, its interface, its objective."""
 
+import io
 import pickle
 import warnings
 from itertools import pairwise, product
@@ -15,7 +16,14 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import RandomizedSearchCV, cross_val_predict
 from sklearn.utils._param_validation import InvalidParameterError
 
-from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, PackedSequences, SequenceVectorizer
+from skcrf_sdca import (
+    LBFGSCRF,
+    OEGCRF,
+    SDCACRF,
+    PackedSequences,
+    PassiveAggressiveCRF,
+    SequenceVectorizer,
+)
 from skcrf_sdca.compat import (
     CRF,
     crfsuite_features,
@@ -33,8 +41,16 @@ from skcrf_sdca.compat._model_file import (
     serialise,
 )
 from skcrf_sdca.metrics import flat_f1_score
+from skcrf_sdca.persistence import load_model, save_model
 
 NAMES = {"intercept": "bias", "start": "BOS", "end": "EOS"}
+
+
+def saved_and_loaded(crf):
+    save_model(crf, file := io.BytesIO())
+    return load_model(file.getvalue())
+
+
 ALL = {"feature.possible_states": 1, "feature.possible_transitions": 1}
 
 
@@ -535,7 +551,7 @@ class TestCRF:
     @pytest.mark.parametrize(
         "params",
         [
-            {"algorithm": "ap"},
+            {"algorithm": "arow"},
             {"algorithm": "gis"},
             {"c1": -0.1},
             {"c1": "x"},
@@ -574,10 +590,31 @@ class TestCRF:
         with pytest.raises(ValueError, match="scale the .* or take a larger c2$"):
             CRF(c2=1e-300).fit(X, [["A", "B"]])
 
-    @pytest.mark.parametrize("algorithm", ["ap", "pa", "arow"])
-    def test_algorithms_without_an_objective(self, algorithm):
-        with pytest.raises(InvalidParameterError, match="online algorithm, .*'lbfgs'"):
-            CRF(algorithm=algorithm).fit([[["a"]]], [["A"]])
+    @pytest.mark.parametrize(
+        ("algorithm", "loss"), [("ap", "perceptron"), ("pa", "hinge")]
+    )
+    def test_online_algorithms(self, algorithm, loss):
+        X, y = random_sequences()
+        crf = CRF(algorithm, c=0.5, averaging=False, max_iterations=3)
+        own = PassiveAggressiveCRF(
+            0.5, loss=loss, average=False, max_iter=3, random_state=0
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            crf.fit(X, y)
+        assert type(crf.estimator_) is PassiveAggressiveCRF
+        assert crf.estimator_.get_params() == own.get_params()
+        assert crf.predict(X).tolist() == own.fit(X, y).predict(X).tolist()
+        loaded = saved_and_loaded(crf)
+        assert loaded.predict(X).tolist() == crf.predict(X).tolist()
+        with pytest.raises(ValueError, match="no probabilities"):
+            crf.predict_marginals(X)
+
+    def test_online_algorithms_have_no_penalty(self):
+        with pytest.warns(UserWarning, match="without effect.*: c1, c2, tol"):
+            CRF("ap", c1=0.1, c2=0.1, tol=0.1).fit([[["a"]]], [["A"]])
+        with pytest.raises(InvalidParameterError, match="'c' parameter of CRF"):
+            CRF("pa", c=-1.0).fit([[["a"]]], [["A"]])
 
     def test_l2sgd_takes_no_c1(self):
         X, y = random_sequences()

@@ -15,7 +15,7 @@ from itertools import count
 
 import numpy as np
 import pytest
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, parallel_config
 from sklearn.base import clone
 from sklearn.feature_extraction import DictVectorizer
 
@@ -117,6 +117,35 @@ def test_a_forked_child_predicts_and_fits(crf, many_ranges):
     child.join(60)
     assert child.exitcode == 0
     assert probabilities(crf) == expected
+
+
+def _fit_of_two_workers():
+    X, y = make_chains(n_sequences=200, random_state=0)
+    return bits(SDCACRF(n_jobs=2, max_iter=3, tol=0.5, random_state=0).fit(X, y))
+
+
+def _send_fit(send):
+    send.send(_fit_of_two_workers())
+
+
+@ON_LINUX
+@pytest.mark.filterwarnings("error", "ignore:.*fork.*:DeprecationWarning")
+def test_a_daemonic_process_has_as_many_threads_as_it_asks_for():
+    """There joblib itself starts no workers."""
+    receive, send = multiprocessing.Pipe(duplex=False)
+    context = multiprocessing.get_context("fork")
+    child = context.Process(target=_send_fit, args=(send,), daemon=True)
+    child.start()
+    assert receive.poll(60), "the child hangs"
+    assert receive.recv() == _fit_of_two_workers()
+    child.join(60)
+
+
+@pytest.mark.filterwarnings("error")
+def test_backends_of_joblib_change_no_bit():
+    expected = _fit_of_two_workers()
+    with parallel_config(backend="sequential"):
+        assert _fit_of_two_workers() == expected
 
 
 # A fit that would take minutes, of an estimator that is fitted already or not; it is

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from scipy.special import logsumexp, xlogy
 from sklearn.base import clone
@@ -21,7 +21,6 @@ from sklearn.utils._param_validation import InvalidParameterError
 import reference
 from samples import make_problem, make_solver, node_scores
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences, alpha_path
-from skcrf_sdca._kernels._chain import mixing_power
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.solvers.oeg import OEG
@@ -190,29 +189,6 @@ def test_forbidden_transitions_and_wide_spreads(name, spread):
         compare_with_enumeration(node, transition + wall(mask))
 
 
-@pytest.mark.parametrize(
-    ("mask", "power"),
-    [
-        (np.ones((3, 3)), 1),
-        (MASKS["BIO"], 2),
-        (by_name("BIO", BIO_LABELS).transition, 2),
-        (MASKS["all but one"], 2),
-        (MASKS["a cycle with a chord"], 5),
-        # 2 r + 1 of the labels that stay.
-        (MASKS["one only at the end"], 3),
-        (MASKS["one only at the start"], 3),
-        (MASKS["both"], 3),
-        (MASKS["strictly to the right"], 5),
-        # Positions never become independent of each other.
-        (MASKS["left to right"], 0),
-        (MASKS["self-loops only"], 0),
-        (MASKS["a cycle"], 0),
-    ],
-)
-def test_steps_after_which_labels_are_independent(mask, power):
-    assert mixing_power(mask) == power
-
-
 def test_an_impossible_chain_among_others():
     """Only the marginals of the impossible chain are 0."""
     transition = wall(np.roll(np.eye(2, dtype=bool), 1, axis=1))
@@ -368,6 +344,7 @@ def test_counts_lengths_and_uniform_marginals(allowed):
             uniform = are_allowed(allowed, length) / counts[i]
             expected = reference.marginals_of(uniform, length, len(allowed.start))
             assert_allclose(node, expected[0], rtol=1e-13)
+            edge = marginals.layout.expand(edge, 0.0)
             assert_allclose(edge, expected[1], rtol=1e-7)
 
 
@@ -844,3 +821,36 @@ def test_constraining_needs_no_labels_but_names_what_is_wrong():
     with pytest.raises(ValueError, match="scheme must be one of"):
         crf.constrain("Bio")
     assert np.isfinite(crf.transition_).all()
+
+
+# --- open labels
+
+
+def test_open_labels_pass_to_all_others():
+    """What makes up half of the labels is open; the others are as observed."""
+    classes = np.array(["a", "b", "c", "d"])
+    labels, offsets = np.array([0, 0, 1, 0, 2, 0, 3, 1]), np.array([0, 3, 5, 8])
+    allowed = read_constraints("open", classes, labels, offsets)
+    assert allowed.start.tolist() == [True, False, False, False]
+    assert allowed.end.tolist() == [True, True, True, False]
+    expected = np.zeros((4, 4), dtype=bool)
+    expected[0] = expected[:, 0] = expected[3, 1] = True
+    assert_array_equal(allowed.transition, expected)
+
+
+@given(random_allowed(), st.integers(0, 2**32 - 1))
+def test_with_open_labels_every_length_has_a_path(allowed, seed):
+    rng = np.random.default_rng(seed)
+    paths = [draw_path(allowed, int(rng.integers(1, 7)), rng) for _ in range(10)]
+    paths = [path for path in paths if path is not None]
+    if not paths:
+        return
+    labels, offsets = np.concatenate(paths), np.cumsum([0, *map(len, paths)])
+    found = read_constraints("open", np.arange(4), labels, offsets)
+    assert found is None or found.possible_lengths(8).all()
+
+
+def test_a_fitted_model_cannot_open_labels():
+    crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]], [["x", "y"]])
+    with pytest.raises(ValueError, match="transitions='open' needs the labels of the"):
+        crf.constrain("open")

@@ -160,6 +160,44 @@ def test_transitions_are_those_of_all_partitions(transitions):
     np.testing.assert_allclose(crf.start_, serial.start_, atol=1e-4)
 
 
+def test_the_open_labels_are_the_frequent_ones_of_all_partitions():
+    y = [["B", "B", "A"], ["B", "C", "A"], ["A", "A", "A"], ["C", "A", "C"]]
+    X = [[["x"]] * 3 for _ in y]
+    serial = LBFGSCRF(transitions="open").fit(X, y)
+    crf = DistributedCRF(transitions="open").fit([(X[:1], y[:1]), (X[1:], y[1:])])
+    forbidden = serial.transition_ == -np.inf
+    assert forbidden.any()
+    np.testing.assert_array_equal(crf.transition_ == -np.inf, forbidden)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("min_count", [None, 3.0])
+@pytest.mark.parametrize("form", [sp.csr_array, np.asarray])
+def test_observed_pairs_are_those_of_all_partitions(chains, method, min_count, form):
+    X, y = chains
+    X = [form(x * (x > 2.0)) for x in X]
+    options = {"features": "observed", "min_count": min_count}
+    serial = LBFGSCRF(tol=1e-12, **options).fit(X, y)
+    crf = DistributedCRF(method=method, tol=1e-9, random_state=0, **options)
+    crf.fit(cut(X, y, 5))
+    assert crf.coef_.nnz == (6 if min_count else 13)
+    np.testing.assert_array_equal(crf.coef_.indices, serial.coef_.indices)
+    assert crf.primal_objective_ == pytest.approx(serial.primal_objective_, rel=1e-7)
+    assert distance(crf, serial) < 1e-3
+    assert crf.to_estimator().get_params()["min_count"] == min_count
+
+
+def test_observed_pairs_of_words_and_of_no_feature():
+    options = {"features": "observed", "tol": 1e-10}
+    serial = LBFGSCRF(**options).fit(WORDS, TAGS)
+    parts = [(WORDS[i : i + 1], TAGS[i : i + 1]) for i in range(4)]
+    crf = DistributedCRF(**options).fit(parts)
+    assert distance(crf, serial) < 1e-4
+    assert not crf.set_params(min_count=100).fit(parts).coef_.nnz
+    with pytest.raises(ValueError, match='min_count=100 needs features="observed"'):
+        crf.set_params(features="all").fit(parts)
+
+
 @pytest.mark.parametrize(
     "as_source",
     [

@@ -1,8 +1,10 @@
 """The estimators on sequences: input formats, convergence, scikit-learn's tools."""
 
 import copy
+import gc
 import inspect
 import pickle
+import weakref
 
 import joblib
 import numpy as np
@@ -472,3 +474,20 @@ def test_bad_parameters_of_sdca(name, value):
 def test_fixed_line_search_needs_a_step():
     with pytest.raises(ValueError, match='line_search="fixed" needs a step'):
         SDCACRF(line_search="fixed").fit(ARRAYS, LABELS)
+
+
+def test_the_state_of_the_solver_is_freed_with_the_fit(crf, monkeypatch):
+    solvers, new_solver = [], crf._new_solver
+
+    def watched(problem):
+        solver = new_solver(problem)
+        solvers.append(weakref.ref(solver))
+        return solver
+
+    monkeypatch.setattr(crf, "_new_solver", watched)
+    gc.disable()
+    try:
+        crf.fit(ARRAYS, LABELS)
+        assert solvers[0]() is None
+    finally:
+        gc.enable()

@@ -713,3 +713,57 @@ def test_clone_repr_and_tags():
     tags = get_tags(vectorizer).input_tags
     assert (tags.dict, tags.string, tags.two_d_array) == (True, True, False)
     assert not hasattr(vectorizer, "set_output")
+
+
+def test_names_of_any_length_and_any_characters_keep_their_own_numbers():
+    letters = ["a", "\x00", "é", "\u0301", "\ud800", "😀"]
+    names = ["", *(c * n for c in letters for n in (1, 2, 3, 4, 7, 8, 9, 16, 17, 99))]
+    vectorizer = SequenceVectorizer().fit([[names], [[f"x{j}" for j in range(500)]]])
+    numbers = vectorizer.vocabulary_["numeric"]
+    assert list(numbers)[: len(names)] == names
+    assert list(numbers.values()) == list(range(len(names) + 500))
+    again = SequenceVectorizer().fit([[["x0"]]])
+    again.vocabulary_ = vectorizer.vocabulary_
+    again.n_features_out_ = vectorizer.n_features_out_
+    for name in names:
+        assert again.transform([[[name]]]).X.indices.tolist() == [numbers[name]]
+
+
+def test_features_removed_by_min_freq_leave_the_others_in_their_order():
+    X = [[{"a": "x", "n": 1.0}, {"a": "y", "b": "z"}, {"a": "y", "n": 2.0}]]
+    vectorizer = SequenceVectorizer(min_freq=2).fit(X)
+    assert vectorizer.vocabulary_ == {
+        "numeric": {"n": 0},
+        "categorical": {"a": {"y": 1}},
+        "vectors": {},
+    }
+
+
+def test_a_list_that_changes_while_it_is_read_does_no_harm():
+    names = [f"long name number {i}" for i in range(5)]
+
+    class Cruel:
+        @property
+        def __class__(self):
+            names.clear()
+            return str
+
+    names.insert(4, Cruel())
+    with pytest.raises(TypeError, match="sequence 0, item 0"):
+        SequenceVectorizer().fit([[names]])
+
+
+def test_a_dict_that_changes_while_it_is_read_is_an_error():
+    class Cruel(dict):
+        def items(self):
+            item.clear()
+            return super().items()
+
+    item = {"a": "x", "b": Cruel(c="y"), "d": "z"}
+    with pytest.raises(RuntimeError, match="changed size"):
+        SequenceVectorizer().fit([[item]])
+
+
+def test_an_unfitted_vectorizer_has_no_vocabulary():
+    with pytest.raises(AttributeError, match="fit"):
+        _ = SequenceVectorizer().vocabulary_

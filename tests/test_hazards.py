@@ -26,7 +26,7 @@ from samples import (
     name_of,
     node_scores,
 )
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, SGDCRF
 from skcrf_sdca._kernels import _chains
 from skcrf_sdca._kernels._samplers import MaxTree, SumTree
 from skcrf_sdca._utils import memory as _memory
@@ -481,6 +481,7 @@ ADVICE = {
     "SAGNUSCRF": "LBFGSCRF keeps none",
     "OEGCRF": "LBFGSCRF keeps none",
     "LBFGSCRF": "OEGCRF and SDCACRF keep none",
+    "SGDCRF": 'method="svrg" keeps none',
 }
 
 
@@ -492,12 +493,14 @@ def test_what_a_solver_keeps(crf, monkeypatch):
     n_labels = 30
     if isinstance(crf, SDCACRF):
         crf.set_params(dual_dtype="float64")
+    if isinstance(crf, SGDCRF):
+        crf.set_params(method="hybrid")
     x = [np.ones((40, 1))] * 20
     y = [rng.integers(n_labels, size=40) for _ in x]
     with pytest.raises(MemoryError, match=ADVICE[name_of(crf)]) as e:
         crf.fit(x, y)
     squares = {"SDCACRF": 20 * 39 * 8, "SAGNUSCRF": 20 * 16, "OEGCRF": 20 * 12}
-    squares |= {"LBFGSCRF": 25 * 8}
+    squares |= {"LBFGSCRF": 25 * 8, "SGDCRF": 28 * 8}
     assert bytes_in(str(e.value)) >= squares[name_of(crf)] * n_labels**2
 
 

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,10 +13,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
 from samples import as_dicts, flat_weights, params_of, seeded
-from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF
+from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, alpha_path
 from skcrf_sdca._kernels._features import RowLayout
+from skcrf_sdca._kernels._observed import sorted_by_width
 from skcrf_sdca._kernels._weights import Weights
-from skcrf_sdca.compat import CRF
+from skcrf_sdca.compat import CRF, crfsuite_features, from_crfsuite, to_crfsuite
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.estimators.crfs import ESTIMATORS
@@ -150,11 +152,17 @@ def test_what_labels_that_are_partly_known_observe(label):
     assert crf.coef_.toarray()[seen].all()
 
 
-def test_the_visits_are_made_by_one_thread():
-    signals, y = make_chains(n_sequences=300, random_state=0)
-    one = observed().fit(signals, y)
-    two = observed(n_jobs=2).fit(signals, y)
-    assert_array_equal(one.coef_.toarray(), two.coef_.toarray())
+@pytest.mark.parametrize("estimator", [SDCACRF, OEGCRF])
+def test_threads_reach_the_optimum_of_one_thread(estimator):
+    X, y = make_chains(n_sequences=300, n_labels=4, random_state=0)
+    X = [signal * (signal > 1.5) for signal in X]
+    options = {"features": "observed", "min_count": 15, "tol": 1e-8, "max_iter": 500}
+    one = seeded(estimator, **options).fit(X, y)
+    two = seeded(estimator, **options, n_jobs=2).fit(X, y)
+    assert_array_equal(one.coef_.indices, two.coef_.indices)
+    assert 0 < one.coef_.nnz < np.prod(one.coef_.shape)
+    assert_allclose(one.primal_objective_, two.primal_objective_, rtol=1e-7)
+    assert np.abs(one.coef_ - two.coef_).max() > 0.0
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -187,6 +195,120 @@ def test_compat_takes_all_possible_states_as_it_says():
     assert len(CRF(all_possible_states=True).fit(tokens, labels).state_features_) == 6
 
 
+# Rare pairs ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_pairs_whose_values_sum_to_less_than_min_count_have_no_weight(estimator):
+    crf = observed(estimator, min_count=1.5).fit(X, Y)
+    sums = np.array([[0, 0.5, 0, 0], [0.5, 2, 0, 0], [0, 1, 1.5, 0]])
+    assert_array_equal(crf.coef_.toarray() != 0, sums >= 1.5)
+
+
+def test_values_that_sum_to_0_occur():
+    assert observed().fit(X, Y).coef_.toarray()[0, 0] != 0
+
+
+@pytest.mark.parametrize(
+    ("label", "seen"),
+    [({1, 2}, [0, 1, 1]), ({1: 0.5, 2: 0.5}, [0, 0, 0]), (None, [0, 0, 0])],
+    ids=str,
+)
+def test_what_labels_that_are_partly_known_count(label, seen):
+    table = [np.eye(2)[[0, 1]], np.eye(2)[[1, 1]]]
+    crf = observed(min_count=1.0).fit(table, [[label, 0], [1, 2]])
+    assert_array_equal(crf.coef_.toarray()[:, 0] != 0, seen)
+    assert crf.coef_.toarray()[:, 1].all()
+
+
+def test_min_count_needs_observed_pairs():
+    crf = seeded(SDCACRF, min_count=2)
+    with pytest.raises(ValueError, match=r'min_count=2 needs features="observed"'):
+        crf.fit(X, Y)
+    with pytest.raises(ValueError, match="'min_count' parameter"):
+        observed(min_count=0).fit(X, Y)
+
+
+@pytest.mark.parametrize("min_freq", [None, 0.4, 1, 1.4, 2, 9])
+def test_compat_counts_pairs_as_crfsuite_does(min_freq):
+    sklearn_crfsuite = pytest.importorskip("sklearn_crfsuite")
+    tokens = [
+        [{"a": 2.0, "b": -1.0}, {"a": 0.5}, {"c": 1.0}],
+        [{"a": -0.25, "c": 1.0}, {"b": 2.5, "d": 1.0}, {"d": 0.4}],
+    ]
+    labels = [["A", "B", "A"], ["B", "B", "A"]]
+    params = {"c2": 0.1, "min_freq": min_freq, "all_possible_states": False}
+    own = CRF(**params).fit(tokens, labels)
+    other = sklearn_crfsuite.CRF(**params).fit(tokens, labels)
+    # CRFsuite counts up to 0 where nothing is to be counted.
+    negative = {("b", "A")} if min_freq is None else set()
+    assert own.state_features_.keys() - negative == other.state_features_.keys()
+    if min_freq:
+        assert set(own.attributes_) == {name for name, _ in own.state_features_}
+
+
+def test_compat_counts_pairs_of_packed_sequences():
+    crf = CRF(min_freq=2, all_possible_states=False)
+    crf.fit([np.eye(2)[[0, 1, 0]]], [["A", "B", "A"]])
+    assert_array_equal(crf.estimator_.coef_.toarray() != 0, [[1, 0], [0, 0]])
+
+
+# What is done with a model ------------------------------------------------------------
+
+
+def in_other_forms(crf, folder):
+    """Yield a model in every form in which it must predict the same."""
+    yield copy.deepcopy(crf).sparsify()
+    yield copy.deepcopy(crf).densify()
+    yield copy.deepcopy(crf).prune()
+    save_model(crf, folder / "model")
+    yield load_model(folder / "model")
+    names = {"intercept": "i", "start": "s", "end": "e"}
+    to_crfsuite(crf, folder / "crfsuite", **names)
+    from_file = from_crfsuite(folder / "crfsuite")
+    from_file.predict = partial(_predict_named, from_file.predict, names)
+    yield from_file
+
+
+def _predict_named(predict, names, items):
+    return predict(crfsuite_features(items, **names))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_model_predicts_the_same_in_every_form(estimator, tmp_path):
+    items, y = as_dicts(X), [[str(label) for label in labels] for labels in Y]
+    crf = observed(estimator).fit(items, y)
+    for other in in_other_forms(crf, tmp_path):
+        assert other.predict(items).tolist() == crf.predict(items).tolist()
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_pruning_leaves_weights_out_for_good(estimator):
+    crf = observed(estimator, warm_start=True).fit(as_dicts(X), Y)
+    before, n_pairs = crf.coef_.copy(), crf.coef_.nnz
+    crf.prune(0.05)
+    assert crf.coef_.nnz == np.count_nonzero(np.abs(before.data) > 0.05) < n_pairs
+    # The state of the fit is that of all pairs.
+    assert crf.fit(as_dicts(X), Y).coef_.nnz == n_pairs
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_path_of_alphas_ends_where_a_single_fit_does(estimator):
+    options = {"tol": 1e-8, "max_iter": 2000, "min_count": 1.5}
+    crf = observed(estimator, **options)
+    *_, last = alpha_path(crf, X, Y, [1.0, 0.1])
+    single = observed(estimator, **options).fit(X, Y)
+    assert_allclose(last.primal_objective_, single.primal_objective_, rtol=1e-7)
+    assert_array_equal(last.coef_.indices, single.coef_.indices)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_held_out_data_choose_among_models_of_observed_pairs(estimator):
+    crf = observed(estimator, patience=2, tol=0.0).fit(X, Y, X_val=X, y_val=Y)
+    assert crf.score(X, Y) == crf.history_["val_score"].max()
+    assert not crf.coef_.toarray()[~SEEN].any()
+
+
 # The layout ---------------------------------------------------------------------------
 
 
@@ -211,6 +333,23 @@ def test_pairs_and_their_places(data):
     assert np.count_nonzero(coef) == len(rows)
     scores = chain.scores(model, 0, len(rows)).node_scores
     assert_array_equal(scores, features @ coef.T)
+
+
+@pytest.mark.parametrize("values", [[2.0] * 4, [1.0, 2.0, 3.0, 4.0]], ids=str)
+def test_entries_are_sorted_by_width_without_a_copy_of_equal_values(values):
+    indices = np.array([0, 1, 2, 0], dtype=np.int32)
+    rows = np.array(values), indices, np.array([0, 3, 4], dtype=np.int32)
+    X = sp.csr_array(rows, shape=(2, 3))
+    before = X.copy()
+    bounds = np.array([0, 1, 4, 6])
+    labels = np.array([2, 0, 1, 2, 0, 1], dtype=np.int32)
+    layout = RowLayout(3, 3, bounds, labels, np.ones(6, dtype=bool))
+    sorted_rows = sorted_by_width(X, layout)
+    assert_array_equal(sorted_rows.indices, [1, 2, 0, 0])
+    assert_array_equal(sorted_rows.toarray(), X.toarray())
+    assert np.shares_memory(sorted_rows.data, X.data) == (len(set(values)) == 1)
+    assert_array_equal(X.indices, before.indices)
+    assert_array_equal(X.data, before.data)
 
 
 def test_layouts_whose_arrays_do_not_agree():

@@ -19,10 +19,16 @@ from skcrf_sdca.solvers import parallel
 from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.solvers.parallel import n_workers
 from skcrf_sdca.solvers.partition import FeaturePartition, equal_shards
+from skcrf_sdca.structures.chain.observed import ObservedPairs
 from skcrf_sdca.structures.chain.structure import Chain
 
 ESTIMATORS = [SDCACRF, OEGCRF]
 N_LABELS = 3
+
+
+def observed(rows):
+    """Return sparse rows, of which many pairs of feature and label have no weight."""
+    return sp.csr_array(rows)
 
 
 def draw_problem(form, n_jobs=None, n_sequences=260, seed=0):
@@ -39,14 +45,21 @@ def draw_problem(form, n_jobs=None, n_sequences=260, seed=0):
         dense[rng.random(n) < 1.0 / j, j] = 1.0
     ends = np.cumsum(lengths)[:-1]
     X = [form(part) for part in np.split(dense, ends)]
-    return make_problem(X, np.split(labels, ends), N_LABELS, n_jobs=n_jobs)
+    pairs = None
+    if form is observed:
+        pairs = ObservedPairs.of_data(dense, labels, N_LABELS, min_count=5.0)
+    y = np.split(labels, ends)
+    return make_problem(X, y, N_LABELS, n_jobs=n_jobs, pairs=pairs)
 
 
 def new_solver(estimator, problem, **parameters):
     return estimator(random_state=0, **parameters)._new_solver(problem)
 
 
-@pytest.fixture(params=[np.asarray, sp.csr_array], ids=["dense", "sparse"])
+FORMS = {"dense": np.asarray, "sparse": sp.csr_array, "observed": observed}
+
+
+@pytest.fixture(params=FORMS.values(), ids=FORMS)
 def form(request):
     return request.param
 
@@ -75,17 +88,18 @@ def test_weights_are_those_of_the_marginals_in_double(n_jobs, form):
     assert_allclose(solver.model.w, w, rtol=0, atol=1e-11)
 
 
+@pytest.mark.parametrize("form", [sp.csr_array, observed])
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize(
     ("rare_per_round", "frequent"),
     [(1, 0.1), (5, 0.025), (20, 0.4), (1, 5.0), (1, 0.0)],
 )
 def test_weights_are_those_of_the_marginals_however_aggregated(
-    estimator, rare_per_round, frequent, monkeypatch
+    estimator, rare_per_round, frequent, form, monkeypatch
 ):
     monkeypatch.setattr(parallel, "RARE_PER_ROUND", rare_per_round)
     monkeypatch.setattr(parallel, "FREQUENT", frequent)
-    problem = draw_problem(sp.csr_array, 3, n_sequences=500)
+    problem = draw_problem(form, 3, n_sequences=500)
     solver = new_solver(estimator, problem)
     for _ in range(4):
         solver.epoch()

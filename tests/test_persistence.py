@@ -31,6 +31,7 @@ from samples import all_estimators, name_of
 from skcrf_sdca import (
     SDCACRF,
     PackedSequences,
+    PassiveAggressiveCRF,
     PerToken,
     SequenceUnion,
     SequenceVectorizer,
@@ -520,7 +521,7 @@ def test_the_state_of_a_function_with_an_unknown_name():
 def test_the_trusted_types_are_those_that_skops_does_not_know():
     sio = pytest.importorskip("skops.io")
     unknown = set()
-    for estimator in ESTIMATORS:
+    for estimator in (*ESTIMATORS, PassiveAggressiveCRF(random_state=0)):
         crf = clone(estimator).set_params(warm_start=True, transitions="observed")
         crf.fit(DICTS, LABELS)
         unknown.update(sio.get_untrusted_types(data=sio.dumps(crf.sparsify())))

@@ -13,7 +13,7 @@ import pickle, sys, warnings
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF
-from skcrf_sdca._kernels import _chain, _vecmath
+from skcrf_sdca._kernels import _transitions, _vecmath
 from skcrf_sdca.datasets import make_chains
 
 warnings.simplefilter("ignore", ConvergenceWarning)
@@ -36,7 +36,7 @@ for kind, crf in estimators.items():
             "objectives": [crf.history_["primal"], crf.history_["dual"]],
             "predictions": crf.predict(sequences).tolist(),
         }
-plain = _vecmath.plain_loops(), _chain.plain_loops()
+plain = _vecmath.plain_loops(), _transitions.plain_loops()
 pickle.dump((plain, fits), sys.stdout.buffer)
 """
 # By default SDCA stores marginals and runs line searches in single precision.

@@ -18,6 +18,7 @@ from skcrf_sdca import (
     LBFGSCRF,
     SDCACRF,
     PackedSequences,
+    PassiveAggressiveCRF,
     PerToken,
     SequenceUnion,
     SequenceVectorizer,
@@ -418,3 +419,18 @@ def test_save_model_keeps_the_type(kind, tmp_path):
     loaded = load_model(tmp_path / "model.zip")
     assert type(loaded) is kind
     assert same(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_stream_begins_in_a_tagger_whose_steps_learn_nothing():
+    tagger, crf = make_tagger(FEATURES, PassiveAggressiveCRF()), PassiveAggressiveCRF()
+    labels = sorted({label for y in Y for label in y})
+    for chunk in (slice(0, 2), slice(2, 4)):
+        assert tagger.partial_fit(WORDS[chunk], Y[chunk], labels) is tagger
+        crf.partial_fit(FEATURES.transform(WORDS[chunk]), Y[chunk], labels)
+    np.testing.assert_array_equal(tagger[-1].coef_, crf.coef_)
+
+
+def test_a_stream_needs_the_steps_that_learn_to_be_fitted():
+    tagger = make_tagger(FEATURES, SequenceVectorizer(), PassiveAggressiveCRF())
+    with pytest.raises(NotFittedError, match="SequenceVectorizer"):
+        tagger.partial_fit(WORDS, Y)

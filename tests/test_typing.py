@@ -30,8 +30,10 @@ PUBLIC = [
             "estimators.crfs",
             "estimators.explanation",
             "estimators.model_selection",
+            "estimators.online",
             "estimators.tables",
             "estimators.tagger",
+            "features.hasher",
             "features.per_token",
             "features.union",
             "features.vectorizer",
@@ -46,7 +48,7 @@ PUBLIC = [
     ),
 ]
 # Internal observers that callbacks.py defines too.
-INSIDE = {"CallbackBridge", "EpochPrinter"}
+INSIDE = {"CallbackBridge", "EpochPrinter", "LossPrinter"}
 
 
 def functions_of(cls):

@@ -197,3 +197,104 @@ def test_logarithm_from_1_to_the_smallest_probability():
     for p in [*np.linspace(1e-3, 1.0, 999), *np.logspace(-30, 0, 301)]:
         term = _vecmath.xlogx(np.array([p]))
         assert_allclose(term, p * np.log(p), rtol=1e-15, atol=1e-17 * p)
+
+
+# Rows of one vector and of several, of one panel and of several.
+WIDTHS = [*range(1, 18), 22, 31, 45, 47, 48, 49, 95, 97, 145]
+
+
+@pytest.fixture(params=WIDTHS)
+def rows(request):
+    """Return 60 rows, and the numbers of 40 of them."""
+    rng = np.random.default_rng(request.param)
+    values = rng.standard_normal((60, request.param))
+    return values, rng.permutation(60).astype(np.int32)[:40]
+
+
+def same(result, expected):
+    assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_sums_of_rows(rows):
+    values, index = rows
+    a, y = np.linspace(-1.0, 2.0, 40), values[0].copy()
+    expected = y + a @ values[index]
+    _vecmath.gather(a, index, values, y)
+    same(y, expected)
+
+
+def test_multiples_of_a_row_are_added_to_rows(rows):
+    values, index = rows
+    a, x = np.linspace(-1.0, 2.0, 80), np.arange(float(values.shape[1]))
+    index = np.repeat(index, 2)
+    expected = values.copy()
+    np.add.at(expected, index, 0.5 * np.outer(a, x))
+    _vecmath.scatter(0.5, a, index, x, values)
+    same(values, expected)
+
+
+def test_rows_are_moved(rows):
+    values, index = rows
+    x = np.ascontiguousarray(values[:40] ** 2)
+    expected = values.copy()
+    expected[index] += 0.5 * x
+    _vecmath.move_rows(0.5, x, index, values)
+    same(values, expected)
+
+
+def test_rows_are_pulled(rows):
+    values, index = rows
+    target = values**2
+    moves = np.arange(60, dtype=np.int32) % 3
+    shrunk, gained = np.array([1.0, 0.9, 0.7, 0.6]), np.array([0.0, 0.2, 0.5, 0.9])
+    last = moves[index]
+    expected = values.copy()
+    expected[index] *= (shrunk[3] / shrunk[last])[:, None]
+    expected[index] += (shrunk[3] * (gained[3] - gained[last]))[:, None] * target[index]
+    _vecmath.pull(index, 3, moves, shrunk, gained, target, values)
+    same(values, expected)
+    assert (moves[index] == 3).all()
+
+
+def test_rows_are_copied(rows):
+    values, index = rows
+    out = np.empty((40, values.shape[1]))
+    _vecmath.copy_rows(index, values, out)
+    assert (out == values[index]).all()
+
+
+def test_rows_are_shrunk(rows):
+    values, index = rows
+    values[::3] *= 0.1
+    active = np.arange(60, dtype=np.uint8) % 2
+    before = np.where(active[:, None], 7.0, 0.0) * np.ones_like(values)
+    out, threshold = before.copy(), 0.5
+    soft = values - np.clip(values, -threshold, threshold)
+    expected = before.copy()
+    expected[index] = 2.0 * soft[index]
+    _vecmath.shrink_rows(index, values, threshold, 2.0, active, out)
+    same(out, expected)
+    assert (active[index] == soft[index].any(axis=1)).all()
+
+
+def test_changes_of_rows(rows):
+    values, _ = rows
+    out, total = np.empty((30, values.shape[1])), np.empty(values.shape[1])
+    _vecmath.change(values[:30], values[30:], out, total)
+    assert (out == values[:30] - values[30:]).all()
+    same(total, out.sum(axis=0))
+
+
+@pytest.mark.parametrize("n", WIDTHS)
+def test_square_matrices(n):
+    rng = np.random.default_rng(n)
+    left, right, out = rng.standard_normal((3, n))
+    matrix = rng.standard_normal((n, n))
+    _vecmath.row_times_matrix(left, matrix, out)
+    same(out, left @ matrix)
+    scaled = np.empty_like(matrix)
+    _vecmath.scale_matrix(left, matrix, right, scaled)
+    same(scaled, left[:, None] * matrix * right)
+    expected = matrix + np.outer(left, right)
+    _vecmath.add_outer(left, right, matrix)
+    same(matrix, expected)

@@ -14,6 +14,7 @@ from skcrf_sdca import (
     SDCACRF,
     DualityGapMonitor,
     PackedSequences,
+    PassiveAggressiveCRF,
     PerToken,
     SequenceUnion,
     SequenceVectorizer,
@@ -167,6 +168,6 @@ def other_parts() -> None:
     TransitionDisplay.from_estimator(fits["SDCA"], labels=["B", "I"]).plot(cmap="RdBu")
     crf = CRF(algorithm="lbfgs", c2=0.1, max_iterations=100).fit(X, y)
     assert_type(crf.predict_single([{"word": "the"}]), list[Any])
-    assert_type(crf.estimator_, SDCACRF)
+    assert_type(crf.estimator_, SDCACRF | PassiveAggressiveCRF)
     to_crfsuite(crf, "model.crfsuite")
     assert_type(from_crfsuite("model.crfsuite"), SDCACRF)

@@ -53,8 +53,8 @@ class Training:
     w: np.ndarray
 
 
-def train(problem, algorithm, max_iterations):
-    """Return the Training of a problem whose features are 0 or 1."""
+def new_trainer(problem, algorithm, max_iterations):
+    """Return a trainer that has the sequences of a problem, of features 0 or 1."""
     trainer = pycrfsuite.Trainer(verbose=False)
     trainer.select(algorithm)
     trainer.set_params(
@@ -66,6 +66,12 @@ def train(problem, algorithm, max_iterations):
         }
     )
     _append(trainer, problem)
+    return trainer
+
+
+def train(problem, algorithm, max_iterations):
+    """Return the Training of a problem whose features are 0 or 1."""
+    trainer = new_trainer(problem, algorithm, max_iterations)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.crfsuite"
         trainer.train(str(file))

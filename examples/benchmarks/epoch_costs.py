@@ -23,7 +23,8 @@ from threadpoolctl import threadpool_limits
 import runs
 import tables
 import tasks
-from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF, SGDCRF
+from skcrf_sdca.solvers.sgd import METHODS
 
 SOLVERS = {
     "SAG": SAGNUSCRF(sampling="uniform", random_state=0),
@@ -31,6 +32,7 @@ SOLVERS = {
     "OEG": OEGCRF(sampling="uniform", step_init=0.05, random_state=0),
     "SDCA": SDCACRF(sampling="uniform", random_state=0),
     "SDCA by gap": SDCACRF(random_state=0),
+    **{method: SGDCRF(method=method, random_state=0) for method in METHODS},
 }
 PROMISES = {"SAG-NUS*": 2.0, "OEG": 4.0}
 WARM_UP = 3

@@ -68,11 +68,12 @@ def run(problem, new, n_threads, *, in_turn):
 
 def epochs_to_target(loop):
     """Return the interpolated epochs to the target gap, nan if it was not reached."""
+    target = TARGET * loop.solver.problem.initial_primal
     if not loop.stopped:
         return np.nan
     history = loop.history()
     x = np.log(history["gap"])
-    return np.interp(-np.log(loop.observers[0].gap), -x, history["epoch"])
+    return np.interp(-np.log(target), -x, history["epoch"])
 
 
 def fit_seconds(problem, new, n_threads):

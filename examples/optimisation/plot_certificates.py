@@ -1,13 +1,13 @@
 """
-Duality gaps of the four solvers
-================================
+Duality gaps of four solvers
+============================
 
-Four solvers minimise the same objective. Each computes a certificate after every epoch:
-the duality gap (full line), which is never below the true distance from the minimum
-(dashed line). How tight this bound is depends on the solver. SDCA and OEG keep
-marginals, and their gap is a few times the distance. SAG-NUS and L-BFGS have only
-weights. Their gap follows from strong convexity: it is a valid bound, but a loose one.
-scikit-learn contains the data.
+Four of the solvers are compared on the same objective. Each computes a certificate
+after every epoch: the duality gap (full line), which is never below the true distance
+from the minimum (dashed line). How tight this bound is depends on the solver. SDCA and
+OEG keep marginals, and their gap is a few times the distance. SAG-NUS and L-BFGS have
+only weights. Their gap follows from strong convexity: it is a valid bound, but a loose
+one. scikit-learn contains the data.
 """
 
 import matplotlib.pyplot as plt

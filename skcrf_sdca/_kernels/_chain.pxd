@@ -1,5 +1,7 @@
 """Inference on one chain: see _chain.pyx."""
 
+from ._transitions cimport TransitionLayout
+
 
 cdef class Workspace:
     cdef readonly Py_ssize_t n_labels
@@ -10,18 +12,22 @@ cdef class Workspace:
     cdef double* message             # (T, K) emission * backward / scale
     cdef double* scale               # (T,)
     cdef double* row                 # (K,)
-    cdef double* exp_transition      # (K, K) exp(transition - transition_max)
-    cdef double* exp_transition_t    # (K, K) its transpose
-    cdef double* edge                # (K, K)
-    cdef double* masked_transition   # (K, K) transition + log mask
+    cdef double* buffer              # (2 K,) of the layout's sums
     cdef double* first               # (K,) first row of node scores + log mask
     cdef double* last                # (K,) last row of node scores + log mask
-    cdef const double* transition    # (K, K) borrowed, or masked_transition
+    # One number for each pair of labels: (K, K) if these are all.
+    cdef readonly TransitionLayout layout
+    cdef Py_ssize_t n_pairs
+    cdef double* exp_transition      # exp(transition - transition_max)
+    cdef double* exp_transition_t    # its transpose, if these are all pairs
+    cdef double* edge
+    cdef double* masked_transition   # transition + log mask
+    cdef const double* transition    # borrowed, or masked_transition
     cdef double transition_max
     cdef double transition_spread    # of the allowed ones
-    cdef double largest_spread       # that the scaled domain bears
+    cdef double least_product        # of other numbers that the scaled domain bears
     cdef bint is_constrained         # whether anything is forbidden
-    cdef const double[::1] log_mask  # 0 or -inf: transitions (K, K), starts, ends (K,)
+    cdef const double[::1] log_mask  # 0 or -inf: starts, ends (K,), pairs
     cdef bint in_logs                # whether forward and message are logarithms
     cdef bint log_node               # whether node marginals are wanted as logarithms
 
@@ -39,6 +45,9 @@ cdef double forward_backward(
     double* node, double* edge, double* edge_sum) noexcept nogil
 
 cdef void write_edge(Workspace work, Py_ssize_t t, double* edge) noexcept nogil
+
+cdef void write_edge_matrix(
+    Workspace work, Py_ssize_t t, double* edge) noexcept nogil
 
 cdef double viterbi(
     Workspace work, const double* node_scores, Py_ssize_t length,

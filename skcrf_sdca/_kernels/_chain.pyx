@@ -20,36 +20,23 @@ together. Then every forward and backward number is at least exp(-LARGEST_SPREAD
 and keeps its relative precision.
 
 With forbidden transitions the spreads are those of the allowed scores, and a label may
-be reached only through labels that are themselves improbable. Let every label be
-reached from every other in exactly r steps (r = 1 if nothing is forbidden; it exists if
-the allowed transitions are irreducible and aperiodic). Of the labels r positions back
-one has at least 1/K of the mass, a path from it to any label weighs at least
-exp(-r (spread + spread of the transitions)), and each scale on the way is at most K.
-So a forward number that is not 0 is at least that, over K^r; the backward numbers are
-the same turned round, and their largest is at most the inverse. Fewer than r positions
-from an end, where some labels cannot be reached at all, the same holds for the shorter
-paths to those that can. Hence the two spreads may add up to
-
-    ( LARGEST_SPREAD - (r - 1) log K ) / r.
-
-The same holds if r steps lead to the same labels from wherever they can be made at all,
-but for more steps. Labels from which they cannot be made may have nearly all of the
-mass, and lose it within r steps; to labels that are not led to, which have none, the
-backward numbers and one step more still give some. Then 2 r + 1 stands for r.
+be reached only through labels that are themselves improbable. So the numbers are looked
+at: no product of a step can underflow as long as the product of the smallest number
+before it that is not 0, the smallest emission and the smallest exponential of a
+transition is at least exp(-LARGEST_SPREAD). Then what is 0 is forbidden, or can be
+reached only through what is.
 
 Other chains are done in the log domain with row-wise maxima, which is right for any
-scores but +inf: those with larger spreads, with a -inf between the ends, or without an
-r up to MAX_POWER.
+scores but +inf: those with larger spreads, or with a -inf between the ends.
 """
 
-from libc.math cimport INFINITY, NAN, log
+from libc.math cimport INFINITY, NAN, exp, log
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from skcrf_sdca._kernels import PLAIN_LOOPS
-
 from ._math cimport (
     finite_minimum,
+    least_positive,
     log_softmax,
     logsumexp,
     maximum,
@@ -59,50 +46,14 @@ from ._math cimport (
 )
 from ._vecmath cimport ops
 
+from ._transitions import all_transitions
+
 import numpy as np
-
-cdef extern from "maxplus.h" nogil:
-    void skcrf_row_plus_matrix_clones(
-        const double*, const double*, double*, Py_ssize_t) noexcept
-    void skcrf_row_plus_matrix_plain(
-        const double*, const double*, double*, Py_ssize_t) noexcept
-
-cdef void (*row_plus_matrix)(
-    const double*, const double*, double*, Py_ssize_t) noexcept nogil
-row_plus_matrix = (
-    skcrf_row_plus_matrix_plain if PLAIN_LOOPS else skcrf_row_plus_matrix_clones
-)
 
 # exp(-600) / K is far above the smallest double, exp(-708).
 cdef double LARGEST_SPREAD = 600.0
-cdef int MAX_POWER = 8
-
-
-def mixing_power(transition):
-    """Return how many steps make labels independent of those before.
-
-    Parameters
-    ----------
-    transition : ndarray of shape (n_labels, n_labels), bool
-        Which transitions are allowed, [from, to].
-
-    Returns
-    -------
-    power : int
-        The least r for which all entries of transition^r are positive, or 2 r + 1 for
-        the least r for which they are but for rows and columns of zeros; 0 if there is
-        no r up to MAX_POWER.
-    """
-    step = np.asarray(transition, dtype=np.float32)
-    reached = step
-    for power in range(1, MAX_POWER + 1):
-        can_go_on, led_to = reached.any(axis=1), reached.any(axis=0)
-        if ((reached > 0) == np.outer(can_go_on, led_to)).all():
-            return power if reached.all() else 2 * power + 1
-        # NumPy's BLAS for 64-bit ARM reports divisions by zero here, where none is.
-        with np.errstate(all="ignore"):
-            reached = np.minimum(reached @ step, 1.0)
-    return 0
+# Backward numbers are at most the inverse of forward ones.
+cdef double LARGEST_NUMBER = 1e260
 
 
 cdef class Workspace:
@@ -114,15 +65,23 @@ cdef class Workspace:
     constraints : tuple, default=None
         Bool arrays start (n_labels,), end (n_labels,) and transition (n_labels,
         n_labels); None if nothing is forbidden but by -inf in node scores.
+    layout : TransitionLayout, default=None
+        The pairs of labels that transition scores and edge marginals are of; by default
+        all. What is no pair is forbidden.
     """
 
-    def __cinit__(self, Py_ssize_t max_length, Py_ssize_t n_labels, constraints=None):
-        cdef Py_ssize_t block, matrix = n_labels * n_labels
+    def __cinit__(
+        self, Py_ssize_t max_length, Py_ssize_t n_labels, constraints=None, layout=None
+    ):
+        cdef Py_ssize_t block
         self.max_length = max(max_length, 1)
         self.n_labels = n_labels
+        self.layout = all_transitions(n_labels) if layout is None else layout
+        self.n_pairs = self.layout.size
         block = self.max_length * n_labels
         self.arena = <double*> malloc(
-            (3 * block + self.max_length + 3 * n_labels + 4 * matrix) * sizeof(double)
+            (3 * block + self.max_length + 6 * n_labels + 4 * self.n_pairs)
+            * sizeof(double)
         )
         if self.arena == NULL:
             raise MemoryError(
@@ -134,31 +93,21 @@ cdef class Workspace:
         self.message = self.forward + block
         self.scale = self.message + block
         self.row = self.scale + self.max_length
-        self.exp_transition = self.row + n_labels
-        self.exp_transition_t = self.exp_transition + matrix
-        self.edge = self.exp_transition_t + matrix
-        self.masked_transition = self.edge + matrix
-        self.first = self.masked_transition + matrix
+        self.buffer = self.row + n_labels
+        self.first = self.buffer + 2 * n_labels
         self.last = self.first + n_labels
+        self.exp_transition = self.last + n_labels
+        self.exp_transition_t = self.exp_transition + self.n_pairs
+        self.edge = self.exp_transition_t + self.n_pairs
+        self.masked_transition = self.edge + self.n_pairs
         self.transition = NULL
-        self.largest_spread = LARGEST_SPREAD
         self.log_node = False
         self.is_constrained = constraints is not None
         if self.is_constrained:
-            self.set_constraints(constraints, n_labels)
-
-    def set_constraints(self, constraints, n_labels):
-        """Take what is allowed, and find the spread that the scaled domain bears."""
-        start, end, transition = constraints
-        masks = np.concatenate([np.ravel(transition), start, end])
-        self.log_mask = np.where(masks, 0.0, -np.inf)
-        power = mixing_power(transition)
-        # No spread is at most NaN.
-        self.largest_spread = NAN
-        if power > 0:
-            self.largest_spread = (
-                LARGEST_SPREAD - (power - 1) * np.log(n_labels)
-            ) / power
+            start, end, transition = constraints
+            pairs = self.layout.compact(transition).reshape(-1)
+            masks = np.concatenate([start, end, pairs])
+            self.log_mask = np.where(masks, 0.0, -np.inf)
 
     def __dealloc__(self):
         free(self.arena)
@@ -168,11 +117,16 @@ cdef class Workspace:
         cdef Py_ssize_t j, k, n = self.n_labels
         self.keep_transition(transition)
         transition = self.transition
-        self.transition_max = maximum(transition, n * n)
-        self.transition_spread = self.transition_max - finite_minimum(transition, n * n)
-        ops.exp(transition, self.transition_max, self.exp_transition, n * n)
+        self.transition_max = maximum(transition, self.n_pairs)
+        self.transition_spread = self.transition_max - finite_minimum(
+            transition, self.n_pairs
+        )
+        self.least_product = exp(self.transition_spread - LARGEST_SPREAD)
+        ops.exp(transition, self.transition_max, self.exp_transition, self.n_pairs)
         if self.is_constrained:
-            forbid(transition, self.exp_transition, n * n)
+            forbid(transition, self.exp_transition, self.n_pairs)
+        if not self.layout.is_dense:
+            return
         for j in range(n):
             for k in range(n):
                 self.exp_transition_t[k * n + j] = self.exp_transition[j * n + k]
@@ -181,9 +135,11 @@ cdef class Workspace:
         """Take the transition scores as `set_transition` does, for `viterbi` alone."""
         cdef Py_ssize_t k
         self.transition = transition
-        if self.is_constrained:
-            for k in range(self.n_labels * self.n_labels):
-                self.masked_transition[k] = transition[k] + self.log_mask[k]
+        if self.is_constrained and self.layout.is_dense:
+            for k in range(self.n_pairs):
+                self.masked_transition[k] = (
+                    transition[k] + self.log_mask[2 * self.n_labels + k]
+                )
             self.transition = self.masked_transition
 
     cdef void take_ends(
@@ -191,7 +147,7 @@ cdef class Workspace:
     ) noexcept nogil:
         """Add the log masks to copies of the first and the last row of node scores."""
         cdef Py_ssize_t k, n = self.n_labels
-        cdef const double* start = &self.log_mask[n * n]
+        cdef const double* start = &self.log_mask[0]
         cdef const double* end = start + n
         cdef const double* last = node_scores + (length - 1) * n
         for k in range(n):
@@ -245,7 +201,7 @@ cdef double scaled_forward(
             least = minimum(scores, n)
         else:
             least = finite_minimum(scores, n)
-        if not (shift - least + work.transition_spread <= work.largest_spread):
+        if not (shift - least + work.transition_spread <= LARGEST_SPREAD):
             return NAN
         ops.exp(scores, shift, emission, n)
         if t == 0 or t == length - 1:
@@ -253,7 +209,9 @@ cdef double scaled_forward(
         if t == 0:
             memcpy(row, emission, n * sizeof(double))
         else:
-            ops.row_times_matrix(row - n, work.exp_transition, row, n)
+            if not products_hold(work, row - n, emission, 1.0):
+                return NAN
+            work.layout.forward(row - n, work.exp_transition, work.buffer, row)
             for k in range(n):
                 row[k] *= emission[k]
             shift += work.transition_max
@@ -267,16 +225,31 @@ cdef double scaled_forward(
     return value
 
 
+cdef bint products_hold(
+    Workspace work,
+    const double* row,          # in, (K,) forward or backward numbers
+    const double* emission,     # in, (K,)
+    double scale,
+) noexcept nogil:
+    """Return whether no product row * emission / scale * exp_transition underflows."""
+    cdef double least
+    if not work.is_constrained:
+        return True
+    least = least_positive(row, work.n_labels)
+    least *= least_positive(emission, work.n_labels)
+    return least >= scale * work.least_product
+
+
 # Backward: message_t[k] = emission_t[k] backward_t[k] / scale_t,
 #           backward_{t-1}[j] = sum_k E[j, k] message_t[k],   backward_{T-1} = 1;
 # node_t = forward_t backward_t,  edge_t[j, k] = forward_{t-1}[j] E[j, k] message_t[k].
 # For log node_t, logarithms are taken of the factors: the product may underflow.
-cdef void scaled_backward(
+cdef bint scaled_backward(
     Workspace work,         # in, out: message
     Py_ssize_t length,
     double* node,           # out, (T, K)
 ) noexcept nogil:
-    """Fill node and the messages."""
+    """Fill node and the messages; return whether the scaled domain holds."""
     cdef Py_ssize_t t, k, n = work.n_labels
     cdef double* message
     cdef double* backward = work.row
@@ -284,6 +257,11 @@ cdef void scaled_backward(
         backward[k] = 1.0
     for t in range(length - 1, -1, -1):
         message = work.message + t * n
+        if work.is_constrained:
+            # No path leads there: what follows it is not bounded by a probability.
+            for k in range(n):
+                if work.forward[t * n + k] == 0.0:
+                    backward[k] = 0.0
         for k in range(n):
             node[t * n + k] = work.forward[t * n + k] * backward[k]
             message[k] = work.emission[t * n + k] * backward[k] / work.scale[t]
@@ -291,7 +269,17 @@ cdef void scaled_backward(
             for k in range(n):
                 node[t * n + k] = log(work.forward[t * n + k]) + log(backward[k])
         if t > 0:
-            ops.row_times_matrix(message, work.exp_transition_t, backward, n)
+            if not products_hold(
+                work, backward, work.emission + t * n, work.scale[t]
+            ):
+                return False
+            work.layout.backward(
+                message, work.exp_transition, work.exp_transition_t, work.buffer,
+                backward,
+            )
+            if work.is_constrained and not maximum(backward, n) <= LARGEST_NUMBER:
+                return False
+    return True
 
 
 cdef double finite_maximum(const double* x, Py_ssize_t n) noexcept nogil:
@@ -309,7 +297,7 @@ cdef double log_forward(
     Py_ssize_t length,
 ) noexcept nogil:
     """Return log Z; forward rows in the log domain."""
-    cdef Py_ssize_t t, j, k, n = work.n_labels
+    cdef Py_ssize_t t, k, n = work.n_labels
     cdef double shift, value = 0.0
     cdef const double* scores
     cdef double* row
@@ -318,11 +306,11 @@ cdef double log_forward(
         shift = finite_maximum(scores, n)
         row = work.forward + t * n
         for k in range(n):
-            row[k] = scores[k] - shift
-            if t > 0:
-                for j in range(n):
-                    work.row[j] = row[j - n] + work.transition[j * n + k]
-                row[k] += logsumexp(work.row, n)
+            row[k] = 0.0
+        if t > 0:
+            work.layout.log_sums(row - n, work.transition, True, work.buffer, row)
+        for k in range(n):
+            row[k] += scores[k] - shift
         work.scale[t] = logsumexp(row, n)
         if work.scale[t] == -INFINITY:
             return -INFINITY
@@ -342,7 +330,7 @@ cdef void log_backward(
     Py_ssize_t length,
     double* node,                   # out, (T, K)
 ) noexcept nogil:
-    cdef Py_ssize_t t, j, k, n = work.n_labels
+    cdef Py_ssize_t t, k, n = work.n_labels
     cdef double shift
     cdef const double* scores
     cdef double* message
@@ -361,47 +349,61 @@ cdef void log_backward(
         else:
             softmax(node + t * n, n)
         if t > 0:
-            for j in range(n):
-                for k in range(n):
-                    work.row[k] = work.transition[j * n + k] + message[k]
-                backward[j] = logsumexp(work.row, n)
+            work.layout.log_sums(
+                message, work.transition, False, work.buffer, backward
+            )
 
 
 cdef void write_edge(
     Workspace work,         # in: forward, message
     Py_ssize_t t,
-    double* edge,           # out, (K, K)
+    double* edge,           # out, one number for each pair
 ) noexcept nogil:
     """Write the marginals of the edge from position t - 1 to t."""
-    cdef Py_ssize_t j, k, n = work.n_labels
-    cdef const double* forward = work.forward + (t - 1) * n
-    cdef const double* message = work.message + t * n
+    cdef const double* forward = work.forward + (t - 1) * work.n_labels
+    cdef const double* message = work.message + t * work.n_labels
     if not work.in_logs:
-        ops.scale_matrix(forward, work.exp_transition, message, edge, n)
+        work.layout.scale(forward, work.exp_transition, message, work.buffer, edge)
         return
-    for j in range(n):
-        for k in range(n):
-            edge[j * n + k] = forward[j] + work.transition[j * n + k] + message[k]
-    softmax(edge, n * n)
+    work.layout.log_scale(forward, work.transition, message, edge)
+    softmax(edge, work.n_pairs)
+
+
+cdef void write_edge_matrix(
+    Workspace work,         # in: forward, message
+    Py_ssize_t t,
+    double* edge,           # out, (K, K)
+) noexcept nogil:
+    """Write the marginals of an edge as a matrix, 0 for what is no pair."""
+    cdef Py_ssize_t p, n = work.n_labels
+    if work.layout.is_dense:
+        write_edge(work, t, edge)
+        return
+    write_edge(work, t, work.edge)
+    memset(edge, 0, n * n * sizeof(double))
+    for p in range(work.n_pairs):
+        edge[work.layout.from_labels[p] * n + work.layout.to_labels[p]] = work.edge[p]
 
 
 cdef void sum_edges(
     Workspace work,         # in: forward, message
     Py_ssize_t length,
-    double* edge_sum,       # out, (K, K)
+    double* edge_sum,       # out, one number for each pair
 ) noexcept nogil:
     """Write the edge marginals, summed over positions."""
-    cdef Py_ssize_t t, k, n = work.n_labels
-    memset(edge_sum, 0, n * n * sizeof(double))
+    cdef Py_ssize_t t, p, n = work.n_labels
+    memset(edge_sum, 0, work.n_pairs * sizeof(double))
     for t in range(1, length):
         if work.in_logs:
             write_edge(work, t, work.edge)
-            ops.axpy(1.0, work.edge, edge_sum, n * n)
+            ops.axpy(1.0, work.edge, edge_sum, work.n_pairs)
         else:
-            ops.add_outer(work.forward + (t - 1) * n, work.message + t * n, edge_sum, n)
+            work.layout.add_outer(
+                work.forward + (t - 1) * n, work.message + t * n, work.buffer, edge_sum
+            )
     if not work.in_logs:
-        for k in range(n * n):
-            edge_sum[k] *= work.exp_transition[k]
+        for p in range(work.n_pairs):
+            edge_sum[p] *= work.exp_transition[p]
 
 
 cdef double log_partition(
@@ -421,8 +423,8 @@ cdef double forward_backward(
     const double* node_scores,      # in, (T, K)
     Py_ssize_t length,
     double* node,                   # out, (T, K)
-    double* edge,                   # out, (T - 1, K, K), or NULL
-    double* edge_sum,               # out, (K, K), or NULL
+    double* edge,                   # out, (T - 1, pairs), or NULL
+    double* edge_sum,               # out, one number for each pair, or NULL
 ) noexcept nogil:
     """Fill the marginals of one chain; return log Z, NaN if a score is +inf.
 
@@ -435,17 +437,18 @@ cdef double forward_backward(
         for k in range(length * n):
             node[k] = -INFINITY if work.log_node else 0.0
         if edge != NULL:
-            memset(edge, 0, (length - 1) * n * n * sizeof(double))
+            memset(edge, 0, (length - 1) * work.n_pairs * sizeof(double))
         if edge_sum != NULL:
-            memset(edge_sum, 0, n * n * sizeof(double))
+            memset(edge_sum, 0, work.n_pairs * sizeof(double))
         return value
+    if not work.in_logs and not scaled_backward(work, length, node):
+        work.in_logs = True
+        value = log_forward(work, node_scores, length)
     if work.in_logs:
         log_backward(work, node_scores, length, node)
-    else:
-        scaled_backward(work, length, node)
     if edge != NULL:
         for t in range(1, length):
-            write_edge(work, t, edge + (t - 1) * n * n)
+            write_edge(work, t, edge + (t - 1) * work.n_pairs)
     if edge_sum != NULL:
         sum_edges(work, length, edge_sum)
     return value
@@ -478,7 +481,7 @@ cdef double viterbi(
         scores = scores_at(work, node_scores, t, length)
         row = work.forward + t * n
         reached = work.message + t * n
-        row_plus_matrix(row - n, work.transition, reached, n)
+        work.layout.best(row - n, work.transition, work.buffer, reached)
         for k in range(n):
             row[k] = reached[k] + scores[k]
     path[length - 1] = 0
@@ -486,28 +489,8 @@ cdef double viterbi(
         if last[k] > last[path[length - 1]]:
             path[length - 1] = <int> k
     for t in range(length - 1, 0, -1):
-        path[t - 1] = origin(
-            work.forward + (t - 1) * n, work.transition + path[t], n,
+        path[t - 1] = work.layout.origin(
+            work.forward + (t - 1) * n, work.transition, path[t],
             work.message[t * n + path[t]],
         )
     return last[path[length - 1]]
-
-
-cdef int origin(
-    const double* best,             # in, (K,)
-    const double* transition,       # in, a column of (K, K)
-    Py_ssize_t n,
-    double reached,
-) noexcept nogil:
-    """Return the first j with best[j] + transition[j] == reached; 0 if that is NaN."""
-    cdef Py_ssize_t j
-    cdef int first = 0
-    for j in range(n - 1, -1, -1):
-        if best[j] + transition[j * n] == reached:
-            first = <int> j
-    return first
-
-
-def plain_loops():
-    """Return whether the plain build of maxplus.c is in use; for the tests."""
-    return row_plus_matrix == skcrf_row_plus_matrix_plain

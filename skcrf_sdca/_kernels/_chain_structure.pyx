@@ -1,8 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The linear chain as a Structure.
 
-Local potentials are node scores (T, K), tied ones the transition scores (K, K); local
-expectations are node marginals, tied ones edge marginals summed over the chain. Owns
+Local potentials are node scores (T, K), tied ones the transition scores, one for each
+pair of labels of the layout; local expectations are node marginals, tied ones edge
+marginals summed over the chain. Owns
 the buffers of one chain and, for SDCA, the marginals of all: edge marginals and the
 direction of an edge are made together, while they are in cache. The methods without a
 docstring have that of `Structure`.
@@ -16,6 +17,7 @@ from ._chain cimport log_partition as chain_log_partition
 from ._features cimport DistinctFeatures
 from ._line_search cimport Part, Segment
 from ._structure cimport Structure, Values
+from ._transitions cimport TransitionLayout
 from ._vecmath cimport Stored, doubles, ops, skip, vaim, vmove
 from ._weights cimport Weights, new_sums
 
@@ -38,6 +40,7 @@ cdef class ChainStructure(Structure):
     targets : ndarray of shape (N,), int32, or Potentials
         Labels, or the expectations of soft labels, which are read at every visit.
     constraints : tuple, default=None
+    layout : TransitionLayout, default=None
         See `Workspace`.
     cost : ndarray of shape (K, K), default=None
         Added to the node scores: cost[y, k] for label k where the target is y. Not
@@ -45,10 +48,11 @@ cdef class ChainStructure(Structure):
     """
 
     cdef Workspace workspace
+    cdef TransitionLayout layout
     cdef const long long[::1] offsets
     cdef const int[::1] labels              # None if the targets are soft
     cdef double[:, ::1] soft_local
-    cdef double[:, :, ::1] soft_tied
+    cdef double[:, ::1] soft_tied
     cdef const double[:, ::1] cost
     cdef Py_ssize_t n_labels
     cdef Py_ssize_t first           # position of the current chain
@@ -57,33 +61,39 @@ cdef class ChainStructure(Structure):
     # Marginals of all chains, for SDCA.
     cdef const long long[::1] edge_offsets
     cdef double[:, ::1] node
-    cdef unsigned char[::1] edge    # (M, K, K) of numbers
+    cdef unsigned char[::1] edge    # (M, n_tied) of numbers
     cdef Py_ssize_t itemsize        # of the numbers of edge
     # Buffers of `set_direction`.
     cdef double[::1] node_kept          # (T, K) no smaller than the least marginal
     cdef float[::1] node_ratio          # (T, K) direction / target
     cdef double[::1] node_moved         # (T, K)
-    cdef double[::1] matrix             # (K, K) the target of one edge
-    cdef unsigned char[::1] edge_target     # (T - 1, K, K) of numbers
-    cdef float[::1] edge_ratio              # (T - 1, K, K)
-    cdef unsigned char[::1] edge_moved      # (T - 1, K, K) of numbers
+    cdef double[::1] matrix             # (n_tied,) the target of one edge
+    cdef unsigned char[::1] edge_target     # (T - 1, n_tied) of numbers
+    cdef float[::1] edge_ratio              # (T - 1, n_tied)
+    cdef unsigned char[::1] edge_moved      # (T - 1, n_tied) of numbers
 
     def __init__(
         self, DistinctFeatures features, Weights weights, offsets, targets, *,
-        constraints=None, cost=None,
+        constraints=None, layout=None, cost=None,
     ):
         longest = int(np.diff(offsets).max(initial=1))
         self.rows, self.weights = features.rows, weights
         self.sums = new_sums(features, weights)
         self.offsets, self.cost = offsets, cost
         if isinstance(targets, tuple):
-            self.labels, (self.soft_local, self.soft_tied) = None, targets
+            self.labels, (self.soft_local, soft_tied) = None, targets
+            self.soft_tied = soft_tied.reshape(len(soft_tied), -1)
         else:
             self.labels = targets
         self.n_labels = weights.n_labels
-        self.n_tied = self.n_labels * self.n_labels
         self.most_local = longest * self.n_labels
-        self.workspace = Workspace(longest, self.n_labels, constraints)
+        self.workspace = Workspace(longest, self.n_labels, constraints, layout)
+        self.layout = self.workspace.layout
+        self.n_tied = self.layout.size
+        if weights.n_tied != self.n_tied:
+            raise ValueError(
+                f"{weights.n_tied} transition weights for {self.n_tied} pairs of labels"
+            )
         self.change = np.empty(self.most_local)
         self.potentials, self.expected = self.new_values(), self.new_values()
 
@@ -102,7 +112,7 @@ cdef class ChainStructure(Structure):
         """
         edge = marginals.edge
         n_edges = marginals.edge_offsets[len(marginals.edge_offsets) - 1]
-        shape = (n_edges, self.n_labels, self.n_labels)
+        shape = (n_edges, *self.layout.shape)
         if (
             edge.shape != shape or edge.dtype not in (np.float32, np.float64)
             or not edge.flags.c_contiguous or not edge.flags.writeable
@@ -138,7 +148,7 @@ cdef class ChainStructure(Structure):
         self.weights.score_nodes(
             self.rows, self.first, self.length, self.potentials.local
         )
-        self.potentials.tied = <double*> &self.weights.transition[0, 0]
+        self.potentials.tied = <double*> &self.weights.transition[0]
         if self.cost is not None:
             for t in range(self.length):
                 ops.axpy(
@@ -157,7 +167,7 @@ cdef class ChainStructure(Structure):
         for t in range(self.length):
             out.local[t * n + path[t]] = 1.0
             if t > 0:
-                out.tied[path[t - 1] * n + path[t]] += 1.0
+                out.tied[self.layout.place(path[t - 1], path[t])] += 1.0
 
     cdef double log_partition(self, Values potentials) noexcept nogil:
         self.workspace.set_transition(potentials.tied)
@@ -181,7 +191,7 @@ cdef class ChainStructure(Structure):
 
     cdef Values soft_target(self) noexcept nogil:
         """Return the expectations of the soft labels."""
-        return Values(&self.soft_local[self.first, 0], &self.soft_tied[self.item, 0, 0])
+        return Values(&self.soft_local[self.first, 0], &self.soft_tied[self.item, 0])
 
     cdef void set_gradient(self) noexcept nogil:
         """Take the change expected - target."""
@@ -199,7 +209,7 @@ cdef class ChainStructure(Structure):
             self.change[t * n + path[t]] -= 1.0
             ops.axpy(1.0, &self.change[t * n], &self.sums.node[0], n)
             if t > 0:
-                self.sums.edge[path[t - 1] * n + path[t]] -= 1.0
+                self.sums.edge[self.layout.place(path[t - 1], path[t])] -= 1.0
 
     cdef double target_score(self, Values potentials) noexcept nogil:
         """Return the score of the labels, expected if these are soft."""
@@ -212,7 +222,7 @@ cdef class ChainStructure(Structure):
         for t in range(self.length):
             value += potentials.local[t * n + path[t]]
             if t > 0:
-                value += potentials.tied[path[t - 1] * n + path[t]]
+                value += potentials.tied[self.layout.place(path[t - 1], path[t])]
         return value
 
     cdef void sum_features(self) noexcept nogil:

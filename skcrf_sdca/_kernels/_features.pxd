@@ -52,6 +52,8 @@ cdef class DistinctFeatures:
     cdef Py_ssize_t count_frequent(self, Py_ssize_t i) noexcept nogil
     cdef Py_ssize_t count_rare(self, Py_ssize_t i) noexcept nogil
     cdef Py_ssize_t size(self, Py_ssize_t i, Py_ssize_t n_labels) noexcept nogil
+    cdef Py_ssize_t size_of_first(
+        self, Py_ssize_t i, Py_ssize_t count, Py_ssize_t n_labels) noexcept nogil
     cdef Py_ssize_t max_size(self, Py_ssize_t n_labels) noexcept nogil
     cdef const int* features(self, Py_ssize_t i) noexcept nogil
     cdef void sum_rows(

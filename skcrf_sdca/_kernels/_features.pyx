@@ -179,7 +179,8 @@ cdef class DistinctFeatures:
         Sequence i has the rows ``offsets[i]:offsets[i + 1]``.
     """
 
-    def __cinit__(self, FeatureRows rows, const long long[::1] offsets):
+    # Subclasses take more arguments.
+    def __cinit__(self, FeatureRows rows, const long long[::1] offsets, *_):
         self.rows, self.offsets = rows, offsets
         self.n_frequent = np.zeros(len(offsets) - 1, dtype=np.int32)
         self.n_rare = np.zeros(len(offsets) - 1, dtype=np.int32)
@@ -318,7 +319,13 @@ cdef class DistinctFeatures:
 
     cdef Py_ssize_t size(self, Py_ssize_t i, Py_ssize_t n_labels) noexcept nogil:
         """Return how many weights they have."""
-        return self.count(i) * n_labels
+        return self.size_of_first(i, self.count(i), n_labels)
+
+    cdef Py_ssize_t size_of_first(
+        self, Py_ssize_t i, Py_ssize_t count, Py_ssize_t n_labels
+    ) noexcept nogil:
+        """Return how many weights the first of them have."""
+        return count * n_labels
 
     cdef Py_ssize_t max_size(self, Py_ssize_t n_labels) noexcept nogil:
         """Return the largest `size` of all sequences."""

@@ -20,6 +20,7 @@ cdef class LocalWeights:
     cdef const int[::1] shared          # (n_shared + 1,) features
     cdef const int[::1] private         # features of one worker after another
     cdef const Py_ssize_t[::1] private_bounds   # (n_workers + 1,) of them
+    cdef const Py_ssize_t[::1] first_private    # (n_workers,) rows in local weights
 
     cdef void load(self, Py_ssize_t worker) noexcept nogil
     cdef void store(self, Py_ssize_t worker) noexcept nogil

@@ -34,12 +34,15 @@ cdef class LocalWeights:
         `load` reads it, `store` changes it in place.
     n_biases : int
     n_labels : int
-        K.
+        K. If the rows of coef have different lengths, it is 1, and what is said of
+        features holds of single weights.
     shared : ndarray of int32
         Frequent features, then rare features.
     n_frequent : int
     private : list of ndarrays of int32
         Private features of each worker.
+    apart : bool, default=False
+        See `FeaturePartition`.
 
     Attributes
     ----------
@@ -47,8 +50,13 @@ cdef class LocalWeights:
         The local weights.
     """
 
-    def __cinit__(self, w, n_biases, n_labels, shared, n_frequent, private):
-        n_rows = len(shared) + max(map(len, private))
+    def __cinit__(
+        self, w, n_biases, n_labels, shared, n_frequent, private, apart=False
+    ):
+        counts = np.array([len(rows) for rows in private])
+        bounds = np.concatenate([[0], np.cumsum(counts)])
+        first = len(shared) + (np.cumsum(counts) - counts if apart else 0 * counts)
+        n_rows = (first + counts).max()
         self.w, self.n_biases, self.n_labels = w, n_biases, n_labels
         self.n_workers = len(private)
         self.n_shared, self.n_frequent = len(shared), n_frequent
@@ -59,7 +67,7 @@ cdef class LocalWeights:
         # One element more than needed: the address of an empty array is not defined.
         self.shared = np.append(shared, 0).astype(np.int32)
         self.private = np.concatenate([*private, [0]]).astype(np.int32)
-        self.private_bounds = np.cumsum([0, *map(len, private)])
+        self.private_bounds, self.first_private = bounds, first
 
     cdef void load(self, Py_ssize_t worker) noexcept nogil:
         """Copy w to the local weights of a worker, and a part to those aggregated."""
@@ -75,7 +83,7 @@ cdef class LocalWeights:
             memcpy(rows + r * n, coef + self.shared[r] * n, row)
         for r in range(self.part(worker), self.part(worker + 1)):
             memcpy(aggregated + r * n, rows + r * n, row)
-        rows += self.n_shared * n
+        rows += self.first_private[worker] * n
         for r in range(self.private_bounds[worker], self.private_bounds[worker + 1]):
             memcpy(rows, coef + self.private[r] * n, row)
             rows += n
@@ -90,7 +98,7 @@ cdef class LocalWeights:
             memcpy(&self.w[0], &self.aggregated[0], self.n_biases * sizeof(double))
         for r in range(self.part(worker), self.part(worker + 1)):
             memcpy(coef + self.shared[r] * n, aggregated + r * n, row)
-        rows += self.n_shared * n
+        rows += self.first_private[worker] * n
         for r in range(self.private_bounds[worker], self.private_bounds[worker + 1]):
             memcpy(coef + self.private[r] * n, rows, row)
             rows += n

@@ -33,6 +33,16 @@ cdef inline double finite_minimum(const double* x, Py_ssize_t n) noexcept nogil:
     return least
 
 
+cdef inline double least_positive(const double* x, Py_ssize_t n) noexcept nogil:
+    """Return min_i x[i] over those above 0, and inf for none."""
+    cdef double least = INFINITY
+    cdef Py_ssize_t i
+    for i in range(n):
+        if 0.0 < x[i] < least:
+            least = x[i]
+    return least
+
+
 cdef inline double total(const double* x, Py_ssize_t n) noexcept nogil:
     """Return sum_i x[i]."""
     cdef double value = 0.0

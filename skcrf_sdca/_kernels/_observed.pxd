@@ -13,7 +13,6 @@ cdef class ObservedFeatures(DistinctFeatures):
     cdef ObservedRows observed
     cdef const int[::1] starts          # (distinct features + n + 1,)
     cdef const int[::1] places          # (distinct features + 1,) in coef
-    cdef const int[::1] at              # (entries + 1,) in the sums of the sequence
     cdef Py_ssize_t largest
 
     cdef const int* starts_of(self, Py_ssize_t i) noexcept nogil

@@ -14,35 +14,45 @@ from ._features cimport DistinctFeatures, FeatureRows, RowLayout
 from ._vecmath cimport ops
 
 import numpy as np
+from scipy.sparse import csr_array
 
 
-def sort_by_width(X, RowLayout layout):
-    """Sort the entries of each row of a CSR array by the widths of their features.
+def sorted_by_width(X, RowLayout layout):
+    """Return X with the entries of each row sorted by the widths of their features.
 
     Loops over labels that are as long as the last one are predicted by the processor.
 
     Parameters
     ----------
     X : csr_array
-        Changed in place.
+        Not changed. Values that are all the same, as those of text, are not copied.
     layout : RowLayout
     """
     cdef Py_ssize_t t, i, j, width
     cdef int column
-    cdef double value
+    cdef double value = 0.0
+    cdef bint differ = (X.data != X.data[:1]).any()
+    data, indices = X.data.copy() if differ else X.data, X.indices.copy()
     cdef const long long[::1] bounds = X.indptr.astype(np.int64, copy=False)
-    cdef int[::1] columns = X.indices
-    cdef double[::1] values = X.data
+    cdef int[::1] columns = indices
+    cdef double[::1] values = data if differ else None
     with nogil:
         for t in range(bounds.shape[0] - 1):
             for i in range(bounds[t] + 1, bounds[t + 1]):
-                column, value = columns[i], values[i]
+                column = columns[i]
                 width = layout.width(column)
+                if differ:
+                    value = values[i]
                 j = i
                 while j > bounds[t] and layout.width(columns[j - 1]) < width:
-                    columns[j], values[j] = columns[j - 1], values[j - 1]
+                    columns[j] = columns[j - 1]
+                    if differ:
+                        values[j] = values[j - 1]
                     j -= 1
-                columns[j], values[j] = column, value
+                columns[j] = column
+                if differ:
+                    values[j] = value
+    return csr_array((data, indices, X.indptr), shape=X.shape)
 
 
 cdef class ObservedRows(FeatureRows):
@@ -55,14 +65,15 @@ cdef class ObservedRows(FeatureRows):
     """
 
     def __init__(self, X, layout):
-        bounds = np.asarray(self.layout.bounds)
+        cdef Py_ssize_t j, n = self.indices.shape[0]
         # One element more than needed: the address of an empty array is not defined.
-        columns = np.append(np.asarray(self.indices), 0)
-        if self.n_features == 0:
-            self.place = self.width = np.zeros(1, dtype=np.int32)
-            return
-        self.place = bounds[columns].astype(np.int32)
-        self.width = np.diff(bounds)[columns].astype(np.int32)
+        cdef int[::1] place = np.zeros(n + 1, dtype=np.int32)
+        cdef int[::1] width = np.zeros(n + 1, dtype=np.int32)
+        with nogil:
+            for j in range(n):
+                place[j] = <int> self.layout.begin(self.indices[j])
+                width[j] = <int> self.layout.width(self.indices[j])
+        self.place, self.width = place, width
 
     cdef void add_scores(
         self,
@@ -102,21 +113,28 @@ cdef class ObservedFeatures(DistinctFeatures):
     """The distinct features of each sequence, and where their sums begin.
 
     The sums of sequence i, of the labels of each of its distinct features, lie one
-    behind the other: those of the r-th from ``starts[bounds[i] + i + r]``.
+    behind the other: those of the r-th from ``starts[bounds[i] + i + r]``. Entry j has
+    this place of its feature in ``local[j]``.
 
     Parameters
     ----------
     rows : ObservedRows
     offsets : ndarray of shape (n + 1,), int64
+    n_frequent, n_shared : int, default=0
+        The numbers of the features have these tiers, see `renumber`.
     """
 
-    def __init__(self, ObservedRows rows, const long long[::1] offsets):
+    def __init__(
+        self, ObservedRows rows, const long long[::1] offsets, n_frequent=0, n_shared=0
+    ):
         cdef Py_ssize_t i, j, r, n = offsets.shape[0] - 1
         cdef int[::1] starts = np.zeros(self.distinct.shape[0] + n + 1, dtype=np.int32)
         cdef int[::1] places = np.zeros(self.distinct.shape[0] + 1, dtype=np.int32)
-        cdef int[::1] at = np.zeros(self.local.shape[0] + 1, dtype=np.int32)
         cdef int* start
         self.observed = rows
+        if n_shared > 0:
+            same = np.arange(rows.n_features, dtype=np.int32)
+            self.renumber(rows, same, n_frequent, n_shared)
         for i in range(n):
             start = &starts[self.bounds[i] + i]
             for r in range(self.count(i)):
@@ -125,16 +143,18 @@ cdef class ObservedFeatures(DistinctFeatures):
                 start[r + 1] = start[r] + <int> rows.layout.width(j)
             self.largest = max(self.largest, start[self.count(i)])
             for j in range(rows.indptr[offsets[i]], rows.indptr[offsets[i + 1]]):
-                at[j] = start[self.local[j]]
-        self.starts, self.places, self.at = starts, places, at
+                self.local[j] = start[self.local[j]]
+        self.starts, self.places = starts, places
 
     cdef const int* starts_of(self, Py_ssize_t i) noexcept nogil:
         """Return the address of where the sums of sequence i begin; ends with size."""
         return &self.starts[self.bounds[i] + i]
 
-    cdef Py_ssize_t size(self, Py_ssize_t i, Py_ssize_t n_labels) noexcept nogil:
-        """Return how many weights the features of sequence i have."""
-        return self.starts_of(i)[self.count(i)]
+    cdef Py_ssize_t size_of_first(
+        self, Py_ssize_t i, Py_ssize_t count, Py_ssize_t n_labels
+    ) noexcept nogil:
+        """Return how many weights the first features of sequence i have."""
+        return self.starts_of(i)[count]
 
     cdef Py_ssize_t max_size(self, Py_ssize_t n_labels) noexcept nogil:
         """Return the largest `size` of all sequences."""
@@ -152,7 +172,7 @@ cdef class ObservedFeatures(DistinctFeatures):
         cdef const int* starts = self.starts_of(i)
         memset(out, 0, self.size(i, n_labels) * sizeof(double))
         ops.scatter_ragged(
-            1.0, self.rows.entries, &self.at[0], &self.observed.place[0],
+            1.0, self.rows.entries, self.numbers, &self.observed.place[0],
             &self.observed.width[0], &self.rows.indptr[begin], end - begin,
             self.rows.layout.label, node, out, n_labels,
         )
@@ -177,7 +197,7 @@ cdef class ObservedFeatures(DistinctFeatures):
         for t in range(begin, end):
             for j in range(self.rows.indptr[t], self.rows.indptr[t + 1]):
                 label = self.rows.layout.label + self.observed.place[j]
-                sums = feature_sums + self.at[j]
+                sums = feature_sums + self.numbers[j]
                 for p in range(self.observed.width[j]):
                     scores[label[p]] += self.rows.entries[j] * sums[p]
             scores += n_labels
@@ -189,10 +209,19 @@ cdef class ObservedFeatures(DistinctFeatures):
         Py_ssize_t n_labels,
         double* coef,                           # in, out, (size,)
     ) noexcept nogil:
-        """Add coef[distinct_r] += step_private feature_sums[r]."""
+        """Add coef[distinct_r] += step feature_sums[r]."""
+        cdef const int* places = &self.places[self.bounds[i]]
+        cdef const int* starts = self.starts_of(i)
+        cdef Py_ssize_t n_frequent = self.count_frequent(i)
+        cdef Py_ssize_t n_shared = n_frequent + self.count_rare(i)
+        ops.move_ragged(step_frequent, feature_sums, places, starts, n_frequent, coef)
         ops.move_ragged(
-            step_private, feature_sums, &self.places[self.bounds[i]], self.starts_of(i),
-            self.count(i), coef,
+            step_rare, feature_sums, places + n_frequent, starts + n_frequent,
+            n_shared - n_frequent, coef,
+        )
+        ops.move_ragged(
+            step_private, feature_sums, places + n_shared, starts + n_shared,
+            self.count(i) - n_shared, coef,
         )
 
 

@@ -9,8 +9,10 @@ are forbidden: no path goes there.
 from cython.view cimport array as cython_array
 from libc.math cimport INFINITY
 
-from ._chain cimport Workspace, forward_backward, write_edge
+from ._chain cimport Workspace, forward_backward, write_edge_matrix
 from ._chains cimport ChainScores
+
+import numpy as np
 
 
 cdef class KBestLists:
@@ -126,6 +128,9 @@ def best_paths(
         widest = max(widest, widths[i])
         most = max(most, chains.length(i) * widths[i])
     cdef KBestLists lists = KBestLists(n, widest, most * n)
+    cdef const double[:, ::1] transition = chains.layout.expand(
+        chains.transition, -np.inf
+    )
     with nogil:
         for i in range(begin, end):
             if chains.length(i) == 0:
@@ -133,7 +138,7 @@ def best_paths(
                 continue
             lists.width = widths[i]
             best_lists(
-                lists, chains.row(i), &chains.between[0, 0], chains.length(i),
+                lists, chains.row(i), &transition[0, 0], chains.length(i),
                 &scores[path_offsets[i]], &paths[label_offsets[i]],
             )
 
@@ -159,7 +164,7 @@ def random_paths(
             )
             for t in range(last, first - 1, -1):
                 if t < last:
-                    write_edge(work, t + 1 - first, &edge[0, 0])
+                    write_edge_matrix(work, t + 1 - first, &edge[0, 0])
                 for d in range(uniform.shape[1]):
                     if t < last:
                         paths[t, d] = drawn(

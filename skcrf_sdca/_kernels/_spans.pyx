@@ -11,7 +11,7 @@ the chain changes.
 from cython.view cimport array as cython_array
 from libc.string cimport memcpy, memset
 
-from ._chain cimport Workspace, forward_backward, write_edge
+from ._chain cimport Workspace, forward_backward, write_edge_matrix
 from ._chains cimport ChainScores
 
 
@@ -54,7 +54,7 @@ cdef class MarkovChain:
         cdef Py_ssize_t j, k
         cdef double share
         memset(to, 0, self.n * sizeof(double))
-        write_edge(self.work, t, &self.edge[0, 0])
+        write_edge_matrix(self.work, t, &self.edge[0, 0])
         for j in range(self.n):
             if self.node[t - 1, j] > 0.0:
                 share = mass[j] / self.node[t - 1, j]
@@ -87,7 +87,7 @@ def label_probabilities(
                     value = 0.0
                     break
                 label = labels[first + t - spans[s, 1]]
-                write_edge(chain.work, t, &chain.edge[0, 0])
+                write_edge_matrix(chain.work, t, &chain.edge[0, 0])
                 value *= chain.edge[before, label] / chain.node[t - 1, before]
                 before = label
             values[s] = value

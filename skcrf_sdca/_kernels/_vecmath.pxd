@@ -21,6 +21,13 @@ ctypedef void (*follow_function)(
 
 
 cdef extern from "vecmath.h":
+    struct skcrf_blocks:
+        Py_ssize_t count, n_labels
+        const int* before
+        const int* reached
+        const long long* n_before
+        const long long* n_reached
+
     struct skcrf_vecmath:
         aim_function aim_single, aim_double
         xlogx_function xlogx_single, xlogx_double
@@ -36,6 +43,18 @@ cdef extern from "vecmath.h":
             Py_ssize_t) noexcept nogil
         void (*add_outer)(
             const double*, const double*, double*, Py_ssize_t) noexcept nogil
+        void (*row_times_blocks)(
+            const skcrf_blocks*, const double*, const double*, double*,
+            double*) noexcept nogil
+        void (*blocks_times_column)(
+            const skcrf_blocks*, const double*, const double*, double*,
+            double*) noexcept nogil
+        void (*scale_blocks)(
+            const skcrf_blocks*, const double*, const double*, const double*, double*,
+            double*) noexcept nogil
+        void (*add_outer_blocks)(
+            const skcrf_blocks*, const double*, const double*, double*,
+            double*) noexcept nogil
         Py_ssize_t (*exceeding)(const double*, double, Py_ssize_t) noexcept nogil
         void (*shrink)(
             const double*, double, double, Py_ssize_t, double*) noexcept nogil
@@ -81,6 +100,11 @@ cdef extern from "vecmath.h":
         void (*move_ragged)(
             double, const double*, const int*, const int*, Py_ssize_t,
             double*) noexcept nogil
+        void (*copy_rows)(
+            const int*, Py_ssize_t, const double*, double*, Py_ssize_t) noexcept nogil
+        void (*shrink_rows)(
+            const int*, Py_ssize_t, const double*, double, double, unsigned char*,
+            double*, Py_ssize_t) noexcept nogil
 
 
 cdef const skcrf_vecmath* ops

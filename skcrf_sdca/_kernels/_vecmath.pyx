@@ -106,3 +106,85 @@ def follow(
 ):
     """Write the edge and the node after it; see vecmath.h."""
     vfollow(stored(edge[0]), &start[0], edge.shape[0], &out[0, 0], &to[0])
+
+
+def row_times_matrix(
+    const double[::1] row, const double[:, ::1] matrix, double[::1] out
+):
+    """Write row @ matrix to ``out``; see vecmath.h."""
+    ops.row_times_matrix(&row[0], &matrix[0, 0], &out[0], row.shape[0])
+
+
+def scale_matrix(
+    const double[::1] left, const double[:, ::1] matrix, const double[::1] right,
+    double[:, ::1] out,
+):
+    """Write the scaled matrix to ``out``; see vecmath.h."""
+    ops.scale_matrix(&left[0], &matrix[0, 0], &right[0], &out[0, 0], left.shape[0])
+
+
+def add_outer(const double[::1] left, const double[::1] right, double[:, ::1] out):
+    """Add the outer product to ``out``; see vecmath.h."""
+    ops.add_outer(&left[0], &right[0], &out[0, 0], left.shape[0])
+
+
+def change(
+    const double[:, ::1] to, const double[:, ::1] start, double[:, ::1] out,
+    double[::1] total,
+):
+    """Write the change and its sum over the rows; see vecmath.h."""
+    ops.change(
+        &to[0, 0], &start[0, 0], to.shape[0], to.shape[1], &out[0, 0], &total[0]
+    )
+
+
+def gather(
+    const double[::1] a, const int[::1] index, const double[:, ::1] rows,
+    double[::1] y,
+):
+    """Add a weighted sum of rows to ``y``; see vecmath.h."""
+    ops.gather(&a[0], &index[0], len(index), &rows[0, 0], &y[0], len(y))
+
+
+def scatter(
+    double step, const double[::1] a, const int[::1] index, const double[::1] x,
+    double[:, ::1] rows,
+):
+    """Add multiples of ``x`` to rows; see vecmath.h."""
+    ops.scatter(step, &a[0], &index[0], len(index), &x[0], &rows[0, 0], len(x))
+
+
+def move_rows(
+    double step, const double[:, ::1] x, const int[::1] index, double[:, ::1] rows
+):
+    """Add step times the rows of ``x`` to the rows named; see vecmath.h."""
+    ops.move_rows(
+        step, &x[0, 0], &index[0], len(index), &rows[0, 0], rows.shape[1]
+    )
+
+
+def pull(
+    const int[::1] index, int move, int[::1] moves, const double[::1] shrunk,
+    const double[::1] gained, const double[:, ::1] target, double[:, ::1] rows,
+):
+    """Pull the rows named toward those of the target; see vecmath.h."""
+    ops.pull(
+        &index[0], len(index), move, &moves[0], &shrunk[0], &gained[0], &target[0, 0],
+        &rows[0, 0], rows.shape[1],
+    )
+
+
+def copy_rows(const int[::1] index, const double[:, ::1] rows, double[:, ::1] out):
+    """Copy the rows named to ``out``; see vecmath.h."""
+    ops.copy_rows(&index[0], len(index), &rows[0, 0], &out[0, 0], rows.shape[1])
+
+
+def shrink_rows(
+    const int[::1] index, const double[:, ::1] v, double threshold, double factor,
+    unsigned char[::1] active, double[:, ::1] out,
+):
+    """Write factor soft(v) for the rows named; see vecmath.h."""
+    ops.shrink_rows(
+        &index[0], len(index), &v[0, 0], threshold, factor, &active[0], &out[0, 0],
+        v.shape[1],
+    )

@@ -137,9 +137,9 @@ cdef class Visitor:
         return place if self.sequences is None else self.sequences[place]
 
     cdef Py_ssize_t work_of(self, Py_ssize_t i) noexcept nogil:
-        """Return the work of a visit: (T + VISIT) K^2 for a sequence of length T."""
+        """Return the work of a visit: (T + VISIT) n_tied for a sequence of length T."""
         cdef Py_ssize_t length = self.offsets[i + 1] - self.offsets[i]
-        return (length + VISIT) * self.n_labels * self.n_labels
+        return (length + VISIT) * self.structure.n_tied
 
 
 cdef Plan plan_of(

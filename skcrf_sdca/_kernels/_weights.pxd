@@ -13,7 +13,8 @@ cdef class Weights:
     cdef const double[::1] intercept
     cdef const double[::1] start
     cdef const double[::1] end
-    cdef const double[:, ::1] transition
+    cdef readonly Py_ssize_t n_tied
+    cdef const double[::1] transition
 
     cdef const double* coef_pointer(self) noexcept nogil
     cdef void score_nodes(
@@ -60,7 +61,7 @@ cdef class FeatureSums(PenaltyRise):
     cdef const double* last_node
     cdef double[::1] distinct           # sums of the distinct features
     cdef double[::1] node               # (K,) summed over t; set by the caller
-    cdef double[::1] edge               # (K, K) summed over t; set by the caller
+    cdef double[::1] edge               # (n_tied,) summed over t; set by the caller
 
     cdef void set(
         self, Py_ssize_t i, Py_ssize_t first, Py_ssize_t length,

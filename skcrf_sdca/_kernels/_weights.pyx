@@ -14,14 +14,20 @@ from ._vecmath cimport ops
 import numpy as np
 
 
+# Entries of a row of X whose weights are not all 0, at a time.
+cdef enum:
+    BATCH = 64
+
+
 cdef class Weights:
     """The five blocks of weights of a model.
 
     Parameters
     ----------
     blocks : tuple of ndarrays
-        coef (d, K), intercept (K,), start (K,), end (K,), transition (K, K); float64,
-        C-contiguous. The kernels change them in place.
+        coef (d, K), intercept (K,), start (K,), end (K,), transition, one number for
+        each pair of labels that may follow each other; float64, C-contiguous. The
+        kernels change them in place.
     boundaries : bool
         Whether start, end and transition weights exist; else they are zero and stay so.
     layout : RowLayout, default=None
@@ -41,14 +47,15 @@ cdef class Weights:
             right = [(layout.n_features, n_labels)]
         else:
             right = [(layout.size,)]
-        right += [(n_labels,), (n_labels,), (n_labels,), (n_labels, n_labels)]
-        if n_labels == 0 or layout.n_labels != n_labels or shapes != right:
+        right += [(n_labels,), (n_labels,), (n_labels,)]
+        if n_labels == 0 or layout.n_labels != n_labels or shapes[:4] != right:
             raise ValueError(
                 "the weights have shapes that do not agree: coef, intercept, start, "
                 f"end, transition are {shapes}"
             )
-        coef, self.intercept, self.start, self.end, self.transition = blocks
-        self.coef = coef.reshape(-1)
+        coef, self.intercept, self.start, self.end, transition = blocks
+        self.coef, self.transition = coef.reshape(-1), transition.reshape(-1)
+        self.n_tied = transition.size
         self.layout = layout
         self.n_features, self.n_labels = layout.n_features, n_labels
         self.boundaries = boundaries
@@ -91,7 +98,7 @@ cdef class Weights:
         double step,
         const double* node,                     # in, (T, K)
         const double* node_sum,                 # in, (K,) summed over t
-        const double* edge_sum,                 # in, (K, K) summed over t, or NULL
+        const double* edge_sum,                 # in, (pairs,) summed over t, or NULL
     ) noexcept nogil:
         """Add step times the features of a change of marginals of one sequence."""
         cdef Py_ssize_t n = self.n_labels
@@ -106,7 +113,7 @@ cdef class Weights:
         const double* first_node,               # in, (K,)
         const double* last_node,                # in, (K,)
         const double* node_sum,                 # in, (K,)
-        const double* edge_sum,                 # in, (K, K), or NULL
+        const double* edge_sum,                 # in, (pairs,), or NULL
     ) noexcept nogil:
         """Add step times the features that are not of X."""
         cdef Py_ssize_t n = self.n_labels
@@ -115,7 +122,7 @@ cdef class Weights:
             ops.axpy(step, first_node, <double*> &self.start[0], n)
             ops.axpy(step, last_node, <double*> &self.end[0], n)
             if edge_sum != NULL:
-                ops.axpy(step, edge_sum, <double*> &self.transition[0, 0], n * n)
+                ops.axpy(step, edge_sum, <double*> &self.transition[0], self.n_tied)
 
     cdef void blend_blocks(
         self, double shrink, Weights other, double gain
@@ -125,10 +132,10 @@ cdef class Weights:
         scale(<double*> &self.intercept[0], shrink, n)
         scale(<double*> &self.start[0], shrink, n)
         scale(<double*> &self.end[0], shrink, n)
-        scale(<double*> &self.transition[0, 0], shrink, n * n)
+        scale(<double*> &self.transition[0], shrink, self.n_tied)
         self.add_to_blocks(
             gain, &other.start[0], &other.end[0], &other.intercept[0],
-            &other.transition[0, 0],
+            &other.transition[0],
         )
 
     def node_scores(
@@ -238,18 +245,24 @@ cdef class SparseWeights(Weights):
         double* scores,                         # out, (T, K)
     ) noexcept nogil:
         """Write the node scores of the sequence of the rows first, first + 1, ..."""
-        cdef Py_ssize_t t, j, n = self.n_labels
+        cdef Py_ssize_t t, j, count, n = self.n_labels
+        cdef int[BATCH] columns
+        cdef double[BATCH] entries
         if not rows.is_sparse or self.layout.first != NULL:
             Weights.score_nodes(self, rows, first, length, scores)
             return
         self.set_scores(length, scores)
         for t in range(length):
+            count = 0
             for j in range(rows.indptr[first + t], rows.indptr[first + t + 1]):
-                if self.active[rows.columns[j]]:
-                    ops.axpy(
-                        rows.entries[j], self.coef_pointer() + rows.columns[j] * n,
-                        scores + t * n, n,
+                columns[count], entries[count] = rows.columns[j], rows.entries[j]
+                count += self.active[rows.columns[j]]
+                if count == BATCH:
+                    ops.gather(
+                        entries, columns, count, self.coef_pointer(), scores + t * n, n
                     )
+                    count = 0
+            ops.gather(entries, columns, count, self.coef_pointer(), scores + t * n, n)
 
     cdef void refresh_row(self, Py_ssize_t j) noexcept nogil:
         """Make a row of coef that of its dual weights, and note whether it is all 0."""
@@ -270,6 +283,12 @@ cdef class SparseWeights(Weights):
     cdef void refresh_rows(self, const int* rows, Py_ssize_t count) noexcept nogil:
         """Make rows of coef those of their dual weights."""
         cdef Py_ssize_t r
+        if self.layout.first == NULL:
+            ops.shrink_rows(
+                rows, count, self.dual.coef_pointer(), self.threshold, self.inverse,
+                &self.active[0], <double*> self.coef_pointer(), self.n_labels,
+            )
+            return
         for r in range(count):
             self.refresh_row(rows[r])
 
@@ -281,7 +300,7 @@ cdef class SparseWeights(Weights):
         ops.shrink(&self.dual.start[0], t, f, n, <double*> &self.start[0])
         ops.shrink(&self.dual.end[0], t, f, n, <double*> &self.end[0])
         ops.shrink(
-            &self.dual.transition[0, 0], t, f, n * n, <double*> &self.transition[0, 0]
+            &self.dual.transition[0], t, f, self.n_tied, <double*> &self.transition[0]
         )
 
     def refresh(self):
@@ -322,7 +341,7 @@ cdef class FeatureSums:
         n_labels = weights.n_labels
         self.distinct = np.empty(max(features.max_size(n_labels), 1))
         self.node = np.empty(n_labels)
-        self.edge = np.empty(n_labels * n_labels)
+        self.edge = np.empty(weights.n_tied)
         self.sigma_prime.frequent = self.sigma_prime.rare = 1.0
 
     cdef void set(
@@ -350,9 +369,12 @@ cdef class FeatureSums:
     cdef double squared_norm(self) noexcept nogil:
         """Return the squared norm over all blocks, counted sigma_prime times."""
         cdef Py_ssize_t n = self.weights.n_labels
-        cdef Py_ssize_t n_frequent = self.features.count_frequent(self.i) * n
-        cdef Py_ssize_t n_rare = self.features.count_rare(self.i) * n
-        cdef Py_ssize_t n_shared = n_frequent + n_rare
+        cdef Py_ssize_t count = self.features.count_frequent(self.i)
+        cdef Py_ssize_t n_frequent = self.features.size_of_first(self.i, count, n)
+        cdef Py_ssize_t n_shared = self.features.size_of_first(
+            self.i, count + self.features.count_rare(self.i), n
+        )
+        cdef Py_ssize_t n_rare = n_shared - n_frequent
         cdef Py_ssize_t n_private = self.features.size(self.i, n) - n_shared
         cdef const double* rare = &self.distinct[0] + n_frequent
         cdef const double* private = &self.distinct[0] + n_shared
@@ -361,7 +383,7 @@ cdef class FeatureSums:
         if self.weights.boundaries:
             norm += ops.dot(self.first_node, self.first_node, n)
             norm += ops.dot(self.last_node, self.last_node, n)
-            norm += ops.dot(&self.edge[0], &self.edge[0], n * n)
+            norm += ops.dot(&self.edge[0], &self.edge[0], self.weights.n_tied)
         return (
             self.sigma_prime.frequent * norm
             + self.sigma_prime.rare * ops.dot(rare, rare, n_rare)
@@ -412,7 +434,9 @@ cdef class SparseFeatureSums(FeatureSums):
     def __init__(self, DistinctFeatures features, SparseWeights weights):
         self.sparse, self.moved = weights, weights.moved()
         n_labels = weights.n_labels
-        self.dual = np.empty(features.max_size(n_labels) + (3 + n_labels) * n_labels)
+        self.dual = np.empty(
+            features.max_size(n_labels) + 3 * n_labels + weights.n_tied
+        )
 
     cdef void measure(self, double scale) noexcept nogil:
         """Measure the rise, and copy the dual weights of the features."""
@@ -421,18 +445,27 @@ cdef class SparseFeatureSums(FeatureSums):
         cdef double* out = &self.dual[0]
         FeatureSums.measure(self, scale)
         self.scale = scale
-        for r in range(self.features.count(self.i)):
-            width = self.moved.layout.width(features[r])
-            memcpy(
-                out,
-                self.moved.coef_pointer() + self.moved.layout.begin(features[r]),
-                width * sizeof(double),
+        if self.moved.layout.first == NULL:
+            ops.copy_rows(
+                features, self.features.count(self.i), self.moved.coef_pointer(), out, n
             )
-            out += width
+            out += self.features.size(self.i, n)
+        else:
+            for r in range(self.features.count(self.i)):
+                width = self.moved.layout.width(features[r])
+                memcpy(
+                    out,
+                    self.moved.coef_pointer() + self.moved.layout.begin(features[r]),
+                    width * sizeof(double),
+                )
+                out += width
         memcpy(out, &self.moved.intercept[0], n * sizeof(double))
         memcpy(out + n, &self.moved.start[0], n * sizeof(double))
         memcpy(out + 2 * n, &self.moved.end[0], n * sizeof(double))
-        memcpy(out + 3 * n, &self.moved.transition[0, 0], n * n * sizeof(double))
+        memcpy(
+            out + 3 * n, &self.moved.transition[0],
+            self.weights.n_tied * sizeof(double),
+        )
 
     # R'(s) = sum a (soft(v) - soft(u)) / curvature, u = v - s scale a, over the
     # features a of the direction; R''(s) = scale / curvature times the sum of a^2 where
@@ -451,7 +484,9 @@ cdef class SparseFeatureSums(FeatureSums):
         if self.weights.boundaries:
             ops.shrunk_slope(v + n, self.first_node, moved, t, n, &value, &second)
             ops.shrunk_slope(v + 2 * n, self.last_node, moved, t, n, &value, &second)
-            ops.shrunk_slope(v + 3 * n, &self.edge[0], moved, t, n * n, &value, &second)
+            ops.shrunk_slope(
+                v + 3 * n, &self.edge[0], moved, t, self.weights.n_tied, &value, &second
+            )
         curvature[0] = self.scale * self.sparse.inverse * second
         return self.sparse.inverse * value
 
@@ -468,7 +503,9 @@ cdef class SparseFeatureSums(FeatureSums):
         if self.weights.boundaries:
             rise += ops.shrunk_rise(v + n, self.first_node, moved, t, n)
             rise += ops.shrunk_rise(v + 2 * n, self.last_node, moved, t, n)
-            rise += ops.shrunk_rise(v + 3 * n, &self.edge[0], moved, t, n * n)
+            rise += ops.shrunk_rise(
+                v + 3 * n, &self.edge[0], moved, t, self.weights.n_tied
+            )
         return self.sparse.inverse / self.scale * rise
 
     cdef void add_to_weights(self, double step) noexcept nogil:

@@ -6,11 +6,11 @@
 
 #include <stddef.h>
 
-/* out[k] = max_j(row[j] + matrix[j, k]), matrix (n, n) with rows contiguous. A NaN counts
- * for j = 0, as the start of the comparisons, and for no other j. */
+/* out[k] = max_j(row[j] + matrix[j, k]), matrix (rows, n) with rows contiguous, of which
+ * there is one at least. A NaN counts for j = 0, as the start of the comparisons, and for no other j. */
 void skcrf_row_plus_matrix_clones(const double *row, const double *matrix, double *out,
-                                  ptrdiff_t n);
+                                  ptrdiff_t rows, ptrdiff_t n);
 void skcrf_row_plus_matrix_plain(const double *row, const double *matrix, double *out,
-                                 ptrdiff_t n);
+                                 ptrdiff_t rows, ptrdiff_t n);
 
 #endif

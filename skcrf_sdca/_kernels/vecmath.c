@@ -6,6 +6,24 @@
 
 #include "clones.h"
 
+#if defined(__GNUC__)
+#define INLINED static inline __attribute__((always_inline))
+#define PREFETCH(x) __builtin_prefetch(x, 1)
+#define PREFETCH_READ(x) __builtin_prefetch(x, 0)
+#else
+#define INLINED static inline
+#define PREFETCH(x) ((void)(x))
+#define PREFETCH_READ(x) ((void)(x))
+#endif
+
+/* Rows lie far apart: so many of them ahead are asked for while one is worked on, and so
+ * many entries, about two positions of text. */
+#define AHEAD 6
+#define ENTRIES_AHEAD 32
+
+/* Rows of so many numbers or more are held in vectors of so many. */
+#define LANES 8
+
 /* Both logarithms write x = 2^e m with m in about [sqrt(1/2), sqrt(2)], by subtracting
  * the bits of the lower end and cutting off what belongs to the exponent. */
 
@@ -51,14 +69,25 @@ static inline float log1p_single(float x)
     return p * r + (float)e * 0.69314718f;
 }
 
-CLONES static void vexp(const double *restrict x, double shift, double *restrict out,
-                        ptrdiff_t n)
+static inline void exp_each(const double *restrict x, double shift,
+                            double *restrict out, ptrdiff_t n)
 {
 #pragma omp simd
     for (ptrdiff_t i = 0; i < n; i++) {
         double z = x[i] - shift;
         out[i] = exp(z < -700.0 ? -700.0 : z);
     }
+}
+
+/* Of a rest the last LANES numbers are done, some of them again: one vector of them takes
+ * less time than one number. */
+CLONES static void vexp(const double *restrict x, double shift, double *restrict out,
+                        ptrdiff_t n)
+{
+    ptrdiff_t whole = n < LANES ? n : n - n % LANES;
+    exp_each(x, shift, out, whole);
+    if (whole < n)
+        exp_each(x + n - LANES, shift, out + n - LANES, LANES);
 }
 
 /* Sums in single precision are made of so many terms, and added up in double. */
@@ -92,18 +121,68 @@ static inline float divergence_single(float t, float x)
 #undef DIVERGENCE
 #undef NAMED
 
+#define MOST_VECTORS 8
+#define VECTOR double
+#define LENGTH 1
+#include "vecmath_rows.h"
+
+#if defined(__GNUC__)
+#define VECTOR_OF(length) __attribute__((vector_size(8 * length), aligned(8), may_alias))
+typedef double vector_2 VECTOR_OF(2);
+typedef double vector_4 VECTOR_OF(4);
+typedef double vector_8 VECTOR_OF(8);
+#define VECTOR vector_2
+#define LENGTH 2
+#include "vecmath_rows.h"
+#define VECTOR vector_4
+#define LENGTH 4
+#include "vecmath_rows.h"
+#define VECTOR vector_8
+#define LENGTH 8
+#include "vecmath_rows.h"
+
+#define PANEL 48
+#define CALL(function, length, count, ...) function##_##length(count, width, __VA_ARGS__)
+#define DO_PANEL(function, ...)                                                          \
+    switch (width < LANES ? width : LANES * ((width + LANES - 1) / LANES)) {             \
+    case 1: CALL(function, 1, 1, __VA_ARGS__); break;                                    \
+    case 2: CALL(function, 2, 1, __VA_ARGS__); break;                                    \
+    case 3: CALL(function, 2, 2, __VA_ARGS__); break;                                    \
+    case 4: CALL(function, 4, 1, __VA_ARGS__); break;                                    \
+    case 5:                                                                              \
+    case 6:                                                                              \
+    case 7: CALL(function, 4, 2, __VA_ARGS__); break;                                    \
+    case 8: CALL(function, 8, 1, __VA_ARGS__); break;                                    \
+    case 16: CALL(function, 8, 2, __VA_ARGS__); break;                                   \
+    case 24: CALL(function, 8, 3, __VA_ARGS__); break;                                   \
+    case 32: CALL(function, 8, 4, __VA_ARGS__); break;                                   \
+    case 40: CALL(function, 8, 5, __VA_ARGS__); break;                                   \
+    default: CALL(function, 8, 6, __VA_ARGS__);                                          \
+    }
+#else
+#define PANEL MOST_VECTORS
+#define DO_PANEL(function, ...) function##_1((int)width, width, __VA_ARGS__);
+#endif
+
+/* Do rows of n numbers in panels of about the same width. The arguments of the function
+ * follow, where `first` stands for the first number of the panel. */
+#define BY_PANELS(n, function, ...)                                                      \
+    do {                                                                                 \
+        ptrdiff_t panels = n <= PANEL ? 1 : (n + PANEL - 1) / PANEL;                     \
+        for (ptrdiff_t p = 0; p < panels; p++) {                                         \
+            ptrdiff_t first = panels == 1 ? 0 : p * n / panels;                          \
+            ptrdiff_t width = panels == 1 ? n : (p + 1) * n / panels - first;            \
+            DO_PANEL(function, __VA_ARGS__)                                              \
+        }                                                                                \
+    } while (0)
+
 CLONES static void row_times_matrix(const double *restrict row,
                                     const double *restrict matrix, double *restrict out,
                                     ptrdiff_t n)
 {
     for (ptrdiff_t k = 0; k < n; k++)
         out[k] = 0.0;
-    for (ptrdiff_t j = 0; j < n; j++, matrix += n) {
-        double scale = row[j];
-#pragma omp simd
-        for (ptrdiff_t k = 0; k < n; k++)
-            out[k] += scale * matrix[k];
-    }
+    BY_PANELS(n, gather, row, NULL, n, NULL, matrix + first, out + first, n);
 }
 
 CLONES static void scale_matrix(const double *restrict left,
@@ -111,22 +190,132 @@ CLONES static void scale_matrix(const double *restrict left,
                                 const double *restrict right, double *restrict out,
                                 ptrdiff_t n)
 {
-    for (ptrdiff_t j = 0; j < n; j++, matrix += n, out += n) {
-        double scale = left[j];
-#pragma omp simd
-        for (ptrdiff_t k = 0; k < n; k++)
-            out[k] = scale * matrix[k] * right[k];
-    }
+    BY_PANELS(n, scale_matrix, left, matrix + first, right + first, out + first, n);
 }
 
 CLONES static void add_outer(const double *restrict left, const double *restrict right,
                              double *restrict out, ptrdiff_t n)
 {
-    for (ptrdiff_t j = 0; j < n; j++, out += n) {
-        double scale = left[j];
+    BY_PANELS(n, add_outer, left, right + first, out + first, n);
+}
+
+/* A loop over blocks: of each, `before`, `reached` and their numbers. */
+#define EACH_BLOCK(blocks)                                                               \
+    const int *before = (blocks)->before, *reached = (blocks)->reached;                  \
+    for (ptrdiff_t b = 0, n_before, n_reached;                                           \
+         b < (blocks)->count && (n_before = (blocks)->n_before[b],                       \
+                                 n_reached = (blocks)->n_reached[b], 1);                 \
+         b++, before += n_before, reached += n_reached)
+
+static inline void take(const double *restrict x, const int *restrict index, ptrdiff_t n,
+                        double *restrict out)
+{
+    for (ptrdiff_t i = 0; i < n; i++)
+        out[i] = x[index[i]];
+}
+
+CLONES static void row_times_blocks(const struct skcrf_blocks *blocks,
+                                    const double *restrict row,
+                                    const double *restrict matrix,
+                                    double *restrict buffer, double *restrict out)
+{
+    EACH_BLOCK(blocks) {
+        if (n_reached == 1) {
+            double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+            for (ptrdiff_t j = 0; j < n_before; j++)
+                sum += row[before[j]] * matrix[j];
+            out[reached[0]] = sum;
+            matrix += n_before;
+            continue;
+        }
+        for (ptrdiff_t k = 0; k < n_reached; k++)
+            buffer[k] = 0.0;
+        for (ptrdiff_t j = 0; j < n_before; j++, matrix += n_reached) {
+            double scale = row[before[j]];
 #pragma omp simd
-        for (ptrdiff_t k = 0; k < n; k++)
-            out[k] += scale * right[k];
+            for (ptrdiff_t k = 0; k < n_reached; k++)
+                buffer[k] += scale * matrix[k];
+        }
+        for (ptrdiff_t k = 0; k < n_reached; k++)
+            out[reached[k]] = buffer[k];
+    }
+}
+
+CLONES static void blocks_times_column(const struct skcrf_blocks *blocks,
+                                       const double *restrict matrix,
+                                       const double *restrict column,
+                                       double *restrict buffer, double *restrict out)
+{
+    for (ptrdiff_t j = 0; j < blocks->n_labels; j++)
+        out[j] = 0.0;
+    EACH_BLOCK(blocks) {
+        if (n_reached == 1) {
+            double factor = column[reached[0]];
+#pragma omp simd
+            for (ptrdiff_t j = 0; j < n_before; j++)
+                out[before[j]] += factor * matrix[j];
+            matrix += n_before;
+            continue;
+        }
+        take(column, reached, n_reached, buffer);
+        for (ptrdiff_t j = 0; j < n_before; j++, matrix += n_reached) {
+            double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+            for (ptrdiff_t k = 0; k < n_reached; k++)
+                sum += matrix[k] * buffer[k];
+            out[before[j]] += sum;
+        }
+    }
+}
+
+CLONES static void scale_blocks(const struct skcrf_blocks *blocks,
+                                const double *restrict left,
+                                const double *restrict matrix,
+                                const double *restrict right, double *restrict buffer,
+                                double *restrict out)
+{
+    EACH_BLOCK(blocks) {
+        if (n_reached == 1) {
+            double factor = right[reached[0]];
+#pragma omp simd
+            for (ptrdiff_t j = 0; j < n_before; j++)
+                out[j] = left[before[j]] * matrix[j] * factor;
+            matrix += n_before;
+            out += n_before;
+            continue;
+        }
+        take(right, reached, n_reached, buffer);
+        for (ptrdiff_t j = 0; j < n_before; j++, matrix += n_reached, out += n_reached) {
+            double factor = left[before[j]];
+#pragma omp simd
+            for (ptrdiff_t k = 0; k < n_reached; k++)
+                out[k] = factor * matrix[k] * buffer[k];
+        }
+    }
+}
+
+CLONES static void add_outer_blocks(const struct skcrf_blocks *blocks,
+                                    const double *restrict left,
+                                    const double *restrict right,
+                                    double *restrict buffer, double *restrict out)
+{
+    EACH_BLOCK(blocks) {
+        if (n_reached == 1) {
+            double factor = right[reached[0]];
+#pragma omp simd
+            for (ptrdiff_t j = 0; j < n_before; j++)
+                out[j] += left[before[j]] * factor;
+            out += n_before;
+            continue;
+        }
+        take(right, reached, n_reached, buffer);
+        for (ptrdiff_t j = 0; j < n_before; j++, out += n_reached) {
+            double factor = left[before[j]];
+#pragma omp simd
+            for (ptrdiff_t k = 0; k < n_reached; k++)
+                out[k] += factor * buffer[k];
+        }
     }
 }
 
@@ -138,12 +327,6 @@ CLONES static void axpy(double a, const double *restrict x, double *restrict y,
         y[i] += a * x[i];
 }
 
-#if defined(__GNUC__)
-#define PREFETCH(x) __builtin_prefetch(x, 1)
-#else
-#define PREFETCH(x) ((void)(x))
-#endif
-
 static inline void prefetch_row(const double *x, ptrdiff_t n)
 {
     for (ptrdiff_t i = 0; i < n; i += 8)
@@ -151,55 +334,28 @@ static inline void prefetch_row(const double *x, ptrdiff_t n)
     PREFETCH(x + n - 1);
 }
 
-/* Rows lie far apart: so many of them ahead are asked for while one is worked on. */
-#define AHEAD 6
-
 CLONES static void pull(const int *index, ptrdiff_t count, int move, int *moves,
                         const double *shrunk, const double *gained,
                         const double *restrict target, double *restrict rows,
                         ptrdiff_t n)
 {
-    for (ptrdiff_t j = 0; j < count; j++) {
-        if (j + 2 * AHEAD < count)
-            PREFETCH(moves + index[j + 2 * AHEAD]);
-        if (j + AHEAD < count) {
-            prefetch_row(target + index[j + AHEAD] * n, n);
-            prefetch_row(rows + index[j + AHEAD] * n, n);
-        }
-        int last = moves[index[j]];
-        double a = shrunk[move] * (gained[move] - gained[last]);
-        double b = shrunk[move] / shrunk[last];
-        const double *restrict x = target + index[j] * n;
-        double *restrict y = rows + index[j] * n;
-#pragma omp simd
-        for (ptrdiff_t i = 0; i < n; i++)
-            y[i] = a * x[i] + b * y[i];
+    BY_PANELS(n, pull, index, count, move, moves, shrunk, gained, target + first,
+              rows + first, n);
+    for (ptrdiff_t j = 0; j < count; j++)
         moves[index[j]] = move;
-    }
 }
 
 CLONES static void gather(const double *a, const int *index, ptrdiff_t count,
                           const double *restrict rows, double *restrict y, ptrdiff_t n)
 {
-    for (ptrdiff_t j = 0; j < count; j++) {
-        const double *restrict x = rows + index[j] * n;
-#pragma omp simd
-        for (ptrdiff_t i = 0; i < n; i++)
-            y[i] += a[j] * x[i];
-    }
+    BY_PANELS(n, gather, a, index, count, NULL, rows + first, y + first, n);
 }
 
 CLONES static void scatter(double step, const double *a, const int *index,
                            ptrdiff_t count, const double *restrict x,
                            double *restrict rows, ptrdiff_t n)
 {
-    for (ptrdiff_t j = 0; j < count; j++) {
-        double *restrict y = rows + index[j] * n;
-        double factor = step * a[j];
-#pragma omp simd
-        for (ptrdiff_t i = 0; i < n; i++)
-            y[i] += factor * x[i];
-    }
+    BY_PANELS(n, scatter, step, a, index, count, NULL, x + first, rows + first, n);
 }
 
 static inline double soft(double v, double threshold)
@@ -268,13 +424,7 @@ CLONES static double shrunk_rise(const double *restrict v, const double *restric
 CLONES static void move_rows(double step, const double *restrict x, const int *index,
                              ptrdiff_t count, double *restrict rows, ptrdiff_t n)
 {
-    for (ptrdiff_t j = 0; j < count; j++, x += n) {
-        prefetch_row(rows + index[j + AHEAD < count ? j + AHEAD : j] * n, n);
-        double *restrict y = rows + index[j] * n;
-#pragma omp simd
-        for (ptrdiff_t i = 0; i < n; i++)
-            y[i] += step * x[i];
-    }
+    BY_PANELS(n, move_rows, step, x + first, index, count, rows + first, n);
 }
 
 /* Numbers of a row that are joined at a time. */
@@ -328,15 +478,8 @@ CLONES static void change(const double *restrict to, const double *restrict from
                           ptrdiff_t count, ptrdiff_t n, double *restrict change,
                           double *restrict change_sum)
 {
-    for (ptrdiff_t i = 0; i < n; i++)
-        change_sum[i] = 0.0;
-    for (ptrdiff_t t = 0; t < count; t++, to += n, from += n, change += n) {
-#pragma omp simd
-        for (ptrdiff_t i = 0; i < n; i++) {
-            change[i] = to[i] - from[i];
-            change_sum[i] += change[i];
-        }
-    }
+    BY_PANELS(n, change, to + first, from + first, count, n, change + first,
+              change_sum + first);
 }
 
 CLONES static double dot(const double *restrict x, const double *restrict y,
@@ -349,35 +492,15 @@ CLONES static double dot(const double *restrict x, const double *restrict y,
     return sum;
 }
 
-/* So many entries ahead, about two positions of text, a row is asked for. */
-#define ENTRIES_AHEAD 32
-
-#if defined(__GNUC__)
-#define PREFETCH_READ(x) __builtin_prefetch(x, 0)
-#else
-#define PREFETCH_READ(x) ((void)(x))
-#endif
-
 CLONES static void gather_each(const double *a, const int *index,
                                const long long *bounds, ptrdiff_t count,
                                const double *restrict rows, double *restrict y,
                                ptrdiff_t n)
 {
-    ptrdiff_t last = bounds[count] - 1;
-    for (ptrdiff_t t = 0; t < count; t++, y += n) {
-        for (ptrdiff_t j = bounds[t]; j < bounds[t + 1]; j++) {
-            const double *restrict x = rows + index[j] * n;
-            const double *ahead =
-                rows + index[j + ENTRIES_AHEAD < last ? j + ENTRIES_AHEAD : last] * n;
-            for (ptrdiff_t i = 0; i < n; i += 8)
-                PREFETCH_READ(ahead + i);
-            PREFETCH_READ(ahead + n - 1);
-            double factor = a[j];
-#pragma omp simd
-            for (ptrdiff_t i = 0; i < n; i++)
-                y[i] += factor * x[i];
-        }
-    }
+    const int *last = index + bounds[count] - 1;
+    for (ptrdiff_t t = 0; t < count; t++, y += n)
+        BY_PANELS(n, gather, a + bounds[t], index + bounds[t], bounds[t + 1] - bounds[t],
+                  last, rows + first, y + first, n);
 }
 
 CLONES static void scatter_each(double step, const double *a, const int *index,
@@ -385,18 +508,10 @@ CLONES static void scatter_each(double step, const double *a, const int *index,
                                 const double *restrict x, double *restrict rows,
                                 ptrdiff_t n)
 {
-    ptrdiff_t last = bounds[count] - 1;
-    for (ptrdiff_t t = 0; t < count; t++, x += n) {
-        for (ptrdiff_t j = bounds[t]; j < bounds[t + 1]; j++) {
-            double *restrict y = rows + index[j] * n;
-            prefetch_row(
-                rows + index[j + ENTRIES_AHEAD < last ? j + ENTRIES_AHEAD : last] * n, n);
-            double factor = step * a[j];
-#pragma omp simd
-            for (ptrdiff_t i = 0; i < n; i++)
-                y[i] += factor * x[i];
-        }
-    }
+    const int *last = index + bounds[count] - 1;
+    for (ptrdiff_t t = 0; t < count; t++, x += n)
+        BY_PANELS(n, scatter, step, a + bounds[t], index + bounds[t],
+                  bounds[t + 1] - bounds[t], last, x + first, rows + first, n);
 }
 
 /* A row of n numbers has all labels, and needs no list of them. */
@@ -472,6 +587,38 @@ CLONES static void move_ragged(double step, const double *restrict x, const int 
     }
 }
 
+CLONES static void copy_rows(const int *index, ptrdiff_t count,
+                             const double *restrict rows, double *restrict x,
+                             ptrdiff_t n)
+{
+    BY_PANELS(n, copy_rows, index, count, rows + first, x + first, n);
+}
+
+CLONES static void shrink_rows(const int *index, ptrdiff_t count,
+                               const double *restrict v, double threshold, double factor,
+                               unsigned char *active, double *restrict out, ptrdiff_t n)
+{
+    for (ptrdiff_t j = 0; j < count; j++) {
+        int ahead = index[j + AHEAD < count ? j + AHEAD : j];
+        PREFETCH(active + index[j + 2 * AHEAD < count ? j + 2 * AHEAD : j]);
+        prefetch_row(v + ahead * n, n);
+        if (active[ahead])
+            prefetch_row(out + ahead * n, n);
+        const double *row = v + index[j] * n;
+        ptrdiff_t n_above = 0;
+#pragma omp simd reduction(+ : n_above)
+        for (ptrdiff_t i = 0; i < n; i++)
+            n_above += fabs(row[i]) > threshold;
+        if (n_above == 0 && !active[index[j]])
+            continue;
+        active[index[j]] = n_above > 0;
+        double *shrunk = out + index[j] * n;
+#pragma omp simd
+        for (ptrdiff_t i = 0; i < n; i++)
+            shrunk[i] = factor * soft(row[i], threshold);
+    }
+}
+
 const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .exp = vexp,
     .aim_double = aim_double,
@@ -489,6 +636,10 @@ const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .row_times_matrix = row_times_matrix,
     .scale_matrix = scale_matrix,
     .add_outer = add_outer,
+    .row_times_blocks = row_times_blocks,
+    .blocks_times_column = blocks_times_column,
+    .scale_blocks = scale_blocks,
+    .add_outer_blocks = add_outer_blocks,
     .exceeding = exceeding,
     .shrink = shrink,
     .shrunk_norm = shrunk_norm,
@@ -507,4 +658,6 @@ const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .gather_ragged = gather_ragged,
     .scatter_ragged = scatter_ragged,
     .move_ragged = move_ragged,
+    .copy_rows = copy_rows,
+    .shrink_rows = shrink_rows,
 };

@@ -55,6 +55,15 @@
 #define SKCRF_DOUBLE(function) function##_double
 #define SKCRF_SINGLE(function) function##_single
 
+/* Pairs (j, k) of labels in blocks: of each block, the labels k reached from the same
+ * labels j before. Numbers of pairs are a matrix (n_before, n_reached) for each block,
+ * end to end. */
+struct skcrf_blocks {
+    ptrdiff_t count, n_labels;
+    const int *before, *reached;
+    const long long *n_before, *n_reached;
+};
+
 struct skcrf_vecmath {
     /* out[i] = exp(x[i] - shift) for x[i] <= shift; arguments below -700, -inf among
      * them, count as -700. */
@@ -74,6 +83,19 @@ struct skcrf_vecmath {
     /* out[j, k] += left[j] right[k]. */
     void (*add_outer)(const double *left, const double *right, double *out,
                       ptrdiff_t n);
+
+    /* The same of the pairs in blocks alone, and the product with a column,
+     *     out[j] = sum_k matrix[j, k] column[k].
+     * Buffers are of n_labels numbers. */
+    void (*row_times_blocks)(const struct skcrf_blocks *blocks, const double *row,
+                             const double *matrix, double *buffer, double *out);
+    void (*blocks_times_column)(const struct skcrf_blocks *blocks, const double *matrix,
+                                const double *column, double *buffer, double *out);
+    void (*scale_blocks)(const struct skcrf_blocks *blocks, const double *left,
+                         const double *matrix, const double *right, double *buffer,
+                         double *out);
+    void (*add_outer_blocks)(const struct skcrf_blocks *blocks, const double *left,
+                             const double *right, double *buffer, double *out);
 
     /* Of weights w = soft(v) / curvature, soft(v) = v - min(max(v, -threshold), threshold),
      * where v moves to u = v - step a.
@@ -166,6 +188,16 @@ struct skcrf_vecmath {
                            const int *label, const double *x, double *rows, ptrdiff_t n);
     void (*move_ragged)(double step, const double *x, const int *place, const int *start,
                         ptrdiff_t count, double *rows);
+
+    /* x_j = rows[index[j]], for each of the `count` rows x_j of x, of n numbers. */
+    void (*copy_rows)(const int *index, ptrdiff_t count, const double *rows, double *x,
+                      ptrdiff_t n);
+
+    /* out_j = factor soft(v_j), for each of the `count` rows v_j of v named by `index`, of
+     * n numbers, where active[index[j]] says whether out_j has numbers other than 0. */
+    void (*shrink_rows)(const int *index, ptrdiff_t count, const double *v,
+                        double threshold, double factor, unsigned char *active,
+                        double *out, ptrdiff_t n);
 };
 
 extern const struct skcrf_vecmath skcrf_vecmath_clones, skcrf_vecmath_plain;

@@ -75,14 +75,14 @@ CLONES static double NAMED(move)(const REAL *restrict p, const REAL *restrict ta
                                  const float *restrict ratio, double step, ptrdiff_t n,
                                  REAL *restrict out)
 {
-    double rest = 1.0 - step;
+    REAL rest = (REAL)(1.0 - step), taken = (REAL)step;
     double sum = 0.0;
     for (ptrdiff_t begin = 0; begin < n; begin += BLOCK) {
         ptrdiff_t end = begin + BLOCK < n ? begin + BLOCK : n;
         REAL part = 0;
 #pragma omp simd reduction(+ : part)
         for (ptrdiff_t i = begin; i < end; i++) {
-            REAL m = (REAL)(rest * (double)p[i] + step * (double)target[i]);
+            REAL m = rest * p[i] + taken * target[i];
             out[i] = m <= (REAL)SKCRF_TINY ? 0 : m;
             part += DIVERGENCE(m, target[i], -(float)rest * ratio[i]);
         }

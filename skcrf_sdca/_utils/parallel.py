@@ -1,10 +1,10 @@
-"""Full passes over all chains on threads, whose number does not change the bits."""
+"""Threads: how many there are, and full passes over all chains, with the same bits."""
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from joblib import effective_n_jobs
+from joblib import effective_n_jobs, parallel_config
 
 # The cuts between ranges of chains depend on the lengths of the chains, but not on the
 # number of threads, so that sums over ranges are always added in the same order. A
@@ -14,6 +14,19 @@ from joblib import effective_n_jobs
 MAX_RANGES = 16
 MIN_POSITIONS = 2**11
 MAX_POSITIONS = 2**16
+
+
+def n_threads(n_jobs):
+    """Return how many threads n_jobs asks for.
+
+    The threads are ours: a number is taken also where joblib itself would start no
+    workers, in a daemonic process or with its sequential backend. None means what the
+    context of joblib says, 1 by default.
+    """
+    if n_jobs is None:
+        return effective_n_jobs(None)
+    with parallel_config(backend="threading"):
+        return effective_n_jobs(n_jobs)
 
 
 def ranges(offsets):
@@ -35,18 +48,18 @@ def each_range(function, offsets, n_jobs=None):
     With several threads, the next ranges are computed while the caller uses one.
     """
     calls = ranges(offsets)
-    # effective_n_jobs takes as long as a short chain, but it also refuses n_jobs=0.
-    n_threads = 1
+    # To ask takes as long as a short chain, but it also refuses n_jobs=0.
+    count = 1
     if len(calls) > 1 or n_jobs == 0:
-        n_threads = min(effective_n_jobs(n_jobs), len(calls))
-    if n_threads <= 1:
+        count = min(n_threads(n_jobs), len(calls))
+    if count <= 1:
         yield from (function(*bounds) for bounds in calls)
         return
     # No joblib.Parallel: it takes about 50 ms to start and end a parallel loop.
-    with ThreadPoolExecutor(n_threads) as threads:
+    with ThreadPoolExecutor(count) as threads:
         ahead = deque()
         for bounds in calls:
-            if len(ahead) == 2 * n_threads:
+            if len(ahead) == 2 * count:
                 yield ahead.popleft().result()
             ahead.append(threads.submit(function, *bounds))
         yield from (future.result() for future in ahead)

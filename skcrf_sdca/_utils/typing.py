@@ -65,6 +65,7 @@ RandomState: TypeAlias = int | np.random.RandomState | None
 
 Alpha: TypeAlias = float | Literal["auto"]
 LossName: TypeAlias = Literal["log_loss", "softmax_margin", "hinge"]
+OnlineLossName: TypeAlias = LossName | Literal["perceptron"]
 Cost: TypeAlias = HasShape | Sequence[Sequence[float]] | Mapping[Any, float]
 ClassWeight: TypeAlias = Literal["balanced"] | Mapping[Any, float]
 Acceleration: TypeAlias = Literal["auto", "proximal_point"] | None

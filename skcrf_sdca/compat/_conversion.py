@@ -146,7 +146,7 @@ def to_crfsuite(
 
     Parameters
     ----------
-    estimator : SDCACRF, OEGCRF, SAGNUSCRF, LBFGSCRF or compat.CRF
+    estimator : SDCACRF, OEGCRF, SAGNUSCRF, LBFGSCRF, SGDCRF or compat.CRF
         Fitted estimator whose labels are str.
     path : str or path
         Path of the file.

@@ -12,6 +12,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -33,19 +34,19 @@ from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.label_encoding import plain_labels
-from skcrf_sdca.estimators.base import check_finite_numbers
+from skcrf_sdca.estimators.base import BaseCRF, check_finite_numbers
 from skcrf_sdca.estimators.crfs import SDCACRF
+from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
-# What CRFsuite's other algorithms are, and why they are refused.
-_ONLINE = "is an online algorithm, which minimises no objective"
-_ALGORITHMS = {
-    "lbfgs": None,
-    "l2sgd": None,
-    "ap": f"the averaged perceptron {_ONLINE}",
-    "pa": f"passive aggressive {_ONLINE}",
-    "arow": f"adaptive regularisation of weights {_ONLINE}",
-}
+# The algorithms of CRFsuite that minimise its objective; the losses of those that learn
+# online; and one that does not exist here.
+_MINIMISERS = "lbfgs", "l2sgd"
+_ONLINE = {"ap": "perceptron", "pa": "hinge"}
+_ALGORITHMS = {*_MINIMISERS, *_ONLINE, "arow"}
+# Parameters of CRFsuite that have an effect with some algorithms only.
+_OF_OBJECTIVE = {"c1", "c2", "tol"}
+_OF_ONLINE = {"c", "averaging"}
 
 
 def penalty_of(c1, c2, n_sequences):
@@ -54,11 +55,13 @@ def penalty_of(c1, c2, n_sequences):
     return total / n_sequences, c1 / total
 
 
-class _Trainer(SDCACRF):
-    """An SDCACRF whose messages name the parameters of CRFsuite."""
+class _Trainer:
+    """An estimator whose messages name the parameters of CRFsuite."""
+
+    _estimator: type[BaseCRF]
 
     def fitted(self, X, y, words, **held_out):
-        """Return an SDCACRF fitted to X and y.
+        """Return an estimator fitted to X and y.
 
         ``words`` has a replacement for each regular expression in messages.
         """
@@ -70,7 +73,7 @@ class _Trainer(SDCACRF):
             raise type(error)(self._in_words_of_crfsuite(str(error))) from error
         fitted = vars(self).copy()
         del fitted["_words"]
-        return SDCACRF(**self.get_params())._set_fitted(fitted)
+        return self._estimator(**self.get_params())._set_fitted(fitted)
 
     def _message_of(self, monitor):
         message = super()._message_of(monitor)
@@ -82,8 +85,16 @@ class _Trainer(SDCACRF):
         return message
 
 
+class _Minimiser(_Trainer, SDCACRF):
+    _estimator = SDCACRF
+
+
+class _Online(_Trainer, PassiveAggressiveCRF):
+    _estimator = PassiveAggressiveCRF
+
+
 # Messages and progress name the estimator that the user has.
-_Trainer.__name__ = "CRF"
+_Minimiser.__name__ = _Online.__name__ = "CRF"
 
 
 class CRF(VersionStamped, BaseEstimator):
@@ -99,13 +110,17 @@ class CRF(VersionStamped, BaseEstimator):
 
     Parameters
     ----------
-    algorithm : {"lbfgs", "l2sgd"}, default=None
-        Both minimise this objective in CRFsuite; here they are the same, but that
-        "l2sgd" takes no `c1`. The other algorithms of CRFsuite ("ap", "pa", "arow")
-        have no objective, and are refused.
+    algorithm : {"lbfgs", "l2sgd", "ap", "pa"}, default=None
+        The first two minimise this objective in CRFsuite; here they are the same, but
+        that "l2sgd" takes no `c1`. None is "lbfgs". The other two learn online, and
+        have no objective: "ap" is ``PassiveAggressiveCRF(loss="perceptron")``, the
+        averaged perceptron, and "pa" the same with ``loss="hinge"``. They give no
+        probabilities. The "arow" of CRFsuite is refused.
     min_freq : float, default=None
-        Keep a feature only if it is not zero at min_freq or more positions. (CRFsuite
-        counts separately for each label, and also counts transitions.)
+        With ``all_possible_states=False``: keep a pair of a feature and a label only if
+        the values of the feature at positions with the label sum to min_freq or more,
+        as in CRFsuite. Else: keep a feature only if it is not zero at min_freq or more
+        positions. (CRFsuite counts pairs there too, and transitions always.)
     all_possible_states : bool, default=None
         None or True: there is a weight for each pair of a feature and a label. False:
         only for those that the training data has. (In CRFsuite, None means False.)
@@ -119,12 +134,14 @@ class CRF(VersionStamped, BaseEstimator):
         Strength of the L2 penalty, >= 0; None means 1, as in CRFsuite. It may be 0
         where `c1` is above 0.
     max_iterations : int, default=None
-        Maximum number of passes over the data; None means 1000. The fit usually stops
-        earlier, see `tol`.
+        Maximum number of passes over the data; None means 1000, and 10 for "ap" and
+        "pa". A fit with an objective usually stops earlier, see `tol`.
+    c, averaging : float, bool, default=None
+        Of "ap" and "pa": the longest step, `C` of `PassiveAggressiveCRF`, where None
+        means 1; and whether the weights are averaged, where None means True.
     num_memories, epsilon, period, delta, linesearch, max_linesearch, calibration_eta, \
 calibration_rate, calibration_samples, calibration_candidates, calibration_max_trials, \
-pa_type, c, error_sensitive, averaging, variance, gamma, model_filename, \
-keep_tempfiles, trainer_cls
+pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, trainer_cls
         Parameters of CRFsuite's optimisers and files. They have no effect here, and
         setting them is warned about.
     verbose : bool, default=False
@@ -140,7 +157,7 @@ keep_tempfiles, trainer_cls
 
     Attributes
     ----------
-    estimator_ : SDCACRF
+    estimator_ : SDCACRF or PassiveAggressiveCRF
         The fitted estimator, with all its methods and attributes (``predict_proba``,
         ``explain``, ``duality_gap_``, ``history_``, ``intercept_`` ...).
     classes_ : list
@@ -186,11 +203,11 @@ keep_tempfiles, trainer_cls
     ('DET', 'NOUN')
     """
 
-    estimator_: SDCACRF
+    estimator_: SDCACRF | PassiveAggressiveCRF
     dev_score_: float
 
     _parameter_constraints: ClassVar[dict] = {
-        "algorithm": [StrOptions(set(_ALGORITHMS)), None],
+        "algorithm": [StrOptions(_ALGORITHMS), None],
         "c1": [Interval(Real, 0, None, closed="left"), None],
         "min_freq": [Interval(Real, 0, None, closed="left"), None],
         "all_possible_states": ["boolean", None],
@@ -205,7 +222,7 @@ keep_tempfiles, trainer_cls
 
     def __init__(
         self,
-        algorithm: Literal["lbfgs", "l2sgd"] | None = None,
+        algorithm: Literal["lbfgs", "l2sgd", "ap", "pa"] | None = None,
         min_freq: float | None = None,
         all_possible_states: bool | None = None,
         all_possible_transitions: bool | None = None,
@@ -433,7 +450,7 @@ keep_tempfiles, trainer_cls
                 return super().__getattribute__(name)
             raise AttributeError(
                 f"{type(self).__name__!r} object has no attribute {name!r}, but the "
-                f"SDCACRF within has it: use estimator_.{name} after a fit.",
+                f"{_name_of(within)} within has it: use estimator_.{name} after a fit.",
                 name=name,
                 obj=self,
             )
@@ -452,39 +469,62 @@ keep_tempfiles, trainer_cls
     def _fitted(self, X, y, X_dev, y_dev):
         """Return the estimator behind this one, fitted."""
         vectorizer, input_format = None, format_of(X)
+        observed = self.all_possible_states is False
         if not input_format.boundaries:
             raise TypeError("X must be a list of sequences, got a table of numbers.")
         if input_format.needs_vectorizer:
-            min_freq = max(1, int(np.ceil(self.min_freq or 0)))
+            min_freq = 1 if observed else max(1, int(np.ceil(self.min_freq or 0)))
             vectorizer = SequenceVectorizer(min_freq=min_freq)
             X = vectorizer.fit_transform(X)
             if X_dev is not None:
                 X_dev = partial(_packed, X_dev, input_format, vectorizer)
-        elif self.min_freq:
+        elif self.min_freq and not observed:
             raise ValueError(
-                f"min_freq needs dicts or lists of str, X has {input_format.name}."
+                "min_freq needs dicts or lists of str, or all_possible_states=False; X "
+                f"has {input_format.name}."
             )
-        c1, c2 = self._strengths()
-        alpha, l1_ratio = penalty_of(c1, c2, len(X))
-        words = {r"\balpha = [^:]*": f"c1 = {c1:.3g} and c2 = {c2:.3g}"}
-        words |= {r"\balpha\b": "c2", r"\bmax_iter\b": "max_iterations"}
-        trainer = _Trainer(
-            alpha,
-            l1_ratio=l1_ratio,
-            features="observed" if self.all_possible_states is False else "all",
-            max_iter=1000 if self.max_iterations is None else self.max_iterations,
-            tol=self.tol,
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-            verbose=int(self.verbose),
-        )
+        trainer, words = self._trainer(len(X), observed)
         estimator = trainer.fitted(X, y, words, X_val=X_dev, y_val=y_dev)
         if vectorizer is not None:
             # The state that a fit on the dicts or strings themselves would have.
             estimator._set_fitted(
                 {"vectorizer_": vectorizer, "_input_format": input_format.name}
             )
+            if trainer.min_count is not None:
+                # CRFsuite forgets the features that no pair is left of.
+                estimator.prune()
         return estimator
+
+    def _trainer(self, n_sequences, observed):
+        """Return the estimator to fit, and words that its messages are to have."""
+        options = {
+            "features": "observed" if observed else "all",
+            "min_count": (self.min_freq or None) if observed else None,
+            "n_jobs": self.n_jobs,
+            "random_state": self.random_state,
+            "verbose": int(self.verbose),
+        }
+        words = {r"\bmax_iter\b": "max_iterations"}
+        if self.algorithm in _ONLINE:
+            trainer = _Online(
+                1.0 if self.c is None else self.c,
+                loss=_ONLINE[self.algorithm],
+                average=True if self.averaging is None else bool(self.averaging),
+                max_iter=10 if self.max_iterations is None else self.max_iterations,
+                **options,
+            )
+            return trainer, words
+        c1, c2 = self._strengths()
+        alpha, l1_ratio = penalty_of(c1, c2, n_sequences)
+        trainer = _Minimiser(
+            alpha,
+            l1_ratio=l1_ratio,
+            max_iter=1000 if self.max_iterations is None else self.max_iterations,
+            tol=self.tol,
+            **options,
+        )
+        alpha_as = {r"\balpha = [^:]*": f"c1 = {c1:.3g} and c2 = {c2:.3g}"}
+        return trainer, alpha_as | {r"\balpha\b": "c2"} | words
 
     def _strengths(self):
         """Return c1 and c2."""
@@ -497,10 +537,10 @@ keep_tempfiles, trainer_cls
 
     def _check_parameters(self):
         """Check the parameters that `_parameter_constraints` cannot check."""
-        if reason := _ALGORITHMS.get(self.algorithm):
+        if self.algorithm == "arow":
             raise InvalidParameterError(
-                f"The 'algorithm' parameter of CRF cannot be {self.algorithm!r}, "
-                f"{reason}; use 'lbfgs'."
+                "The 'algorithm' parameter of CRF cannot be 'arow', which does not "
+                "exist here; of the online algorithms, use 'pa' or 'ap'."
             )
         if self.algorithm == "l2sgd" and self.c1:
             raise InvalidParameterError(
@@ -512,13 +552,22 @@ keep_tempfiles, trainer_cls
                 "The 'all_possible_transitions' parameter of CRF must be True or None: "
                 "all of them have weights."
             )
-        if not any(self._strengths()):
+        if self.algorithm not in _ONLINE and not any(self._strengths()):
             raise InvalidParameterError(
                 "The 'c2' parameter of CRF must be above 0 if 'c1' is 0 or None. Got "
                 f"{self.c2!r} instead."
             )
+        if self.algorithm in _ONLINE and not (
+            self.c is None or (isinstance(self.c, Real) and self.c > 0.0)
+        ):
+            raise InvalidParameterError(
+                "The 'c' parameter of CRF must be a number above 0 or None. Got "
+                f"{self.c!r:.40} instead."
+            )
         # Parameters of CRFsuite's optimisers and of its files.
         have_effect = set(self._parameter_constraints)
+        if self.algorithm in _ONLINE:
+            have_effect = have_effect - _OF_OBJECTIVE | _OF_ONLINE
         is_set = [
             name
             for name, parameter in signature(CRF).parameters.items()
@@ -526,11 +575,16 @@ keep_tempfiles, trainer_cls
         ]
         if is_set:
             warnings.warn(
-                f"without effect in skcrf_sdca.compat.CRF: {', '.join(is_set)}. The "
-                "fit stops by tol, and nothing is written to files.",
+                f"without effect in skcrf_sdca.compat.CRF: {', '.join(is_set)}. A fit "
+                "with an objective stops by tol, and nothing is written to files.",
                 UserWarning,
                 stacklevel=4,
             )
+
+
+def _name_of(estimator):
+    """Return the name of the class of an estimator, or of a class."""
+    return (estimator if isinstance(estimator, type) else type(estimator)).__name__
 
 
 def _packed(X, input_format, vectorizer):
@@ -543,10 +597,10 @@ def _packed(X, input_format, vectorizer):
 
 def _by_name(sources, labels, weights):
     """Return {(source, label): weight} of the weights that are not 0."""
-    rows, columns = np.nonzero(weights)
-    names = zip(rows.tolist(), columns.tolist(), strict=True)
-    values = weights[rows, columns].tolist()
+    weights = sp.coo_array(weights)
+    weights.eliminate_zeros()
+    places = zip(*(numbers.tolist() for numbers in weights.coords), strict=True)
     return {
         (sources[i], labels[k]): weight
-        for (i, k), weight in zip(names, values, strict=True)
+        for (i, k), weight in zip(places, weights.data.tolist(), strict=True)
     }

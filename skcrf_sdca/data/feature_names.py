@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skcrf_sdca._kernels._encoder import Lookup
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import check_feature_names, get_feature_names
 
@@ -162,6 +163,26 @@ class FeatureNames:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def first(self, n: int) -> "FeatureNames":
+        """Return the first names.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+
+        Returns
+        -------
+        FeatureNames
+        """
+        if n == len(self):
+            return self
+        *source, last = self._arguments
+        if type(last) is int and last == len(self):
+            # A vocabulary, of which the function returns so many names as it is asked.
+            return FeatureNames(n, self._function, *source, n)
+        return self.of(np.asarray(self)[:n].tolist())
+
     def __repr__(self):
         """Return the number of names."""
         return f"FeatureNames(n_features={len(self)})"
@@ -173,10 +194,14 @@ class FeatureNames:
         is returned.
         """
         plain = (int, str, tuple, dict, np.ndarray, FeatureNames)
-        if not all(isinstance(part, plain) for part in self._arguments):
+        arguments = tuple(
+            part.vocabulary if isinstance(part, Lookup) else part
+            for part in self._arguments
+        )
+        if not all(isinstance(part, plain) for part in arguments):
             return self.compact().__getstate__()
         state = {"_compact": None, "_digest": None, "_equal": None}
-        return {**vars(self), **state}
+        return {**vars(self), "_arguments": arguments, **state}
 
     def _has_source_of(self, other):
         if self._function is not other._function:
@@ -201,6 +226,10 @@ def decoded_names(text, ends):
 
 def _are_same(a, b):
     # Comparing two large dicts would take as long as comparing the names.
+    if isinstance(b, Lookup):
+        return b.is_of(a)
+    if isinstance(a, Lookup):
+        return a.is_of(b)
     return a is b or (isinstance(a, (int, str, tuple, FeatureNames)) and a == b)
 
 

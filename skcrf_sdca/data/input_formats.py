@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array, validate_data
 
+from skcrf_sdca._kernels._encoder import type_of_items
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca.data import label_encoding
 from skcrf_sdca.data.containers import is_frame, plain_column
@@ -287,6 +288,8 @@ TABLE = _Table("table", "holds numbers")
 CUT_TABLE = _CutTable("table_with_lengths", "holds numbers")
 _ALL = PACKED, DICTS, STRINGS, ARRAYS, SIGNALS, TABLE, CUT_TABLE
 FORMATS = {found.name: found for found in _ALL}
+# The formats of lists whose items are of plain types: what `type_of_items` returns.
+_PLAIN = {dict: DICTS, list: STRINGS}
 # The names of the formats that need a vectorizer.
 VECTORIZED = tuple(name for name in FORMATS if FORMATS[name].needs_vectorizer)
 
@@ -367,8 +370,10 @@ def same_format(X, expected=None):
     """
     first = "each sequence of fit"
     for index, sequence in enumerate(X):
-        sequence = plain_column(sequence)
-        found = format_of_sequence(sequence, index)
+        found = _PLAIN.get(type_of_items(sequence))
+        if found is None:
+            sequence = plain_column(sequence)
+            found = format_of_sequence(sequence, index)
         if found is not None and expected is None:
             expected, first = found, f"sequence {index}"
         if found not in (None, expected):
@@ -389,7 +394,7 @@ def format_of_sequence(sequence, index):
     code = getattr(getattr(sequence, "dtype", None), "kind", "f")
     n_axes = len(getattr(sequence, "shape", ()))
     if isinstance(sequence, (list, tuple)) or (n_axes == 1 and code == "O"):
-        return _format_of_plain_items(sequence) or _format_of_items(sequence, index)
+        return _format_of_items(sequence, index)
     has_no_rows = sp.issparse(sequence) or isinstance(sequence, PackedSequences)
     is_row = n_axes == 1 and not has_no_rows
     if (n_axes == 2 or is_row) and code not in "USV":
@@ -432,17 +437,6 @@ def _holds_items(frame, items):
         return True
     first_row = np.asarray(frame[:1], dtype=object)
     return any(isinstance(cell, items) for cell in first_row.flat)
-
-
-def _format_of_plain_items(sequence):
-    """Return the format of a list of dicts or lists, the common case; else None."""
-    types = set(map(type, sequence))
-    if types == {dict}:
-        return DICTS
-    if types in ({list}, {tuple}):
-        firsts = {type(item[0]) for item in sequence if item}
-        return STRINGS if firsts <= {str} else None
-    return None
 
 
 def _format_of_items(sequence, index):

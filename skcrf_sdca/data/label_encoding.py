@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
-from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.messages import described, renamed
 from skcrf_sdca._utils.typing import KnownLabels, Labels
 from skcrf_sdca.data.containers import check_container, is_frame, plain_column
 from skcrf_sdca.data.rows import BLOCK, split_rows, unmasked
@@ -220,6 +220,35 @@ def encode_known_labels(
             f"fitted on labels of type {type(known[0]).__name__}."
         )
     return _codes(flat, known)
+
+
+def encode_announced_labels(
+    y: Labels, lengths: ArrayLike, classes: NDArray[Any]
+) -> NDArray[np.int32]:
+    """Return the index in `classes` of each label of `y`.
+
+    The errors are those of `encode_known_labels`, and ValueError with the sequence and
+    the position of a label that is not in `classes`.
+    """
+    codes = encode_known_labels(y, lengths, classes)
+    for t in np.flatnonzero(codes < 0)[:1]:
+        raise ValueError(
+            f"{_place(t, lengths, 'y')} is {described(flat_labels(y, lengths)[t])}, "
+            "which no chunk before had: announce new labels by classes=."
+        )
+    return codes
+
+
+def merged_classes(known: NDArray[Any] | None, new: Any) -> NDArray[Any]:
+    """Return the sorted distinct labels of `known` and of `new`, called classes.
+
+    Raise ValueError or TypeError if `new` is no list of labels, or all are not of one
+    type.
+    """
+    labels = [] if known is None else plain_labels(known)
+    lists = [labels, list(label_lists([new], "classes")[0])]
+    with renamed({"y: sequence 1, position": "classes: item", "y": "classes"}):
+        return encode_labels(lists, list(map(len, lists)))[0]
 
 
 def without_unknown_labels(

@@ -6,6 +6,7 @@ from os import PathLike
 from typing import ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
@@ -20,7 +21,8 @@ from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.crfs import LBFGSCRF
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.solvers.lbfgs import LBFGS
-from skcrf_sdca.structures.chain.constraints import OBSERVED, Constraints
+from skcrf_sdca.structures.chain.constraints import FROM_DATA, OBSERVED, Constraints
+from skcrf_sdca.structures.chain.observed import ObservedPairs
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 
 
@@ -40,6 +42,7 @@ class DistributedCRF(BaseCRF):
     max_iter : int, default=500
         Maximum number of epochs; an iteration of L-BFGS counts as one.
     {tol}
+    {features}
     {transitions}
     {label_names}
     method : {"lbfgs", "dual"}, default="lbfgs"
@@ -115,6 +118,8 @@ class DistributedCRF(BaseCRF):
         *,
         max_iter=500,
         tol=1e-3,
+        features="all",
+        min_count=None,
         transitions=None,
         label_names=None,
         method="lbfgs",
@@ -128,6 +133,8 @@ class DistributedCRF(BaseCRF):
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
+        self.features = features
+        self.min_count = min_count
         self.transitions = transitions
         self.label_names = label_names
         self.method = method
@@ -221,21 +228,26 @@ class DistributedCRF(BaseCRF):
         attributes, columns, codes = agree(summaries)
         classes, weight = attributes["classes_"], sum(s.weight for s in summaries)
         alpha = 1.0 / weight if self.alpha == "auto" else float(self.alpha)
-        rule = self.transitions, names_of_classes(self, classes)
-        calls = ((classes, own, *rule) for own in codes)
-        found = list(cluster.map("encode", calls, lasting=True))
-        constraints = self._common_constraints(found)
-        about = alpha, weight, cluster.n_partitions, self.n_jobs
-        parts = cluster.ask("begin", constraints, *about, lasting=True)
+        constraints = self._common_constraints(cluster, classes, codes)
+        pairs, rows = self._common_pairs(cluster, columns, attributes), columns
+        of_each = [None] * cluster.n_partitions
+        if pairs is not None:
+            of_each = map(pairs.of_features, columns)
+            rows = map(pairs.places_of, columns)
+        about = constraints, alpha, weight, cluster.n_partitions, self.n_jobs
+        calls = ((own, *about) for own in of_each)
+        parts = list(cluster.map("begin", calls, lasting=True))
         mean_length, initial_primal = np.sum(parts, axis=0)
         problem = CommonProblem(
             cluster,
-            columns,
+            list(rows),
             alpha,
             ChainParameters(
                 attributes["n_features_in_"],
                 len(classes),
                 boundaries=FORMATS[attributes["_input_format"]].boundaries,
+                layout=constraints and constraints.layout(),
+                pairs=pairs,
             ),
             n_sequences=sum(s.n_sequences for s in summaries),
             mean_length=mean_length,
@@ -244,16 +256,34 @@ class DistributedCRF(BaseCRF):
         )
         return problem, attributes
 
-    def _common_constraints(self, found):
-        """Return the Constraints of all partitions, from those of each."""
-        if not isinstance(self.transitions, str) or self.transitions != OBSERVED:
+    def _common_pairs(self, cluster, columns, attributes):
+        """Return the pairs of feature and label with weights, None if all."""
+        if not self._counts_pairs():
+            return None
+        shape = attributes["n_features_in_"], len(attributes["classes_"])
+        total = sp.csr_array(shape)
+        counts = cluster.ask("count_pairs", self.min_count is not None)
+        for own, found in zip(columns, counts, strict=True):
+            found = found.tocoo()
+            places = own[found.row], found.col
+            total = total + sp.csr_array((found.data, places), shape=shape)
+        return ObservedPairs.of_counts(total, self.min_count)
+
+    def _common_constraints(self, cluster, classes, codes):
+        """Let the partitions take the classes; return the Constraints, or None."""
+        transitions = self.transitions
+        from_data = isinstance(transitions, str) and transitions in FROM_DATA
+        rule = OBSERVED if from_data else transitions, names_of_classes(self, classes)
+        calls = ((classes, own, *rule) for own in codes)
+        found = list(cluster.map("encode", calls, lasting=True))
+        if not from_data:
             return found[0]
-        # What one partition has observed is allowed; one without Constraints has
-        # observed everything.
+        # A partition without Constraints has observed everything.
         if any(constraints is None for constraints in found):
             return None
         masks = (np.logical_or.reduce(masks) for masks in zip(*found, strict=True))
-        constraints = Constraints(*masks)
+        counts = np.sum(cluster.ask("count_labels"), axis=0)
+        constraints = FROM_DATA[transitions](Constraints(*masks), counts)
         return None if constraints.is_trivial() else constraints
 
     def _new_common_solver(self, problem, resume):

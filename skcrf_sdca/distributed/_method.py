@@ -72,8 +72,8 @@ class CommonProblem(Objective):
     ----------
     cluster : Cluster
         Its partitions have begun.
-    columns : list of ndarrays of int
-        The features of each partition.
+    rows : list of ndarrays of int
+        The rows of coef that each partition has; with pairs, the single weights.
     alpha : float
     parameters : ChainParameters
         Of the shape of the model.
@@ -96,7 +96,7 @@ class CommonProblem(Objective):
     def __init__(
         self,
         cluster,
-        columns,
+        rows,
         alpha,
         parameters,
         *,
@@ -108,7 +108,7 @@ class CommonProblem(Objective):
         super().__init__(alpha)
         self.parameters = parameters
         self.cluster = cluster
-        self.columns = columns
+        self.rows = rows
         self.n_sequences = n_sequences
         self.mean_length = mean_length
         self.initial_primal = initial_primal
@@ -120,30 +120,31 @@ class CommonProblem(Objective):
     def new_parameters(self, w=None):
         """Return parameters with the flat vector `w`, by default of zeros."""
         w = np.zeros_like(self.parameters.w) if w is None else w
-        return self.parameters.with_features(self.parameters.n_features, w)
+        shape = self.parameters
+        return shape.with_features(shape.n_features, w, shape.pairs)
 
-    def _rows(self, model, columns):
-        """Return the weights of some features and of all biases, as a flat vector."""
-        rows = np.concatenate([model.biases, model.coef[columns].ravel()])
-        self.traffic["sent"] += rows.nbytes
-        return rows
+    def _part(self, model, rows):
+        """Return the weights in some rows and all biases, as a flat vector."""
+        part = np.concatenate([model.biases, model.coef[rows].ravel()])
+        self.traffic["sent"] += part.nbytes
+        return part
 
     def _ask_at(self, method, w, *arguments):
         """Yield what the partitions answer to w and more arguments."""
         self.traffic["rounds"] += 1
         model = self.new_parameters(w)
-        each = ((self._rows(model, c), *arguments) for c in self.columns)
+        each = ((self._part(model, rows), *arguments) for rows in self.rows)
         return self.cluster.map(method, each)
 
     def add_up(self, answers):
         """Return w_hat(mu) and the total of the values of Sums of all partitions."""
         model, total = self.new_parameters(), 0.0
         with closing(answers):
-            for columns, part in zip(self.columns, answers, strict=True):
-                biases, rows = np.split(part.w, [model.biases.size])
+            for rows, part in zip(self.rows, answers, strict=True):
+                biases, coef = np.split(part.w, [model.biases.size])
                 model.biases += biases
                 # No partition has a feature twice.
-                model.coef[columns] += rows.reshape(-1, model.n_labels)
+                model.coef[rows] += coef.reshape(len(rows), *model.coef.shape[1:])
                 total += part.value
                 self.n_oracle_calls += part.n_oracle_calls
                 self.traffic["received"] += part.w.nbytes

@@ -29,7 +29,8 @@ from skcrf_sdca.estimators.crfs import OEGCRF
 from skcrf_sdca.estimators.validation import training_data
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.oeg import OEG
-from skcrf_sdca.structures.chain.constraints import read_constraints
+from skcrf_sdca.structures.chain.constraints import label_counts, read_constraints
+from skcrf_sdca.structures.chain.observed import pair_counts
 from skcrf_sdca.structures.chain.structure import Chain
 
 
@@ -144,11 +145,23 @@ class Partition:
         coded = classes, self._labels, self._data.offsets
         return read_constraints(transitions, *coded, names=names)
 
-    def begin(self, constraints, alpha, total_weight, n_partitions, n_jobs):
+    def count_labels(self):
+        """Return the number of positions of each label."""
+        return label_counts(self._labels, self._n_labels)
+
+    def count_pairs(self, with_values):
+        """Return `pair_counts` of the features that the partition has."""
+        return pair_counts(
+            self._data.X, self._labels, self._n_labels, with_values=with_values
+        )
+
+    def begin(self, pairs, constraints, alpha, total_weight, n_partitions, n_jobs):
         """Make the problem; return the partition's parts of mean length and P(0).
 
         Parameters
         ----------
+        pairs : ObservedPairs or None
+            Those of the features that the partition has, None if all have weights.
         constraints : Constraints or None
         alpha : float
             Of the whole problem.
@@ -167,6 +180,7 @@ class Partition:
             boundaries=self._boundaries,
             constraints=constraints,
             n_jobs=n_jobs,
+            pairs=pairs,
         )
         alpha = alpha / (n_partitions * self.share)
         self.problem = Problem(structure, self._labels, alpha, sample_weight=weight)

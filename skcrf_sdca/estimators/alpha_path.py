@@ -31,7 +31,7 @@ def alpha_path(
 
     Parameters
     ----------
-    estimator : SDCACRF, SAGNUSCRF, OEGCRF or LBFGSCRF
+    estimator : SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF or SGDCRF
         Cloned, not changed; not a Pipeline. Its ``alpha`` and ``warm_start`` do not
         matter.
     X, y : as in the ``fit`` of the estimator

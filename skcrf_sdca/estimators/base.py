@@ -44,17 +44,23 @@ from skcrf_sdca.estimators.validation import training_data
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.metrics import SCORERS
 from skcrf_sdca.objective.costs import cost_matrix
-from skcrf_sdca.objective.losses import LOSSES, names_with_cost, new_loss
+from skcrf_sdca.objective.losses import (
+    LOSSES,
+    ONLINE_LOSSES,
+    names_with_cost,
+    new_loss,
+)
 from skcrf_sdca.objective.penalties import PENALTIES
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
 from skcrf_sdca.solvers.averaged import Averaged
 from skcrf_sdca.solvers.base import check_needs, missing_needs
 from skcrf_sdca.solvers.cccp import CCCP
+from skcrf_sdca.solvers.dual import DualSolver
 from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.solvers.proximal import PROVIDED, ProximalPoint, accelerates
 from skcrf_sdca.structures import STRUCTURES
-from skcrf_sdca.structures.chain.constraints import OBSERVED
+from skcrf_sdca.structures.chain.constraints import FROM_DATA
 from skcrf_sdca.structures.chain.observed import ObservedPairs
 
 # Of a weight in a sparse array: the number, and the index of its feature.
@@ -82,13 +88,20 @@ class BaseCRF(
         Names of the parameters handed on.
     _other_solvers : tuple of (type, tuple of str)
         The same of more solvers, for problems that ``_solver`` cannot take.
+    _monitor, _printer : type
+        Subclasses of FitMonitor and EpochPrinter, for fits with other figures.
+    _keeps_forbidden : bool
+        Whether forbidden transitions have weights, of 0, see `Structure`.
     _structure, _penalty : str
         Keys of `STRUCTURES` and `PENALTIES`; the latter are called with `l1_ratio` and
         the temperature of the loss.
     """
 
     _structure = "chain"
+    _keeps_forbidden: ClassVar[bool] = False
     _penalty = "elastic_net"
+    _monitor = FitMonitor
+    _printer = EpochPrinter
     _other_solvers: ClassVar[tuple[tuple[type, tuple[str, ...]], ...]] = ()
 
     vectorizer_: SequenceVectorizer
@@ -106,7 +119,8 @@ class BaseCRF(
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
         "features": [StrOptions({"all", "observed"})],
-        "transitions": [StrOptions({*TAGGING_SCHEMES, OBSERVED}), "array-like", None],
+        "min_count": [Interval(Real, 0, None, closed="neither"), None],
+        "transitions": [StrOptions({*TAGGING_SCHEMES, *FROM_DATA}), "array-like", None],
         "label_names": [list, tuple, dict, None],
         "unknown_label": "no_validation",
         "warm_start": ["boolean"],
@@ -232,7 +246,7 @@ class BaseCRF(
         """
         context = self._init_callback_context(max_subtasks=self.max_iter)
         context.call_on_fit_task_begin(estimator=self, **arguments)
-        monitor = FitMonitor(solver, max_iter=self.max_iter, tol=self.tol)
+        monitor = self._monitor(solver, max_iter=self.max_iter, tol=self.tol)
 
         def attributes_now():
             # A copy, since the solver continues to change its weights.
@@ -248,7 +262,7 @@ class BaseCRF(
         bridge = CallbackBridge(self, context, arguments, attributes_now)
         monitor.observers.append(bridge)
         if self.verbose:
-            printer = EpochPrinter(type(self).__name__, self.tol)
+            printer = self._printer(type(self).__name__, self.tol)
             monitor.observers.append(printer)
         monitor.observers += observers
         monitor.run()
@@ -307,6 +321,7 @@ class BaseCRF(
             pairs=self._pairs(training, n_labels),
             boundaries=training.input_format.boundaries,
             constraints=training.constraints,
+            keeps_forbidden=self._keeps_forbidden,
             n_jobs=self.n_jobs,
         )
         return Problem(
@@ -320,11 +335,20 @@ class BaseCRF(
 
     def _pairs(self, training, n_labels):
         """Return the pairs of feature and label with weights, None if all."""
-        if self.features == "all":
+        if not self._counts_pairs():
             return None
         rows = training.label_rows
         labels = training.labels if rows is None else rows
-        return ObservedPairs.of_data(training.data.X, labels, n_labels)
+        return ObservedPairs.of_data(training.data.X, labels, n_labels, self.min_count)
+
+    def _counts_pairs(self):
+        """Return whether only observed pairs have weights; check `min_count`."""
+        if self.features == "all" and self.min_count is not None:
+            raise ValueError(
+                f'min_count={self.min_count} needs features="observed", got '
+                'features="all"; set min_count=None to keep all pairs'
+            )
+        return self.features == "observed"
 
     def _targets(self, training, chains):
         rows = training.label_rows
@@ -335,7 +359,7 @@ class BaseCRF(
         return SoftLabels.of_positions(chains, rows)
 
     def _new_loss(self, training):
-        if not LOSSES[self.loss].takes_cost:
+        if not ONLINE_LOSSES[self.loss].takes_cost:
             for name in ("cost", "class_weight"):
                 if getattr(self, name) is not None:
                     raise ValueError(
@@ -378,7 +402,7 @@ class BaseCRF(
         )
         if accelerates(self._acceleration, problem):
             solver = partial(ProximalPoint, solver=solver)
-        elif not problem.loss.is_smooth:
+        elif not problem.loss.is_smooth and issubclass(solver, DualSolver):
             solver = partial(Averaged, solver=solver)
         options = {name: getattr(self, name) for name in names}
         state = getattr(self, "_warm_state", None) if self.warm_start else None
@@ -475,7 +499,6 @@ def fit_attributes(monitor, *, copy=False):
 def model_attributes(monitor, *, copy=False):
     """Return the weights and their certificate, as attributes of the estimator."""
     problem, w = monitor.solver.problem, monitor.solver.model.w
-    last = monitor.rows[-1]
     weights = problem.solution(w.copy() if copy else w).attributes(problem.constraints)
     n_nonzero = int(np.count_nonzero(w))
     makes_zeros = "gradient" not in problem.penalty.offers
@@ -486,10 +509,7 @@ def model_attributes(monitor, *, copy=False):
         "n_nonzero_": n_nonzero,
         "alpha_": problem.alpha,
         "temperature_": problem.loss.temperature,
-        "gap_target_": monitor.target,
-        "primal_objective_": last["primal"],
-        "dual_objective_": last["dual"],
-        "duality_gap_": last["gap"],
+        **monitor.figures(),
     }
 
 

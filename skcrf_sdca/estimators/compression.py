@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skcrf_sdca._utils.typing import Transitions
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.estimators.fitted import FittedAttributes, check_form
-from skcrf_sdca.structures.chain.constraints import OBSERVED, read_constraints
+from skcrf_sdca.structures.chain.constraints import FROM_DATA, read_constraints
 from skcrf_sdca.structures.chain.parameters import dense_coef
 
 
@@ -115,7 +115,7 @@ class TrimmingMixin(FittedAttributes):
         Parameters
         ----------
         transitions : str, ndarray or list of pairs
-            As the parameter of the estimator, but for "observed".
+            As the parameter of the estimator, but for "observed" and "open".
 
         Returns
         -------
@@ -139,10 +139,10 @@ class TrimmingMixin(FittedAttributes):
         """
         check_is_fitted(self)
         check_form(self)
-        if isinstance(transitions, str) and transitions == OBSERVED:
+        if isinstance(transitions, str) and transitions in FROM_DATA:
             raise ValueError(
-                "transitions='observed' needs the labels of the training data: give it "
-                "to the estimator, before fit."
+                f"transitions={transitions!r} needs the labels of the training data: "
+                "give it to the estimator, before fit."
             )
         no_labels = np.empty(0, dtype=int), np.zeros(1, dtype=int)
         constraints = read_constraints(

@@ -24,6 +24,7 @@ from skcrf_sdca._utils.typing import (
 )
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
+from skcrf_sdca.estimators.sgd import SGDCRF
 from skcrf_sdca.solvers.bcfw import BCFW
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.oeg import OEG
@@ -165,6 +166,7 @@ class SDCACRF(BaseCRF):
         patience: int | None = None,
         scoring: Scoring | None = None,
         features: Features = "all",
+        min_count: float | None = None,
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
@@ -193,6 +195,7 @@ class SDCACRF(BaseCRF):
         self.patience = patience
         self.scoring = scoring
         self.features = features
+        self.min_count = min_count
         self.transitions = transitions
         self.label_names = label_names
         self.unknown_label = unknown_label
@@ -317,6 +320,7 @@ class SAGNUSCRF(BaseCRF):
         patience: int | None = None,
         scoring: Scoring | None = None,
         features: Features = "all",
+        min_count: float | None = None,
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
@@ -341,6 +345,7 @@ class SAGNUSCRF(BaseCRF):
         self.patience = patience
         self.scoring = scoring
         self.features = features
+        self.min_count = min_count
         self.transitions = transitions
         self.label_names = label_names
         self.unknown_label = unknown_label
@@ -450,6 +455,7 @@ class OEGCRF(BaseCRF):
         patience: int | None = None,
         scoring: Scoring | None = None,
         features: Features = "all",
+        min_count: float | None = None,
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
@@ -475,6 +481,7 @@ class OEGCRF(BaseCRF):
         self.patience = patience
         self.scoring = scoring
         self.features = features
+        self.min_count = min_count
         self.transitions = transitions
         self.label_names = label_names
         self.unknown_label = unknown_label
@@ -565,6 +572,7 @@ class LBFGSCRF(BaseCRF):
         patience: int | None = None,
         scoring: Scoring | None = None,
         features: Features = "all",
+        min_count: float | None = None,
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
@@ -584,6 +592,7 @@ class LBFGSCRF(BaseCRF):
         self.patience = patience
         self.scoring = scoring
         self.features = features
+        self.min_count = min_count
         self.transitions = transitions
         self.label_names = label_names
         self.unknown_label = unknown_label
@@ -592,4 +601,4 @@ class LBFGSCRF(BaseCRF):
         self.verbose = verbose
 
 
-ESTIMATORS = (SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF)
+ESTIMATORS = (SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF, SGDCRF)

@@ -29,7 +29,8 @@ SHARED_DOCS = {
 
                 L_i(w) = max_y (score(x_i, y) + cost_i(y)) - score(x_i, y_i)
 
-            It is for `SDCACRF` only. The model has scores, and no probabilities.
+            It is for `SDCACRF` and `SGDCRF`. The model has scores, and no
+            probabilities.
         temperature : float, default=1.0
             T > 0. The probabilities of the model are those of score / T. A small T
             comes near to the hinge loss, which ignores it.
@@ -80,6 +81,12 @@ SHARED_DOCS = {
             that occur in the training data, as CRFsuite chooses by default: the model
             is much smaller, and ``coef_`` a sparse array. Positions whose label is not
             known observe nothing.
+        min_count : float > 0, default=None
+            With ``features="observed"``: a pair has a weight only if the values of the
+            feature at positions with the label sum to at least this, as with
+            ``feature.minfreq`` of CRFsuite. A value of 1 counts once. A position that
+            has one of several labels counts for each of them, one with soft labels by
+            their probabilities. None keeps every pair that occurs.
         """,
     "transitions": """
         transitions : str, ndarray or list of pairs, default=None
@@ -92,6 +99,10 @@ SHARED_DOCS = {
               may begin and end a sequence.
             * "observed": only transitions, first labels and last labels that occur in
               y.
+            * "open": these, and the transitions from and to the open labels, which may
+              also begin and end a sequence. Open are the most frequent labels, that
+              make up half of y. Every length of a sequence is possible, and so is every
+              label at every position but the first and the last.
             * a bool array of shape (n_labels, n_labels), [from, to], in the order of
               ``classes_``: True means allowed.
             * a list of allowed pairs (from, to) of labels. If it has pairs
@@ -149,9 +160,8 @@ SHARED_DOCS = {
         n_jobs : int, default=None
             Number of threads; None means one. Each thread visits the sequences of its
             own shard, of at least 64 sequences. The last bits of the result depend on
-            the number of threads, but not on their timing. With `l1_ratio` above 0, or
-            ``features="observed"``, one thread makes the visits, and all of them the
-            certificates.
+            the number of threads, but not on their timing. With `l1_ratio` above 0, one
+            thread makes the visits, and all of them the certificates.
         """,
     "random_state": """
         random_state : int, RandomState instance or None, default=None
@@ -167,7 +177,7 @@ SHARED_DOCS = {
             The labels, sorted.
         coef_ : ndarray or csr_array of shape (n_labels, n_features_in_)
             Weight of each feature for each label; sparse if that takes less memory, as
-            with `l1_ratio`.
+            with an l1 penalty.
         n_nonzero_ : int
             Number of weights, of all kinds, that are not 0.
         intercept_, start_, end_ : ndarrays of shape (n_labels,)

@@ -169,9 +169,12 @@ class Tagger(VersionStamped, _Pipeline):
 
     def _call_last_step(self, method, args, kwargs):
         call = signature(method).bind(*args, **kwargs)
-        for name, transform in _TRANSFORMED.items():
-            if name in call.arguments:
-                call.arguments[name] = transform(self, call.arguments[name])
+        taken = [name for name in _TRANSFORMED if name in call.arguments]
+        # The first chunk of a stream needs only the steps before to be fitted.
+        if taken and method.__name__ != "partial_fit":
+            check_is_fitted(self)
+        for name in taken:
+            call.arguments[name] = _TRANSFORMED[name](self, call.arguments[name])
         takes_names = "feature_names" in call.signature.parameters
         if takes_names and call.arguments.get("feature_names") is None:
             call.arguments["feature_names"] = self._feature_names()
@@ -182,11 +185,6 @@ class Tagger(VersionStamped, _Pipeline):
         steps = [step for _, step in self.steps[:-1]]
         return [step for step in steps if step is not None and step != "passthrough"]
 
-    def _transformed(self, X):
-        """Return X as the last step takes it."""
-        check_is_fitted(self)
-        return self._through_steps(X)
-
     def _through_steps(self, X):
         """Return X, or what a function returns, as the last step takes it."""
         X = X() if callable(X) else X
@@ -196,12 +194,12 @@ class Tagger(VersionStamped, _Pipeline):
 
     def _transformed_sequence(self, sequence):
         """Return one sequence as the last step takes it."""
-        check_is_fitted(self)
         step = self._last_step
         input_format = fitted_format(step) if hasattr(step, "_input_format") else PACKED
         X = input_format.as_X(sequence)
         # A table, and PackedSequences, are an X themselves.
-        return self._transformed(X) if X is sequence else self._transformed(X)[0]
+        transformed = self._through_steps(X)
+        return transformed if X is sequence else transformed[0]
 
     def _feature_names(self):
         """Return the names of the features, None if the last step has its own."""
@@ -222,7 +220,7 @@ _HELD_OUT = {"X_val", "y_val", "X_dev", "y_dev"}
 
 # The arguments that the steps before the last transform, by their names.
 _TRANSFORMED = {
-    "X": Tagger._transformed,
+    "X": Tagger._through_steps,
     "sequence": Tagger._transformed_sequence,
     "xseq": Tagger._transformed_sequence,
 }

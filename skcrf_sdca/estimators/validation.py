@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.sklearn_private import check_sample_weight
 from skcrf_sdca.data.containers import as_sequence_list
+from skcrf_sdca.data.feature_names import FeatureNames, check_same_names
 from skcrf_sdca.data.input_formats import (
     CUT_TABLE,
     InputFormat,
@@ -20,14 +21,16 @@ from skcrf_sdca.data.input_formats import (
     training_format,
 )
 from skcrf_sdca.data.label_encoding import (
+    encode_announced_labels,
     encode_known_labels,
     encode_partial_labels,
+    merged_classes,
     without_unknown_labels,
 )
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import as_numbers
-from skcrf_sdca.estimators.fitted import check_form, fitted_format
+from skcrf_sdca.estimators.fitted import check_form, fitted_format, names_of_fit
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.structures.chain.constraints import (
     Constraints,
@@ -73,11 +76,87 @@ def training_data(estimator, X, y, sample_weight, lengths=None):
     data.check_source()
     check_has_items(len(data), data.n_positions)
     unknown_label = getattr(estimator, "unknown_label", None)
-    classes, labels, label_rows = input_format.encode_labels(y, data, unknown_label)
+    labels = input_format.encode_labels(y, data, unknown_label)
+    names = input_format.feature_names(X, data)
+    return _training(
+        estimator, data, labels, sample_weight, input_format, vectorizer, names
+    )
+
+
+def chunk_data(estimator, X, y, classes, sample_weight, lengths=None):
+    """Validate and pack the arguments of partial_fit, X as `as_sequence_list` does.
+
+    The estimator is not changed, but for its vectorizer, which learns the features of
+    the chunk. The errors are those of `OnlineMixin.partial_fit`.
+    """
+    if lengths is None:
+        input_format = training_format(X, y)
+    else:
+        X, input_format = cut_table(X, lengths), CUT_TABLE
+    known = vars(estimator)
+    _check_same_format(estimator, input_format)
+    vectorizer = None
+    if input_format.needs_vectorizer:
+        vectorizer = known.get("vectorizer_", SequenceVectorizer())
+        data = vectorizer._grow(X)
+    else:
+        data = input_format.pack_training(X, estimator, None)
+    data.check_source()
+    check_has_items(len(data), data.n_positions)
+    names = _grown_names(estimator, input_format.feature_names(X, data), data)
+    labels = _labels_of_chunk(known.get("classes_"), y, classes, data, input_format)
+    return _training(
+        estimator, data, labels, sample_weight, input_format, vectorizer, names
+    )
+
+
+def _check_same_format(estimator, found):
+    """Raise TypeError if a chunk has another format than those before."""
+    if "_input_format" in vars(estimator) and found is not fitted_format(estimator):
+        raise TypeError(
+            f"X holds sequences of the input format {found.name}, but the chunks "
+            f"before were {estimator._input_format}; all must have the same."
+        )
+
+
+def _grown_names(estimator, names, data):
+    """Return the names of the features of a chunk and those before it, or None.
+
+    Raise ValueError if the chunk has fewer features, or other names.
+    """
+    n_known = vars(estimator).get("n_features_in_", 0)
+    if data.n_features < n_known:
+        raise ValueError(
+            f"X has {data.n_features} features, but {type(estimator).__name__} is "
+            f"expecting {n_known} features as input, or more."
+        )
+    known = names_of_fit(estimator)
+    if names is None:
+        return known if data.n_features == n_known else None
+    if known is not None:
+        check_same_names(names.first(n_known), FeatureNames.of(known))
+    return names
+
+
+def _labels_of_chunk(known, y, classes, data, input_format):
+    """Return classes and label numbers, and None or what else is known of labels."""
+    if known is None and classes is None:
+        return input_format.encode_labels(y, data)
+    if classes is not None:
+        known = merged_classes(known, classes)
+    lists = input_format.label_lists(y, data)
+    return known, encode_announced_labels(lists, data.lengths, known), None
+
+
+def _training(
+    estimator, data, labels, sample_weight, input_format, vectorizer, feature_names
+):
+    """Return the TrainingData of packed sequences with their encoded labels."""
+    classes, labels, label_rows = labels
     attributes = {
         "_input_format": input_format.name,
         "vectorizer_": vectorizer,
-        "_feature_names": input_format.feature_names(X, data),
+        "_feature_names": feature_names,
         "classes_": classes,
         "n_features_in_": data.n_features,
     }

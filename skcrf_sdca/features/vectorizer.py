@@ -29,7 +29,11 @@ from skcrf_sdca.data.input_formats import (
     same_format,
 )
 from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.features.vocabulary import check_vocabulary, vocabulary_names
+from skcrf_sdca.features.vocabulary import (
+    check_vocabulary,
+    shorten_vocabulary,
+    vocabulary_names,
+)
 
 __all__ = ["SequenceVectorizer"]
 
@@ -109,7 +113,6 @@ class SequenceVectorizer(  # type: ignore[call-arg]
            [0., 1., 0., 3.]])
     """
 
-    vocabulary_: dict[str, Any]
     n_features_out_: int
     input_format_: str
 
@@ -187,19 +190,84 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         >>> SequenceVectorizer().fit_transform([[["a", "b"], ["b"]]])
         PackedSequences(n_sequences=1, n_positions=2, n_features=2, sparse)
         """
-        lookup = Lookup({"numeric": {}, "categorical": {}, "vectors": {}})
+        lookup = Lookup.empty()
         encoder = Encoder(lookup, grows=True, dtype=self.dtype)
         input_format, offsets = _encode(X, encoder)
         check_has_items(len(offsets) - 1, offsets[-1])
         rows = _csr_array(encoder, encoder.n_features)
-        frequency = np.bincount(rows.indices, minlength=rows.shape[1])
-        keep = frequency >= self.min_freq
-        if not keep.all():
-            rows = rows[:, np.flatnonzero(keep)]
-            lookup = Lookup(_kept_vocabulary(lookup.vocabulary, keep))
-        packed = _packed(rows, offsets, lookup.vocabulary)
+        if self.min_freq > 1 or encoder.has_zeros:
+            frequency = np.bincount(rows.indices, minlength=rows.shape[1])
+            keep = frequency >= self.min_freq
+            if not keep.all():
+                rows = rows[:, np.flatnonzero(keep)]
+                lookup = _kept(lookup, keep)
+        packed = _packed(rows, offsets, lookup)
         self._set_fitted(lookup, packed.n_features, input_format.name)
         return packed
+
+    @validates_parameters
+    def partial_fit(self, X: Sequences, y: object = None) -> Self:
+        """Learn the features of one more chunk of a stream.
+
+        Features seen before keep their numbers, and new ones get the next. The chunks
+        of a stream give the same numbers as `fit` on all of it, but that `fit` drops
+        features that are always zero, such as components of arrays.
+
+        Parameters
+        ----------
+        X : iterable of sequences
+            As for `fit`, in the input format of the chunks before.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : SequenceVectorizer
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `fit`, and ValueError if `min_freq` is above 1: what is rare in a stream
+            is known at its end only. The vectorizer is then as before.
+
+        Examples
+        --------
+        >>> from skcrf_sdca.features.vectorizer import SequenceVectorizer
+        >>> vectorizer = SequenceVectorizer().partial_fit([[["a", "b"], ["b"]]])
+        >>> vectorizer.partial_fit([[["b", "c"]]]).get_feature_names_out()
+        array(['a', 'b', 'c'], dtype=object)
+        """
+        self._grow(X)
+        return self
+
+    def _grow(self, X):
+        """Learn the features of `X`, after those known, and return it packed."""
+        if self.min_freq > 1:
+            raise ValueError(
+                f"partial_fit needs min_freq=1, got {self.min_freq}: which features of "
+                "a stream are rare is known at its end only. Set min_freq=1, or take a "
+                "SequenceHasher."
+            )
+        lookup, n_before, expected = Lookup.empty(), 0, None
+        if "_lookup" in vars(self):
+            lookup, n_before = self._lookup, self.n_features_out_
+            expected = FORMATS[self.input_format_]
+        encoder = Encoder(lookup, grows=True, dtype=self.dtype, n_features=n_before)
+        try:
+            input_format, offsets = _encode(X, encoder, expected)
+            check_has_items(len(offsets) - 1, offsets[-1])
+            rows = _csr_array(encoder, encoder.n_features)
+        except BaseException:
+            if expected is not None:
+                self._forget_from(n_before)
+            raise
+        self._set_fitted(lookup, encoder.n_features, input_format.name)
+        return _packed(rows, offsets, lookup)
+
+    def _forget_from(self, n_features):
+        """Forget all features but the first ones: what `_grow` added."""
+        shorten_vocabulary(self.vocabulary_, n_features)
+        self._set_fitted(Lookup(self.vocabulary_), n_features, self.input_format_)
 
     def transform(self, X: Sequences) -> PackedSequences:
         """Return `X` packed, with the features seen in `fit`.
@@ -227,14 +295,27 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         array([[0., 1.]])
         """
         check_is_fitted(self)
-        lookup = vars(self).get("_lookup")
-        if lookup is None or lookup.vocabulary is not self.vocabulary_:
-            # The vocabulary was assigned by the user, not learnt in fit.
-            lookup = self._lookup = Lookup(self.vocabulary_)
-        encoder = Encoder(lookup, grows=False, dtype=self.dtype)
+        encoder = Encoder(self._lookup, grows=False, dtype=self.dtype)
         _, offsets = _encode(X, encoder, FORMATS[self.input_format_])
         rows = _csr_array(encoder, self.n_features_out_)
-        return _packed(rows, offsets, self.vocabulary_)
+        return _packed(rows, offsets, self._lookup)
+
+    @property
+    def vocabulary_(self) -> dict[str, Any]:
+        """The numbers of the features, made of the tables when somebody looks."""
+        if "_lookup" not in vars(self):
+            raise AttributeError(
+                "vocabulary_ is known after fit: call fit, or assign one."
+            )
+        return self._lookup.vocabulary
+
+    @vocabulary_.setter
+    def vocabulary_(self, vocabulary: dict[str, Any]) -> None:
+        self._lookup = Lookup(vocabulary)
+
+    @vocabulary_.deleter
+    def vocabulary_(self) -> None:
+        del self._lookup
 
     def get_feature_names_out(
         self, input_features: object = None
@@ -294,25 +375,28 @@ class SequenceVectorizer(  # type: ignore[call-arg]
                 f"support has shape {keep.shape}, but there are "
                 f"{self.n_features_out_} features."
             )
-        lookup = Lookup(_kept_vocabulary(self.vocabulary_, keep))
+        lookup = _kept(self._lookup, keep)
         self._set_fitted(lookup, int(keep.sum()), self.input_format_)
         return self
 
     def __getstate__(self):
-        """Return the attributes without the lookup, which the vocabulary determines."""
-        state = super().__getstate__()
-        state.pop("_lookup", None)
+        """Return the attributes, with the vocabulary for the lookup."""
+        state = dict(super().__getstate__())
+        if state.pop("_lookup", None) is not None:
+            state["vocabulary_"] = self.vocabulary_
         return state
 
     def __setstate__(self, state):
         """Set the attributes; raise ValueError if they contradict each other."""
+        state = dict(state)
+        fitted = "vocabulary_" in state
+        vocabulary = state.pop("vocabulary_", None)
         super().__setstate__(state)
-        if hasattr(self, "vocabulary_"):
+        if fitted:
+            self.vocabulary_ = vocabulary
             check_vocabulary(self)
-            self._lookup = Lookup(self.vocabulary_)
 
     def _set_fitted(self, lookup, n_features, input_format):
-        self.vocabulary_ = lookup.vocabulary
         self._lookup = lookup
         self.n_features_out_ = n_features
         self.input_format_ = input_format
@@ -361,28 +445,19 @@ def _add_sequence(sequence, index, encoder, found):
 
 def _csr_array(encoder, n_features):
     data, indices, indptr = encoder.take_rows()
+    # Of two types, scipy would convert the indices to the wider one.
+    if len(data) <= np.iinfo(np.int32).max:
+        indptr = indptr.astype(np.int32)
     shape = (len(indptr) - 1, n_features)
     return sp.csr_array((data, indices, indptr), shape=shape)
 
 
-def _packed(rows, offsets, vocabulary):
+def _packed(rows, offsets, lookup):
     n_features = rows.shape[1]
-    names = FeatureNames(n_features, vocabulary_names, vocabulary, n_features)
+    names = FeatureNames(n_features, vocabulary_names, lookup, n_features)
     return PackedSequences(rows, offsets, feature_names=names)
 
 
-def _kept_vocabulary(vocabulary, keep):
-    """Return the vocabulary of the features to keep, renumbered in their order."""
-    # The last entry is for the number -1, of components that were removed before.
-    numbers = [*np.where(keep, np.cumsum(keep) - 1, -1).tolist(), -1]
-
-    def kept(table):
-        return {name: numbers[i] for name, i in table.items() if numbers[i] >= 0}
-
-    categorical = {k: kept(table) for k, table in vocabulary["categorical"].items()}
-    vectors = vocabulary["vectors"].items()
-    return {
-        "numeric": kept(vocabulary["numeric"]),
-        "categorical": {key: table for key, table in categorical.items() if table},
-        "vectors": {key: [numbers[i] for i in block] for key, block in vectors},
-    }
+def _kept(lookup, keep):
+    """Return the lookup of the features to keep, renumbered in their order."""
+    return lookup.renumbered(np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32))

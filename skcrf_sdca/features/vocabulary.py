@@ -8,6 +8,7 @@ from numbers import Integral
 
 import numpy as np
 
+from skcrf_sdca._kernels._encoder import Lookup
 from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca.data.input_formats import VECTORIZED
 
@@ -15,18 +16,47 @@ TABLES = ("numeric", "categorical", "vectors")
 
 
 def vocabulary_names(vocabulary, n_features):
-    """Return the names of the features of a vocabulary, an object array of str."""
+    """Return the names of the first features of a vocabulary, an object array of str.
+
+    It is given as dicts, or as a Lookup of them. There may be more features, since a
+    vocabulary grows by `SequenceVectorizer.partial_fit`.
+    """
+    if isinstance(vocabulary, Lookup):
+        vocabulary = vocabulary.vocabulary
     names = np.empty(n_features, dtype=object)
     for key, number in vocabulary["numeric"].items():
-        names[number] = key
+        if number < n_features:
+            names[number] = key
     for key, numbers in vocabulary["categorical"].items():
         for value, number in numbers.items():
-            names[number] = f"{key}:{value}"
+            if number < n_features:
+                names[number] = f"{key}:{value}"
     for key, numbers in vocabulary["vectors"].items():
         for component, number in enumerate(numbers):
-            if number >= 0:
+            if 0 <= number < n_features:
                 names[number] = f"{key}[{component}]"
     return names
+
+
+def shorten_vocabulary(vocabulary, n_features):
+    """Remove the features from number `n_features` on, which are the last of a table.
+
+    It takes back what `SequenceVectorizer.partial_fit` added. The last keys of empty
+    arrays go too, since nothing tells whether they are new.
+    """
+    _shorten(vocabulary["numeric"], lambda number: number >= n_features)
+    for table in vocabulary["categorical"].values():
+        _shorten(table, lambda number: number >= n_features)
+    _shorten(vocabulary["categorical"], lambda table: not table)
+    _shorten(
+        vocabulary["vectors"],
+        lambda numbers: max(numbers, default=n_features) >= n_features,
+    )
+
+
+def _shorten(table, is_new):
+    while table and is_new(table[next(reversed(table))]):
+        table.popitem()
 
 
 def check_vocabulary(vectorizer):

@@ -17,6 +17,7 @@ are multiplied by tau at the end. For tau = 0 nothing is scaled: a solver sees t
 maximum itself. A new loss is one entry of `LOSSES`.
 """
 
+from collections import ChainMap
 from typing import NamedTuple
 
 from numpy.typing import NDArray
@@ -74,6 +75,10 @@ LOSSES = {
     "softmax_margin": LossOption(takes_temperature=True, takes_cost=True),
     "hinge": LossOption(takes_temperature=False, takes_cost=True),
 }
+# Losses for online steps alone. That of the perceptron, the hinge without a cost, is 0
+# at w = 0: there is nothing to minimise.
+STEP_LOSSES = {"perceptron": LossOption(takes_temperature=False, takes_cost=False)}
+ONLINE_LOSSES = ChainMap(LOSSES, STEP_LOSSES)
 
 
 def names_with_cost():
@@ -82,7 +87,7 @@ def names_with_cost():
 
 
 def new_loss(name, temperature=1.0, cost=None):
-    """Return the Loss of a name of `LOSSES`.
+    """Return the Loss of a name of `ONLINE_LOSSES`.
 
     Parameters
     ----------
@@ -100,7 +105,7 @@ def new_loss(name, temperature=1.0, cost=None):
     >>> new_loss("log_loss", temperature=0.5)
     Loss(name='log_loss', temperature=0.5, cost=None)
     """
-    option = LOSSES[name]
+    option = ONLINE_LOSSES[name]
     return Loss(
         name,
         float(temperature) if option.takes_temperature else 0.0,

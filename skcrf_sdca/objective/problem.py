@@ -55,8 +55,8 @@ class Problem(Objective):
 
     Attributes
     ----------
-    weight : ndarray of shape (n,)
-        c_i.
+    sample_weight, weight : ndarrays of shape (n,)
+        As given, by default ones; and c_i, with the sum 1.
     scale : ndarray of shape (n,)
         c_i / strength, the factor of the features of mu_i in w_hat(mu).
     tied_targets : ndarray
@@ -87,6 +87,7 @@ class Problem(Objective):
         self.targets = Labels(targets) if isinstance(targets, np.ndarray) else targets
         self.targets.check(structure)
         weight = np.ones(len(self.data)) if sample_weight is None else sample_weight
+        self.sample_weight = weight
         self.weight = weight / weight.sum()
         alpha = 1.0 / weight.sum() if alpha == "auto" else float(alpha)
         super().__init__(alpha, loss=loss, penalty=penalty)
@@ -96,14 +97,14 @@ class Problem(Objective):
             raise ValueError(NOT_FINITE)
         self.mean_length = self.weight @ self.data.lengths
         self.targets_changed()
-        self.initial_primal = self._initial_primal()
 
     def targets_changed(self):
         """Follow a change of the targets."""
         self.tied_targets = self.targets.tied_total(self.structure, self.weight)
 
-    def _initial_primal(self):
-        """Return P(0): without a cost the mean logarithm of the number of paths."""
+    @cached_property
+    def initial_primal(self):
+        """P(0): without a cost the mean logarithm of the number of paths."""
         if self.loss.cost is None:
             losses = self.mean(self.structure.log_counts())
             return self.loss.temperature * losses

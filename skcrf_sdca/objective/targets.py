@@ -150,7 +150,7 @@ class SoftLabels:
     def __init__(self, structure, scores_of):
         n, n_labels = len(structure.data), structure.n_labels
         check_fits(
-            8 * n_labels * (structure.data.n_positions + n * n_labels),
+            8 * structure.n_potentials,
             f"the soft labels of {n} sequences with {n_labels} labels",
             "join labels that are rare, or leave out sequences without known labels",
         )

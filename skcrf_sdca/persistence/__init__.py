@@ -78,15 +78,17 @@ def save_model(estimator: Any, path: FilePath | SupportsWrite) -> None:
     The file contains the parameters, the labels, the vocabulary, the weights and the
     figures of the fit, such as ``duality_gap_`` and ``history_``. It does not contain
     what only another fit would use: callbacks, metadata requests, and the dual
-    variables that ``warm_start=True`` keeps. The file replaces an older one only when
+    variables that ``warm_start=True`` keeps; but of a stream it has what the next
+    ``partial_fit`` goes on from. The file replaces an older one only when
     it is complete: after an error the older file is unchanged.
 
     Parameters
     ----------
     estimator : CRF, SequenceVectorizer, TokenFeatures, Pipeline or Tagger
         Fitted estimator. A CRF is an ``SDCACRF``, ``SAGNUSCRF``, ``OEGCRF``,
-        ``LBFGSCRF`` or ``compat.CRF``. The steps of a pipeline are a ``TokenFeatures``,
-        a ``SequenceVectorizer``, or both in this order, and then a CRF. Templates may
+        ``LBFGSCRF``, ``SGDCRF``, ``PassiveAggressiveCRF`` or ``compat.CRF``. The steps
+        of a pipeline are a ``TokenFeatures``, a ``SequenceVectorizer``, or both in this
+        order, and then a CRF. Templates may
         apply the functions of ``skcrf_sdca.text`` and methods of str, such as
         ``Apply(str.lower)``, but no other functions, because the file holds no code.
         Of a search, such as ``GridSearchCV``, save ``best_estimator_``.

@@ -19,6 +19,7 @@ from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.input_formats import CUT_TABLE, PACKED
 from skcrf_sdca.estimators.crfs import ESTIMATORS, SDCACRF
 from skcrf_sdca.estimators.fitted import check_fitted, names_of_fit
+from skcrf_sdca.estimators.online import OnlineMixin, PassiveAggressiveCRF
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.features.vocabulary import check_vocabulary, vocabulary_numbers
@@ -35,19 +36,29 @@ from skcrf_sdca.persistence._values import (
     plain_parameters,
     with_parameters,
 )
-from skcrf_sdca.structures.chain.parameters import WEIGHTS
+from skcrf_sdca.structures.chain.constraints import Constraints
+from skcrf_sdca.structures.chain.parameters import MAY_FORBID, WEIGHTS
 from skcrf_sdca.text import TokenFeatures
 
 FORMAT, FORMAT_VERSION = "skcrf_sdca", 2
 # Types of models, and input formats, that files of version 1 do not have.
-SINCE = {"TokenFeatures": 2, "CRF": 2, "Tagger": 2, CUT_TABLE.name: 2}
-CRFS = {cls.__name__: cls for cls in ESTIMATORS}
+SINCE = {
+    "TokenFeatures": 2,
+    "CRF": 2,
+    "Tagger": 2,
+    CUT_TABLE.name: 2,
+    "SGDCRF": 2,
+    "PassiveAggressiveCRF": 2,
+}
+# The types of CRFs.
+TYPES = (*ESTIMATORS, PassiveAggressiveCRF)
+CRFS = {cls.__name__: cls for cls in TYPES}
 PIPELINES = {cls.__name__: cls for cls in (Pipeline, Tagger)}
 # The steps of a pipeline, in their order, and the types that each may have.
 ROLES = {
     "features": (TokenFeatures,),
     "vectorizer": (SequenceVectorizer,),
-    "crf": (*ESTIMATORS, compat.CRF),
+    "crf": (*TYPES, compat.CRF),
 }
 _ROLE_OF = {cls: role for role, types in ROLES.items() for cls in types}
 BIASES = {name: axes for name, axes in WEIGHTS.items() if name != "coef_"}
@@ -75,6 +86,11 @@ CRF = {
     "fit": dict,
     "history": dict,
 }
+# What a stream goes on from, of a CRF that has it, beside arrays.
+STREAM_VECTORS = "w", "total"
+STREAM = {"n_visits": int, "scale": float, "averaged": bool}
+# The types of the estimator in a compat.CRF.
+WITHIN = {cls.__name__: cls for cls in (SDCACRF, PassiveAggressiveCRF)}
 COMPAT = {
     "type": str,
     "parameters": dict,
@@ -174,7 +190,7 @@ def _describe_pipeline(pipeline):
 
 def _describe_step(name, role, parts):
     step, known = parts[role], {}
-    if type(step) in ESTIMATORS:
+    if type(step) in TYPES:
         known["vectorizer"] = parts.get("vectorizer")
     try:
         return _DESCRIBERS[type(step)](step, **known)
@@ -264,7 +280,9 @@ def _check_complete(vectorizer):
 
     Therefore a small file cannot declare a large number of features.
     """
-    n_known = len(np.unique(vocabulary_numbers(vectorizer.vocabulary_)))
+    # Mostly sorted already: np.unique, which hashes, takes 20 times as long.
+    numbers = np.sort(vocabulary_numbers(vectorizer.vocabulary_))
+    n_known = np.count_nonzero(np.diff(numbers, prepend=-1))
     if n_known != vectorizer.n_features_out_:
         raise ValueError(
             f"vocabulary_ has {n_known} features, but n_features_out_ is "
@@ -291,7 +309,16 @@ def _describe_crf(crf, vectorizer=None):
     if hasattr(crf, "vectorizer_"):
         model["vectorizer"], _ = _describe_vectorizer(crf.vectorizer_)
     biases = {name.removesuffix("_"): getattr(crf, name) for name in BIASES}
-    return model, _coef_arrays(crf.coef_) | biases
+    arrays = _coef_arrays(crf.coef_) | biases
+    if isinstance(crf, OnlineMixin) and (state := crf._stream_state()) is not None:
+        model["stream"] = {
+            "n_visits": state["n_visits"],
+            "scale": float(state["scale"]),
+            "averaged": state["total"] is not None,
+        }
+        vectors = {f"stream_{name}": state[name] for name in STREAM_VECTORS}
+        arrays |= {name: w for name, w in vectors.items() if w is not None}
+    return model, arrays
 
 
 def _own_names(crf, vectorizer):
@@ -307,7 +334,8 @@ def _own_names(crf, vectorizer):
 
 
 def _rebuild_crf(model, array):
-    fields(model, "crf", CRF)
+    has_stream = "stream" in model and issubclass(CRFS[model["type"]], OnlineMixin)
+    fields(model, "crf", CRF | ({"stream": dict} if has_stream else {}))
     crf = with_parameters(CRFS[model["type"]], model["parameters"])
     attributes = {
         "_input_format": model["input_format"],
@@ -325,18 +353,41 @@ def _rebuild_crf(model, array):
         )
     n_labels = len(attributes["classes_"])
     attributes |= _weights_from(array, n_labels, model["n_features"], model["n_stored"])
+    if has_stream:
+        attributes["_warm_state"] = _stream_from(model["stream"], array, attributes)
     crf._set_fitted(attributes)
     check_fitted(crf)
     return crf
 
 
+def _stream_from(stream, array, attributes):
+    """Return the state of a stream; its arrays have a number for each weight."""
+    fields(stream, "stream", STREAM)
+    if stream["n_visits"] < 0 or not stream["scale"] > 0.0:
+        raise ModelFormatError("stream: n_visits and scale must not be negative")
+    sizes = [attributes[name].size for name in WEIGHTS]
+    state = {
+        name: array(f"stream_{name}", FLOAT, (sum(sizes),))
+        for name in STREAM_VECTORS[: 1 + stream["averaged"]]
+    }
+    constraints = Constraints.of_scores(*(attributes[name] for name in MAY_FORBID))
+    return {
+        "total": None,
+        **state,
+        "n_visits": stream["n_visits"],
+        "scale": stream["scale"],
+        "constraints": None if constraints.is_trivial() else constraints,
+        "pairs": None,
+    }
+
+
 def _describe_compat(crf):
     check_is_fitted(crf)
     crf._validate_params()
-    if type(crf.estimator_) is not SDCACRF:
+    if type(crf.estimator_) not in WITHIN.values():
         raise TypeError(
             f"estimator_ of CRF is a {type(crf.estimator_).__name__}, and must be the "
-            "SDCACRF of its fit."
+            f"{' or '.join(WITHIN)} of its fit."
         )
     estimator, arrays = _describe_crf(crf.estimator_)
     score = getattr(crf, "dev_score_", None)
@@ -352,7 +403,7 @@ def _describe_compat(crf):
 def _rebuild_compat(model, array):
     fields(model, "CRF", COMPAT)
     crf = with_parameters(compat.CRF, model["parameters"])
-    crf.estimator_ = _rebuild_any(model["estimator"], array, ["SDCACRF"])
+    crf.estimator_ = _rebuild_any(model["estimator"], array, WITHIN)
     if model["dev_score"] is not None:
         crf.dev_score_ = model["dev_score"]
     return crf
@@ -386,7 +437,7 @@ def _weights_from(array, n_labels, n_features, n_stored):
 
 
 _DESCRIBERS = {
-    **dict.fromkeys(ESTIMATORS, _describe_crf),
+    **dict.fromkeys(TYPES, _describe_crf),
     compat.CRF: _describe_compat,
     SequenceVectorizer: _describe_vectorizer,
     TokenFeatures: _describe_features,

@@ -19,6 +19,8 @@ FIGURES = (
     "dual_objective",
     "duality_gap",
     "gap_target",
+    "loss",
+    "n_visits",
 )
 # Numbers that JSON does not have.
 NOT_FINITE = ("nan", "inf", "-inf")

@@ -55,7 +55,7 @@ class BCFW(DualSolver):
         problem = self.problem
         n, n_labels = problem.n_sequences, problem.structure.n_labels
         check_fits(
-            8 * n_labels * (problem.data.n_positions + n * n_labels),
+            8 * problem.structure.n_potentials,
             f"the dual variables of the hinge, {n} sequences with {n_labels} labels,",
             "join labels that are rare",
         )

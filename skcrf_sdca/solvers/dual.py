@@ -67,9 +67,8 @@ class DualSolver(EpochSolver):
         problem = self.problem
         new_sampler = partial(SAMPLING_SCHEMES[sampling].make, problem, mix)
         count = n_workers(problem.n_jobs, problem.n_sequences)
-        # sigma_prime is a factor of the squared norm, which L2 alone knows; workers
-        # copy rows of the same length.
-        if count > 1 and self._is_plain and problem.structure.pairs is None:
+        # sigma_prime is a factor of the squared norm, which L2 alone knows.
+        if count > 1 and self._is_plain:
             self.kernel = make_parallel_visitor(
                 problem, self.model, count, new_sampler, self.new_visitor
             )

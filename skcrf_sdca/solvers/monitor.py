@@ -105,6 +105,9 @@ class FitMonitor:
         finally:
             for observer in self.observers:
                 observer.close()
+            # Some hold this monitor: in a circle, the state of the solver would live on
+            # until the garbage collector finds it.
+            self.observers.clear()
         return self
 
     def _begin_epoch(self):
@@ -115,21 +118,18 @@ class FitMonitor:
     def _end_epoch(self):
         self._seconds += perf_counter() - self._resumed
         solver, n = self.solver, self.solver.problem.n_sequences
-        certificate = solver.certify_epoch(self.tol)
-        _check_finite(certificate)
-        self._set_target(certificate)
+        measures = self._measure()
+        _check_finite(measures)
         row = {
             "epoch": (len(self.rows) + 1) * solver.certify_every,
             "updates": solver.n_updates / n,
             "oracle_calls": solver.n_oracle_calls / n,
             "seconds": self._seconds,
-            "primal": certificate.primal,
-            "dual": certificate.dual,
-            "gap": certificate.gap,
+            **measures,
             **solver.columns,
         }
         self.rows.append(row)
-        self.converged = row["gap"] <= self.target
+        self.converged = self._is_reached(row)
         # Every observer is told, also after one has asked to stop.
         answers = [observer.end_epoch(row) for observer in self.observers]
         self.stopped = any(answers)
@@ -137,6 +137,29 @@ class FitMonitor:
         if not done:
             self._begin_epoch()
         return done
+
+    def _measure(self):
+        """Return what a row of the history says of the model."""
+        certificate = self.solver.certify_epoch(self.tol)
+        self._set_target(certificate)
+        return {
+            "primal": certificate.primal,
+            "dual": certificate.dual,
+            "gap": certificate.gap,
+        }
+
+    def _is_reached(self, row):
+        return row["gap"] <= self.target
+
+    def figures(self):
+        """Return what the last row says of the model, as attributes of an estimator."""
+        last = self.rows[-1]
+        return {
+            "gap_target_": self.target,
+            "primal_objective_": last["primal"],
+            "dual_objective_": last["dual"],
+            "duality_gap_": last["gap"],
+        }
 
     def _set_target(self, certificate):
         problem = self.solver.problem
@@ -181,7 +204,28 @@ class FitMonitor:
         )
 
 
-def _check_finite(certificate):
-    values = certificate.primal, certificate.dual, certificate.gap
-    if not np.isfinite(values).all():
+class LossMonitor(FitMonitor):
+    """Clock and history of a fit whose solver minimises no objective.
+
+    A row has the mean loss of the visits of the epoch, each at the weights that it
+    found. The fit ends where this is at most ``tol``, and `max_iter` is no failure.
+    """
+
+    def _measure(self):
+        return {"loss": self.solver.mean_loss}
+
+    def _is_reached(self, row):
+        return row["loss"] <= self.tol
+
+    def figures(self):
+        """Return the loss and the number of visits, as attributes of an estimator."""
+        return {"loss_": self.rows[-1]["loss"], "n_visits_": self.solver.n_visits}
+
+    def convergence_message(self):
+        """Return None: nothing is promised."""
+        return None
+
+
+def _check_finite(measures):
+    if not np.isfinite(list(measures.values())).all():
         raise ValueError(NOT_FINITE)

@@ -63,7 +63,7 @@ class OEG(DualSolver):
         n, n_labels = problem.n_sequences, problem.structure.n_labels
         # Natural parameters in single precision, marginals in double.
         check_fits(
-            12 * n_labels * (problem.data.n_positions + n * n_labels),
+            12 * problem.structure.n_potentials,
             f"the dual variables of OEGCRF, {n} sequences with {n_labels} labels,",
             "LBFGSCRF keeps none; or join labels that are rare",
         )

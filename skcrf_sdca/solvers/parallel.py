@@ -8,13 +8,12 @@ this module divides the problem, chooses how long the rounds are, and runs the t
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from joblib import effective_n_jobs
 
-from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._kernels._local_weights import LocalWeights
 from skcrf_sdca._kernels._rounds import Rounds
 from skcrf_sdca._kernels._visits import VISIT
 from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._utils.parallel import n_threads
 from skcrf_sdca.solvers.partition import FeaturePartition, equal_shards
 
 # A worker with fewer sequences would wait for the others most of the time.
@@ -41,7 +40,7 @@ def n_workers(n_jobs, n_sequences):
     """
     if n_jobs is None:
         return 1
-    return max(1, min(effective_n_jobs(n_jobs), n_sequences // MIN_SHARD))
+    return max(1, min(n_threads(n_jobs), n_sequences // MIN_SHARD))
 
 
 def make_parallel_visitor(problem, model, n_workers, new_sampler, new_visitor):
@@ -61,34 +60,27 @@ def make_parallel_visitor(problem, model, n_workers, new_sampler, new_visitor):
     """
     features = problem.structure.distinct_features()
     shards = equal_shards(problem.data.lengths, n_workers)
-    partition = FeaturePartition(features, shards, FREQUENT * problem.n_sequences)
+    partition = FeaturePartition(
+        features,
+        shards,
+        FREQUENT * problem.n_sequences,
+        apart=problem.structure.pairs is not None,
+    )
     _check_memory(problem, partition)
-    features.renumber(
-        FeatureRows(partition.renumber(problem.data.X)),
-        partition.row,
-        partition.n_frequent,
-        len(partition.shared),
-    )
-    local_weights = LocalWeights(
-        model.w,
-        model.biases.size,
-        model.n_labels,
-        partition.shared,
-        partition.n_frequent,
-        partition.private,
-    )
+    features, pairs = problem.structure.in_partition(features, partition)
+    local_weights = _local_weights(model, partition)
     worker_of, index_in_shard = np.empty((2, problem.n_sequences), dtype=np.intp)
     visitors = []
     for worker, shard in enumerate(shards):
         worker_of[shard], index_in_shard[shard] = worker, np.arange(len(shard))
         local_model = model.with_features(
-            partition.n_rows, local_weights.arrays[worker]
+            partition.n_rows, local_weights.arrays[worker], pairs
         )
         visitor = new_visitor(features, local_model.weights(), new_sampler(shard))
         visitor.assign_shard(shard, index_in_shard)
         visitors.append(visitor)
     mean_length = problem.offsets[-1] / problem.n_sequences
-    mean_work = int((mean_length + VISIT) * model.n_labels**2)
+    mean_work = int((mean_length + VISIT) * problem.structure.n_tied)
     rounds = Rounds(
         local_weights,
         work=max(1, ROUND_VISITS // n_workers) * mean_work,
@@ -99,11 +91,32 @@ def make_parallel_visitor(problem, model, n_workers, new_sampler, new_visitor):
     return ParallelVisitor(visitors, worker_of, rounds)
 
 
+def _local_weights(model, partition):
+    """Return the LocalWeights of a model; with pairs, of its single weights."""
+    shared, private = partition.shared, partition.private
+    n_labels, n_frequent, pairs = model.n_labels, partition.n_frequent, model.pairs
+    if pairs is not None:
+        n_labels, n_frequent = 1, len(pairs.places_of(shared[:n_frequent]))
+        shared, private = pairs.places_of(shared), list(map(pairs.places_of, private))
+    return LocalWeights(
+        model.w,
+        model.biases.size,
+        n_labels,
+        shared,
+        n_frequent,
+        private,
+        apart=pairs is not None,
+    )
+
+
 def _check_memory(problem, partition):
     """Raise MemoryError if the local weights do not fit into memory."""
     n_workers, n_labels = len(partition.private), problem.structure.n_labels
-    local = 8 * n_workers * (partition.n_rows * n_labels + n_labels**2)
-    aggregated = 8 * len(partition.shared) * n_labels
+    n_coef, n_shared = partition.n_rows * n_labels, len(partition.shared) * n_labels
+    if problem.structure.pairs is not None:
+        n_coef = n_shared = problem.structure.pairs.layout.size
+    local = 8 * n_workers * (n_coef + problem.structure.n_tied)
+    aggregated = 8 * n_shared
     columns = 4 * problem.data.X.nnz if problem.data.is_sparse else 0
     check_fits(
         local + aggregated + columns,

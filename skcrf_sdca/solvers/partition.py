@@ -37,8 +37,9 @@ class FeaturePartition:
     are shared. A shared feature is frequent if many sequences have it, else rare.
     Shared features have the same row in all local weights, the most frequent ones
     first. The private features of each worker take the rows after them, in the order of
-    its sequences, so that those of a sequence are neighbours. All features of dense
-    rows are frequent.
+    its sequences, so that those of a sequence are neighbours; those of different
+    workers have the same rows, or, where rows have different lengths, rows apart. All
+    features of dense rows are frequent.
 
     Parameters
     ----------
@@ -47,6 +48,8 @@ class FeaturePartition:
         The sequences of each worker.
     least_frequent : float
         Number of sequences from which on a shared feature is frequent.
+    apart : bool, default=False
+        Whether no two private features have the same row.
 
     Attributes
     ----------
@@ -58,9 +61,11 @@ class FeaturePartition:
     row : ndarray of shape (n_features,), int32
         The row of each feature. Private features of different workers can have the same
         row; features that do not occur have none.
+    n_rows : int
+        Rows that the local weights of each worker need.
     """
 
-    def __init__(self, features, shards, least_frequent):
+    def __init__(self, features, shards, least_frequent, *, apart=False):
         n_features = features.rows.n_features
         n_sequences, n_workers = np.zeros((2, n_features), dtype=np.int64)
         for shard in shards:
@@ -74,18 +79,16 @@ class FeaturePartition:
         self.row = np.zeros(n_features, dtype=np.int32)
         self.row[shared] = np.arange(len(shared))
         self.private = []
+        self.n_rows = first = len(shared)
         for shard in shards:
             occurring = features.of_sequences(shard)
-            private, first = np.unique(
+            private, found_at = np.unique(
                 occurring[n_workers[occurring] == 1], return_index=True
             )
-            self.private.append(private[np.argsort(first)])
-            self.row[self.private[-1]] = len(shared) + np.arange(len(private))
-
-    @property
-    def n_rows(self):
-        """Rows that the local weights of each worker need."""
-        return len(self.shared) + max(map(len, self.private))
+            self.private.append(private[np.argsort(found_at)])
+            self.row[self.private[-1]] = first + np.arange(len(private))
+            self.n_rows = max(self.n_rows, first + len(private))
+            first = self.n_rows if apart else first
 
     def renumber(self, X):
         """Return X with the rows of the features in the local weights as columns."""

@@ -92,7 +92,7 @@ class SAG(EpochSolver):
         n, n_labels = self.problem.n_sequences, self.problem.structure.n_labels
         # The marginals of the last visits, and those they begin with.
         check_fits(
-            16 * n_labels * (self.problem.data.n_positions + n * n_labels),
+            16 * self.problem.structure.n_potentials,
             f"the gradients of SAGNUSCRF, {n} sequences with {n_labels} labels,",
             "LBFGSCRF keeps none; or join labels that are rare",
         )

@@ -56,6 +56,8 @@ class Structure(ABC):
         table, each a sequence of one position.
     constraints : Constraints, default=None
         What is forbidden has probability 0 under every w.
+    keeps_forbidden : bool, default=False
+        Whether there are weights of what is forbidden too, which stay 0.
     n_jobs : int, default=None
         Threads of passes over all data.
     pairs : ObservedPairs, default=None
@@ -66,6 +68,8 @@ class Structure(ABC):
     name : str
     levels : frozenset of str
         What the structure can do, see above.
+    n_tied : int
+        How many potentials the cliques of a sequence share.
     sizes : dict of str to int
         The length of each axis of the arrays in a solver's state, by a letter.
     """
@@ -80,6 +84,7 @@ class Structure(ABC):
         *,
         boundaries=True,
         constraints=None,
+        keeps_forbidden=False,
         n_jobs=None,
         pairs=None,
     ):
@@ -87,6 +92,7 @@ class Structure(ABC):
         self.n_labels = n_labels
         self.boundaries = boundaries
         self.constraints = constraints
+        self.keeps_forbidden = keeps_forbidden
         self.n_jobs = n_jobs
         self.pairs = pairs
 
@@ -94,6 +100,17 @@ class Structure(ABC):
     def offsets(self):
         """Sequence i has the positions offsets[i]:offsets[i + 1]."""
         return self.data.offsets
+
+    @property
+    @abstractmethod
+    def n_tied(self):
+        """How many potentials the cliques of a sequence share."""
+
+    @property
+    def n_potentials(self):
+        """How many numbers the Potentials of all sequences have."""
+        n_local = self.data.n_positions * self.n_labels
+        return n_local + len(self.data) * self.n_tied
 
     @abstractmethod
     def new_parameters(self, w=None):

@@ -12,7 +12,7 @@ from skcrf_sdca._kernels import _chains, _paths, _spans
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.data.rows import split_rows
-from skcrf_sdca.structures.chain.marginals import Marginals
+from skcrf_sdca.structures.chain.marginals import Marginals, by_pairs
 
 # Far below what integers can count: sizes must not wrap around.
 MOST_BYTES = 2**60
@@ -24,12 +24,15 @@ class Chains(_chains.ChainScores):
     Parameters
     ----------
     node_scores : ndarray of shape (n_positions, n_labels)
-    transition : ndarray of shape (n_labels, n_labels)
-        Indexed [from, to].
+    transition : ndarray of shape layout.shape
+        By default (n_labels, n_labels), indexed [from, to].
     offsets : ndarray of shape (n + 1,), int64
         Chain i has the positions ``offsets[i]:offsets[i + 1]``.
     constraints : Constraints, default=None
         By default what is forbidden has a score of -inf.
+    layout : TransitionLayout, default=None
+        The pairs of labels that transition scores and edge marginals are of; by default
+        all.
 
     Attributes
     ----------
@@ -54,6 +57,12 @@ class Chains(_chains.ChainScores):
         self.n_jobs = n_jobs
         return self
 
+    def _with_scores(self, node_scores):
+        """Return chains with other node scores."""
+        return Chains(
+            node_scores, self.transition, self.offsets, self.constraints, self.layout
+        )
+
     def _over_ranges(self, kernel, *out, **options):
         """Call a kernel for all chains, range by range unless these are one range."""
 
@@ -72,14 +81,14 @@ class Chains(_chains.ChainScores):
 
     def marginals(self):
         """Return the Marginals, and log Z."""
-        out = Marginals.empty(self.offsets, len(self.transition))
+        out = Marginals.empty(self.offsets, self.n_labels, layout=self.layout)
         values = np.empty(len(self))
         self._over_ranges(
             _chains.marginals,
             out.node,
             values,
             edge_offsets=out.edge_offsets,
-            edge=out.edge,
+            edge=by_pairs(out.edge),
         )
         return out, values
 
@@ -103,19 +112,18 @@ class Chains(_chains.ChainScores):
         """Return the edge marginals of all chains, and where those of each begin."""
         marginals, _ = self.marginals()
         edge = np.minimum(marginals.edge, 1.0, out=marginals.edge)
-        return edge, marginals.edge_offsets
+        return self.layout.expand(edge, 0.0), marginals.edge_offsets
 
     def clamped(self, labels):
         """Return chains that forbid all labels but the known ones (not negative)."""
-        scores = clamped(self.node_scores, labels)
-        return Chains(scores, self.transition, self.offsets)
+        return self._with_scores(clamped(self.node_scores, labels))
 
     def restricted(self, position, labels):
         """Return chains that forbid all labels but these at a position."""
         scores = self.node_scores.copy()
         scores[position] = -np.inf
         scores[position, labels] = self.node_scores[position, labels]
-        return Chains(scores, self.transition, self.offsets)
+        return self._with_scores(scores)
 
     def expectations(self, weight):
         """Return node marginals, the weighted sum of all edge marginals, and log Z."""
@@ -126,7 +134,13 @@ class Chains(_chains.ChainScores):
         def add_edges(chains, begin, end):
             total = np.zeros_like(self.transition)
             _chains.marginals(
-                chains, begin, end, node, values, weight=weight, edge_total=total
+                chains,
+                begin,
+                end,
+                node,
+                values,
+                weight=weight,
+                edge_total=total.reshape(-1),
             )
             return total
 
@@ -136,7 +150,7 @@ class Chains(_chains.ChainScores):
     def potential_expectations(self, local, tied):
         """Write node marginals and each chain's sum of edge marginals; return log Z."""
         values = np.empty(len(self))
-        self._over_ranges(_chains.marginals, local, values, edge_sums=tied)
+        self._over_ranges(_chains.marginals, local, values, edge_sums=by_pairs(tied))
         return values
 
     def path_scores(self, labels):
@@ -156,12 +170,12 @@ class Chains(_chains.ChainScores):
         """Return the paths with the largest expected accuracy, and log Z."""
         node, log_z = self.node_marginals()
         forbidden = self.transition == -np.inf
-        if not forbidden.any():
+        if self.layout.is_dense and not forbidden.any():
             return node.argmax(axis=1).astype(np.int32), log_z
         node[self.node_scores == -np.inf] = -np.inf
         log_mask = np.where(forbidden, -np.inf, 0.0)
-        possible = Chains(node, log_mask, self.offsets).with_threads(self.n_jobs)
-        return possible.viterbi()[0], log_z
+        possible = Chains(node, log_mask, self.offsets, layout=self.layout)
+        return possible.with_threads(self.n_jobs).viterbi()[0], log_z
 
     def log_likelihood(self, labels):
         """Return log p(y | x) of one path of each chain; a label < 0 is unknown."""
@@ -175,7 +189,7 @@ class Chains(_chains.ChainScores):
     def n_best(self, n):
         """Return for each chain its n best paths (n_paths, T), and their scores."""
         lengths = np.diff(self.offsets)
-        widths = _numbers_of_paths(n, len(self.transition), lengths)
+        widths = _numbers_of_paths(n, self.n_labels, lengths)
         path_offsets = np.concatenate([[0], np.cumsum(widths)])
         label_offsets = np.concatenate([[0], np.cumsum(widths * lengths)])
         scores = np.empty(path_offsets[-1])

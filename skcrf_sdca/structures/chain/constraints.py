@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skcrf_sdca._kernels._transitions import layout_of
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.label_names import NAME_THEM
 from skcrf_sdca.data.tagging_schemes import is_valid_pair, parse_label
@@ -17,6 +18,9 @@ from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.marginals import Marginals, edge_ends
 
 OBSERVED = "observed"
+OPEN = "open"
+# The most frequent labels that make up this part of all positions are open.
+OPEN_SHARE = 0.5
 
 
 class Constraints(NamedTuple):
@@ -61,12 +65,16 @@ class Constraints(NamedTuple):
         """Return weights of starts, ends and transitions, -inf where forbidden."""
         return tuple(map(np.add, (start, end, transition), self.log_masks()))
 
-    def zero_scores(self, lengths):
+    def layout(self):
+        """Return the TransitionLayout of what is allowed."""
+        return layout_of(self.transition)
+
+    def zero_scores(self, lengths, layout=None):
         """Return Chains of the lengths, all of whose scores are 0."""
         offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        n_labels = len(self.start)
-        zeros = np.zeros((offsets[-1], n_labels)), np.zeros((n_labels, n_labels))
-        return Chains(*zeros, offsets, self)
+        layout = self.layout() if layout is None else layout
+        zeros = np.zeros((offsets[-1], len(self.start))), np.zeros(layout.shape)
+        return Chains(*zeros, offsets, self, layout)
 
     def log_counts(self, lengths):
         """Return the logarithm of the number of allowed paths of each length."""
@@ -86,12 +94,13 @@ class Constraints(NamedTuple):
             reached = following
         return possible
 
-    def uniform_marginals(self, offsets, *, dtype=np.float64):
+    def uniform_marginals(self, offsets, *, layout=None, dtype=np.float64):
         """Return the marginals of the uniform distribution over the allowed paths."""
-        out = Marginals.empty(offsets, len(self.start), dtype=dtype)
+        layout = self.layout() if layout is None else layout
+        out = Marginals.empty(offsets, len(self.start), dtype=dtype, layout=layout)
         lengths = np.diff(offsets)
         for length in np.unique(lengths[lengths > 0]):
-            one, _ = self.zero_scores([length]).marginals()
+            one, _ = self.zero_scores([length], layout).marginals()
             (chains,) = np.nonzero(lengths == length)
             out.node[offsets[chains, np.newaxis] + np.arange(length)] = one.node
             out.edge[out.edge_offsets[chains, np.newaxis] + np.arange(length - 1)] = (
@@ -128,8 +137,10 @@ def read_constraints(transitions, classes, labels, offsets, rows=None, names=Non
     if isinstance(transitions, str):
         name = f"transitions={transitions!r}"
         advice = f"Repair them: skcrf_sdca.text.repair_labels(y, {transitions!r})"
-        if transitions == OBSERVED:
-            constraints = _observed(labels, offsets, len(classes))
+        if transitions in FROM_DATA:
+            observed = _observed(labels, offsets, len(classes))
+            counts = label_counts(labels, len(classes))
+            constraints = FROM_DATA[transitions](observed, counts)
         else:
             constraints = _by_scheme(transitions, names)
     else:
@@ -179,6 +190,27 @@ def _observed(labels, offsets, n_labels):
     end[last[last >= 0]] = True
     transition[labels[to - 1], labels[to]] = True
     return Constraints(start, end, transition)
+
+
+def label_counts(labels, n_labels):
+    """Return the number of positions of each label; -1 is not known."""
+    return np.bincount(labels[labels >= 0], minlength=n_labels)
+
+
+def _open(observed, counts):
+    """Return what is observed, and what begins, ends or passes at an open label."""
+    start, end, transition = (mask.copy() for mask in observed)
+    order = np.argsort(-counts, kind="stable")
+    before = np.cumsum(counts[order]) - counts[order]
+    is_open = order[before < OPEN_SHARE * counts.sum()]
+    start[is_open] = end[is_open] = True
+    transition[is_open] = transition[:, is_open] = True
+    return Constraints(start, end, transition)
+
+
+# Name -> function of what the training labels have, and of their counts, that returns
+# what is allowed.
+FROM_DATA = {OBSERVED: lambda observed, counts: observed, OPEN: _open}
 
 
 def _by_scheme(scheme, names):

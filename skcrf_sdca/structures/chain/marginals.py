@@ -4,13 +4,14 @@ Owns their layout, their entropy, and the starting point of the dual solvers.
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.special import entr
 
 from skcrf_sdca._kernels import _chains
+from skcrf_sdca._kernels._transitions import TransitionLayout, all_transitions
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
 
@@ -35,6 +36,11 @@ def edge_ends(offsets: NDArray[np.int64]) -> NDArray[np.intp]:
     return np.flatnonzero(leads_here)
 
 
+def by_pairs(edge: NDArray[Any]) -> NDArray[Any]:
+    """Return edges (n_edges, ...) as rows of one number for each pair of labels."""
+    return edge.reshape(len(edge), int(np.prod(edge.shape[1:])))
+
+
 class Marginals:
     """Node and edge marginals of n chains.
 
@@ -44,10 +50,13 @@ class Marginals:
         ``node[t, k]`` is the probability of label k at position t.
     edge : ndarray of shape (n_edges, n_labels, n_labels), float32 or float64
         ``edge[t, j, k]`` is the probability of label j followed by label k. What the
-        rounding of float32 breaks, `renormalize` corrects.
+        rounding of float32 breaks, `renormalize` corrects. With a layout of fewer pairs
+        of labels (n_edges, layout.size).
     offsets : ndarray of shape (n + 1,), int64
         Chain i has the positions ``offsets[i]:offsets[i + 1]``, and the edges
         ``edge_offsets[i]:edge_offsets[i + 1]``.
+    layout : TransitionLayout, default=None
+        The pairs of labels that edge marginals are of; by default all.
 
     Raises
     ------
@@ -66,22 +75,24 @@ class Marginals:
     """
 
     def __init__(
-        self, node: NDArray[np.float64], edge: NDArray[Any], offsets: NDArray[np.int64]
+        self,
+        node: NDArray[np.float64],
+        edge: NDArray[Any],
+        offsets: NDArray[np.int64],
+        layout: TransitionLayout | None = None,
     ) -> None:
         self.node = node
         self.edge = edge
         self.offsets = offsets
         self.edge_offsets = edge_offsets(offsets)
         n_labels = node.shape[-1]
-        edge_shape = (self.edge_offsets[-1], n_labels, n_labels)
+        self.layout = all_transitions(n_labels) if layout is None else layout
+        edge_shape = (self.edge_offsets[-1], *self.layout.shape)
         if node.shape != (offsets[-1], n_labels) or edge.shape != edge_shape:
             raise ValueError(
                 f"node and edge have shapes {node.shape} and {edge.shape}; the offsets "
                 f"need {(int(offsets[-1]), n_labels)} and {edge_shape}"
             )
-
-    # The axes of the arrays of `state`, see `Structure.sizes`.
-    axes: ClassVar[dict[str, str]] = {"node": "TK", "edge": "EKK"}
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that a warm start needs."""
@@ -94,22 +105,29 @@ class Marginals:
 
     @classmethod
     def empty(
-        cls, offsets: NDArray[np.int64], n_labels: int, *, dtype: DTypeLike = np.float64
+        cls,
+        offsets: NDArray[np.int64],
+        n_labels: int,
+        *,
+        dtype: DTypeLike = np.float64,
+        layout: TransitionLayout | None = None,
     ) -> Self:
         """Return marginals of the right shapes whose values are not set.
 
         ``dtype`` is that of the edges. MemoryError if they clearly do not fit.
         """
         n_edges = int(edge_offsets(offsets)[-1])
+        layout = all_transitions(n_labels) if layout is None else layout
         check_fits(
-            n_edges * n_labels**2 * np.dtype(dtype).itemsize,
+            n_edges * layout.size * np.dtype(dtype).itemsize,
             f"the marginals of {n_edges} edges between {n_labels} labels",
             "take fewer or shorter sequences at once",
         )
         return cls(
             np.empty((offsets[-1], n_labels)),
-            np.empty((n_edges, n_labels, n_labels), dtype=dtype),
+            np.empty((n_edges, *layout.shape), dtype=dtype),
             offsets,
+            layout,
         )
 
     @classmethod
@@ -161,7 +179,7 @@ class Marginals:
 
     def copy(self) -> "Marginals":
         """Return marginals with arrays of their own."""
-        return Marginals(self.node.copy(), self.edge.copy(), self.offsets)
+        return Marginals(self.node.copy(), self.edge.copy(), self.offsets, self.layout)
 
     def shrink_to_labels(
         self, labels: NDArray[np.integer[Any]], *, keep: float
@@ -179,9 +197,14 @@ class Marginals:
 
     def _add_labels(self, labels, share):
         """Add a share of the one-hot marginals at the labels."""
-        to = edge_ends(self.offsets)
         self.node[np.arange(len(self.node)), labels] += share
-        self.edge[np.arange(len(self.edge)), labels[to - 1], labels[to]] += share
+        by_pairs(self.edge)[self._label_pairs(labels)] += share
+
+    def _label_pairs(self, labels):
+        """Return the index of what edges have for a path of labels."""
+        to = edge_ends(self.offsets)
+        pairs = self.layout.place_of(labels[to - 1], labels[to])
+        return np.arange(len(self.edge)), pairs
 
     def entropy_by_keep(
         self,
@@ -189,7 +212,7 @@ class Marginals:
         weight: NDArray[np.float64],
         entropy: NDArray[np.float64],
     ) -> Callable[[float], float]:
-        """Return sum_i weight[i] H(mu_i) as a function of `keep` (`shrink_to_labels`).
+        """Return sum_i weight[i] H(mu_i) as a function of keep (`shrink_to_labels`).
 
         The time of an evaluation does not grow with n_labels: the mixture keeps the
         proportions of all labels but the correct one, so that the entropy of a node or
@@ -211,10 +234,10 @@ class Marginals:
             Takes a float in [0, 1] and returns a float, in nats.
         """
         to = edge_ends(self.offsets)
-        n_nodes, n_edges = len(self.node), len(self.edge)
+        n_nodes = len(self.node)
         q = np.concatenate(
             [
-                self.edge[np.arange(n_edges), labels[to - 1], labels[to]],
+                by_pairs(self.edge)[self._label_pairs(labels)],
                 self.node[np.arange(n_nodes), labels],
             ]
         )
@@ -248,27 +271,27 @@ class Marginals:
 
         Returns
         -------
-        edge_total : ndarray of shape (n_labels, n_labels)
+        edge_total : ndarray of shape (n_labels, n_labels), or (layout.size,)
             sum_i weight[i] sum_t edge marginals of the Markov chain.
         entropy : ndarray of shape (n,)
             See `entropy`.
         """
         if np.shape(weight) != (len(self),):
             raise ValueError(f"{np.shape(weight)} weights for {len(self)} chains")
-        n_labels = self.node.shape[1]
         values = np.empty(len(self))
 
         def run(b, e):
-            total = np.zeros((n_labels, n_labels))
+            total = np.zeros(self.layout.shape)
             _chains.renormalize(
                 self.node,
-                self.edge,
+                by_pairs(self.edge),
+                self.layout,
                 self.offsets,
                 self.edge_offsets,
                 weight,
                 b,
                 e,
-                total,
+                total.reshape(-1),
                 values,
             )
             return total
@@ -282,7 +305,7 @@ class Marginals:
         H = sum of the edge entropies - sum of the entropies of the inner nodes; for a
         chain of one node the entropy of that node.
         """
-        marginals = Marginals(self.node.copy(), self.edge, self.offsets)
+        marginals = Marginals(self.node.copy(), self.edge, self.offsets, self.layout)
         return marginals.renormalize(np.ones(len(self)), n_jobs=n_jobs)[1]
 
     def inconsistency(self) -> float:
@@ -292,11 +315,12 @@ class Marginals:
         the nodes on their left and right.
         """
         to = edge_ends(self.offsets)
+        edge = self.layout.expand(self.edge, 0.0)
         violations = [
             np.abs(self.node.sum(axis=1) - 1.0),
-            np.abs(self.edge.sum(axis=2) - self.node[to - 1]),
-            np.abs(self.edge.sum(axis=1) - self.node[to]),
+            np.abs(edge.sum(axis=2) - self.node[to - 1]),
+            np.abs(edge.sum(axis=1) - self.node[to]),
             -self.node,
-            -self.edge,
+            -edge,
         ]
         return max(v.max(initial=0.0) for v in violations)

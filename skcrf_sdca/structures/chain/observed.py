@@ -29,6 +29,8 @@ class ObservedPairs:
     ----------
     layout : RowLayout
         That of coef.
+    places : ndarray of shape (n_features + 1,), int64
+        Row j of coef begins at places[j].
     exists : ndarray of shape (layout.size,), bool
         Whether each number in coef is the weight of a pair, or a place kept at 0.
     """
@@ -47,6 +49,7 @@ class ObservedPairs:
         rows = np.repeat(np.arange(len(widths)), np.diff(places))
         label = (np.arange(places[-1]) - places[rows]).astype(np.int32)
         label[place] = labels
+        self.places = places
         self.layout = RowLayout(len(widths), n_labels, places, label, self.exists)
 
     def __len__(self):
@@ -66,27 +69,39 @@ class ObservedPairs:
         return ObservedPairs, (self.bounds, self.labels, self.n_labels)
 
     @classmethod
-    def of_data(cls, X, labels, n_labels):
-        """Return the pairs of data.
+    def of_data(cls, X, labels, n_labels, min_count=None):
+        """Return the pairs of data, see `pair_counts` and `of_counts`."""
+        counts = pair_counts(X, labels, n_labels, with_values=min_count is not None)
+        return cls.of_counts(counts, min_count)
+
+    @classmethod
+    def of_counts(cls, counts, min_count=None):
+        """Return the pairs that were counted often enough.
 
         Parameters
         ----------
-        X : csr_array or ndarray of shape (n_positions, n_features)
-            A feature occurs where its value is not 0.
-        labels : ndarray of shape (n_positions,), int, or (n_positions, n_labels)
-            The label of each position; or what is not 0 for every label that it may
-            have. Positions that may have every label have observed none.
-        n_labels : int
+        counts : csr_array of shape (n_features, n_labels)
+        min_count : float, default=None
+            None keeps all that were counted.
         """
-        features = sp.csr_array(X)
-        features = sp.csr_array(
-            (features.data != 0, features.indices, features.indptr), features.shape
-        )
-        pairs = sp.csr_array(features.T @ _seen(labels, n_labels))
+        kept = counts.data != 0 if min_count is None else counts.data >= min_count
+        pairs = sp.csr_array((kept, counts.indices, counts.indptr), counts.shape)
         pairs.eliminate_zeros()
         pairs.sort_indices()
         bounds, found = pairs.indptr.astype(np.int64), pairs.indices.astype(np.int32)
-        return cls(bounds, found, n_labels)
+        return cls(bounds, found, counts.shape[1])
+
+    def of_features(self, features):
+        """Return the pairs of some features, in their order."""
+        widths = np.diff(self.bounds)[features]
+        bounds = np.concatenate([[0], np.cumsum(widths)])
+        return ObservedPairs(
+            bounds, self.labels[_ranges(self.bounds, features)], self.n_labels
+        )
+
+    def places_of(self, features):
+        """Return where the rows of some features are in coef, one after the other."""
+        return _ranges(self.places, features)
 
     def coef(self, w):
         """Return the weights in a coef as a csr_array (n_labels, n_features)."""
@@ -95,13 +110,43 @@ class ObservedPairs:
         return sp.csc_array((weights, self.labels, self.bounds), shape=shape).tocsr()
 
 
+def pair_counts(X, labels, n_labels, *, with_values):
+    """Return how often each feature occurs with each label.
+
+    Parameters
+    ----------
+    X : csr_array or ndarray of shape (n_positions, n_features)
+    labels : ndarray of shape (n_positions,), int, or (n_positions, n_labels)
+        The label of each position; or what is not 0 for every label that it may have.
+        Positions that may have every label count for none.
+    n_labels : int
+    with_values : bool
+        Whether to sum the values of the features, times what `labels` has. Else it is
+        only told where a feature occurs, which values that sum to 0 do, too.
+
+    Returns
+    -------
+    counts : csr_array of shape (n_features, n_labels)
+    """
+    features = sp.csr_array(X)
+    values = features.data if with_values else features.data != 0
+    features = sp.csr_array((values, features.indices, features.indptr), features.shape)
+    return sp.csr_array(features.T @ _seen(labels, n_labels))
+
+
+def _ranges(bounds, rows):
+    """Return the numbers bounds[j], ..., bounds[j + 1] - 1 of all rows j."""
+    widths = np.diff(bounds)[rows]
+    before = np.cumsum(widths) - widths
+    return np.repeat(bounds[:-1][rows] - before, widths) + np.arange(widths.sum())
+
+
 def _seen(labels, n_labels):
-    """Return which label each position may have, a csr_array of bool."""
+    """Return what each position may have of each label, a csr_array."""
     if labels.ndim == 1:
         bounds = np.arange(len(labels) + 1)
         shape = len(labels), n_labels
         return sp.csr_array((np.ones(len(labels), dtype=bool), labels, bounds), shape)
-    may_have = labels != 0
     if n_labels > 1:
-        may_have &= ~may_have.all(axis=1, keepdims=True)
-    return sp.csr_array(may_have)
+        labels = labels * ~labels.all(axis=1, keepdims=True)
+    return sp.csr_array(labels)

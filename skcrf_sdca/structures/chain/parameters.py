@@ -4,7 +4,8 @@ Owns the feature map [LePriol18, App. B]:
 
     intercept (K) | start (K) | end (K) | transition (K, K), [from, to] | coef (d, K)
 
-coef may have weights for some labels of each feature only, see observed.py.
+coef may have weights for some labels of each feature only, see observed.py, and
+transition for the pairs of a TransitionLayout only.
 
     node_scores[t, k] = x_t . coef[:, k] + intercept[k]
                         + start[k] (t = 0) + end[k] (t = T - 1)
@@ -14,6 +15,7 @@ coef may have weights for some labels of each feature only, see observed.py.
 import numpy as np
 import scipy.sparse as sp
 
+from skcrf_sdca._kernels._transitions import all_transitions, layout_of
 from skcrf_sdca._kernels._weights import SparseWeights, Weights
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.chain.chains import Chains
@@ -44,6 +46,8 @@ class ChainParameters:
         Taken as it is, not copied; zeros by default.
     pairs : ObservedPairs, default=None
         The labels that each feature has weights for; None if all.
+    layout : TransitionLayout, default=None
+        The pairs of labels that have transition weights; by default all.
 
     Attributes
     ----------
@@ -54,7 +58,8 @@ class ChainParameters:
     coef : ndarray of shape (n_features, n_labels)
         Or, with `pairs`, one number for each of them.
     intercept, start, end : ndarrays of shape (n_labels,)
-    transition : ndarray of shape (n_labels, n_labels)
+    transition : ndarray of shape layout.shape
+        By default (n_labels, n_labels).
 
     Examples
     --------
@@ -64,20 +69,30 @@ class ChainParameters:
     (4082,)
     """
 
-    def __init__(self, n_features, n_labels, *, boundaries=True, w=None, pairs=None):
+    def __init__(
+        self,
+        n_features,
+        n_labels,
+        *,
+        boundaries=True,
+        w=None,
+        pairs=None,
+        layout=None,
+    ):
         self.n_features = n_features
         self.n_labels = n_labels
         self.boundaries = boundaries
         self.pairs = pairs
+        self.layout = all_transitions(n_labels) if layout is None else layout
         n_coef = n_features * n_labels if pairs is None else pairs.layout.size
-        sizes = [n_labels, n_labels, n_labels, n_labels**2, n_coef]
+        sizes = [n_labels, n_labels, n_labels, self.layout.size, n_coef]
         self.w = np.zeros(sum(sizes)) if w is None else w
         self.intercept, self.start, self.end, transition, coef = np.split(
             self.w, np.cumsum(sizes)[:-1]
         )
         self.biases = self.w[: sum(sizes[:-1])]
         self.coef = coef if pairs is not None else coef.reshape(n_features, n_labels)
-        self.transition = transition.reshape(n_labels, n_labels)
+        self.transition = transition.reshape(self.layout.shape)
 
     @classmethod
     def of_fitted(cls, estimator, X):
@@ -91,7 +106,9 @@ class ChainParameters:
         parameters.w, parameters.n_features = None, len(coef)
         parameters.coef, parameters.intercept = coef, estimator.intercept_
         parameters.start, parameters.end = estimator.start_, estimator.end_
-        parameters.transition = np.ascontiguousarray(estimator.transition_)
+        transition = np.ascontiguousarray(estimator.transition_)
+        parameters.layout = layout_of(transition != -np.inf)
+        parameters.transition = parameters.layout.compact(transition)
         return parameters, X
 
     @property
@@ -99,15 +116,42 @@ class ChainParameters:
         """The potentials that all positions share: the transition weights."""
         return self.transition
 
-    def with_features(self, n_features, w):
+    def with_features(self, n_features, w, pairs=None):
         """Return parameters of other features, with the flat vector `w`."""
         return ChainParameters(
-            n_features, self.n_labels, boundaries=self.boundaries, w=w
+            n_features,
+            self.n_labels,
+            boundaries=self.boundaries,
+            w=w,
+            pairs=pairs,
+            layout=self.layout,
         )
+
+    def grown(self, n_features, n_labels, labels):
+        """Return the weights as parameters of more features and labels, 0 elsewhere.
+
+        Where only features are new, their rows are appended in memory that lies behind
+        ``w`` since the last growth, if there is enough: the results share memory.
+
+        Parameters
+        ----------
+        n_features, n_labels : int
+        labels : ndarray of int of shape (self.n_labels,)
+            The numbers of the labels in the new parameters.
+        """
+        if n_labels == self.n_labels:
+            n_new = (n_features - self.n_features) * n_labels
+            return self.with_features(n_features, _lengthened(self.w, n_new))
+        other = ChainParameters(n_features, n_labels, boundaries=self.boundaries)
+        other.coef[: self.n_features, labels] = self.coef
+        other.intercept[labels] = self.intercept
+        other.start[labels], other.end[labels] = self.start, self.end
+        other.transition[np.ix_(labels, labels)] = self.transition
+        return other
 
     def attributes(self, constraints=None):
         """Return the weights as attributes of an estimator, -inf where forbidden."""
-        bounds = self.start, self.end, self.transition
+        bounds = self.start, self.end, self.layout.expand(self.transition, 0.0)
         if constraints is not None:
             bounds = constraints.forbid_weights(*bounds)
         start, end, transition = bounds
@@ -172,7 +216,26 @@ class ChainParameters:
         if temperature != 1.0:
             node_scores /= temperature
             transition = transition / temperature
-        return Chains(node_scores, transition, bounds, constraints)
+        return Chains(node_scores, transition, bounds, constraints, self.layout)
+
+
+# Memory that is allocated when a vector grows, relative to what is needed.
+ROOM = 1.5
+
+
+def _lengthened(w, n_new):
+    """Return a vector with zeros appended.
+
+    A vector made here is the beginning of an array of zeros, so that others can follow
+    where they are: to append often costs no more than to write once.
+    """
+    if not n_new:
+        return w
+    size, room = len(w) + n_new, w.base
+    if not isinstance(room, np.ndarray) or not len(room) >= size:
+        room = np.zeros(int(ROOM * size))
+        room[: len(w)] = w
+    return room[:size]
 
 
 def check_scores(node_scores, offsets, first):

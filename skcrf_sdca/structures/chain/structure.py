@@ -8,13 +8,19 @@ from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
 from skcrf_sdca._kernels._observed import (
     ObservedFeatures,
     ObservedRows,
-    sort_by_width,
+    sorted_by_width,
 )
+from skcrf_sdca._kernels._transitions import all_transitions, are_few
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges, ranges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.chain.chains import Chains
-from skcrf_sdca.structures.chain.marginals import Marginals, edge_ends, edge_offsets
+from skcrf_sdca.structures.chain.marginals import (
+    Marginals,
+    by_pairs,
+    edge_ends,
+    edge_offsets,
+)
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.structure import Potentials, Structure
 
@@ -35,19 +41,19 @@ class Chain(Structure):
 
     name = "chain"
     levels = frozenset({"argmax", "log_partition", "expect", "visit", "direct"})
-    marginal_axes = Marginals.axes
-    potential_axes = ("TK", "nKK")
 
     def __init__(self, data, n_labels, **options):
         super().__init__(data, n_labels, **options)
         self.rows = self._feature_rows()
         self._check_memory()
+        self.layout = all_transitions(n_labels)
+        if self._leaves_out():
+            self.layout = self.constraints.layout()
 
     def _feature_rows(self):
         if self.pairs is None:
             return FeatureRows(self.data.X)
-        X = csr_array(self.data.X, copy=True)
-        sort_by_width(X, self.pairs.layout)
+        X = sorted_by_width(csr_array(self.data.X), self.pairs.layout)
         return ObservedRows(X, self.pairs.layout)
 
     def distinct_features(self):
@@ -55,12 +61,41 @@ class Chain(Structure):
         make = DistinctFeatures if self.pairs is None else ObservedFeatures
         return make(self.rows, self.offsets)
 
+    def in_partition(self, features, partition):
+        """Return the features with the rows of local weights, and their pairs.
+
+        Parameters
+        ----------
+        features : DistinctFeatures
+            Changed, unless there are pairs.
+        partition : FeaturePartition
+            Of these; with pairs, all rows are apart.
+        """
+        tiers = partition.n_frequent, len(partition.shared)
+        if self.pairs is None:
+            rows = FeatureRows(partition.renumber(self.data.X))
+            features.renumber(rows, partition.row, *tiers)
+            return features, None
+        order = np.concatenate([partition.shared, *partition.private])
+        pairs = self.pairs.of_features(order)
+        X = partition.renumber(csr_array(self.data.X))
+        rows = ObservedRows(sorted_by_width(X, pairs.layout), pairs.layout)
+        return ObservedFeatures(rows, self.offsets, *tiers), pairs
+
+    def _leaves_out(self):
+        """Return whether what is forbidden is neither stored nor visited."""
+        allowed = self.constraints and self.constraints.transition
+        return not (self.keeps_forbidden or allowed is None) and are_few(allowed)
+
     def _check_memory(self):
         n_features, n_labels = self.rows.n_features, self.n_labels
+        n_pairs = n_labels**2
+        if self._leaves_out():
+            n_pairs = np.count_nonzero(self.constraints.transition)
         longest = int(self.data.lengths.max(initial=0))
         n_coef = n_features * n_labels if self.pairs is None else self.pairs.layout.size
-        # The weights, the matrices of labels, and the buffers for one chain.
-        n_numbers = n_coef + 3 * n_labels * longest + 5 * n_labels**2
+        # The weights, those of transitions and buffers for them, and for one chain.
+        n_numbers = n_coef + 3 * n_labels * longest + 5 * n_pairs
         check_fits(
             8 * n_numbers,
             f"a model of {n_labels} labels and {n_features} features",
@@ -70,13 +105,33 @@ class Chain(Structure):
 
     @property
     def sizes(self):
-        """Axes: n sequences, T positions, E edges, K labels."""
+        """Axes: n sequences, T positions, E edges, K labels, P pairs of labels."""
         return {
             "n": len(self.data),
             "T": self.data.n_positions,
             "E": edge_offsets(self.offsets)[-1],
             "K": self.n_labels,
+            "P": self.n_tied,
         }
+
+    @property
+    def n_tied(self):
+        """Pairs of labels, each with a transition weight."""
+        return self.layout.size
+
+    @property
+    def _pair_axes(self):
+        return "KK" if self.layout.is_dense else "P"
+
+    @property
+    def marginal_axes(self):
+        """The axes of the arrays of `Marginals.state`, letters of `sizes`."""
+        return {"node": "TK", "edge": "E" + self._pair_axes}
+
+    @property
+    def potential_axes(self):
+        """The axes of Potentials, letters of `sizes`."""
+        return "TK", "n" + self._pair_axes
 
     def new_parameters(self, w=None):
         """Return ChainParameters with the flat vector `w`, by default of zeros."""
@@ -86,6 +141,7 @@ class Chain(Structure):
             boundaries=self.boundaries,
             w=w,
             pairs=self.pairs,
+            layout=self.layout,
         )
 
     def log_counts(self):
@@ -125,6 +181,7 @@ class Chain(Structure):
             self.n_labels,
             boundaries=self.boundaries,
             constraints=constraints,
+            keeps_forbidden=self.keeps_forbidden,
             n_jobs=self.n_jobs,
             pairs=self.pairs,
         )
@@ -142,17 +199,17 @@ class Chain(Structure):
             scores = np.log(probabilities[bounds[0] : bounds[-1]])
         return Chains(
             scores,
-            np.zeros((self.n_labels, self.n_labels)),
+            np.zeros(self.layout.shape),
             bounds - bounds[0],
             self.constraints,
+            self.layout,
         )
 
     def zero_potentials(self, dtype):
         """Return Potentials of zeros."""
-        n, n_labels = len(self.data), self.n_labels
         return Potentials(
-            np.zeros((self.data.n_positions, n_labels), dtype=dtype),
-            np.zeros((n, n_labels, n_labels), dtype=dtype),
+            np.zeros((self.data.n_positions, self.n_labels), dtype=dtype),
+            np.zeros((len(self.data), *self.layout.shape), dtype=dtype),
         )
 
     def label_potentials(self, labels):
@@ -161,18 +218,20 @@ class Chain(Structure):
         certain.local[np.arange(len(labels)), labels] = 1.0
         to = edge_ends(self.offsets)
         sequence = np.repeat(np.arange(len(self.data)), self.data.lengths)
-        np.add.at(certain.tied, (sequence[to], labels[to - 1], labels[to]), 1.0)
+        pairs = self.layout.place_of(labels[to - 1], labels[to])
+        np.add.at(by_pairs(certain.tied), (sequence[to], pairs), 1.0)
         return certain
 
     def tied_labels(self, labels, weight):
         """Return sum_i weight[i] times how often labels go from one to another."""
-        counts = np.zeros((self.n_labels, self.n_labels))
+        counts = np.zeros(self.layout.shape)
         for begin, end in ranges(self.offsets):
             bounds = self.offsets[begin : end + 1]
             path = labels[bounds[0] : bounds[-1]]
             weights = np.repeat(weight[begin:end], np.diff(bounds))
             to = edge_ends(bounds - bounds[0])
-            np.add.at(counts, (path[to - 1], path[to]), weights[to])
+            pairs = self.layout.place_of(path[to - 1], path[to])
+            np.add.at(counts.reshape(-1), pairs, weights[to])
         return counts
 
     def add_features(self, parameters, begin, end, factor, local):
@@ -201,7 +260,9 @@ class Chain(Structure):
                 dtype=dtype,
                 n_jobs=self.n_jobs,
             )
-        marginals = self.constraints.uniform_marginals(self.offsets, dtype=dtype)
+        marginals = self.constraints.uniform_marginals(
+            self.offsets, layout=self.layout, dtype=dtype
+        )
         marginals.shrink_to_labels(labels, keep=smoothing)
         return marginals
 
@@ -227,7 +288,7 @@ class Chain(Structure):
     def marginals_of(self, state, dtype):
         """Return a copy of the marginals that `Marginals.state` returned."""
         edge = state["edge"].astype(dtype, order="C")
-        return Marginals(state["node"].copy(), edge, self.offsets)
+        return Marginals(state["node"].copy(), edge, self.offsets, self.layout)
 
     def check_marginals_fit(self, dtype):
         """Raise MemoryError if marginals of this type clearly do not fit."""
@@ -237,9 +298,9 @@ class Chain(Structure):
         # The dual, and the buffers of a visit: target, ratio and moved edges.
         check_fits(
             8 * self.data.n_positions * n_labels
-            + (n_edges * size + max(longest - 1, 0) * (2 * size + 4)) * n_labels**2,
-            f"the dual variables of SDCACRF, {n_edges} edges of {n_labels} x "
-            f"{n_labels} labels in {dtype},",
+            + (n_edges * size + max(longest - 1, 0) * (2 * size + 4)) * self.n_tied,
+            f"the dual variables of SDCACRF, {n_edges} edges with {self.n_tied} "
+            f"transitions in {dtype},",
             f"{halved}OEGCRF needs one such matrix for each sequence, not for each "
             "edge, and LBFGSCRF none; or join labels that are rare",
         )
@@ -252,5 +313,6 @@ class Chain(Structure):
             self.offsets,
             targets,
             constraints=self.constraints,
+            layout=self.layout,
             cost=cost,
         )

@@ -1,0 +1,214 @@
+"""SGDCRF: stochastic gradient methods, with a choice of their steps."""
+
+from collections.abc import Hashable
+from numbers import Integral, Real
+from typing import ClassVar, Literal
+
+from skcrf_sdca._utils.sklearn_private import Interval, StrOptions
+from skcrf_sdca._utils.typing import (
+    Alpha,
+    ClassWeight,
+    Cost,
+    Features,
+    LabelNames,
+    LossName,
+    RandomState,
+    Scoring,
+    Transitions,
+)
+from skcrf_sdca.estimators.base import BaseCRF
+from skcrf_sdca.estimators.parameter_docs import with_shared_docs
+from skcrf_sdca.solvers.sgd import LEARNING_RATES, METHODS
+
+
+@with_shared_docs
+class SGDCRF(BaseCRF):
+    """Linear-chain CRF trained by stochastic gradient methods.
+
+    {objective}
+
+    by steps against the gradient of one sequence at a time, as scikit-learn's
+    :class:`~sklearn.linear_model.SGDClassifier` does. These methods need a step size,
+    which is calibrated, and come near to the optimum rather than to it. For a model
+    that is certified to be optimal, :class:`SDCACRF` needs fewer epochs, and nothing
+    to tune.
+
+    Parameters
+    ----------
+    {alpha}
+    {loss}
+    {l1_ratio}
+    {max_iter}
+    {tol}
+    {patience}
+    {features}
+    {transitions}
+    {label_names}
+    {unknown_label}
+    method : {"svrg", "sgd", "asgd", "adagrad", "pegasos", "hybrid"}, default="svrg"
+        The steps:
+
+        * "svrg": the gradient of the sequence is corrected by the full gradient, which
+          is computed once an epoch [1]_. The first epoch is one of "sgd". Where the
+          objective has risen in an epoch, the epoch is undone, and the step halved. It
+          converges linearly to the optimum, and does not take the hinge loss.
+        * "sgd": stochastic gradient with one step size for all weights.
+        * "asgd": the same, and the model is the mean of the weights, in which those
+          after t visits count t times [2]_.
+        * "adagrad": each weight has the step eta0 / sqrt(G), G the sum of its squared
+          gradients [3]_.
+        * "pegasos": stochastic gradient with the steps 1 / (alpha t) [4]_, for an
+          `l1_ratio` below 1.
+        * "hybrid": L-BFGS on random batches, from 10 sequences to all, each larger than
+          the last by a quarter [5]_. An epoch is the steps on batches of n sequences
+          together; a step takes two passes or more over its batch. It is for L2 and
+          smooth losses.
+    learning_rate : {"auto", "adaptive", "optimal", "invscaling", "constant"}, \
+default="auto"
+        How the step size falls with the number t of visits. "constant": eta0.
+        "optimal": eta0 / (1 + eta0 alpha t). "invscaling": eta0 / (1 + eta0 alpha
+        t)^0.75. "adaptive": eta0, halved at every certificate where the objective has
+        not fallen. "auto" is "optimal" for "asgd" and "pegasos", "adaptive" for "sgd",
+        and "constant" for the others. "adagrad" also takes "adaptive"; "svrg",
+        "pegasos" and "hybrid" have no choice.
+    eta0 : float or "auto", default="auto"
+        The first step size. "auto" visits a random sample of up to 1000 sequences with
+        several step sizes, doubled or halved while the objective on the sample falls,
+        and takes the best. "pegasos" and "hybrid" have step sizes of their own.
+    average : bool or "auto", default="auto"
+        Whether the model is the mean of the weights: "auto" is True for "asgd". "sgd"
+        and "pegasos" can do it too.
+    certify_every : int, default=1
+        Epochs from one certificate to the next. The fit can stop, and ``history_`` has
+        a value, after these epochs only. A certificate takes a full pass.
+    warm_start : bool, default=False
+        Start the next fit from the weights of this one, with the number of its visits.
+    n_jobs : int, default=None
+        Number of threads for the certificate and for prediction; None means one.
+    {random_state}
+    {verbose}
+
+    Attributes
+    ----------
+    {weights_}
+    {n_iter_}
+    {certificate_}
+    {best_epoch_}
+    history_ : dict of ndarrays of shape (n_certificates,)
+        One value per certificate: epoch, updates and oracle_calls (divided by n, with
+        those of the calibration), seconds (without the certificates), primal, dual,
+        gap; with ``X_val`` also val_score.
+
+    See Also
+    --------
+    SDCACRF : The same model by dual coordinate ascent with an exact line search.
+    SAGNUSCRF : The same model by stochastic average gradient.
+
+    Notes
+    -----
+    The penalty, L2 or elastic net, is part of each step as its proximal operator::
+
+        w <- soft(w - eta g, eta alpha l1_ratio) / (1 + eta alpha (1 - l1_ratio))
+
+    with g the gradient of the loss of one sequence. The steps that a weight misses
+    while its feature does not occur are made up for in closed form, so that a visit
+    costs in proportion to the features of its sequence.
+
+    The hinge loss has subgradients. The dual point of its certificate is a mean over
+    epochs of the labellings that the visits found.
+
+    References
+    ----------
+    .. [1] Johnson and Zhang, "Accelerating Stochastic Gradient Descent using Predictive
+       Variance Reduction", NIPS 2013.
+    .. [2] Lacoste-Julien, Schmidt, Bach, "A simpler approach to obtaining an O(1/t)
+       convergence rate for the projected stochastic subgradient method",
+       arXiv:1212.2002.
+    .. [3] Duchi, Hazan, Singer, "Adaptive Subgradient Methods for Online Learning and
+       Stochastic Optimization", JMLR 2011.
+    .. [4] Shalev-Shwartz, Singer, Srebro, Cotter, "Pegasos: Primal Estimated
+       sub-GrAdient SOlver for SVM", Mathematical Programming 2011.
+    .. [5] Friedlander and Schmidt, "Hybrid Deterministic-Stochastic Methods for Data
+       Fitting", SIAM Journal on Scientific Computing 2012.
+
+    Examples
+    --------
+    >>> from skcrf_sdca import SGDCRF
+    >>> from skcrf_sdca.datasets import make_chains
+    >>> X, y = make_chains(n_sequences=30, random_state=0)
+    >>> crf = SGDCRF(random_state=0).fit(X, y)
+    >>> crf.coef_.shape
+    (3, 5)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **BaseCRF._parameter_constraints,
+        "method": [StrOptions(METHODS.keys())],
+        "learning_rate": [StrOptions({"auto", *LEARNING_RATES})],
+        "eta0": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "average": ["boolean", StrOptions({"auto"})],
+        "certify_every": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+    _solver_options = ("method", "learning_rate", "eta0", "average", "certify_every")
+
+    def __init__(
+        self,
+        alpha: Alpha = "auto",
+        *,
+        loss: LossName = "log_loss",
+        temperature: float = 1.0,
+        margin: float = 1.0,
+        cost: Cost | None = None,
+        class_weight: ClassWeight | None = None,
+        l1_ratio: float = 0.0,
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        patience: int | None = None,
+        scoring: Scoring | None = None,
+        features: Features = "all",
+        min_count: float | None = None,
+        transitions: Transitions | None = None,
+        label_names: LabelNames | None = None,
+        unknown_label: Hashable = None,
+        method: Literal["svrg", "sgd", "asgd", "adagrad", "pegasos", "hybrid"] = "svrg",
+        learning_rate: Literal[
+            "auto", "adaptive", "optimal", "invscaling", "constant"
+        ] = "auto",
+        eta0: float | Literal["auto"] = "auto",
+        average: bool | Literal["auto"] = "auto",
+        certify_every: int = 1,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.alpha = alpha
+        self.loss = loss
+        self.temperature = temperature
+        self.margin = margin
+        self.cost = cost
+        self.class_weight = class_weight
+        self.l1_ratio = l1_ratio
+        self.max_iter = max_iter
+        self.tol = tol
+        self.patience = patience
+        self.scoring = scoring
+        self.features = features
+        self.min_count = min_count
+        self.transitions = transitions
+        self.label_names = label_names
+        self.unknown_label = unknown_label
+        self.method = method
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.average = average
+        self.certify_every = certify_every
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _solver(self):
+        return METHODS[self.method].solver

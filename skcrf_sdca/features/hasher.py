@@ -1,0 +1,172 @@
+"""Hashing of feature dicts, or of lists of strings, to columns, without a vocabulary.
+
+`SequenceVectorizer` defines which features an item has, and scikit-learn's
+`FeatureHasher` the column and the sign of a name.
+"""
+
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction import FeatureHasher
+
+from skcrf_sdca._kernels._encoder import Encoder, Lookup
+from skcrf_sdca._utils.callbacks import TakesCallbacks
+from skcrf_sdca._utils.messages import renamed
+from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
+from skcrf_sdca._utils.typing import Sequences
+from skcrf_sdca._version import VersionStamped
+from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.features.vectorizer import _csr_array, _encode
+from skcrf_sdca.features.vocabulary import vocabulary_names
+
+__all__ = ["SequenceHasher"]
+
+
+class SequenceHasher(  # type: ignore[call-arg]
+    VersionStamped,
+    TakesCallbacks,
+    TransformerMixin,
+    BaseEstimator,
+    # set_output has no effect: the output is PackedSequences, not a table.
+    auto_wrap_output_keys=None,
+):
+    """Turn sequences of feature dicts, or of lists of strings, into hashed columns.
+
+    An item has the features that it has for `SequenceVectorizer`. The hash of the name
+    of a feature is its column. Thus a stream needs no vocabulary, and the number of
+    features never changes; but a column has no name, and several features may share
+    one. Names are hashed with a sign, as scikit-learn does it, so that features which
+    share a column cancel out rather than add up.
+
+    Parameters
+    ----------
+    n_features : int, default=2**20
+        Number of columns. A model has n_features weights of 8 bytes for each label, and
+        as many for its average.
+    alternate_sign : bool, default=True
+        Whether half of the features have the sign -1.
+
+    See Also
+    --------
+    SequenceVectorizer : Gives each feature a column of its own.
+    sklearn.feature_extraction.FeatureHasher : The same for items without sequences.
+
+    Notes
+    -----
+    `transform` keeps the names of one call while it lasts: pass a long stream in
+    chunks. Features of which only the tables differ, ``{"a:b": 1}`` and ``{"a": "b"}``,
+    are the same here.
+
+    Examples
+    --------
+    >>> from skcrf_sdca import PassiveAggressiveCRF, SequenceHasher
+    >>> hasher = SequenceHasher(n_features=2**10)
+    >>> hasher.transform([[{"word": "the"}, {"word": "dog"}]])
+    PackedSequences(n_sequences=1, n_positions=2, n_features=1024, sparse)
+    >>> crf = PassiveAggressiveCRF()
+    >>> for X, y in [([[["the"], ["dog"]]], [["DET", "NOUN"]])]:
+    ...     crf = crf.partial_fit(hasher.transform(X), y)
+    """
+
+    _parameter_constraints = {
+        "n_features": [Interval(Integral, 1, np.iinfo(np.int32).max, closed="both")],
+        "alternate_sign": ["boolean"],
+    }
+
+    def __init__(self, n_features: int = 2**20, *, alternate_sign: bool = True) -> None:
+        self.n_features = n_features
+        self.alternate_sign = alternate_sign
+
+    @validates_parameters
+    def fit(self, X: object = None, y: object = None) -> Self:
+        """Check the parameters; nothing is learnt.
+
+        Parameters
+        ----------
+        X, y : None
+            Ignored.
+
+        Returns
+        -------
+        self : SequenceHasher
+        """
+        return self
+
+    @validates_parameters
+    def partial_fit(self, X: object = None, y: object = None) -> Self:
+        """Check the parameters; nothing is learnt.
+
+        Parameters
+        ----------
+        X, y : None
+            Ignored.
+
+        Returns
+        -------
+        self : SequenceHasher
+        """
+        return self
+
+    def transform(self, X: Sequences) -> PackedSequences:
+        """Return `X` packed.
+
+        Parameters
+        ----------
+        X : iterable of sequences
+            All sequences are lists of dicts, or all are lists of lists (tuples, sets)
+            of str. May be empty.
+
+        Returns
+        -------
+        PackedSequences
+            Sparse, with `n_features` features, which have no names.
+
+        Raises
+        ------
+        TypeError
+            If `X` is not of this form; the message names the sequence and the item.
+        ValueError
+            If a value is NaN or infinite, or a name is no valid Unicode.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SequenceHasher
+        >>> SequenceHasher(8).transform([[["a", "b"], ["b"]]]).X.toarray()
+        array([[ 0.,  0.,  1.,  0.,  0., -1.,  0.,  0.],
+               [ 0.,  0.,  0.,  0.,  0., -1.,  0.,  0.]])
+        """
+        self._validate_params()
+        lookup = Lookup({"numeric": {}, "categorical": {}, "vectors": {}})
+        encoder = Encoder(lookup, grows=True, dtype=np.float64)
+        with renamed({"SequenceVectorizer": "SequenceHasher"}):
+            _, offsets = _encode(X, encoder)
+        rows = _csr_array(encoder, encoder.n_features)
+        columns = self._columns(vocabulary_names(lookup.vocabulary, rows.shape[1]))
+        hashed = sp.csr_array(rows @ columns)
+        hashed.eliminate_zeros()
+        return PackedSequences(hashed, offsets)
+
+    def _columns(self, names):
+        """Return the column and the sign of each name, a row of a sparse array."""
+        if not len(names):
+            return sp.csr_array((0, self.n_features))
+        hasher = FeatureHasher(
+            self.n_features, input_type="string", alternate_sign=self.alternate_sign
+        )
+        return hasher.transform([name] for name in names)
+
+    def __sklearn_is_fitted__(self):
+        """Return True: there is nothing to learn."""
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that the input is dicts or strings, to learn nothing."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.dict = True
+        tags.input_tags.string = True
+        tags.requires_fit = False
+        return tags

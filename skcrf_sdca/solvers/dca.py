@@ -1,0 +1,126 @@
+"""Online dual coordinate ascent [Martins10]: its weights, their average, its epochs."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from skcrf_sdca._kernels._dca import DCAKernel
+from skcrf_sdca.objective.losses import STEP_LOSSES
+from skcrf_sdca.solvers.base import EpochSolver, first_model
+
+
+def averaged(w, total, n_visits):
+    """Return a copy of weights, or their average if ``total`` is not None.
+
+    See _dca.pyx for the formula.
+    """
+    if total is None or not n_visits:
+        return w.copy()
+    average = np.divide(total, -n_visits)
+    return np.add(average, w, out=average)
+
+
+class DCA(EpochSolver):
+    """Passes over sequences, each visit a step that needs no step size.
+
+    Parameters
+    ----------
+    problem : Problem
+        With one label at every position. Its alpha has no effect.
+    rng : numpy.random.Generator
+    C : float, default=1.0
+        The longest step for a sequence of sample weight 1.
+    average, shuffle
+        The parameters of `PassiveAggressiveCRF`.
+    state : dict, default=None
+        `state()` of an earlier run with as many weights, to go on from: ``w``,
+        ``total``, which is None without an average, and ``n_visits``.
+    copy : bool, default=True
+        Whether the arrays of the state are copied, or changed in place.
+
+    Attributes
+    ----------
+    w, total : ndarrays of shape (n_weights,)
+        The weights that visits move, and the sum that gives their average.
+    mean_loss : float
+        Of the visits of the last epoch, each at the weights that it found.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset(
+        {"argmax", "expect", "visit", "identity"}
+    )
+    mean_loss = np.nan
+
+    def __init__(
+        self, problem, rng, *, C=1.0, average=True, shuffle=True, state=None, copy=True
+    ):
+        self.problem = problem
+        self.rng = rng
+        self.shuffle = shuffle
+        self._set_state(state, average, copy)
+        self.kernel = self._new_kernel(C)
+
+    def _set_state(self, state, average, copy):
+        if state is None:
+            state = {"w": self.problem.new_parameters().w, "total": None, "n_visits": 0}
+        elif copy:
+            state = {**state, "w": first_model(self.problem, state).w}
+            state["total"] = None if state["total"] is None else state["total"].copy()
+        self.w, self.total = state["w"], state["total"] if average else None
+        n_visits = state["n_visits"]
+        if average and self.total is None:
+            self.total, n_visits = np.zeros_like(self.w), 0
+        self._visits_before = n_visits
+
+    def _new_kernel(self, C):
+        problem = self.problem
+        weights, total = (
+            None if w is None else problem.new_parameters(w).weights()
+            for w in (self.w, self.total)
+        )
+        features = problem.structure.distinct_features()
+        return DCAKernel(
+            problem.kernel(weights, features),
+            problem.offsets,
+            C / problem.loss.scale * problem.sample_weight,
+            smooth=problem.loss.is_smooth,
+            fixed_step=problem.loss.name in STEP_LOSSES,
+            total=total,
+            n_visits=self._visits_before,
+        )
+
+    @property
+    def model(self):
+        """Parameters with a copy of the weights, or of their average."""
+        return self.problem.new_parameters(averaged(self.w, self.total, self.n_visits))
+
+    @property
+    def n_visits(self):
+        """Visits so far, with those of the state."""
+        return int(self.kernel.n_visits)
+
+    @property
+    def n_updates(self):
+        """Visits of this run that changed the weights."""
+        return self.kernel.n_updates
+
+    @property
+    def n_oracle_calls(self):
+        """Marginalisations, or best labellings, of one sequence in this run."""
+        return self.kernel.n_oracle_calls
+
+    def epoch(self):
+        """Visit every sequence once, in a random order if they are shuffled."""
+        n, before = self.problem.n_sequences, self.kernel.sum_of_losses
+        order = self.rng.permutation(n) if self.shuffle else np.arange(n)
+        self.kernel.epoch_in_order(order.astype(np.intp))
+        change = self.kernel.sum_of_losses - before
+        self.mean_loss = self.problem.loss.scale * change / n
+
+    def certify(self):
+        """Certify the weights, of a smooth loss, for the alpha of the problem."""
+        return self.problem.certify_primal(self.model.w)[1]
+
+    def state(self):
+        """Return the weights, the sum of their average, and the number of visits."""
+        return {"w": self.w, "total": self.total, "n_visits": self.n_visits}

@@ -1,0 +1,531 @@
+"""Stochastic gradient methods: their table, their step sizes and their certificates.
+
+All make proximal steps against gradients of single sequences, see _sgd.pyx. A new
+method is one entry of `METHODS`.
+"""
+
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from skcrf_sdca._kernels._sgd import (
+    AdaGradSteps,
+    BatchKernel,
+    ScaledSteps,
+    SGDKernel,
+    SVRGKernel,
+    SVRGSteps,
+)
+from skcrf_sdca._kernels._vecmath import inner
+from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca.solvers.base import EpochSolver, first_model
+from skcrf_sdca.solvers.owlqn import MAX_HALVINGS, N_VECTORS, SUFFICIENT, Pairs
+from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES, squared_radii
+
+
+class LearningRate(NamedTuple):
+    """How the step sizes eta0 (1 + eta0 alpha t)^-power fall.
+
+    Attributes
+    ----------
+    power : float
+    adaptive : bool, default=False
+        Whether eta0 is halved where the objective has not fallen.
+    """
+
+    power: float
+    adaptive: bool = False
+
+
+LEARNING_RATES = {
+    "optimal": LearningRate(1.0),
+    "invscaling": LearningRate(0.75),
+    "constant": LearningRate(0.0),
+    "adaptive": LearningRate(0.0, adaptive=True),
+}
+# Step sizes are tried on so many sequences, and so often at most in each direction.
+SAMPLE = 1000
+MAX_TRIALS = 60
+# The first of them for AdaGrad: how far a weight moves at its first visit.
+FIRST_ADAGRAD = 0.1
+# The first batch, and by which factor batches grow.
+FIRST_BATCH = 10
+BATCH_GROWTH = 1.25
+TINY = np.finfo(float).tiny
+# What the objective may rise by for its rounding.
+ROUNDING = 1e-12
+
+
+class SGD(EpochSolver):
+    """Stochastic gradient, in random order without repetitions in an epoch.
+
+    Parameters
+    ----------
+    problem : Problem
+    rng : numpy.random.Generator
+    method, learning_rate, eta0, average, certify_every
+        The parameters of `SGDCRF`.
+    state : dict, default=None
+        `state()` of an earlier run with as many weights, to start from.
+
+    Attributes
+    ----------
+    current : Parameters
+        The weights that visits move; those of ``model`` may be their mean.
+    sums : ndarray of shape (n_weights,) or None
+        What the steps sum over visits: t w_t for means, squared gradients for AdaGrad.
+    eta0 : float or "auto"
+        A number from the first epoch on.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset(
+        {"expect", "argmax", "visit", "threshold"}
+    )
+    best_dual = -np.inf
+    last_primal = np.inf
+    n_certificates = 0
+    calls = 0.0
+    kernel = None
+
+    def __init__(
+        self,
+        problem,
+        rng,
+        *,
+        method="sgd",
+        learning_rate="auto",
+        eta0="auto",
+        average="auto",
+        certify_every=1,
+        state=None,
+    ):
+        self.problem, self.rng = problem, rng
+        self.certify_every = certify_every
+        self.rule = METHODS[method]
+        rates, averages = self.rule.learning_rates, self.rule.averages
+        rate = _option("learning_rate", learning_rate, rates, method)
+        self.rate = LEARNING_RATES[rate]
+        self.average = _option("average", average, averages, method)
+        if self.rule.fixed_eta0:
+            _option("eta0", eta0, ("auto",), method)
+            eta0 = 1.0 / problem.strength
+        self.eta0 = eta0
+        self.current = problem.new_parameters()
+        self.first_step = 0
+        if state is not None:
+            self.current = first_model(problem, state)
+            self.first_step = int(state["n_steps"])
+        self.model = self.current
+        self.sums = None
+        if self.average:
+            self.model = problem.new_parameters(self.current.w.copy())
+            self.sums = np.zeros_like(self.model.w)
+        self.features = problem.structure.distinct_features()
+        self.paths = None
+        if not problem.loss.is_smooth:
+            self.paths = np.zeros(problem.data.n_positions, dtype=np.intc)
+            self.mean_cost, self.v = 0.0, np.zeros_like(self.model.w)
+
+    def new_kernel(self, w, eta0, sums=None, count=0):
+        """Return a kernel that moves w, by steps of a first size, after a count."""
+        problem, weights = self.problem, self.problem.new_parameters(w).weights()
+        steps = self.new_steps(
+            w,
+            weights,
+            self.features,
+            strength=problem.strength,
+            penalty=problem.penalty,
+            eta0=eta0,
+            sums=sums,
+        )
+        steps.count = count
+        return SGDKernel(
+            problem.kernel(weights, self.features),
+            problem.offsets,
+            problem.scale,
+            SAMPLING_SCHEMES["uniform"].make(problem, 0.0),
+            steps=steps,
+            strength=problem.strength,
+            paths=self.paths,
+        )
+
+    def new_steps(self, *arguments, sums, **options):
+        """Return the steps of the method."""
+        return ScaledSteps(
+            *arguments,
+            **options,
+            power=self.rate.power,
+            capacity=self.problem.n_sequences,
+            total=sums,
+        )
+
+    @property
+    def n_oracle_calls(self):
+        """Marginalisations, or best labellings, with those of the calibration."""
+        return self.calls + (self.kernel.n_oracle_calls if self.kernel else 0)
+
+    def epoch(self):
+        """Visit every sequence once; before the first time, choose the step size."""
+        if self.kernel is None:
+            self.begin()
+        order = self.rng.permutation(self.problem.n_sequences)
+        self.visit(order)
+        self.n_updates += len(order)
+
+    def begin(self):
+        """Choose the step size, and make the kernel."""
+        if self.eta0 == "auto":
+            n = self.problem.n_sequences
+            order = self.rng.permutation(n)[:SAMPLE]
+            # One for all trials: a new one would take longer than the visits.
+            w = np.empty_like(self.current.w)
+            self.eta0 = least(
+                lambda eta0: self.after(order, eta0, w), self.first_eta0()
+            )
+        self.kernel = self.new_kernel(
+            self.current.w, self.eta0, self.sums, self.first_step
+        )
+
+    def first_eta0(self):
+        """Return the step size that is tried first."""
+        return 1.0 / (self.problem.strength + squared_radii(self.problem).mean())
+
+    def after(self, order, eta0, w):
+        """Return the objective on some sequences after one visit to each, from w = 0.
+
+        Weights near the optimum would ask for steps of no length. Overwrites ``w``.
+        """
+        w[:] = 0.0
+        kernel = self.new_kernel(w, eta0)
+        try:
+            kernel.epoch_in_order(order)
+            loss = kernel.mean_loss(order)
+        except ValueError:
+            return np.inf
+        finally:
+            self.calls += kernel.n_oracle_calls
+        return self.problem.strength * self.problem.penalty.value(w) + loss
+
+    def visit(self, order):
+        """Visit the sequences in the given order."""
+        try:
+            self.kernel.epoch_in_order(order)
+        except ValueError as error:
+            raise ValueError(
+                f"the scores are not finite after steps with eta0={self.kernel.eta0}: "
+                'take a smaller one, or eta0="auto"; scale the features in X, or take '
+                "a larger alpha"
+            ) from error
+
+    def certify(self):
+        """Certify the weights, or their mean, by the best dual point so far."""
+        if self.average and self.kernel is not None:
+            first, last = self.first_step, self.kernel.count
+            steps = 0.5 * (last * (last + 1.0) - first * (first + 1.0))
+            np.divide(self.sums, steps, out=self.model.w)
+        found = self.certificate_of(self.model.w)
+        if self.rate.adaptive and found.primal >= self.last_primal:
+            self.kernel.eta0 *= 0.5
+        self.last_primal = found.primal
+        self.best_dual = max(self.best_dual, found.dual)
+        # A difference of objectives has their rounding, a gap has not.
+        below = found.primal - self.best_dual + ROUNDING * abs(found.primal)
+        gap = min(found.gap, below)
+        return self.problem.certificate(found.primal, found.primal - gap, gap)
+
+    def certificate_of(self, w):
+        """Return the Certificate of weights alone, or with the labellings found."""
+        if self.problem.loss.is_smooth:
+            return self.problem.certify_primal(w)[1]
+        return self.certify_labellings(w)
+
+    # The labellings of an epoch are a dual point without entropy, and so is any mean:
+    # both v and the cost are linear in mu.
+    def certify_labellings(self, w):
+        """Certify weights by a mean, over epochs, of the labellings of the visits."""
+        problem = self.problem
+        mu = problem.structure.label_potentials(self.paths)
+        self.n_certificates += 1
+        share = 2.0 / (self.n_certificates + 1.0)
+        v = problem.dual_to_primal(mu.local, mu.tied_total(problem.weight))
+        self.v += share * (v - self.v)
+        self.mean_cost += share * (problem.mean_cost(mu.local) - self.mean_cost)
+        loss = problem.mean_loss(w)
+        divergence = loss + problem.strength * (w @ self.v) - self.mean_cost
+        return problem.certify_pair(w, self.v, loss, divergence)
+
+    def start_at(self, w):
+        """Start from weights."""
+        self.current.w[:] = self.model.w[:] = w
+
+    def targets_changed(self):
+        """Forget the objectives of other targets."""
+        self.best_dual, self.last_primal = -np.inf, np.inf
+
+    def state(self):
+        """Return the weights, and how many steps led to them."""
+        n_steps = self.first_step if self.kernel is None else self.kernel.count
+        return {"w": self.model.w, "n_steps": np.array(n_steps)}
+
+
+class Pegasos(SGD):
+    """Steps 1 / (alpha t), for strongly convex problems; parameters as for `SGD`."""
+
+    needs: ClassVar[frozenset[str]] = SGD.needs | {"curvature"}
+
+
+class AdaGrad(SGD):
+    """AdaGrad with a diagonal matrix; parameters as for `SGD`."""
+
+    def __init__(self, problem, rng, *, state=None, **options):
+        super().__init__(problem, rng, state=state, **options)
+        self.sums = np.zeros_like(self.current.w)
+        if state is not None and "squares" in state:
+            self.sums[:] = state["squares"]
+
+    def new_steps(self, w, *arguments, sums, **options):
+        """Return the steps of the method."""
+        squares = np.zeros_like(w) if sums is None else sums
+        return AdaGradSteps(w, *arguments, **options, squares=squares)
+
+    def state(self):
+        """Return the weights, how many steps led to them, and the squares."""
+        return {**super().state(), "squares": self.sums}
+
+    def first_eta0(self):
+        """Return the step size that is tried first, of the size of a weight."""
+        return FIRST_ADAGRAD
+
+
+class SVRG(SGD):
+    """SVRG: the weights at the end of an epoch are the anchor of the next one.
+
+    The first epoch is one of stochastic gradient, which finds the first anchor. Where
+    the objective has risen in an epoch, the weights go back to the anchor, and the step
+    is halved. Parameters as for `SGD`.
+    """
+
+    needs: ClassVar[frozenset[str]] = SGD.needs | {"smooth loss"}
+    anchor = found = None
+
+    def visit(self, order):
+        """Visit the sequences, and move the anchor if the objective has not risen."""
+        if self.first_step == 0 and self.anchor is None:
+            super().visit(order)
+            self.move_anchor(*self.evaluated())
+            return
+        if self.found is None:
+            self.move_anchor(*self.evaluated())
+        super().visit(order)
+        gradient, found = self.evaluated()
+        if found.primal <= self.found.primal + ROUNDING * abs(self.found.primal):
+            self.move_anchor(gradient, found)
+        else:
+            self.current.w[:] = self.anchor.w
+            self.kernel.eta0 *= 0.5
+
+    def anchored_kernel(self):
+        """Return the kernel of visits around the anchor."""
+        problem, w = self.problem, self.current.w
+        self.anchor = problem.new_parameters(w.copy())
+        self.drift = np.zeros_like(w)
+        weights = self.current.weights()
+        steps = SVRGSteps(
+            w,
+            weights,
+            self.features,
+            strength=problem.strength,
+            penalty=problem.penalty,
+            eta0=self.eta0,
+            drift=self.drift,
+        )
+        steps.count = self.kernel.count
+        return SVRGKernel(
+            problem.kernel(weights, self.features),
+            problem.offsets,
+            problem.scale,
+            SAMPLING_SCHEMES["uniform"].make(problem, 0.0),
+            steps=steps,
+            strength=problem.strength,
+            anchor=problem.kernel(self.anchor.weights(), self.features),
+        )
+
+    def evaluated(self):
+        """Return the gradient and the certificate of the weights."""
+        self.calls += self.problem.n_sequences
+        return self.problem.certify_primal(self.current.w)
+
+    def move_anchor(self, gradient, found):
+        """Make the weights the anchor; keep their gradient and certificate."""
+        problem, w = self.problem, self.current.w
+        if self.anchor is None:
+            self.calls += self.kernel.n_oracle_calls
+            self.kernel = self.anchored_kernel()
+        self.anchor.w[:], self.found = w, found
+        np.divide(gradient, problem.loss.scale, out=self.drift)
+        self.drift -= problem.strength * problem.penalty.curvature * w
+
+    def certificate_of(self, w):
+        """Return the certificate of the anchor, which the weights are."""
+        if self.found is None:
+            return super().certificate_of(w)
+        return self.found
+
+    def start_at(self, w):
+        """Start from weights."""
+        super().start_at(w)
+        self.found = None
+
+    def targets_changed(self):
+        """Forget the gradient of other targets."""
+        super().targets_changed()
+        self.found = None
+
+
+class Hybrid(SGD):
+    """L-BFGS on random batches that grow, from a few sequences to all.
+
+    A step is searched by halving on the objective of its batch. Parameters as for
+    `SGD`.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset(
+        {"expect", "visit", "smooth loss", "identity"}
+    )
+
+    def __init__(self, problem, rng, *, state=None, **options):
+        super().__init__(problem, rng, state=state, **options)
+        check_fits(
+            8 * N_VECTORS * self.current.w.size,
+            f"the last steps of SGDCRF, of {self.current.w.size} weights each,",
+            'method="svrg" keeps none; or take fewer features',
+        )
+        self.pairs = Pairs(self.current.w.size)
+        # Weights of an earlier run are too good for steps on small batches.
+        self.size = FIRST_BATCH if state is None else problem.n_sequences
+        self.n_to_visit = 0
+
+    def begin(self):
+        """Make the kernel."""
+        problem = self.problem
+        self.batch_gradient = problem.new_parameters()
+        self.kernel = BatchKernel(
+            problem.kernel(self.current.weights(), self.features),
+            problem.offsets,
+            problem.scale,
+            SAMPLING_SCHEMES["uniform"].make(problem, 0.0),
+            strength=problem.strength,
+            gradient_sum=self.batch_gradient.weights(),
+        )
+
+    def epoch(self):
+        """Make steps on batches of n sequences together."""
+        if self.kernel is None:
+            self.begin()
+        n = self.problem.n_sequences
+        self.n_to_visit += n
+        while self.n_to_visit > 0:
+            batch = self.rng.permutation(n)[: self.size]
+            self.step(batch)
+            self.n_updates += 1
+            self.n_to_visit -= len(batch)
+            self.size = min(int(BATCH_GROWTH * self.size) + 1, n)
+
+    def step(self, batch):
+        """Make a step of L-BFGS on a batch, if one lowers its objective."""
+        w = self.current.w
+        start = w.copy()
+        value, gradient = self.of_batch(batch)
+        direction = self.pairs.times(-gradient)
+        slope = inner(gradient, direction)
+        length = 1.0 if self.pairs.count else 1.0 / max(np.sqrt(-slope), TINY)
+        for _ in range(MAX_HALVINGS):
+            w[:] = start + length * direction
+            new_value, new_gradient = self.of_batch(batch)
+            if new_value <= value + SUFFICIENT * length * slope:
+                self.pairs.add(w - start, new_gradient - gradient)
+                return
+            length *= 0.5
+        w[:] = start
+
+    def of_batch(self, batch):
+        """Return the mean objective of a batch, and its gradient."""
+        strength, w = self.problem.strength, self.current.w
+        self.batch_gradient.w[:] = self.kernel.loss_sum = 0.0
+        self.kernel.epoch_in_order(batch)
+        value = 0.5 * strength * inner(w, w) + self.kernel.loss_sum / len(batch)
+        return value, strength * w + self.batch_gradient.w / len(batch)
+
+    def state(self):
+        """Return the weights."""
+        return {"w": self.model.w, "n_steps": np.array(0)}
+
+
+class Method(NamedTuple):
+    """A method: who makes its steps, and the values its parameters may have.
+
+    Attributes
+    ----------
+    solver : type
+        SGD, or a subclass of it.
+    learning_rates : tuple of str
+        Keys of `LEARNING_RATES`; the first is the default.
+    averages : tuple of bool
+        Whether it returns the mean of its weights; the first is the default.
+    fixed_eta0 : bool, default=False
+        Whether there is no choice of the first step.
+    """
+
+    solver: type
+    learning_rates: tuple
+    averages: tuple
+    fixed_eta0: bool = False
+
+
+METHODS = {
+    "sgd": Method(
+        SGD, ("adaptive", "optimal", "invscaling", "constant"), (False, True)
+    ),
+    "asgd": Method(
+        SGD, ("optimal", "invscaling", "constant", "adaptive"), (True, False)
+    ),
+    "adagrad": Method(AdaGrad, ("constant", "adaptive"), (False,)),
+    "pegasos": Method(Pegasos, ("optimal",), (False, True), fixed_eta0=True),
+    "svrg": Method(SVRG, ("constant",), (False,)),
+    "hybrid": Method(Hybrid, ("constant",), (False,), fixed_eta0=True),
+}
+
+
+def least(objective, first):
+    """Return the step size, first times a power of 2, of least objective.
+
+    It is doubled while the objective falls, or else halved while it falls.
+    """
+    best, value = first, objective(first)
+    for factor in (2.0, 0.5):
+        begin = best
+        for _ in range(MAX_TRIALS):
+            tried = objective(factor * best)
+            # Where both are infinite, a smaller step is needed.
+            if not (tried < value or (np.isinf(value) and factor < 1.0)):
+                break
+            best, value = factor * best, tried
+        if best != begin:
+            break
+    return best
+
+
+def _option(name, value, values, method):
+    """Return the value of an option, "auto" for the first; ValueError for others."""
+    if value == "auto":
+        return values[0]
+    if value not in values:
+        raise ValueError(
+            f"{name}={_shown(value)} is not for method={_shown(method)}: choose one of "
+            + ", ".join(map(_shown, dict.fromkeys(["auto", *values])))
+        )
+    return value
+
+
+def _shown(value):
+    return f'"{value}"' if isinstance(value, str) else str(value)

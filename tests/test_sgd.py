@@ -1,0 +1,373 @@
+"""SGDCRF: every method against plain NumPy, and where the methods lead."""
+
+import pickle
+import sys
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+
+import reference
+from samples import flat_weights
+from skcrf_sdca import LBFGSCRF, SDCACRF, SGDCRF, PackedSequences
+from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.objective.losses import LOG_LOSS, new_loss
+from skcrf_sdca.objective.penalties import elastic_net
+from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.solvers import sgd
+from skcrf_sdca.solvers.sgd import LEARNING_RATES, METHODS, least
+from skcrf_sdca.structures.chain.structure import Chain
+
+ALPHA, ETA0, K, D = 0.05, 0.3, 3, 6
+COST = np.ones((K, K)) - np.eye(K)
+HINGE = new_loss("hinge", cost=COST)
+ALL = sorted(METHODS)
+# Those whose steps are along gradients of single sequences.
+SINGLE = [m for m in ALL if m != "hybrid"]
+NOT_SMOOTH = [m for m in ALL if "smooth loss" not in METHODS[m].solver.needs]
+WEIGHTS = np.array([1.0, 2.0, 0.5, 0.0, 1.0, 3.0, 1.0, 1.0])
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    """Eight chains of at most four positions, most of whose features are 0."""
+    rng = np.random.default_rng(1)
+    lengths = [3, 1, 4, 2, 0, 2, 4, 3]
+    X = [rng.normal(size=(t, D)) * (rng.random((t, D)) < 0.3) for t in lengths]
+    return X, [rng.integers(K, size=t) for t in lengths]
+
+
+@pytest.fixture(scope="module")
+def chains():
+    return make_chains(n_sequences=60, random_state=0)
+
+
+def problem_of(X, y, *, l1_ratio=0.0, loss=LOG_LOSS, sample_weight=None):
+    packed = PackedSequences.from_sequences([csr_array(x) for x in X])
+    return Problem(
+        Chain(packed, K),
+        np.concatenate(y).astype(np.int32),
+        ALPHA,
+        sample_weight=sample_weight,
+        loss=loss,
+        penalty=elastic_net(l1_ratio),
+    )
+
+
+def solver_of(problem, method, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    return METHODS[method].solver(problem, rng, method=method, **options)
+
+
+class Twin:
+    """The methods in dense NumPy, by enumeration of all paths."""
+
+    def __init__(self, X, y, l1_ratio, hinge=False, sample_weight=None):
+        self.X, self.y, self.hinge = X, y, hinge
+        self.l1, self.l2 = ALPHA * l1_ratio, ALPHA * (1.0 - l1_ratio)
+        self.weight = reference.loss_weights(len(X), sample_weight)
+        self.w = np.zeros(D * K + 3 * K + K * K)
+        self.t, self.total, self.squares = 0, np.zeros_like(self.w), 0.0 * self.w
+
+    def gradient(self, w, i):
+        """That of n c_i f_i."""
+        x, path = self.X[i], self.y[i]
+        if not len(x):
+            return np.zeros_like(w)
+        if self.hinge:
+            params = reference.unflatten(w, D, K)
+            scores = reference.node_scores(x, params) + COST[path]
+            best = reference.best_path(scores, params.transition)
+            change = reference.features(x, best, K) - reference.features(x, path, K)
+        else:
+            change = reference.gradient(w, [x], [path], 0.0, K)
+        return len(self.X) * self.weight[i] * change
+
+    def step(self, gradient, eta):
+        """A proximal step; eta is a number, or one for each weight."""
+        z = self.w - eta * gradient
+        z = np.sign(z) * np.maximum(np.abs(z) - eta * self.l1, 0.0)
+        self.w = z / (1.0 + eta * self.l2)
+        self.t += 1
+        self.total += self.t * self.w
+
+    def scaled(self, order, eta0, power):
+        for i in order:
+            eta = eta0 / (1.0 + eta0 * ALPHA * self.t) ** power
+            self.step(self.gradient(self.w, i), eta)
+
+    def adagrad(self, order):
+        for i in order:
+            gradient = self.gradient(self.w, i)
+            self.squares += gradient**2
+            eta = np.zeros_like(self.w)
+            seen = self.squares > 0.0
+            eta[seen] = ETA0 / np.sqrt(self.squares[seen])
+            self.step(gradient, eta)
+
+    def svrg(self, order):
+        anchor, n = self.w, len(self.X)
+        full = sum(self.gradient(anchor, i) for i in range(n)) / n
+        for i in order:
+            change = self.gradient(self.w, i) - self.gradient(anchor, i)
+            self.step(change + full, ETA0)
+
+    def fit(self, method, n_epochs, power):
+        rng = np.random.default_rng(0)
+        for epoch in range(n_epochs):
+            order = rng.permutation(len(self.X))
+            if method == "adagrad":
+                self.adagrad(order)
+            elif method == "svrg" and epoch > 0:
+                self.svrg(order)
+            else:
+                self.scaled(order, 1.0 / ALPHA if method == "pegasos" else ETA0, power)
+        return self.w
+
+
+def power_of(method):
+    return LEARNING_RATES[METHODS[method].learning_rates[0]].power
+
+
+def after(solver, n_epochs):
+    """The weights after some epochs; without certificates no step is halved."""
+    for _ in range(n_epochs):
+        solver.epoch()
+    return solver.current.w
+
+
+@pytest.mark.parametrize("sample_weight", [None, WEIGHTS], ids=["equal", "weights"])
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("method", SINGLE)
+def test_weights_are_those_of_plain_numpy(tiny, method, l1_ratio, sample_weight):
+    problem = problem_of(*tiny, l1_ratio=l1_ratio, sample_weight=sample_weight)
+    eta0 = "auto" if method == "pegasos" else ETA0
+    solver = solver_of(problem, method, eta0=eta0)
+    twin = Twin(*tiny, l1_ratio, sample_weight=sample_weight)
+    expected = twin.fit(method, 2, power_of(method))
+    assert_allclose(after(solver, 2), expected, rtol=1e-10, atol=1e-10)
+    assert l1_ratio < 1.0 or (expected == 0.0).any()
+
+
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.3])
+@pytest.mark.parametrize("method", NOT_SMOOTH)
+def test_hinge_steps_along_subgradients(tiny, method, l1_ratio):
+    problem = problem_of(*tiny, l1_ratio=l1_ratio, loss=HINGE)
+    eta0 = "auto" if method == "pegasos" else ETA0
+    solver = solver_of(problem, method, eta0=eta0)
+    twin = Twin(*tiny, l1_ratio, hinge=True)
+    expected = twin.fit(method, 2, power_of(method))
+    assert_allclose(after(solver, 2), expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.3])
+@pytest.mark.parametrize("rate", ["optimal", "invscaling", "constant"])
+def test_average_counts_the_weights_after_t_visits_t_times(tiny, rate, l1_ratio):
+    problem = problem_of(*tiny, l1_ratio=l1_ratio)
+    solver = solver_of(problem, "asgd", eta0=ETA0, learning_rate=rate)
+    twin = Twin(*tiny, l1_ratio)
+    twin.fit("asgd", 2, LEARNING_RATES[rate].power)
+    after(solver, 2)
+    solver.certify()
+    mean = twin.total / sum(range(1, twin.t + 1))
+    assert_allclose(solver.model.w, mean, rtol=1e-10, atol=1e-10)
+
+
+def test_many_small_products_do_not_lose_digits(tiny):
+    # With these steps the weights shrink by a third at every visit.
+    problem = problem_of(*tiny, l1_ratio=0.3)
+    solver = solver_of(problem, "asgd", eta0=15.0, learning_rate="constant")
+    twin = Twin(*tiny, 0.3)
+    rng = np.random.default_rng(0)
+    for _ in range(2):
+        twin.scaled(rng.permutation(len(twin.X)), 15.0, 0.0)
+    assert_allclose(after(solver, 2), twin.w, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("drift", [-0.4, 0.4])
+def test_svrg_crosses_zero_where_the_full_gradient_pulls(tiny, drift):
+    problem = problem_of(*tiny, l1_ratio=0.9)
+    solver = solver_of(problem, "svrg", eta0=ETA0)
+    # The weights start on both sides of 0, some far from it.
+    first = np.linspace(-2.0, 2.0, len(solver.current.w)) + drift
+    solver.start_at(first)
+    solver.first_step = 1
+    twin = Twin(*tiny, 0.9)
+    twin.w = first.copy()
+    twin.svrg(np.random.default_rng(0).permutation(len(twin.X)))
+    assert_allclose(after(solver, 1), twin.w, rtol=1e-10, atol=1e-10)
+
+
+def inverse_hessian(pairs):
+    """That of BFGS with pairs of differences, the oldest first, as a matrix."""
+    (step, rise) = pairs[-1]
+    identity = np.eye(len(step))
+    inverse = identity * (step @ rise) / (rise @ rise)
+    for step, rise in pairs:
+        left = identity - np.outer(step, rise) / (step @ rise)
+        inverse = left @ inverse @ left.T + np.outer(step, step) / (step @ rise)
+    return inverse
+
+
+def test_hybrid_is_bfgs_on_batches_that_grow(tiny, monkeypatch):
+    monkeypatch.setattr(sgd, "FIRST_BATCH", 2)
+    problem = problem_of(*tiny, sample_weight=WEIGHTS)
+    twin = Twin(*tiny, 0.0, sample_weight=WEIGHTS)
+    rng, n, w, pairs = np.random.default_rng(0), len(twin.X), twin.w, []
+
+    def objective(w, batch):
+        X, y = ([part[i] for i in batch if len(twin.X[i])] for part in tiny)
+        weight = [WEIGHTS[i] for i in batch if len(twin.X[i])]
+        # primal() divides by the sum of the weights.
+        factor = n * sum(weight) / (WEIGHTS.sum() * len(batch))
+        alpha = ALPHA / factor
+        value = reference.primal(w, X, y, alpha, K, weight)
+        return factor * value, factor * reference.gradient(w, X, y, alpha, K, weight)
+
+    for size in (2, 3, 4, 6, 8):
+        batch = rng.permutation(n)[:size]
+        value, gradient = objective(w, batch)
+        direction, length = -gradient, 1.0 / np.linalg.norm(gradient)
+        if pairs:
+            direction, length = -inverse_hessian(pairs) @ gradient, 1.0
+        while True:
+            new, new_gradient = objective(w + length * direction, batch)
+            if new <= value + 1e-4 * length * gradient @ direction:
+                break
+            length *= 0.5
+        pairs.append((length * direction, new_gradient - gradient))
+        w = w + length * direction
+    solver = solver_of(problem, "hybrid")
+    assert_allclose(after(solver, 2), w, rtol=1e-10, atol=1e-10)
+    assert solver.n_updates == 5
+
+
+def test_svrg_converges_linearly(chains):
+    crf = SGDCRF(method="svrg", max_iter=60, tol=1e-9, random_state=0).fit(*chains)
+    gaps = crf.history_["gap"]
+    assert crf.duality_gap_ <= crf.gap_target_
+    # The gap falls by half an epoch, and more.
+    assert gaps[-1] <= gaps[0] * 0.5 ** (len(gaps) - 1)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("method", "l1_ratio"), [*product(ALL, [0.0]), *product(SINGLE, [0.3])]
+)
+def test_all_methods_come_near_to_the_optimum(chains, method, l1_ratio):
+    exact = LBFGSCRF(l1_ratio=l1_ratio, tol=1e-7).fit(*chains)
+    crf = SGDCRF(method=method, l1_ratio=l1_ratio, max_iter=50, tol=0.0, random_state=0)
+    crf.fit(*chains)
+    distance = crf.primal_objective_ - exact.primal_objective_
+    assert -exact.duality_gap_ <= distance <= crf.duality_gap_ + 1e-12
+    assert distance <= 1e-2 * exact.primal_objective_
+
+
+@pytest.mark.parametrize("method", NOT_SMOOTH)
+def test_certificate_of_the_hinge_bounds_the_distance(chains, method):
+    exact = SDCACRF(loss="hinge", tol=1e-3, max_iter=300, random_state=0).fit(*chains)
+    crf = SGDCRF(method=method, loss="hinge", max_iter=40, tol=0.0, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        crf.fit(*chains)
+    distance = crf.primal_objective_ - exact.primal_objective_
+    assert distance <= crf.duality_gap_ <= 0.2 * crf.primal_objective_
+    assert distance >= -exact.duality_gap_
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_same_seed_gives_the_same_bits(chains, method):
+    crf = SGDCRF(method=method, max_iter=2, tol=1e3, random_state=3)
+    assert_array_equal(*(flat_weights(crf.fit(*chains)) for _ in range(2)))
+
+
+def test_step_size_of_least_objective_is_found_from_both_sides():
+    for first, best in product((1e-6, 1e6), (1.0, 64.0)):
+        found = least(lambda eta: abs(np.log(eta / best)), first)  # noqa: B023
+        assert 0.5 < found / best < 2.0
+    # An objective that is not finite asks for smaller steps.
+    assert least(lambda eta: np.inf if eta > 1e-3 else -eta, 1.0) <= 1e-3
+
+
+def test_adaptive_steps_are_halved_where_the_objective_has_not_fallen(chains):
+    solver = solver_of(problem_of(*chains), "sgd", eta0=ETA0)
+    primals, sizes = [], []
+    for _ in range(20):
+        solver.epoch()
+        primals.append(solver.certify().primal)
+        sizes.append(solver.kernel.eta0)
+    halved = np.diff(sizes) < 0.0
+    assert_array_equal(halved, np.diff(primals) >= 0.0)
+    assert halved.any()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"learning_rate": "optimal"}, '="optimal" is not for method="svrg": choose'),
+        ({"average": True}, 'average=True is not for .*: choose one of "auto", False'),
+        ({"method": "pegasos", "eta0": 0.1}, 'eta0=0.1 is not for method="pegasos"'),
+        ({"method": "pegasos", "l1_ratio": 1.0}, "Pegasos needs a strongly convex"),
+        ({"method": "adagrad", "learning_rate": "optimal"}, '"adaptive"'),
+        ({"method": "hybrid", "l1_ratio": 0.5}, "Hybrid needs the penalty L2"),
+        ({"loss": "hinge"}, "SVRG needs a loss with temperature > 0"),
+        ({"method": "sgd", "eta0": 1e306, "l1_ratio": 1.0}, "1e\\+306: take a smaller"),
+    ],
+)
+def test_errors_name_the_argument(chains, options, message):
+    crf = SGDCRF(random_state=0, **options)
+    with pytest.raises(ValueError, match=message):
+        crf.fit(*chains)
+    assert not hasattr(crf, "coef_")
+
+
+def test_certificates_are_as_far_apart_as_asked(chains):
+    crf = SGDCRF(certify_every=5, max_iter=10, tol=0.0, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        crf.fit(*chains)
+    assert_array_equal(crf.history_["epoch"], [5, 10])
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_warm_start_goes_on(chains, method):
+    crf = SGDCRF(method=method, warm_start=True, max_iter=8, tol=1e3, random_state=0)
+    # A fit ends after an epoch, within such a tolerance.
+    cold, *_ = [crf.fit(*chains).primal_objective_ for _ in range(8)]
+    first = crf.primal_objective_
+    again = pickle.loads(pickle.dumps(crf)).fit(*chains).primal_objective_
+    assert again - first < 0.1 * (cold - first)
+
+
+@pytest.mark.parametrize("method", SINGLE)
+def test_steps_of_all_epochs_are_counted(tiny, method):
+    solver = solver_of(problem_of(*tiny), method)
+    after(solver, 2)
+    assert solver.state()["n_steps"] == 2 * len(tiny[0])
+
+
+def test_svrg_goes_back_where_the_objective_rises_after_a_change_of_targets(chains):
+    solver = solver_of(problem_of(*chains), "svrg", eta0=ETA0)
+    after(solver, 3)
+    start = solver.certify().primal
+    solver.targets_changed()
+    # Steps that are far too long.
+    solver.kernel.eta0 = 1e3
+    after(solver, 1)
+    assert solver.certify().primal <= start + 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["svrg", "sgd", "asgd"])
+def test_methods_are_near_the_optimum_of_ocr_after_50_epochs(data_folder, method):
+    sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "benchmarks"))
+    import tasks
+
+    task = tasks.load("ocr")
+    solver = solver_of(tasks.problem(task), method)
+    for _ in range(50):
+        solver.epoch()
+        primal = solver.certify().primal
+    assert primal - task.optimum <= 1e-2 * task.optimum
