@@ -101,6 +101,15 @@ def test_move(stored):
     assert_allclose(value, divergence(moved, target), rtol=digits)
 
 
+@pytest.mark.parametrize("step", [0.1, 0.3, 0.5, 0.7, 0.9])
+def test_move_keeps_what_is_at_its_target(stored, step):
+    """A rounding that is the same at every visit would keep the gap from ever falling to 0."""
+    target = np.maximum(stored[1], 1e-29).astype(stored[1].dtype)
+    out = np.empty_like(target)
+    _vecmath.move(target, target, np.zeros(len(target), np.float32), step, out)
+    np.testing.assert_array_equal(out, target)
+
+
 def test_move_keeps_the_digits_of_what_is_small():
     """target - p keeps no digit of the smaller of the two."""
     p = np.array([1.0, 1e-20], dtype=np.float32)

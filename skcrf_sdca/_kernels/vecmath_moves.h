@@ -71,18 +71,22 @@ CLONES static void NAMED(slope_near)(const REAL *restrict target,
     }
 }
 
+/* The marginal that counts for more is moved toward the other one: in single precision
+ * the rounding of (1 - step) p + step target would change what is at its target too, the
+ * same way at every visit. */
 CLONES static double NAMED(move)(const REAL *restrict p, const REAL *restrict target,
                                  const float *restrict ratio, double step, ptrdiff_t n,
                                  REAL *restrict out)
 {
-    REAL rest = (REAL)(1.0 - step), taken = (REAL)step;
-    double sum = 0.0;
+    double rest = 1.0 - step, sum = 0.0;
+    const REAL *near = step < 0.5 ? p : target, *far = step < 0.5 ? target : p;
+    REAL share = (REAL)(step < 0.5 ? step : rest);
     for (ptrdiff_t begin = 0; begin < n; begin += BLOCK) {
         ptrdiff_t end = begin + BLOCK < n ? begin + BLOCK : n;
         REAL part = 0;
 #pragma omp simd reduction(+ : part)
         for (ptrdiff_t i = begin; i < end; i++) {
-            REAL m = rest * p[i] + taken * target[i];
+            REAL m = near[i] + share * (far[i] - near[i]);
             out[i] = m <= (REAL)SKCRF_TINY ? 0 : m;
             part += DIVERGENCE(m, target[i], -(float)rest * ratio[i]);
         }
