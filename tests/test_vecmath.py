@@ -103,7 +103,7 @@ def test_move(stored):
 
 @pytest.mark.parametrize("step", [0.1, 0.3, 0.5, 0.7, 0.9])
 def test_move_keeps_what_is_at_its_target(stored, step):
-    """A rounding that is the same at every visit would keep the gap from ever falling to 0."""
+    """A rounding that is the same at every visit would keep the gap above 0."""
     target = np.maximum(stored[1], 1e-29).astype(stored[1].dtype)
     out = np.empty_like(target)
     _vecmath.move(target, target, np.zeros(len(target), np.float32), step, out)
