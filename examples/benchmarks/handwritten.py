@@ -1,7 +1,7 @@
 """Make token features with handwritten loops, as programs for CRFsuite do.
 
 The features have the same names as those that `skcrf_sdca.text.TokenFeatures` makes for
-the chunks and entities of tasks.py. They are the reference for its speed and its
+the chunks, entities and tags of tasks.py. They are the reference for its speed and its
 results.
 """
 
@@ -13,6 +13,7 @@ CHUNK_WINDOWS = {
     + [(-2, 0), (-1, 1), (0, 2)],
 }
 ENTITY_WINDOWS = {field: places[:9] for field, places in CHUNK_WINDOWS.items()}
+TAG_WINDOWS = {"word": CHUNK_WINDOWS["word"][:5]}
 
 
 def chunk_features(sentence, windows=CHUNK_WINDOWS):
@@ -49,4 +50,20 @@ def entity_features(sentence):
     return features
 
 
-FEATURES = {"conll2000": chunk_features, "ned": entity_features}
+def tag_features(sentence):
+    """Return windows of words, and the shape, prefixes and suffixes of each word."""
+    features = chunk_features(sentence, TAG_WINDOWS)
+    for names, token in zip(features, sentence, strict=True):
+        word = token["word"]
+        names.append(f"shape={shape(word)}")
+        lengths = range(1, min(len(word), 4) + 1)
+        names += [f"first={word[:length]}" for length in lengths]
+        names += [f"last={word[-length:]}" for length in lengths]
+    return features
+
+
+FEATURES = {
+    "conll2000": chunk_features,
+    "ned": entity_features,
+    "wsj": tag_features,
+}
