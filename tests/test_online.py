@@ -72,6 +72,81 @@ def trained(X, y, n_epochs, *, C=1.0, sample_weight=None, **options):
     return w, np.mean(every, axis=0), np.mean(losses)
 
 
+def k_best_step(w, x, labels, k, bound, *, cost, allowed=None):
+    """Return the loss of one sequence, and its step of k-best MIRA: by enumeration."""
+    features = reference.all_features(x, N_LABELS)
+    g = features - reference.features(x, labels, N_LABELS)
+    paths = reference.all_paths(len(x), N_LABELS)
+    losses = g @ w + cost[labels, paths].sum(axis=1)
+    if allowed is not None:
+        known = allowed[paths[:, :-1], paths[:, 1:]].all(axis=1)
+        g, paths, losses = g[known], paths[known], losses[known]
+    # Of equal scores, that with the lower label comes first, from the last position.
+    best = np.lexsort([*paths.T, -losses.round(9)])[:k]
+    g, losses = g[best], losses[best]
+    a = np.zeros(len(best))
+    for _ in range(1000):
+        before = a.copy()
+        for r in np.flatnonzero(g.any(axis=1)):
+            slope = losses[r] - g[r] @ (a @ g)
+            a[r] = np.clip(a[r] + slope / (g[r] @ g[r]), 0.0, bound)
+        if np.abs(a - before).max() <= 1e-12 * bound:
+            break
+    # The optimum: what is left of a loss has its longest step, or nothing is left.
+    left = losses - g @ (a @ g)
+    assert np.all(left[(a < bound) & g.any(axis=1)] < 1e-6)
+    assert np.all(left[a > 0.0] > -1e-6)
+    return losses[0], a @ g
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 100])
+@pytest.mark.parametrize("C", [0.05, 1.0, 10.0])
+@pytest.mark.parametrize("average", [True, False])
+def test_k_best_mira_has_the_weights_of_the_plain_twin(data, k, C, average):
+    X, y = data
+    crf = PassiveAggressiveCRF(
+        C, loss="hinge", cost=COST, n_best=k, average=average, shuffle=False, max_iter=2
+    ).fit(X, y)
+    w, every, losses = 0.0 * reference.features(X[0], y[0], N_LABELS), [], []
+    for x, labels in 2 * list(zip(X, y, strict=True)):
+        loss, step = k_best_step(w, x, labels, k, C, cost=COST)
+        w = w - step
+        every.append(w)
+        losses.append(loss)
+    expected = np.mean(every, axis=0) if average else w
+    assert_allclose(flat_weights(crf), expected, rtol=0, atol=1e-10)
+    assert crf.loss_ == pytest.approx(np.mean(losses[len(X) :]), abs=1e-10)
+
+
+def test_k_best_mira_leaves_out_forbidden_transitions(data):
+    X, y = (part[:3] for part in data)
+    allowed = np.ones((N_LABELS, N_LABELS), dtype=bool)
+    allowed[0, 2] = allowed[2, 0] = False
+    crf = PassiveAggressiveCRF(
+        loss="hinge",
+        cost=COST,
+        n_best=4,
+        transitions=allowed,
+        average=False,
+        shuffle=False,
+        max_iter=2,
+    ).fit(X, y)
+    w = 0.0 * reference.features(X[0], y[0], N_LABELS)
+    for x, labels in 2 * list(zip(X, y, strict=True)):
+        w = w - k_best_step(w, x, labels, 4, 1.0, cost=COST, allowed=allowed)[1]
+    assert np.all(crf.transition_[~allowed] == -np.inf)
+    found = flat_weights(crf)
+    known = np.isfinite(found)
+    assert_allclose(found[known], w[known], rtol=0, atol=1e-10)
+    assert np.all(w[~known] == 0.0)
+
+
+def test_n_best_is_for_the_hinge(data):
+    for loss in ("log_loss", "perceptron"):
+        with pytest.raises(ValueError, match='n_best=2 is for loss="hinge"'):
+            PassiveAggressiveCRF(loss=loss, n_best=2).fit(*data)
+
+
 @pytest.mark.parametrize("sample_weight", [None, np.array([1.0, 2.0, 0.5, 0.0, 1.0])])
 @pytest.mark.parametrize("average", [True, False])
 @pytest.mark.parametrize("options", LOSSES.values(), ids=LOSSES)

@@ -9,13 +9,14 @@ direction of an edge are made together, while they are in cache. The methods wit
 docstring have that of `Structure`.
 """
 
-from libc.math cimport fabs
+from libc.math cimport INFINITY, fabs
 from libc.string cimport memcpy, memset
 
 from ._chain cimport Workspace, forward_backward, viterbi, write_edge
 from ._chain cimport log_partition as chain_log_partition
 from ._features cimport DistinctFeatures
 from ._line_search cimport Part, Segment
+from ._paths cimport KBestLists, best_lists
 from ._structure cimport Structure, Values
 from ._transitions cimport TransitionLayout
 from ._vecmath cimport Stored, doubles, ops, skip, vaim, vmove
@@ -57,6 +58,11 @@ cdef class ChainStructure(Structure):
     cdef Py_ssize_t n_labels
     cdef Py_ssize_t first           # position of the current chain
     cdef Py_ssize_t length
+    # Buffers of `n_best`.
+    cdef KBestLists lists
+    cdef double[::1] dense          # (K * K,) transition scores, -inf where forbidden
+    cdef double[::1] masked         # (T, K) node scores, -inf where forbidden
+    cdef int[::1] paths             # (n, T)
     cdef double[::1] change         # (T, K) of the nodes; the tied change is in sums
     # Marginals of all chains, for SDCA.
     cdef const long long[::1] edge_offsets
@@ -159,6 +165,47 @@ cdef class ChainStructure(Structure):
     cdef double argmax(self, Values potentials, int* path) noexcept nogil:
         self.workspace.keep_transition(potentials.tied)
         return viterbi(self.workspace, potentials.local, self.length, path)
+
+    def allow_n_best(self, Py_ssize_t n):
+        """Make the buffers for n labellings of `n_best`."""
+        self.lists = KBestLists(self.n_labels, n, self.most_local * n)
+        self.dense = np.empty(self.n_labels * self.n_labels)
+        self.masked = np.empty(self.most_local)
+        self.paths = np.empty(self.most_local // self.n_labels * n, dtype=np.intc)
+
+    cdef Py_ssize_t n_best(
+        self, Values potentials, double* scores, int* paths
+    ) noexcept nogil:
+        cdef Py_ssize_t j, k, r, place, n = self.n_labels
+        cdef Py_ssize_t found = 0
+        self.workspace.keep_transition(potentials.tied)
+        for j in range(n):
+            for k in range(n):
+                place = self.layout.place(j, k)
+                self.dense[j * n + k] = (
+                    self.workspace.transition[place] if place >= 0 else -INFINITY
+                )
+        memcpy(&self.masked[0], potentials.local, self.n_local * sizeof(double))
+        if self.workspace.is_constrained:
+            self.workspace.take_ends(potentials.local, self.length)
+            memcpy(
+                &self.masked[(self.length - 1) * n], self.workspace.last,
+                n * sizeof(double),
+            )
+            memcpy(&self.masked[0], self.workspace.first, n * sizeof(double))
+        best_lists(
+            self.lists, &self.masked[0], &self.dense[0], self.length, scores,
+            &self.paths[0],
+        )
+        for r in range(self.lists.width):
+            if scores[r] == -INFINITY:
+                break
+            memcpy(
+                paths + r * self.most_local, &self.paths[r * self.length],
+                self.length * sizeof(int),
+            )
+            found += 1
+        return found
 
     cdef void set_certain(self, const int* path, Values out) noexcept nogil:
         cdef Py_ssize_t t, n = self.n_labels

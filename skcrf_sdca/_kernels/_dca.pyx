@@ -10,6 +10,18 @@ is that of log sum exp, or of the maximum: then it needs the best labelling, cos
 included, and the visit is one of 1-best MIRA. The perceptron always takes the step
 scale_i. A visit touches the features of its sequence only.
 
+k-best MIRA asks for more: all of the k best labellings r, costs included, are to have a
+loss of 0. With g_r = f(y_r) - f(y_i) and l_r the loss of labelling r at w, the visit
+solves
+
+    min_u 1/2 ||u - w||^2 + scale_i sum_r max(0, l_r + <g_r, u - w>)
+
+by Hildreth's procedure on its dual, u = w - sum_r a_r g_r with 0 <= a_r <= scale_i:
+
+    a_r <- clip( a_r + (l_r - sum_s a_s <g_r, g_s>) / ||g_r||^2, 0, scale_i ),
+
+for one r after the other. For k = 1 this is the step above.
+
 The average of the weights after each of m visits costs no pass over all weights:
 
     1/m sum_v w_v = w_m - total / m,    total = sum_v (v - 1) change_v,
@@ -18,12 +30,20 @@ v = 1..m. Weights that did not exist at first were 0 until they changed, which t
 has right.
 """
 
-from libc.math cimport isfinite
+from libc.math cimport fabs, isfinite
+from libc.string cimport memset
 
+from ._structure cimport Values
+from ._vecmath cimport ops
 from ._visits cimport Visitor
 from ._weights cimport Weights
 
 import numpy as np
+
+# Hildreth's procedure ends when no multiplier moves by more than this times its bound,
+# or after so many rounds: some labellings differ too little to tell them apart.
+cdef double SMALLEST_MOVE = 1e-12
+cdef Py_ssize_t MAX_ROUNDS = 1000
 
 
 cdef class DCAKernel(Visitor):
@@ -122,3 +142,132 @@ cdef class DCAKernel(Visitor):
             step, self.sums.first_node, self.sums.last_node, &self.sums.node[0],
             &self.sums.edge[0],
         )
+
+
+cdef class KBestKernel(DCAKernel):
+    """Visits of k-best MIRA.
+
+    Parameters
+    ----------
+    structure, offsets, scale, total, n_visits
+        As for `DCAKernel`.
+    n_best : int
+        Labellings that a visit looks at.
+    """
+
+    cdef Py_ssize_t n_best
+    cdef Py_ssize_t n_found         # labellings of the sequence, n_best at most
+    cdef int[:, ::1] paths          # (n_best, most_local)
+    cdef double[::1] losses         # (n_best,)
+    cdef double[::1] multipliers    # (n_best,)
+    cdef double[:, ::1] gram        # (n_best, n_best) <g_r, g_s>
+    # Potentials under g_r as weights; the last are of a single labelling.
+    cdef double[:, ::1] local       # (n_best + 1, most_local)
+    cdef double[:, ::1] tied        # (n_best + 1, n_tied)
+
+    def __init__(self, structure, offsets, scale, *, Py_ssize_t n_best, **options):
+        super().__init__(
+            structure, offsets, scale, smooth=False, fixed_step=False, **options
+        )
+        self.n_best = n_best
+        self.structure.allow_n_best(n_best)
+        self.paths = np.empty((n_best, self.structure.most_local), dtype=np.intc)
+        self.losses, self.multipliers = np.empty(n_best), np.empty(n_best)
+        self.gram = np.empty((n_best, n_best))
+        self.local = np.empty((n_best + 1, self.structure.most_local))
+        self.tied = np.empty((n_best + 1, self.structure.n_tied))
+
+    cdef Values values(self, Py_ssize_t r) noexcept nogil:
+        """Return the buffers of potentials under g_r."""
+        return Values(&self.local[r, 0], &self.tied[r, 0])
+
+    cdef double loss(self, Py_ssize_t i) noexcept nogil:
+        """Return the loss of sequence i, and keep the best labellings."""
+        cdef Py_ssize_t r
+        cdef double target
+        self.structure.set_item(i)
+        self.n_oracle_calls += 1.0
+        self.n_found = self.structure.n_best(
+            self.structure.potentials, &self.losses[0], &self.paths[0, 0]
+        )
+        target = self.structure.target_score(self.structure.potentials)
+        for r in range(self.n_found):
+            self.losses[r] -= target
+        return max(self.losses[0], 0.0)
+
+    cdef bint move(self, Py_ssize_t i, double loss) noexcept nogil:
+        """Move the weights; return False if a number is not finite."""
+        cdef double step
+        if loss == 0.0:
+            return True
+        self.write_gram()
+        if not isfinite(self.gram[0, 0]):
+            return False
+        self.ascend(self.scale[i])
+        step = self.mix()
+        if step == 0.0:
+            return True
+        self.gradient()
+        self.n_updates += 1
+        self.sums.add_to_weights(-step)
+        if self.total is not None:
+            self.add_to_total(-step * self.n_visits)
+        return True
+
+    cdef void write_gram(self) noexcept nogil:
+        """Write the inner products of the features of all g_r."""
+        cdef Py_ssize_t r, s
+        for s in range(self.n_found):
+            self.structure.set_certain(&self.paths[s, 0], self.structure.expected)
+            self.structure.set_gradient()
+            self.structure.sum_features()
+            self.structure.change_scores(self.values(s))
+            for r in range(s + 1):
+                self.gram[r, s] = self.structure.change_inner(self.values(r))
+                self.gram[s, r] = self.gram[r, s]
+
+    cdef void ascend(self, double bound) noexcept nogil:
+        """Write the multipliers: Hildreth's procedure."""
+        cdef Py_ssize_t r, s, _
+        cdef double slope, new, largest
+        for r in range(self.n_found):
+            self.multipliers[r] = 0.0
+        for _ in range(MAX_ROUNDS):
+            largest = 0.0
+            for r in range(self.n_found):
+                # The labelling of the target has no features to move.
+                if self.gram[r, r] == 0.0:
+                    continue
+                slope = self.losses[r]
+                for s in range(self.n_found):
+                    slope -= self.multipliers[s] * self.gram[r, s]
+                new = self.multipliers[r] + slope / self.gram[r, r]
+                new = min(max(new, 0.0), bound)
+                largest = max(largest, fabs(new - self.multipliers[r]))
+                self.multipliers[r] = new
+            if largest <= SMALLEST_MOVE * bound:
+                break
+
+    # sum_r a_r g_r = step (sum_r a_r f(y_r) / step - f(y_i)), step = sum_r a_r.
+    cdef double mix(self) noexcept nogil:
+        """Write the mean labelling as expectations; return the sum of multipliers."""
+        cdef Py_ssize_t r
+        cdef double step = 0.0
+        cdef Values out = self.structure.expected, one = self.values(self.n_best)
+        for r in range(self.n_found):
+            step += self.multipliers[r]
+        if step == 0.0:
+            return step
+        memset(out.local, 0, self.structure.n_local * sizeof(double))
+        memset(out.tied, 0, self.structure.n_tied * sizeof(double))
+        for r in range(self.n_found):
+            if self.multipliers[r] == 0.0:
+                continue
+            self.structure.set_certain(&self.paths[r, 0], one)
+            ops.axpy(
+                self.multipliers[r] / step, one.local, out.local, self.structure.n_local
+            )
+            ops.axpy(
+                self.multipliers[r] / step, one.tied, out.tied, self.structure.n_tied
+            )
+        return step

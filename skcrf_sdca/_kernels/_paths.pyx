@@ -18,15 +18,6 @@ import numpy as np
 cdef class KBestLists:
     """Buffers for the recursion of `best_lists`; `width` is set for every chain."""
 
-    cdef Py_ssize_t n, width
-    cdef double[:, ::1] rows
-    cdef double* reached                # (K * width,) the lists of a position
-    cdef double* extended               # (K * width,) those of the next
-    cdef long long[::1] origins         # (T * K * width,) of all positions
-    cdef double[::1] front              # (K,)
-    cdef long long[::1] head            # (K,)
-    cdef double[::1] zeros              # (K,)
-
     def __cinit__(self, Py_ssize_t n_labels, Py_ssize_t width, Py_ssize_t n_origins):
         self.n = n_labels
         self.width = width

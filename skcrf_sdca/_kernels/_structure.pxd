@@ -27,6 +27,8 @@ cdef class Structure:
     cdef void set_item(self, Py_ssize_t i) noexcept nogil
     # Level 1.
     cdef double argmax(self, Values potentials, int* path) noexcept nogil
+    cdef Py_ssize_t n_best(
+        self, Values potentials, double* scores, int* paths) noexcept nogil
     cdef void set_certain(self, const int* path, Values out) noexcept nogil
     # Level 2.
     cdef double log_partition(self, Values potentials) noexcept nogil

@@ -5,7 +5,7 @@ A solver's kernel knows of an item its potentials, scores and expectations, as `
 How the labels of the item depend on each other, and which features there are, is known
 to the Structure alone: the chain in _chain_structure.pyx. A structure offers levels:
 
-    1   argmax: the labelling of highest score, and its expectations (BCFW)
+    1   argmax, n_best: the labellings of highest score; their expectations (BCFW, MIRA)
     2   log_partition: log Z of any potentials of the item
     3   expect: log Z and the expectations that features need (OEG, SAG)
     4   set_direction, apply_step: marginals of cliques and separators (SDCA)
@@ -36,6 +36,18 @@ cdef class Structure:
         A labelling has at most as many labels as the item has local potentials.
         """
         return 0.0
+
+    def allow_n_best(self, Py_ssize_t n):
+        """Make the buffers for n labellings of `n_best`."""
+
+    cdef Py_ssize_t n_best(
+        self, Values potentials, double* scores, int* paths
+    ) noexcept nogil:
+        """Write the n labellings of highest score and these scores, best first.
+
+        Labellings stand ``most_local`` numbers apart. Returns how many there are.
+        """
+        return 0
 
     cdef void set_certain(self, const int* path, Values out) noexcept nogil:
         """Write the expectations of the distribution that is certain of a labelling."""

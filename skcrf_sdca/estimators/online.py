@@ -8,7 +8,7 @@ as it was before.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Real
+from numbers import Integral, Real
 from typing import ClassVar, Self
 
 import numpy as np
@@ -342,6 +342,11 @@ class PassiveAggressiveCRF(OnlineMixin):
         As of `SDCACRF`; "hinge" and "perceptron" ignore it.
     margin, cost, class_weight : float, array-like or dict, str or dict
         The cost of "hinge" and "softmax_margin", as of `SDCACRF`.
+    n_best : int, default=1
+        With "hinge": a visit looks at so many labellings, those of the highest scores
+        with their costs, and moves the weights until each of them has a loss of 0 or
+        its step is `C`. That is k-best MIRA [2]_, 1-best MIRA for 1. Other losses take
+        1 only.
     average : bool, default=True
         Whether the model is the average of the weights after every visit, or has the
         last weights.
@@ -386,6 +391,8 @@ class PassiveAggressiveCRF(OnlineMixin):
     ----------
     .. [1] Martins et al., "Learning Structured Classifiers with Dual Coordinate
        Ascent", CMU-ML-10-109, 2010.
+    .. [2] McDonald, Crammer, Pereira, "Online Large-Margin Training of Dependency
+       Parsers", ACL 2005.
 
     Examples
     --------
@@ -401,12 +408,13 @@ class PassiveAggressiveCRF(OnlineMixin):
         **BaseCRF._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="neither")],
         "loss": [StrOptions(ONLINE_LOSSES.keys())],
+        "n_best": [Interval(Integral, 1, None, closed="left")],
         "average": ["boolean"],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
     }
     _solver = DCA
-    _solver_options = ("C", "average", "shuffle")
+    _solver_options = ("C", "n_best", "average", "shuffle")
     _monitor = LossMonitor
     _printer = LossPrinter
     # What the problem has, and the steps do not look at.
@@ -422,6 +430,7 @@ class PassiveAggressiveCRF(OnlineMixin):
         margin: float = 1.0,
         cost: Cost | None = None,
         class_weight: ClassWeight | None = None,
+        n_best: int = 1,
         average: bool = True,
         shuffle: bool = True,
         max_iter: int = 10,
@@ -443,6 +452,7 @@ class PassiveAggressiveCRF(OnlineMixin):
         self.margin = margin
         self.cost = cost
         self.class_weight = class_weight
+        self.n_best = n_best
         self.average = average
         self.shuffle = shuffle
         self.max_iter = max_iter

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from skcrf_sdca._kernels._dca import DCAKernel
+from skcrf_sdca._kernels._dca import DCAKernel, KBestKernel
 from skcrf_sdca.objective.losses import STEP_LOSSES
 from skcrf_sdca.solvers.base import EpochSolver, first_model
 
@@ -30,7 +30,7 @@ class DCA(EpochSolver):
     rng : numpy.random.Generator
     C : float, default=1.0
         The longest step for a sequence of sample weight 1.
-    average, shuffle
+    average, shuffle, n_best
         The parameters of `PassiveAggressiveCRF`.
     state : dict, default=None
         `state()` of an earlier run with as many weights, to go on from: ``w``,
@@ -52,13 +52,27 @@ class DCA(EpochSolver):
     mean_loss = np.nan
 
     def __init__(
-        self, problem, rng, *, C=1.0, average=True, shuffle=True, state=None, copy=True
+        self,
+        problem,
+        rng,
+        *,
+        C=1.0,
+        average=True,
+        shuffle=True,
+        n_best=1,
+        state=None,
+        copy=True,
     ):
+        if n_best > 1 and problem.loss.name != "hinge":
+            raise ValueError(
+                f'n_best={n_best} is for loss="hinge", not "{problem.loss.name}": '
+                "leave it at 1."
+            )
         self.problem = problem
         self.rng = rng
         self.shuffle = shuffle
         self._set_state(state, average, copy)
-        self.kernel = self._new_kernel(C)
+        self.kernel = self._new_kernel(C, n_best)
 
     def _set_state(self, state, average, copy):
         if state is None:
@@ -72,21 +86,26 @@ class DCA(EpochSolver):
             self.total, n_visits = np.zeros_like(self.w), 0
         self._visits_before = n_visits
 
-    def _new_kernel(self, C):
-        problem = self.problem
+    def _new_kernel(self, C, n_best):
+        problem, loss = self.problem, self.problem.loss
         weights, total = (
             None if w is None else problem.new_parameters(w).weights()
             for w in (self.w, self.total)
         )
         features = problem.structure.distinct_features()
-        return DCAKernel(
+        arguments = (
             problem.kernel(weights, features),
             problem.offsets,
-            C / problem.loss.scale * problem.sample_weight,
-            smooth=problem.loss.is_smooth,
-            fixed_step=problem.loss.name in STEP_LOSSES,
-            total=total,
-            n_visits=self._visits_before,
+            C / loss.scale * problem.sample_weight,
+        )
+        options = {"total": total, "n_visits": self._visits_before}
+        if n_best > 1:
+            return KBestKernel(*arguments, n_best=n_best, **options)
+        return DCAKernel(
+            *arguments,
+            smooth=loss.is_smooth,
+            fixed_step=loss.name in STEP_LOSSES,
+            **options,
         )
 
     @property
