@@ -12,7 +12,7 @@ its predecessors with few others is a block of its own, a list of predecessors. 
 pairs there is one block. The blocks lie end to end.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 
 from libc.math cimport INFINITY, exp, log
 
@@ -331,14 +331,18 @@ def _blocks(allowed):
 
 def layout_of(allowed):
     """Return the layout of the allowed pairs: of all pairs, unless few are allowed."""
-    if are_few(allowed):
-        return TransitionLayout(len(allowed), allowed)
+    if 0 < np.count_nonzero(allowed) <= SPARSE * allowed.size:
+        return _lists_of(len(allowed), np.asarray(allowed, dtype=bool).tobytes())
     return all_transitions(len(allowed))
 
 
-def are_few(allowed):
-    """Return whether the allowed pairs are stored in lists."""
-    return 0 < np.count_nonzero(allowed) <= SPARSE * allowed.size
+# Each prediction asks for the layout of its model, and blocks take longer to make than
+# one sentence to decode.
+@lru_cache(maxsize=8)
+def _lists_of(n_labels, allowed):
+    """Return the layout of the pairs in the bytes of a matrix of bool."""
+    pairs = np.frombuffer(allowed, dtype=bool).reshape(n_labels, n_labels)
+    return TransitionLayout(n_labels, pairs)
 
 
 @cache

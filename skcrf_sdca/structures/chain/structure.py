@@ -10,7 +10,7 @@ from skcrf_sdca._kernels._observed import (
     ObservedRows,
     sorted_by_width,
 )
-from skcrf_sdca._kernels._transitions import all_transitions, are_few
+from skcrf_sdca._kernels._transitions import all_transitions
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges, ranges
 from skcrf_sdca.data.packed import PackedSequences
@@ -44,11 +44,16 @@ class Chain(Structure):
 
     def __init__(self, data, n_labels, **options):
         super().__init__(data, n_labels, **options)
+        self.layout = self._layout()
         self.rows = self._feature_rows()
         self._check_memory()
-        self.layout = all_transitions(n_labels)
-        if self._leaves_out():
-            self.layout = self.constraints.layout()
+
+    def _layout(self):
+        """Return the layout of the pairs that are stored and visited."""
+        allowed = None if self.constraints is None else self.constraints.transition
+        if self.keeps_forbidden or allowed is None:
+            return all_transitions(self.n_labels)
+        return self.constraints.layout()
 
     def _feature_rows(self):
         if self.pairs is None:
@@ -82,20 +87,12 @@ class Chain(Structure):
         rows = ObservedRows(sorted_by_width(X, pairs.layout), pairs.layout)
         return ObservedFeatures(rows, self.offsets, *tiers), pairs
 
-    def _leaves_out(self):
-        """Return whether what is forbidden is neither stored nor visited."""
-        allowed = self.constraints and self.constraints.transition
-        return not (self.keeps_forbidden or allowed is None) and are_few(allowed)
-
     def _check_memory(self):
         n_features, n_labels = self.rows.n_features, self.n_labels
-        n_pairs = n_labels**2
-        if self._leaves_out():
-            n_pairs = np.count_nonzero(self.constraints.transition)
         longest = int(self.data.lengths.max(initial=0))
         n_coef = n_features * n_labels if self.pairs is None else self.pairs.layout.size
         # The weights, those of transitions and buffers for them, and for one chain.
-        n_numbers = n_coef + 3 * n_labels * longest + 5 * n_pairs
+        n_numbers = n_coef + 3 * n_labels * longest + 5 * self.n_tied
         check_fits(
             8 * n_numbers,
             f"a model of {n_labels} labels and {n_features} features",
