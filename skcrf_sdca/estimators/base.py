@@ -40,6 +40,7 @@ from skcrf_sdca.estimators.fitted import check_fitted
 from skcrf_sdca.estimators.held_out import BestEpoch, new_held_out
 from skcrf_sdca.estimators.inspection import InspectionMixin
 from skcrf_sdca.estimators.prediction import PredictionMixin
+from skcrf_sdca.estimators.starting_model import starting_weights
 from skcrf_sdca.estimators.validation import training_data
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.metrics import SCORERS
@@ -140,6 +141,7 @@ class BaseCRF(
         *,
         X_val: Sequences | Callable[[], Sequences] | None = None,
         y_val: Labels | None = None,
+        init: "BaseCRF | None" = None,
     ) -> Self:
         """Fit the model to labelled sequences.
 
@@ -173,6 +175,11 @@ class BaseCRF(
             X_val may be a function of no argument that returns the sequences. With
             `lengths`, an X_val that is one table is one sequence; if it holds several,
             pass ``PackedSequences.from_lengths(X_val, lengths_val)``.
+        init : estimator, default=None
+            A fitted CRF to start from, for example a `PassiveAggressiveCRF` or a model
+            of another alpha. Features and labels are matched by name, features without
+            names by number; what `init` does not know starts at 0. Only the way to the
+            solution changes: the objective and its certificate stay the same.
 
         Returns
         -------
@@ -184,7 +191,10 @@ class BaseCRF(
             If X, y and `lengths` do not fit together, X or y has NaN or infinity or no
             known format, or y breaks ``transitions``; the message names the argument,
             the sequence and the item. The same for X_val and y_val, of which one alone
-            is an error.
+            is an error. ValueError or TypeError if `init` is not a fitted CRF with
+            features of the same kind, if ``warm_start=True`` has a state already, and
+            for a solver that does not start from weights: those of ``loss="hinge"``, of
+            unknown labels, and of `PassiveAggressiveCRF`.
 
         Warns
         -----
@@ -219,7 +229,12 @@ class BaseCRF(
         ):
             warnings.warn(message, NoChainsWarning, stacklevel=_caller_level())
         held_out = new_held_out(self, X_val, y_val, training)
-        solver = self._new_solver(self._new_problem(training))
+        problem = self._new_problem(training)
+        first = None if init is None else starting_weights(init, training, problem)
+        solver = self._new_solver(problem)
+        if init is not None:
+            self._check_no_state()
+            solver.start_at(first)
         given = {"sample_weight": sample_weight, "lengths": lengths}
         metadata = {name: v for name, v in given.items() if v is not None} or None
         data = {"X": X, "y": y, "metadata": metadata}
@@ -292,6 +307,14 @@ class BaseCRF(
                 "pairs": structure.pairs,
             }
         }
+
+    def _check_no_state(self):
+        """Raise ValueError for `init` beside the state of a warm start."""
+        if self.warm_start and getattr(self, "_warm_state", None) is not None:
+            raise ValueError(
+                "init and warm_start=True both say where to start; leave out init, or "
+                "set warm_start=False"
+            )
 
     def _set_fitted(self, fitted):
         """Replace the fitted attributes by others, all at once; return self.

@@ -202,7 +202,7 @@ class Problem(Objective):
         tied = (self.tied_targets - tied_total) / self.strength
         self.structure.add_tied_features(parameters, tied)
 
-    def _scores(self, parameters, begin, end):
+    def scores(self, parameters, begin, end):
         """Return the scores of begin <= i < end, with the costs; ValueError if huge."""
         scores = self.structure.scores(parameters, begin, end)
         for values in (scores.local, scores.tied):
@@ -268,7 +268,7 @@ class Problem(Objective):
         )
         return self.certificate(
             self.primal(w, loss),
-            self.dual(v, self._mean_entropy(entropy, local)),
+            self.dual(v, self.mean_entropy(entropy, local)),
             self.loss.scale * gap,
             rounding,
         )
@@ -288,7 +288,7 @@ class Problem(Objective):
         parameters = self.new_parameters(w)
 
         def run(begin, end):
-            scores = self._scores(parameters, begin, end)
+            scores = self.scores(parameters, begin, end)
             log_partition = self._log_partition(scores)
             losses = self._losses(log_partition, scores, begin, end)
             expected = self._local_inner(local, begin, end, scores.local)
@@ -309,11 +309,11 @@ class Problem(Objective):
         """
         return self.certificate(
             self.primal(w, self.mean_loss(w)),
-            self.dual(v, self._mean_entropy(entropy, local)),
+            self.dual(v, self.mean_entropy(entropy, local)),
             rounding=self._rounding(0.0),
         )
 
-    def _mean_entropy(self, entropy, local):
+    def mean_entropy(self, entropy, local):
         """Return the mean of H(mu_i) + <scaled cost_i, mu_i>."""
         return self.mean(entropy) + self.mean_cost(local)
 
@@ -340,7 +340,7 @@ class Problem(Objective):
         losses = []
 
         def run(begin, end):
-            scores = self._scores(parameters, begin, end)
+            scores = self.scores(parameters, begin, end)
             local, tied, log_partition = scores.expectations(self.weight[begin:end])
             return local, tied, self._losses(log_partition, scores, begin, end)
 
@@ -360,7 +360,7 @@ class Problem(Objective):
         parameters = self.new_parameters(w)
 
         def run(begin, end):
-            scores = self._scores(parameters, begin, end)
+            scores = self.scores(parameters, begin, end)
             return self._losses(self._log_partition(scores), scores, begin, end)
 
         return self.mean(np.concatenate(over_ranges(run, self.offsets, self.n_jobs)))

@@ -76,8 +76,11 @@ class Solver(ABC):
     def state(self):
         """Return the state for a warm start: a dict of arrays."""
 
-    def start_at(self, w):  # noqa: B027
-        """Start from weights, if the state does not determine them."""
+    def start_at(self, w):
+        """Start from weights; ValueError if the solver cannot."""
+        raise ValueError(
+            f"init is not taken by the solver {type(self).__name__}; set init=None"
+        )
 
     def targets_changed(self):  # noqa: B027
         """Go on with other targets of the problem, where the state depends on them."""

@@ -1,9 +1,11 @@
 """Online exponentiated gradient [Collins08]: its state, and its first point."""
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from skcrf_sdca._kernels._oeg import OEGKernel
 from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.objective.problem import largest
 from skcrf_sdca.solvers.base import check_same_sequences
 from skcrf_sdca.solvers.dual import DualSolver
@@ -11,6 +13,9 @@ from skcrf_sdca.structures.structure import Potentials
 
 # Halvings of the step that one visit may make, in the first epoch and later.
 FIRST_HALVINGS, LATER_HALVINGS = 2, 5
+
+# To which the scores for the targets are searched that a start from weights adds.
+SHARE_TOL = 0.3
 
 # The natural parameters in the state of a warm start.
 KEYS = ("theta_local", "theta_tied")
@@ -89,6 +94,44 @@ class OEG(DualSolver):
     def largest_parameter(self):
         """Return the largest absolute value in theta."""
         return largest(*self.theta)
+
+    def start_at(self, w):
+        """Start from the scores of w, with a share of the targets of largest dual.
+
+        w_hat(p(. | x; w)) = w holds at the optimum only.
+        """
+        problem, own = self.problem, self._scores_of(w)
+        more = problem.targets.natural_parameters(problem.structure, 1.0)
+
+        def set_point(share):
+            for values, score, target in zip(self.theta, own, more, strict=True):
+                np.multiply(target, np.float32(share), out=values)
+                values += score
+            self.visitors[0].marginalise()
+            self._set_point(self.renormalize())
+
+        def negative_dual(share):
+            set_point(share)
+            entropy = problem.mean_entropy(self.entropy, self.marginals.local)
+            return -problem.dual(self.dual_point.w, entropy)
+
+        options = {"xatol": SHARE_TOL}
+        bounds = 0.0, self.init_score
+        set_point(minimize_scalar(negative_dual, bounds=bounds, options=options).x)
+
+    def _scores_of(self, w):
+        """Return the scores of weights as natural parameters."""
+        problem = self.problem
+        parameters = problem.new_parameters(w)
+        theta = problem.structure.zero_potentials(np.float32)
+
+        def fill(begin, end):
+            first, last = problem.offsets[[begin, end]]
+            scores = problem.scores(parameters, begin, end)
+            theta.local[first:last], theta.tied[begin:end] = scores.local, scores.tied
+
+        over_ranges(fill, problem.offsets, problem.n_jobs)
+        return theta
 
     def targets_changed(self):
         """Start again near the new targets, unless the dual is larger where mu is."""

@@ -78,6 +78,10 @@ class ProximalPoint(OuterSolver):
         if state is not None and np.shape(state.get("z")) == self.model.w.shape:
             self.solver.move_center(self.share * state["z"])
 
+    def start_at(self, w):
+        """Start from weights, which are the first z too."""
+        self.solver.start_at(w)
+
     def epoch(self):
         """Move z to w, and make an epoch of visits."""
         self.solver.move_center(self.share * self.model.w)

@@ -1,5 +1,6 @@
 """Stochastic dual coordinate ascent [LePriol18]: its state, and its first point."""
 
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -63,6 +64,7 @@ class SDCA(DualSolver):
     ):
         super().__init__(problem, rng)
         self.line_search_tol = line_search_tol
+        self.init_smoothing = init_smoothing
         self.fixed_step = _fixed_step(line_search, step)
         if dual_dtype == "auto":
             single = problem.scale.max() <= LARGEST_SINGLE_SCALE
@@ -123,6 +125,18 @@ class SDCA(DualSolver):
             return -problem.dual(keep * w, by_keep(keep))
 
         return np.exp(minimize_scalar(negative_dual, bounds=(np.log(ratio), 0.0)).x)
+
+    def start_at(self, w):
+        """Start from p(. | x; w), mixed with the targets as is best for the dual.
+
+        w_hat(p(. | x; w)) = w holds at the optimum only. A share ``init_smoothing`` of
+        the first marginals stays, so that none is 0.
+        """
+        scores_of = partial(self.problem.scores, self.problem.new_parameters(w))
+        self.problem.structure.mix_marginals(
+            self.marginals, scores_of, self.init_smoothing
+        )
+        self.targets_changed()
 
     def targets_changed(self):
         """Mix mu with the new targets, as for a smaller alpha: mu alone is far off."""

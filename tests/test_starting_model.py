@@ -1,0 +1,144 @@
+"""Fits that start from the weights of another model."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from skcrf_sdca import (
+    LBFGSCRF,
+    OEGCRF,
+    SAGNUSCRF,
+    SDCACRF,
+    PassiveAggressiveCRF,
+    SequenceVectorizer,
+)
+from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.estimators.starting_model import starting_weights
+from skcrf_sdca.estimators.validation import training_data
+
+X, y = make_chains(30, n_labels=3, n_features=5, length=(1, 6), random_state=0)
+SOLVERS = [
+    SDCACRF(random_state=0),
+    OEGCRF(random_state=0),
+    SAGNUSCRF(random_state=0),
+    LBFGSCRF(),
+]
+WORDS = [[["a", "b"], ["c"]], [["b"], ["a", "c"]], [["c"]]]
+TAGS = [["N", "V"], ["V", "N"], ["V"]]
+
+
+def first_weights(crf, X, y, init):
+    training = training_data(crf, X, y, None, None)
+    problem = crf._new_problem(training)
+    w = problem.loss.scale * starting_weights(init, training, problem)
+    return training.attributes, problem.new_parameters(w)
+
+
+@pytest.mark.parametrize("crf", SOLVERS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"n_jobs": 2},
+        {"l1_ratio": 0.3},
+        {"loss": "softmax_margin", "temperature": 0.5},
+        {"features": "observed", "transitions": "observed"},
+    ],
+)
+def test_the_optimum_is_the_same_from_another_model(crf, options):
+    crf = clone(crf).set_params(tol=1e-7, max_iter=3000, **options)
+    init = PassiveAggressiveCRF(max_iter=2, random_state=0).fit(X, y)
+    plain = LBFGSCRF(tol=1e-7, max_iter=3000, **options).fit(X, y)
+    crf.fit(X, y, init=init)
+    optimum = plain.dual_objective_
+    gap, primal = crf.history_["gap"], crf.history_["primal"]
+    assert np.all(gap >= primal - plain.primal_objective_ - 1e-12)
+    assert crf.primal_objective_ - optimum <= 3e-7 * optimum
+
+
+# SAG takes long first steps, wherever it starts: its constants are not known yet.
+@pytest.mark.parametrize("crf", [SDCACRF(random_state=0), OEGCRF(random_state=0)])
+def test_a_fit_from_the_optimum_is_near_it_after_one_epoch(crf):
+    best = LBFGSCRF(tol=1e-9).fit(X, y)
+    crf = clone(crf).set_params(max_iter=1, tol=0.0)
+    with pytest.warns(Warning, match="max_iter"):
+        from_zero = crf.fit(X, y).duality_gap_
+    with pytest.warns(Warning, match="max_iter"):
+        from_best = crf.fit(X, y, init=best).duality_gap_
+    assert from_best < 0.1 * from_zero
+
+
+@pytest.mark.parametrize("features", ["all", "observed"])
+def test_weights_are_matched_by_names(features):
+    init = LBFGSCRF().fit([[["c"], ["d", "b"]], [["b"]]], [["X", "V"], ["N"]])
+    crf = LBFGSCRF(features=features)
+    attributes, parameters = first_weights(crf, WORDS, TAGS, init)
+    found = parameters.attributes()
+    coef = found["coef_"] if features == "all" else found["coef_"].toarray()
+    old = list(init.vectorizer_.get_feature_names_out())
+    labels = init.classes_.tolist()
+    seen = {
+        (word, tag)
+        for items, tags in zip(WORDS, TAGS, strict=True)
+        for item, tag in zip(items, tags, strict=True)
+        for word in item
+    }
+    for j, name in enumerate(attributes["vectorizer_"].get_feature_names_out()):
+        for k, label in enumerate(attributes["classes_"]):
+            expected = (
+                init.coef_[labels.index(label), old.index(name)]
+                if (name in old)
+                else 0.0
+            )
+            if features == "observed" and (name, label) not in seen:
+                expected = 0.0
+            assert coef[k, j] == expected
+    number = [labels.index(label) for label in attributes["classes_"]]
+    assert np.array_equal(found["intercept_"], init.intercept_[number])
+    assert np.array_equal(found["start_"], init.start_[number])
+    expected = init.transition_[np.ix_(number, number)]
+    assert np.array_equal(found["transition_"], expected)
+
+
+def test_sparse_coefficients_and_forbidden_transitions():
+    init = LBFGSCRF(transitions="observed").fit(WORDS, TAGS)
+    assert (init.transition_ == -np.inf).any()
+    dense = first_weights(LBFGSCRF(), WORDS, TAGS, init)[1].w
+    assert np.isfinite(dense).all()
+    init.sparsify()
+    assert np.array_equal(first_weights(LBFGSCRF(), WORDS, TAGS, init)[1].w, dense)
+    kept = first_weights(LBFGSCRF(features="observed"), WORDS, TAGS, init)[1]
+    assert np.isfinite(kept.w).all()
+    assert kept.coef.any()
+
+
+def test_errors_name_init_and_keep_the_model():
+    fitted = LBFGSCRF().fit(X, y)
+    crf = SDCACRF(random_state=0, warm_start=True).fit(X, y)
+    before = crf.coef_.copy()
+    with pytest.raises(TypeError, match="init must be a fitted CRF"):
+        crf.fit(X, y, init="model")
+    with pytest.raises(NotFittedError, match="init"):
+        crf.fit(X, y, init=LBFGSCRF())
+    with pytest.raises(ValueError, match="init has 5 features and X has 4"):
+        crf.fit([x[:, :4] for x in X], y, init=fitted)
+    with pytest.raises(ValueError, match="init: the features of X have names"):
+        crf.fit(WORDS, TAGS, init=fitted)
+    with pytest.raises(ValueError, match="init and warm_start=True"):
+        crf.fit(X, y, init=fitted)
+    with pytest.raises(ValueError, match="init is not taken"):
+        SDCACRF(loss="hinge").fit(X, y, init=fitted)
+    unknown = [[None, *labels[1:]] for labels in y]
+    with pytest.raises(ValueError, match="init is not taken"):
+        SDCACRF().fit(X, unknown, init=fitted)
+    assert np.array_equal(crf.coef_, before)
+
+
+def test_packed_names_are_those_of_the_vectorizer():
+    init = LBFGSCRF().fit(WORDS, TAGS)
+    packed = SequenceVectorizer().fit_transform(WORDS)
+    from_packed = first_weights(LBFGSCRF(), packed, TAGS, init)[1].w
+    assert np.array_equal(
+        from_packed, first_weights(LBFGSCRF(), WORDS, TAGS, init)[1].w
+    )
