@@ -118,6 +118,13 @@ def test_few_pairs_make_lists():
     assert _transitions.layout_of(np.zeros((3, 3), dtype=bool)).is_dense
 
 
+def test_the_layout_of_the_same_mask_is_made_once():
+    mask = bioes(18)
+    layout = _transitions.layout_of(mask)
+    assert _transitions.layout_of(mask.copy()) is layout
+    assert _transitions.layout_of(bioes(19)) is not layout
+
+
 def test_transitions_of_another_layout_are_refused():
     layout = TransitionLayout(3, ALLOWED)
     with pytest.raises(ValueError, match="3 labels need"):
