@@ -70,6 +70,7 @@ cdef class FeatureSums(PenaltyRise):
     cdef double squared_norm(self) noexcept nogil
     cdef void score_nodes(self, Py_ssize_t length, double* scores) noexcept nogil
     cdef void add_to_weights(self, double step) noexcept nogil
+    cdef void add_to(self, Weights out, double step) noexcept nogil
 
 
 cdef FeatureSums new_sums(DistinctFeatures features, Weights weights)

@@ -418,6 +418,16 @@ cdef class FeatureSums:
             &self.node[0], &self.edge[0],
         )
 
+    cdef void add_to(self, Weights out, double step) noexcept nogil:
+        """Add step times the features, counted once, to all blocks of other weights."""
+        self.features.move_coef(
+            self.i, step, step, step, &self.distinct[0], out.n_labels,
+            <double*> out.coef_pointer(),
+        )
+        out.add_to_blocks(
+            step, self.first_node, self.last_node, &self.node[0], &self.edge[0]
+        )
+
 
 cdef class SparseFeatureSums(FeatureSums):
     """Features of a change that move the dual weights, which `SparseWeights` follow.
@@ -510,13 +520,7 @@ cdef class SparseFeatureSums(FeatureSums):
 
     cdef void add_to_weights(self, double step) noexcept nogil:
         """Add step times the features to the dual weights; the weights follow."""
-        self.features.move_coef(
-            self.i, step, step, step, &self.distinct[0], self.weights.n_labels,
-            <double*> self.moved.coef_pointer(),
-        )
-        self.moved.add_to_blocks(
-            step, self.first_node, self.last_node, &self.node[0], &self.edge[0]
-        )
+        self.add_to(self.moved, step)
         self.sparse.refresh_rows(
             self.features.features(self.i), self.features.count(self.i)
         )
