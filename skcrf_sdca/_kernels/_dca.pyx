@@ -129,19 +129,8 @@ cdef class DCAKernel(Visitor):
         self.n_updates += 1
         self.sums.add_to_weights(-step)
         if self.total is not None:
-            self.add_to_total(-step * self.n_visits)
+            self.sums.add_to(self.total, -step * self.n_visits)
         return True
-
-    cdef void add_to_total(self, double step) noexcept nogil:
-        """Add step times the features of the gradient to the sum of the average."""
-        self.sums.features.move_coef(
-            self.sums.i, step, step, step, &self.sums.distinct[0], self.n_labels,
-            <double*> self.total.coef_pointer(),
-        )
-        self.total.add_to_blocks(
-            step, self.sums.first_node, self.sums.last_node, &self.sums.node[0],
-            &self.sums.edge[0],
-        )
 
 
 cdef class KBestKernel(DCAKernel):
@@ -211,7 +200,7 @@ cdef class KBestKernel(DCAKernel):
         self.n_updates += 1
         self.sums.add_to_weights(-step)
         if self.total is not None:
-            self.add_to_total(-step * self.n_visits)
+            self.sums.add_to(self.total, -step * self.n_visits)
         return True
 
     cdef void write_gram(self) noexcept nogil:
