@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp, softmax
+from streams import BAD, FORMS, assert_same_weights, bad_chunks, learnt, snapshot
 
 import reference
 from samples import as_dicts, as_strings, flat_weights
-from skcrf_sdca import SDCACRF, PackedSequences, PassiveAggressiveCRF
+from skcrf_sdca import SDCACRF, PassiveAggressiveCRF
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.persistence import load_model, save_model
 
@@ -216,42 +217,12 @@ def test_unknown_and_soft_labels_are_refused(data):
 # Streams.
 
 CRF = PassiveAggressiveCRF
-WEIGHTS = ("coef_", "intercept_", "start_", "end_", "transition_")
-FORMS = {
-    "dicts": as_dicts,
-    "strings": as_strings,
-    "arrays": list,
-    "packed": PackedSequences.from_sequences,
-}
 
 
 @pytest.fixture(scope="module")
 def stream():
     X, y = make_chains(n_sequences=40, n_labels=4, n_features=6, random_state=1)
     return X, y
-
-
-def chunks(X, y, size):
-    for begin in range(0, len(X), size):
-        yield X[begin : begin + size], y[begin : begin + size]
-
-
-def learnt(crf, X, y, size=7, classes=None):
-    for X_chunk, y_chunk in chunks(X, y, size):
-        crf.partial_fit(X_chunk, y_chunk, classes)
-    return crf
-
-
-def assert_same_weights(one, other):
-    assert_array_equal(one.classes_, other.classes_)
-    for name in WEIGHTS:
-        assert_array_equal(getattr(one, name), getattr(other, name))
-
-
-def snapshot(crf):
-    """Return copies of all attributes, weights included."""
-    weights = {name: getattr(crf, name, None) for name in WEIGHTS}
-    return copy.deepcopy({**vars(crf), **weights})
 
 
 @pytest.mark.parametrize("average", [True, False])
@@ -375,6 +346,14 @@ def test_a_fit_with_warm_start_and_partial_fit_share_the_average(stream):
     assert streamed.n_visits_ == 2 * len(X)
 
 
+def test_with_patience_the_weights_of_the_best_epoch_are_kept(stream):
+    X, y = stream
+    crf = CRF(warm_start=True, patience=1, random_state=0, max_iter=20)
+    crf.fit(X[:20], y[:20], X_val=X[20:], y_val=y[20:])
+    assert crf.best_epoch_ < crf.n_iter_
+    assert_same_weights(pickle.loads(pickle.dumps(crf)), crf)
+
+
 # So small a step changes nothing.
 NO_STEP = [1e-200]
 
@@ -426,26 +405,6 @@ def test_other_temperatures_leave_the_weights_in_their_scale(stream):
     before = flat_weights(crf)
     crf.set_params(temperature=4.0).partial_fit(X[:1], y[:1], None, NO_STEP)
     assert_allclose(flat_weights(crf), before, rtol=1e-14)
-
-
-def bad_chunks(X, y):
-    """Yield names, arguments of partial_fit, their errors, parts of the messages."""
-    nan = [x.copy() for x in X]
-    nan[1][0, 0] = np.nan
-    yield "nan", (nan, y), ValueError, "NaN"
-    yield "label", (X, [*y[:-1], [7] * len(y[-1])]), ValueError, "announce new labels"
-    yield "type", (X, [list(map(str, labels)) for labels in y]), TypeError, "labels of"
-    yield "empty", ([], []), ValueError, "0 sequences"
-    yield "no items", ([[]], [[]]), ValueError, "0 items"
-    yield "short", (X, y[:-1]), ValueError, "sequences"
-    yield "columns", ([x[:, :5] for x in X], y), ValueError, "expecting 6 features"
-    yield "format", (as_strings(X), y), TypeError, "input format"
-    yield "huge", ([1e200 * x for x in X], y), ValueError, "not finite"
-    yield "weights", (X, y, None, [-1.0] * len(X)), ValueError, "egative"
-    yield "classes", (X, y, [3, "a"]), TypeError, "classes: item 1"
-
-
-BAD = ("nan label type empty columns format huge weights classes short").split()
 
 
 @pytest.mark.parametrize("bad", [*BAD, "no items"])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
+from sgd_twin import ALPHA, COST, ETA0, D, K, Twin
 from sklearn.exceptions import ConvergenceWarning
 
 import reference
@@ -22,8 +23,6 @@ from skcrf_sdca.solvers import sgd
 from skcrf_sdca.solvers.sgd import LEARNING_RATES, METHODS, least
 from skcrf_sdca.structures.chain.structure import Chain
 
-ALPHA, ETA0, K, D = 0.05, 0.3, 3, 6
-COST = np.ones((K, K)) - np.eye(K)
 HINGE = new_loss("hinge", cost=COST)
 ALL = sorted(METHODS)
 # Those whose steps are along gradients of single sequences.
@@ -61,72 +60,6 @@ def problem_of(X, y, *, l1_ratio=0.0, loss=LOG_LOSS, sample_weight=None):
 def solver_of(problem, method, seed=0, **options):
     rng = np.random.default_rng(seed)
     return METHODS[method].solver(problem, rng, method=method, **options)
-
-
-class Twin:
-    """The methods in dense NumPy, by enumeration of all paths."""
-
-    def __init__(self, X, y, l1_ratio, hinge=False, sample_weight=None):
-        self.X, self.y, self.hinge = X, y, hinge
-        self.l1, self.l2 = ALPHA * l1_ratio, ALPHA * (1.0 - l1_ratio)
-        self.weight = reference.loss_weights(len(X), sample_weight)
-        self.w = np.zeros(D * K + 3 * K + K * K)
-        self.t, self.total, self.squares = 0, np.zeros_like(self.w), 0.0 * self.w
-
-    def gradient(self, w, i):
-        """That of n c_i f_i."""
-        x, path = self.X[i], self.y[i]
-        if not len(x):
-            return np.zeros_like(w)
-        if self.hinge:
-            params = reference.unflatten(w, D, K)
-            scores = reference.node_scores(x, params) + COST[path]
-            best = reference.best_path(scores, params.transition)
-            change = reference.features(x, best, K) - reference.features(x, path, K)
-        else:
-            change = reference.gradient(w, [x], [path], 0.0, K)
-        return len(self.X) * self.weight[i] * change
-
-    def step(self, gradient, eta):
-        """A proximal step; eta is a number, or one for each weight."""
-        z = self.w - eta * gradient
-        z = np.sign(z) * np.maximum(np.abs(z) - eta * self.l1, 0.0)
-        self.w = z / (1.0 + eta * self.l2)
-        self.t += 1
-        self.total += self.t * self.w
-
-    def scaled(self, order, eta0, power):
-        for i in order:
-            eta = eta0 / (1.0 + eta0 * ALPHA * self.t) ** power
-            self.step(self.gradient(self.w, i), eta)
-
-    def adagrad(self, order):
-        for i in order:
-            gradient = self.gradient(self.w, i)
-            self.squares += gradient**2
-            eta = np.zeros_like(self.w)
-            seen = self.squares > 0.0
-            eta[seen] = ETA0 / np.sqrt(self.squares[seen])
-            self.step(gradient, eta)
-
-    def svrg(self, order):
-        anchor, n = self.w, len(self.X)
-        full = sum(self.gradient(anchor, i) for i in range(n)) / n
-        for i in order:
-            change = self.gradient(self.w, i) - self.gradient(anchor, i)
-            self.step(change + full, ETA0)
-
-    def fit(self, method, n_epochs, power):
-        rng = np.random.default_rng(0)
-        for epoch in range(n_epochs):
-            order = rng.permutation(len(self.X))
-            if method == "adagrad":
-                self.adagrad(order)
-            elif method == "svrg" and epoch > 0:
-                self.svrg(order)
-            else:
-                self.scaled(order, 1.0 / ALPHA if method == "pegasos" else ETA0, power)
-        return self.w
 
 
 def power_of(method):
@@ -345,7 +278,7 @@ def test_warm_start_goes_on(chains, method):
 def test_steps_of_all_epochs_are_counted(tiny, method):
     solver = solver_of(problem_of(*tiny), method)
     after(solver, 2)
-    assert solver.state()["n_steps"] == 2 * len(tiny[0])
+    assert solver.state()["n_visits"] == 2 * len(tiny[0])
 
 
 def test_svrg_goes_back_where_the_objective_rises_after_a_change_of_targets(chains):

@@ -316,7 +316,8 @@ cdef class AdaGradSteps(Steps):
         cdef double value
         for k in range(n):
             value = weight * gradient[k]
-            if value != 0.0:
+            # The square of a tiny number is 0.
+            if value * value != 0.0:
                 self.squares[begin + k] += value * value
                 self.w[begin + k] -= self.eta0 * value / sqrt(self.squares[begin + k])
 
@@ -433,8 +434,14 @@ cdef class SGDKernel(Visitor):
     paths : ndarray of shape (n_positions,), intc, or None
         Where the best labelling of each visit is written, for the maximum in the place
         of log sum exp; None for the latter.
+
+    Attributes
+    ----------
+    sum_of_losses : float
+        Of the visits made here, each at the weights that it found.
     """
 
+    cdef readonly double sum_of_losses
     cdef Steps steps
     cdef double strength
     cdef int[::1] paths
@@ -468,13 +475,15 @@ cdef class SGDKernel(Visitor):
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit sequence i; return False if a number is not finite."""
-        cdef double weight = self.strength * self.scale[i] * self.scale.shape[0]
+        cdef double value, weight = self.strength * self.scale[i] * self.scale.shape[0]
         self.steps.catch_up(i)
         if self.is_empty(i) or weight == 0.0:
             self.steps.step(None, 0.0)
             return True
-        if not isfinite(self.differentiate(i)):
+        value = self.differentiate(i)
+        if not isfinite(value):
             return False
+        self.sum_of_losses += value - self.target_score()
         self.steps.step(self.sums, weight)
         return True
 
@@ -514,7 +523,11 @@ cdef class SGDKernel(Visitor):
             value = self.log_partition_at(self.structure.potentials)
         else:
             value = self.argmax_at(self.structure.potentials, &self.path[0])
-        return value - self.structure.target_score(self.structure.potentials)
+        return value - self.target_score()
+
+    cdef double target_score(self) noexcept nogil:
+        """Return the score of the target of the current item."""
+        return self.structure.target_score(self.structure.potentials)
 
 
 cdef class SVRGKernel(SGDKernel):

@@ -322,7 +322,7 @@ class BaseCRF(
         An interrupt finds the old fit or the new one.
         """
         names = "_feature_names", "feature_names_in_"
-        dropped = "vectorizer_", "_warm_state", *names
+        dropped = "vectorizer_", "_warm_state", "n_visits_", "loss_", *names
         kept = {name: v for name, v in vars(self).items() if name not in dropped}
         self.__dict__ = {**kept, **fitted}
         return self
@@ -332,7 +332,10 @@ class BaseCRF(
         check_finite_numbers(self)
         super()._validate_params()
 
-    def _new_problem(self, training):
+    def _new_problem(self, training, *, alpha=None, keeps_forbidden=None):
+        """Return the problem of the parameters, but for others that are not None."""
+        if keeps_forbidden is None:
+            keeps_forbidden = self._keeps_forbidden
         structure, loss = STRUCTURES[self._structure], self._new_loss(training)
         penalty = PENALTIES[self._penalty](self.l1_ratio, loss.scale)
         parts = structure, loss, penalty, PROVIDED[self._acceleration]
@@ -344,13 +347,13 @@ class BaseCRF(
             pairs=self._pairs(training, n_labels),
             boundaries=training.input_format.boundaries,
             constraints=training.constraints,
-            keeps_forbidden=self._keeps_forbidden,
+            keeps_forbidden=keeps_forbidden,
             n_jobs=self.n_jobs,
         )
         return Problem(
             chains,
             self._targets(training, chains),
-            self.alpha,
+            self.alpha if alpha is None else alpha,
             sample_weight=training.sample_weight,
             loss=loss,
             penalty=penalty,

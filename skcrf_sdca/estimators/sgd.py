@@ -18,11 +18,12 @@ from skcrf_sdca._utils.typing import (
 )
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
+from skcrf_sdca.estimators.streams import OnlineMixin
 from skcrf_sdca.solvers.sgd import LEARNING_RATES, METHODS
 
 
 @with_shared_docs
-class SGDCRF(BaseCRF):
+class SGDCRF(OnlineMixin):
     """Linear-chain CRF trained by stochastic gradient methods.
 
     {objective}
@@ -92,6 +93,11 @@ default="auto"
     ----------
     {weights_}
     {n_iter_}
+    n_visits_ : int
+        After `partial_fit`: sequences visited so far, which step sizes count.
+    loss_ : float
+        After `partial_fit`: mean loss of the visits of the last chunk, each sequence at
+        the weights before its visit. A stream has no certificate, and no `history_`.
     {certificate_}
     {best_epoch_}
     history_ : dict of ndarrays of shape (n_certificates,)
@@ -113,6 +119,16 @@ default="auto"
     with g the gradient of the loss of one sequence. The steps that a weight misses
     while its feature does not occur are made up for in closed form, so that a visit
     costs in proportion to the features of its sequence.
+
+    `partial_fit` learns from a stream, by every method that visits each sequence once:
+    all but "svrg" and "hybrid". One pass in chunks gives the weights of one pass over
+    all of the data in their order, but for rounding, if `alpha` and `eta0` are numbers.
+    With "auto", alpha is one over the number of sequences so far, those of a fit
+    before among them, and the step size is calibrated on the first chunk, which should
+    have some hundred sequences. "auto" is the first `learning_rate` that is not
+    "adaptive", which needs certificates. The mean of the weights, and the squares of
+    "adagrad", go on over all chunks. A chunk takes a pass over all weights, which the
+    penalty shrinks.
 
     The hinge loss has subgradients. The dual point of its certificate is a mean over
     epochs of the labellings that the visits found.
@@ -139,6 +155,12 @@ default="auto"
     >>> crf = SGDCRF(random_state=0).fit(X, y)
     >>> crf.coef_.shape
     (3, 5)
+
+    A stream of two chunks:
+
+    >>> crf = SGDCRF(method="asgd", random_state=0).partial_fit(X[:20], y[:20])
+    >>> crf.partial_fit(X[20:], y[20:]).n_visits_
+    30
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -151,6 +173,13 @@ default="auto"
         "random_state": ["random_state"],
     }
     _solver_options = ("method", "learning_rate", "eta0", "average", "certify_every")
+    _other_vectors = ("squares",)
+    _stream_values: ClassVar[dict] = {
+        "n_visits": int,
+        "first_counted": int,
+        "method": str,
+        "eta0": float,
+    }
 
     def __init__(
         self,
@@ -212,3 +241,26 @@ default="auto"
     @property
     def _solver(self):
         return METHODS[self.method].solver
+
+    # A state has all transitions, since `partial_fit` may go on from it.
+    @property
+    def _keeps_forbidden(self):
+        return self.warm_start
+
+    def _check_for_stream(self):
+        super()._check_for_stream()
+        if not METHODS[self.method].streams:
+            names = ", ".join(f'"{name}"' for name, m in METHODS.items() if m.streams)
+            raise ValueError(
+                f'partial_fit cannot work with method="{self.method}", which comes '
+                f"back to the same sequences: choose one of {names}."
+            )
+
+    def _alpha_of_chunk(self, training):
+        if self.alpha != "auto":
+            return self.alpha
+        before = 1.0 / self.alpha_ if "alpha_" in vars(self) else 0.0
+        return 1.0 / (before + len(training.data))
+
+    def _attributes_of_chunk(self, problem):
+        return {"alpha_": problem.alpha}

@@ -19,7 +19,8 @@ from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.input_formats import CUT_TABLE, PACKED
 from skcrf_sdca.estimators.crfs import ESTIMATORS, SDCACRF
 from skcrf_sdca.estimators.fitted import check_fitted, names_of_fit
-from skcrf_sdca.estimators.online import OnlineMixin, PassiveAggressiveCRF
+from skcrf_sdca.estimators.online import PassiveAggressiveCRF
+from skcrf_sdca.estimators.streams import OnlineMixin
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.features.vocabulary import check_vocabulary, vocabulary_numbers
@@ -86,9 +87,8 @@ CRF = {
     "fit": dict,
     "history": dict,
 }
-# What a stream goes on from, of a CRF that has it, beside arrays.
-STREAM_VECTORS = "w", "total"
-STREAM = {"n_visits": int, "scale": float, "averaged": bool}
+# What a stream goes on from, of a CRF that has it, beside what its type adds.
+STREAM = {"scale": float, "vectors": list}
 # The types of the estimator in a compat.CRF.
 WITHIN = {cls.__name__: cls for cls in (SDCACRF, PassiveAggressiveCRF)}
 COMPAT = {
@@ -311,13 +311,12 @@ def _describe_crf(crf, vectorizer=None):
     biases = {name.removesuffix("_"): getattr(crf, name) for name in BIASES}
     arrays = _coef_arrays(crf.coef_) | biases
     if isinstance(crf, OnlineMixin) and (state := crf._stream_state()) is not None:
-        model["stream"] = {
-            "n_visits": state["n_visits"],
-            "scale": float(state["scale"]),
-            "averaged": state["total"] is not None,
-        }
-        vectors = {f"stream_{name}": state[name] for name in STREAM_VECTORS}
-        arrays |= {name: w for name, w in vectors.items() if w is not None}
+        names = (*crf._weight_vectors, *crf._other_vectors)
+        vectors = [name for name in names if state.get(name) is not None]
+        values = {n: kind(state[n]) for n, kind in crf._stream_values.items()}
+        scale = float(state["scale"])
+        model["stream"] = {"scale": scale, "vectors": vectors, **values}
+        arrays |= {f"stream_{name}": state[name] for name in vectors}
     return model, arrays
 
 
@@ -354,28 +353,30 @@ def _rebuild_crf(model, array):
     n_labels = len(attributes["classes_"])
     attributes |= _weights_from(array, n_labels, model["n_features"], model["n_stored"])
     if has_stream:
-        attributes["_warm_state"] = _stream_from(model["stream"], array, attributes)
+        attributes["_warm_state"] = _stream_from(
+            crf, model["stream"], array, attributes
+        )
     crf._set_fitted(attributes)
     check_fitted(crf)
     return crf
 
 
-def _stream_from(stream, array, attributes):
+def _stream_from(crf, stream, array, attributes):
     """Return the state of a stream; its arrays have a number for each weight."""
-    fields(stream, "stream", STREAM)
-    if stream["n_visits"] < 0 or not stream["scale"] > 0.0:
-        raise ModelFormatError("stream: n_visits and scale must not be negative")
+    fields(stream, "stream", STREAM | crf._stream_values)
+    numbers = [value for value in stream.values() if isinstance(value, (int, float))]
+    if not all(value >= 0 for value in numbers) or not stream["scale"] > 0.0:
+        raise ModelFormatError("stream: its numbers must not be negative")
+    names, known = stream["vectors"], (*crf._weight_vectors, *crf._other_vectors)
+    if "w" not in names or any(name not in known for name in names):
+        raise ModelFormatError(f"stream: its vectors must be w and others of {known}")
     sizes = [attributes[name].size for name in WEIGHTS]
-    state = {
-        name: array(f"stream_{name}", FLOAT, (sum(sizes),))
-        for name in STREAM_VECTORS[: 1 + stream["averaged"]]
-    }
+    state = {name: array(f"stream_{name}", FLOAT, (sum(sizes),)) for name in names}
     constraints = Constraints.of_scores(*(attributes[name] for name in MAY_FORBID))
     return {
         "total": None,
         **state,
-        "n_visits": stream["n_visits"],
-        "scale": stream["scale"],
+        **{name: stream[name] for name in ("scale", *crf._stream_values)},
         "constraints": None if constraints.is_trivial() else constraints,
         "pairs": None,
     }

@@ -1,23 +1,14 @@
 """Online dual coordinate ascent [Martins10]: its weights, their average, its epochs."""
 
+from contextlib import contextmanager
 from typing import ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from skcrf_sdca._kernels._dca import DCAKernel, KBestKernel
 from skcrf_sdca.objective.losses import STEP_LOSSES
 from skcrf_sdca.solvers.base import EpochSolver, first_model
-
-
-def averaged(w, total, n_visits):
-    """Return a copy of weights, or their average if ``total`` is not None.
-
-    See _dca.pyx for the formula.
-    """
-    if total is None or not n_visits:
-        return w.copy()
-    average = np.divide(total, -n_visits)
-    return np.add(average, w, out=average)
 
 
 class DCA(EpochSolver):
@@ -35,8 +26,9 @@ class DCA(EpochSolver):
     state : dict, default=None
         `state()` of an earlier run with as many weights, to go on from: ``w``,
         ``total``, which is None without an average, and ``n_visits``.
-    copy : bool, default=True
-        Whether the arrays of the state are copied, or changed in place.
+    stream : bool, default=False
+        Whether the sequences are a chunk of a stream, for `learn`: the arrays of the
+        state are then not copied, but changed in place.
 
     Attributes
     ----------
@@ -61,7 +53,7 @@ class DCA(EpochSolver):
         shuffle=True,
         n_best=1,
         state=None,
-        copy=True,
+        stream=False,
     ):
         if n_best > 1 and problem.loss.name != "hinge":
             raise ValueError(
@@ -71,10 +63,10 @@ class DCA(EpochSolver):
         self.problem = problem
         self.rng = rng
         self.shuffle = shuffle
-        self._set_state(state, average, copy)
+        self._set_state(state, average, copy=not stream)
         self.kernel = self._new_kernel(C, n_best)
 
-    def _set_state(self, state, average, copy):
+    def _set_state(self, state, average, *, copy):
         if state is None:
             state = {"w": self.problem.new_parameters().w, "total": None, "n_visits": 0}
         elif copy:
@@ -108,10 +100,21 @@ class DCA(EpochSolver):
             **options,
         )
 
+    @staticmethod
+    def averaged(state):
+        """Return the weights of the model of a `state`: a copy, or their average.
+
+        See _dca.pyx for the formula.
+        """
+        if state["total"] is None or not state["n_visits"]:
+            return state["w"].copy()
+        average = np.divide(state["total"], -state["n_visits"])
+        return np.add(average, state["w"], out=average)
+
     @property
     def model(self):
         """Parameters with a copy of the weights, or of their average."""
-        return self.problem.new_parameters(averaged(self.w, self.total, self.n_visits))
+        return self.problem.new_parameters(self.averaged(self.state()))
 
     @property
     def n_visits(self):
@@ -130,8 +133,20 @@ class DCA(EpochSolver):
 
     def epoch(self):
         """Visit every sequence once, in a random order if they are shuffled."""
-        n, before = self.problem.n_sequences, self.kernel.sum_of_losses
-        order = self.rng.permutation(n) if self.shuffle else np.arange(n)
+        n = self.problem.n_sequences
+        self._visit(self.rng.permutation(n) if self.shuffle else np.arange(n))
+
+    def learn(self):
+        """Visit the sequences of a chunk once, in their order.
+
+        After an error the state is as before. Both take time in proportion to the
+        features of the chunk.
+        """
+        with _restored_after_error(self.problem, self.w, self.total):
+            self._visit(np.arange(self.problem.n_sequences))
+
+    def _visit(self, order):
+        n, before = len(order), self.kernel.sum_of_losses
         self.kernel.epoch_in_order(order.astype(np.intp))
         change = self.kernel.sum_of_losses - before
         self.mean_loss = self.problem.loss.scale * change / n
@@ -143,3 +158,22 @@ class DCA(EpochSolver):
     def state(self):
         """Return the weights, the sum of their average, and the number of visits."""
         return {"w": self.w, "total": self.total, "n_visits": self.n_visits}
+
+
+@contextmanager
+def _restored_after_error(problem, *vectors):
+    """Put back the weights that visits of the problem change, if an error ends them."""
+    X, rows = problem.data.X, slice(None)
+    if sp.issparse(X):
+        seen = np.zeros(X.shape[1], dtype=bool)
+        seen[X.indices] = True
+        rows = np.flatnonzero(seen)
+    models = [problem.new_parameters(w) for w in vectors if w is not None]
+    kept = [(model.biases.copy(), model.coef[rows].copy()) for model in models]
+    try:
+        yield
+    except BaseException:
+        for model, (biases, coef) in zip(models, kept, strict=True):
+            model.biases[:] = biases
+            model.coef[rows] = coef
+        raise

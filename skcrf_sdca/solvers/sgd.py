@@ -21,6 +21,7 @@ from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import EpochSolver, first_model
 from skcrf_sdca.solvers.owlqn import MAX_HALVINGS, N_VECTORS, SUFFICIENT, Pairs
 from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES, squared_radii
+from skcrf_sdca.structures.structure import LARGEST_SCORE
 
 
 class LearningRate(NamedTuple):
@@ -30,7 +31,8 @@ class LearningRate(NamedTuple):
     ----------
     power : float
     adaptive : bool, default=False
-        Whether eta0 is halved where the objective has not fallen.
+        Whether eta0 is halved where the objective has not fallen: not in a stream, in
+        which nobody computes it.
     """
 
     power: float
@@ -59,6 +61,10 @@ ROUNDING = 1e-12
 class SGD(EpochSolver):
     """Stochastic gradient, in random order without repetitions in an epoch.
 
+    In a stream the visits are in the order of the sequences, a sample weight is a
+    factor of the gradient whatever the others are, and the step size of the state is
+    that of ``eta0="auto"``.
+
     Parameters
     ----------
     problem : Problem
@@ -66,7 +72,10 @@ class SGD(EpochSolver):
     method, learning_rate, eta0, average, certify_every
         The parameters of `SGDCRF`.
     state : dict, default=None
-        `state()` of an earlier run with as many weights, to start from.
+        `state()` of an earlier run with as many weights, to start from: from the model
+        that it found, or in a stream from its weights and with its mean.
+    stream : bool, default=False
+        Whether the sequences are a chunk of a stream, for `learn`.
 
     Attributes
     ----------
@@ -76,6 +85,8 @@ class SGD(EpochSolver):
         What the steps sum over visits: t w_t for means, squared gradients for AdaGrad.
     eta0 : float or "auto"
         A number from the first epoch on.
+    mean_loss : float
+        Of the visits of the last chunk, each at the weights that it found.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset(
@@ -86,6 +97,7 @@ class SGD(EpochSolver):
     n_certificates = 0
     calls = 0.0
     kernel = None
+    mean_loss = np.nan
 
     def __init__(
         self,
@@ -98,11 +110,14 @@ class SGD(EpochSolver):
         average="auto",
         certify_every=1,
         state=None,
+        stream=False,
     ):
-        self.problem, self.rng = problem, rng
+        self.problem, self.rng, self.stream = problem, rng, stream
         self.certify_every = certify_every
-        self.rule = METHODS[method]
+        self.method, self.rule = method, METHODS[method]
         rates, averages = self.rule.learning_rates, self.rule.averages
+        if stream:
+            rates = [name for name in rates if not LEARNING_RATES[name].adaptive]
         rate = _option("learning_rate", learning_rate, rates, method)
         self.rate = LEARNING_RATES[rate]
         self.average = _option("average", average, averages, method)
@@ -110,25 +125,49 @@ class SGD(EpochSolver):
             _option("eta0", eta0, ("auto",), method)
             eta0 = 1.0 / problem.strength
         self.eta0 = eta0
-        self.current = problem.new_parameters()
-        self.first_step = 0
-        if state is not None:
-            self.current = first_model(problem, state)
-            self.first_step = int(state["n_steps"])
-        self.model = self.current
-        self.sums = None
-        if self.average:
-            self.model = problem.new_parameters(self.current.w.copy())
-            self.sums = np.zeros_like(self.model.w)
+        self._set_state(state or {})
         self.features = problem.structure.distinct_features()
         self.paths = None
         if not problem.loss.is_smooth:
             self.paths = np.zeros(problem.data.n_positions, dtype=np.intc)
             self.mean_cost, self.v = 0.0, np.zeros_like(self.model.w)
 
+    def _set_state(self, state):
+        """Start from the state of an earlier run, or from w = 0 if it is empty."""
+        problem = self.problem
+        self.current = problem.new_parameters()
+        self.first_step = self.first_counted = state.get("n_visits", 0)
+        total = None
+        if self.stream and state:
+            total = state["total"]
+            if self.eta0 == "auto" and state.get("method") == self.method:
+                self.eta0 = state["eta0"]
+        elif state:
+            state = {**state, "w": self.averaged(state)}
+        if state:
+            self.current = first_model(problem, state)
+        self.model, self.sums = self.current, None
+        if self.average:
+            self.model = problem.new_parameters(self.current.w.copy())
+            self.sums = np.zeros_like(self.model.w)
+            if total is not None:
+                self.sums[:], self.first_counted = total, state["first_counted"]
+
+    @staticmethod
+    def averaged(state):
+        """Return the weights of the model of a `state`: a copy, or their mean."""
+        if state["total"] is None or state["n_visits"] == state["first_counted"]:
+            return state["w"].copy()
+        first, last = state["first_counted"], state["n_visits"]
+        steps = 0.5 * (last * (last + 1.0) - first * (first + 1.0))
+        return state["total"] / steps
+
     def new_kernel(self, w, eta0, sums=None, count=0):
         """Return a kernel that moves w, by steps of a first size, after a count."""
         problem, weights = self.problem, self.problem.new_parameters(w).weights()
+        scale = problem.scale
+        if self.stream:
+            scale = problem.sample_weight / (problem.strength * problem.n_sequences)
         steps = self.new_steps(
             w,
             weights,
@@ -142,7 +181,7 @@ class SGD(EpochSolver):
         return SGDKernel(
             problem.kernel(weights, self.features),
             problem.offsets,
-            problem.scale,
+            scale,
             SAMPLING_SCHEMES["uniform"].make(problem, 0.0),
             steps=steps,
             strength=problem.strength,
@@ -171,6 +210,25 @@ class SGD(EpochSolver):
         order = self.rng.permutation(self.problem.n_sequences)
         self.visit(order)
         self.n_updates += len(order)
+
+    def learn(self):
+        """Visit the sequences of a chunk once, in their order.
+
+        ValueError if the weights are then no numbers; the state given is unchanged.
+        """
+        if self.kernel is None:
+            self.begin()
+        n = self.problem.n_sequences
+        self.visit(np.arange(n, dtype=np.intp))
+        is_finite = self.sums is None or np.isfinite(self.sums).all()
+        if not is_finite or not np.all(np.abs(self.current.w) <= LARGEST_SCORE):
+            raise self.not_finite()
+        self.mean_loss = self.problem.loss.scale * self.kernel.sum_of_losses / n
+
+    @property
+    def n_visits(self):
+        """Visits so far, with those of the state."""
+        return self.first_step if self.kernel is None else int(self.kernel.count)
 
     def begin(self):
         """Choose the step size, and make the kernel."""
@@ -211,18 +269,20 @@ class SGD(EpochSolver):
         try:
             self.kernel.epoch_in_order(order)
         except ValueError as error:
-            raise ValueError(
-                f"the scores are not finite after steps with eta0={self.kernel.eta0}: "
-                'take a smaller one, or eta0="auto"; scale the features in X, or take '
-                "a larger alpha"
-            ) from error
+            raise self.not_finite() from error
+
+    def not_finite(self):
+        """Return what to raise where the steps have led too far."""
+        return ValueError(
+            f"the scores are not finite after steps with eta0={self.kernel.eta0}: "
+            'take a smaller one, or eta0="auto"; scale the features in X, or take '
+            "a larger alpha"
+        )
 
     def certify(self):
         """Certify the weights, or their mean, by the best dual point so far."""
-        if self.average and self.kernel is not None:
-            first, last = self.first_step, self.kernel.count
-            steps = 0.5 * (last * (last + 1.0) - first * (first + 1.0))
-            np.divide(self.sums, steps, out=self.model.w)
+        if self.average:
+            self.model.w[:] = self.averaged(self.state())
         found = self.certificate_of(self.model.w)
         if self.rate.adaptive and found.primal >= self.last_primal:
             self.kernel.eta0 *= 0.5
@@ -263,9 +323,19 @@ class SGD(EpochSolver):
         self.best_dual, self.last_primal = -np.inf, np.inf
 
     def state(self):
-        """Return the weights, and how many steps led to them."""
-        n_steps = self.first_step if self.kernel is None else self.kernel.count
-        return {"w": self.model.w, "n_steps": np.array(n_steps)}
+        """Return the weights, their sum, the numbers of visits, and the step size.
+
+        The sum is None without a mean, and counts the visits after ``first_counted``.
+        The step size is one of the ``method`` named.
+        """
+        return {
+            "w": self.current.w,
+            "total": self.sums if self.average else None,
+            "n_visits": self.n_visits,
+            "first_counted": self.first_counted,
+            "method": self.method,
+            "eta0": self.eta0 if self.kernel is None else self.kernel.eta0,
+        }
 
 
 class Pegasos(SGD):
@@ -277,10 +347,10 @@ class Pegasos(SGD):
 class AdaGrad(SGD):
     """AdaGrad with a diagonal matrix; parameters as for `SGD`."""
 
-    def __init__(self, problem, rng, *, state=None, **options):
-        super().__init__(problem, rng, state=state, **options)
+    def _set_state(self, state):
+        super()._set_state(state)
         self.sums = np.zeros_like(self.current.w)
-        if state is not None and "squares" in state:
+        if "squares" in state:
             self.sums[:] = state["squares"]
 
     def new_steps(self, w, *arguments, sums, **options):
@@ -289,7 +359,7 @@ class AdaGrad(SGD):
         return AdaGradSteps(w, *arguments, **options, squares=squares)
 
     def state(self):
-        """Return the weights, how many steps led to them, and the squares."""
+        """Return that of `SGD`, and the sums of squares."""
         return {**super().state(), "squares": self.sums}
 
     def first_eta0(self):
@@ -457,8 +527,15 @@ class Hybrid(SGD):
         return value, strength * w + self.batch_gradient.w / len(batch)
 
     def state(self):
-        """Return the weights."""
-        return {"w": self.model.w, "n_steps": np.array(0)}
+        """Return that of `SGD`: the weights, and no visits."""
+        return {
+            "w": self.current.w,
+            "total": None,
+            "n_visits": 0,
+            "first_counted": 0,
+            "method": self.method,
+            "eta0": self.eta0,
+        }
 
 
 class Method(NamedTuple):
@@ -474,12 +551,15 @@ class Method(NamedTuple):
         Whether it returns the mean of its weights; the first is the default.
     fixed_eta0 : bool, default=False
         Whether there is no choice of the first step.
+    streams : bool, default=True
+        Whether it can learn from a stream: others come back to the same sequences.
     """
 
     solver: type
     learning_rates: tuple
     averages: tuple
     fixed_eta0: bool = False
+    streams: bool = True
 
 
 METHODS = {
@@ -491,8 +571,8 @@ METHODS = {
     ),
     "adagrad": Method(AdaGrad, ("constant", "adaptive"), (False,)),
     "pegasos": Method(Pegasos, ("optimal",), (False, True), fixed_eta0=True),
-    "svrg": Method(SVRG, ("constant",), (False,)),
-    "hybrid": Method(Hybrid, ("constant",), (False,), fixed_eta0=True),
+    "svrg": Method(SVRG, ("constant",), (False,), streams=False),
+    "hybrid": Method(Hybrid, ("constant",), (False,), fixed_eta0=True, streams=False),
 }
 
 

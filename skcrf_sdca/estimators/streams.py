@@ -1,0 +1,306 @@
+"""Learning as the data comes: `partial_fit`.
+
+OnlineMixin owns what a stream needs: chunks that bring new labels and features, the
+average over all chunks, and the weights as attributes, which are made when somebody
+looks. An error leaves the model as it was before.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skcrf_sdca._utils.random import as_generator
+from skcrf_sdca._utils.sklearn_private import validates_parameters
+from skcrf_sdca._utils.typing import Labels, Sequences
+from skcrf_sdca.data.containers import as_sequence_list
+from skcrf_sdca.estimators.base import BaseCRF
+from skcrf_sdca.estimators.fitted import check_form, fitted_format
+from skcrf_sdca.estimators.validation import chunk_data
+from skcrf_sdca.structures.chain.constraints import FROM_DATA
+from skcrf_sdca.structures.chain.parameters import (
+    MAY_FORBID,
+    WEIGHTS,
+    ChainParameters,
+    dense_coef,
+)
+
+# Attributes that are made of the state of a stream when somebody looks.
+_PUBLISHED = (*WEIGHTS, "n_nonzero_")
+# Attributes of a fit that a chunk makes untrue.
+_OF_FIT = (
+    "alpha_",
+    "history_",
+    "n_iter_",
+    "primal_objective_",
+    "dual_objective_",
+    "duality_gap_",
+    "gap_target_",
+)
+# Parameters, with values that need all of the data at once.
+_OF_ALL_DATA = {
+    "features": {"observed"},
+    "transitions": set(FROM_DATA),
+    "class_weight": {"balanced"},
+}
+
+
+class OnlineMixin(BaseCRF):
+    """`partial_fit` for an estimator whose solver makes visits of single sequences.
+
+    The solver takes ``state`` and ``stream``, and has ``learn``, ``averaged``,
+    ``n_visits`` and ``mean_loss``, as `DCA`. Of what its state may have, a subclass
+    names:
+
+    _weight_vectors : tuple of str
+        Vectors in the unit of the weights. "w" and "total", which may be None, are
+        among them.
+    _other_vectors : tuple of str
+        Others with a number for each weight; those of new weights are 0.
+    _stream_values : dict of str to type
+        What else it has; "n_visits" is among them.
+    """
+
+    n_visits_: int
+    loss_: float
+
+    _weight_vectors: ClassVar[tuple[str, ...]] = ("w", "total")
+    _other_vectors: ClassVar[tuple[str, ...]] = ()
+    _stream_values: ClassVar[dict[str, type]] = {"n_visits": int}
+
+    @validates_parameters
+    def partial_fit(
+        self,
+        X: Sequences,
+        y: Labels,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        lengths: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from one more chunk of a stream: a single pass in the order of X.
+
+        After a `fit` the stream goes on from its weights, with a new average, unless
+        ``warm_start=True`` kept the old one; and likewise after `prune`, `sparsify`,
+        `densify` and `constrain`.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            In the input format of the first chunk. There may be features that earlier
+            chunks do not have: other strings and keys, or more columns after the known
+            ones. Their weights were 0 so far.
+        y : as in `fit`
+            One label at each position.
+        classes : array-like of labels, default=None
+            New labels that may occur from this chunk on; known ones may be among them.
+            The first chunk takes the labels of y if it is None.
+        sample_weight : array-like of shape (n,), default=None
+            Factor of the longest step `C`, or of the gradient, for each sequence.
+        lengths : array-like of int of shape (n,), default=None
+            As in `fit`.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `fit`; and for a label that neither `classes` nor earlier chunks have, a
+            chunk without sequences, with fewer features or of another input format, and
+            for parameters that need all data at once (``features="observed"``,
+            ``transitions`` "observed" or "open", ``class_weight="balanced"``,
+            ``method`` "svrg" or "hybrid"). The model is then as it was before.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import PassiveAggressiveCRF
+        >>> crf = PassiveAggressiveCRF()
+        >>> crf = crf.partial_fit([[["the"], ["dog"]]], [["DET", "NOUN"]])
+        >>> crf = crf.partial_fit([[["dogs"], ["bark"]]], [["NOUN", "VERB"]], ["VERB"])
+        >>> crf.classes_.tolist(), crf.coef_.shape
+        (['DET', 'NOUN', 'VERB'], (3, 4))
+        """
+        self._check_for_stream()
+        X = as_sequence_list(X)
+        y = list(y) if isinstance(y, Iterator) else y
+        with self._vocabulary_kept():
+            training = chunk_data(self, X, y, classes, sample_weight, lengths)
+            # Labels are added to a matrix of transitions.
+            problem = self._new_problem(
+                training, alpha=self._alpha_of_chunk(training), keeps_forbidden=True
+            )
+            solver = self._learn(problem, training)
+        stale = (*_PUBLISHED, *_OF_FIT)
+        kept = {name: v for name, v in vars(self).items() if name not in stale}
+        self.__dict__ = {
+            **kept,
+            **training.attributes,
+            **self._attributes_of_chunk(problem),
+            "temperature_": problem.loss.temperature,
+            "n_visits_": solver.n_visits,
+            "loss_": solver.mean_loss,
+            "_warm_state": {
+                **solver.state(),
+                "scale": problem.loss.scale,
+                "constraints": problem.constraints,
+                "pairs": None,
+            },
+        }
+        return self
+
+    def _check_for_stream(self):
+        """Raise ValueError if a parameter needs all data at once."""
+        for name, values in _OF_ALL_DATA.items():
+            given = getattr(self, name, None)
+            if isinstance(given, str) and given in values:
+                raise ValueError(
+                    f'partial_fit cannot work with {name}="{given}", which needs all '
+                    "of the data at once: set it to another value."
+                )
+
+    def _alpha_of_chunk(self, training):
+        """Return the alpha of the objective that steps on a chunk follow."""
+        return self.alpha
+
+    def _attributes_of_chunk(self, problem):
+        """Return the fitted attributes that only some of the estimators have."""
+        return {}
+
+    @contextmanager
+    def _vocabulary_kept(self):
+        """Let the vectorizer forget what a chunk added, if an error ends it."""
+        vectorizer = vars(self).get("vectorizer_")
+        n_features = vectorizer and vectorizer.n_features_out_
+        try:
+            yield
+        except BaseException:
+            if vectorizer is not None and vectorizer.n_features_out_ > n_features:
+                vectorizer._forget_from(n_features)
+            raise
+
+    def _learn(self, problem, training):
+        """Visit the sequences of a chunk; return the solver."""
+        options = {name: getattr(self, name) for name in self._solver_options}
+        solver = self._solver(
+            problem,
+            as_generator(self.random_state),
+            state=self._grown_state(problem, training),
+            stream=True,
+            **options,
+        )
+        solver.learn()
+        return solver
+
+    def _grown_state(self, problem, training):
+        """Return the state to go on from, with the labels and features of a chunk."""
+        if "classes_" not in vars(self):
+            return None
+        state, scale = self._own_state(), problem.loss.scale
+        classes = training.attributes["classes_"]
+        labels = np.searchsorted(classes, self.classes_)
+
+        def grown(w, factor=1.0):
+            if factor != 1.0 or not w.flags.writeable:
+                w = w * factor
+            model = self._parameters(w)
+            return model.grown(training.data.n_features, len(classes), labels).w
+
+        factors = dict.fromkeys(self._weight_vectors, state["scale"] / scale)
+        factors |= dict.fromkeys(self._other_vectors, 1.0)
+        vectors = {
+            name: grown(state[name], factor)
+            for name, factor in factors.items()
+            if state.get(name) is not None
+        }
+        return {**state, **vectors}
+
+    def _stream_state(self):
+        """Return what the next `partial_fit` goes on from, None if the weights alone.
+
+        It is the state of the solver, and the ``scale`` of the loss that its weights
+        have.
+        """
+        state = vars(self).get("_warm_state")
+        if state is None or state["pairs"] is not None or not self._is_current(state):
+            return None
+        return state
+
+    def _own_state(self):
+        """Return the state of the stream so far, or one that begins at the weights."""
+        state = self._stream_state()
+        if state is not None:
+            return state
+        check_form(self)
+        parameters = self._parameters(None)
+        parameters.coef[:] = dense_coef(self.coef_).T
+        parameters.intercept[:] = self.intercept_
+        for name in MAY_FORBID:
+            weights = getattr(self, name)
+            block = getattr(parameters, name.removesuffix("_"))
+            block[:] = np.where(weights == -np.inf, 0.0, weights)
+        return {"w": parameters.w, "total": None, "n_visits": 0, "scale": 1.0}
+
+    def _parameters(self, w):
+        return ChainParameters(
+            self.n_features_in_,
+            len(self.classes_),
+            boundaries=fitted_format(self).boundaries,
+            w=w,
+        )
+
+    def _is_current(self, state):
+        """Return whether the weights are those of a state, and none was assigned."""
+        published = state.get("published", {})
+        return all(vars(self).get(name) is published.get(name) for name in WEIGHTS)
+
+    def __getattr__(self, name):
+        """Make the weights after a `partial_fit`, when somebody first looks."""
+        state = vars(self).get("_warm_state")
+        if name not in _PUBLISHED or state is None or "scale" not in state:
+            # Raises the usual error, or that of a property.
+            return super().__getattribute__(name)
+        w = self._solver.averaged(state)
+        w *= state["scale"]
+        weights = self._parameters(w).attributes(state["constraints"])
+        n_nonzero = int(np.count_nonzero(w))
+        # Of two threads that look, both take what the first has made.
+        weights = state.setdefault("published", weights)
+        vars(self).update(weights, n_nonzero_=n_nonzero)
+        return vars(self)[name]
+
+    def _attributes_of_run(self, solver):
+        attributes = super()._attributes_of_run(solver)
+        if attributes:
+            attributes["_warm_state"]["scale"] = solver.problem.loss.scale
+        return attributes
+
+    def _set_fitted(self, fitted):
+        # With patience the weights are those of the best epoch, not of the state.
+        if "_warm_state" in fitted and self.patience is None:
+            published = {name: fitted[name] for name in WEIGHTS}
+            fitted["_warm_state"]["published"] = published
+        return super()._set_fitted(fitted)
+
+    def __getstate__(self):
+        """Return the attributes: of weights that a stream determines, the state alone.
+
+        Where the weights were changed since, the state is left out.
+        """
+        attributes, state = super().__getstate__(), vars(self).get("_warm_state")
+        if state is None:
+            return attributes
+        del attributes["_warm_state"]
+        is_stream = self._stream_state() is not None
+        if is_stream:
+            attributes = {n: v for n, v in attributes.items() if n not in _PUBLISHED}
+        if is_stream or state["pairs"] is not None:
+            kept = {name: v for name, v in state.items() if name != "published"}
+            attributes["_warm_state"] = kept
+        return attributes
+
+    def __sklearn_is_fitted__(self):
+        """Return whether there are weights."""
+        return "classes_" in vars(self)
