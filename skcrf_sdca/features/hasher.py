@@ -139,7 +139,7 @@ class SequenceHasher(  # type: ignore[call-arg]
                [ 0.,  0.,  0.,  0.,  0., -1.,  0.,  0.]])
         """
         self._validate_params()
-        lookup = Lookup({"numeric": {}, "categorical": {}, "vectors": {}})
+        lookup = Lookup.empty()
         encoder = Encoder(lookup, grows=True, dtype=np.float64)
         with renamed({"SequenceVectorizer": "SequenceHasher"}):
             _, offsets = _encode(X, encoder)
