@@ -33,6 +33,7 @@ from skcrf_sdca import (
     PackedSequences,
     PassiveAggressiveCRF,
     PerToken,
+    SequenceHasher,
     SequenceUnion,
     SequenceVectorizer,
     _version,
@@ -454,6 +455,7 @@ OTHERS = [
     (TokenFeatures([Window(Apply(has_hyphen), 1), Joint("n", At("n", 1))]), None, None),
     (SequenceUnion([("all", PerToken(StandardScaler()))]), ARRAYS, None),
     (make_tagger(SequenceVectorizer(), SDCACRF()), DICTS, LABELS),
+    (make_tagger(SequenceHasher(8), SDCACRF()), [[["a"], ["b"]]], [["A", "B"]]),
 ]
 
 

@@ -13,11 +13,14 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import murmurhash3_32
 
 from model_fuzz import changed_members, members, write
 from skcrf_sdca import (
     LBFGSCRF,
+    PassiveAggressiveCRF,
     SDCACRF,
+    SequenceHasher,
     SequenceVectorizer,
     Tagger,
     compat,
@@ -290,6 +293,85 @@ def test_compat_crfs_that_cannot_be_saved(path):
 def test_forged_compat_crfs(change, message, path):
     save_model(compat_crf(DICTS), path)
     resealed(path, change)
+    with pytest.raises(ModelFormatError, match=message):
+        load_model(path)
+
+
+# Hashers ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_features", [5, np.int64(64)])
+def test_a_hasher_comes_back_equal(n_features, path):
+    hasher = SequenceHasher(n_features, alternate_sign=False)
+    other = saved_again(hasher, path)
+    assert document_of(path)["format_version"] == 2
+    assert type(other) is SequenceHasher
+    assert other.get_params() == hasher.get_params()
+
+
+def test_the_columns_of_a_hasher_are_those_of_the_page_of_the_format():
+    item = {"word": "a\u00df", "n": 2.0, "yes": True, "no": False, "v": np.array([3.0])}
+    item |= {"tags": ["x", "y"], "d": {"k": "v"}}
+    values = {"word:a\u00df": 1, "n": 2, "yes": 1, "v[0]": 3, "tags:x": 1, "tags:y": 1}
+    values |= {"d:k:v": 1}
+    for n_features in (7, 2**20):
+        row = np.zeros(n_features)
+        for name, value in values.items():
+            h = murmurhash3_32(name.encode(), seed=0)
+            row[abs(h) % n_features] += value if h >= 0 else -value
+        found = SequenceHasher(n_features).transform([[item]]).X.toarray()
+        np.testing.assert_array_equal(found, [row])
+
+
+@pytest.mark.parametrize("has_tokens", [True, False])
+def test_a_hasher_in_a_tagger(has_tokens, path):
+    tokens = TokenFeatures(columns=COLUMNS)
+    steps = [SequenceHasher(2**8), clone(CRF)]
+    model = make_tagger(*([tokens, *steps] if has_tokens else steps))
+    data = X if has_tokens else tokens.transform(X)
+    # The other sequence has a surrogate, which has no hash.
+    data, labels = [data[0], data[2]], [Y[0], Y[2]]
+    model.fit(data, labels)
+    other = saved_again(model, path)
+    assert repr(other) == repr(model)
+    assert vars(other[-1]).keys() == vars(model[-1]).keys()
+    assert document_of(path)["format_version"] == 2
+    for p, q in zip(other.predict_proba(data), model.predict_proba(data), strict=True):
+        assert p.tobytes() == q.tobytes()
+
+
+def test_a_stream_through_a_hasher_goes_on(path):
+    model = make_tagger(SequenceHasher(2**8), PassiveAggressiveCRF())
+    model.partial_fit(DICTS[:1], Y[:1], classes=["A", "D", "N", "V"])
+    other = saved_again(model, path)
+    for tagger in (model, other):
+        tagger.partial_fit(DICTS[2:], Y[2:])
+    assert other[-1].coef_.tobytes() == model[-1].coef_.tobytes()
+
+
+def test_hashers_that_cannot_be_saved(path):
+    with pytest.raises(ValueError, match="'n_features' parameter"):
+        save_model(SequenceHasher(0), path)
+    crf = clone(CRF).fit(SequenceHasher(8).transform(DICTS[:1]), Y[:1])
+    with pytest.raises(ValueError, match="SequenceHasher has 9 features, but the CRF"):
+        save_model(make_pipeline(SequenceHasher(9), crf), path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda hasher: hasher.update(more=1), "must have the entries"),
+        (lambda hasher: hasher["parameters"].update(n_features=9), "9 features"),
+        (lambda hasher: hasher["parameters"].update(n_features=2**31), "n_features"),
+        (lambda hasher: hasher["parameters"].update(seed=1), "other parameters"),
+        (lambda hasher: hasher.update(type="TokenFeatures"), "no place in it"),
+    ],
+)
+def test_forged_hashers(change, message, path):
+    model = make_pipeline(SequenceHasher(8), clone(CRF)).fit(DICTS[:1], Y[:1])
+    save_model(model, path)
+    resealed(path, lambda model: change(model["vectorizer"]))
     with pytest.raises(ModelFormatError, match=message):
         load_model(path)
 

@@ -15,6 +15,7 @@ from skcrf_sdca._utils.typing import FilePath, SupportsRead, SupportsWrite
 from skcrf_sdca._version import InconsistentVersionWarning
 from skcrf_sdca.data.feature_names import FeatureNames, decoded_names
 from skcrf_sdca.estimators.tagger import Tagger
+from skcrf_sdca.features.hasher import SequenceHasher
 from skcrf_sdca.features.per_token import PerToken
 from skcrf_sdca.features.union import SequenceUnion, joined_names
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
@@ -56,6 +57,7 @@ TRUSTED_TYPES = sorted(
         *CRFS.values(),
         compat.CRF,
         SequenceVectorizer,
+        SequenceHasher,
         PerToken,
         SequenceUnion,
         Tagger,
@@ -84,12 +86,12 @@ def save_model(estimator: Any, path: FilePath | SupportsWrite) -> None:
 
     Parameters
     ----------
-    estimator : CRF, SequenceVectorizer, TokenFeatures, Pipeline or Tagger
+    estimator : CRF, vectorizer, hasher, TokenFeatures, Pipeline or Tagger
         Fitted estimator. A CRF is an ``SDCACRF``, ``SAGNUSCRF``, ``OEGCRF``,
         ``LBFGSCRF``, ``SGDCRF``, ``PassiveAggressiveCRF`` or ``compat.CRF``. The steps
-        of a pipeline are a ``TokenFeatures``, a ``SequenceVectorizer``, or both in this
-        order, and then a CRF. Templates may
-        apply the functions of ``skcrf_sdca.text`` and methods of str, such as
+        of a pipeline are a ``TokenFeatures``, a ``SequenceVectorizer`` or
+        ``SequenceHasher``, or both in this order, and then a CRF. Templates may apply
+        the functions of ``skcrf_sdca.text`` and methods of str, such as
         ``Apply(str.lower)``, but no other functions, because the file holds no code.
         Of a search, such as ``GridSearchCV``, save ``best_estimator_``.
     path : str, path-like or binary file object

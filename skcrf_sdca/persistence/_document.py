@@ -22,6 +22,7 @@ from skcrf_sdca.estimators.fitted import check_fitted, names_of_fit
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.streams import OnlineMixin
 from skcrf_sdca.estimators.tagger import Tagger
+from skcrf_sdca.features.hasher import SequenceHasher
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.features.vocabulary import check_vocabulary, vocabulary_numbers
 from skcrf_sdca.persistence._archive import FLOAT, INT
@@ -45,6 +46,7 @@ FORMAT, FORMAT_VERSION = "skcrf_sdca", 2
 # Types of models, and input formats, that files of version 1 do not have.
 SINCE = {
     "TokenFeatures": 2,
+    "SequenceHasher": 2,
     "CRF": 2,
     "Tagger": 2,
     CUT_TABLE.name: 2,
@@ -58,7 +60,7 @@ PIPELINES = {cls.__name__: cls for cls in (Pipeline, Tagger)}
 # The steps of a pipeline, in their order, and the types that each may have.
 ROLES = {
     "features": (TokenFeatures,),
-    "vectorizer": (SequenceVectorizer,),
+    "vectorizer": (SequenceVectorizer, SequenceHasher),
     "crf": (*TYPES, compat.CRF),
 }
 _ROLE_OF = {cls: role for role, types in ROLES.items() for cls in types}
@@ -75,6 +77,7 @@ VECTORIZER = {
     "n_features": int,
     "vocabulary": dict,
 }
+HASHER = {"type": str, "parameters": dict}
 CRF = {
     "type": str,
     "parameters": dict,
@@ -167,8 +170,8 @@ def _describe_pipeline(pipeline):
         types = {name: type(step).__name__ for name, step in pipeline.steps}
         raise TypeError(
             "a pipeline can be saved so if its steps are a TokenFeatures, a "
-            "SequenceVectorizer, or both in this order, and then a CRF; these are "
-            f"{types}. Use pickle or joblib."
+            "SequenceVectorizer or SequenceHasher, or both in this order, and then a "
+            f"CRF; these are {types}. Use pickle or joblib."
         )
     if pipeline.memory is not None or pipeline.transform_input is not None:
         raise TypeError(
@@ -213,7 +216,8 @@ def _rebuild_pipeline(model, array):
     _check_steps(parts)
     vectorizer, crf = parts.get("vectorizer"), parts["crf"]
     takes_packed = getattr(crf, "_input_format", None) == PACKED.name
-    if vectorizer is not None and takes_packed and names_of_fit(crf) is None:
+    has_names = isinstance(vectorizer, SequenceVectorizer)
+    if has_names and takes_packed and names_of_fit(crf) is None:
         crf._feature_names = vectorizer.transform([]).feature_names
     steps = zip(names, parts.values(), strict=True)
     return PIPELINES[model["type"]](list(steps), verbose=model["verbose"])
@@ -223,12 +227,16 @@ def _check_steps(parts):
     """Raise ValueError if a step does not take what the step before it returns."""
     vectorizer, crf = parts.get("vectorizer"), parts["crf"]
     crf = getattr(crf, "estimator_", crf)
-    if vectorizer is not None and vectorizer.n_features_out_ != crf.n_features_in_:
-        raise ValueError(
-            f"the pipeline's vectorizer has {vectorizer.n_features_out_} features, but "
-            f"the CRF {crf.n_features_in_}"
-        )
-    taken = crf._input_format if vectorizer is None else vectorizer.input_format_
+    taken = crf._input_format
+    if vectorizer is not None:
+        # A SequenceHasher takes strings, and dicts.
+        taken = getattr(vectorizer, "input_format_", "strings")
+        n_features = vectorizer.transform([]).n_features
+        if n_features != crf.n_features_in_:
+            raise ValueError(
+                f"the pipeline's {type(vectorizer).__name__} has {n_features} "
+                f"features, but the CRF {crf.n_features_in_}"
+            )
     if "features" in parts and taken != "strings":
         raise ValueError(
             "the pipeline's TokenFeatures returns strings, but the step after it was "
@@ -288,6 +296,17 @@ def _check_complete(vectorizer):
             f"vocabulary_ has {n_known} features, but n_features_out_ is "
             f"{vectorizer.n_features_out_}"
         )
+
+
+def _describe_hasher(hasher):
+    hasher._validate_params()
+    parameters = plain_parameters(hasher.get_params())
+    return {"type": "SequenceHasher", "parameters": parameters}, {}
+
+
+def _rebuild_hasher(model, array):
+    fields(model, "hasher", HASHER)
+    return with_parameters(SequenceHasher, model["parameters"])
 
 
 def _describe_crf(crf, vectorizer=None):
@@ -441,6 +460,7 @@ _DESCRIBERS = {
     **dict.fromkeys(TYPES, _describe_crf),
     compat.CRF: _describe_compat,
     SequenceVectorizer: _describe_vectorizer,
+    SequenceHasher: _describe_hasher,
     TokenFeatures: _describe_features,
     Pipeline: _describe_pipeline,
     Tagger: _describe_pipeline,
@@ -449,6 +469,7 @@ _REBUILDERS = {
     **dict.fromkeys(CRFS, _rebuild_crf),
     "CRF": _rebuild_compat,
     "SequenceVectorizer": _rebuild_vectorizer,
+    "SequenceHasher": _rebuild_hasher,
     **dict.fromkeys(PIPELINES, _rebuild_pipeline),
     "TokenFeatures": _rebuild_features,
 }
