@@ -18,8 +18,8 @@ from sklearn.utils import murmurhash3_32
 from model_fuzz import changed_members, members, write
 from skcrf_sdca import (
     LBFGSCRF,
-    PassiveAggressiveCRF,
     SDCACRF,
+    PassiveAggressiveCRF,
     SequenceHasher,
     SequenceVectorizer,
     Tagger,
