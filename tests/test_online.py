@@ -20,6 +20,7 @@ from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.persistence import load_model, save_model
 
 N_LABELS, N_FEATURES = 3, 2
+AVERAGES = ["polynomial", "uniform", False]
 COST = np.array([[0.0, 1.0, 2.0], [0.5, 0.0, 1.0], [3.0, 1.5, 0.0]])
 LOSSES = {
     "log_loss": {"loss": "log_loss"},
@@ -55,7 +56,7 @@ def visit(w, x, labels, *, loss, temperature=1.0, cost=None, margin=1.0):
 
 
 def trained(X, y, n_epochs, *, C=1.0, sample_weight=None, **options):
-    """Return the last weights, their average over the visits, and the last mean loss.
+    """Return the weights after every visit, and the last mean loss.
 
     The loops of [Martins10, Alg. 1 and 2] in plain NumPy.
     """
@@ -70,7 +71,20 @@ def trained(X, y, n_epochs, *, C=1.0, sample_weight=None, **options):
                 step = min(step, loss / (gradient @ gradient))
             w = w - step * gradient
             every.append(w)
-    return w, np.mean(every, axis=0), np.mean(losses)
+    return every, np.mean(losses)
+
+
+def averaged(every, average):
+    """Return the average of weights after visits, whose first v have the share (v/m)^p.
+
+    That of False is the last one.
+    """
+    if not average:
+        return every[-1]
+    power = {"uniform": 1, "polynomial": 4}[average]
+    return np.average(
+        every, axis=0, weights=np.diff(np.arange(len(every) + 1) ** power)
+    )
 
 
 def k_best_step(w, x, labels, k, bound, *, cost, allowed=None):
@@ -102,7 +116,7 @@ def k_best_step(w, x, labels, k, bound, *, cost, allowed=None):
 
 @pytest.mark.parametrize("k", [2, 3, 5, 100])
 @pytest.mark.parametrize("C", [0.05, 1.0, 10.0])
-@pytest.mark.parametrize("average", [True, False])
+@pytest.mark.parametrize("average", AVERAGES)
 def test_k_best_mira_has_the_weights_of_the_plain_twin(data, k, C, average):
     X, y = data
     crf = PassiveAggressiveCRF(
@@ -114,7 +128,7 @@ def test_k_best_mira_has_the_weights_of_the_plain_twin(data, k, C, average):
         w = w - step
         every.append(w)
         losses.append(loss)
-    expected = np.mean(every, axis=0) if average else w
+    expected = averaged(every, average)
     assert_allclose(flat_weights(crf), expected, rtol=0, atol=1e-10)
     assert crf.loss_ == pytest.approx(np.mean(losses[len(X) :]), abs=1e-10)
 
@@ -149,7 +163,7 @@ def test_n_best_is_for_the_hinge(data):
 
 
 @pytest.mark.parametrize("sample_weight", [None, np.array([1.0, 2.0, 0.5, 0.0, 1.0])])
-@pytest.mark.parametrize("average", [True, False])
+@pytest.mark.parametrize("average", AVERAGES)
 @pytest.mark.parametrize("options", LOSSES.values(), ids=LOSSES)
 def test_two_epochs_have_the_weights_of_the_plain_twin(
     data, options, average, sample_weight
@@ -158,13 +172,29 @@ def test_two_epochs_have_the_weights_of_the_plain_twin(
     crf = PassiveAggressiveCRF(
         **options, average=average, shuffle=False, max_iter=2
     ).fit(X, y, sample_weight)
-    last, mean, loss = trained(X, y, 2, sample_weight=sample_weight, **options)
-    assert_allclose(flat_weights(crf), mean if average else last, rtol=0, atol=1e-10)
+    every, loss = trained(X, y, 2, sample_weight=sample_weight, **options)
+    assert_allclose(flat_weights(crf), averaged(every, average), rtol=0, atol=1e-10)
     assert crf.history_["loss"][-1] == pytest.approx(loss, abs=1e-10)
     assert crf.loss_ == crf.history_["loss"][-1]
     assert (crf.n_visits_, crf.n_iter_) == (10, 2)
     total = 5 if sample_weight is None else sample_weight.sum()
     assert crf.alpha_ == pytest.approx(1.0 / (total * crf.C))
+
+
+def test_the_average_is_polynomial_by_default(data):
+    options = {"max_iter": 2, "random_state": 0}
+    crf, named = CRF(**options), CRF(average="polynomial", **options)
+    assert_same_weights(crf.fit(*data), named.fit(*data))
+
+
+def test_another_average_begins_anew(stream):
+    X, y = stream
+    crf = CRF(average="uniform").partial_fit(X[:20], y[:20], [0, 1, 2, 3])
+    other = CRF(average=False).partial_fit(X[:20], y[:20], [0, 1, 2, 3])
+    for learner in (crf, other):
+        learner.set_params(average="polynomial").partial_fit(X[20:], y[20:])
+    assert_same_weights(crf, other)
+    assert crf.n_visits_ == len(X) - 20
 
 
 def test_the_order_of_the_visits_is_that_of_the_seed(data):
@@ -225,7 +255,7 @@ def stream():
     return X, y
 
 
-@pytest.mark.parametrize("average", [True, False])
+@pytest.mark.parametrize("average", AVERAGES)
 @pytest.mark.parametrize("loss", ["hinge", "log_loss", "perceptron"])
 @pytest.mark.parametrize("form", FORMS)
 def test_chunks_give_the_weights_of_one_epoch(stream, form, loss, average):
@@ -255,7 +285,7 @@ def test_a_new_label_leaves_the_other_weights_as_they_are(stream):
     # A chunk that changes nothing, with new labels on both sides of the known ones.
     other.partial_fit([np.zeros((0, 6)), X[0][:1]], [[], y[0][:1]], [9, -1], [1.0, 0.0])
     inner = slice(1, 5)
-    share = 20 / 22
+    share = (20 / 22) ** 4
     assert other.classes_.tolist() == [-1, 0, 1, 2, 3, 9]
     state, grown = (crf._warm_state for crf in (one, other))
     assert_array_equal(
@@ -306,7 +336,7 @@ def test_what_was_pickled_goes_on_with_the_same_bits(stream):
         assert_same_weights(learnt(crf, X[14:], y[14:]), straight)
 
 
-@pytest.mark.parametrize("average", [True, False])
+@pytest.mark.parametrize("average", AVERAGES)
 @pytest.mark.parametrize("form", [as_dicts, list])
 def test_what_save_model_wrote_goes_on_with_the_same_bits(stream, form, average):
     X, y = stream

@@ -22,12 +22,15 @@ by Hildreth's procedure on its dual, u = w - sum_r a_r g_r with 0 <= a_r <= scal
 
 for one r after the other. For k = 1 this is the step above.
 
-The average of the weights after each of m visits costs no pass over all weights:
+The average of the weights after each of m visits, in which those of the first v visits
+have the share (v / m)^p, costs no pass over all weights:
 
-    1/m sum_v w_v = w_m - total / m,    total = sum_v (v - 1) change_v,
+    sum_v (v^p - (v - 1)^p) w_v / m^p = w_m - total / m^p,
+    total = sum_v (v - 1)^p change_v,
 
-v = 1..m. Weights that did not exist at first were 0 until they changed, which the sum
-has right.
+v = 1..m. For p = 1 all visits count the same; p = 4 is the polynomial-decay averaging
+of [Shamir13], for their eta = 3. Weights that did not exist at first were 0 until they
+changed, which the sum has right.
 """
 
 from libc.math cimport fabs, isfinite
@@ -61,6 +64,8 @@ cdef class DCAKernel(Visitor):
         Whether every step is the longest one, as the perceptron takes it.
     total : Weights, default=None
         The sum above: changed in place. None if no average is wanted.
+    power : float, default=1.0
+        The p of the average.
     n_visits : int, default=0
         Visits that ``total`` counts already.
 
@@ -77,17 +82,18 @@ cdef class DCAKernel(Visitor):
     cdef readonly long long n_updates
     cdef readonly double sum_of_losses
     cdef Weights total
+    cdef double power               # p
     cdef bint smooth
     cdef bint fixed_step
     cdef int[::1] path              # a buffer: the best labelling
 
     def __init__(
         self, structure, offsets, scale, *, bint smooth, bint fixed_step,
-        Weights total=None, long long n_visits=0,
+        Weights total=None, double power=1.0, long long n_visits=0,
     ):
         super().__init__(structure, offsets, scale, None)
         self.smooth, self.fixed_step = smooth, fixed_step
-        self.total, self.n_visits = total, n_visits
+        self.total, self.power, self.n_visits = total, power, n_visits
         self.path = np.empty(self.structure.most_local, dtype=np.intc)
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
@@ -129,7 +135,7 @@ cdef class DCAKernel(Visitor):
         self.n_updates += 1
         self.sums.add_to_weights(-step)
         if self.total is not None:
-            self.sums.add_to(self.total, -step * self.n_visits)
+            self.sums.add_to(self.total, -step * (<double> self.n_visits) ** self.power)
         return True
 
 
@@ -138,7 +144,7 @@ cdef class KBestKernel(DCAKernel):
 
     Parameters
     ----------
-    structure, offsets, scale, total, n_visits
+    structure, offsets, scale, total, power, n_visits
         As for `DCAKernel`.
     n_best : int
         Labellings that a visit looks at.
@@ -200,7 +206,7 @@ cdef class KBestKernel(DCAKernel):
         self.n_updates += 1
         self.sums.add_to_weights(-step)
         if self.total is not None:
-            self.sums.add_to(self.total, -step * self.n_visits)
+            self.sums.add_to(self.total, -step * (<double> self.n_visits) ** self.power)
         return True
 
     cdef void write_gram(self) noexcept nogil:

@@ -509,7 +509,9 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
             trainer = _Online(
                 1.0 if self.c is None else self.c,
                 loss=_ONLINE[self.algorithm],
-                average=True if self.averaging is None else bool(self.averaging),
+                average="uniform"
+                if self.averaging is None or self.averaging
+                else False,
                 max_iter=10 if self.max_iterations is None else self.max_iterations,
                 **options,
             )

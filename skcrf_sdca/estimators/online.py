@@ -1,7 +1,7 @@
 """PassiveAggressiveCRF: online learning by steps that need no step size."""
 
 from numbers import Integral, Real
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from skcrf_sdca._utils.sklearn_private import Interval, StrOptions
 from skcrf_sdca._utils.typing import (
@@ -19,7 +19,7 @@ from skcrf_sdca.estimators.callbacks import LossPrinter
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.estimators.streams import OnlineMixin
 from skcrf_sdca.objective.losses import ONLINE_LOSSES
-from skcrf_sdca.solvers.dca import DCA
+from skcrf_sdca.solvers.dca import AVERAGES, DCA
 from skcrf_sdca.solvers.monitor import LossMonitor
 
 
@@ -57,9 +57,12 @@ class PassiveAggressiveCRF(OnlineMixin):
         with their costs, and moves the weights until each of them has a loss of 0 or
         its step is `C`. That is k-best MIRA [2]_, 1-best MIRA for 1. Other losses take
         1 only.
-    average : bool, default=True
+    average : bool or {"polynomial", "uniform"}, default=True
         Whether the model is the average of the weights after every visit, or has the
-        last weights.
+        last weights. In the average "polynomial", which is that of True, the weights of
+        the first v of m visits have the share (v / m)^4 [3]_, so that early ones are
+        soon forgotten. In "uniform" all have the same share, as in the usual averaged
+        perceptron.
     shuffle : bool, default=True
         Whether each epoch of `fit` visits the sequences in a new random order.
     max_iter : int, default=10
@@ -103,6 +106,8 @@ class PassiveAggressiveCRF(OnlineMixin):
        Ascent", CMU-ML-10-109, 2010.
     .. [2] McDonald, Crammer, Pereira, "Online Large-Margin Training of Dependency
        Parsers", ACL 2005.
+    .. [3] Shamir, Zhang, "Stochastic Gradient Descent for Non-smooth Optimization:
+       Convergence Results and Optimal Averaging Schemes", ICML 2013, with eta = 3.
 
     Examples
     --------
@@ -119,12 +124,13 @@ class PassiveAggressiveCRF(OnlineMixin):
         "C": [Interval(Real, 0, None, closed="neither")],
         "loss": [StrOptions(ONLINE_LOSSES.keys())],
         "n_best": [Interval(Integral, 1, None, closed="left")],
-        "average": ["boolean"],
+        "average": ["boolean", StrOptions(AVERAGES.keys())],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
     }
     # `fit` and `partial_fit` have the same bits.
     _keeps_forbidden = True
+    _stream_values: ClassVar[dict[str, type]] = {"n_visits": int, "power": float}
     _solver = DCA
     _solver_options = ("C", "n_best", "average", "shuffle")
     _monitor = LossMonitor
@@ -143,7 +149,7 @@ class PassiveAggressiveCRF(OnlineMixin):
         cost: Cost | None = None,
         class_weight: ClassWeight | None = None,
         n_best: int = 1,
-        average: bool = True,
+        average: bool | Literal["polynomial", "uniform"] = True,
         shuffle: bool = True,
         max_iter: int = 10,
         tol: float = 0.0,

@@ -10,6 +10,10 @@ from skcrf_sdca._kernels._dca import DCAKernel, KBestKernel
 from skcrf_sdca.objective.losses import STEP_LOSSES
 from skcrf_sdca.solvers.base import EpochSolver, first_model
 
+# The p of _dca.pyx for each kind of average.
+AVERAGES = {"polynomial": 4.0, "uniform": 1.0}
+DEFAULT_AVERAGE = "polynomial"
+
 
 class DCA(EpochSolver):
     """Passes over sequences, each visit a step that needs no step size.
@@ -25,7 +29,8 @@ class DCA(EpochSolver):
         The parameters of `PassiveAggressiveCRF`.
     state : dict, default=None
         `state()` of an earlier run with as many weights, to go on from: ``w``,
-        ``total``, which is None without an average, and ``n_visits``.
+        ``total``, which is None without an average, ``n_visits``, and ``power``, the p
+        of the average. With another ``average`` a new one begins.
     stream : bool, default=False
         Whether the sequences are a chunk of a stream, for `learn`: the arrays of the
         state are then not copied, but changed in place.
@@ -68,15 +73,16 @@ class DCA(EpochSolver):
 
     def _set_state(self, state, average, *, copy):
         if state is None:
-            state = {"w": self.problem.new_parameters().w, "total": None, "n_visits": 0}
+            state = {"w": self.problem.new_parameters().w, "total": None}
         elif copy:
             state = {**state, "w": first_model(self.problem, state).w}
             state["total"] = None if state["total"] is None else state["total"].copy()
+        average = DEFAULT_AVERAGE if average is True else average
+        self.power = AVERAGES[average] if average else 0.0
         self.w, self.total = state["w"], state["total"] if average else None
-        n_visits = state["n_visits"]
-        if average and self.total is None:
-            self.total, n_visits = np.zeros_like(self.w), 0
-        self._visits_before = n_visits
+        self._visits_before = state.get("n_visits", 0)
+        if average and (self.total is None or state["power"] != self.power):
+            self.total, self._visits_before = np.zeros_like(self.w), 0
 
     def _new_kernel(self, C, n_best):
         problem, loss = self.problem, self.problem.loss
@@ -90,7 +96,11 @@ class DCA(EpochSolver):
             problem.offsets,
             C / loss.scale * problem.sample_weight,
         )
-        options = {"total": total, "n_visits": self._visits_before}
+        options = {
+            "total": total,
+            "power": self.power,
+            "n_visits": self._visits_before,
+        }
         if n_best > 1:
             return KBestKernel(*arguments, n_best=n_best, **options)
         return DCAKernel(
@@ -108,7 +118,9 @@ class DCA(EpochSolver):
         """
         if state["total"] is None or not state["n_visits"]:
             return state["w"].copy()
-        average = np.divide(state["total"], -state["n_visits"])
+        average = np.divide(
+            state["total"], -(float(state["n_visits"]) ** state["power"])
+        )
         return np.add(average, state["w"], out=average)
 
     @property
@@ -156,8 +168,13 @@ class DCA(EpochSolver):
         return self.problem.certify_primal(self.model.w)[1]
 
     def state(self):
-        """Return the weights, the sum of their average, and the number of visits."""
-        return {"w": self.w, "total": self.total, "n_visits": self.n_visits}
+        """Return the weights, and the sum, visits and power of their average."""
+        return {
+            "w": self.w,
+            "total": self.total,
+            "n_visits": self.n_visits,
+            "power": self.power,
+        }
 
 
 @contextmanager
