@@ -105,9 +105,9 @@ def test_models_of_many_labels_are_measured(task):
 def test_the_time_to_f1_is_measured(data_folder):
     pytest.importorskip("pycrfsuite")
     done = run("time_to_f1", "--quick", "--task", "ned", data=data_folder)
-    # The header, the level, five of ours, two of CRFsuite, and one pass in two ways.
+    # The header, the level, eight of ours, five of CRFsuite, and one pass in two ways.
     header, *rows = done.stdout.splitlines()
-    assert len(rows) == 1 + 5 + 2 + 2
+    assert len(rows) == 1 + 8 + 5 + 2
     assert rows[-1].split()[-1] == rows[-2].split()[-1]
 
 
