@@ -1,6 +1,7 @@
 """The stochastic gradient methods in dense NumPy, by enumeration of all paths."""
 
 import numpy as np
+from scipy.special import softmax
 
 import reference
 
@@ -17,6 +18,7 @@ class Twin:
         self.weight = reference.loss_weights(len(X), sample_weight)
         self.w = np.zeros(D * K + 3 * K + K * K)
         self.t, self.total, self.squares = 0, np.zeros_like(self.w), 0.0 * self.w
+        self.trace, self.gains = 0.0 * self.w, np.full(len(self.w), ETA0)
 
     def gradient(self, w, i):
         """That of n c_i f_i."""
@@ -54,6 +56,30 @@ class Twin:
             eta[seen] = ETA0 / np.sqrt(self.squares[seen])
             self.step(gradient, eta)
 
+    def curvature(self, w, i, v):
+        """The Hessian of n c_i f_i times v: a covariance of features."""
+        features = reference.all_features(self.X[i], K)
+        p = softmax(features @ w)
+        change = features @ v
+        return len(self.X) * self.weight[i] * (p * (change - p @ change)) @ features
+
+    def smd(self, order):
+        for i in order:
+            if len(self.X[i]) and self.weight[i]:
+                g = self.gradient(self.w, i)
+                h = self.curvature(self.w, i, self.trace)
+                # The features of the sequence: others keep their gains and traces.
+                read = (g != 0.0) | (h != 0.0)
+                self.gains[read] *= np.maximum(0.5, 1.0 - 0.1 * g * self.trace)[read]
+                step = self.gains * (g + 0.99 * h)
+                self.trace[read] = (0.99 * self.trace - step)[read]
+                self.w = self.w - self.gains * g
+            growth = self.gains * self.l2
+            self.trace -= growth / (1.0 + growth) * self.w
+            self.trace /= 1.0 + growth
+            self.w = self.w / (1.0 + growth)
+            self.t += 1
+
     def svrg(self, order):
         anchor, n = self.w, len(self.X)
         full = sum(self.gradient(anchor, i) for i in range(n)) / n
@@ -67,6 +93,8 @@ class Twin:
             order = rng.permutation(len(self.X))
             if method == "adagrad":
                 self.adagrad(order)
+            elif method == "smd":
+                self.smd(order)
             elif method == "svrg" and epoch > 0:
                 self.svrg(order)
             else:

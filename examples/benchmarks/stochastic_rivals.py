@@ -22,6 +22,7 @@ NAMES = {
     "sgd": "SG",
     "asgd": "averaged SG",
     "adagrad": "AdaGrad",
+    "smd": "SMD",
     "pegasos": "Pegasos",
     "svrg": "SVRG",
     "hybrid": "Hybrid",

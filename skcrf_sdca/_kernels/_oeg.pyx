@@ -182,5 +182,5 @@ cdef class OEGKernel(DualVisitor):
             self.structure.n_local,
         )
         store(self.trial.tied, &self.theta_tied[i, 0], self.structure.n_tied)
-        self.structure.copy_expected(self.kept(i))
+        self.structure.copy_values(self.structure.expected, self.kept(i))
         self.entropy[i] = self.new_entropy

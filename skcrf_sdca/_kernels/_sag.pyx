@@ -127,7 +127,7 @@ cdef class SAGKernel(Visitor):
         kept.local = &self.local[self.structure.first_local(i)]
         kept.tied = &self.tied[i, 0]
         self.structure.set_change(self.structure.expected, kept)
-        self.structure.copy_expected(kept)
+        self.structure.copy_values(self.structure.expected, kept)
         self.structure.add_change(self.target, -self.scale[i])
 
     # SAGA, with p_i the probability of the visit and the target before the change:

@@ -47,5 +47,5 @@ cdef class Structure:
     cdef void apply_step(self, double step) noexcept nogil
 
     cdef double inner(self, Values a, Values b) noexcept nogil
-    cdef void copy_expected(self, Values out) noexcept nogil
+    cdef void copy_values(self, Values values, Values out) noexcept nogil
     cdef Values new_values(self)

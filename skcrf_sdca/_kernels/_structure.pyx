@@ -108,10 +108,10 @@ cdef class Structure:
             + ops.dot(a.tied, b.tied, self.n_tied)
         )
 
-    cdef void copy_expected(self, Values out) noexcept nogil:
-        """Write the expectations of the item elsewhere."""
-        memcpy(out.local, self.expected.local, self.n_local * sizeof(double))
-        memcpy(out.tied, self.expected.tied, self.n_tied * sizeof(double))
+    cdef void copy_values(self, Values values, Values out) noexcept nogil:
+        """Copy values of the item."""
+        memcpy(out.local, values.local, self.n_local * sizeof(double))
+        memcpy(out.tied, values.tied, self.n_tied * sizeof(double))
 
     cdef Values new_values(self):
         """Return buffers for the values of any item."""

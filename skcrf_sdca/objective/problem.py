@@ -135,11 +135,10 @@ class Problem(Objective):
         """Return parameters with the flat vector `w`, by default of zeros."""
         return self.structure.new_parameters(w)
 
-    def kernel(self, weights, features):
+    def kernel(self, weights, features, *, with_cost=True):
         """Return the compiled structure of the problem, for one thread."""
-        return self.structure.kernel(
-            weights, features, self.targets.for_kernel(), self.loss.scaled_cost
-        )
+        cost = self.loss.scaled_cost if with_cost else None
+        return self.structure.kernel(weights, features, self.targets.for_kernel(), cost)
 
     def mean(self, values):
         """Return sum_i c_i values[i]."""

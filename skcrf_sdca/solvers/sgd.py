@@ -8,12 +8,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from skcrf_sdca._kernels._sgd import (
+from skcrf_sdca._kernels._sgd import BatchKernel, SGDKernel, SMDKernel, SVRGKernel
+from skcrf_sdca._kernels._steps import (
     AdaGradSteps,
-    BatchKernel,
     ScaledSteps,
-    SGDKernel,
-    SVRGKernel,
+    SMDSteps,
     SVRGSteps,
 )
 from skcrf_sdca._kernels._vecmath import inner
@@ -54,6 +53,9 @@ FIRST_ADAGRAD = 0.1
 FIRST_BATCH = 10
 BATCH_GROWTH = 1.25
 TINY = np.finfo(float).tiny
+# mu and lambda of stochastic meta-descent: mu is that of [Vishwanathan06].
+META_RATE = 0.1
+MEMORY = 0.99
 # What the objective may rise by for its rounding.
 ROUNDING = 1e-12
 
@@ -165,9 +167,6 @@ class SGD(EpochSolver):
     def new_kernel(self, w, eta0, sums=None, count=0):
         """Return a kernel that moves w, by steps of a first size, after a count."""
         problem, weights = self.problem, self.problem.new_parameters(w).weights()
-        scale = problem.scale
-        if self.stream:
-            scale = problem.sample_weight / (problem.strength * problem.n_sequences)
         steps = self.new_steps(
             w,
             weights,
@@ -181,7 +180,7 @@ class SGD(EpochSolver):
         return SGDKernel(
             problem.kernel(weights, self.features),
             problem.offsets,
-            scale,
+            self.scale,
             SAMPLING_SCHEMES["uniform"].make(problem, 0.0),
             steps=steps,
             strength=problem.strength,
@@ -224,6 +223,14 @@ class SGD(EpochSolver):
         if not is_finite or not np.all(np.abs(self.current.w) <= LARGEST_SCORE):
             raise self.not_finite()
         self.mean_loss = self.problem.loss.scale * self.kernel.sum_of_losses / n
+
+    @property
+    def scale(self):
+        """The factor of the features of each sequence over n, see `Visitor`."""
+        problem = self.problem
+        if self.stream:
+            return problem.sample_weight / (problem.strength * problem.n_sequences)
+        return problem.scale
 
     @property
     def n_visits(self):
@@ -365,6 +372,69 @@ class AdaGrad(SGD):
     def first_eta0(self):
         """Return the step size that is tried first, of the size of a weight."""
         return FIRST_ADAGRAD
+
+
+class SMD(SGD):
+    """Stochastic meta-descent: a gain for each weight, which adapts.
+
+    Parameters as for `SGD`.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (n_weights,)
+        The trace: the derivative of w by the logarithm of the gains.
+    gains : ndarray of shape (n_weights,)
+        0 for eta0.
+    """
+
+    needs: ClassVar[frozenset[str]] = SGD.needs | {"smooth loss", "identity"}
+
+    def _set_state(self, state):
+        super()._set_state(state)
+        self.sums, self.gains = (np.zeros_like(self.current.w) for _ in range(2))
+        for name, vector in (("trace", self.sums), ("gains", self.gains)):
+            if name in state:
+                vector[:] = state[name]
+
+    def new_kernel(self, w, eta0, sums=None, count=0):
+        """Return a kernel that moves w; ``sums`` are None for one with new gains."""
+        if sums is None:
+            sums, gains = np.zeros_like(w), np.full_like(w, eta0)
+        else:
+            gains = self.gains
+            gains[gains == 0.0] = eta0
+        problem = self.problem
+        weights = problem.new_parameters(w).weights()
+        along_trace = problem.kernel(
+            problem.new_parameters(sums).weights(), self.features, with_cost=False
+        )
+        steps = SMDSteps(
+            w,
+            weights,
+            self.features,
+            strength=problem.strength,
+            penalty=problem.penalty,
+            eta0=eta0,
+            trace=sums,
+            gains=gains,
+            along_trace=along_trace,
+            meta_rate=META_RATE,
+            memory=MEMORY,
+        )
+        steps.count = count
+        return SMDKernel(
+            problem.kernel(weights, self.features),
+            problem.offsets,
+            self.scale,
+            SAMPLING_SCHEMES["uniform"].make(problem, 0.0),
+            steps=steps,
+            strength=problem.strength,
+            along_trace=along_trace,
+        )
+
+    def state(self):
+        """Return that of `SGD`, the trace and the gains."""
+        return {**super().state(), "trace": self.sums, "gains": self.gains}
 
 
 class SVRG(SGD):
@@ -570,6 +640,7 @@ METHODS = {
         SGD, ("optimal", "invscaling", "constant", "adaptive"), (True, False)
     ),
     "adagrad": Method(AdaGrad, ("constant", "adaptive"), (False,)),
+    "smd": Method(SMD, ("constant",), (False,)),
     "pegasos": Method(Pegasos, ("optimal",), (False, True), fixed_eta0=True),
     "svrg": Method(SVRG, ("constant",), (False,), streams=False),
     "hybrid": Method(Hybrid, ("constant",), (False,), fixed_eta0=True, streams=False),
