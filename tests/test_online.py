@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp, softmax
-from streams import BAD, FORMS, assert_same_weights, bad_chunks, learnt, snapshot
 
 import reference
 from samples import as_dicts, as_strings, flat_weights
 from skcrf_sdca import SDCACRF, PassiveAggressiveCRF
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.persistence import load_model, save_model
+from streams import BAD, FORMS, assert_same_weights, bad_chunks, learnt, snapshot
 
 N_LABELS, N_FEATURES = 3, 2
 AVERAGES = ["polynomial", "uniform", False]
@@ -133,6 +133,38 @@ def test_k_best_mira_has_the_weights_of_the_plain_twin(data, k, C, average):
     assert crf.loss_ == pytest.approx(np.mean(losses[len(X) :]), abs=1e-10)
 
 
+@pytest.mark.parametrize("C", [0.05, 1.0])
+@pytest.mark.parametrize("average", [True, False])
+def test_updates_against_the_prediction_have_the_weights_of_the_plain_twin(
+    data, C, average
+):
+    X, y = data
+    crf = PassiveAggressiveCRF(
+        C,
+        loss="hinge",
+        cost=COST,
+        update="prediction",
+        average=average,
+        shuffle=False,
+        max_iter=2,
+    ).fit(X, y)
+    w, every, losses = 0.0 * reference.features(X[0], y[0], N_LABELS), [], []
+    for x, labels in 2 * list(zip(X, y, strict=True)):
+        features = reference.all_features(x, N_LABELS)
+        g = features - reference.features(x, labels, N_LABELS)
+        paths = reference.all_paths(len(x), N_LABELS)
+        # Of equal scores, that with the lower label comes first, from the last one.
+        best = np.lexsort([*paths.T, -(features @ w).round(9)])[0]
+        losses.append(max(g[best] @ w + COST[labels, paths[best]].sum(), 0.0))
+        if losses[-1] > 0.0:
+            w = w - min(C, losses[-1] / (g[best] @ g[best])) * g[best]
+        every.append(w)
+    expected = np.mean(every, axis=0) if average else w
+    assert_allclose(flat_weights(crf), expected, rtol=0, atol=1e-10)
+    assert crf.loss_ == pytest.approx(np.mean(losses[len(X) :]), abs=1e-10)
+    assert 0.0 in losses
+
+
 def test_k_best_mira_leaves_out_forbidden_transitions(data):
     X, y = (part[:3] for part in data)
     allowed = np.ones((N_LABELS, N_LABELS), dtype=bool)
@@ -160,6 +192,10 @@ def test_n_best_is_for_the_hinge(data):
     for loss in ("log_loss", "perceptron"):
         with pytest.raises(ValueError, match='n_best=2 is for loss="hinge"'):
             PassiveAggressiveCRF(loss=loss, n_best=2).fit(*data)
+        with pytest.raises(ValueError, match="update='prediction' is for"):
+            PassiveAggressiveCRF(loss=loss, update="prediction").fit(*data)
+    with pytest.raises(ValueError, match="choose other labellings"):
+        PassiveAggressiveCRF(loss="hinge", n_best=2, update="prediction").fit(*data)
 
 
 @pytest.mark.parametrize("sample_weight", [None, np.array([1.0, 2.0, 0.5, 0.0, 1.0])])

@@ -7,8 +7,9 @@ A visit to sequence i moves the weights against the gradient of its loss,
 
 where the second number is the step to a loss of 0, were the loss linear. The gradient
 is that of log sum exp, or of the maximum: then it needs the best labelling, costs
-included, and the visit is one of 1-best MIRA. The perceptron always takes the step
-scale_i. A visit touches the features of its sequence only.
+included, and the visit is one of 1-best MIRA. Its prediction-based variant [Crammer06]
+takes the best labelling without costs, whose loss has them. The perceptron always takes
+the step scale_i. A visit touches the features of its sequence only.
 
 k-best MIRA asks for more: all of the k best labellings r, costs included, are to have a
 loss of 0. With g_r = f(y_r) - f(y_i) and l_r the loss of labelling r at w, the visit
@@ -36,7 +37,7 @@ changed, which the sum has right.
 from libc.math cimport fabs, isfinite
 from libc.string cimport memset
 
-from ._structure cimport Values
+from ._structure cimport Structure, Values
 from ._vecmath cimport ops
 from ._visits cimport Visitor
 from ._weights cimport Weights
@@ -137,6 +138,40 @@ cdef class DCAKernel(Visitor):
         if self.total is not None:
             self.sums.add_to(self.total, -step * (<double> self.n_visits) ** self.power)
         return True
+
+
+cdef class PredictionKernel(DCAKernel):
+    """Visits of 1-best MIRA against the prediction, the best labelling without costs.
+
+    Parameters
+    ----------
+    structure, offsets, scale, total, n_visits
+        As for `DCAKernel`; the scores of the structure have costs.
+    prediction : Structure
+        The same sequences under the same weights, without costs.
+    """
+
+    cdef Structure prediction
+
+    def __init__(
+        self, structure, offsets, scale, *, Structure prediction, **options
+    ):
+        super().__init__(
+            structure, offsets, scale, smooth=False, fixed_step=False, **options
+        )
+        self.prediction = prediction
+
+    cdef double loss(self, Py_ssize_t i) noexcept nogil:
+        """Return the loss of the prediction, and write its expectations."""
+        cdef double value
+        self.structure.set_item(i)
+        self.prediction.set_item(i)
+        value = self.argmax_at(self.prediction.potentials, &self.path[0])
+        self.structure.set_certain(&self.path[0], self.structure.expected)
+        value = self.structure.inner(
+            self.structure.expected, self.structure.potentials
+        )
+        return max(value - self.structure.target_score(self.structure.potentials), 0.0)
 
 
 cdef class KBestKernel(DCAKernel):

@@ -57,10 +57,15 @@ class PassiveAggressiveCRF(OnlineMixin):
         with their costs, and moves the weights until each of them has a loss of 0 or
         its step is `C`. That is k-best MIRA [2]_, 1-best MIRA for 1. Other losses take
         1 only.
+    update : {"max_loss", "prediction"}, default="max_loss"
+        With "hinge" and ``n_best=1``: the labelling that a visit moves away from. It is
+        the one of the largest loss, best with its cost, or the prediction, best without
+        it [3]_. Both have a loss with the cost; "prediction" has one of 0 where the
+        model is right, and a smaller one else.
     average : bool or {"polynomial", "uniform"}, default=True
         Whether the model is the average of the weights after every visit, or has the
         last weights. In the average "polynomial", which is that of True, the weights of
-        the first v of m visits have the share (v / m)^4 [3]_, so that early ones are
+        the first v of m visits have the share (v / m)^4 [4]_, so that early ones are
         soon forgotten. In "uniform" all have the same share, as in the usual averaged
         perceptron.
     shuffle : bool, default=True
@@ -106,7 +111,9 @@ class PassiveAggressiveCRF(OnlineMixin):
        Ascent", CMU-ML-10-109, 2010.
     .. [2] McDonald, Crammer, Pereira, "Online Large-Margin Training of Dependency
        Parsers", ACL 2005.
-    .. [3] Shamir, Zhang, "Stochastic Gradient Descent for Non-smooth Optimization:
+    .. [3] Crammer, Dekel, Keshet, Shalev-Shwartz, Singer, "Online Passive-Aggressive
+       Algorithms", JMLR 2006, section 9.
+    .. [4] Shamir, Zhang, "Stochastic Gradient Descent for Non-smooth Optimization:
        Convergence Results and Optimal Averaging Schemes", ICML 2013, with eta = 3.
 
     Examples
@@ -124,6 +131,7 @@ class PassiveAggressiveCRF(OnlineMixin):
         "C": [Interval(Real, 0, None, closed="neither")],
         "loss": [StrOptions(ONLINE_LOSSES.keys())],
         "n_best": [Interval(Integral, 1, None, closed="left")],
+        "update": [StrOptions({"max_loss", "prediction"})],
         "average": ["boolean", StrOptions(AVERAGES.keys())],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
@@ -132,7 +140,7 @@ class PassiveAggressiveCRF(OnlineMixin):
     _keeps_forbidden = True
     _stream_values: ClassVar[dict[str, type]] = {"n_visits": int, "power": float}
     _solver = DCA
-    _solver_options = ("C", "n_best", "average", "shuffle")
+    _solver_options = ("C", "n_best", "update", "average", "shuffle")
     _monitor = LossMonitor
     _printer = LossPrinter
     # What the problem has, and the steps do not look at.
@@ -149,6 +157,7 @@ class PassiveAggressiveCRF(OnlineMixin):
         cost: Cost | None = None,
         class_weight: ClassWeight | None = None,
         n_best: int = 1,
+        update: Literal["max_loss", "prediction"] = "max_loss",
         average: bool | Literal["polynomial", "uniform"] = True,
         shuffle: bool = True,
         max_iter: int = 10,
@@ -171,6 +180,7 @@ class PassiveAggressiveCRF(OnlineMixin):
         self.cost = cost
         self.class_weight = class_weight
         self.n_best = n_best
+        self.update = update
         self.average = average
         self.shuffle = shuffle
         self.max_iter = max_iter

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from skcrf_sdca._kernels._dca import DCAKernel, KBestKernel
+from skcrf_sdca._kernels._dca import DCAKernel, KBestKernel, PredictionKernel
 from skcrf_sdca.objective.losses import STEP_LOSSES
 from skcrf_sdca.solvers.base import EpochSolver, first_model
 
@@ -25,7 +25,7 @@ class DCA(EpochSolver):
     rng : numpy.random.Generator
     C : float, default=1.0
         The longest step for a sequence of sample weight 1.
-    average, shuffle, n_best
+    average, shuffle, n_best, update
         The parameters of `PassiveAggressiveCRF`.
     state : dict, default=None
         `state()` of an earlier run with as many weights, to go on from: ``w``,
@@ -57,19 +57,16 @@ class DCA(EpochSolver):
         average=True,
         shuffle=True,
         n_best=1,
+        update="max_loss",
         state=None,
         stream=False,
     ):
-        if n_best > 1 and problem.loss.name != "hinge":
-            raise ValueError(
-                f'n_best={n_best} is for loss="hinge", not "{problem.loss.name}": '
-                "leave it at 1."
-            )
+        _check_options(problem.loss.name, n_best, update)
         self.problem = problem
         self.rng = rng
         self.shuffle = shuffle
         self._set_state(state, average, copy=not stream)
-        self.kernel = self._new_kernel(C, n_best)
+        self.kernel = self._new_kernel(C, n_best, update)
 
     def _set_state(self, state, average, *, copy):
         if state is None:
@@ -84,7 +81,7 @@ class DCA(EpochSolver):
         if average and (self.total is None or state["power"] != self.power):
             self.total, self._visits_before = np.zeros_like(self.w), 0
 
-    def _new_kernel(self, C, n_best):
+    def _new_kernel(self, C, n_best, update):
         problem, loss = self.problem, self.problem.loss
         weights, total = (
             None if w is None else problem.new_parameters(w).weights()
@@ -103,6 +100,9 @@ class DCA(EpochSolver):
         }
         if n_best > 1:
             return KBestKernel(*arguments, n_best=n_best, **options)
+        if update == "prediction":
+            prediction = problem.kernel(weights, features, with_cost=False)
+            return PredictionKernel(*arguments, prediction=prediction, **options)
         return DCAKernel(
             *arguments,
             smooth=loss.is_smooth,
@@ -175,6 +175,21 @@ class DCA(EpochSolver):
             "n_visits": self.n_visits,
             "power": self.power,
         }
+
+
+def _check_options(loss, n_best, update):
+    """Raise ValueError for options that a loss, or one of them, does not take."""
+    for name, value, default in (("n_best", n_best, 1), ("update", update, "max_loss")):
+        if value != default and loss != "hinge":
+            raise ValueError(
+                f'{name}={value!r} is for loss="hinge", not "{loss}": leave it at '
+                f"{default!r}."
+            )
+    if n_best > 1 and update == "prediction":
+        raise ValueError(
+            f'n_best={n_best} and update="prediction" choose other labellings: leave '
+            'n_best at 1, or update at "max_loss".'
+        )
 
 
 @contextmanager
