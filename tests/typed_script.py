@@ -71,6 +71,7 @@ def every_form_of_input(sentences: list[list[str]], y: list[list[str]]) -> None:
     crf.fit(generator, tuple(y))
     crf.fit(dicts, y, X_val=lambda: dicts, y_val=y)
     crf.fit(dicts, y, init=crf)
+    crf.fit(dicts, y, prior=crf)
     crf.fit(arrays, [np.array(labels) for labels in y])
     crf.fit(packed[:10], y[:10])
     crf.fit(np.ones((3, 2)), ["A", "B", "A"])

@@ -46,6 +46,8 @@ cdef class ChainStructure(Structure):
     cost : ndarray of shape (K, K), default=None
         Added to the node scores: cost[y, k] for label k where the target is y. Not
         with soft labels.
+    fixed : FixedScores, default=None
+        Added to the scores of the weights.
     """
 
     cdef Workspace workspace
@@ -55,6 +57,9 @@ cdef class ChainStructure(Structure):
     cdef double[:, ::1] soft_local
     cdef double[:, ::1] soft_tied
     cdef const double[:, ::1] cost
+    cdef const double[:, ::1] fixed_local   # None without fixed scores
+    cdef const double[::1] fixed_tied
+    cdef double[::1] tied                   # (n_tied,) buffer of their sum
     cdef Py_ssize_t n_labels
     cdef Py_ssize_t first           # position of the current chain
     cdef Py_ssize_t length
@@ -80,7 +85,7 @@ cdef class ChainStructure(Structure):
 
     def __init__(
         self, DistinctFeatures features, Weights weights, offsets, targets, *,
-        constraints=None, layout=None, cost=None,
+        constraints=None, layout=None, cost=None, fixed=None,
     ):
         longest = int(np.diff(offsets).max(initial=1))
         self.rows, self.weights = features.rows, weights
@@ -100,6 +105,10 @@ cdef class ChainStructure(Structure):
             raise ValueError(
                 f"{weights.n_tied} transition weights for {self.n_tied} pairs of labels"
             )
+        self.fixed_local = self.fixed_tied = None
+        if fixed is not None:
+            self.fixed_local, self.fixed_tied = fixed.local, fixed.tied.reshape(-1)
+            self.tied = np.empty(self.n_tied)
         self.change = np.empty(self.most_local)
         self.potentials, self.expected = self.new_values(), self.new_values()
 
@@ -144,7 +153,7 @@ cdef class ChainStructure(Structure):
         return self.offsets[i] * self.n_labels
 
     cdef void set_item(self, Py_ssize_t i) noexcept nogil:
-        """Take chain i, and write its node scores, with the cost of each label."""
+        """Take chain i, and write its scores, with the cost of each label."""
         cdef Py_ssize_t t, n = self.n_labels
         self.item, self.first = i, self.offsets[i]
         self.length = self.offsets[i + 1] - self.first
@@ -161,6 +170,17 @@ cdef class ChainStructure(Structure):
                     1.0, &self.cost[self.labels[self.first + t], 0],
                     self.potentials.local + t * n, n,
                 )
+        if self.fixed_local is not None:
+            ops.axpy(
+                1.0, &self.fixed_local[self.first, 0], self.potentials.local,
+                self.n_local,
+            )
+            memcpy(
+                &self.tied[0], &self.weights.transition[0],
+                self.n_tied * sizeof(double),
+            )
+            ops.axpy(1.0, &self.fixed_tied[0], &self.tied[0], self.n_tied)
+            self.potentials.tied = &self.tied[0]
 
     cdef double argmax(self, Values potentials, int* path) noexcept nogil:
         self.workspace.keep_transition(potentials.tied)

@@ -251,6 +251,28 @@ def merged_classes(known: NDArray[Any] | None, new: Any) -> NDArray[Any]:
         return encode_labels(lists, list(map(len, lists)))[0]
 
 
+def encode_labels_beside(
+    known: NDArray[Any], y: Labels, lengths: ArrayLike, unknown_label: Any = None
+) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
+    """Encode label lists as `encode_training_labels`, as labels of a known model too.
+
+    The classes are the sorted distinct labels of `y` and of `known`.
+
+    >>> encode_labels_beside(np.array(["A", "C"]), [["B", "C"]], [2])[:2]
+    (array(['A', 'B', 'C'], dtype='<U1'), array([1, 2], dtype=int32))
+    """
+    _check_passed(y, "y")
+    lists = [*_lists_as_long(y, lengths, "y"), plain_labels(known)]
+    all_lengths = np.append(lengths, len(known)).astype(np.int64)
+    place = f"y: sequence {len(lists) - 1}, position"
+    with renamed({place: "prior: class"}):
+        classes, labels, rows = encode_training_labels(
+            lists, all_lengths, unknown_label
+        )
+    n = len(labels) - len(known)
+    return classes, labels[:n], None if rows is None else rows[:n]
+
+
 def without_unknown_labels(
     y: Labels, lengths: ArrayLike, classes: NDArray[Any], unknown_label: Any = None
 ) -> tuple[Any, NDArray[np.float64] | None]:

@@ -40,6 +40,7 @@ from skcrf_sdca.estimators.fitted import check_fitted
 from skcrf_sdca.estimators.held_out import BestEpoch, new_held_out
 from skcrf_sdca.estimators.inspection import InspectionMixin
 from skcrf_sdca.estimators.prediction import PredictionMixin
+from skcrf_sdca.estimators.prior import Prior
 from skcrf_sdca.estimators.starting_model import starting_weights
 from skcrf_sdca.estimators.validation import training_data
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
@@ -93,6 +94,8 @@ class BaseCRF(
         Subclasses of FitMonitor and EpochPrinter, for fits with other figures.
     _keeps_forbidden : bool
         Whether forbidden transitions have weights, of 0, see `Structure`.
+    _takes_prior : bool
+        Whether there is an objective, for `prior` to enter.
     _structure, _penalty : str
         Keys of `STRUCTURES` and `PENALTIES`; the latter are called with `l1_ratio` and
         the temperature of the loss.
@@ -100,6 +103,7 @@ class BaseCRF(
 
     _structure = "chain"
     _keeps_forbidden: ClassVar[bool] = False
+    _takes_prior: ClassVar[bool] = True
     _penalty = "elastic_net"
     _monitor = FitMonitor
     _printer = EpochPrinter
@@ -142,6 +146,7 @@ class BaseCRF(
         X_val: Sequences | Callable[[], Sequences] | None = None,
         y_val: Labels | None = None,
         init: "BaseCRF | None" = None,
+        prior: "BaseCRF | None" = None,
     ) -> Self:
         """Fit the model to labelled sequences.
 
@@ -180,6 +185,21 @@ class BaseCRF(
             of another alpha. Features and labels are matched by name, features without
             names by number; what `init` does not know starts at 0. Only the way to the
             solution changes: the objective and its certificate stay the same.
+        prior : estimator, default=None
+            A fitted CRF that the weights shall stay near, for example of another domain
+            with more data [1]_. With its weights w_0 the fit minimises::
+
+                P(w) = alpha r(w - w_0) + 1/n sum_i L_i(w)
+
+            where r is the penalty: ``1/2 ||w - w_0||^2`` for L2. The objectives, the
+            gap and the tolerance are those of this P. The larger alpha, the nearer the
+            weights are to w_0. The model has the labels and features of both;
+            features that X lacks keep their weights, and what `prior` does not know has
+            w_0 = 0. Features are matched as for `init`; if X is packed, those that it
+            does not know are left out. With ``transitions=None`` what `prior` forbids
+            stays forbidden, unless y has it; "observed" and "open" allow what `prior`
+            allows too, and a scheme, mask or list of pairs decides alone. A fit with
+            `prior` starts at w_0 or near it. `prior` is not changed.
 
         Returns
         -------
@@ -194,7 +214,9 @@ class BaseCRF(
             is an error. ValueError or TypeError if `init` is not a fitted CRF with
             features of the same kind, if ``warm_start=True`` has a state already, and
             for a solver that does not start from weights: those of ``loss="hinge"``, of
-            unknown labels, and of `PassiveAggressiveCRF`.
+            unknown labels, and of `PassiveAggressiveCRF`. The same for a `prior` that
+            is not a fitted CRF with the input format of X, for ``warm_start=True``
+            with a `prior`, and for `PassiveAggressiveCRF`, which has no objective.
 
         Warns
         -----
@@ -220,17 +242,34 @@ class BaseCRF(
         >>> crf = SDCACRF(random_state=0).fit(table, labels, lengths=[3, 2])
         >>> crf.predict(table, lengths=[3, 2])
         array([0, 0, 1, 0, 1])
+
+        Adapted to another domain, in which there are other words and one label more:
+
+        >>> news = SDCACRF(random_state=0).fit(X, y)
+        >>> emails = [[{"word": "dear"}, {"word": "Ann"}]]
+        >>> crf = SDCACRF(random_state=0).fit(emails, [["O", "PER"]], prior=news)
+        >>> crf.predict([[{"word": "Rhine"}, {"word": "Ann"}]])
+        array([list(['LOC', 'PER'])], dtype=object)
+
+        References
+        ----------
+        .. [1] Chelba, Acero, "Adaptation of maximum entropy capitalizer: little data
+           can help a lot", Computer Speech and Language 20, 2006.
         """
         X = as_sequence_list(X)
         y = list(y) if isinstance(y, Iterator) else y
-        training = training_data(self, X, y, sample_weight, lengths)
+        near = None if prior is None else self._checked_prior(prior)
+        training = training_data(self, X, y, sample_weight, lengths, near)
         if not training.input_format.boundaries and (
             message := no_chains_message(training.labels)
         ):
             warnings.warn(message, NoChainsWarning, stacklevel=_caller_level())
         held_out = new_held_out(self, X_val, y_val, training)
-        problem = self._new_problem(training)
+        weights = None if near is None else near.weights(training)
+        problem = self._new_problem(training, weights)
         first = None if init is None else starting_weights(init, training, problem)
+        if first is not None and prior is not None:
+            first -= starting_weights(prior, training, problem, "prior")
         solver = self._new_solver(problem)
         if init is not None:
             self._check_no_state()
@@ -238,9 +277,20 @@ class BaseCRF(
         given = {"sample_weight": sample_weight, "lengths": lengths}
         metadata = {name: v for name, v in given.items() if v is not None} or None
         data = {"X": X, "y": y, "metadata": metadata}
-        return self._run(solver, training.attributes, held_out=held_out, **data)
+        return self._run(
+            solver, training.attributes, prior=weights, held_out=held_out, **data
+        )
 
-    def _run(self, solver, attributes, *, held_out=None, observers=(), **arguments):
+    def _run(
+        self,
+        solver,
+        attributes,
+        *,
+        prior=None,
+        held_out=None,
+        observers=(),
+        **arguments,
+    ):
         """Run a solver to its end, and set the fitted attributes.
 
         Parameters
@@ -248,6 +298,8 @@ class BaseCRF(
         solver : Solver
         attributes : dict
             Fitted attributes that are known before the run.
+        prior : PriorWeights, default=None
+            They are added to the weights of the solver.
         held_out : HeldOut, default=None
             Scores the model of every epoch.
         observers : iterable of Observer, default=()
@@ -263,12 +315,15 @@ class BaseCRF(
         context.call_on_fit_task_begin(estimator=self, **arguments)
         monitor = self._monitor(solver, max_iter=self.max_iter, tol=self.tol)
 
+        def all_of(found):
+            return {**attributes, **(found if prior is None else prior.added_to(found))}
+
         def attributes_now():
             # A copy, since the solver continues to change its weights.
-            return {**attributes, **fit_attributes(monitor, copy=True)}
+            return all_of(fit_attributes(monitor, copy=True))
 
         def model_now(*, copy):
-            return {**attributes, **model_attributes(monitor, copy=copy)}
+            return all_of(model_attributes(monitor, copy=copy))
 
         best = held_out and BestEpoch(held_out, self.patience, model_now)
         if best:
@@ -283,7 +338,7 @@ class BaseCRF(
         monitor.run()
         own = self._attributes_of_run(solver)
         kept = best.attributes if best else {}
-        self._set_fitted({**attributes, **fit_attributes(monitor), **kept, **own})
+        self._set_fitted({**all_of(fit_attributes(monitor)), **kept, **own})
         if message := self._message_of(monitor):
             warnings.warn(message, ConvergenceWarning, stacklevel=_caller_level())
         context.call_on_fit_task_end(
@@ -307,6 +362,20 @@ class BaseCRF(
                 "pairs": structure.pairs,
             }
         }
+
+    def _checked_prior(self, model):
+        """Return the argument `prior` as a Prior."""
+        if not self._takes_prior:
+            raise ValueError(
+                f"prior is not taken by {type(self).__name__}, which has no objective; "
+                "set prior=None, or call partial_fit of a copy of the prior"
+            )
+        if self.warm_start:
+            raise ValueError(
+                "prior is not taken with warm_start=True, whose state is that of a fit "
+                "without one; set warm_start=False"
+            )
+        return Prior(model)
 
     def _check_no_state(self):
         """Raise ValueError for `init` beside the state of a warm start."""
@@ -332,8 +401,11 @@ class BaseCRF(
         check_finite_numbers(self)
         super()._validate_params()
 
-    def _new_problem(self, training, *, alpha=None, keeps_forbidden=None):
-        """Return the problem of the parameters, but for others that are not None."""
+    def _new_problem(self, training, prior=None, *, alpha=None, keeps_forbidden=None):
+        """Return the problem of the parameters, but for others that are not None.
+
+        ``prior`` are PriorWeights.
+        """
         if keeps_forbidden is None:
             keeps_forbidden = self._keeps_forbidden
         structure, loss = STRUCTURES[self._structure], self._new_loss(training)
@@ -350,6 +422,8 @@ class BaseCRF(
             keeps_forbidden=keeps_forbidden,
             n_jobs=self.n_jobs,
         )
+        if prior is not None:
+            chains.fixed = prior.fixed_scores(chains, loss.scale)
         return Problem(
             chains,
             self._targets(training, chains),

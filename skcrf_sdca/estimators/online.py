@@ -142,6 +142,7 @@ class PassiveAggressiveCRF(OnlineMixin):
     _solver = DCA
     _solver_options = ("C", "n_best", "update", "average", "shuffle")
     _monitor = LossMonitor
+    _takes_prior: ClassVar[bool] = False
     _printer = LossPrinter
     # What the problem has, and the steps do not look at.
     alpha = "auto"

@@ -1,6 +1,7 @@
 """Weights of a fitted model for other data: features and labels matched by name.
 
-Owns what `init` of `BaseCRF.fit` takes: which models, and where their weights go.
+Owns what `init` of `BaseCRF.fit` takes: which models, and where their weights go. The
+checks are those of `prior` too.
 """
 
 import numpy as np
@@ -8,18 +9,41 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.fitted import FittedAttributes, check_form, known_names
 
 
-def starting_weights(model, training, problem):
+def check_model(model, name):
+    """Raise TypeError or ValueError if an argument of fit is not a fitted CRF.
+
+    Parameters
+    ----------
+    model : object
+    name : str
+        That of the argument.
+    """
+    if not isinstance(model, FittedAttributes):
+        raise TypeError(
+            f"{name} must be a fitted CRF of this package, got {described(model)}."
+        )
+    if "classes_" not in vars(model):
+        raise NotFittedError(
+            f"{name}: this {type(model).__name__} is not fitted; call its fit first."
+        )
+    check_form(model)
+
+
+def starting_weights(model, training, problem, name="init"):
     """Return the weights of a fitted model as a solver's first weights.
 
     Parameters
     ----------
     model : BaseCRF
-        The argument `init`. What it does not know gets the weight 0.
+        What it does not know gets the weight 0.
     training : TrainingData
     problem : Problem
+    name : str, default="init"
+        That of the argument.
 
     Returns
     -------
@@ -29,28 +53,20 @@ def starting_weights(model, training, problem):
     Raises
     ------
     TypeError
-        If `init` is not an estimator of this package.
+        If the model is not an estimator of this package.
     ValueError
-        If `init` is not fitted, or if its features cannot be matched.
+        If it is not fitted, or if its features cannot be matched.
     """
-    if not isinstance(model, FittedAttributes):
-        raise TypeError(
-            f"init must be a fitted CRF of this package, got {described(model)}."
-        )
-    if "classes_" not in vars(model):
-        raise NotFittedError(
-            f"init: this {type(model).__name__} is not fitted; call its fit first."
-        )
-    check_form(model)
-    label = _numbers_of(
-        training.attributes["classes_"].tolist(), model.classes_.tolist()
-    )
-    feature = _features(model, training)
+    check_model(model, name)
+    label = label_numbers(model, training.attributes["classes_"])
+    feature = feature_numbers(model, training.attributes, name)
+    if training.columns is not None:
+        feature = feature[training.columns]
     structure = problem.structure
     parameters = structure.new_parameters()
     known = label >= 0
     parameters.intercept[known] = model.intercept_[label[known]]
-    bounds = _bounds(model, label, known)
+    bounds = boundary_weights(model, label)
     if structure.constraints is not None:
         bounds = structure.constraints.forbid_weights(*bounds)
     # The weight of what is forbidden is 0 in a solver.
@@ -69,32 +85,54 @@ def _numbers_of(names, known):
     return np.array([number.get(name, -1) for name in names], dtype=np.intp)
 
 
-def _features(model, training):
-    """Return the number that each feature has in the model, -1 if none."""
-    fitted = training.attributes
+def label_numbers(model, classes):
+    """Return the number that each of the classes has in the model, -1 if none."""
+    return _numbers_of(plain_labels(classes), plain_labels(model.classes_))
+
+
+def feature_numbers(model, fitted, name):
+    """Return the number that each feature has in the model, -1 if none.
+
+    Parameters
+    ----------
+    model : BaseCRF
+    fitted : dict
+        Attributes of a fit: those of its features.
+    name : str
+        That of the argument, for messages.
+
+    Raises
+    ------
+    ValueError
+        If the features cannot be matched.
+    """
     n_features, names = fitted["n_features_in_"], fitted.get("_feature_names")
     if "vectorizer_" in fitted:
         names = fitted["vectorizer_"].get_feature_names_out()
     known = known_names(model)
     if (names is None) != (known is None):
-        has, has_not = ("X", "init") if known is None else ("init", "X")
+        has, has_not = ("X", name) if known is None else (name, "X")
         raise ValueError(
-            f"init: the features of {has} have names, those of {has_not} have none, so "
-            "that they cannot be matched; fit both on the same kind of input."
+            f"{name}: the features of {has} have names, those of {has_not} have none, "
+            "so that they cannot be matched; fit both on the same kind of input."
         )
     if names is not None:
         return _numbers_of(names, known)
     if n_features != model.n_features_in_:
         raise ValueError(
-            f"init has {model.n_features_in_} features and X has {n_features}; "
+            f"{name} has {model.n_features_in_} features and X has {n_features}; "
             "features without names are matched by their number."
         )
     return np.arange(n_features)
 
 
-def _bounds(model, label, known):
-    """Return start, end and transition weights of the labels, 0 of those not known."""
-    n_labels = len(label)
+def boundary_weights(model, label):
+    """Return start, end and transition weights, as the model has them.
+
+    ``label`` is what `label_numbers` returns; the weights of labels that the model does
+    not know are 0.
+    """
+    n_labels, known = len(label), label >= 0
     start, end = np.zeros(n_labels), np.zeros(n_labels)
     start[known], end[known] = model.start_[label[known]], model.end_[label[known]]
     transition = np.zeros((n_labels, n_labels))

@@ -5,9 +5,10 @@ rest of the package computes with. The InputFormat of X defines how X and y are 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.sklearn_private import check_sample_weight
@@ -23,6 +24,7 @@ from skcrf_sdca.data.input_formats import (
 from skcrf_sdca.data.label_encoding import (
     encode_announced_labels,
     encode_known_labels,
+    encode_labels_beside,
     encode_partial_labels,
     merged_classes,
     without_unknown_labels,
@@ -54,10 +56,15 @@ class TrainingData:
     # Fitted attributes: classes_, n_features_in_, _input_format, and where they exist
     # vectorizer_ and _feature_names.
     attributes: dict
+    # The numbers of the features that data has, of all n_features_in_; None if all.
+    columns: np.ndarray | None = None
 
 
-def training_data(estimator, X, y, sample_weight, lengths=None):
+def training_data(estimator, X, y, sample_weight, lengths=None, prior=None):
     """Validate and pack the arguments of fit, X as `as_sequence_list` returns it.
+
+    With a Prior the features of X follow those of its vectorizer, the labels of both
+    are sorted, and the data are packed on the features that they have.
 
     The estimator is named in messages and asked for its ``transitions`` and the
     like, but not changed. The errors are those of `BaseCRF.fit`.
@@ -72,15 +79,50 @@ def training_data(estimator, X, y, sample_weight, lengths=None):
     else:
         X, input_format = cut_table(X, lengths), CUT_TABLE
     vectorizer = SequenceVectorizer() if input_format.needs_vectorizer else None
-    data = input_format.pack_training(X, estimator, vectorizer)
+    if vectorizer is not None and prior is not None:
+        vectorizer = prior.new_vectorizer(input_format)
+        data = vectorizer._grow(X)
+    else:
+        data = input_format.pack_training(X, estimator, vectorizer)
     data.check_source()
     check_has_items(len(data), data.n_positions)
-    unknown_label = getattr(estimator, "unknown_label", None)
-    labels = input_format.encode_labels(y, data, unknown_label)
+    unknown_label, allowed = getattr(estimator, "unknown_label", None), None
+    if prior is None:
+        labels = input_format.encode_labels(y, data, unknown_label)
+    else:
+        lists = input_format.label_lists(y, data)
+        labels = encode_labels_beside(prior.classes, lists, data.lengths, unknown_label)
+        allowed = prior.constraints(labels[0], new=estimator.transitions is None)
     names = input_format.feature_names(X, data)
-    return _training(
-        estimator, data, labels, sample_weight, input_format, vectorizer, names
+    training = _training(
+        estimator,
+        data,
+        labels,
+        sample_weight,
+        input_format,
+        vectorizer,
+        names,
+        allowed=allowed,
     )
+    return training if prior is None else _on_own_features(training)
+
+
+def _on_own_features(training):
+    """Return the TrainingData on the features that sparse data have."""
+    X = training.data.X
+    if not sp.issparse(X):
+        return training
+    used = np.zeros(X.shape[1], dtype=bool)
+    used[X.indices] = True
+    if used.all():
+        return training
+    number = np.cumsum(used, dtype=np.int32) - 1
+    (columns,) = np.nonzero(used)
+    X = sp.csr_array(
+        (X.data, number[X.indices], X.indptr), shape=(X.shape[0], len(columns))
+    )
+    data = PackedSequences(X, training.data.offsets)
+    return replace(training, data=data, columns=columns)
 
 
 def chunk_data(estimator, X, y, classes, sample_weight, lengths=None):
@@ -149,9 +191,20 @@ def _labels_of_chunk(known, y, classes, data, input_format):
 
 
 def _training(
-    estimator, data, labels, sample_weight, input_format, vectorizer, feature_names
+    estimator,
+    data,
+    labels,
+    sample_weight,
+    input_format,
+    vectorizer,
+    feature_names,
+    *,
+    allowed=None,
 ):
-    """Return the TrainingData of packed sequences with their encoded labels."""
+    """Return the TrainingData of packed sequences with their encoded labels.
+
+    ``allowed`` are the Constraints of a prior.
+    """
     classes, labels, label_rows = labels
     attributes = {
         "_input_format": input_format.name,
@@ -164,7 +217,13 @@ def _training(
     weight = _checked_weight(sample_weight, data)
     names = names_of_classes(estimator, classes)
     constraints = read_constraints(
-        estimator.transitions, classes, labels, data.offsets, label_rows, names
+        estimator.transitions,
+        classes,
+        labels,
+        data.offsets,
+        rows=label_rows,
+        names=names,
+        allowed=allowed,
     )
     return TrainingData(
         data, labels, label_rows, weight, constraints, input_format, attributes

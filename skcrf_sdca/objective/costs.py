@@ -87,8 +87,9 @@ def _class_weights(class_weight, index, labels):
         for label, weight in class_weight.items():
             weights[_number(label, index, "class_weight")] = weight
     else:
-        every = np.arange(len(index))
-        weights = compute_class_weight(class_weight, classes=every, y=labels)
+        # Labels that a prior model adds are in no y.
+        weights, in_y = np.ones(len(index)), np.unique(labels)
+        weights[in_y] = compute_class_weight(class_weight, classes=in_y, y=labels)
     _check_not_negative("class_weight", weights)
     return weights
 

@@ -104,8 +104,8 @@ class Problem(Objective):
 
     @cached_property
     def initial_primal(self):
-        """P(0): without a cost the mean logarithm of the number of paths."""
-        if self.loss.cost is None:
+        """P(0): the mean logarithm of the number of paths, if nothing adds scores."""
+        if self.loss.cost is None and self.structure.fixed is None:
             losses = self.mean(self.structure.log_counts())
             return self.loss.temperature * losses
         zero = self.new_parameters().w
@@ -267,7 +267,7 @@ class Problem(Objective):
         )
         return self.certificate(
             self.primal(w, loss),
-            self.dual(v, self.mean_entropy(entropy, local)),
+            self.dual(v, self.mean_entropy(entropy, local, v)),
             self.loss.scale * gap,
             rounding,
         )
@@ -295,7 +295,10 @@ class Problem(Objective):
 
         parts = over_ranges(run, self.offsets, self.n_jobs)
         losses, log_partition, expected, sizes = zip(*parts, strict=True)
-        expected = sum(expected) + inner(tied_total.ravel(), parameters.tied.ravel())
+        tied, fixed = parameters.tied, self.structure.fixed
+        if fixed is not None:
+            tied = tied + fixed.tied
+        expected = sum(expected) + inner(tied_total.ravel(), tied.ravel())
         divergence = self.mean(np.concatenate(log_partition) - entropy) - expected
         rounding = self._rounding(largest_parameter + max(sizes))
         return self.mean(np.concatenate(losses)), divergence, rounding
@@ -308,20 +311,38 @@ class Problem(Objective):
         """
         return self.certificate(
             self.primal(w, self.mean_loss(w)),
-            self.dual(v, self.mean_entropy(entropy, local)),
+            self.dual(v, self.mean_entropy(entropy, local, v)),
             rounding=self._rounding(0.0),
         )
 
-    def mean_entropy(self, entropy, local):
-        """Return the mean of H(mu_i) + <scaled cost_i, mu_i>."""
-        return self.mean(entropy) + self.mean_cost(local)
+    def mean_entropy(self, entropy, local, v):
+        """Return the mean of H(mu_i), and `mean_added`."""
+        return self.mean(entropy) + self.mean_added(local, v)
 
-    def mean_cost(self, local):
-        """Return the mean of <scaled cost_i, mu_i>."""
-        if self.loss.cost is None:
-            return 0.0
-        cost = self.targets.expected_cost(self.loss.scaled_cost, 0, len(local))
-        return self._local_inner(local, 0, len(self.data), cost)
+    def mean_added(self, local, v):
+        """Return the mean of <scaled cost_i, mu_i> + <fixed_i, mu_i - target_i>.
+
+        It is linear in mu - target. ``v`` is w_hat(mu).
+        """
+        added = 0.0
+        if self.loss.cost is not None:
+            cost = self.targets.expected_cost(self.loss.scaled_cost, 0, len(local))
+            added += self._local_inner(local, 0, len(self.data), cost)
+        if self.structure.fixed is not None:
+            added -= self._fixed_score(local, v)
+        return added
+
+    def _fixed_score(self, local, v):
+        """Return the mean of <fixed_i, target_i - mu_i>."""
+        fixed, n = self.structure.fixed, len(self.data)
+        change = local.copy()
+        self.targets.subtract(change, 0, len(change))
+        # v has the sum of the tied changes over the strength.
+        tied = self.new_parameters(v).tied
+        if self.center is not None:
+            tied = tied - self.new_parameters(self.center).tied
+        of_tied = self.strength * inner(np.ravel(tied), np.ravel(fixed.tied))
+        return self._local_inner(change, 0, n, fixed.local) + of_tied
 
     def _local_inner(self, local, begin, end, scores):
         """Return sum_i c_i <local_i, scores_i> of begin <= i < end."""

@@ -69,15 +69,16 @@ class BCFW(DualSolver):
         return Potentials(*(state[key].copy() for key in KEYS))
 
     # If alpha falls to ratio * alpha, the same mu makes v longer by 1 / ratio. Mixed
-    # with the labels, mu gives keep * v and keep times its cost, since the labels cost
-    # nothing and their v is 0: the dual is largest for a keep between ratio and 1.
+    # with the labels, mu gives keep * v and keep times what costs and fixed scores add,
+    # which is 0 for the labels, as their v is: the dual is largest for a keep between
+    # ratio and 1.
     def _shrink_to_labels(self, ratio):
         """Mix mu with the labels, in the proportion of largest dual."""
         problem, v = self.problem, self.dual_point.w
-        cost = problem.mean_cost(self.marginals.local)
+        added = problem.mean_added(self.marginals.local, v)
 
         def negative_dual(keep):
-            return -problem.dual(keep * v, keep * cost)
+            return -problem.dual(keep * v, keep * added)
 
         keep = minimize_scalar(negative_dual, bounds=(ratio, 1.0)).x
         labels = problem.structure.label_potentials(problem.targets.labels)

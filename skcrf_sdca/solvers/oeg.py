@@ -112,8 +112,7 @@ class OEG(DualSolver):
 
         def negative_dual(share):
             set_point(share)
-            entropy = problem.mean_entropy(self.entropy, self.marginals.local)
-            return -problem.dual(self.dual_point.w, entropy)
+            return -self._dual_now()
 
         options = {"xatol": SHARE_TOL}
         bounds = 0.0, self.init_score
@@ -137,14 +136,19 @@ class OEG(DualSolver):
         """Start again near the new targets, unless the dual is larger where mu is."""
         super().targets_changed()
         problem = self.problem
-        of_targets = problem.mean(problem.targets.entropy)
-        if problem.dual(self.dual_point.w, problem.mean(self.entropy)) < of_targets:
+        of_targets = problem.loss.scale * problem.mean(problem.targets.entropy)
+        if self._dual_now() < of_targets:
             for values, new in zip(
                 self.theta, self._first_parameters(None), strict=True
             ):
                 values[:] = new
             self.visitors[0].marginalise()
             self._set_point(self.renormalize())
+
+    def _dual_now(self):
+        problem, v = self.problem, self.dual_point.w
+        entropy = problem.mean_entropy(self.entropy, self.marginals.local, v)
+        return problem.dual(v, entropy)
 
     def _first_parameters(self, state):
         structure, targets = self.problem.structure, self.problem.targets

@@ -21,12 +21,15 @@ def first_gap(problem):
     """Return the gap that sequences have before their first visit.
 
     More than any gap found at a visit, so that the first draws visit everything once:
-    a gap is at most about twice the entropy of the uniform distribution, T_i log K, and
-    the costs.
+    a gap is at most about twice the entropy of the uniform distribution, T_i log K, the
+    costs, and differences of fixed scores.
     """
     by_position = np.log(problem.structure.n_labels)
     if problem.loss.cost is not None:
         by_position += problem.loss.scaled_cost.max()
+    fixed = problem.structure.fixed
+    if fixed is not None:
+        by_position += 2.0 * sum(np.abs(values).max() for values in fixed)
     largest = problem.data.lengths.max() * by_position
     return max(FIRST_GAP, 10.0 * largest)
 

@@ -119,10 +119,11 @@ class SDCA(DualSolver):
         )
         w = problem.dual_to_primal(marginals.local, tied_total)
         by_keep = problem.targets.entropy_by_keep(marginals, problem.weight, entropy)
+        added = problem.mean_added(marginals.local, w)
 
         def negative_dual(log_keep):
             keep = np.exp(log_keep)
-            return -problem.dual(keep * w, by_keep(keep))
+            return -problem.dual(keep * w, by_keep(keep) + keep * added)
 
         return np.exp(minimize_scalar(negative_dual, bounds=(np.log(ratio), 0.0)).x)
 

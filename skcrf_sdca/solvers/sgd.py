@@ -132,7 +132,7 @@ class SGD(EpochSolver):
         self.paths = None
         if not problem.loss.is_smooth:
             self.paths = np.zeros(problem.data.n_positions, dtype=np.intc)
-            self.mean_cost, self.v = 0.0, np.zeros_like(self.model.w)
+            self.mean_added, self.v = 0.0, np.zeros_like(self.model.w)
 
     def _set_state(self, state):
         """Start from the state of an earlier run, or from w = 0 if it is empty."""
@@ -307,7 +307,7 @@ class SGD(EpochSolver):
         return self.certify_labellings(w)
 
     # The labellings of an epoch are a dual point without entropy, and so is any mean:
-    # both v and the cost are linear in mu.
+    # both v and what costs and fixed scores add are linear in mu.
     def certify_labellings(self, w):
         """Certify weights by a mean, over epochs, of the labellings of the visits."""
         problem = self.problem
@@ -316,9 +316,9 @@ class SGD(EpochSolver):
         share = 2.0 / (self.n_certificates + 1.0)
         v = problem.dual_to_primal(mu.local, mu.tied_total(problem.weight))
         self.v += share * (v - self.v)
-        self.mean_cost += share * (problem.mean_cost(mu.local) - self.mean_cost)
+        self.mean_added += share * (problem.mean_added(mu.local, v) - self.mean_added)
         loss = problem.mean_loss(w)
-        divergence = loss + problem.strength * (w @ self.v) - self.mean_cost
+        divergence = loss + problem.strength * (w @ self.v) - self.mean_added
         return problem.certify_pair(w, self.v, loss, divergence)
 
     def start_at(self, w):

@@ -44,6 +44,19 @@ class Potentials(NamedTuple):
         return np.einsum("i,i...->...", weight, self.tied)
 
 
+class FixedScores(NamedTuple):
+    """Scores of all sequences that no weight changes, such as those of a prior model.
+
+    Attributes
+    ----------
+    local : ndarray of shape (n_positions, n_labels)
+    tied : ndarray of the shape of the tied weights
+    """
+
+    local: NDArray[np.float64]
+    tied: NDArray[np.float64]
+
+
 class Structure(ABC):
     """Packed sequences whose labels depend on each other in one way.
 
@@ -62,6 +75,8 @@ class Structure(ABC):
         Threads of passes over all data.
     pairs : ObservedPairs, default=None
         The labels that each feature has weights for; None if all.
+    fixed : FixedScores, default=None
+        Added to the scores of every w.
 
     Attributes
     ----------
@@ -87,6 +102,7 @@ class Structure(ABC):
         keeps_forbidden=False,
         n_jobs=None,
         pairs=None,
+        fixed=None,
     ):
         self.data = data
         self.n_labels = n_labels
@@ -95,6 +111,7 @@ class Structure(ABC):
         self.keeps_forbidden = keeps_forbidden
         self.n_jobs = n_jobs
         self.pairs = pairs
+        self.fixed = fixed
 
     @property
     def offsets(self):
@@ -122,7 +139,7 @@ class Structure(ABC):
 
     @abstractmethod
     def scores(self, parameters, begin, end):
-        """Return the scores of the sequences begin <= i < end.
+        """Return the scores of the sequences begin <= i < end, the fixed ones added.
 
         Returns
         -------

@@ -63,6 +63,12 @@ class Chains(_chains.ChainScores):
             node_scores, self.transition, self.offsets, self.constraints, self.layout
         )
 
+    def with_tied(self, transition):
+        """Return chains with other transition scores."""
+        return Chains(
+            self.node_scores, transition, self.offsets, self.constraints, self.layout
+        )
+
     def _over_ranges(self, kernel, *out, **options):
         """Call a kernel for all chains, range by range unless these are one range."""
 

@@ -109,13 +109,17 @@ class Constraints(NamedTuple):
         return out
 
 
-def read_constraints(transitions, classes, labels, offsets, rows=None, names=None):
+def read_constraints(
+    transitions, classes, labels, offsets, *, rows=None, names=None, allowed=None
+):
     """Return the constraints that the parameter `transitions` asks for, or None.
 
     ``labels`` are the training labels of all positions, as numbers of the classes. If
     some are not known, and -1, ``rows`` are not 0 for the labels that may be right at
     each position, (n_positions, n_labels). A tagging scheme reads ``names``, one for
-    each class, or the classes themselves.
+    each class, or the classes themselves. What is ``allowed`` by the Constraints of a
+    prior is allowed beside what the labels have, unless `transitions` says what is; and
+    if `transitions` is None, nothing else.
     Raise ValueError or TypeError if `transitions` is malformed, or the labels break it.
 
     Examples
@@ -130,7 +134,9 @@ def read_constraints(transitions, classes, labels, offsets, rows=None, names=Non
            [ True, False,  True]])
     """
     if transitions is None:
-        return None
+        if allowed is None:
+            return None
+        transitions = OBSERVED
     advice = "Correct the labels, or allow it"
     known = plain_labels(classes)
     names = known if names is None else names
@@ -141,6 +147,8 @@ def read_constraints(transitions, classes, labels, offsets, rows=None, names=Non
             observed = _observed(labels, offsets, len(classes))
             counts = label_counts(labels, len(classes))
             constraints = FROM_DATA[transitions](observed, counts)
+            if allowed is not None:
+                constraints = Constraints(*map(np.logical_or, constraints, allowed))
         else:
             constraints = _by_scheme(transitions, names)
     else:

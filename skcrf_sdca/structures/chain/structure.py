@@ -22,7 +22,7 @@ from skcrf_sdca.structures.chain.marginals import (
     edge_offsets,
 )
 from skcrf_sdca.structures.chain.parameters import ChainParameters
-from skcrf_sdca.structures.structure import Potentials, Structure
+from skcrf_sdca.structures.structure import FixedScores, Potentials, Structure
 
 
 class Chain(Structure):
@@ -30,7 +30,7 @@ class Chain(Structure):
 
     Parameters
     ----------
-    data, n_labels, boundaries, constraints, n_jobs, pairs
+    data, n_labels, boundaries, constraints, n_jobs, pairs, fixed
         As for `Structure`.
 
     Raises
@@ -150,7 +150,14 @@ class Chain(Structure):
 
     def scores(self, parameters, begin, end):
         """Return the Chains of the sequences begin <= i < end."""
-        return parameters.scores(self.rows, self.offsets, begin, end, self.constraints)
+        chains = parameters.scores(
+            self.rows, self.offsets, begin, end, self.constraints
+        )
+        if self.fixed is None:
+            return chains
+        first, last = self.offsets[[begin, end]]
+        chains.local[:] += self.fixed.local[first:last]
+        return chains.with_tied(chains.tied + self.fixed.tied)
 
     def parts(self, kept):
         """Return the chains that are left at the positions to keep.
@@ -168,6 +175,9 @@ class Chain(Structure):
         first = self.offsets[:-1][np.diff(self.offsets) > 0]
         begins[first] |= kept[first]
         (positions,) = np.nonzero(kept)
+        fixed = self.fixed
+        if fixed is not None:
+            fixed = FixedScores(fixed.local[positions], fixed.tied)
         bounds = np.append(np.flatnonzero(begins[positions]), len(positions))
         constraints = self.constraints
         if constraints is not None:
@@ -181,6 +191,7 @@ class Chain(Structure):
             keeps_forbidden=self.keeps_forbidden,
             n_jobs=self.n_jobs,
             pairs=self.pairs,
+            fixed=fixed,
         )
         (begins,) = np.nonzero(begins)
         return chains, np.searchsorted(self.offsets, begins, side="right") - 1
@@ -312,4 +323,5 @@ class Chain(Structure):
             constraints=self.constraints,
             layout=self.layout,
             cost=cost,
+            fixed=self.fixed,
         )
