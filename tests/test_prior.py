@@ -443,3 +443,9 @@ def test_empty_sequences_and_sample_weights():
     crf = accurate(SDCACRF(random_state=0))
     crf.fit(packed, labels, prior=PRIOR, sample_weight=weight)
     check_optimum(crf, enumerated())
+
+
+def test_the_best_epoch_is_that_of_the_whole_model():
+    crf = SAGNUSCRF(alpha=ALPHA, patience=2, random_state=0)
+    crf.fit(X, y, prior=PRIOR, X_val=X_PRIOR, y_val=Y_PRIOR)
+    assert crf.score(X_PRIOR, Y_PRIOR) == crf.best_val_score_

@@ -193,13 +193,14 @@ class BaseCRF(
 
             where r is the penalty: ``1/2 ||w - w_0||^2`` for L2. The objectives, the
             gap and the tolerance are those of this P. The larger alpha, the nearer the
-            weights are to w_0. The model has the labels and features of both;
-            features that X lacks keep their weights, and what `prior` does not know has
-            w_0 = 0. Features are matched as for `init`; if X is packed, those that it
-            does not know are left out. With ``transitions=None`` what `prior` forbids
-            stays forbidden, unless y has it; "observed" and "open" allow what `prior`
-            allows too, and a scheme, mask or list of pairs decides alone. A fit with
-            `prior` starts at w_0 or near it. `prior` is not changed.
+            weights are to w_0. The model has the labels and features of both: features
+            that X lacks keep their weights, and what `prior` does not know has w_0 = 0.
+            Features are matched as for `init`; with packed X, features that X does not
+            know are left out. With ``transitions=None`` what `prior` forbids stays
+            forbidden, unless y has it. "observed" and "open" allow what `prior` allows
+            too. A scheme, a mask or a list of pairs decides alone. If `prior` has
+            another temperature, its scores count, and not its probabilities. `prior` is
+            not changed.
 
         Returns
         -------
@@ -227,6 +228,11 @@ class BaseCRF(
             If X is a table without `lengths`, and long runs of equal labels in y
             suggest that it is a recording whose rows follow each other.
 
+        References
+        ----------
+        .. [1] Chelba, Acero, "Adaptation of maximum entropy capitalizer: little data
+           can help a lot", Computer Speech and Language 20, 2006.
+
         Examples
         --------
         >>> from skcrf_sdca import SDCACRF
@@ -250,11 +256,6 @@ class BaseCRF(
         >>> crf = SDCACRF(random_state=0).fit(emails, [["O", "PER"]], prior=news)
         >>> crf.predict([[{"word": "Rhine"}, {"word": "Ann"}]])
         array([list(['LOC', 'PER'])], dtype=object)
-
-        References
-        ----------
-        .. [1] Chelba, Acero, "Adaptation of maximum entropy capitalizer: little data
-           can help a lot", Computer Speech and Language 20, 2006.
         """
         X = as_sequence_list(X)
         y = list(y) if isinstance(y, Iterator) else y

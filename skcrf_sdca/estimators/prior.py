@@ -10,8 +10,6 @@ where the data have no feature. Owns what of the prior a fit needs: before the d
 packed (`Prior`), and after (`PriorWeights`).
 """
 
-from copy import deepcopy
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -68,7 +66,7 @@ class Prior:
                 f"X holds sequences of the input format {input_format.name}, but prior "
                 f"was fitted on {own.name}; both must have the same, or both be packed."
             )
-        return deepcopy(self.model.vectorizer_)
+        return self.model.vectorizer_._copied()
 
     def constraints(self, classes, new):
         """Return what the prior allows, or None if that is everything.

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels._encoder import Encoder, Lookup
@@ -263,6 +263,13 @@ class SequenceVectorizer(  # type: ignore[call-arg]
             raise
         self._set_fitted(lookup, encoder.n_features, input_format.name)
         return _packed(rows, offsets, lookup)
+
+    def _copied(self):
+        """Return a vectorizer of the same features that learns apart from this one."""
+        other = clone(self)
+        lookup = _kept(self._lookup, np.ones(self.n_features_out_, dtype=bool))
+        other._set_fitted(lookup, self.n_features_out_, self.input_format_)
+        return other
 
     def _forget_from(self, n_features):
         """Forget all features but the first ones: what `_grow` added."""

@@ -17,6 +17,10 @@ no cost, w = v) that is P = alpha/2 ||w||^2 + sum_i c_i (log Z_i - score_i(y_i))
 and both certificates bound P(w) - min P from above [LePriol18, sec. 3]. The data may
 be in one place (problem.py) or in many: a subclass only sums over it.
 
+A structure may have fixed scores (`FixedScores`), which are part of score_i for every
+w. Then D has sum_i c_i <fixed_i, mu_i - target_i> besides, which is linear in mu and 0
+for the targets, as v is: everything here holds with it.
+
 Where r has little curvature or none, r*(v) is huge or infinite. Then mu is mixed with
 the targets, mu_t = t mu + (1 - t) target, 0 <= t <= 1: v is linear and the entropy is
 concave in mu, so that D(mu_t) >= t E - alpha r*(t v), E the mean of H + <cost, mu>. For
@@ -116,7 +120,7 @@ class Objective(ABC):
         return self.loss.scale * (self.strength * self.penalty.value(w) + loss)
 
     def dual(self, v, entropy):
-        """Return D(mu), given w_hat(mu) and the mean of H(mu_i) + <cost_i, mu_i>."""
+        """Return D(mu), given w_hat(mu) and what `Problem.mean_entropy` returns."""
         return self.loss.scale * (entropy - self.strength * self.penalty.conjugate(v))
 
     def certificate(self, primal, dual, gap=None, rounding=0.0):
