@@ -7,6 +7,7 @@ distribution over its paths an array (K^T,) in the order of `all_paths`, and a p
 is a list X of dense arrays (T_i, d) and a list y of integer paths (T_i,).
 """
 
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -17,9 +18,12 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp, rel_entr, softmax, xlogy
 
 
+@lru_cache(maxsize=64)
 def all_paths(length, n_labels):
-    """All label paths, (K^T, T), in lexicographic order."""
-    return np.array(list(product(range(n_labels), repeat=length)), dtype=np.intp)
+    """All label paths, (K^T, T), in lexicographic order, read-only."""
+    paths = np.array(list(product(range(n_labels), repeat=length)), dtype=np.intp)
+    paths.flags.writeable = False
+    return paths
 
 
 def path_scores(node_scores, transition):
@@ -186,9 +190,19 @@ def features(x, path, n_labels, boundaries=True):
 
 
 def all_features(x, n_labels, boundaries=True):
-    """F(x, path) for every path, (K^T, size of the flat vector)."""
+    """F(x, path) for every path, (K^T, size of the flat vector), read-only."""
+    x = np.asarray(x)
+    return _all_features(x.tobytes(), x.dtype.str, x.shape, n_labels, boundaries)
+
+
+# An objective asks for the same features at every w.
+@lru_cache(maxsize=256)
+def _all_features(data, dtype, shape, n_labels, boundaries):
+    x = np.frombuffer(data, dtype).reshape(shape)
     paths = all_paths(len(x), n_labels)
-    return np.array([features(x, path, n_labels, boundaries) for path in paths])
+    found = np.array([features(x, path, n_labels, boundaries) for path in paths])
+    found.flags.writeable = False
+    return found
 
 
 def expected_features(x, probabilities, n_labels, boundaries=True):
