@@ -335,7 +335,7 @@ def test_more_probabilities_raise(crf, chains):
 
 
 def test_the_n_best_paths_have_scores(crf, chains):
-    X = chains[0][:3]
+    X = [x[:length] for x, length in zip(chains[0], (1, 3, 5), strict=False)]
     for x, found in zip(X, crf.predict_n_best(X, 4), strict=True):
         nodes = x @ crf.coef_.T + crf.intercept_
         nodes[0] += crf.start_
