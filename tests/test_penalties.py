@@ -1,6 +1,7 @@
 """The elastic net: enumeration, its conjugate, and what users see of it."""
 
 import pickle
+from functools import cache
 
 import numpy as np
 import pytest
@@ -26,17 +27,39 @@ from skcrf_sdca.structures.chain.structure import Chain
 DUAL = [SDCACRF, OEGCRF]
 VISITING = [*DUAL, SAGNUSCRF]
 N_LABELS, ALPHA = 3, 0.1
+COST = np.array([[0.0, 1.0, 0.3], [2.0, 0.0, 1.0], [0.5, 1.5, 0.0]])
+LOSSES = {
+    "log loss": {},
+    "softmax-margin": {"loss": "softmax_margin", "cost": COST, "temperature": 0.5},
+}
 
 
-@pytest.fixture
-def data():
+def made_data():
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(length, 2)) for length in (1, 2, 4, 3, 4)]
     return X, [rng.integers(N_LABELS, size=len(x)).tolist() for x in X]
 
 
+@pytest.fixture
+def data():
+    return made_data()
+
+
 def soft(v, threshold):
     return np.sign(v) * np.maximum(np.abs(v) - threshold, 0.0)
+
+
+@cache
+def optimum(l1_ratio, loss="log loss", forbidden=None):
+    """Return the minimum of P for `made_data`, by enumeration."""
+    X, y = made_data()
+    mask = np.ones((N_LABELS, N_LABELS), dtype=bool)
+    if forbidden is not None:
+        mask[forbidden] = False
+    cost, tau = LOSSES[loss].get("cost", 0.0), LOSSES[loss].get("temperature", 1.0)
+    of_paths = reference.mean_loss(X, y, N_LABELS, mask, tau, cost)
+    n_weights = N_LABELS * (3 + N_LABELS + X[0].shape[1])
+    return reference.optimum(of_paths, n_weights, ALPHA, l1_ratio)
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse", "dicts"])
@@ -48,20 +71,11 @@ def test_the_optimum(data, estimator, l1_ratio, form):
     given = {"dense": X, "sparse": list(map(sp.csr_array, X)), "dicts": as_dicts(X)}
     crf = seeded(estimator, **options).fit(given[form], y)
     weights = flat_weights(crf.densify())
-    best = reference.optimum(
-        reference.mean_loss(X, y, N_LABELS), len(weights), ALPHA, l1_ratio
-    )
+    best = optimum(l1_ratio)
     assert_allclose(crf.primal_objective_, best.fun, rtol=0, atol=1e-9)
     assert_allclose(weights, np.subtract(*np.split(best.x, 2)), rtol=0, atol=1e-4)
     assert (crf.history_["primal"] - best.fun <= crf.history_["gap"] + 1e-9).all()
     assert crf.n_nonzero_ == np.count_nonzero(weights) < len(weights)
-
-
-COST = np.array([[0.0, 1.0, 0.3], [2.0, 0.0, 1.0], [0.5, 1.5, 0.0]])
-LOSSES = {
-    "log loss": {},
-    "softmax-margin": {"loss": "softmax_margin", "cost": COST, "temperature": 0.5},
-}
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -71,7 +85,8 @@ def test_the_optimum_with_little_curvature_or_none(data, estimator, l1_ratio, lo
     X, y = data
     mask = np.ones((N_LABELS, N_LABELS), dtype=bool)
     seen = {pair for path in y for pair in zip(path[:-1], path[1:], strict=True)}
-    mask[next(p for p in np.ndindex(mask.shape) if p not in seen)] = False
+    forbidden = next(p for p in np.ndindex(mask.shape) if p not in seen)
+    mask[forbidden] = False
     tol = 1e-6 if l1_ratio == 1.0 else 2e-9
     options = {"l1_ratio": l1_ratio, "tol": tol, "max_iter": 5000}
     if estimator is not LBFGSCRF:
@@ -79,18 +94,13 @@ def test_the_optimum_with_little_curvature_or_none(data, estimator, l1_ratio, lo
     crf = seeded(estimator, alpha=ALPHA, transitions=mask, **options, **LOSSES[loss])
     crf.fit(X, y)
     assert crf.duality_gap_ <= crf.gap_target_
-    given = LOSSES[loss]
-    cost, tau = given.get("cost", 0.0), given.get("temperature", 1.0)
-    n_weights = N_LABELS * (3 + N_LABELS + X[0].shape[1])
-    best = reference.optimum(
-        reference.mean_loss(X, y, N_LABELS, mask, tau, cost), n_weights, ALPHA, l1_ratio
-    )
+    best = optimum(l1_ratio, loss, forbidden)
     assert_allclose(crf.primal_objective_, best.fun, rtol=0, atol=1e-8)
     assert (crf.history_["primal"] - best.fun <= crf.history_["gap"] + 1e-9).all()
     assert (crf.history_["gap"] >= 0.0).all()
     weights = flat_weights(crf.densify())
     weights[np.isneginf(weights)] = 0.0
-    assert crf.n_nonzero_ == np.count_nonzero(weights) < n_weights - 1
+    assert crf.n_nonzero_ == np.count_nonzero(weights) < len(weights) - 1
     again = pickle.loads(pickle.dumps(crf))
     assert again.predict(X).tolist() == crf.predict(X).tolist()
     warm = crf.set_params(warm_start=True, max_iter=5000).fit(X, y)

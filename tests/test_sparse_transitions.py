@@ -1,6 +1,7 @@
 """Transitions in lists, where few are allowed: the results of a matrix of all."""
 
 import pickle
+from functools import cache
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
-from samples import params_of, seeded
+from samples import seeded
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca._kernels import _transitions
 from skcrf_sdca._kernels._transitions import TransitionLayout, all_transitions
@@ -222,27 +223,31 @@ def restricted(loss, exists):
     return of_existing
 
 
+@cache
+def optimum(loss, features, l1_ratio):
+    """Return min P over the weights that exist, and these weights: by enumeration."""
+    exists = np.ones(N_LABELS * (3 + N_LABELS + 3), dtype=bool)
+    if features == "observed":
+        reference.unflatten(exists, 3, N_LABELS).coef[:] = SEEN.T
+    of_paths = reference.mean_loss(X, Y, N_LABELS, allowed=ALLOWED, **LOSSES[loss][1])
+    best = reference.optimum(
+        restricted(of_paths, exists), np.count_nonzero(exists), ALPHA, l1_ratio
+    )
+    weights = np.zeros(len(exists))
+    weights[exists] = np.subtract(*np.split(best.x, 2))
+    return best.fun, reference.unflatten(weights, 3, N_LABELS)
+
+
 @pytest.mark.usefixtures("lists")
 @pytest.mark.parametrize("features", ["all", "observed"])
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.4])
 @pytest.mark.parametrize("estimator", [SDCACRF, OEGCRF, SAGNUSCRF, LBFGSCRF])
 def test_the_optimum_is_that_of_enumeration(estimator, l1_ratio, loss, features):
-    options, of_loss = LOSSES[loss]
-    options = {"l1_ratio": l1_ratio, "tol": 1e-10, "max_iter": 5000, **options}
+    options = {"l1_ratio": l1_ratio, "tol": 1e-10, "max_iter": 5000, **LOSSES[loss][0]}
     crf = constrained(estimator, features=features, **options).fit(X, Y)
-    loss = reference.mean_loss(X, Y, N_LABELS, allowed=ALLOWED, **of_loss)
-    blocks = [np.ones_like(block, dtype=bool) for block in params_of(crf)]
-    if features == "observed":
-        blocks[-1] = SEEN.T
-    exists = reference.flatten(blocks)
-    best = reference.optimum(
-        restricted(loss, exists), np.count_nonzero(exists), ALPHA, l1_ratio
-    )
-    assert_allclose(crf.primal_objective_, best.fun, rtol=0, atol=1e-9)
-    weights = np.zeros(len(exists))
-    weights[exists] = np.subtract(*np.split(best.x, 2))
-    expected = reference.unflatten(weights, 3, N_LABELS)
+    least, expected = optimum(loss, features, l1_ratio)
+    assert_allclose(crf.primal_objective_, least, rtol=0, atol=1e-9)
     masked = np.where(ALLOWED, expected.transition, -np.inf)
     assert_allclose(crf.transition_, masked, rtol=0, atol=1e-4)
 
