@@ -178,7 +178,7 @@ def test_chains_with_walls_anywhere(chain, data):
 def test_forbidden_transitions_and_wide_spreads(name, spread):
     rng = np.random.default_rng(0)
     mask = MASKS[name]
-    for trial in range(40):
+    for trial in range(20):
         share = trial % 5 / 4
         length = 7 if trial % 9 == 0 else int(rng.integers(1, 6))
         node = share * spread * rng.integers(0, 2, size=(length, 3))
