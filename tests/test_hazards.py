@@ -276,7 +276,7 @@ def test_one_node_with_two_more_terms():
     assert_allclose(value, np.log(3), rtol=1e-15)
 
 
-@pytest.mark.parametrize("alpha", [1e-2, 1e-4, 1e-6, 1e-8])
+@pytest.mark.parametrize("alpha", [1e-2, 1e-5, 1e-8])
 def test_separable_with_a_tiny_alpha(crf, alpha):
     x, y = [np.array([[1.0], [-1.0]])], [[0, 1]]
     crf.set_params(alpha=alpha, tol=1e-12, max_iter=3000)

@@ -111,7 +111,7 @@ def test_the_optimum_with_little_curvature_or_none(data, estimator, l1_ratio, lo
 @pytest.mark.parametrize("n_jobs", [None, 2])
 @pytest.mark.parametrize("estimator", DUAL)
 def test_acceleration_of_l2_finds_the_same_optimum(data, estimator, n_jobs):
-    X, y = (part * 30 for part in data)
+    X, y = (part * 10 for part in data)
     alpha = 1e-2 / len(X)
     best = LBFGSCRF(alpha, tol=1e-10, max_iter=5000).fit(X, y)
     options = {"tol": 1e-8, "max_iter": 2000, "n_jobs": n_jobs}

@@ -835,13 +835,14 @@ def test_cut_short(path):
         assert_refused(path)
 
 
+@pytest.mark.parametrize("n", [200, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("way", ["raw", "sealed"])
-def test_a_thousand_damaged_files(way, path):
+def test_damaged_files(way, n, path):
     X = [[{"word": "the", "n": 1.5}, {"word": "dog", "v": np.array([1.0, 2.0])}]]
     save_model(fitted(X, [["A", "B"]]), path)
     script = Path(__file__).with_name("model_fuzz.py")
     done = subprocess.run(
-        [sys.executable, script, path, way, "1000", "0"],
+        [sys.executable, script, path, way, str(n), "0"],
         capture_output=True,
         text=True,
         timeout=300,
@@ -849,8 +850,8 @@ def test_a_thousand_damaged_files(way, path):
     )
     assert done.returncode == 0, done.stderr
     counts = json.loads(done.stdout)
-    assert sum(counts.values()) == 1000
-    assert counts["refused"] > 800
+    assert sum(counts.values()) == n
+    assert counts["refused"] > 0.8 * n
     if way == "raw":
         assert set(counts) <= {"refused", "same"}
 

@@ -579,12 +579,13 @@ def test_forged_documents(change, message, path):
     assert time.monotonic() - start < 5
 
 
-def test_a_thousand_changed_documents(path):
+@pytest.mark.parametrize("n", [200, pytest.param(1000, marks=pytest.mark.slow)])
+def test_changed_documents(n, path):
     _, three = saved_tagger(path)
     contents = members(path)
     rng = np.random.default_rng(0)
     loaded = 0
-    for _ in range(1000):
+    for _ in range(n):
         write(path, changed_members(contents, rng))
         try:
             model = load_model(path)
