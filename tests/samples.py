@@ -1,4 +1,4 @@
-"""Estimators, problems, solvers and forms of input that several test modules use."""
+"""Losses, estimators, problems and forms of input that several test modules use."""
 
 import numpy as np
 
@@ -8,6 +8,17 @@ from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.structures.chain.parameters import dense_coef
 from skcrf_sdca.structures.chain.structure import Chain
+
+# Smooth losses of three labels: the options of an estimator, and the arguments of
+# `reference.mean_loss` that mean the same.
+COST = np.array([[0.0, 1.0, 0.3], [2.0, 0.0, 1.0], [0.5, 1.5, 0.0]])
+LOSSES = {
+    "log loss": ({}, {}),
+    "softmax-margin": (
+        {"loss": "softmax_margin", "cost": COST, "temperature": 0.5},
+        {"tau": 0.5, "cost": COST},
+    ),
+}
 
 
 def name_of(estimator):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
-from samples import as_dicts, flat_weights, params_of, seeded
+from samples import LOSSES, as_dicts, flat_weights, params_of, seeded
 from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, alpha_path
 from skcrf_sdca._kernels._features import RowLayout
 from skcrf_sdca._kernels._observed import sorted_by_width
@@ -34,14 +34,6 @@ X = [
 ]
 Y = [[0, 1], [2, 1, 2, 0], [0]]
 SEEN = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0]], dtype=bool)
-COST = np.array([[0.0, 1.0, 0.3], [2.0, 0.0, 1.0], [0.5, 1.5, 0.0]])
-LOSSES = {
-    "log loss": ({}, {}),
-    "softmax-margin": (
-        {"loss": "softmax_margin", "cost": COST, "temperature": 0.5},
-        {"tau": 0.5, "cost": COST},
-    ),
-}
 
 
 def observed(estimator=SDCACRF, **options):

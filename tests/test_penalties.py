@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 import reference
-from samples import as_dicts, flat_weights, make_problem, seeded
+from samples import LOSSES, as_dicts, flat_weights, make_problem, seeded
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca._kernels import _vecmath
 from skcrf_sdca.compat import CRF
@@ -27,11 +27,6 @@ from skcrf_sdca.structures.chain.structure import Chain
 DUAL = [SDCACRF, OEGCRF]
 VISITING = [*DUAL, SAGNUSCRF]
 N_LABELS, ALPHA = 3, 0.1
-COST = np.array([[0.0, 1.0, 0.3], [2.0, 0.0, 1.0], [0.5, 1.5, 0.0]])
-LOSSES = {
-    "log loss": {},
-    "softmax-margin": {"loss": "softmax_margin", "cost": COST, "temperature": 0.5},
-}
 
 
 def made_data():
@@ -56,8 +51,7 @@ def optimum(l1_ratio, loss="log loss", forbidden=None):
     mask = np.ones((N_LABELS, N_LABELS), dtype=bool)
     if forbidden is not None:
         mask[forbidden] = False
-    cost, tau = LOSSES[loss].get("cost", 0.0), LOSSES[loss].get("temperature", 1.0)
-    of_paths = reference.mean_loss(X, y, N_LABELS, mask, tau, cost)
+    of_paths = reference.mean_loss(X, y, N_LABELS, mask, **LOSSES[loss][1])
     n_weights = N_LABELS * (3 + N_LABELS + X[0].shape[1])
     return reference.optimum(of_paths, n_weights, ALPHA, l1_ratio)
 
@@ -91,7 +85,7 @@ def test_the_optimum_with_little_curvature_or_none(data, estimator, l1_ratio, lo
     options = {"l1_ratio": l1_ratio, "tol": tol, "max_iter": 5000}
     if estimator is not LBFGSCRF:
         options["acceleration"] = "proximal_point"
-    crf = seeded(estimator, alpha=ALPHA, transitions=mask, **options, **LOSSES[loss])
+    crf = seeded(estimator, alpha=ALPHA, transitions=mask, **options, **LOSSES[loss][0])
     crf.fit(X, y)
     assert crf.duality_gap_ <= crf.gap_target_
     best = optimum(l1_ratio, loss, forbidden)

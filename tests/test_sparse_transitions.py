@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
-from samples import seeded
+from samples import LOSSES, seeded
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca._kernels import _transitions
 from skcrf_sdca._kernels._transitions import TransitionLayout, all_transitions
@@ -29,14 +29,6 @@ X = [
 ]
 Y = [[0, 1], [1, 2, 0, 1], [0]]
 SEEN = np.array([[1, 1, 1], [1, 1, 1], [0, 1, 0]], dtype=bool)
-COST = np.array([[0.0, 1.0, 0.3], [2.0, 0.0, 1.0], [0.5, 1.5, 0.0]])
-LOSSES = {
-    "log loss": ({}, {}),
-    "softmax-margin": (
-        {"loss": "softmax_margin", "cost": COST, "temperature": 0.5},
-        {"tau": 0.5, "cost": COST},
-    ),
-}
 
 
 @pytest.fixture
