@@ -49,9 +49,9 @@ SAMPLE = 1000
 MAX_TRIALS = 60
 # The first of them for AdaGrad: how far a weight moves at its first visit.
 FIRST_ADAGRAD = 0.1
-# The first batch, and by which factor batches grow.
+# The first batch, and by which factor batches grow: that of [Friedlander12].
 FIRST_BATCH = 10
-BATCH_GROWTH = 1.25
+BATCH_GROWTH = 1.1
 TINY = np.finfo(float).tiny
 # mu and lambda of stochastic meta-descent: mu is that of [Vishwanathan06].
 META_RATE = 0.1
@@ -346,9 +346,21 @@ class SGD(EpochSolver):
 
 
 class Pegasos(SGD):
-    """Steps 1 / (alpha t), for strongly convex problems; parameters as for `SGD`."""
+    """Steps 1 / (alpha t), for strongly convex problems.
+
+    The mean is that of late visits, since the first ones are far off: it begins anew
+    before an epoch, or a chunk, when the number of visits has doubled. Parameters as
+    for `SGD`.
+    """
 
     needs: ClassVar[frozenset[str]] = SGD.needs | {"curvature"}
+
+    def visit(self, order):
+        """Visit the sequences in the given order."""
+        if self.average and self.n_visits >= 2 * self.first_counted:
+            self.sums[:] = 0.0
+            self.first_counted = self.n_visits
+        super().visit(order)
 
 
 class AdaGrad(SGD):
@@ -641,7 +653,7 @@ METHODS = {
     ),
     "adagrad": Method(AdaGrad, ("constant", "adaptive"), (False,)),
     "smd": Method(SMD, ("constant",), (False,)),
-    "pegasos": Method(Pegasos, ("optimal",), (False, True), fixed_eta0=True),
+    "pegasos": Method(Pegasos, ("optimal",), (True, False), fixed_eta0=True),
     "svrg": Method(SVRG, ("constant",), (False,), streams=False),
     "hybrid": Method(Hybrid, ("constant",), (False,), fixed_eta0=True, streams=False),
 }
