@@ -65,7 +65,8 @@ def test_errors_of_a_call_of_fit_name_the_class(crf):
     message = rf"^{name}\.fit\(\): missing a required argument: 'y'"
     with pytest.raises(TypeError, match=message):
         crf.fit(ARRAYS)
-    names = ["X", "y", "sample_weight", "lengths", "X_val", "y_val", "init"]
+    names = ["X", "y", "sample_weight", "lengths", "X_val", "y_val"]
+    names += ["init", "prior"]
     assert [*inspect.signature(crf.fit).parameters] == names
 
 

@@ -331,3 +331,17 @@ def test_methods_are_near_the_optimum_of_ocr_after_50_epochs(data_folder, method
         solver.epoch()
         primal = solver.certify().primal
     assert primal - task.optimum <= 1e-2 * task.optimum
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_the_step_size_is_told(chains, method):
+    # The first certificate ends the fit.
+    options = {"method": method, "tol": 1e9, "random_state": 0}
+    crf = SGDCRF(**options).fit(*chains)
+    if METHODS[method].fixed_eta0:
+        assert crf.eta0_ == pytest.approx(1.0 / crf.alpha_)
+    else:
+        assert crf.eta0_ > 0.0
+        assert SGDCRF(**options, eta0=0.25).fit(*chains).eta0_ == 0.25
+    if METHODS[method].streams:
+        assert not hasattr(crf.partial_fit(*chains), "eta0_")

@@ -109,6 +109,8 @@ default="auto"
         One value per certificate: epoch, updates and oracle_calls (divided by n, with
         those of the calibration), seconds (without the certificates), primal, dual,
         gap; with ``X_val`` also val_score.
+    eta0_ : float
+        The step size of the fit, given or calibrated. Not after `partial_fit`.
 
     See Also
     --------
@@ -261,6 +263,9 @@ default="auto"
     @property
     def _keeps_forbidden(self):
         return self.warm_start
+
+    def _attributes_of_run(self, solver):
+        return {**super()._attributes_of_run(solver), "eta0_": solver.eta0}
 
     def _check_for_stream(self):
         super()._check_for_stream()

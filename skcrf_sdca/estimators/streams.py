@@ -38,6 +38,7 @@ _OF_FIT = (
     "dual_objective_",
     "duality_gap_",
     "gap_target_",
+    "eta0_",
 )
 # Parameters, with values that need all of the data at once.
 _OF_ALL_DATA = {

@@ -21,6 +21,7 @@ FIGURES = (
     "gap_target",
     "loss",
     "n_visits",
+    "eta0",
 )
 # Numbers that JSON does not have.
 NOT_FINITE = ("nan", "inf", "-inf")
