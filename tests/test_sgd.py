@@ -81,7 +81,7 @@ def test_gains_and_traces_are_those_of_plain_numpy(tiny, sample_weight):
     twin = Twin(*tiny, 0.0, sample_weight=sample_weight)
     expected = twin.fit("smd", 2, 0.0)
     assert_allclose(after(solver, 2), expected, rtol=1e-8, atol=1e-8)
-    assert_allclose(solver.sums, twin.trace, rtol=1e-8, atol=1e-8)
+    assert_allclose(solver.trace, twin.trace, rtol=1e-8, atol=1e-8)
     assert_allclose(solver.gains, twin.gains, rtol=1e-8)
     assert twin.gains.min() < ETA0 < twin.gains.max()
 
@@ -133,6 +133,20 @@ def test_the_mean_of_pegasos_begins_anew_when_the_visits_have_doubled(tiny):
     after(solver, 4)
     solver.certify()
     mean = twin.total / sum(range(2 * n + 1, 4 * n + 1))
+    assert_allclose(solver.model.w, mean, rtol=1e-10, atol=1e-10)
+
+
+def test_the_ends_of_late_epochs_have_a_mean(tiny):
+    solver = solver_of(problem_of(*tiny), "adagrad", eta0=ETA0, average=True)
+    twin, ends, n = Twin(*tiny, 0.0), [], len(tiny[0])
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        twin.adagrad(rng.permutation(n))
+        ends.append(twin.w)
+    after(solver, 4)
+    solver.certify()
+    third, fourth = (sum(range(k * n + 1, (k + 1) * n + 1)) for k in (2, 3))
+    mean = (third * ends[2] + fourth * ends[3]) / (third + fourth)
     assert_allclose(solver.model.w, mean, rtol=1e-10, atol=1e-10)
 
 
@@ -320,7 +334,7 @@ def test_svrg_goes_back_where_the_objective_rises_after_a_change_of_targets(chai
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["svrg", "sgd", "asgd", "pegasos", "hybrid"])
+@pytest.mark.parametrize("method", ["svrg", "sgd", "asgd", "smd", "pegasos", "hybrid"])
 def test_methods_are_near_the_optimum_of_ocr_after_50_epochs(data_folder, method):
     sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "benchmarks"))
     import tasks

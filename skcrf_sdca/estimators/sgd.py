@@ -63,8 +63,7 @@ default="svrg"
           `eta0`, which grows while gradients agree and falls while they alternate. A
           visit takes three marginalisations. It is for L2 and smooth losses.
         * "pegasos": stochastic gradient with the steps 1 / (alpha t) [4]_, for an
-          `l1_ratio` below 1. The model is the mean of the weights after late visits: it
-          begins anew in the epochs 2, 3, 5, 9, 17, ...
+          `l1_ratio` below 1.
         * "hybrid": L-BFGS on random batches, from 10 sequences to all, each larger than
           the last by a tenth [5]_. An epoch is the steps on batches of n sequences
           together; a step takes two passes or more over its batch. It is for L2 and
@@ -82,8 +81,11 @@ default="auto"
         several step sizes, doubled or halved while the objective on the sample falls,
         and takes the best. "pegasos" and "hybrid" have step sizes of their own.
     average : bool or "auto", default="auto"
-        Whether the model is the mean of the weights: "auto" is True for "asgd" and
-        "pegasos". "sgd" can do it too.
+        Whether the model is the mean of the weights: "auto" is True for "asgd", "smd"
+        and "pegasos"; "sgd" and "adagrad" can do it too. That of "smd", "adagrad" and
+        "pegasos" begins anew in the epochs 2, 3, 5, 9, 17, ..., or when the visits of a
+        stream have doubled. For "smd" and "adagrad" the weights at the end of each
+        epoch, or chunk, count for all its visits.
     certify_every : int, default=1
         Epochs from one certificate to the next. The fit can stop, and ``history_`` has
         a value, after these epochs only. A certificate takes a full pass.

@@ -84,7 +84,12 @@ class SGD(EpochSolver):
     current : Parameters
         The weights that visits move; those of ``model`` may be their mean.
     sums : ndarray of shape (n_weights,) or None
-        What the steps sum over visits: t w_t for means, squared gradients for AdaGrad.
+        For means the sum of t w_t over visits t.
+    late_mean : bool
+        Whether the mean is that of late visits: it begins anew before an epoch, or a
+        chunk, when the number of visits has doubled.
+    mean_of_ends : bool
+        Whether the weights at the end of an epoch, or chunk, count for all its visits.
     eta0 : float or "auto"
         A number from the first epoch on.
     mean_loss : float
@@ -98,6 +103,7 @@ class SGD(EpochSolver):
     last_primal = np.inf
     n_certificates = 0
     calls = 0.0
+    late_mean = mean_of_ends = False
     kernel = None
     mean_loss = np.nan
 
@@ -160,12 +166,10 @@ class SGD(EpochSolver):
         """Return the weights of the model of a `state`: a copy, or their mean."""
         if state["total"] is None or state["n_visits"] == state["first_counted"]:
             return state["w"].copy()
-        first, last = state["first_counted"], state["n_visits"]
-        steps = 0.5 * (last * (last + 1.0) - first * (first + 1.0))
-        return state["total"] / steps
+        return state["total"] / sum_of_counts(state["first_counted"], state["n_visits"])
 
-    def new_kernel(self, w, eta0, sums=None, count=0):
-        """Return a kernel that moves w, by steps of a first size, after a count."""
+    def new_kernel(self, w, eta0, *, trial=False):
+        """Return a kernel that moves w, by steps of a first size; a trial is new."""
         problem, weights = self.problem, self.problem.new_parameters(w).weights()
         steps = self.new_steps(
             w,
@@ -174,9 +178,9 @@ class SGD(EpochSolver):
             strength=problem.strength,
             penalty=problem.penalty,
             eta0=eta0,
-            sums=sums,
+            trial=trial,
         )
-        steps.count = count
+        steps.count = 0 if trial else self.first_step
         return SGDKernel(
             problem.kernel(weights, self.features),
             problem.offsets,
@@ -187,14 +191,14 @@ class SGD(EpochSolver):
             paths=self.paths,
         )
 
-    def new_steps(self, *arguments, sums, **options):
+    def new_steps(self, *arguments, trial, **options):
         """Return the steps of the method."""
         return ScaledSteps(
             *arguments,
             **options,
             power=self.rate.power,
             capacity=self.problem.n_sequences,
-            total=sums,
+            total=None if trial else self.sums,
         )
 
     @property
@@ -219,7 +223,8 @@ class SGD(EpochSolver):
             self.begin()
         n = self.problem.n_sequences
         self.visit(np.arange(n, dtype=np.intp))
-        is_finite = self.sums is None or np.isfinite(self.sums).all()
+        vectors = [v for v in self.state().values() if isinstance(v, np.ndarray)]
+        is_finite = all(np.isfinite(v).all() for v in vectors)
         if not is_finite or not np.all(np.abs(self.current.w) <= LARGEST_SCORE):
             raise self.not_finite()
         self.mean_loss = self.problem.loss.scale * self.kernel.sum_of_losses / n
@@ -247,9 +252,7 @@ class SGD(EpochSolver):
             self.eta0 = least(
                 lambda eta0: self.after(order, eta0, w), self.first_eta0()
             )
-        self.kernel = self.new_kernel(
-            self.current.w, self.eta0, self.sums, self.first_step
-        )
+        self.kernel = self.new_kernel(self.current.w, self.eta0)
 
     def first_eta0(self):
         """Return the step size that is tried first."""
@@ -261,7 +264,7 @@ class SGD(EpochSolver):
         Weights near the optimum would ask for steps of no length. Overwrites ``w``.
         """
         w[:] = 0.0
-        kernel = self.new_kernel(w, eta0)
+        kernel = self.new_kernel(w, eta0, trial=True)
         try:
             kernel.epoch_in_order(order)
             loss = kernel.mean_loss(order)
@@ -273,10 +276,15 @@ class SGD(EpochSolver):
 
     def visit(self, order):
         """Visit the sequences in the given order."""
+        before = self.n_visits
+        if self.average and self.late_mean and before >= 2 * self.first_counted:
+            self.sums[:], self.first_counted = 0.0, before
         try:
             self.kernel.epoch_in_order(order)
         except ValueError as error:
             raise self.not_finite() from error
+        if self.average and self.mean_of_ends:
+            self.sums += sum_of_counts(before, self.n_visits) * self.current.w
 
     def not_finite(self):
         """Return what to raise where the steps have led too far."""
@@ -346,40 +354,34 @@ class SGD(EpochSolver):
 
 
 class Pegasos(SGD):
-    """Steps 1 / (alpha t), for strongly convex problems.
+    """Steps 1 / (alpha t), for strongly convex problems; parameters as for `SGD`.
 
-    The mean is that of late visits, since the first ones are far off: it begins anew
-    before an epoch, or a chunk, when the number of visits has doubled. Parameters as
-    for `SGD`.
+    The first steps are far too long, so that the mean is a late one.
     """
 
     needs: ClassVar[frozenset[str]] = SGD.needs | {"curvature"}
-
-    def visit(self, order):
-        """Visit the sequences in the given order."""
-        if self.average and self.n_visits >= 2 * self.first_counted:
-            self.sums[:] = 0.0
-            self.first_counted = self.n_visits
-        super().visit(order)
+    late_mean = True
 
 
 class AdaGrad(SGD):
     """AdaGrad with a diagonal matrix; parameters as for `SGD`."""
 
+    late_mean = mean_of_ends = True
+
     def _set_state(self, state):
         super()._set_state(state)
-        self.sums = np.zeros_like(self.current.w)
+        self.squares = np.zeros_like(self.current.w)
         if "squares" in state:
-            self.sums[:] = state["squares"]
+            self.squares[:] = state["squares"]
 
-    def new_steps(self, w, *arguments, sums, **options):
+    def new_steps(self, w, *arguments, trial, **options):
         """Return the steps of the method."""
-        squares = np.zeros_like(w) if sums is None else sums
+        squares = np.zeros_like(w) if trial else self.squares
         return AdaGradSteps(w, *arguments, **options, squares=squares)
 
     def state(self):
         """Return that of `SGD`, and the sums of squares."""
-        return {**super().state(), "squares": self.sums}
+        return {**super().state(), "squares": self.squares}
 
     def first_eta0(self):
         """Return the step size that is tried first, of the size of a weight."""
@@ -393,32 +395,32 @@ class SMD(SGD):
 
     Attributes
     ----------
-    sums : ndarray of shape (n_weights,)
-        The trace: the derivative of w by the logarithm of the gains.
+    trace : ndarray of shape (n_weights,)
+        The derivative of w by the logarithm of the gains.
     gains : ndarray of shape (n_weights,)
         0 for eta0.
     """
 
     needs: ClassVar[frozenset[str]] = SGD.needs | {"smooth loss", "identity"}
+    late_mean = mean_of_ends = True
 
     def _set_state(self, state):
         super()._set_state(state)
-        self.sums, self.gains = (np.zeros_like(self.current.w) for _ in range(2))
-        for name, vector in (("trace", self.sums), ("gains", self.gains)):
+        self.trace, self.gains = (np.zeros_like(self.current.w) for _ in range(2))
+        for name, vector in (("trace", self.trace), ("gains", self.gains)):
             if name in state:
                 vector[:] = state[name]
 
-    def new_kernel(self, w, eta0, sums=None, count=0):
-        """Return a kernel that moves w; ``sums`` are None for one with new gains."""
-        if sums is None:
-            sums, gains = np.zeros_like(w), np.full_like(w, eta0)
-        else:
-            gains = self.gains
-            gains[gains == 0.0] = eta0
+    def new_kernel(self, w, eta0, *, trial=False):
+        """Return a kernel that moves w, by gains of a first size; a trial is new."""
+        trace, gains = self.trace, self.gains
+        if trial:
+            trace, gains = np.zeros_like(w), np.zeros_like(w)
+        gains[gains == 0.0] = eta0
         problem = self.problem
         weights = problem.new_parameters(w).weights()
         along_trace = problem.kernel(
-            problem.new_parameters(sums).weights(), self.features, with_cost=False
+            problem.new_parameters(trace).weights(), self.features, with_cost=False
         )
         steps = SMDSteps(
             w,
@@ -427,13 +429,13 @@ class SMD(SGD):
             strength=problem.strength,
             penalty=problem.penalty,
             eta0=eta0,
-            trace=sums,
+            trace=trace,
             gains=gains,
             along_trace=along_trace,
             meta_rate=META_RATE,
             memory=MEMORY,
         )
-        steps.count = count
+        steps.count = 0 if trial else self.first_step
         return SMDKernel(
             problem.kernel(weights, self.features),
             problem.offsets,
@@ -446,7 +448,7 @@ class SMD(SGD):
 
     def state(self):
         """Return that of `SGD`, the trace and the gains."""
-        return {**super().state(), "trace": self.sums, "gains": self.gains}
+        return {**super().state(), "trace": self.trace, "gains": self.gains}
 
 
 class SVRG(SGD):
@@ -651,12 +653,17 @@ METHODS = {
     "asgd": Method(
         SGD, ("optimal", "invscaling", "constant", "adaptive"), (True, False)
     ),
-    "adagrad": Method(AdaGrad, ("constant", "adaptive"), (False,)),
-    "smd": Method(SMD, ("constant",), (False,)),
+    "adagrad": Method(AdaGrad, ("constant", "adaptive"), (False, True)),
+    "smd": Method(SMD, ("constant",), (True, False)),
     "pegasos": Method(Pegasos, ("optimal",), (True, False), fixed_eta0=True),
     "svrg": Method(SVRG, ("constant",), (False,), streams=False),
     "hybrid": Method(Hybrid, ("constant",), (False,), fixed_eta0=True, streams=False),
 }
+
+
+def sum_of_counts(first, last):
+    """Return the sum of t over first < t <= last."""
+    return 0.5 * (last * (last + 1.0) - first * (first + 1.0))
 
 
 def least(objective, first):
