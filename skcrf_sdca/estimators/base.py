@@ -254,8 +254,8 @@ class BaseCRF(
         >>> news = SDCACRF(random_state=0).fit(X, y)
         >>> emails = [[{"word": "dear"}, {"word": "Ann"}]]
         >>> crf = SDCACRF(random_state=0).fit(emails, [["O", "PER"]], prior=news)
-        >>> crf.predict([[{"word": "Rhine"}, {"word": "Ann"}]])
-        array([list(['LOC', 'PER'])], dtype=object)
+        >>> crf.classes_.tolist(), crf.n_features_in_
+        (['LOC', 'O', 'PER'], 5)
         """
         X = as_sequence_list(X)
         y = list(y) if isinstance(y, Iterator) else y
