@@ -19,6 +19,7 @@ SCRIPTS = {
     "epoch_costs": (None, []),
     "gap_estimate": ("b.png", ["b.png"]),
     "held_out_error": ("c.png", ["c.png"]),
+    "learning_curves": ("l.png", ["l.png"]),
     "line_search": ("d.png", ["d.png"]),
     "memory_table": ("memory.csv", ["memory.csv", "tasks.csv"]),
     "memory_vs_crfsuite": (None, []),

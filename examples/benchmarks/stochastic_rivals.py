@@ -10,6 +10,8 @@ and L-BFGS.
 needs the folder of corpora in SKCRF_SDCA_DATA, and matplotlib.
 """
 
+import math
+
 import numpy as np
 
 import figures
@@ -29,7 +31,7 @@ NAMES = {
 }
 RIVALS = {NAMES[method]: (SGDCRF, {"method": method}) for method in METHODS}
 OTHERS = ("SDCA-GAP", "OEG-GAP", "SAG-NUS*", "L-BFGS")
-PASSES = {"ocr": 50, "conll2000": 12, "ned": 20}
+PASSES = {"ocr": 50, "conll2000": 15, "ned": 20, "wsj": 20}
 QUICK_EPOCHS = 3
 LOWEST = 1e-7
 
@@ -38,8 +40,13 @@ def main():
     """Draw a panel for each task."""
     campaign = runs.start(__doc__, "images/stochastic_rivals.png", names=tuple(PASSES))
     solvers = {name: runs.SOLVERS[name] for name in OTHERS} | RIVALS
-    figure, axes = figures.panels(1, len(campaign.names), height=4.0, sharey=True)
-    for axis, name in zip(axes[0], campaign.names, strict=True):
+    figure, axes = figures.panels(
+        math.ceil(len(campaign.names) / 2),
+        min(len(campaign.names), 2),
+        height=4.0,
+        sharey=True,
+    )
+    for axis, name in zip(axes.flat, campaign.names, strict=False):
         task = campaign.load(name)
         optimum, initial = campaign.optimum(task), tasks.problem(task).initial_primal
         epochs = QUICK_EPOCHS if campaign.quick else PASSES[name]
@@ -51,7 +58,8 @@ def main():
         figures.log_scale(axis, LOWEST, 1.0)
         axis.set_xlabel("passes")
         axis.set_title(tasks.TITLES[name])
-    axes[0, 0].set_ylabel("$(P - P^*) \\, / \\, P(0)$")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("$(P - P^*) \\, / \\, P(0)$")
     figures.save(figure, campaign.output)
 
 
