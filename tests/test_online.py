@@ -134,7 +134,7 @@ def test_k_best_mira_has_the_weights_of_the_plain_twin(data, k, C, average):
 
 
 @pytest.mark.parametrize("C", [0.05, 1.0])
-@pytest.mark.parametrize("average", [True, False])
+@pytest.mark.parametrize("average", AVERAGES)
 def test_updates_against_the_prediction_have_the_weights_of_the_plain_twin(
     data, C, average
 ):
@@ -159,7 +159,7 @@ def test_updates_against_the_prediction_have_the_weights_of_the_plain_twin(
         if losses[-1] > 0.0:
             w = w - min(C, losses[-1] / (g[best] @ g[best])) * g[best]
         every.append(w)
-    expected = np.mean(every, axis=0) if average else w
+    expected = averaged(every, average)
     assert_allclose(flat_weights(crf), expected, rtol=0, atol=1e-10)
     assert crf.loss_ == pytest.approx(np.mean(losses[len(X) :]), abs=1e-10)
     assert 0.0 in losses

@@ -72,7 +72,7 @@ def main():
             crf.fit(task.X, task.y, X_val=test.X, y_val=test.y)
             history, f1 = crf.history_, 100.0 * crf.history_["val_score"]
             best = max(best, f1.max())
-            print(f"{name:11}{title:12}{f1[0]:8.2f}{f1[-1]:8.2f}", flush=True)
+            print(f"{name:11}{title:12}", *f1[:epochs].round(1), flush=True)
             figures.curve(row[0], history["oracle_calls"], f1, title)
             figures.curve(row[1], history["seconds"], f1, title)
         row[0].set_xlabel("passes")

@@ -19,6 +19,7 @@ from skcrf_sdca._utils.typing import (
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.estimators.streams import OnlineMixin
+from skcrf_sdca.solvers.cccp import CCCP
 from skcrf_sdca.solvers.sgd import LEARNING_RATES, METHODS
 
 
@@ -267,7 +268,8 @@ default="auto"
         return self.warm_start
 
     def _attributes_of_run(self, solver):
-        return {**super()._attributes_of_run(solver), "eta0_": solver.eta0}
+        inner = solver.inner if isinstance(solver, CCCP) else solver
+        return {**super()._attributes_of_run(solver), "eta0_": inner.eta0}
 
     def _check_for_stream(self):
         super()._check_for_stream()
