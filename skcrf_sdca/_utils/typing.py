@@ -72,6 +72,7 @@ Acceleration: TypeAlias = Literal["auto", "proximal_point"] | None
 DualSampling: TypeAlias = Literal[
     "gap", "gap_importance", "importance", "uniform", "max"
 ]
+EdgeFeatures: TypeAlias = Literal["all"] | Sequence[str] | Sequence[int] | HasShape
 Features: TypeAlias = Literal["all", "observed"]
 SDCASampling: TypeAlias = DualSampling | Literal["residual"]
 # The name of a scorer, or a function of (estimator, X, y).

@@ -36,6 +36,7 @@ from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
 from skcrf_sdca.estimators.compression import TrimmingMixin
+from skcrf_sdca.estimators.edge_features import edge_columns
 from skcrf_sdca.estimators.fitted import check_fitted
 from skcrf_sdca.estimators.held_out import BestEpoch, new_held_out
 from skcrf_sdca.estimators.inspection import InspectionMixin
@@ -64,6 +65,7 @@ from skcrf_sdca.solvers.proximal import PROVIDED, ProximalPoint, accelerates
 from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
 from skcrf_sdca.structures.chain.observed import ObservedPairs
+from skcrf_sdca.structures.chain.tuple_structure import TupleChain
 
 # Of a weight in a sparse array: the number, and the index of its feature.
 BYTES_OF_SPARSE = 12
@@ -101,9 +103,9 @@ class BaseCRF(
         the temperature of the loss.
     """
 
-    _structure = "chain"
     _keeps_forbidden: ClassVar[bool] = False
     _takes_prior: ClassVar[bool] = True
+    _structure = "chain"
     _penalty = "elastic_net"
     _monitor = FitMonitor
     _printer = EpochPrinter
@@ -125,6 +127,8 @@ class BaseCRF(
         "l1_ratio": [Interval(Real, 0, 1, closed="both")],
         "features": [StrOptions({"all", "observed"})],
         "min_count": [Interval(Real, 0, None, closed="neither"), None],
+        "edge_features": ["array-like", StrOptions({"all"}), None],
+        "order": [Interval(Integral, 1, None, closed="left")],
         "transitions": [StrOptions({*TAGGING_SCHEMES, *FROM_DATA}), "array-like", None],
         "label_names": [list, tuple, dict, None],
         "unknown_label": "no_validation",
@@ -409,7 +413,9 @@ class BaseCRF(
         """
         if keeps_forbidden is None:
             keeps_forbidden = self._keeps_forbidden
-        structure, loss = STRUCTURES[self._structure], self._new_loss(training)
+        name, own_options = self._structure_options(training)
+        structure = STRUCTURES[name]
+        loss = self._new_loss(training)
         penalty = PENALTIES[self._penalty](self.l1_ratio, loss.scale)
         parts = structure, loss, penalty, PROVIDED[self._acceleration]
         check_needs(self._solver_of(*parts)[0], *parts)
@@ -422,7 +428,10 @@ class BaseCRF(
             constraints=training.constraints,
             keeps_forbidden=keeps_forbidden,
             n_jobs=self.n_jobs,
+            **own_options,
         )
+        if loss.cost is not None:
+            loss = loss._replace(cost=chains.cost_of_states(loss.cost))
         if prior is not None:
             chains.fixed = prior.fixed_scores(chains, loss.scale)
         return Problem(
@@ -433,6 +442,19 @@ class BaseCRF(
             loss=loss,
             penalty=penalty,
         )
+
+    def _structure_options(self, training):
+        """Return the key of the structure, and the parameters that it alone takes."""
+        order = getattr(self, "order", 1)
+        edge_features = getattr(self, "edge_features", None)
+        if order == 1 and edge_features is None:
+            return self._structure, {}
+        options = {"order": order}
+        if edge_features is not None:
+            options["edge_columns"] = edge_columns(edge_features, training)
+            if self._counts_pairs():
+                options["edge_counts"] = training.labels, self.min_count
+        return TupleChain.name, options
 
     def _pairs(self, training, n_labels):
         """Return the pairs of feature and label with weights, None if all."""
@@ -452,9 +474,9 @@ class BaseCRF(
         return self.features == "observed"
 
     def _targets(self, training, chains):
-        rows = training.label_rows
-        if rows is None:
-            return training.labels
+        if training.label_rows is None:
+            return chains.target_states(training.labels)
+        rows = chains.label_rows_of_states(training.label_rows)
         if rows.dtype == bool:
             return PartialLabels(chains, rows)
         return SoftLabels.of_positions(chains, rows)

@@ -14,6 +14,7 @@ from skcrf_sdca._utils.typing import (
     ClassWeight,
     Cost,
     DualSampling,
+    EdgeFeatures,
     Features,
     LabelNames,
     LossName,
@@ -55,6 +56,8 @@ class SDCACRF(BaseCRF):
     {tol}
     {patience}
     {features}
+    {order}
+    {edge_features}
     {transitions}
     {label_names}
     {unknown_label}
@@ -167,6 +170,8 @@ class SDCACRF(BaseCRF):
         scoring: Scoring | None = None,
         features: Features = "all",
         min_count: float | None = None,
+        order: int = 1,
+        edge_features: EdgeFeatures | None = None,
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
@@ -196,6 +201,8 @@ class SDCACRF(BaseCRF):
         self.scoring = scoring
         self.features = features
         self.min_count = min_count
+        self.order = order
+        self.edge_features = edge_features
         self.transitions = transitions
         self.label_names = label_names
         self.unknown_label = unknown_label
@@ -235,6 +242,8 @@ class SAGNUSCRF(BaseCRF):
     {tol}
     {patience}
     {features}
+    {order}
+    {edge_features}
     {transitions}
     {label_names}
     {unknown_label}
@@ -321,6 +330,8 @@ class SAGNUSCRF(BaseCRF):
         scoring: Scoring | None = None,
         features: Features = "all",
         min_count: float | None = None,
+        order: int = 1,
+        edge_features: EdgeFeatures | None = None,
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
@@ -346,6 +357,8 @@ class SAGNUSCRF(BaseCRF):
         self.scoring = scoring
         self.features = features
         self.min_count = min_count
+        self.order = order
+        self.edge_features = edge_features
         self.transitions = transitions
         self.label_names = label_names
         self.unknown_label = unknown_label
@@ -378,6 +391,8 @@ class OEGCRF(BaseCRF):
     {tol}
     {patience}
     {features}
+    {order}
+    {edge_features}
     {transitions}
     {label_names}
     {unknown_label}
@@ -456,6 +471,8 @@ class OEGCRF(BaseCRF):
         scoring: Scoring | None = None,
         features: Features = "all",
         min_count: float | None = None,
+        order: int = 1,
+        edge_features: EdgeFeatures | None = None,
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
@@ -482,6 +499,8 @@ class OEGCRF(BaseCRF):
         self.scoring = scoring
         self.features = features
         self.min_count = min_count
+        self.order = order
+        self.edge_features = edge_features
         self.transitions = transitions
         self.label_names = label_names
         self.unknown_label = unknown_label
@@ -516,6 +535,8 @@ class LBFGSCRF(BaseCRF):
     {tol}
     {patience}
     {features}
+    {order}
+    {edge_features}
     {transitions}
     {label_names}
     {unknown_label}
@@ -573,6 +594,8 @@ class LBFGSCRF(BaseCRF):
         scoring: Scoring | None = None,
         features: Features = "all",
         min_count: float | None = None,
+        order: int = 1,
+        edge_features: EdgeFeatures | None = None,
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
@@ -593,6 +616,8 @@ class LBFGSCRF(BaseCRF):
         self.scoring = scoring
         self.features = features
         self.min_count = min_count
+        self.order = order
+        self.edge_features = edge_features
         self.transitions = transitions
         self.label_names = label_names
         self.unknown_label = unknown_label

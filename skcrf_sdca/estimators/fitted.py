@@ -30,6 +30,10 @@ class FittedAttributes:
     start_: NDArray[np.float64]
     end_: NDArray[np.float64]
     transition_: NDArray[np.float64]
+    # Weights of tuples of 3, 4, ... labels; models of order 1 have none.
+    higher_transitions_: tuple[NDArray[np.float64], ...] = ()
+    # Weights of edge features, a sparse array; None if there are none.
+    edge_coef_: Any = None
     n_features_in_: int
     alpha_: float
     # Models that were not fitted here, those of CRFsuite say, are log-linear.

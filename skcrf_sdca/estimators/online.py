@@ -7,6 +7,7 @@ from skcrf_sdca._utils.sklearn_private import Interval, StrOptions
 from skcrf_sdca._utils.typing import (
     ClassWeight,
     Cost,
+    EdgeFeatures,
     Features,
     LabelNames,
     OnlineLossName,
@@ -77,6 +78,8 @@ class PassiveAggressiveCRF(OnlineMixin):
         with the hinge and 0.0, if nothing is left to learn.
     {patience}
     {features}
+    {order}
+    {edge_features}
     {transitions}
     {label_names}
     warm_start : bool, default=False
@@ -167,6 +170,8 @@ class PassiveAggressiveCRF(OnlineMixin):
         scoring: Scoring | None = None,
         features: Features = "all",
         min_count: float | None = None,
+        order: int = 1,
+        edge_features: EdgeFeatures | None = None,
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         warm_start: bool = False,
@@ -190,6 +195,8 @@ class PassiveAggressiveCRF(OnlineMixin):
         self.scoring = scoring
         self.features = features
         self.min_count = min_count
+        self.order = order
+        self.edge_features = edge_features
         self.transitions = transitions
         self.label_names = label_names
         self.warm_start = warm_start

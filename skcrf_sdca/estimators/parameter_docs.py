@@ -88,6 +88,25 @@ SHARED_DOCS = {
             has one of several labels counts for each of them, one with soft labels by
             their probabilities. None keeps every pair that occurs.
         """,
+    "order": """
+        order : int, default=1
+            How many labels before it a label depends on. A chain of order 2 has a
+            weight for every three labels in a row, ``higher_transitions_[0]``, beside
+            those of two in ``transition_``; and so on. A visit takes n_labels^(order+1)
+            operations for each position, of the tuples whose transitions are allowed:
+            with `transitions` there are fewer. `SDCACRF`, `OEGCRF` and `SAGNUSCRF`
+            store numbers for as many tuples; `LBFGSCRF`, `SGDCRF` and
+            `PassiveAggressiveCRF` store none. Unknown labels, `init`, `prior` and
+            `partial_fit` need ``order=1``.
+        """,
+    "edge_features": """
+        edge_features : {"all"}, list of str or array of int, default=None
+            The features that have a weight for every transition to the position too, in
+            ``edge_coef_``: names, in which "*" stands for any characters, such as
+            ``["word=*"]``, or numbers of features. With ``features="observed"`` they
+            have weights of the transitions alone that they are observed with. A visit
+            then takes n_labels^3 operations for each position, as for ``order=2``.
+        """,
     "transitions": """
         transitions : str, ndarray or list of pairs, default=None
             Which label may follow which; by default every label may follow every label.

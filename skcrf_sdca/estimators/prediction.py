@@ -44,6 +44,7 @@ from skcrf_sdca.estimators.validation import (
 )
 from skcrf_sdca.structures.chain.chains import DECODERS
 from skcrf_sdca.structures.chain.parameters import ChainParameters, check_scores
+from skcrf_sdca.structures.chain.tuple_scores import FittedTuples
 
 SHARED = {
     "lengths": """
@@ -590,7 +591,9 @@ class PredictionMixin(FittedAttributes):
                 f"{type(self).__name__} was fitted with a loss that gives scores, and "
                 'no probabilities; fit with loss="softmax_margin" or "log_loss"'
             )
-        parameters, X = ChainParameters.of_fitted(self, data.X)
+        has_tuples = self.higher_transitions_ or self.edge_coef_ is not None
+        weights = FittedTuples if has_tuples else ChainParameters
+        parameters, X = weights.of_fitted(self, data.X)
         rows = FeatureRows(X)
 
         def run(begin, end):

@@ -9,6 +9,7 @@ from skcrf_sdca._utils.typing import (
     Alpha,
     ClassWeight,
     Cost,
+    EdgeFeatures,
     Features,
     LabelNames,
     LossName,
@@ -44,6 +45,8 @@ class SGDCRF(OnlineMixin):
     {tol}
     {patience}
     {features}
+    {order}
+    {edge_features}
     {transitions}
     {label_names}
     {unknown_label}
@@ -215,6 +218,8 @@ default="auto"
         scoring: Scoring | None = None,
         features: Features = "all",
         min_count: float | None = None,
+        order: int = 1,
+        edge_features: EdgeFeatures | None = None,
         transitions: Transitions | None = None,
         label_names: LabelNames | None = None,
         unknown_label: Hashable = None,
@@ -245,6 +250,8 @@ default="auto"
         self.scoring = scoring
         self.features = features
         self.min_count = min_count
+        self.order = order
+        self.edge_features = edge_features
         self.transitions = transitions
         self.label_names = label_names
         self.unknown_label = unknown_label

@@ -118,6 +118,21 @@ class Structure(ABC):
         """Sequence i has the positions offsets[i]:offsets[i + 1]."""
         return self.data.offsets
 
+    # To objective and solvers the labels of a structure are its states: the labels of
+    # users themselves, or in a chain of higher order tuples of them.
+
+    def target_states(self, labels):
+        """Return the states of the labels of all positions: the labels."""
+        return labels
+
+    def label_rows_of_states(self, rows):
+        """Return rows (n_positions, n_labels) of labels as those of states."""
+        return rows
+
+    def cost_of_states(self, cost):
+        """Return a cost (n_labels, n_labels) as one of states."""
+        return cost
+
     @property
     @abstractmethod
     def n_tied(self):

@@ -91,6 +91,12 @@ class ObservedPairs:
         bounds, found = pairs.indptr.astype(np.int64), pairs.indices.astype(np.int32)
         return cls(bounds, found, counts.shape[1])
 
+    def followed_by(self, other):
+        """Return the pairs of these features, and then those of others."""
+        bounds = np.concatenate([self.bounds, self.bounds[-1] + other.bounds[1:]])
+        labels = np.concatenate([self.labels, other.labels])
+        return ObservedPairs(bounds, labels, self.n_labels)
+
     def of_features(self, features):
         """Return the pairs of some features, in their order."""
         widths = np.diff(self.bounds)[features]

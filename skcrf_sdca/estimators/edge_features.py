@@ -1,0 +1,79 @@
+"""The parameter `edge_features`: which features have weights of transitions too."""
+
+import re
+from fnmatch import translate
+
+import numpy as np
+
+
+def edge_columns(edge_features, training):
+    """Return the numbers of the features that `edge_features` names.
+
+    Parameters
+    ----------
+    edge_features : "all", or array-like of str or int
+        Patterns of names, or numbers of features.
+    training : TrainingData
+
+    Returns
+    -------
+    columns : ndarray of int64
+        Ascending.
+
+    Raises
+    ------
+    ValueError
+        If a pattern matches no feature, there are no names to match, or a number is not
+        that of a feature.
+    TypeError
+        If it holds neither str nor int.
+    """
+    n_features = training.data.n_features
+    if isinstance(edge_features, str):
+        return np.arange(n_features)
+    asked = np.asarray(edge_features)
+    if asked.ndim == 1 and asked.dtype.kind in "iu":
+        wrong = asked[(asked < 0) | (asked >= n_features)]
+        if len(wrong):
+            raise ValueError(
+                f"edge_features has {wrong[0]}, but X has the features 0 to "
+                f"{n_features - 1}."
+            )
+        return np.unique(asked)
+    if asked.ndim != 1 or asked.dtype.kind not in "UO" or not len(asked):
+        raise TypeError(
+            'edge_features must be "all", a list of patterns of names such as '
+            '["word=*"], or a list of numbers of features.'
+        )
+    return _matching(asked.tolist(), _names(training))
+
+
+def _names(training):
+    """Return the names of all features of the data of a fit."""
+    vectorizer = training.attributes.get("vectorizer_")
+    if vectorizer is not None:
+        return vectorizer.get_feature_names_out()
+    names = training.attributes.get("_feature_names")
+    if names is None:
+        raise ValueError(
+            "edge_features are patterns of names, but the features of X have no "
+            "names: give numbers of features."
+        )
+    return list(names)
+
+
+def _matching(patterns, names):
+    """Return the numbers of the names that one of the patterns matches."""
+    found = np.zeros(len(names), dtype=bool)
+    for pattern in patterns:
+        if not isinstance(pattern, str):
+            raise TypeError(f"edge_features has {pattern!r:.40}, which is not a str.")
+        matches = re.compile(translate(pattern)).match
+        own = np.array([matches(name) is not None for name in names], dtype=bool)
+        if not own.any():
+            raise ValueError(
+                f"edge_features: no feature has a name like {pattern!r}; names are "
+                f"{', '.join(map(repr, names[:3]))}, ..."
+            )
+        found |= own
+    return np.flatnonzero(found)

@@ -1,0 +1,180 @@
+"""Label tuples: the states of chains whose labels depend on more than one before them.
+
+In a chain of order k the label at a position depends on the k labels before it. Its
+states are tuples of labels, of which the last is that of the position: all tuples of k
+labels, and those of fewer labels, which a sequence begins with. A label path is one path
+of states, so that the recursions of the chain run on states as they are.
+
+Owns the numbering of the tuples, by length and then in the order of their labels, and
+the translation of labels, constraints, soft labels and costs to states. Tuples with a
+forbidden transition in them do not exist.
+"""
+
+import numpy as np
+
+from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca.structures.chain.constraints import Constraints
+
+
+class LabelTuples:
+    """The tuples of up to ``order`` labels whose transitions are allowed.
+
+    Parameters
+    ----------
+    n_labels, order : int
+    constraints : Constraints, default=None
+        Those of labels; None if nothing is forbidden.
+
+    Attributes
+    ----------
+    tuples : ndarray of shape (n_states, order), int32
+        The labels of each tuple; before those of a shorter one stand -1.
+    label : ndarray of shape (n_states,), int32
+        The last label of each.
+    suffix : ndarray of shape (n_states,), int32
+        The number of each without its first label; -1 for single labels.
+    n_of_length : list of int
+        How many tuples of 1, 2, ... labels there are.
+    constraints : Constraints
+        Those of states. A sequence begins with a tuple of one label.
+    layout : TransitionLayout
+        The pairs of states that follow each other.
+    has_weight : ndarray of shape (layout.size,), bool
+        Whether a transition between states is one of order + 1 labels, and allowed.
+    transition_tuples : ndarray of shape (n, order + 1), int32
+        The labels of those that are.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.structures.chain.tuples import LabelTuples
+    >>> LabelTuples(n_labels=2, order=2).tuples.tolist()
+    [[-1, 0], [-1, 1], [0, 0], [0, 1], [1, 0], [1, 1]]
+    """
+
+    def __init__(self, n_labels, order, constraints=None):
+        self.n_labels, self.order = n_labels, order
+        self.labels_allowed = constraints
+        if constraints is None:
+            anywhere = np.ones(n_labels, dtype=bool)
+            every = np.ones((n_labels, n_labels), dtype=bool)
+            constraints = Constraints(anywhere, anywhere, every)
+        _check_states_fit(constraints.transition, order)
+        levels = [np.arange(n_labels)[:, np.newaxis]]
+        while len(levels) < order:
+            levels.append(_extended(levels[-1], constraints.transition))
+        self.n_of_length = [len(level) for level in levels]
+        self.tuples = np.full((sum(self.n_of_length), order), -1, dtype=np.int32)
+        self.suffix = np.full(len(self.tuples), -1, dtype=np.int32)
+        first = 0
+        for level in levels:
+            rows, length = slice(first, first + len(level)), level.shape[1]
+            self.tuples[rows, order - length :] = level
+            if length > 1:
+                self.suffix[rows] = self._numbers(level[:, 1:])
+            first += len(level)
+        self.label = self.tuples[:, -1].copy()
+        self.constraints = self._constraints_of_states(constraints)
+        self.layout = self.constraints.layout()
+        sources, targets = self.layout.sources, self.layout.targets
+        is_full = self.tuples[sources, 0] >= 0
+        # A dense layout has pairs that are forbidden.
+        self.has_weight = is_full & self.constraints.transition[sources, targets]
+        self.transition_tuples = np.column_stack(
+            [self.tuples[sources], self.label[targets]]
+        )[self.has_weight]
+
+    def __len__(self):
+        """Return the number of states."""
+        return len(self.tuples)
+
+    def __eq__(self, other):
+        """Return whether the tuples are the same."""
+        return isinstance(other, LabelTuples) and np.array_equal(
+            self.tuples, other.tuples
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _constraints_of_states(self, constraints):
+        """Return the Constraints of states that those of labels make."""
+        is_single = self.suffix < 0
+        start = is_single & constraints.start[self.label]
+        sources, targets = self.successors(constraints.transition)
+        transition = np.zeros((len(self), len(self)), dtype=bool)
+        transition[sources, targets] = True
+        return Constraints(start, constraints.end[self.label], transition)
+
+    def successors(self, allowed):
+        """Return the pairs of states that follow each other: from, and to."""
+        sources, labels = np.nonzero(allowed[self.label])
+        longer = np.column_stack([self.tuples[sources], labels])
+        targets = np.empty(len(sources), dtype=np.int32)
+        length = np.minimum(np.count_nonzero(longer >= 0, axis=1), self.order)
+        for m in range(1, self.order + 1):
+            rows = length == m
+            targets[rows] = self._numbers(longer[rows, -m:])
+        return sources.astype(np.int32), targets
+
+    def _numbers(self, rows):
+        """Return the numbers of tuples of one length (n, length), -1 if not allowed."""
+        length = rows.shape[1]
+        own = self.of_length(length)
+        codes = _codes(self.tuples[own, -length:], self.n_labels)
+        asked = _codes(rows, self.n_labels)
+        numbers = np.minimum(np.searchsorted(codes, asked), len(codes) - 1)
+        exists = (codes[numbers] == asked) & (rows >= 0).all(axis=1)
+        return np.where(exists, own.start + numbers, -1)
+
+    def suffixes(self, states, length):
+        """Return the numbers of the last labels of states, at most so many."""
+        for _ in range(self.order - length):
+            is_longer = np.count_nonzero(self.tuples[states] >= 0, axis=1) > length
+            states = np.where(is_longer, self.suffix[states], states)
+        return states
+
+    def of_length(self, length):
+        """Return the numbers of the tuples of a length, a slice."""
+        first = sum(self.n_of_length[: length - 1])
+        return slice(first, first + self.n_of_length[length - 1])
+
+    def states(self, labels, offsets):
+        """Return the states of label paths, -1 where a transition is not allowed.
+
+        Parameters
+        ----------
+        labels : ndarray of int of shape (n_positions,)
+        offsets : ndarray of shape (n + 1,), int64
+        """
+        states = np.empty(len(labels), dtype=np.int32)
+        position = np.arange(len(labels)) - np.repeat(offsets[:-1], np.diff(offsets))
+        length = np.minimum(position + 1, self.order)
+        for m in range(1, self.order + 1):
+            (t,) = np.nonzero(length == m)
+            states[t] = self._numbers(labels[t[:, np.newaxis] + np.arange(1 - m, 1)])
+        return states
+
+
+def _extended(level, allowed):
+    """Return the tuples that are one allowed label longer, in their order."""
+    row, label = np.nonzero(allowed[level[:, -1]])
+    return np.column_stack([level[row], label])
+
+
+def _codes(rows, n_labels):
+    """Return a number for each tuple of one length that orders them by their labels."""
+    return rows.astype(np.int64) @ n_labels ** np.arange(rows.shape[1])[::-1]
+
+
+def _check_states_fit(allowed, order):
+    """Raise MemoryError if the tables of states clearly do not fit."""
+    paths = np.ones(len(allowed))
+    n_states = 0.0
+    for _ in range(order):
+        n_states += paths.sum()
+        paths = paths @ allowed
+    # A mask and a number for each pair of states.
+    check_fits(
+        int(min(9.0 * n_states**2, 2.0**62)),
+        f"the {n_states:.0f} tuples of up to {order} labels that order={order} needs",
+        'take a lower order, or fewer transitions, such as transitions="observed"',
+    )
