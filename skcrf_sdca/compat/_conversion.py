@@ -191,6 +191,11 @@ def to_crfsuite(
             f"{type(estimator).__name__} instead."
         )
     check_is_fitted(estimator)
+    if estimator._has_tuples:
+        raise ValueError(
+            "crf has weights of more than two labels, or edge features, and a file of "
+            "CRFsuite cannot have them: fit with order=1 and edge_features=None."
+        )
     names = _names(estimator, feature_names)
     rows = dict(zip(names, dense_coef(estimator.coef_).T, strict=True))
     for name, added in _boundary_weights(estimator, intercept, start, end):

@@ -269,6 +269,8 @@ class BaseCRF(
             message := no_chains_message(training.labels)
         ):
             warnings.warn(message, NoChainsWarning, stacklevel=_caller_level())
+        if init is not None or prior is not None:
+            self._check_pairs_only("init and prior are")
         held_out = new_held_out(self, X_val, y_val, training)
         weights = None if near is None else near.weights(training)
         problem = self._new_problem(training, weights)
@@ -382,6 +384,15 @@ class BaseCRF(
             )
         return Prior(model)
 
+    def _check_pairs_only(self, what):
+        """Raise ValueError if the parameters ask for weights of label tuples."""
+        order = getattr(self, "order", 1)
+        if order != 1 or getattr(self, "edge_features", None) is not None:
+            raise ValueError(
+                f"{what} not possible with order={order} and edge features; set "
+                "order=1 and edge_features=None"
+            )
+
     def _check_no_state(self):
         """Raise ValueError for `init` beside the state of a warm start."""
         if self.warm_start and getattr(self, "_warm_state", None) is not None:
@@ -396,7 +407,8 @@ class BaseCRF(
         An interrupt finds the old fit or the new one.
         """
         names = "_feature_names", "feature_names_in_"
-        dropped = "vectorizer_", "_warm_state", "n_visits_", "loss_", *names
+        tuples = "higher_transitions_", "edge_coef_"
+        dropped = "vectorizer_", "_warm_state", "n_visits_", "loss_", *names, *tuples
         kept = {name: v for name, v in vars(self).items() if name not in dropped}
         self.__dict__ = {**kept, **fitted}
         return self

@@ -96,8 +96,13 @@ class TrimmingMixin(FittedAttributes):
         if not np.isfinite(threshold):
             raise ValueError(f"threshold must be finite, got {threshold}.")
         pruned = {"coef_": _without_small(self.coef_, threshold)}
+        if self.edge_coef_ is not None:
+            pruned["edge_coef_"] = _without_small(self.edge_coef_, threshold)
         if hasattr(self, "vectorizer_"):
             used = (pruned["coef_"] != 0).sum(axis=0) > 0
+            if "edge_coef_" in pruned:
+                used |= (pruned["edge_coef_"] != 0).sum(axis=0) > 0
+                pruned["edge_coef_"] = pruned["edge_coef_"][:, used]
             pruned["coef_"] = pruned["coef_"].T[used].T
             pruned["vectorizer_"] = copy.copy(self.vectorizer_).restrict(used)
             pruned["n_features_in_"] = pruned["vectorizer_"].n_features_out_

@@ -142,11 +142,33 @@ def path_terms(
         if s > 0 and differs[s - 1]:
             scores = estimator.transition_[paths[:, s - 1], paths[:, s]]
             terms.append((f"<transition {s - 1}-{s}>", 1.0, scores))
+    terms += _tuple_terms(estimator, X, paths, names, differs)
     # Different labels may have the same weight.
     terms = [term for term in terms if (term[2] != term[2][0]).any()]
     features, values, rows = zip(*terms, strict=True) if terms else ((), (), ())
     scores = np.array(rows).reshape(-1, len(paths))
     return Terms(list(features), np.array(values), scores, [first + s for s in changed])
+
+
+def _tuple_terms(estimator, X, paths, names, differs):
+    """Yield the terms of more than two labels, and those of edge features."""
+    n_positions, n_labels = paths.shape[1], len(estimator.classes_)
+    for m, weights in enumerate(estimator.higher_transitions_, start=3):
+        for s in range(m - 1, n_positions):
+            labels = slice(s - m + 1, s + 1)
+            if differs[labels].any():
+                name = f"<labels {s - m + 1}-{s}>"
+                yield name, 1.0, weights[tuple(paths[:, labels].T)]
+    if estimator.edge_coef_ is None:
+        return
+    for s in range(1, n_positions):
+        if differs[s - 1 : s + 1].any():
+            row = sp.coo_array(X[[s]])
+            features, pairs = row.coords[1], paths[:, s - 1] * n_labels + paths[:, s]
+            coef = estimator.edge_coef_[:, features][pairs].toarray() * row.data
+            for feature, value, scores in zip(features, row.data, coef.T, strict=True):
+                name = f"<transition {s - 1}-{s}> {names[feature]}"
+                yield name, float(value), scores
 
 
 def _state_terms(estimator, row, labels):

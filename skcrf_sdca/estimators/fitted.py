@@ -84,6 +84,11 @@ class FittedAttributes:
         return scores
 
     @property
+    def _has_tuples(self):
+        """Whether there are weights of more than two labels, or edge features."""
+        return bool(self.higher_transitions_) or self.edge_coef_ is not None
+
+    @property
     def _has_probabilities(self):
         """Whether the model is one of p(y | x): the hinge gives scores alone."""
         return self.temperature_ > 0.0
@@ -129,6 +134,11 @@ def check_form(estimator):
     for name, axes in WEIGHTS.items():
         shape = tuple(sizes[axis] for axis in axes)
         _check_weight(name, required_attribute(estimator, name), shape)
+    for m, weights in enumerate(estimator.higher_transitions_, start=3):
+        _check_weight("higher_transitions_", weights, m * (len(classes),))
+    if estimator.edge_coef_ is not None:
+        shape = len(classes) ** 2, n_features
+        _check_weight("edge_coef_", estimator.edge_coef_, shape)
 
 
 def check_fitted(estimator):
@@ -139,6 +149,10 @@ def check_fitted(estimator):
         raise ValueError("classes_ must hold every label once.")
     for name in WEIGHTS:
         _check_values(name, getattr(estimator, name))
+    for weights in estimator.higher_transitions_:
+        _check_values("higher_transitions_", weights)
+    if estimator.edge_coef_ is not None:
+        _check_values("edge_coef_", estimator.edge_coef_)
     name, names = required_attribute(estimator, "_input_format"), tuple(FORMATS)
     if name not in names:
         raise ValueError(f"_input_format must be one of {names}, got {name!r:.40}.")
@@ -146,7 +160,8 @@ def check_fitted(estimator):
 
 
 def _check_weight(name, weight, shape):
-    sparse = name == "coef_" and sp.issparse(weight) and weight.format == "csr"
+    may_be_sparse = name in ("coef_", "edge_coef_")
+    sparse = may_be_sparse and sp.issparse(weight) and weight.format == "csr"
     if not sparse and not isinstance(weight, np.ndarray):
         raise ValueError(
             f"{name} must be an array, or coef_ a sparse one in CSR, got "

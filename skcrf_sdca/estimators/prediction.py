@@ -591,8 +591,7 @@ class PredictionMixin(FittedAttributes):
                 f"{type(self).__name__} was fitted with a loss that gives scores, and "
                 'no probabilities; fit with loss="softmax_margin" or "log_loss"'
             )
-        has_tuples = self.higher_transitions_ or self.edge_coef_ is not None
-        weights = FittedTuples if has_tuples else ChainParameters
+        weights = FittedTuples if self._has_tuples else ChainParameters
         parameters, X = weights.of_fitted(self, data.X)
         rows = FeatureRows(X)
 

@@ -31,6 +31,11 @@ def check_model(model, name):
             f"{name}: this {type(model).__name__} is not fitted; call its fit first."
         )
     check_form(model)
+    if model._has_tuples:
+        raise ValueError(
+            f"{name}: this {type(model).__name__} has weights of more than two labels, "
+            "or edge features; it must be of order 1 without edge features."
+        )
 
 
 def starting_weights(model, training, problem, name="init"):

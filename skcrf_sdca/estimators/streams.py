@@ -154,6 +154,12 @@ class OnlineMixin(BaseCRF):
 
     def _check_for_stream(self):
         """Raise ValueError if a parameter needs all data at once."""
+        self._check_pairs_only("partial_fit is")
+        if self._has_tuples:
+            raise ValueError(
+                "partial_fit cannot go on from a fit of higher order or with edge "
+                "features; take a new estimator."
+            )
         for name, values in _OF_ALL_DATA.items():
             given = getattr(self, name, None)
             if isinstance(given, str) and given in values:

@@ -52,6 +52,7 @@ SINCE = {
     CUT_TABLE.name: 2,
     "SGDCRF": 2,
     "PassiveAggressiveCRF": 2,
+    "tuples": 2,
 }
 # The types of CRFs.
 TYPES = (*ESTIMATORS, PassiveAggressiveCRF)
@@ -92,6 +93,9 @@ CRF = {
 }
 # What a stream goes on from, of a CRF that has it, beside what its type adds.
 STREAM = {"scale": float, "vectors": list}
+# Weights of label tuples, of a CRF that has them: how many arrays there are of more
+# than two labels, and how many weights edge features have, None without these.
+TUPLES = {"n_higher": int, "n_edge_stored": (int, NoneType)}
 # The types of the estimator in a compat.CRF.
 WITHIN = {cls.__name__: cls for cls in (SDCACRF, PassiveAggressiveCRF)}
 COMPAT = {
@@ -100,6 +104,8 @@ COMPAT = {
     "estimator": dict,
     "dev_score": (float, NoneType),
 }
+# NumPy has arrays of 64 axes at most.
+MAX_HIGHER = 32
 MAX_FEATURES = int(np.iinfo(np.int32).max)
 
 
@@ -135,7 +141,8 @@ def _lowest_version(model):
     """Return the version of the format that has a model and its parts."""
     parts = [model, *(part for part in model.values() if isinstance(part, dict))]
     used = (part.get(name) for part in parts for name in ("type", "input_format"))
-    return max(SINCE.get(name, 1) for name in used)
+    since = (SINCE.get(name, 1) for name in [*used, *model])
+    return max(since)
 
 
 def rebuild(document, array):
@@ -336,6 +343,13 @@ def _describe_crf(crf, vectorizer=None):
         scale = float(state["scale"])
         model["stream"] = {"scale": scale, "vectors": vectors, **values}
         arrays |= {f"stream_{name}": state[name] for name in vectors}
+    if crf._has_tuples:
+        higher, edge_coef = crf.higher_transitions_, crf.edge_coef_
+        n_stored = None if edge_coef is None else int(edge_coef.nnz)
+        model["tuples"] = {"n_higher": len(higher), "n_edge_stored": n_stored}
+        arrays |= {f"transition_{m}": w for m, w in enumerate(higher, start=3)}
+        if edge_coef is not None:
+            arrays |= _sparse_arrays("edge_coef", edge_coef)
     return model, arrays
 
 
@@ -353,7 +367,8 @@ def _own_names(crf, vectorizer):
 
 def _rebuild_crf(model, array):
     has_stream = "stream" in model and issubclass(CRFS[model["type"]], OnlineMixin)
-    fields(model, "crf", CRF | ({"stream": dict} if has_stream else {}))
+    parts = (has_stream, "stream"), ("tuples" in model, "tuples")
+    fields(model, "crf", CRF | {name: dict for there, name in parts if there})
     crf = with_parameters(CRFS[model["type"]], model["parameters"])
     attributes = {
         "_input_format": model["input_format"],
@@ -371,6 +386,9 @@ def _rebuild_crf(model, array):
         )
     n_labels = len(attributes["classes_"])
     attributes |= _weights_from(array, n_labels, model["n_features"], model["n_stored"])
+    if "tuples" in model:
+        sizes = n_labels, model["n_features"]
+        attributes |= _tuples_from(array, model["tuples"], *sizes)
     if has_stream:
         attributes["_warm_state"] = _stream_from(
             crf, model["stream"], array, attributes
@@ -434,8 +452,42 @@ def _rebuild_compat(model, array):
 def _coef_arrays(coef):
     if not sp.issparse(coef):
         return {"coef": coef.T}
+    return _sparse_arrays("coef", coef)
+
+
+def _sparse_arrays(name, coef):
     rows = {"data": coef.data, "indices": coef.indices, "indptr": coef.indptr}
-    return {f"coef_{name}": rows[name] for name in rows}
+    return {f"{name}_{part}": values for part, values in rows.items()}
+
+
+def _sparse_from(name, array, n_stored, shape):
+    rows = (
+        array(f"{name}_data", FLOAT, (n_stored,)),
+        array(f"{name}_indices", INT, (n_stored,)),
+        array(f"{name}_indptr", INT, (shape[0] + 1,)),
+    )
+    return sp.csr_array(rows, shape=shape)
+
+
+def _tuples_from(array, model, n_labels, n_features):
+    """Return the weights of label tuples, and of edge features."""
+    fields(model, "tuples", TUPLES)
+    n_higher, n_stored = model["n_higher"], model["n_edge_stored"]
+    if not 0 <= n_higher <= MAX_HIGHER or (n_stored is not None and n_stored < 0):
+        raise ModelFormatError(
+            f"tuples: n_higher must be from 0 to {MAX_HIGHER}, and n_edge_stored null "
+            "or not negative"
+        )
+    attributes = {
+        "higher_transitions_": tuple(
+            array(f"transition_{m}", FLOAT, m * (n_labels,))
+            for m in range(3, n_higher + 3)
+        )
+    }
+    if n_stored is not None:
+        shape = n_labels**2, n_features
+        attributes["edge_coef_"] = _sparse_from("edge_coef", array, n_stored, shape)
+    return attributes
 
 
 def _weights_from(array, n_labels, n_features, n_stored):
@@ -448,12 +500,8 @@ def _weights_from(array, n_labels, n_features, n_stored):
     }
     if n_stored is None:
         return {"coef_": array("coef", FLOAT, (n_features, n_labels)).T, **weights}
-    rows = (
-        array("coef_data", FLOAT, (n_stored,)),
-        array("coef_indices", INT, (n_stored,)),
-        array("coef_indptr", INT, (n_labels + 1,)),
-    )
-    return {"coef_": sp.csr_array(rows, shape=(n_labels, n_features)), **weights}
+    coef = _sparse_from("coef", array, n_stored, (n_labels, n_features))
+    return {"coef_": coef, **weights}
 
 
 _DESCRIBERS = {

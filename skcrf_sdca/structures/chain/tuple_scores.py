@@ -57,15 +57,15 @@ class FittedTuples:
     def scores(self, rows, offsets, begin, end, *, temperature=1.0):
         """Return the TupleScores of begin <= i < end, of scores over a temperature."""
         tuples, layout = self.tuples, self.tuples.layout
-        labels = self.labels.scores(
-            rows, offsets, begin, end, temperature=temperature
-        )
+        labels = self.labels.scores(rows, offsets, begin, end, temperature=temperature)
         node_scores = np.empty((len(labels.node_scores), len(tuples)))
         node_scores[:] = self.of_tuple / temperature
         node_scores[:, : tuples.n_labels] = labels.node_scores
         if self.edge_coef is not None:
             pairs = tuples.of_length(2)
-            node_scores[:, pairs] += self._edge_scores(offsets, begin, end) / temperature
+            node_scores[:, pairs] += (
+                self._edge_scores(offsets, begin, end) / temperature
+            )
         complete_rows(tuples.suffix, node_scores)
         # A sequence begins with a tuple of one label.
         first = labels.offsets[:-1][np.diff(labels.offsets) > 0]

@@ -15,7 +15,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from skcrf_sdca._kernels._observed import ObservedRows, sorted_by_width
-
 from skcrf_sdca._kernels._tuple_structure import (
     TupleStructure,
     complete_rows,
@@ -132,7 +131,16 @@ class TupleChain(Chain):
         return self.tuples.states(labels, self.offsets)
 
     def label_rows_of_states(self, rows):
-        """Return what rows (n_positions, n_labels) say of the last label of states."""
+        """Return what rows (n_positions, n_labels) say of the last label of states.
+
+        Raise ValueError for rows of bool, those of labels that are not known.
+        """
+        if rows.dtype == bool:
+            raise ValueError(
+                f"y has unknown labels, which order={self.order} with edge features or "
+                "an order above 1 does not take; give soft labels, or set order=1 and "
+                "edge_features=None"
+            )
         return np.ascontiguousarray(rows[:, self.tuples.label])
 
     def cost_of_states(self, cost):
