@@ -52,7 +52,7 @@ def data():
 
 
 class Twin:
-    """The features of every path of some sequences, from the definition of the model."""
+    """The features of every path of some sequences, from the model's definition."""
 
     def __init__(self, X, *, order=1, edge_features=None):
         self.n_higher = order - 1

@@ -18,7 +18,6 @@ from ._features cimport DistinctFeatures
 from ._line_search cimport Part, Segment
 from ._paths cimport KBestLists, best_lists
 from ._structure cimport Structure, Values
-from ._transitions cimport TransitionLayout
 from ._vecmath cimport Stored, doubles, ops, skip, vaim, vmove
 from ._weights cimport Weights, new_sums
 

@@ -1,9 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Chains of label tuples as a Structure: labels that depend on several before them.
 
-A state is the tuple of the last labels up to a position, see structures/chain/tuples.py.
-Inference is that of the chain over states. Weights are shared: the node score of a
-state is the sum of what the weights give to the tuple and to its suffixes,
+A state is the tuple of the last labels up to a position, see
+structures/chain/tuples.py. Inference is that of the chain over states. Weights are
+shared: the node score of a state is the sum of what the weights give to the tuple and
+to its suffixes,
 
     node_scores[t, s] = raw[t, s] + node_scores[t, suffix[s]],
 

@@ -2,8 +2,8 @@
 
 In a chain of order k the label at a position depends on the k labels before it. Its
 states are tuples of labels, of which the last is that of the position: all tuples of k
-labels, and those of fewer labels, which a sequence begins with. A label path is one path
-of states, so that the recursions of the chain run on states as they are.
+labels, and those of fewer labels, which a sequence begins with. A label path is one
+path of states, so that the recursions of the chain run on states as they are.
 
 Owns the numbering of the tuples, by length and then in the order of their labels, and
 the translation of labels, constraints, soft labels and costs to states. Tuples with a
