@@ -29,9 +29,9 @@ from tasks import TEXTS, TITLES, WITH_SPANS
 FACTORS = 0.25, 0.5, 1.0, 2.0, 4.0
 MODELS = {
     "order 1": {},
-    "edge features": {"edge_features": ["word[[]0]=*", "word[[]-1]|word[[]0]=*"]},
+    "edge features": {"edge_features": ["word[0]=*", "word[-1]|word[0]=*"]},
     "order 2": {"order": 2},
-    "order 2, edges": {"order": 2, "edge_features": ["word[[]0]=*"]},
+    "order 2, edges": {"order": 2, "edge_features": ["word[0]=*"]},
 }
 ROW = "{:19}{:16}{:>7}{:>9}{:>8}{:>9}{:>9}{:>8}"
 

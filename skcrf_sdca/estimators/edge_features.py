@@ -1,7 +1,6 @@
 """The parameter `edge_features`: which features have weights of transitions too."""
 
 import re
-from fnmatch import translate
 
 import numpy as np
 
@@ -12,7 +11,8 @@ def edge_columns(edge_features, training):
     Parameters
     ----------
     edge_features : "all", or array-like of str or int
-        Patterns of names, or numbers of features.
+        Patterns of names, in which "*" stands for any characters, or numbers of
+        features.
     training : TrainingData
 
     Returns
@@ -68,7 +68,8 @@ def _matching(patterns, names):
     for pattern in patterns:
         if not isinstance(pattern, str):
             raise TypeError(f"edge_features has {pattern!r:.40}, which is not a str.")
-        matches = re.compile(translate(pattern)).match
+        parts = map(re.escape, pattern.split("*"))
+        matches = re.compile(".*".join(parts), re.DOTALL).fullmatch
         own = np.array([matches(name) is not None for name in names], dtype=bool)
         if not own.any():
             raise ValueError(

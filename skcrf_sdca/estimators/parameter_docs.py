@@ -204,6 +204,12 @@ SHARED_DOCS = {
         transition_ : ndarray of shape (n_labels, n_labels)
             Score of each transition, [from, to]. Like ``start_`` and ``end_`` it is
             -inf where `transitions` forbids.
+        higher_transitions_ : tuple of ndarrays of shape (n_labels, n_labels, ...)
+            Weights of 3, ..., order + 1 labels in a row; empty for ``order=1``. 0 where
+            ``transition_`` forbids.
+        edge_coef_ : csr_array of shape (n_labels^2, n_features_in_), or None
+            Weights of the edge features; row j * n_labels + k is the transition from
+            label j to label k. None without `edge_features`.
         n_features_in_ : int
             Number of features of a position, after vectorizing.
         feature_names_in_ : ndarray of shape (n_features_in_,)
