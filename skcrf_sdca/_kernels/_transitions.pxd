@@ -7,6 +7,7 @@ cdef class TransitionLayout:
     cdef readonly Py_ssize_t n_labels
     cdef readonly Py_ssize_t size               # pairs of labels
     cdef readonly bint is_dense
+    cdef readonly bint without_scores           # all scores of the pairs are 0
     # The labels of each pair; None of all pairs.
     cdef const int[::1] from_labels             # (size,)
     cdef const int[::1] to_labels               # (size,)

@@ -49,6 +49,10 @@ cdef class TransitionLayout:
     n_labels : int
     allowed : ndarray of shape (n_labels, n_labels), bool, default=None
         Which label may follow which, [from, to]; by default every one.
+    without_scores : bool, default=False
+        Whether the scores of all pairs are 0. Then the labels that a block leads to
+        share one sum over the labels before them, and edge marginals are not summed:
+        no weight needs them. Only with `allowed`.
 
     Attributes
     ----------
@@ -58,8 +62,8 @@ cdef class TransitionLayout:
         Whether the pairs are all pairs, in the order of a matrix.
     """
 
-    def __init__(self, Py_ssize_t n_labels, allowed=None):
-        self.n_labels = n_labels
+    def __init__(self, Py_ssize_t n_labels, allowed=None, bint without_scores=False):
+        self.n_labels, self.without_scores = n_labels, without_scores
         self.is_dense = allowed is None
         labels = np.arange(n_labels, dtype=np.int32)
         if self.is_dense:
@@ -106,7 +110,7 @@ cdef class TransitionLayout:
     def __reduce__(self):
         """Let pickles leave out what follows from the pairs."""
         allowed = None if self.is_dense else np.asarray(self.places) >= 0
-        return TransitionLayout, (self.n_labels, allowed)
+        return TransitionLayout, (self.n_labels, allowed, self.without_scores)
 
     @property
     def sources(self):
@@ -164,6 +168,8 @@ cdef class TransitionLayout:
         """Write out[k] = sum_j row[j] matrix[j, k]."""
         if self.is_dense:
             ops.row_times_matrix(row, matrix, out, self.n_labels)
+        elif self.without_scores:
+            share_forward(&self.blocks, row, out)
         else:
             ops.row_times_blocks(&self.blocks, row, matrix, buffer, out)
 
@@ -178,6 +184,8 @@ cdef class TransitionLayout:
         """Write out[j] = sum_k matrix[j, k] column[k]."""
         if self.is_dense:
             ops.row_times_matrix(column, transposed, out, self.n_labels)
+        elif self.without_scores:
+            share_backward(&self.blocks, column, out)
         else:
             ops.blocks_times_column(&self.blocks, matrix, column, buffer, out)
 
@@ -205,7 +213,7 @@ cdef class TransitionLayout:
         """Add left[j] right[k] to out[j, k]."""
         if self.is_dense:
             ops.add_outer(left, right, out, self.n_labels)
-        else:
+        elif not self.without_scores:
             ops.add_outer_blocks(&self.blocks, left, right, buffer, out)
 
     cdef void log_scale(
@@ -280,6 +288,9 @@ cdef class TransitionLayout:
         if self.is_dense:
             row_plus_matrix(row, matrix, out, self.n_labels, self.n_labels)
             return
+        if self.without_scores:
+            share_best(&self.blocks, row, out)
+            return
         for b in range(self.blocks.count):
             n_before, n_reached = self.blocks.n_before[b], self.blocks.n_reached[b]
             for i in range(n_before):
@@ -311,6 +322,68 @@ cdef class TransitionLayout:
             if row[before[j]] + matrix[place[2] + j * place[3]] == reached:
                 first = before[j]
         return first
+
+
+cdef void share_forward(
+    const skcrf_blocks* blocks,
+    const double* row,                  # in, (K,)
+    double* out,                        # out, (K,)
+) noexcept nogil:
+    """Write out[k], the sum of row[j] over the labels j before k."""
+    cdef Py_ssize_t b, i
+    cdef const int* before = blocks.before
+    cdef const int* reached = blocks.reached
+    cdef double total
+    for b in range(blocks.count):
+        total = 0.0
+        for i in range(blocks.n_before[b]):
+            total += row[before[i]]
+        for i in range(blocks.n_reached[b]):
+            out[reached[i]] = total
+        before += blocks.n_before[b]
+        reached += blocks.n_reached[b]
+
+
+cdef void share_backward(
+    const skcrf_blocks* blocks,
+    const double* column,               # in, (K,)
+    double* out,                        # out, (K,)
+) noexcept nogil:
+    """Write out[j], the sum of column[k] over the labels k after j."""
+    cdef Py_ssize_t b, i
+    cdef const int* before = blocks.before
+    cdef const int* reached = blocks.reached
+    cdef double total
+    for i in range(blocks.n_labels):
+        out[i] = 0.0
+    for b in range(blocks.count):
+        total = 0.0
+        for i in range(blocks.n_reached[b]):
+            total += column[reached[i]]
+        for i in range(blocks.n_before[b]):
+            out[before[i]] += total
+        before += blocks.n_before[b]
+        reached += blocks.n_reached[b]
+
+
+cdef void share_best(
+    const skcrf_blocks* blocks,
+    const double* row,                  # in, (K,)
+    double* out,                        # out, (K,)
+) noexcept nogil:
+    """Write out[k], the largest row[j] of the labels j before k."""
+    cdef Py_ssize_t b, i
+    cdef const int* before = blocks.before
+    cdef const int* reached = blocks.reached
+    cdef double largest
+    for b in range(blocks.count):
+        largest = -INFINITY
+        for i in range(blocks.n_before[b]):
+            largest = max(largest, row[before[i]])
+        for i in range(blocks.n_reached[b]):
+            out[reached[i]] = largest
+        before += blocks.n_before[b]
+        reached += blocks.n_reached[b]
 
 
 def _blocks(allowed):

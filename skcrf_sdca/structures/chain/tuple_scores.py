@@ -34,7 +34,9 @@ class FittedTuples:
         n_labels, order = len(estimator.intercept_), len(weights)
         longest = order if self.edge_coef is None else max(order, 2)
         allowed = estimator.transition_ != -np.inf
-        self.tuples = _tuples_of(n_labels, longest, allowed.tobytes())
+        self.tuples = _tuples_of(
+            n_labels, longest, allowed.tobytes(), longest_have_weights=order == longest
+        )
         # The weight of each tuple itself; those of single labels depend on X.
         self.of_tuple = np.zeros(len(self.tuples))
         for m, values in zip(range(2, longest + 1), weights, strict=False):
@@ -42,8 +44,8 @@ class FittedTuples:
             self.of_tuple[rows] = values[tuple(self.tuples.tuples[rows, -m:].T)]
         allowed = self.tuples.layout.compact(self.tuples.constraints.transition)
         self.between = np.where(allowed.reshape(-1), 0.0, -np.inf)
-        if order == longest:
-            index = tuple(self.tuples.transition_tuples.T)
+        index = tuple(self.tuples.transition_tuples.T)
+        if len(index) == order + 1:
             self.between[self.tuples.has_weight] = weights[-1][index]
 
     @classmethod
@@ -88,11 +90,12 @@ class FittedTuples:
 
 
 @lru_cache(maxsize=8)
-def _tuples_of(n_labels, order, allowed):
+def _tuples_of(n_labels, order, allowed, **options):
     """Return the tuples that the bytes of a matrix of bool allow."""
     transition = np.frombuffer(allowed, dtype=bool).reshape(n_labels, n_labels)
     anywhere = np.ones(n_labels, dtype=bool)
-    return LabelTuples(n_labels, order, Constraints(anywhere, anywhere, transition))
+    constraints = Constraints(anywhere, anywhere, transition)
+    return LabelTuples(n_labels, order, constraints, **options)
 
 
 class TupleScores:

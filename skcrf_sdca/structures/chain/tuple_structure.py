@@ -82,9 +82,9 @@ class TupleChain(Chain):
             )
         self.order, self.edge_columns = order, edge_columns
         longest = order if edge_columns is None else max(order, 2)
-        self.tuples = LabelTuples(n_labels, longest, constraints)
-        # Without them the last label of a state is known, but has no weight of its own.
-        self.has_weight = self.tuples.has_weight & (order == longest)
+        self.tuples = LabelTuples(
+            n_labels, longest, constraints, longest_have_weights=order == longest
+        )
         self.all_features = pairs is None
         pairs = _of_states(pairs, data.n_features, n_labels, len(self.tuples))
         if edge_columns is not None:
@@ -164,14 +164,14 @@ class TupleChain(Chain):
     def add_tied_features(self, parameters, tied):
         """Add the features of a sum of changes of transitions between states."""
         super().add_tied_features(
-            parameters, tied * self.has_weight.reshape(tied.shape)
+            parameters, tied * self.tuples.has_weight.reshape(tied.shape)
         )
 
     def kernel(self, weights, features, targets, cost=None):
         """Return the compiled structure of one thread, which changes weights."""
         return TupleStructure(
             self.tuples.suffix,
-            self.has_weight,
+            self.tuples.has_weight,
             features,
             weights,
             self.offsets,

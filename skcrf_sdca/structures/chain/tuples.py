@@ -12,6 +12,7 @@ forbidden transition in them do not exist.
 
 import numpy as np
 
+from skcrf_sdca._kernels._transitions import TransitionLayout
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.chain.constraints import Constraints
 
@@ -24,6 +25,8 @@ class LabelTuples:
     n_labels, order : int
     constraints : Constraints, default=None
         Those of labels; None if nothing is forbidden.
+    longest_have_weights : bool, default=True
+        Whether there are weights of order + 1 labels.
 
     Attributes
     ----------
@@ -40,7 +43,8 @@ class LabelTuples:
     layout : TransitionLayout
         The pairs of states that follow each other.
     has_weight : ndarray of shape (layout.size,), bool
-        Whether a transition between states is one of order + 1 labels, and allowed.
+        Whether a transition between states is one of order + 1 labels, is allowed, and
+        has a weight.
     transition_tuples : ndarray of shape (n, order + 1), int32
         The labels of those that are.
 
@@ -51,7 +55,9 @@ class LabelTuples:
     [[-1, 0], [-1, 1], [0, 0], [0, 1], [1, 0], [1, 1]]
     """
 
-    def __init__(self, n_labels, order, constraints=None):
+    def __init__(
+        self, n_labels, order, constraints=None, *, longest_have_weights=True
+    ):
         self.n_labels, self.order = n_labels, order
         self.labels_allowed = constraints
         if constraints is None:
@@ -75,10 +81,14 @@ class LabelTuples:
         self.label = self.tuples[:, -1].copy()
         self.constraints = self._constraints_of_states(constraints)
         self.layout = self.constraints.layout()
+        if not longest_have_weights and not self.layout.is_dense:
+            allowed = self.constraints.transition
+            self.layout = TransitionLayout(len(self), allowed, without_scores=True)
         sources, targets = self.layout.sources, self.layout.targets
         is_full = self.tuples[sources, 0] >= 0
         # A dense layout has pairs that are forbidden.
-        self.has_weight = is_full & self.constraints.transition[sources, targets]
+        allowed = self.constraints.transition[sources, targets]
+        self.has_weight = is_full & allowed & longest_have_weights
         self.transition_tuples = np.column_stack(
             [self.tuples[sources], self.label[targets]]
         )[self.has_weight]
