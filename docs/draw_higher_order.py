@@ -20,7 +20,9 @@ def draw(axes, title, *, order=1, edge_features=False):
             axes.plot([t - 1, t], [1, 1], color=ARC, zorder=1)
         if t > 1 and order > 1:
             bend = {"arrowstyle": "-", "connectionstyle": "arc3,rad=-0.4"}
-            axes.annotate("", (t, 1), (t - 2, 1), arrowprops={**bend, "color": ARC}, zorder=1)
+            axes.annotate(
+                "", (t, 1), (t - 2, 1), arrowprops={**bend, "color": ARC}, zorder=1
+            )
         if t > 0 and edge_features:
             arrow = {"arrowstyle": "->", "color": "#ee6677", "shrinkA": 9}
             axes.annotate("", (t - 0.5, 0.98), (t, 0), arrowprops=arrow)

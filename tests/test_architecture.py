@@ -97,7 +97,11 @@ def test_kernels_check_the_errors_of_isinstance(path):
 
 # What users call; the folders below the estimators do not need these names.
 PUBLIC = {
+    "EdgeFeatures",
     "TransitionDisplay",
+    "edge_coef_",
+    "edge_features",
+    "higher_transitions_",
     "transition",
     "Transitions",
     "predict_edge_proba",

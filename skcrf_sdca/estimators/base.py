@@ -36,7 +36,7 @@ from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
 from skcrf_sdca.estimators.compression import TrimmingMixin
-from skcrf_sdca.estimators.edge_features import edge_columns
+from skcrf_sdca.estimators.edge_features import numbers_of
 from skcrf_sdca.estimators.fitted import check_fitted
 from skcrf_sdca.estimators.held_out import BestEpoch, new_held_out
 from skcrf_sdca.estimators.inspection import InspectionMixin
@@ -463,7 +463,7 @@ class BaseCRF(
             return self._structure, {}
         options = {"order": order}
         if edge_features is not None:
-            options["edge_columns"] = edge_columns(edge_features, training)
+            options["edge_columns"] = numbers_of(edge_features, training)
             if self._counts_pairs():
                 options["edge_counts"] = training.labels, self.min_count
         return TupleChain.name, options

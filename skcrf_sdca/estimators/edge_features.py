@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 
-def edge_columns(edge_features, training):
+def numbers_of(edge_features, training):
     """Return the numbers of the features that `edge_features` names.
 
     Parameters

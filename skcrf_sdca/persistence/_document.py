@@ -344,12 +344,12 @@ def _describe_crf(crf, vectorizer=None):
         model["stream"] = {"scale": scale, "vectors": vectors, **values}
         arrays |= {f"stream_{name}": state[name] for name in vectors}
     if crf._has_tuples:
-        higher, edge_coef = crf.higher_transitions_, crf.edge_coef_
-        n_stored = None if edge_coef is None else int(edge_coef.nnz)
+        higher, coef = crf.higher_transitions_, crf.edge_coef_
+        n_stored = None if coef is None else int(coef.nnz)
         model["tuples"] = {"n_higher": len(higher), "n_edge_stored": n_stored}
         arrays |= {f"transition_{m}": w for m, w in enumerate(higher, start=3)}
-        if edge_coef is not None:
-            arrays |= _sparse_arrays("edge_coef", edge_coef)
+        if coef is not None:
+            arrays |= _sparse_arrays("edge_coef", coef)
     return model, arrays
 
 

@@ -55,9 +55,7 @@ class LabelTuples:
     [[-1, 0], [-1, 1], [0, 0], [0, 1], [1, 0], [1, 1]]
     """
 
-    def __init__(
-        self, n_labels, order, constraints=None, *, longest_have_weights=True
-    ):
+    def __init__(self, n_labels, order, constraints=None, *, longest_have_weights=True):
         self.n_labels, self.order = n_labels, order
         self.labels_allowed = constraints
         if constraints is None:
