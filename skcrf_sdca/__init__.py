@@ -29,6 +29,7 @@ from skcrf_sdca.estimators.callbacks import DualityGapMonitor
 from skcrf_sdca.estimators.crfs import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca.estimators.model_selection import cross_val_predict_proba
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
+from skcrf_sdca.estimators.segments import SegmentCRF
 from skcrf_sdca.estimators.sgd import SGDCRF
 from skcrf_sdca.estimators.stratification import StratifiedSequenceKFold
 from skcrf_sdca.estimators.tagger import Tagger, make_tagger
@@ -48,6 +49,7 @@ __all__ = [
     "SDCACRF",
     "SequenceHasher",
     "SGDCRF",
+    "SegmentCRF",
     "SequenceUnion",
     "SequenceVectorizer",
     "StratifiedSequenceKFold",

@@ -491,6 +491,11 @@ class BaseCRF(
         return min(solvers, key=lambda pair: len(missing_needs(pair[0], *parts)))
 
     @property
+    def _span_scheme(self):
+        """The tagging scheme of the labels, if it is known, or another value."""
+        return self.transitions
+
+    @property
     def _acceleration(self):
         return getattr(self, "acceleration", None)
 

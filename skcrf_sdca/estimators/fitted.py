@@ -7,7 +7,7 @@ it reads the indices of sparse coefficients, which scipy does not check.
 """
 
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,12 +17,20 @@ from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.input_formats import FORMATS
 from skcrf_sdca.data.rows import checked_sparse
+from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.parameters import MAY_FORBID, WEIGHTS
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
 
 class FittedAttributes:
-    """The types of the fitted attributes."""
+    """The types of the fitted attributes.
+
+    ``_weights`` names the weights with their axes: K labels, d features; those of
+    ``_may_forbid`` are -inf where something is forbidden.
+    """
+
+    _weights: ClassVar[dict[str, str]] = WEIGHTS
+    _may_forbid: ClassVar[tuple[str, ...]] = MAY_FORBID
 
     classes_: NDArray[Any]
     coef_: Any  # an array, or sparse
@@ -43,6 +51,14 @@ class FittedAttributes:
     history_: dict[str, NDArray[Any]]
     _input_format: str  # the name of an InputFormat
     _feature_names: FeatureNames
+
+    def _axis_lengths(self):
+        """Return the length of each axis of the weights, by its letter."""
+        return {"K": len(self.classes_), "d": self.n_features_in_}
+
+    def _allowed_paths(self):
+        """Return what is allowed, as `check_lengths` takes it."""
+        return Constraints.of_scores(self.start_, self.end_, self.transition_)
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
@@ -121,8 +137,8 @@ def check_form(estimator):
     n_features = required_attribute(estimator, "n_features_in_")
     if not isinstance(n_features, Integral) or n_features < 0:
         raise ValueError(f"n_features_in_ must be a number, got {n_features!r:.40}.")
-    sizes = {"K": len(classes), "d": n_features}
-    for name, axes in WEIGHTS.items():
+    sizes = estimator._axis_lengths()
+    for name, axes in estimator._weights.items():
         shape = tuple(sizes[axis] for axis in axes)
         _check_weight(name, required_attribute(estimator, name), shape)
 
@@ -133,8 +149,9 @@ def check_fitted(estimator):
     labels = estimator.classes_.tolist()
     if len(set(labels)) != len(labels):
         raise ValueError("classes_ must hold every label once.")
-    for name in WEIGHTS:
-        _check_values(name, getattr(estimator, name))
+    for name in estimator._weights:
+        may_forbid = name in estimator._may_forbid
+        _check_values(name, getattr(estimator, name), may_forbid)
     name, names = required_attribute(estimator, "_input_format"), tuple(FORMATS)
     if name not in names:
         raise ValueError(f"_input_format must be one of {names}, got {name!r:.40}.")
@@ -159,11 +176,11 @@ def _check_weight(name, weight, shape):
         raise ValueError(f"{name} must be contiguous: assign a copy of it.")
 
 
-def _check_values(name, weight):
+def _check_values(name, weight, may_forbid):
     if sp.issparse(weight):
         weight = weight.data
     right = (-LARGEST_SCORE <= weight) & (weight <= LARGEST_SCORE)
-    if name in MAY_FORBID:
+    if may_forbid:
         right |= weight == -np.inf
     if not right.all():
         raise ValueError(

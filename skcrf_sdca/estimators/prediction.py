@@ -577,6 +577,10 @@ class PredictionMixin(FittedAttributes):
 
         return self._over_chains(rows, data)
 
+    def _parameters(self, X):
+        """Return the parameters for the features in X, and X on these alone."""
+        return ChainParameters.of_fitted(self, X)
+
     def _over_chains(self, function, data, *, proba=True):
         """Return the results of all chains in one array.
 
@@ -590,7 +594,7 @@ class PredictionMixin(FittedAttributes):
                 f"{type(self).__name__} was fitted with a loss that gives scores, and "
                 'no probabilities; fit with loss="softmax_margin" or "log_loss"'
             )
-        parameters, X = ChainParameters.of_fitted(self, data.X)
+        parameters, X = self._parameters(data.X)
         rows = FeatureRows(X)
 
         def run(begin, end):

@@ -242,8 +242,7 @@ def prediction_data(estimator, X, lengths=None):
     X = as_sequence_list(X)
     if lengths is not None:
         X = cut_table(X, lengths)
-    scores = estimator.start_, estimator.end_, estimator.transition_
-    data, input_format = _packed(estimator, X, Constraints.of_scores(*scores))
+    data, input_format = _packed(estimator, X, estimator._allowed_paths())
     return data, input_format if lengths is None else CUT_TABLE
 
 

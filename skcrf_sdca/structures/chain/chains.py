@@ -5,6 +5,8 @@ decoding.py validate arrays and ask it; training and prediction make one `Chains
 each range of sequences, and ask that directly.
 """
 
+from operator import methodcaller
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -263,9 +265,9 @@ def clamped(node_scores: NDArray[np.float64], labels: ArrayLike) -> NDArray[np.f
     return np.where(other, -np.inf, node_scores)
 
 
-# Name -> method of Chains that returns the paths, end to end, and a number for each
-# chain that is finite if it has a possible path.
-DECODERS = {"viterbi": Chains.viterbi, "posterior": Chains.posterior}
+# Name -> call of the method of Chains, or of scores like them, that returns the paths,
+# end to end, and a number for each chain that is finite if it has a possible path.
+DECODERS = {name: methodcaller(name) for name in ("viterbi", "posterior")}
 
 
 def _numbers_of_paths(n, n_labels, lengths):

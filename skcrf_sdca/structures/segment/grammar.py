@@ -77,7 +77,10 @@ class Grammar:
                     "skcrf_sdca.text.convert_labels."
                 )
             parsed = [parse_label(name, scheme) for name in self.names]
-            patterns = [rule.prefixes_of_span(1, False), *rule.prefixes_of_span(3, False)]
+            patterns = [
+                rule.prefixes_of_span(1, False),
+                *rule.prefixes_of_span(3, False),
+            ]
             touching = bool(rule.starts_again)
         outside = scheme is not None
         types = dict.fromkeys(name for _, name in parsed)
@@ -131,11 +134,55 @@ class Grammar:
         longest = self.max_length - self.length[:, ::-1].argmax(axis=1)
         return np.where(self.length.any(axis=1), longest, 1).astype(np.intc)
 
+    @property
+    def outside(self):
+        """The type of tokens outside of spans, or -1."""
+        return -1 if self.scheme is None else self._types.get(None, -1)
+
     def type_numbers(self, names):
         """Return the number of each type of a span, -1 if there is none."""
-        known = {} if self.scheme is None else self._types
-        known = known or self._types
-        return np.array([known.get(name, -1) for name in names], dtype=np.int64)
+        return np.array([self._types.get(name, -1) for name in names], dtype=np.int64)
+
+    def check(self, labels, offsets, max_length=None):
+        """Raise ValueError for the first label that no segment has where it stands.
+
+        The message names the sequence and the item; so it does for a segment of more
+        than `max_length` tokens.
+        """
+        segments = self.segments(labels, offsets)
+        begin, end, own = segments.begin, segments.end, segments.type
+        size = end - begin
+        wrong = np.zeros(len(labels), dtype=bool)
+        first = np.where(size == 1, self.single[own], self.first[own])
+        wrong[begin] = labels[begin] != first
+        wrong[end - 1] |= (size > 1) & (labels[end - 1] != self.last[own])
+        inner = np.ones(len(labels), dtype=bool)
+        inner[begin] = inner[end - 1] = False
+        wrong |= inner & (labels != self.inside[np.repeat(own, size)])
+        long = np.zeros_like(wrong)
+        if max_length is not None:
+            long[begin] = size > max_length
+        if not (wrong | long).any():
+            return
+        t = int((wrong | long).argmax())
+        i = int(np.searchsorted(offsets, t, side="right")) - 1
+        place = f"y: sequence {i}, item {t - offsets[i]}"
+        if not wrong[t]:
+            count = int(size[np.searchsorted(begin, t)])
+            raise ValueError(
+                f"{place}: a segment of {count} items begins, longer than max_length="
+                f"{max_length}; raise max_length, or set it to None"
+            )
+        s = int(np.searchsorted(begin, t, side="right")) - 1
+        where = (
+            "begins" if t == begin[s] else "ends" if t == end[s] - 1 else "is inside"
+        )
+        where = "is alone in" if size[s] == 1 else where
+        raise ValueError(
+            f"{place}: {self.names[labels[t]]!r} {where} a span, which the scheme "
+            f"{self.scheme!r} does not allow; correct the labels, for example by "
+            "skcrf_sdca.text.repair_labels"
+        )
 
     def __eq__(self, other):
         """Return whether both allow the same segmentations of the same labels."""

@@ -25,6 +25,7 @@ WEIGHTS = {
     "transition_": "SS",
     "length_": "SM",
 }
+MAY_FORBID = ("transition_", "length_")
 
 
 class FlatLayout(NamedTuple):
@@ -100,6 +101,8 @@ class SegmentParameters(ChainParameters):
             "end_": self.end,
             "transition_": tied[: n_types**2].reshape(n_types, n_types),
             "length_": tied[n_types**2 :].reshape(n_types, -1),
+            "types_": np.fromiter(grammar.types, dtype=object, count=n_types),
+            "max_length_": grammar.max_length,
         }
 
     def scores(self, rows, offsets, begin, end, constraints=None, temperature=1.0):
