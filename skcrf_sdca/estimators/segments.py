@@ -1,9 +1,9 @@
-"""SegmentCRF: semi-Markov conditional random fields, whose labels are those of spans."""
+"""SegmentCRF: semi-Markov conditional random fields, which label spans as a whole."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from operator import index
 from numbers import Integral
+from operator import index
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -142,6 +142,8 @@ class SegmentCRF(BaseCRF):
         The types of segments: those of spans, and "O"; without a scheme the labels.
     max_length_ : int
         The largest number of items of a segment.
+    scheme_ : str or None
+        The scheme of the fit.
     coef_ : ndarray or csr_array of shape (n_labels, n_features_in_)
         Weight of each feature for each label.
     intercept_, start_, end_ : ndarrays of shape (n_labels,)
@@ -204,6 +206,7 @@ class SegmentCRF(BaseCRF):
 
     types_: NDArray[Any]
     max_length_: int
+    scheme_: str | None
     length_: NDArray[np.float64]
 
     _parameter_constraints: ClassVar[dict] = {
@@ -317,7 +320,8 @@ class SegmentCRF(BaseCRF):
         Examples
         --------
         >>> from skcrf_sdca import SegmentCRF
-        >>> X, y = [[[0.1], [2.0], [2.1]], [[1.9], [0.2]]], [["a", "b", "b"], ["b", "a"]]
+        >>> X = [[[0.1], [2.0], [2.1]], [[1.9], [0.2]]]
+        >>> y = [["a", "b", "b"], ["b", "a"]]
         >>> crf = SegmentCRF(scheme=None, random_state=0).fit(X, y)
         >>> crf.predict([[[0.0], [2.2]]])[0]
         ['a', 'b']
@@ -371,16 +375,7 @@ class SegmentCRF(BaseCRF):
 
     def _grammar(self):
         """Return the Grammar of the fitted model."""
-        return Grammar(
-            plain_labels(self.classes_), self._fitted_scheme, self.max_length_
-        )
-
-    def _attributes_of_run(self, solver):
-        grammar = solver.problem.structure.constraints
-        return {
-            **super()._attributes_of_run(solver),
-            "_fitted_scheme": grammar.scheme,
-        }
+        return Grammar(plain_labels(self.classes_), self.scheme_, self.max_length_)
 
     def _axis_lengths(self):
         sizes = {"S": len(self.types_), "M": self.max_length_}
@@ -469,7 +464,8 @@ class SegmentCRF(BaseCRF):
         Examples
         --------
         >>> from skcrf_sdca import SegmentCRF
-        >>> X, y = [[["Ada"], ["Lovelace"], ["wrote"]]] * 9, [["B-PER", "I-PER", "O"]] * 9
+        >>> X = [[["Ada"], ["Lovelace"], ["wrote"]]] * 9
+        >>> y = [["B-PER", "I-PER", "O"]] * 9
         >>> crf = SegmentCRF(random_state=0).fit(X, y)
         >>> ((span_type, begin, end, probability),) = crf.predict_spans(X)[0]
         >>> span_type, begin, end, probability > 0.5
@@ -552,7 +548,7 @@ class SegmentCRF(BaseCRF):
 
     def _check_scheme(self, scheme):
         """Raise ValueError for a scheme that is not that of the fit."""
-        own = self._fitted_scheme
+        own = self.scheme_
         if scheme is None or (own is not None and scheme.upper() == own.upper()):
             return
         raise ValueError(

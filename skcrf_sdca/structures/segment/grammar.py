@@ -72,8 +72,8 @@ class Grammar:
             rule = get_scheme(scheme)
             if rule.starts_again not in ("", rule.starts):
                 raise ValueError(
-                    f"scheme={scheme!r} is not taken: there the labels of a span depend "
-                    "on the span before; convert y to BIO, by "
+                    f"scheme={scheme!r} is not taken: there the labels of a span "
+                    "depend on the span before; convert y to BIO, by "
                     "skcrf_sdca.text.convert_labels."
                 )
             parsed = [parse_label(name, scheme) for name in self.names]

@@ -103,6 +103,7 @@ class SegmentParameters(ChainParameters):
             "length_": tied[n_types**2 :].reshape(n_types, -1),
             "types_": np.fromiter(grammar.types, dtype=object, count=n_types),
             "max_length_": grammar.max_length,
+            "scheme_": grammar.scheme,
         }
 
     def scores(self, rows, offsets, begin, end, constraints=None, temperature=1.0):
