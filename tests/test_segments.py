@@ -271,7 +271,7 @@ def enumerated(crf, X, y):
     grammar = crf._grammar()
     code = {label: k for k, label in enumerate(crf.classes_.tolist())}
     tied = np.concatenate([crf.transition_.ravel(), crf.length_.ravel()])
-    parameters = crf._parameters(csr_array((0, crf.n_features_in_)))[0]
+    parameters = crf._fitted_parameters(csr_array((0, crf.n_features_in_)))[0]
     blocks = [crf.intercept_, crf.start_, crf.end_, tied, crf.coef_.T.ravel()]
     w = np.concatenate([np.where(block == -np.inf, 0.0, block) for block in blocks])
     gradient = crf.alpha_ * w

@@ -16,6 +16,7 @@ from skcrf_sdca import (
     PackedSequences,
     PassiveAggressiveCRF,
     PerToken,
+    SegmentCRF,
     SequenceUnion,
     SequenceVectorizer,
     Tagger,
@@ -106,6 +107,16 @@ def what_a_model_answers(crf: SDCACRF, X: list[list[dict[str, str]]]) -> Table:
     assert_type(crf.explain(X[0], 0, labels=["O"]), Explanation)
     assert_type(crf.prune(1e-3).constrain([("B", "I"), (None, "B")]), SDCACRF)
     return crf.top_features(5, feature_names=["a", "b"])
+
+
+def what_segments_answer(X: list[list[list[str]]], y: list[list[str]]) -> Table:
+    crf = SegmentCRF(max_length=3, scheme="BIOES", solver="lbfgs")
+    assert_type(crf.fit(X, y, X_val=X, y_val=y), SegmentCRF)
+    assert_type(crf.predict_spans(X), NDArray[Any])
+    assert_type(crf.span_proba(X, [[("PER", 0, 2)]]), NDArray[Any])
+    assert_type(crf.max_length_, int)
+    SegmentCRF(scheme=None, loss="hinge").fit([np.ones((2, 1))], [[0, 1]])
+    return crf.length_features()
 
 
 def what_a_tagger_answers(words: list[list[str]], y: list[list[str]]) -> Table:

@@ -27,8 +27,8 @@ reached what type ends there. So probabilities are handed down from the end of t
 sequence to its begin; they are never negative, and what is lost by underflow is less
 than the smallest double.
 
-A local score of -inf forbids a label there: no segment passes over a `barrier`, the last
-token before which the inner label is forbidden.
+A local score of -inf forbids a label there: no segment passes over a `barrier`, the
+last token where the inner label is forbidden.
 """
 
 from libc.math cimport INFINITY, exp, log
@@ -393,7 +393,7 @@ cdef double segment_viterbi(
     Of equal ones it takes the first type, and the shorter of two last segments of one
     token or more.
     """
-    cdef Py_ssize_t i, j, k, t, begin, count, n = work.n_types, end = length
+    cdef Py_ssize_t i, j, k, begin, count, n = work.n_types, end = length
     cdef double value
     cdef double* row
     if length == 0:

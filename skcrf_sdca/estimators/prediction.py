@@ -577,7 +577,7 @@ class PredictionMixin(FittedAttributes):
 
         return self._over_chains(rows, data)
 
-    def _parameters(self, X):
+    def _fitted_parameters(self, X):
         """Return the parameters for the features in X, and X on these alone."""
         return ChainParameters.of_fitted(self, X)
 
@@ -594,7 +594,7 @@ class PredictionMixin(FittedAttributes):
                 f"{type(self).__name__} was fitted with a loss that gives scores, and "
                 'no probabilities; fit with loss="softmax_margin" or "log_loss"'
             )
-        parameters, X = self._parameters(data.X)
+        parameters, X = self._fitted_parameters(data.X)
         rows = FeatureRows(X)
 
         def run(begin, end):

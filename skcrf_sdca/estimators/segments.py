@@ -73,6 +73,9 @@ class _Absent:
     def __get__(self, instance, owner):
         raise AttributeError(f"{owner.__name__} has no {self.name}: {self.reason}")
 
+    def __set__(self, instance, value):
+        raise AttributeError(f"{self.name} cannot be set")
+
 
 @with_shared_docs
 class SegmentCRF(BaseCRF):
@@ -384,7 +387,7 @@ class SegmentCRF(BaseCRF):
     def _allowed_paths(self):
         return self._grammar()
 
-    def _parameters(self, X):
+    def _fitted_parameters(self, X):
         return SegmentParameters.of_segments(self, self._grammar(), X)
 
     def transition_features(self) -> Table:
