@@ -36,8 +36,11 @@ cdef class SegmentWorkspace:
     cdef double[::1] within                 # (K, T + 1) changes of that of inner tokens
     cdef double[::1] outer                  # (K * K,)
     # Buffers.
-    cdef double[::1] terms
+    cdef double[::1] terms                  # (K * (M + 1),)
     cdef double[::1] exps
+    cdef double[::1] shifts                 # (K,)
+    cdef Py_ssize_t[::1] counts             # (K,)
+    cdef Py_ssize_t[::1] begins             # (K,)
     cdef Py_ssize_t stride                  # T + 1 of the longest sequence
 
     cdef void set_tied(self, const double* tied) noexcept nogil

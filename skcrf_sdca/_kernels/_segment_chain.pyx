@@ -79,8 +79,10 @@ cdef class SegmentWorkspace:
         self.within = np.empty(size)
         self.barrier = np.empty(size, dtype=np.intc)
         self.in_logs = np.empty(self.stride, dtype=np.uint8)
-        self.terms = np.empty(max(self.most, n_types) + 1)
-        self.exps = np.empty(max(self.most, n_types) + 1)
+        self.terms = np.empty(n_types * (self.most + 1))
+        self.exps = np.empty(n_types * (self.most + 1))
+        self.shifts = np.empty(n_types)
+        self.counts, self.begins = np.empty((2, n_types), dtype=np.intp)
 
     cdef void set_tied(self, const double* tied) noexcept nogil:
         """Take the tied scores of the next sequences, (K, K) and (K, M)."""
@@ -169,7 +171,8 @@ cdef void reach(SegmentWorkspace work, Py_ssize_t t, bint best) noexcept nogil:
 
 cdef Py_ssize_t write_terms(
     SegmentWorkspace work, const double* local, Py_ssize_t end, Py_ssize_t k,
-    Py_ssize_t* begin,
+    double* terms,                  # out
+    Py_ssize_t* begin,              # out
 ) noexcept nogil:
     """Write the terms of the sum ended; return their number.
 
@@ -180,7 +183,6 @@ cdef Py_ssize_t write_terms(
     cdef const double* row = local + (end - 1) * work.n_labels
     cdef const double* opened = &work.opened[k * work.stride]
     cdef const double* lengths = &work.lengths[(k + 1) * work.most] - end
-    cdef double* terms = &work.terms[0]
     cdef double tail
     terms[0] = (
         work.reached[(end - 1) * work.n_types + k] + at(row, work.single[k])
@@ -200,12 +202,41 @@ cdef Py_ssize_t write_terms(
     return n + 1
 
 
+cdef void write_exponentials(
+    SegmentWorkspace work, const double* local, Py_ssize_t end, bint posterior
+) noexcept nogil:
+    """Write the exponentials of the terms of all types, end to end.
+
+    Of each type the largest term is taken out, and a type with one term is left out;
+    with ``posterior``, types that do not end there are left out too.
+    """
+    cdef Py_ssize_t i, k, count, first = 0
+    cdef double shift
+    cdef double* terms
+    for k in range(work.n_types):
+        work.counts[k] = 0
+        if posterior and work.ending[end * work.n_types + k] == 0.0:
+            continue
+        terms = &work.terms[first]
+        count = work.counts[k] = write_terms(
+            work, local, end, k, terms, &work.begins[k]
+        )
+        shift = work.shifts[k] = terms[0] if count == 1 else maximum(terms, count)
+        if count > 1 and shift > -INFINITY:
+            for i in range(count):
+                terms[i] -= shift
+            first += count
+    if first > 0:
+        ops.exp(&work.terms[0], 0.0, &work.exps[0], first)
+
+
 cdef void fill(
     SegmentWorkspace work, const double* local, Py_ssize_t length, bint best
 ) noexcept nogil:
     """Write reached and ended: log-sums, or maxima."""
-    cdef Py_ssize_t t, k, count, begin, n = work.n_types
-    cdef double shift
+    cdef Py_ssize_t t, k, count, n = work.n_types
+    cdef double* ended
+    cdef double* exps
     read_inner(work, local, length)
     for k in range(n):
         work.reached[k] = 0.0
@@ -217,12 +248,21 @@ cdef void fill(
                 work.reached[t * n + k] + at(local + t * work.n_labels, work.first[k])
                 - work.passed[k * work.stride + t + 1]
             )
-            count = write_terms(work, local, t + 1, k, &begin)
-            shift = work.terms[0] if count == 1 else maximum(&work.terms[0], count)
-            if not best and count > 1 and shift > -INFINITY:
-                ops.exp(&work.terms[0], shift, &work.exps[0], count)
-                shift += log(total(&work.exps[0], count))
-            work.ended[(t + 1) * n + k] = shift
+        ended = &work.ended[(t + 1) * n]
+        if best:
+            for k in range(n):
+                count = write_terms(
+                    work, local, t + 1, k, &work.terms[0], &work.begins[k]
+                )
+                ended[k] = maximum(&work.terms[0], count)
+            continue
+        write_exponentials(work, local, t + 1, False)
+        exps = &work.exps[0]
+        for k in range(n):
+            ended[k] = work.shifts[k]
+            if work.counts[k] > 1 and ended[k] > -INFINITY:
+                ended[k] += log(total(exps, work.counts[k]))
+                exps += work.counts[k]
 
 
 cdef double segment_forward(
@@ -244,6 +284,7 @@ cdef double segment_expectations(
 ) noexcept nogil:
     """Fill the expectations; return log Z. All are 0 if log Z is -inf."""
     cdef Py_ssize_t t, k, n = work.n_types
+    cdef const double* exps
     cdef double value = segment_forward(work, local, length)
     memset(out, 0, length * work.n_labels * sizeof(double))
     if tied != NULL:
@@ -258,9 +299,11 @@ cdef double segment_expectations(
     for t in range(length, 0, -1):
         if t < length:
             hand_down(work, t, tied)
+        write_exponentials(work, local, t, True)
+        exps = &work.exps[0]
         for k in range(n):
             if work.ending[t * n + k] > 0.0:
-                divide(work, local, t, k, out, tied)
+                exps = divide(work, t, k, exps, out, tied)
     add_inner(work, local, length, out)
     if tied != NULL:
         for k in range(n * n):
@@ -303,32 +346,33 @@ cdef void hand_down(SegmentWorkspace work, Py_ssize_t t, double* tied) noexcept 
         ops.axpy(p, share, row, n)
 
 
-cdef void divide(
-    SegmentWorkspace work, const double* local, Py_ssize_t end, Py_ssize_t k,
+cdef const double* divide(
+    SegmentWorkspace work, Py_ssize_t end, Py_ssize_t k,
+    const double* exps,             # in, the exponentials of the type
     double* out, double* tied,
 ) noexcept nogil:
-    """Divide the posterior of an end among the segments that end there."""
-    cdef Py_ssize_t i, b, begin, n = work.n_labels
-    cdef Py_ssize_t count = write_terms(work, local, end, k, &begin)
-    cdef Py_ssize_t n_types = work.n_types
+    """Divide the posterior of an end among the segments that end there.
+
+    Returns where the exponentials of the next type begin.
+    """
+    cdef Py_ssize_t i, b, n = work.n_labels, n_types = work.n_types
+    cdef Py_ssize_t count = work.counts[k], begin = work.begins[k]
     cdef double posterior = work.ending[end * n_types + k]
-    cdef double* exps = &work.exps[0]
     cdef double* within = &work.within[k * work.stride]
     cdef double* counts = NULL
-    cdef double p, several = 0.0, inner = 0.0
+    cdef double p = posterior, several = 0.0, inner = 0.0
     if tied != NULL:
         counts = tied + n_types * n_types + k * work.most - 1
-    if count == 1:
-        exps[0] = 1.0
-    else:
-        ops.exp(&work.terms[0], maximum(&work.terms[0], count), exps, count)
+    if count > 1:
         posterior /= total(exps, count)
-    if exps[0] > FORBIDDEN:
-        p = posterior * exps[0]
+        p = posterior * exps[0] if exps[0] > FORBIDDEN else 0.0
+    if p > 0.0:
         out[(end - 1) * n + work.single[k]] += p
         work.beginning[(end - 1) * n_types + k] += p
         if counts != NULL:
             counts[1] += p
+    if count == 1:
+        return exps
     for i in range(1, count):
         if exps[i] <= FORBIDDEN:
             continue
@@ -345,6 +389,7 @@ cdef void divide(
     if several > 0.0:
         out[(end - 1) * n + work.last[k]] += several
         within[end - 1] -= inner
+    return exps + count
 
 
 cdef void add_inner(
@@ -371,7 +416,7 @@ cdef double segment_probability(
 ) noexcept nogil:
     """Return the posterior of a segment; follows `segment_expectations`."""
     cdef Py_ssize_t first, i
-    cdef Py_ssize_t count = write_terms(work, local, end, k, &first)
+    cdef Py_ssize_t count = write_terms(work, local, end, k, &work.terms[0], &first)
     i = 0 if begin == end - 1 else begin - first + 1
     if i < 0 or i >= count or (i == 0 and begin != end - 1):
         return 0.0
@@ -406,7 +451,7 @@ cdef double segment_viterbi(
         memset(path, 0, length * sizeof(int))
         return value
     while True:
-        count = write_terms(work, local, end, k, &begin)
+        count = write_terms(work, local, end, k, &work.terms[0], &begin)
         i = first_maximum(&work.terms[0], count)
         begin = end - 1 if i == 0 else begin + i - 1
         write_segment(work, path, begin, end, k)
