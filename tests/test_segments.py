@@ -327,12 +327,16 @@ def test_dual_solvers_certify_a_point_before_the_optimum():
         {"solver": "oeg"},
         {"solver": "oeg", "n_jobs": 2},
         {"solver": "sag"},
+        {"solver": "sgd", "tol": 1e-4},
         {"solver": "oeg", "max_length": 3},
     ],
 )
 def test_all_solvers_reach_the_same_optimum(exact, parameters):
-    crf = SegmentCRF(**{**EXACT, "tol": 1e-6, **parameters}).fit(X, Y)
-    assert crf.primal_objective_ == pytest.approx(exact.primal_objective_, rel=2e-6)
+    parameters = {**EXACT, "tol": 1e-6, **parameters}
+    crf = SegmentCRF(**parameters).fit(X, Y)
+    close = pytest.approx(exact.primal_objective_, rel=1.1 * parameters["tol"])
+    assert crf.primal_objective_ == close
+    assert crf.duality_gap_ <= parameters["tol"] * crf.primal_objective_
     np.testing.assert_allclose(crf.length_, exact.length_, atol=2e-2)
 
 

@@ -37,6 +37,7 @@ from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.owlqn import OWLQN
 from skcrf_sdca.solvers.sag import SAG
+from skcrf_sdca.solvers.sgd import SGD
 from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.structures.segment.parameters import (
     MAY_FORBID,
@@ -49,6 +50,7 @@ from skcrf_sdca.structures.segment.parameters import (
 SOLVERS = {
     "oeg": (((OEG, ()), (BCFW, ())), "auto"),
     "sag": (((SAG, ()),), None),
+    "sgd": (((SGD, ()),), None),
     "lbfgs": (((LBFGS, ("max_iter",)), (OWLQN, ("max_iter",))), None),
 }
 
@@ -113,8 +115,9 @@ class SegmentCRF(BaseCRF):
         "BILOU" ("BILUO"), in capitals or small letters. Each of its prefixes has
         weights of its own. With None, for signals, every label is a type, and its
         maximal runs are the segments: no type follows itself.
-    solver : {"oeg", "sag", "lbfgs"}, default="oeg"
-        That of `OEGCRF`, `SAGNUSCRF` or `LBFGSCRF`, with their default parameters.
+    solver : {"oeg", "sag", "sgd", "lbfgs"}, default="oeg"
+        That of `OEGCRF`, `SAGNUSCRF`, `SGDCRF` or `LBFGSCRF`, with their default
+        parameters.
     loss : {"log_loss", "hinge"}, default="log_loss"
         "hinge" is that of the structural SVM, where every item with a wrong label costs
         1, for ``solver="oeg"``: it is solved by block-coordinate Frank-Wolfe. The model
@@ -176,6 +179,7 @@ class SegmentCRF(BaseCRF):
     `predict_n_best`, `sample`, `explain`, `constrain` and `predict_edge_proba` of the
     other estimators, soft and unknown labels, ``init`` and ``prior`` of `fit`, and
     ``save_model``: pickle keeps models. Features of whole segments are not taken yet.
+    `predict_log_proba` is the logarithm of `predict_proba`, -inf where that is 0.
 
     References
     ----------
@@ -241,7 +245,7 @@ class SegmentCRF(BaseCRF):
         *,
         max_length: int | None = None,
         scheme: SpanScheme | None = "BIO",
-        solver: Literal["oeg", "sag", "lbfgs"] = "oeg",
+        solver: Literal["oeg", "sag", "sgd", "lbfgs"] = "oeg",
         loss: LossName = "log_loss",
         l1_ratio: float = 0.0,
         max_iter: int = 100,
