@@ -20,6 +20,26 @@ class Segments(NamedTuple):
     follows: np.ndarray  # bool: not the first of its sequence
 
 
+def _read(names, scheme):
+    """Return what the labels are in a scheme, and what it says of all spans.
+
+    These are the pairs (prefix, type) of the labels, the prefixes of a single token and
+    of the first, the inner and the last of several, and whether two spans of one type
+    may touch.
+    """
+    if scheme is None:
+        return [("", name) for name in names], [""] * 4, False
+    rule = get_scheme(scheme)
+    if rule.starts_again not in ("", rule.starts):
+        raise ValueError(
+            f"scheme={scheme!r} is not taken: there the labels of a span depend on the "
+            "span before; convert y to BIO, by skcrf_sdca.text.convert_labels."
+        )
+    prefixes = [rule.prefixes_of_span(1, False), *rule.prefixes_of_span(3, False)]
+    parsed = [parse_label(name, scheme) for name in names]
+    return parsed, prefixes, bool(rule.starts_again)
+
+
 class Grammar:
     """How segments of each type are labelled, and how long they may be.
 
@@ -64,25 +84,7 @@ class Grammar:
         self.names, self.scheme = list(names), scheme
         self.max_length = max_length
         self.n_labels = len(self.names)
-        if scheme is None:
-            parsed = [("", name) for name in self.names]
-            patterns = ["", "", "", ""]
-            touching = False
-        else:
-            rule = get_scheme(scheme)
-            if rule.starts_again not in ("", rule.starts):
-                raise ValueError(
-                    f"scheme={scheme!r} is not taken: there the labels of a span "
-                    "depend on the span before; convert y to BIO, by "
-                    "skcrf_sdca.text.convert_labels."
-                )
-            parsed = [parse_label(name, scheme) for name in self.names]
-            patterns = [
-                rule.prefixes_of_span(1, False),
-                *rule.prefixes_of_span(3, False),
-            ]
-            touching = bool(rule.starts_again)
-        outside = scheme is not None
+        parsed, prefixes, touching = _read(self.names, scheme)
         types = dict.fromkeys(name for _, name in parsed)
         self._types = {name: k for k, name in enumerate(types)}
         self.types = [OUTSIDE if name is None else name for name in types]
@@ -90,7 +92,7 @@ class Grammar:
         number = {label: j for j, label in enumerate(parsed)}
         self.single, self.first, self.inside, self.last = (
             np.array([number.get((p, name), -1) for name in types], dtype=np.intc)
-            for p in patterns
+            for p in prefixes
         )
         self.label_types = np.array(
             [self._types[name] for _, name in parsed], dtype=np.intc
@@ -103,8 +105,8 @@ class Grammar:
         self.length[:, 2:] = (ends & (self.inside >= 0))[:, np.newaxis]
         if not touching:
             np.fill_diagonal(self.transition, False)
-        if outside and None in types:
-            k = self._types[None]
+        k = self.outside
+        if k >= 0:
             self.single[k] = number["O", None]
             self.length[k], self.length[k, 0] = False, True
             self.transition[k, k] = True
