@@ -9,13 +9,14 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from skcrf_sdca import SegmentCRF, save_model
+from skcrf_sdca import PackedSequences, SegmentCRF, save_model
 from skcrf_sdca.metrics import extract_spans, span_f1_score
 from skcrf_sdca.structures.chain.oracle import log_partition as chain_log_partition
 from skcrf_sdca.structures.chain.oracle import node_marginals as chain_node_marginals
 from skcrf_sdca.structures.chain.oracle import viterbi as chain_viterbi
 from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.structures.segment.scores import SegmentScores
+from skcrf_sdca.structures.segment.structure import SegmentChain
 from skcrf_sdca.text import convert_labels
 
 BIO = ["B-A", "B-B", "I-A", "I-B", "O"]
@@ -196,6 +197,42 @@ def test_forbidden_labels_have_probability_0(names, scheme):
         np.testing.assert_array_equal(
             scores.viterbi()[0], known.labels[known.scores.argmax()]
         )
+
+
+def test_posterior_decoding_of_forbidden_labels():
+    """A label may be forbidden at the price of a segmentation of fewer right labels."""
+    grammar = Grammar(BIO, "BIO", 3)
+    rng = np.random.default_rng(6)
+    for _ in range(30):
+        scores = random_scores(grammar, [4], rng)
+        known = np.where(rng.random(4) < 0.3, 4, -1)
+        clamped = scores.clamped(known)
+        (enumeration,) = by_sequence(scores)
+        possible = [
+            y for y in enumeration.labels if (y[known >= 0] == known[known >= 0]).all()
+        ]
+        node, _ = clamped.node_marginals()
+        right = [node[np.arange(4), y].sum() for y in possible]
+        path, _ = clamped.posterior()
+        assert node[np.arange(4), path].sum() == pytest.approx(max(right))
+        assert any((path == y).all() for y in possible)
+
+
+@pytest.mark.parametrize(("names", "scheme"), GRAMMARS)
+def test_potentials_of_labels_are_counts(names, scheme):
+    grammar = Grammar(names, scheme, 3)
+    found = [s for length in range(4) for s in segmentations(grammar, length)]
+    lengths = [s[-1][1] if s else 0 for s in found]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    labels = np.concatenate([labels_of(grammar, s) for s in found]).astype(np.int32)
+    data = PackedSequences(np.ones((len(labels), 1)), offsets)
+    structure = SegmentChain(data, len(names), constraints=grammar)
+    certain = structure.label_potentials(labels)
+    counts = np.array([counts_of(grammar, s) for s in found])
+    np.testing.assert_array_equal(certain.tied, counts)
+    np.testing.assert_array_equal(certain.local, np.eye(len(names))[labels])
+    weight = np.random.default_rng(0).random(len(found))
+    np.testing.assert_allclose(structure.tied_labels(labels, weight), weight @ counts)
 
 
 def test_segments_of_one_token_are_a_chain():
