@@ -251,6 +251,17 @@ def test_segments_of_one_token_are_a_chain():
     np.testing.assert_array_equal(scores.viterbi()[0], chain_viterbi(*chain)[0])
 
 
+def test_long_sequences_keep_their_digits():
+    """Sums of 20 000 tokens are near 50 000; their rounding must not add up."""
+    grammar = Grammar(["B-A", "B-B", "B-C", "O"], "BIO", 1)
+    scores = random_scores(grammar, [20_000], np.random.default_rng(7))
+    local = scores.local + scores.tied[16:]
+    chain = local, scores.tied[:16].reshape(4, 4), scores.offsets
+    node, log_z = scores.node_marginals()
+    np.testing.assert_allclose(node, chain_node_marginals(*chain)[0], atol=1e-12)
+    np.testing.assert_allclose(log_z, chain_log_partition(*chain), rtol=1e-13)
+
+
 def test_segments_of_any_length_are_a_chain_of_the_scheme():
     """Without scores of lengths, a chain whose transitions inside of spans are 0."""
     grammar = Grammar(BIO, "BIO", 9)

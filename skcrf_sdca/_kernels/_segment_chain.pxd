@@ -26,6 +26,7 @@ cdef class SegmentWorkspace:
     cdef double[::1] ended                  # (T + 1, K) of segments that end before t
     cdef double[::1] opened                 # (K, T)
     cdef double[::1] passed                 # (K, T + 1) sums of the inner scores
+    cdef double[::1] drops                  # (T,) taken from the scores of a token
     cdef int[::1] barrier                   # (K, T + 1)
     cdef double[::1] scaled                 # (T, K) exponentials of `ended`
     cdef double[::1] sums                   # (T, K) the sums that `reached` is a log of

@@ -31,10 +31,10 @@ A local score of -inf forbids a label there: no segment passes over a `barrier`,
 last token where the inner label is forbidden.
 """
 
-from libc.math cimport INFINITY, exp, log
-from libc.string cimport memset
+from libc.math cimport INFINITY, exp, isfinite, log, rint
+from libc.string cimport memcpy, memset
 
-from ._math cimport finite_minimum, logsumexp, maximum, total
+from ._math cimport finite_minimum, logsumexp, maximum, softmax, total
 from ._vecmath cimport ops
 
 import numpy as np
@@ -79,6 +79,7 @@ cdef class SegmentWorkspace:
         self.within = np.empty(size)
         self.barrier = np.empty(size, dtype=np.intc)
         self.in_logs = np.empty(self.stride, dtype=np.uint8)
+        self.drops = np.empty(self.stride)
         self.terms = np.empty(n_types * (self.most + 1))
         self.exps = np.empty(n_types * (self.most + 1))
         self.shifts = np.empty(n_types)
@@ -116,28 +117,42 @@ cdef inline double at(const double* row, int label) noexcept nogil:
     return row[label] if label >= 0 else -INFINITY
 
 
-cdef void read_inner(
-    SegmentWorkspace work, const double* local, Py_ssize_t length
+cdef void read_token(
+    SegmentWorkspace work,
+    const double* local,            # in, (T, L)
+    Py_ssize_t t,                   # its reached has been written
+    bint best,
 ) noexcept nogil:
-    """Sum the scores of inner tokens, and note where these are forbidden."""
-    cdef Py_ssize_t t, k, n = work.n_labels
-    cdef double score
+    """Take the local scores of a token: what opens there, and the inner sums.
+
+    For log-sums a whole number is taken from all scores of the token, about that by
+    which they raise the sums: so these stay near 0, and differences of sums keep their
+    digits in long sequences.
+    """
+    cdef Py_ssize_t k, n = work.n_types
+    cdef const double* row = local + t * work.n_labels
+    cdef const double* reached = &work.reached[t * n]
+    cdef double score, drop = 0.0
     cdef double* passed
     cdef int* barrier
-    for k in range(work.n_types):
-        passed = &work.passed[k * work.stride]
-        barrier = &work.barrier[k * work.stride]
-        passed[0], barrier[0] = 0.0, 0
-        if work.longest[k] < 3:
-            memset(passed, 0, (length + 1) * sizeof(double))
-            memset(barrier, 0, (length + 1) * sizeof(int))
-            continue
-        for t in range(length):
-            score = at(local + t * n, work.inside[k])
+    if not best:
+        drop = rint(maximum(reached, n) + maximum(row, work.n_labels))
+        if not isfinite(drop):
+            drop = 0.0
+    work.drops[t] = drop
+    for k in range(n):
+        passed = &work.passed[k * work.stride + t]
+        barrier = &work.barrier[k * work.stride + t]
+        passed[1], barrier[1] = passed[0], barrier[0]
+        if work.longest[k] > 2:
+            score = at(row, work.inside[k])
             if score == -INFINITY:
-                passed[t + 1], barrier[t + 1] = passed[t], <int> t
+                barrier[1] = <int> t
             else:
-                passed[t + 1], barrier[t + 1] = passed[t] + score, barrier[t]
+                passed[1] += score - drop
+        work.opened[k * work.stride + t] = (
+            reached[k] + (at(row, work.first[k]) - drop) - passed[1]
+        )
 
 
 cdef void reach(SegmentWorkspace work, Py_ssize_t t, bint best) noexcept nogil:
@@ -183,9 +198,9 @@ cdef Py_ssize_t write_terms(
     cdef const double* row = local + (end - 1) * work.n_labels
     cdef const double* opened = &work.opened[k * work.stride]
     cdef const double* lengths = &work.lengths[(k + 1) * work.most] - end
-    cdef double tail
+    cdef double tail, drop = work.drops[end - 1]
     terms[0] = (
-        work.reached[(end - 1) * work.n_types + k] + at(row, work.single[k])
+        work.reached[(end - 1) * work.n_types + k] + (at(row, work.single[k]) - drop)
         + lengths[end - 1]
     )
     begin[0] = max(
@@ -194,7 +209,7 @@ cdef Py_ssize_t write_terms(
     n = max(end - 1 - begin[0], 0)
     if n == 0:
         return 1
-    tail = work.passed[k * work.stride + end - 1] + at(row, work.last[k])
+    tail = work.passed[k * work.stride + end - 1] + (at(row, work.last[k]) - drop)
     opened += begin[0]
     lengths += begin[0]
     for i in range(n):
@@ -237,17 +252,14 @@ cdef void fill(
     cdef Py_ssize_t t, k, count, n = work.n_types
     cdef double* ended
     cdef double* exps
-    read_inner(work, local, length)
     for k in range(n):
         work.reached[k] = 0.0
+        work.passed[k * work.stride] = 0.0
+        work.barrier[k * work.stride] = 0
     for t in range(length):
         if t > 0:
             reach(work, t, best)
-        for k in range(n):
-            work.opened[k * work.stride + t] = (
-                work.reached[t * n + k] + at(local + t * work.n_labels, work.first[k])
-                - work.passed[k * work.stride + t + 1]
-            )
+        read_token(work, local, t, best)
         ended = &work.ended[(t + 1) * n]
         if best:
             for k in range(n):
@@ -272,7 +284,10 @@ cdef double segment_forward(
     if length == 0:
         return 0.0
     fill(work, local, length, False)
-    return logsumexp(&work.ended[length * work.n_types], work.n_types)
+    return (
+        logsumexp(&work.ended[length * work.n_types], work.n_types)
+        + total(&work.drops[0], length)
+    )
 
 
 cdef double segment_expectations(
@@ -294,8 +309,8 @@ cdef double segment_expectations(
     memset(&work.beginning[0], 0, length * n * sizeof(double))
     memset(&work.within[0], 0, work.stride * n * sizeof(double))
     memset(&work.outer[0], 0, n * n * sizeof(double))
-    for k in range(n):
-        work.ending[length * n + k] = exp(work.ended[length * n + k] - value)
+    memcpy(&work.ending[length * n], &work.ended[length * n], n * sizeof(double))
+    softmax(&work.ending[length * n], n)
     for t in range(length, 0, -1):
         if t < length:
             hand_down(work, t, tied)
