@@ -8,7 +8,7 @@ The folders in reading order; a module imports only from folders above its own:
     features/       transformers that make features of dicts, strings and columns
     text/           columns of text, tokens and templates, labels of spans
     metrics/        scores of tokens, spans, sequences and probabilities
-    structures/     the chain: parameters, inference, decoding, constraints
+    structures/     chains and graphs: parameters, inference, decoding, constraints
     objective/      the training problem and its certificates
     solvers/        the optimisers around one loop
     plotting/       pictures of fits and weights
@@ -27,6 +27,7 @@ from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.alpha_path import alpha_path
 from skcrf_sdca.estimators.callbacks import DualityGapMonitor
 from skcrf_sdca.estimators.crfs import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca.estimators.graphs import GraphCRF, TreeCRF
 from skcrf_sdca.estimators.model_selection import cross_val_predict_proba
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.sgd import SGDCRF
@@ -39,6 +40,7 @@ from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
 __all__ = [
     "DualityGapMonitor",
+    "GraphCRF",
     "LBFGSCRF",
     "OEGCRF",
     "PackedSequences",
@@ -52,6 +54,7 @@ __all__ = [
     "SequenceVectorizer",
     "StratifiedSequenceKFold",
     "Tagger",
+    "TreeCRF",
     "__version__",
     "alpha_path",
     "cross_val_predict_proba",

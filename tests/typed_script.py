@@ -13,12 +13,14 @@ from skcrf_sdca import (
     SAGNUSCRF,
     SDCACRF,
     DualityGapMonitor,
+    GraphCRF,
     PackedSequences,
     PassiveAggressiveCRF,
     PerToken,
     SequenceUnion,
     SequenceVectorizer,
     Tagger,
+    TreeCRF,
     alpha_path,
     cross_val_predict_proba,
     load_model,
@@ -57,6 +59,20 @@ from skcrf_sdca.text import (
 
 def features(word: str) -> dict[str, str | bool]:
     return {"word": word.lower(), "capital": word.istitle()}
+
+
+def graphs(y: list[list[str]]) -> None:
+    graph = np.ones((3, 2)), np.array([[0, 1], [1, 2]])
+    crf = GraphCRF(alpha=0.1, directed=True, solver="lbfgs", loss="softmax_margin")
+    assert_type(crf.fit([graph], y), GraphCRF)
+    crf.fit([([{"w": "a"}, {"w": "b"}], [[0, 1]], [[1.0]])], y, sample_weight=[1.0])
+    assert_type(crf.predict([graph]), NDArray[Any])
+    assert_type(crf.predict_proba([graph]), NDArray[Any])
+    assert_type(crf.predict_edge_proba([graph]), NDArray[Any])
+    assert_type(crf.log_likelihood([graph], y), NDArray[np.float64])
+    assert_type(crf.score([graph], y), float)
+    assert_type(crf.edge_coef_, NDArray[np.float64])
+    assert_type(TreeCRF(0.1, n_jobs=2).fit([([["a"], ["b"]], [-1, 0])], y), TreeCRF)
 
 
 def every_form_of_input(sentences: list[list[str]], y: list[list[str]]) -> None:

@@ -32,6 +32,8 @@ Items: TypeAlias = (
     | HasShape
 )
 Sequences: TypeAlias = Iterable[Items] | HasShape
+# Tuples (nodes, edges) or (nodes, edges, edge features), or graphs of networkx.
+Graphs: TypeAlias = Iterable[Any]
 # Label lists, or labels themselves if each row of a table is a chain of one node.
 Labels: TypeAlias = (
     Iterable[Sequence[Hashable]] | Iterable[HasShape] | Iterable[Hashable] | HasShape
@@ -72,6 +74,7 @@ Acceleration: TypeAlias = Literal["auto", "proximal_point"] | None
 DualSampling: TypeAlias = Literal[
     "gap", "gap_importance", "importance", "uniform", "max"
 ]
+GraphSolver: TypeAlias = Literal["oeg", "sag", "lbfgs"]
 Features: TypeAlias = Literal["all", "observed"]
 SDCASampling: TypeAlias = DualSampling | Literal["residual"]
 # The name of a scorer, or a function of (estimator, X, y).

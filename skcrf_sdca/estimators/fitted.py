@@ -124,7 +124,7 @@ def check_form(estimator):
     sizes = {"K": len(classes), "d": n_features}
     for name, axes in WEIGHTS.items():
         shape = tuple(sizes[axis] for axis in axes)
-        _check_weight(name, required_attribute(estimator, name), shape)
+        check_weight(name, required_attribute(estimator, name), shape)
 
 
 def check_fitted(estimator):
@@ -141,7 +141,8 @@ def check_fitted(estimator):
     _check_features(estimator, fitted_format(estimator))
 
 
-def _check_weight(name, weight, shape):
+def check_weight(name, weight, shape):
+    """Raise ValueError if a weight is no float64 array of this shape."""
     sparse = name == "coef_" and sp.issparse(weight) and weight.format == "csr"
     if not sparse and not isinstance(weight, np.ndarray):
         raise ValueError(
