@@ -250,6 +250,8 @@ cdef class Workspace:
         for e in range(self.trees.edge_bounds[step], self.trees.edge_bounds[step + 1]):
             memset(pair, 0, square * sizeof(double))
             for f in range(d):
+                if self.trees.edge_features[e, f] == 0.0:
+                    continue
                 # The table has the node that is eliminated as its columns.
                 ops.axpy(
                     self.trees.edge_features[e, f],
@@ -335,6 +337,8 @@ cdef class Workspace:
                 self.set_edge_strides(e, self.trees.n_axes(step))
                 self.collect(table, step, pair)
                 for f in range(d):
+                    if self.trees.edge_features[e, f] == 0.0:
+                        continue
                     ops.axpy(
                         self.trees.edge_features[e, f], pair,
                         &self.totals[(self.trees.edge_leaves[e] * d + f) * square],
