@@ -11,16 +11,18 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 
 from skcrf_sdca import LBFGSCRF, GraphCRF, TreeCRF, save_model
+from skcrf_sdca._kernels._junction_tree import label_places
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.objective.losses import Loss
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.oeg import OEG
+from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.graph import junction_tree
 from skcrf_sdca.structures.graph.edges import Edges
 from skcrf_sdca.structures.graph.structure import Graph
 
-SOLVERS = "oeg", "sag", "lbfgs"
+SOLVERS = "sdca", "oeg", "sag", "lbfgs"
 
 
 def grid(height, width):
@@ -273,6 +275,66 @@ def test_primal_dual_and_gap_are_those_of_enumeration(directed):
     assert_allclose(found.dual, dual, rtol=1e-6)
     assert_allclose(found.gap, primal - dual, rtol=1e-5)
     assert found.gap > 0.0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_marginals_of_sdca_are_those_of_a_distribution(dtype):
+    structure, edges = graphs_of(NAMES, 2)
+    problem, labels = problem_of(structure)
+    solver = SDCA(
+        problem, np.random.default_rng(0), dual_dtype=dtype, init_smoothing=0.5
+    )
+    # First the mixture with the uniform distribution, then what visits make of it.
+    for _ in range(2):
+        found = solver.certify()
+        mu, bound = solver.marginals, 1e-9 if dtype == "float64" else 1e-6
+        parameters = problem.new_parameters(solver.model.w)
+        scores = structure.scores(parameters, 0, len(NAMES))
+        expected, divergence = 0.0, 0.0
+        for i, c in enumerate(problem.weight):
+            nodes = slice(*structure.offsets[i : i + 2])
+            paths, features, values = enumerated(
+                structure, edges, i, scores.local[nodes], parameters.tied
+            )
+            log_q = []
+            for path in paths:
+                whole = labels.copy()
+                whole[nodes] = path
+                places = np.empty(len(labels), dtype=np.int64)
+                label_places(structure.trees, whole, places)
+                table = mu.table[places[nodes]].astype(float)
+                message = mu.message[places[nodes] // structure.n_labels]
+                log_q.append(np.log(table / message).sum())
+            q = np.exp(log_q)
+            assert_allclose(q.sum(), 1.0, atol=bound)
+            assert_allclose(-q @ log_q, solver.entropy[i], atol=10 * bound)
+            assert_allclose(q @ features, mu.tied[i], atol=10 * bound)
+            local = np.zeros_like(scores.local[nodes])
+            for path, probability in zip(paths, q, strict=True):
+                local[np.arange(len(path)), list(path)] += probability
+            assert_allclose(local, mu.local[nodes], atol=bound)
+            divergence += c * (q @ (log_q - values) + logsumexp(values))
+            expected += c * solver.entropy[i]
+        w = problem.dual_to_primal(mu.local, mu.tied.T @ problem.weight)
+        assert_allclose(solver.model.w, w, atol=100 * bound)
+        dual = expected - 0.5 * problem.alpha * w @ w
+        assert_allclose(found.dual, dual, atol=100 * bound)
+        assert_allclose(found.gap, divergence, atol=100 * bound)
+        assert found.gap > 1e-3
+        solver.epoch()
+    assert solver.certify().gap < found.gap
+
+
+def test_sdca_never_lowers_the_dual():
+    structure, _ = graphs_of(NAMES * 3, 3)
+    problem, _ = problem_of(structure, alpha=0.01)
+    solver = SDCA(problem, np.random.default_rng(0), dual_dtype="float64")
+    duals = []
+    for _ in range(15):
+        duals.append(solver.certify().dual)
+        solver.epoch()
+    assert (np.diff(duals) >= -1e-12).all()
+    assert duals[-1] > duals[0] + 0.1
 
 
 def sample(n=20, *, n_labels=3, seed=0, edge_features=True):

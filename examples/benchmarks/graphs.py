@@ -99,7 +99,7 @@ def snakes(n, rng):
 
 def snake_models(rng, first):
     """Yield name, model, and training and test part of each way to see the snakes."""
-    n = first or 150
+    n = first or 100
     parts = [snakes(n, rng), snakes(n, rng)]
     ends, kinds = grid(HEIGHT, WIDTH)
 
@@ -114,7 +114,7 @@ def snake_models(rng, first):
         return np.einsum("ek,ec->ekc", kinds, both).reshape(len(ends), -1)
 
     options = {"alpha": 1e-2 / n, "tol": 1e-2, "random_state": 0}
-    graph = GraphCRF(directed=True, **options)
+    graph = GraphCRF(directed=True, solver="lbfgs", **options)
     yield "nodes", SDCACRF(**options), rows_of(parts, 1)
     yield "rows", SDCACRF(**options), rows_of(parts, WIDTH)
     yield "grid", graph, of_edges(lambda _: np.ones((len(ends), 1)))

@@ -3,8 +3,9 @@
 
 Local potentials are node scores (V, K). Tied ones are the scores of pairs of labels,
 for each feature of edges; their expectations are the marginals of edges times the
-features of these, summed over the graph. Owns the buffers of one graph. The methods
-without a docstring have that of `Structure`.
+features of these, summed over the graph. Owns the buffers of one graph and, for SDCA,
+the marginals of all: of cliques, the tables of the junction trees, and of separators,
+their messages. The methods without a docstring have that of `Structure`.
 """
 
 from libc.math cimport fabs
@@ -12,11 +13,15 @@ from libc.string cimport memcpy, memset
 
 from ._features cimport DistinctFeatures
 from ._junction_tree cimport JunctionTrees, Workspace
+from ._line_search cimport Part, Segment
 from ._structure cimport Structure, Values
-from ._vecmath cimport ops
+from ._vecmath cimport Stored, doubles, ops, skip, vaim
 from ._weights cimport Weights, new_sums
 
 import numpy as np
+
+# As in _chain_structure.pyx.
+cdef double LARGEST_LOSS = 1e-13
 
 
 cdef class GraphStructure(Structure):
@@ -50,6 +55,22 @@ cdef class GraphStructure(Structure):
     cdef Py_ssize_t length
     cdef double[::1] change             # (V, K) of nodes; the tied change is in sums
     cdef double[::1] nothing            # (K,) zeros: the change of start and of end
+    # Marginals of all graphs, for SDCA.
+    cdef double[:, ::1] node
+    cdef double[:, ::1] tied
+    cdef unsigned char[::1] table       # of numbers
+    cdef double[::1] message
+    cdef Py_ssize_t itemsize            # of the numbers of table
+    cdef const long long[::1] first_table
+    cdef const long long[::1] first_message
+    # Buffers of `set_direction`, for one graph.
+    cdef unsigned char[::1] table_target    # of numbers
+    cdef unsigned char[::1] table_moved     # of numbers
+    cdef float[::1] table_ratio
+    cdef double[::1] message_target
+    cdef double[::1] message_moved
+    cdef float[::1] message_ratio
+    cdef double[::1] unused             # directions, which the nodes and pairs sum
 
     def __init__(
         self, DistinctFeatures features, Weights weights, JunctionTrees trees, offsets,
@@ -69,6 +90,28 @@ cdef class GraphStructure(Structure):
         self.change = np.empty(self.most_local)
         self.nothing = np.zeros(self.n_labels)
         self.potentials, self.expected = self.new_values(), self.new_values()
+
+    def keep_marginals(self, marginals):
+        """Take the marginals of all graphs, for `set_direction` and `apply_step`.
+
+        Parameters
+        ----------
+        marginals : GraphMarginals
+            Changed in place.
+        """
+        most_in_tables = self.trees.table_sizes.max(initial=1)
+        most_messages = self.trees.message_sizes.max(initial=1)
+        self.node, self.tied = marginals.node, marginals.tied
+        self.table, self.message = marginals.table.view(np.uint8), marginals.message
+        self.itemsize = marginals.table.itemsize
+        self.first_table, self.first_message = marginals.bounds
+        self.table_target = np.empty(most_in_tables * self.itemsize, dtype=np.uint8)
+        self.table_moved = np.empty(most_in_tables * self.itemsize, dtype=np.uint8)
+        self.table_ratio = np.empty(most_in_tables, dtype=np.float32)
+        self.message_target = np.empty(most_messages)
+        self.message_moved = np.empty(most_messages)
+        self.message_ratio = np.empty(most_messages, dtype=np.float32)
+        self.unused = np.zeros(most_in_tables)
 
     cdef Py_ssize_t first_local(self, Py_ssize_t i) noexcept nogil:
         """Return where the nodes of graph i begin."""
@@ -186,3 +229,70 @@ cdef class GraphStructure(Structure):
             step, &self.nothing[0], &self.nothing[0], &self.sums.node[0],
             &self.sums.edge[0],
         )
+
+    cdef Values kept(self) noexcept nogil:
+        """Return the expectations of the graph as they are stored."""
+        return Values(&self.node[self.first, 0], &self.tied[self.item, 0])
+
+    cdef double set_direction(self, Segment* segment) noexcept nogil:
+        """Write target and direction of cliques and separators.
+
+        Return <marginals, scores>.
+        """
+        cdef Part* cliques = &segment.cliques
+        cdef Part* separators = &segment.separators
+        cdef double lost = 0.0
+        self.set_parts(segment)
+        memset(self.expected.tied, 0, self.n_tied * sizeof(double))
+        self.workspace.add_tied(1.0, self.expected.tied)
+        self.set_change(self.expected, self.kept())
+        vaim(
+            &self.workspace.messages[0], separators.p, &self.workspace.messages[0],
+            separators.n, separators.target, &self.message_ratio[0], &self.unused[0],
+            &lost,
+        )
+        lost = 0.0
+        vaim(
+            &self.workspace.tables[0], cliques.p, &self.workspace.tables[0], cliques.n,
+            cliques.target, &self.table_ratio[0], &self.unused[0], &lost,
+        )
+        segment.out_of_reach = lost > LARGEST_LOSS
+        segment.linear = self.change_inner(self.potentials)
+        return self.inner(self.kept(), self.potentials)
+
+    cdef void set_parts(self, Segment* segment) noexcept nogil:
+        """Name the cliques and separators of the graph."""
+        cdef Py_ssize_t first = self.first_table[self.item]
+        cdef Part* cliques = &segment.cliques
+        cdef Part* separators = &segment.separators
+        cliques.n = self.first_table[self.item + 1] - first
+        cliques.p = skip(self.stored(&self.table[0]), first)
+        cliques.target = self.stored(&self.table_target[0])
+        cliques.moved = self.stored(&self.table_moved[0])
+        cliques.ratio = &self.table_ratio[0]
+        first = self.first_message[self.item]
+        separators.n = self.first_message[self.item + 1] - first
+        separators.p = doubles(&self.message[first])
+        separators.target = doubles(&self.message_target[0])
+        separators.moved = doubles(&self.message_moved[0])
+        separators.ratio = &self.message_ratio[0]
+
+    cdef Stored stored(self, unsigned char* first) noexcept nogil:
+        """Return numbers of the type of the tables."""
+        return Stored(first, self.itemsize == sizeof(float))
+
+    cdef void apply_step(self, double step) noexcept nogil:
+        """Make the moved marginals those of the graph."""
+        cdef Values kept = self.kept()
+        cdef Py_ssize_t first = self.first_table[self.item]
+        memcpy(
+            &self.table[first * self.itemsize], &self.table_moved[0],
+            (self.first_table[self.item + 1] - first) * self.itemsize,
+        )
+        first = self.first_message[self.item]
+        memcpy(
+            &self.message[first], &self.message_moved[0],
+            (self.first_message[self.item + 1] - first) * sizeof(double),
+        )
+        ops.axpy(step, &self.change[0], kept.local, self.n_local)
+        ops.axpy(step, &self.sums.edge[0], kept.tied, self.n_tied)

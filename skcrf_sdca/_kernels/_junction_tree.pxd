@@ -21,6 +21,9 @@ cdef class JunctionTrees:
     cdef const long long[::1] message_at
     cdef readonly object table_sizes        # (n,) numbers in the tables of each graph
     cdef readonly object message_sizes
+    cdef readonly object clique_sizes       # (N,) numbers in the table of each step
+    cdef const long long[::1] n_in_tables   # table_sizes
+    cdef const long long[::1] n_messages    # message_sizes
     cdef Py_ssize_t most_rows               # of the table of one clique
     # Of edges, in the order of the steps that have them.
     cdef const long long[::1] edge_bounds
@@ -68,5 +71,6 @@ cdef class Workspace:
     cdef void sum_down(
         self, Py_ssize_t i, double* local, double* edges) noexcept nogil
     cdef void add_tied(self, double factor, double* tied) noexcept nogil
+    cdef double entropy(self, Py_ssize_t i) noexcept nogil
     cdef double maximise(
         self, Py_ssize_t i, const double* local, int* path) noexcept nogil

@@ -21,9 +21,13 @@ from libc.math cimport INFINITY, NAN, isfinite, log
 from libc.string cimport memcpy, memset
 
 from ._math cimport maximum, total
-from ._vecmath cimport ops
+from ._vecmath cimport doubles, ops, vxlogx
 
 import numpy as np
+
+ctypedef fused real:
+    float
+    double
 
 # A table of two labels and so many axes would take more than all memory.
 MOST_AXES = 62
@@ -58,6 +62,10 @@ cdef class JunctionTrees:
 
     Attributes
     ----------
+    table_sizes, message_sizes : ndarrays of shape (n,), int64
+        How many numbers the tables, and the messages, of each graph have.
+    clique_sizes : ndarray of shape (N,), int64
+        How many numbers the table of each step has.
     largest_row : float
         The largest sum of absolute features of an edge.
     """
@@ -84,7 +92,9 @@ cdef class JunctionTrees:
         self.n_tied = self.n_edge_features * self.n_pairs
         messages = n_labels ** np.diff(separator[1])
         self.message_at, self.message_sizes = begins(messages, offsets)
-        self.table_at, self.table_sizes = begins(messages * n_labels, offsets)
+        self.clique_sizes = messages * n_labels
+        self.table_at, self.table_sizes = begins(self.clique_sizes, offsets)
+        self.n_in_tables, self.n_messages = self.table_sizes, self.message_sizes
         self.most_rows = messages.max(initial=1)
 
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil:
@@ -304,7 +314,9 @@ cdef class Workspace:
     ) noexcept nogil:
         """Write the node marginals of graph i, and sum those of its edges in `totals`.
 
-        Follows `sum_up`. Edges are in the order of the steps.
+        Follows `sum_up`, or anything that writes p(x_v | x_S). Edges are in the order
+        of the steps. Tables and messages become the marginals of cliques and
+        separators; that of a root, which has no separator, is 1.
         """
         cdef Py_ssize_t step, above, r, k, e, f, j, n = self.trees.n_labels
         cdef Py_ssize_t square = n * n, d = self.trees.n_edge_features
@@ -317,6 +329,7 @@ cdef class Workspace:
         for step in range(self.trees.offsets[i + 1] - 1, first - 1, -1):
             table = &self.tables[self.trees.table_at[step]]
             message = &self.messages[self.trees.message_at[step]]
+            message[0] = 1.0
             if self.trees.parent[step] >= 0:
                 above = first + self.trees.parent[step]
                 memset(message, 0, self.rows(step) * sizeof(double))
@@ -399,6 +412,85 @@ cdef class Workspace:
                 r = r * n + path[self.trees.separator[s]]
             path[self.trees.node[step]] = self.best[self.trees.message_at[step] + r]
         return value
+
+    cdef double entropy(self, Py_ssize_t i) noexcept nogil:
+        """Return the entropy of the marginals that `sum_down` has written."""
+        return (
+            vxlogx(doubles(&self.messages[0]), self.trees.n_messages[i])
+            - vxlogx(doubles(&self.tables[0]), self.trees.n_in_tables[i])
+        )
+
+
+def label_places(
+    JunctionTrees trees,
+    const int[::1] paths,                   # in, (N,)
+    long long[::1] places,                  # out, (N,)
+):
+    """Write where the tables of all graphs, end to end, have the given labels."""
+    cdef Py_ssize_t i, step, s, r, n = trees.n_labels
+    cdef long long before = 0
+    with nogil:
+        for i in range(trees.offsets.shape[0] - 1):
+            for step in range(trees.offsets[i], trees.offsets[i + 1]):
+                r = 0
+                for s in range(
+                    trees.separator_bounds[step], trees.separator_bounds[step + 1]
+                ):
+                    r = r * n + paths[trees.offsets[i] + trees.separator[s]]
+                places[step] = (
+                    before + trees.table_at[step] + r * n
+                    + paths[trees.offsets[i] + trees.node[step]]
+                )
+            before += trees.n_in_tables[i]
+
+
+def renormalize(
+    JunctionTrees trees,
+    Py_ssize_t begin, Py_ssize_t end,
+    const double[::1] weight,               # in, (n,)
+    real[::1] tables,                       # in, out: those of all graphs
+    double[::1] messages,                   # out: those of all graphs
+    double[:, ::1] node,                    # out, (N, K)
+    double[:, ::1] tied,                    # out, (n, n_tied)
+    double[::1] tied_total,                 # in, out, (n_tied,)
+    double[::1] entropy,                    # out, (n,)
+):
+    """Make marginals consistent that rounding has moved, for begin <= i < end.
+
+    p(x_v | x_S) of each table is kept. Writes what follows from these, the marginals of
+    cliques among them, and adds weight[i] times the tied expectations to their total.
+    """
+    cdef Py_ssize_t i, r, k, n = trees.n_labels
+    cdef long long first_table = 0, first_message = 0
+    cdef Workspace work = Workspace(trees, begin, end)
+    cdef double* row
+    cdef double sum_of_row
+    with nogil:
+        for i in range(begin):
+            first_table += trees.n_in_tables[i]
+            first_message += trees.n_messages[i]
+        for i in range(begin, end):
+            for r in range(trees.n_messages[i]):
+                row = &work.tables[r * n]
+                for k in range(n):
+                    row[k] = tables[first_table + r * n + k]
+                sum_of_row = total(row, n)
+                for k in range(n):
+                    row[k] = row[k] / sum_of_row if sum_of_row > 0.0 else 1.0 / n
+            if trees.length(i) > 0:
+                work.sum_down(i, &node[trees.offsets[i], 0], NULL)
+            else:
+                memset(&work.totals[0], 0, work.totals.shape[0] * sizeof(double))
+            for r in range(trees.n_in_tables[i]):
+                tables[first_table + r] = <real> work.tables[r]
+            for r in range(trees.n_messages[i]):
+                messages[first_message + r] = work.messages[r]
+            entropy[i] = work.entropy(i)
+            tied[i, :] = 0.0
+            work.add_tied(1.0, &tied[i, 0])
+            work.add_tied(weight[i], &tied_total[0])
+            first_table += trees.n_in_tables[i]
+            first_message += trees.n_messages[i]
 
 
 def log_partitions(

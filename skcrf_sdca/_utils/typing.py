@@ -74,7 +74,7 @@ Acceleration: TypeAlias = Literal["auto", "proximal_point"] | None
 DualSampling: TypeAlias = Literal[
     "gap", "gap_importance", "importance", "uniform", "max"
 ]
-GraphSolver: TypeAlias = Literal["oeg", "sag", "lbfgs"]
+GraphSolver: TypeAlias = Literal["oeg", "sdca", "sag", "lbfgs"]
 Features: TypeAlias = Literal["all", "observed"]
 SDCASampling: TypeAlias = DualSampling | Literal["residual"]
 # The name of a scorer, or a function of (estimator, X, y).

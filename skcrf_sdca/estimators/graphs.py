@@ -64,6 +64,7 @@ from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.owlqn import OWLQN
 from skcrf_sdca.solvers.proximal import PROVIDED, ProximalPoint, accelerates
 from skcrf_sdca.solvers.sag import SAG
+from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.graph.edges import Edges, split_graphs, split_trees
 from skcrf_sdca.structures.graph.junction_tree import junction_trees
@@ -93,6 +94,7 @@ class SolverChoice(NamedTuple):
 
 
 SOLVERS = {
+    "sdca": SolverChoice((SDCA, BCFW), acceleration="auto"),
     "oeg": SolverChoice((OEG, BCFW), acceleration="auto"),
     "sag": SolverChoice((SAG,)),
     "lbfgs": SolverChoice((LBFGS, OWLQN), ("max_iter",)),
@@ -106,25 +108,26 @@ SHARED = {
             weights.
         loss : {"log_loss", "softmax_margin", "hinge"}, default="log_loss"
             As of `SDCACRF`, the cost summed over the nodes. "hinge" is the structural
-            SVM, for ``solver="oeg"`` only, which is then block-coordinate Frank-Wolfe;
-            the model has scores, and no probabilities.
+            SVM, for ``solver="oeg"`` and "sdca" only, both of which are then
+            block-coordinate Frank-Wolfe; the model has scores, and no probabilities.
         temperature, margin : float, default=1.0
             As of `SDCACRF`.
         cost, class_weight : default=None
             As of `SDCACRF`.
         """,
     "graph_solver": """
-        solver : {"oeg", "sag", "lbfgs"}, default="oeg"
-            "oeg" is online exponentiated gradient with gap sampling, see `OEGCRF`,
-            "sag" is SAG-NUS*, see `SAGNUSCRF`, and "lbfgs" is L-BFGS, or OWL-QN with
-            `l1_ratio` above 0, see `LBFGSCRF`.
+        solver : {"oeg", "sdca", "sag", "lbfgs"}, default="oeg"
+            "oeg" is online exponentiated gradient with gap sampling, see `OEGCRF`.
+            "sdca" has an exact line search, see `SDCACRF`, and keeps the tables of all
+            graphs. "sag" is SAG-NUS*, see `SAGNUSCRF`, and "lbfgs" is L-BFGS, or OWL-QN
+            with `l1_ratio` above 0, see `LBFGSCRF`.
         max_iter : int, default=100
             Maximum number of epochs, or of iterations of L-BFGS.
         """,
     "graph_n_jobs": """
         n_jobs : int, default=None
-            Number of threads; None means one. Each thread of "oeg" visits the graphs of
-            its own shard, of at least 64 graphs.
+            Number of threads; None means one. Each thread of "oeg" and "sdca" visits
+            the graphs of its own shard, of at least 64 graphs.
         """,
     "graph_weights_": """
         classes_ : ndarray of shape (n_labels,)
@@ -220,8 +223,8 @@ class GraphCRF(VersionStamped, BaseEstimator):
     for small graphs. The tables of one graph take about 8 * n_nodes * n_labels^c bytes,
     c the number of nodes of the largest clique (2 for trees, 3 for rings, the shorter
     side plus 1 for grids); those of another graph take their place. With "oeg" the dual
-    variables take 12 * (n_nodes * n_labels + n * n_edge_features * n_labels^2) bytes of
-    all graphs.
+    variables take 12 * (n_nodes * n_labels + n * n_edge_features * n_labels^2) bytes,
+    n_nodes those of all graphs; with "sdca" half of the tables of all graphs.
 
     References
     ----------

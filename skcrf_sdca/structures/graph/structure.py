@@ -7,6 +7,7 @@ from skcrf_sdca._kernels._graph_structure import GraphStructure
 from skcrf_sdca._kernels._junction_tree import add_labellings
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.graph.junction_tree import junction_trees
+from skcrf_sdca.structures.graph.marginals import GraphMarginals
 from skcrf_sdca.structures.graph.parameters import GraphParameters, pair_places
 from skcrf_sdca.structures.structure import Potentials, Structure
 
@@ -34,7 +35,7 @@ class Graph(Structure):
     """
 
     name = "graph"
-    levels = frozenset({"argmax", "log_partition", "expect", "visit"})
+    levels = frozenset({"argmax", "log_partition", "expect", "visit", "direct"})
 
     def __init__(self, data, n_labels, *, edges, directed=False, n_jobs=None):
         super().__init__(data, n_labels, n_jobs=n_jobs)
@@ -131,6 +132,28 @@ class Graph(Structure):
     def add_tied_features(self, parameters, tied):
         """Add the features of a sum of edge changes."""
         parameters.tied += tied
+
+    def uniform_marginals(self, labels, smoothing, dtype):
+        """Return uniform marginals, mixed with labels; their nodes are not set.
+
+        ``smoothing`` in (0, 1] is the weight of the uniform ones; ``dtype`` is that of
+        the marginals of cliques.
+        """
+        return GraphMarginals.smoothed(
+            self.trees, self.offsets, labels, smoothing=smoothing, dtype=dtype
+        )
+
+    def check_marginals_fit(self, dtype):
+        """Raise MemoryError if marginals of this type clearly do not fit."""
+        size, n_messages = np.dtype(dtype).itemsize, int(self.trees.message_sizes.sum())
+        n_in_tables = int(self.trees.table_sizes.sum())
+        largest = int(self.trees.table_sizes.max(initial=0))
+        check_fits(
+            size * n_in_tables + 8 * n_messages + (2 * size + 12) * largest,
+            f"the dual variables of SDCA, {n_in_tables} marginals of the cliques of "
+            "all graphs,",
+            'solver="oeg" needs a few numbers for each graph, not those of all cliques',
+        )
 
     def kernel(self, weights, features, targets, cost=None):
         """Return the compiled structure of one thread, which changes weights."""
