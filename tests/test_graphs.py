@@ -484,6 +484,34 @@ def test_nodes_come_in_the_forms_of_items(kind):
     assert crf.score(X, y) == 1.0
 
 
+@pytest.mark.parametrize("loss", ["log_loss", "hinge"])
+def test_the_n_best_labellings_are_those_of_enumeration(loss):
+    X, y = sample(11)
+    crf = GraphCRF(0.05, loss=loss, tol=0.1, random_state=0).fit(X, y)
+    for i, best in enumerate(crf.predict_n_best(X, 30)):
+        nodes, ends, features = X[i]
+        scores = nodes @ crf.coef_.T + crf.intercept_
+        values = [
+            sum(scores[t, k] for t, k in enumerate(path))
+            + sum(
+                x @ crf.edge_coef_[:, path[a], path[b]]
+                for (a, b), x in zip(ends, features, strict=True)
+            )
+            for path in product(range(3), repeat=len(nodes))
+        ]
+        expected = np.sort(values)[::-1][:30]
+        if loss == "log_loss":
+            expected = np.exp(expected - logsumexp(values))
+        labels, found = zip(*best, strict=True)
+        assert_allclose(found, expected, atol=1e-9)
+        assert len(set(map(tuple, labels))) == len(found) == min(3 ** len(nodes), 30)
+        assert labels[0] == crf.predict(X[i : i + 1])[0]
+    (nothing,) = crf.predict_n_best([(np.zeros((0, 3)), [])], 3)
+    assert [labels for labels, _ in nothing] == [[]]
+    with pytest.raises(ValueError, match="n must be an integer of at least 1"):
+        crf.predict_n_best(X, 0)
+
+
 def test_a_tree_is_a_directed_graph():
     X, y = sample(22)
     names = {"path", "star", "no edges", "one node"}

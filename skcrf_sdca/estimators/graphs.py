@@ -44,6 +44,7 @@ from skcrf_sdca.estimators.base import check_finite_numbers, fit_attributes
 from skcrf_sdca.estimators.callbacks import EpochPrinter
 from skcrf_sdca.estimators.fitted import check_weight, names_of_fit
 from skcrf_sdca.estimators.parameter_docs import SHARED_DOCS
+from skcrf_sdca.estimators.prediction import check_count
 from skcrf_sdca.estimators.validation import (
     checked_weight,
     evaluation_labels,
@@ -500,6 +501,53 @@ class GraphCRF(VersionStamped, BaseEstimator):
 
         fitted = self._packed(X)
         return self._over_graphs(decode, fitted, proba=False)
+
+    def predict_n_best(self, X: Graphs, n: int) -> NDArray[Any]:
+        """Return the n most probable labellings of every graph, exactly.
+
+        It takes as many searches as a graph has nodes for each labelling.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        n : int
+            Labellings wanted, at least 1.
+
+        Returns
+        -------
+        labellings : ndarray of shape (n_graphs,)
+            An object array of lists of (labels, probability), best first, or of
+            (labels, score) after a fit with the hinge loss; fewer than n where a graph
+            does not have so many labellings. The first labels are those of `predict`.
+
+        Raises
+        ------
+        ValueError
+            If n is not an integer of at least 1.
+
+        Examples
+        --------
+        {graphs}
+        >>> (best,) = crf.predict_n_best([([["a"], ["b"]], [[0, 1]])], 2)
+        >>> len(best), best[0][0]
+        (2, ['A', 'B'])
+        """
+        check_count("n", n)
+        fitted = self._packed(X)
+
+        def best(scores, begin, end):
+            found = []
+            proba = self.temperature_ > 0.0
+            log_z = scores.log_partition() if proba else None
+            for i in range(len(scores)):
+                paths, values = scores.n_best(i, n)
+                if proba:
+                    values = np.exp(np.minimum(values - log_z[i], 0.0))
+                labels = fitted.input_format.path_labels(paths, self.classes_)
+                found.append(list(zip(labels, values.tolist(), strict=True)))
+            return np.fromiter(found, dtype=object, count=len(found))
+
+        return self._over_graphs(best, fitted, proba=False)
 
     def predict_proba(self, X: Graphs) -> NDArray[Any]:
         """Return the probability of every label at every node.

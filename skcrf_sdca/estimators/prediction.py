@@ -162,7 +162,7 @@ class PredictionMixin(FittedAttributes):
         >>> first[0], first[1] > second[1]
         (['B', 'I'], True)
         """
-        _check_count("n", n)
+        check_count("n", n)
         data, input_format = prediction_data(self, X)
 
         def best(chains, begin, end):
@@ -213,7 +213,7 @@ class PredictionMixin(FittedAttributes):
         >>> crf.sample([[["a"], ["b"]]], n_draws=100, random_state=0).shape
         (100, 1)
         """
-        _check_count("n_draws", n_draws)
+        check_count("n_draws", n_draws)
         data, input_format = prediction_data(self, X)
         generator = check_random_state(random_state)
         # The random numbers, and the labels: as numbers, and as pointers to the same.
@@ -605,6 +605,7 @@ class PredictionMixin(FittedAttributes):
         return np.concatenate(parts)
 
 
-def _check_count(name, value):
+def check_count(name, value):
+    """Raise ValueError if an argument is not an integer of at least 1."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")

@@ -1,5 +1,7 @@
 """Inference on graphs given their scores: every recursion behind one object."""
 
+from heapq import heappop, heappush
+
 import numpy as np
 
 from skcrf_sdca._kernels import _junction_tree
@@ -23,7 +25,7 @@ class GraphScores:
     def __init__(self, trees, local, tied, offsets, begin):
         self.trees = trees
         self.local, self.tied = local, tied
-        self.offsets = offsets
+        self.offsets, self.begin = offsets, begin
         self._arguments = trees, local, tied, begin, begin + len(offsets) - 1
 
     def __len__(self):
@@ -71,6 +73,40 @@ class GraphScores:
         values = np.empty(len(self))
         _junction_tree.best_labellings(*self._arguments, paths, values)
         return paths, values
+
+    # Lawler's partition: the labellings left are those that agree with one already
+    # found before a node, and differ from it there. The best of each part is found by
+    # the same recursion, with other labels forbidden.
+    def n_best(self, i, n):
+        """Return the n best labellings (n, n_nodes) of graph i, and their scores.
+
+        Fewer if there are no more. It takes n_nodes searches for each.
+        """
+        local = self.local[self.offsets[i] : self.offsets[i + 1]]
+        offsets = self.offsets[i : i + 2] - self.offsets[i]
+
+        def best(local):
+            one = GraphScores(self.trees, local, self.tied, offsets, self.begin + i)
+            path, (score,) = one.viterbi()
+            return path, score
+
+        path, score = best(local)
+        parts = [(-score, 0, path, local, 0)]
+        paths, scores, count = [], [], 0
+        while parts and len(paths) < n:
+            score, _, path, local, first = heappop(parts)
+            paths.append(path)
+            scores.append(-score)
+            for t in range(first, len(path)):
+                different = local.copy()
+                different[t, path[t]] = -np.inf
+                other, score = best(different)
+                if score > -np.inf:
+                    count += 1
+                    heappush(parts, (-score, count, other, different, t))
+                local = local.copy()
+                local[t, np.arange(local.shape[1]) != path[t]] = -np.inf
+        return np.array(paths), np.array(scores)
 
     def path_scores(self, labels):
         """Return the score of one labelling of each graph."""
