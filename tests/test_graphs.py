@@ -200,6 +200,8 @@ def test_a_path_of_100_000_nodes_in_any_order_has_the_log_z_of_the_chain():
         (5, [[i, j] for i in range(5) for j in range(i)], 4),
         (30, grid(3, 10), 3),
         (7, [], 0),
+        # A wheel, whose hub has more neighbours than a clique may have.
+        (300, [*cycle(299), *([299, i] for i in range(299))], 3),
     ],
 )
 def test_min_fill_finds_the_treewidth_of_simple_graphs(n_nodes, ends, treewidth):

@@ -81,7 +81,7 @@ def elimination(n_nodes, pairs, most_axes):
     done = set(order)
     core = [v for v in range(n_nodes) if v not in done]
     versions = dict.fromkeys(core, 0)
-    heap = [(_fill(near, v), len(near[v]), v, 0) for v in core]
+    heap = [(_fill(near, v, most_axes), len(near[v]), v, 0) for v in core]
     heapify(heap)
     while heap:
         _, degree, v, version = heappop(heap)
@@ -95,7 +95,8 @@ def elimination(n_nodes, pairs, most_axes):
         separators.append(sorted(separator))
         for u in _eliminate(near, v, separator):
             versions[u] += 1
-            heappush(heap, (_fill(near, u), len(near[u]), u, versions[u]))
+            fill = _fill(near, u, most_axes)
+            heappush(heap, (fill, len(near[u]), u, versions[u]))
     return order, separators
 
 
@@ -116,9 +117,14 @@ def _peel(near, order, separators):
         near[v] = set()
 
 
-def _fill(near, v):
-    """Return how many pairs of neighbours of a node are not joined, twice."""
+def _fill(near, v, most_axes):
+    """Return how many pairs of neighbours of a node are not joined, twice.
+
+    A node with too many neighbours comes last: a hub is not counted at every step.
+    """
     own = near[v]
+    if len(own) > most_axes:
+        return len(own) ** 2
     return sum(len(own) - 1 - len(near[u] & own) for u in own)
 
 
