@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from skcrf_sdca import LBFGSCRF, GraphCRF, TreeCRF, save_model
 from skcrf_sdca._kernels._junction_tree import label_places
@@ -239,6 +240,13 @@ def test_the_gradient_is_that_of_differences(directed):
         assert_allclose(gradient[k], (above - below) / 2e-5, atol=1e-7)
 
 
+def test_the_first_objective_is_that_of_the_uniform_distribution():
+    structure, _ = graphs_of(NAMES, 3)
+    problem, _ = problem_of(structure)
+    zero = problem.new_parameters().w
+    assert_allclose(problem.initial_primal, problem.mean_loss(zero))
+
+
 @pytest.mark.parametrize("directed", [False, True])
 def test_primal_dual_and_gap_are_those_of_enumeration(directed):
     structure, edges = graphs_of(NAMES, 2, directed=directed)
@@ -287,6 +295,9 @@ def test_the_marginals_of_sdca_are_those_of_a_distribution(dtype):
         problem, np.random.default_rng(0), dual_dtype=dtype, init_smoothing=0.5
     )
     # First the mixture with the uniform distribution, then what visits make of it.
+    mixed = np.full_like(solver.marginals.local, 0.25)
+    mixed[np.arange(len(labels)), labels] += 0.5
+    assert_allclose(solver.marginals.local, mixed, atol=1e-7)
     for _ in range(2):
         found = solver.certify()
         mu, bound = solver.marginals, 1e-9 if dtype == "float64" else 1e-6
@@ -392,6 +403,17 @@ def test_the_certificate_bounds_the_distance_from_the_optimum():
         crf = GraphCRF(solver=solver, tol=0.3, **options).fit(X, y)
         distance = crf.primal_objective_ - best.primal_objective_
         assert -1e-9 <= distance <= crf.duality_gap_
+
+
+def test_the_warning_of_a_short_fit_points_at_the_caller():
+    X, y = sample()
+    for estimator, graphs in (
+        (GraphCRF, X),
+        (TreeCRF, [(g[0], [-1] * len(g[0])) for g in X]),
+    ):
+        with pytest.warns(ConvergenceWarning) as caught:
+            estimator(1e-4, max_iter=1, random_state=0).fit(graphs, y)
+        assert caught[0].filename == __file__
 
 
 def test_the_hinge_certifies_its_gap():

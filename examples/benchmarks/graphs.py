@@ -255,6 +255,7 @@ def draw(axes, shape, truth, predictions, names, palette):
         axis.set_xticks([])
         axis.set_yticks([])
         axis.grid(visible=False)
+        axis.spines[:].set_visible(True)
 
 
 def grids(predictions, i, n_nodes):
@@ -291,11 +292,14 @@ def main():
         figure, axes = figures.panels(2, 4, height=1.7)
         snakes_seen, y = drawn["snakes"]
         names = ["nodes", "rows", "directions, colours"]
-        seen = grids(snakes_seen, 0, HEIGHT * WIDTH)
-        draw(axes[0], (HEIGHT, WIDTH), y[0], seen, names, "viridis")
+        # The longest of the snakes, from side to side.
+        columns = [np.ptp(np.nonzero(own)[0] % WIDTH) for own in y]
+        i = int(np.argmax(columns))
+        seen = grids(snakes_seen, i, HEIGHT * WIDTH)
+        draw(axes[0], (HEIGHT, WIDTH), y[i], seen, names, "viridis")
         digits_seen, y = drawn["digits"]
         seen = grids(digits_seen, 0, 64)
-        draw(axes[1], (8, 8), y[0], seen, ["nodes", "rows", "grid"], "Greys")
+        draw(axes[1], (8, 8), y[0], seen, ["nodes", "rows", "directions"], "Greys")
         figure.savefig(arguments.output)
         print(f"wrote {arguments.output}")
     if "ned" in arguments.task:

@@ -264,7 +264,7 @@ class BaseCRF(
         if not training.input_format.boundaries and (
             message := no_chains_message(training.labels)
         ):
-            warnings.warn(message, NoChainsWarning, stacklevel=_caller_level())
+            warnings.warn(message, NoChainsWarning, stacklevel=caller_level())
         held_out = new_held_out(self, X_val, y_val, training)
         weights = None if near is None else near.weights(training)
         problem = self._new_problem(training, weights)
@@ -341,7 +341,7 @@ class BaseCRF(
         kept = best.attributes if best else {}
         self._set_fitted({**all_of(fit_attributes(monitor)), **kept, **own})
         if message := self._message_of(monitor):
-            warnings.warn(message, ConvergenceWarning, stacklevel=_caller_level())
+            warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())
         context.call_on_fit_task_end(
             estimator=self, **arguments, reconstruction_attributes=dict
         )
@@ -614,7 +614,7 @@ def model_attributes(monitor, *, copy=False):
     }
 
 
-def _caller_level():
+def caller_level():
     """Return the stacklevel of the line outside that made the caller be called.
 
     Past the wrappers of fit, what calls it in this package, and scikit-learn's tools.

@@ -40,7 +40,11 @@ from skcrf_sdca._utils.typing import (
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.input_formats import check_has_items, training_format
 from skcrf_sdca.data.rows import split_rows
-from skcrf_sdca.estimators.base import check_finite_numbers, fit_attributes
+from skcrf_sdca.estimators.base import (
+    caller_level,
+    check_finite_numbers,
+    fit_attributes,
+)
 from skcrf_sdca.estimators.callbacks import EpochPrinter
 from skcrf_sdca.estimators.fitted import check_weight, names_of_fit
 from skcrf_sdca.estimators.parameter_docs import SHARED_DOCS
@@ -315,7 +319,6 @@ class GraphCRF(VersionStamped, BaseEstimator):
         self.verbose = verbose
 
     @validates_parameters
-    @_named_as_graphs
     def fit(self, X: Graphs, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to labelled graphs.
 
@@ -361,6 +364,21 @@ class GraphCRF(VersionStamped, BaseEstimator):
         >>> bool(crf.duality_gap_ <= crf.gap_target_)
         True
         """
+        solver, attributes = self._prepared(X, y, sample_weight)
+        monitor = FitMonitor(solver, max_iter=self.max_iter, tol=self.tol)
+        if self.verbose:
+            printer = EpochPrinter(type(self).__name__, self.tol)
+            monitor.observers.append(printer)
+        _named_as_graphs(monitor.run)()
+        parameters = self.get_params(deep=False)
+        self.__dict__ = {**parameters, **attributes, **fit_attributes(monitor)}
+        if message := monitor.convergence_message():
+            warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())
+        return self
+
+    @_named_as_graphs
+    def _prepared(self, X, y, sample_weight):
+        """Return the solver of a fit, and what is known of the data as attributes."""
         data, edges, labels, attributes = self._training_data(X, y)
         weight = checked_weight(sample_weight, data)
         choice = SOLVERS[self.solver]
@@ -380,20 +398,7 @@ class GraphCRF(VersionStamped, BaseEstimator):
         problem = Problem(
             graphs, labels, self.alpha, sample_weight=weight, loss=loss, penalty=penalty
         )
-        return self._run(self._new_solver(solver, choice, problem), attributes)
-
-    def _run(self, solver, attributes):
-        """Run a solver to its end, and set the fitted attributes all at once."""
-        monitor = FitMonitor(solver, max_iter=self.max_iter, tol=self.tol)
-        if self.verbose:
-            printer = EpochPrinter(type(self).__name__, self.tol)
-            monitor.observers.append(printer)
-        monitor.run()
-        parameters = self.get_params(deep=False)
-        self.__dict__ = {**parameters, **attributes, **fit_attributes(monitor)}
-        if message := monitor.convergence_message():
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
-        return self
+        return self._new_solver(solver, choice, problem), attributes
 
     @property
     def _is_directed(self):

@@ -114,10 +114,6 @@ class GraphParameters:
         """Return the blocks as the kernels take them; they share memory with ``w``."""
         return Weights(self._blocks())
 
-    def node_weights(self):
-        """Return the same for what nodes have alone."""
-        return Weights(self._blocks(), False)
-
     def sparse_weights(self, dual, penalty):
         """Return the blocks as weights that follow dual weights, see `SparseWeights`.
 
@@ -134,7 +130,7 @@ class GraphParameters:
         )
 
     def _blocks(self):
-        # A graph has no first and no last node: weights that stay 0.
+        # A graph has no first and no last node: weights that nobody keeps.
         ends = np.zeros((2, self.n_labels))
         return self.coef, self.intercept, *ends, self.tied
 
@@ -150,7 +146,7 @@ class GraphParameters:
             "cut large graphs into smaller ones",
         )
         node_scores = np.empty((bounds[-1], self.n_labels))
-        self.node_weights().node_scores(rows, offsets, begin, end, node_scores)
+        self.weights().node_scores(rows, offsets, begin, end, node_scores)
         tied = self.tied
         if temperature != 1.0:
             node_scores /= temperature

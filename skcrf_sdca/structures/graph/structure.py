@@ -125,7 +125,7 @@ class Graph(Structure):
 
     def add_features(self, parameters, begin, end, factor, local):
         """Add factor[i] times the features of node changes of begin <= i < end."""
-        parameters.node_weights().add_changes(
+        parameters.weights().add_changes(
             self.rows, self.offsets, begin, end, factor, local
         )
 
