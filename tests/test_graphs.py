@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 from skcrf_sdca import LBFGSCRF, GraphCRF, TreeCRF, save_model
 from skcrf_sdca._kernels._junction_tree import label_places
@@ -351,7 +352,7 @@ def test_sdca_never_lowers_the_dual():
 
 
 def sample(n=20, *, n_labels=3, seed=0, edge_features=True):
-    """Return graphs and labels that depend on each other along edges."""
+    """Return graphs of all shapes, and labels that the features of nodes show."""
     rng = np.random.default_rng(seed)
     names = [name for name in SHAPES if name != "nothing"]
     X, y = [], []
@@ -654,6 +655,27 @@ def test_a_wide_graph_is_refused_with_its_treewidth_and_what_would_fit(monkeypat
     assert "a clique of 7 nodes with 3 labels has a table of 1.75e+04 bytes" in message
     assert "cliques of 6 nodes are the most that fit" in message
     assert "TreeCRF" in message
+
+
+def test_graphs_go_through_the_tools_of_scikit_learn():
+    X, y = sample()
+    search = GridSearchCV(GraphCRF(random_state=0), {"alpha": [0.1, 1e4]}, cv=2)
+    search.fit(X, y)
+    assert (search.cv_results_["mean_test_score"] > 0.5).all()
+    assert search.predict(X).shape == (len(X),)
+    assert len(cross_val_predict(GraphCRF(random_state=0), X, y, cv=2)) == len(y)
+
+
+def test_a_second_fit_forgets_the_first_and_keeps_what_is_not_of_a_fit():
+    X, y = sample()
+    crf = GraphCRF(random_state=0)
+    crf.note = "mine"
+    crf.fit([([["a"], ["b"]], [[0, 1]])], [["A", "B"]])
+    assert hasattr(crf, "vectorizer_")
+    crf.fit(X, y)
+    assert not hasattr(crf, "vectorizer_")
+    assert crf.note == "mine"
+    assert crf.edge_coef_.shape == (2, 3, 3)
 
 
 def test_pickles_and_clones_answer_as_the_model():

@@ -165,6 +165,9 @@ SHARED = {
         >>> crf = GraphCRF(alpha=0.01, random_state=0).fit(X, [["A", "B", "A"]] * 9)
         """,
 }
+# Fitted attributes that depend on the input format.
+OF_SOME_FITS = "vectorizer_", "_feature_names"
+
 # The errors of functions that know sequences alone.
 _named_as_graphs = renamed(
     {
@@ -370,8 +373,9 @@ class GraphCRF(VersionStamped, BaseEstimator):
             printer = EpochPrinter(type(self).__name__, self.tol)
             monitor.observers.append(printer)
         _named_as_graphs(monitor.run)()
-        parameters = self.get_params(deep=False)
-        self.__dict__ = {**parameters, **attributes, **fit_attributes(monitor)}
+        # All at once, without what only the last fit had.
+        kept = {name: v for name, v in vars(self).items() if name not in OF_SOME_FITS}
+        self.__dict__ = {**kept, **attributes, **fit_attributes(monitor)}
         if message := monitor.convergence_message():
             warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())
         return self
