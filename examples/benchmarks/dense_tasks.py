@@ -5,7 +5,7 @@
 
 The tasks are "ocr", letters of 128 pixels; "digits", images of scikit-learn; "text100"
 and "text768", the words of CoNLL-2000 and their neighbours as standardised random
-projections of 100 and 768 dimensions, in place of embeddings; "signals", made recordings
+projections of 100 and 768 dimensions, for embeddings; "signals", made recordings
 of six channels in different units with five states; "mixed", the sparse features of the
 chunking example beside the 100 dense ones. alpha is given in units of 1/n.
 
@@ -52,8 +52,9 @@ def ocr(first):
 
 def digits(first):
     """Return pixels and digits of keypad strings."""
-    X, y = load_digit_sequences(return_X_y=True)[:2]
-    return PackedSequences.from_sequences(X[:first]), list(y[:first])
+    data = load_digit_sequences()
+    X, y = data.X_train[:first], data.y_train[:first]
+    return PackedSequences.from_sequences(X), list(y)
 
 
 def sentences(first):

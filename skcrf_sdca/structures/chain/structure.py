@@ -15,6 +15,7 @@ from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges, ranges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.chain.chains import Chains
+from skcrf_sdca.structures.chain.curvature import Curvature
 from skcrf_sdca.structures.chain.marginals import (
     Marginals,
     by_pairs,
@@ -140,6 +141,12 @@ class Chain(Structure):
             pairs=self.pairs,
             layout=self.layout,
         )
+
+    def curvature(self, weight, strength):
+        """Return a Curvature for dense rows of not too many features, else None."""
+        if not Curvature.suits(self):
+            return None
+        return Curvature(self, weight, strength)
 
     def log_counts(self):
         """Return the logarithm of the number of allowed paths of each sequence."""
