@@ -26,7 +26,7 @@ from skcrf_sdca._version import __version__
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.alpha_path import alpha_path
 from skcrf_sdca.estimators.callbacks import DualityGapMonitor
-from skcrf_sdca.estimators.crfs import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca.estimators.crfs import CRF, LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca.estimators.model_selection import cross_val_predict_proba
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.sgd import SGDCRF
@@ -38,6 +38,7 @@ from skcrf_sdca.features.union import SequenceUnion
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
 __all__ = [
+    "CRF",
     "DualityGapMonitor",
     "LBFGSCRF",
     "OEGCRF",

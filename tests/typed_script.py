@@ -7,6 +7,7 @@ from typing import Any, assert_type
 import numpy as np
 from numpy.typing import NDArray
 
+import skcrf_sdca
 from skcrf_sdca import (
     LBFGSCRF,
     OEGCRF,
@@ -129,6 +130,7 @@ def what_goes_around_it(words: list[list[str]], y: list[list[str]]) -> None:
     assert_type(packed, PackedSequences)
     union = SequenceUnion([("words", SequenceVectorizer())], n_jobs=2)
     assert_type(union.fit(X).transform(X), PackedSequences)
+    assert_type(skcrf_sdca.CRF(solver="lbfgs").fit(X, y), skcrf_sdca.CRF)
     path = alpha_path(OEGCRF(step_init=0.5), packed, y, [1.0, 0.1])
     assert_type(path, list[OEGCRF])
     cross_val_predict_proba(LBFGSCRF(n_jobs=2), packed, y, cv=3)

@@ -74,6 +74,7 @@ DualSampling: TypeAlias = Literal[
 ]
 Features: TypeAlias = Literal["all", "observed"]
 SDCASampling: TypeAlias = DualSampling | Literal["residual"]
+SolverName: TypeAlias = Literal["auto", "sdca", "oeg", "sag", "lbfgs"]
 # The name of a scorer, or a function of (estimator, X, y).
 Scoring: TypeAlias = str | Callable[..., float]
 Decoding: TypeAlias = Literal["viterbi", "posterior"]
