@@ -35,6 +35,7 @@ from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
+from skcrf_sdca.estimators.choice import advice
 from skcrf_sdca.estimators.compression import TrimmingMixin
 from skcrf_sdca.estimators.fitted import check_fitted
 from skcrf_sdca.estimators.held_out import BestEpoch, new_held_out
@@ -349,7 +350,8 @@ class BaseCRF(
 
     def _message_of(self, monitor):
         """Return the warning of a fit that ended above its target, or None."""
-        return monitor.convergence_message()
+        message = monitor.convergence_message()
+        return message and message + advice(monitor.solver)
 
     def _attributes_of_run(self, solver):
         """Return the fitted attributes that only some of the estimators have."""

@@ -15,12 +15,16 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms
 
+from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.solvers.lbfgs import QuasiNewton
 from skcrf_sdca.structures.chain.curvature import MAX_FEATURES
 
-# Labels from which OEG takes less time and memory than SDCA, on sparse features.
+# Labels from which OEG takes less time and memory than SDCA.
 MANY_LABELS = 12
-# R^2 / (alpha n) of dense features, from which SAG and L-BFGS take over.
-LARGE, HUGE = 1e3, 1e5
+# R^2 / (alpha n) of dense features from which SAG is faster, and from which L-BFGS is.
+LARGE, HUGE = 1e3, 1e4
+# Rows of which a smaller part is not 0, as of pixels, are easier: they count so much.
+FULL, EASIER = 0.5, 0.01
 # Positions that are read to estimate R^2.
 SAMPLE = 4096
 
@@ -45,22 +49,46 @@ def choose(problem):
         It depends on the data, the number of labels and alpha, and not on the machine.
     """
     X, n_labels = problem.data.X, problem.structure.n_labels
+    dual = "oeg" if n_labels >= MANY_LABELS else "sdca"
     if sp.issparse(X) or X.shape[1] > MAX_FEATURES:
-        solver = "oeg" if n_labels >= MANY_LABELS else "sdca"
         form = "sparse" if sp.issparse(X) else f"{X.shape[1]} dense"
-        return Choice(solver, f"{form} features and {n_labels} labels")
+        return Choice(dual, f"{form} features, {n_labels} labels")
     size = relative_size(problem)
-    solver = "sdca" if size < LARGE else "sag" if size < HUGE else "lbfgs"
-    return Choice(solver, f"dense features with R^2 / (alpha n) = {size:.2g}")
+    solver = dual if size < LARGE else "sag" if size < HUGE else "lbfgs"
+    reason = f"dense features of the size {size:.2g} beside alpha, {n_labels} labels"
+    return Choice(solver, reason)
 
 
 def relative_size(problem):
-    """Return R^2 / (alpha n), with the mean R^2 of sequences, of dense features.
+    """Return R^2 / (alpha n) of dense features, a hundredth if most of them are 0.
 
-    It is estimated from positions that lie evenly in the data.
+    R^2 is the mean over sequences. It is estimated from positions that lie evenly in
+    the data.
     """
     X = problem.data.X
-    step = max(len(X) // SAMPLE, 1)
-    square = row_norms(X[::step], squared=True).mean()
-    per_sequence = problem.mean_length * float(square)
-    return per_sequence / (problem.strength * np.sum(problem.weight > 0.0))
+    rows = X[:: max(len(X) // SAMPLE, 1)]
+    if not rows.size:
+        return 0.0
+    square = float(row_norms(rows, squared=True).mean())
+    n_sequences = np.count_nonzero(problem.weight)
+    size = problem.mean_length * square / (problem.strength * n_sequences)
+    return size if np.count_nonzero(rows) >= FULL * rows.size else EASIER * size
+
+
+def advice(solver):
+    """Return what else a warning of no convergence says, or an empty string.
+
+    Parameters
+    ----------
+    solver : Solver
+        That made the fit.
+    """
+    problem = solver.problem
+    if isinstance(solver, QuasiNewton) or not isinstance(problem, Problem):
+        return ""
+    if sp.issparse(problem.data.X) or (size := relative_size(problem)) < LARGE:
+        return ""
+    return (
+        f"; the features are large, R^2 / (alpha n) = {size:.2g}: standardise them, or "
+        "take LBFGSCRF, whose steps do not depend on their scale"
+    )
