@@ -115,8 +115,13 @@ def test_other_features_have_no_such_coordinates(problem, monkeypatch):
     weights = problem.weight, problem.strength
     sparse = PackedSequences(sp.csr_array(data.X), data.offsets)
     assert Chain(sparse, N_LABELS).curvature(*weights) is None
+    few = Chain(PackedSequences(data.X[:31], [0, 31]), N_LABELS)
+    assert few.curvature(np.ones(1), 1.0) is None
+    assert Chain(PackedSequences(data.X[:32], [0, 32]), N_LABELS).curvature(
+        np.ones(1), 1.0
+    )
     monkeypatch.setattr(curvature, "MAX_FEATURES", 3)
-    assert problem.structure.curvature(*weights) is None
+    assert problem.curvature() is None
 
 
 def test_a_fit_goes_on_from_the_weights_of_another(problem):

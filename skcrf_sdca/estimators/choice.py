@@ -17,7 +17,7 @@ from sklearn.utils.extmath import row_norms
 
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.lbfgs import QuasiNewton
-from skcrf_sdca.structures.chain.curvature import MAX_FEATURES
+from skcrf_sdca.structures.chain.curvature import Curvature
 
 # Labels from which OEG takes less time and memory than SDCA.
 MANY_LABELS = 12
@@ -50,7 +50,7 @@ def choose(problem):
     """
     X, n_labels = problem.data.X, problem.structure.n_labels
     dual = "oeg" if n_labels >= MANY_LABELS else "sdca"
-    if sp.issparse(X) or X.shape[1] > MAX_FEATURES:
+    if not Curvature.suits(problem.structure):
         form = "sparse" if sp.issparse(X) else f"{X.shape[1]} dense"
         return Choice(dual, f"{form} features, {n_labels} labels")
     size = relative_size(problem)
@@ -66,7 +66,7 @@ def relative_size(problem):
     the data.
     """
     X = problem.data.X
-    rows = X[:: max(len(X) // SAMPLE, 1)]
+    rows = X[:: max(len(X) // SAMPLE, 1)].astype(np.float64, copy=False)
     if not rows.size:
         return 0.0
     square = float(row_norms(rows, squared=True).mean())

@@ -17,8 +17,10 @@ import scipy.sparse as sp
 
 from skcrf_sdca._kernels._vecmath import dense_features, dense_scores
 
-# The factor of M is inverted in d^3 steps, and stored, for so many features at most.
+# The factor of M is inverted in d^3 steps, and stored: so many features at most, and at
+# least so many positions for each, beside which the factor is small.
 MAX_FEATURES = 1024
+LEAST_RATIO = 8
 # Positions of the sample: so many for each feature, and at least so many.
 POSITIONS_PER_FEATURE = 10
 MIN_POSITIONS = 4096
@@ -42,7 +44,8 @@ class Curvature:
     def __init__(self, structure, weight, strength):
         self.new_parameters = structure.new_parameters
         n_labels, lengths = structure.n_labels, structure.data.lengths
-        moments = _moments(structure.data, np.repeat(weight, lengths)) / n_labels
+        moments = _moments(structure.data, np.repeat(weight, lengths))
+        moments /= n_labels
         moments[np.diag_indices_from(moments)] += strength
         self.inverse_factor = _inverse_factor(moments)
         self.of_boundary = 1.0 / np.sqrt(strength + 1.0 / n_labels)
@@ -51,13 +54,13 @@ class Curvature:
 
     @staticmethod
     def suits(structure):
-        """Return whether the features of a Chain are dense, and few enough."""
+        """Return whether the features are dense, and few beside the positions."""
         data = structure.data
         return (
             not sp.issparse(data.X)
             and structure.pairs is None
             and 0 < data.n_features <= MAX_FEATURES
-            and data.n_positions > 0
+            and data.n_positions >= LEAST_RATIO * data.n_features
         )
 
     def times(self, u):
@@ -103,7 +106,8 @@ def _moments(data, weight):
         rows[:, :-1] = data.X[chosen]
         # Not by BLAS, whose bits depend on its threads.
         dense_features(1.0, rows, weight[chosen, None] * rows, moments)
-    return moments * (weight.sum() / weight[sample].sum())
+    moments *= weight.sum() / weight[sample].sum()
+    return moments
 
 
 def _inverse_factor(matrix):

@@ -59,7 +59,7 @@ class Chain(Structure):
     def _feature_rows(self):
         if self.pairs is None:
             return FeatureRows(self.data.X)
-        X = sorted_by_width(csr_array(self.data.X), self.pairs.layout)
+        X = sorted_by_width(csr_array(self.data.X, dtype=np.float64), self.pairs.layout)
         return ObservedRows(X, self.pairs.layout)
 
     def distinct_features(self):
@@ -84,7 +84,7 @@ class Chain(Structure):
             return features, None
         order = np.concatenate([partition.shared, *partition.private])
         pairs = self.pairs.of_features(order)
-        X = partition.renumber(csr_array(self.data.X))
+        X = partition.renumber(csr_array(self.data.X, dtype=np.float64))
         rows = ObservedRows(sorted_by_width(X, pairs.layout), pairs.layout)
         return ObservedFeatures(rows, self.offsets, *tiers), pairs
 
