@@ -19,6 +19,8 @@ from skcrf_sdca.solvers.base import Solver, first_model
 # few; and all vectors of weights.
 N_PAIRS, MANY_PAIRS = 10, 50
 N_VECTORS, MANY_VECTORS = 25, 105
+# A gradient in the coordinates of even curvature of which scipy can take the square.
+LEAST_SIZE = 1e-70
 # The status that scipy gives a run whose callback raised StopIteration.
 CALLBACK_STOPPED = 99
 
@@ -138,11 +140,12 @@ class LBFGS(QuasiNewton):
         first, curvature = self.model.w.copy(), self.curvature
         if curvature is None:
             return np.asarray, self._count, first
-
         at_first = self._count(first)
         # The first step of scipy has the length 1: that of the gradient is right.
         slope = curvature.transposed_times(at_first[1])
-        size = np.sqrt(inner(slope, slope)) or 1.0
+        size = np.sqrt(inner(slope, slope))
+        if size < LEAST_SIZE:
+            return np.asarray, self._count, first
 
         def to_weights(u):
             return first + size * curvature.times(u)
