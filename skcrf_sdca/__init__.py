@@ -8,7 +8,7 @@ The folders in reading order; a module imports only from folders above its own:
     features/       transformers that make features of dicts, strings and columns
     text/           columns of text, tokens and templates, labels of spans
     metrics/        scores of tokens, spans, sequences and probabilities
-    structures/     the chain: parameters, inference, decoding, constraints
+    structures/     chains and graphs: parameters, inference, decoding, constraints
     objective/      the training problem and its certificates
     solvers/        the optimisers around one loop
     plotting/       pictures of fits and weights
@@ -26,9 +26,11 @@ from skcrf_sdca._version import __version__
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.alpha_path import alpha_path
 from skcrf_sdca.estimators.callbacks import DualityGapMonitor
-from skcrf_sdca.estimators.crfs import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca.estimators.crfs import CRF, LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca.estimators.graphs import GraphCRF, TreeCRF
 from skcrf_sdca.estimators.model_selection import cross_val_predict_proba
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
+from skcrf_sdca.estimators.segments import SegmentCRF
 from skcrf_sdca.estimators.sgd import SGDCRF
 from skcrf_sdca.estimators.stratification import StratifiedSequenceKFold
 from skcrf_sdca.estimators.tagger import Tagger, make_tagger
@@ -38,7 +40,9 @@ from skcrf_sdca.features.union import SequenceUnion
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
 __all__ = [
+    "CRF",
     "DualityGapMonitor",
+    "GraphCRF",
     "LBFGSCRF",
     "OEGCRF",
     "PackedSequences",
@@ -48,10 +52,12 @@ __all__ = [
     "SDCACRF",
     "SequenceHasher",
     "SGDCRF",
+    "SegmentCRF",
     "SequenceUnion",
     "SequenceVectorizer",
     "StratifiedSequenceKFold",
     "Tagger",
+    "TreeCRF",
     "__version__",
     "alpha_path",
     "cross_val_predict_proba",

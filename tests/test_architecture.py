@@ -112,6 +112,10 @@ PUBLIC = {
     "all_possible_transitions",
     "_transitions",
     "edgecolor",
+    # Of graphs, whose users pass edges with features and get weights of these.
+    "Edges",
+    "edges",
+    "n_edge_features_in_",
 }
 # The file format of CRFsuite, and data made by a chain, have transitions of their own.
 OTHER_CHAINS = {"_conversion.py", "_model_file.py", "_chains.py"}

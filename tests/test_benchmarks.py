@@ -124,6 +124,15 @@ def test_losses_are_compared(data_folder):
 
 
 @pytest.mark.slow
+def test_graphs_are_compared(cache, data_folder):
+    options = ["--quick", "--task", "digits", "ned"]
+    done = run("graphs", *options, data=data_folder)
+    rows = {row.split()[0]: row.split() for row in done.stdout.splitlines() if row}
+    assert float(rows["rows"][1]) > float(rows["nodes"][1])
+    assert "skip" in rows
+
+
+@pytest.mark.slow
 def test_small_models_are_measured(cache, data_folder):
     options = ["--quick", "--rounds", "2", "--output", cache / "small.png"]
     run("small_models", *options, "--task", "ned", data=data_folder)

@@ -10,7 +10,15 @@ import pytest
 from sklearn.base import ClassifierMixin
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
 
-from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PassiveAggressiveCRF
+from skcrf_sdca import (
+    CRF,
+    LBFGSCRF,
+    OEGCRF,
+    SAGNUSCRF,
+    SDCACRF,
+    PassiveAggressiveCRF,
+    SegmentCRF,
+)
 
 # These checks compare to a relative 1e-7 fits that stop at a gap of tol, or, of online
 # learning, in which a repeated row is not one long step.
@@ -83,10 +91,12 @@ def test_the_two_checks_pass_at_a_tight_tolerance(solver):
 @pytest.mark.parametrize(
     ("estimator", "n_checks"),
     [
+        (CRF(), 50),
         (SDCACRF(), 50),
         (SAGNUSCRF(), 50),
         (OEGCRF(), 50),
         (PassiveAggressiveCRF(), 50),
+        (SegmentCRF(scheme=None), 50),
         (SDCAClassifier(), 63),
     ],
     ids=lambda value: type(value).__name__,

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.utils import _safe_indexing
 
+from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, PassiveAggressiveCRF
 from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.packed import PackedSequences
 
@@ -447,3 +448,23 @@ def test_more_features_than_an_index_counts():
     rows = sp.csr_array((2, 2**31))
     with pytest.raises(ValueError, match="at most 2147483647 of each"):
         PackedSequences(rows, [0, 2])
+
+
+def test_dense_rows_in_single_precision_stay_so_and_give_the_same_bits():
+    rng = np.random.default_rng(0)
+    single = [rng.standard_normal((t, 5)).astype(np.float32) for t in (3, 1, 9, 30)]
+    y = [rng.integers(3, size=len(rows)).tolist() for rows in single]
+    double = [rows.astype(np.float64) for rows in single]
+    packed = PackedSequences.from_sequences(single)
+    assert packed.X.dtype == np.float32
+    rows = packed.X
+    assert np.shares_memory(PackedSequences(rows, packed.offsets).X, rows)
+    assert PackedSequences.from_sequences([single[0], double[1]]).X.dtype == np.float64
+    observed = SDCACRF(features="observed", random_state=0)
+    importance = SDCACRF(sampling="importance", random_state=0)
+    online = PassiveAggressiveCRF(random_state=0)
+    for estimator in (observed, importance, online, OEGCRF(random_state=0), LBFGSCRF()):
+        weights = [clone(estimator).fit(X, y).coef_ for X in (packed, single, double)]
+        dense = [w.toarray() if sp.issparse(w) else w for w in weights]
+        assert np.array_equal(dense[0], dense[2])
+        assert np.array_equal(dense[1], dense[2])

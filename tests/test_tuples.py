@@ -397,12 +397,29 @@ def test_a_second_fit_of_order_1_has_no_tuples(data):
     assert_array_equal(crf.log_partition(X), expected.log_partition(X))
 
 
-def test_threads_and_warm_starts(data):
+@every_model
+@pytest.mark.parametrize("estimator", [SDCACRF, OEGCRF])
+def test_threads_reach_the_same_optimum(options, estimator):
+    rng = np.random.default_rng(0)
+    y = [rng.integers(0, K, 3).tolist() for _ in range(140)]
+    X = [rng.normal(size=(3, D)) + 0.3 * np.array([labels]).T for labels in y]
+    crf = estimator(ALPHA, n_jobs=2, random_state=0, tol=1e-7, **options).fit(X, y)
+    reference = LBFGSCRF(ALPHA, tol=1e-7, **options).fit(X, y)
+    assert_allclose(crf.primal_objective_, reference.primal_objective_, atol=1e-6)
+
+
+@every_model
+def test_rows_in_single_precision(data, options):
     X, y = data
-    crf = OEGCRF(ALPHA, order=2, n_jobs=2, random_state=0, tol=1e-8, max_iter=500)
-    reference = LBFGSCRF(ALPHA, order=2, tol=1e-8, max_iter=500).fit(X, y)
-    crf.fit(X, y)
-    assert_allclose(crf.primal_objective_, reference.primal_objective_, atol=1e-7)
+    single = [x.astype(np.float32) for x in X]
+    double = [x.astype(np.float64) for x in single]
+    fits = [LBFGSCRF(ALPHA, **options).fit(rows, y) for rows in (single, double)]
+    assert_allclose(*map(flat_weights, fits), rtol=0, atol=1e-12)
+    assert_allclose(*(crf.log_partition(single) for crf in fits), rtol=1e-6)
+
+
+def test_warm_starts_need_the_same_order(data):
+    X, y = data
     warm = OEGCRF(ALPHA, order=2, random_state=0, warm_start=True, tol=1e-4).fit(X, y)
     assert warm.set_params(tol=1e-5).fit(X, y).duality_gap_ <= warm.gap_target_
     with pytest.raises(ValueError, match="warm_start=True needs"):

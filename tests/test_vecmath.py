@@ -242,6 +242,31 @@ def test_multiples_of_a_row_are_added_to_rows(rows):
     same(values, expected)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_rows", [1, 4, 11])
+def test_products_with_dense_rows(rows, n_rows, dtype):
+    weights, _ = rows
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((n_rows, len(weights))).astype(dtype)
+    y = rng.standard_normal((n_rows, weights.shape[1]))
+    exact = x.astype(np.float64)
+    scores, one = y.copy(), y.copy()
+    _vecmath.dense_scores(x, weights, scores)
+    same(scores, y + exact @ weights)
+    # Those of a row do not depend on the other rows.
+    for t in range(n_rows):
+        _vecmath.dense_scores(x[t : t + 1], weights, one[t : t + 1])
+    if weights.shape[1] > 1:
+        assert np.array_equal(scores, one)
+    # Of features too, four are done at a time, and the rest one by one.
+    for n_features in (60, 59, 3):
+        part, moved = np.ascontiguousarray(x[:, :n_features]), weights[:n_features]
+        expected = moved + 0.5 * exact[:, :n_features].T @ y
+        moved = moved.copy()
+        _vecmath.dense_features(0.5, part, y, moved)
+        same(moved, expected)
+
+
 def test_rows_are_moved(rows):
     values, index = rows
     x = np.ascontiguousarray(values[:40] ** 2)

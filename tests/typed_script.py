@@ -7,18 +7,22 @@ from typing import Any, assert_type
 import numpy as np
 from numpy.typing import NDArray
 
+import skcrf_sdca
 from skcrf_sdca import (
     LBFGSCRF,
     OEGCRF,
     SAGNUSCRF,
     SDCACRF,
     DualityGapMonitor,
+    GraphCRF,
     PackedSequences,
     PassiveAggressiveCRF,
     PerToken,
+    SegmentCRF,
     SequenceUnion,
     SequenceVectorizer,
     Tagger,
+    TreeCRF,
     alpha_path,
     cross_val_predict_proba,
     load_model,
@@ -57,6 +61,20 @@ from skcrf_sdca.text import (
 
 def features(word: str) -> dict[str, str | bool]:
     return {"word": word.lower(), "capital": word.istitle()}
+
+
+def graphs(y: list[list[str]]) -> None:
+    graph = np.ones((3, 2)), np.array([[0, 1], [1, 2]])
+    crf = GraphCRF(alpha=0.1, directed=True, solver="lbfgs", loss="softmax_margin")
+    assert_type(crf.fit([graph], y), GraphCRF)
+    crf.fit([([{"w": "a"}, {"w": "b"}], [[0, 1]], [[1.0]])], y, sample_weight=[1.0])
+    assert_type(crf.predict([graph]), NDArray[Any])
+    assert_type(crf.predict_proba([graph]), NDArray[Any])
+    assert_type(crf.predict_edge_proba([graph]), NDArray[Any])
+    assert_type(crf.log_likelihood([graph], y), NDArray[np.float64])
+    assert_type(crf.score([graph], y), float)
+    assert_type(crf.edge_coef_, NDArray[np.float64])
+    assert_type(TreeCRF(0.1, n_jobs=2).fit([([["a"], ["b"]], [-1, 0])], y), TreeCRF)
 
 
 def every_form_of_input(sentences: list[list[str]], y: list[list[str]]) -> None:
@@ -112,6 +130,16 @@ def what_a_model_answers(crf: SDCACRF, X: list[list[dict[str, str]]]) -> Table:
     return crf.top_features(5, feature_names=["a", "b"])
 
 
+def what_segments_answer(X: list[list[list[str]]], y: list[list[str]]) -> Table:
+    crf = SegmentCRF(max_length=3, scheme="BIOES", solver="lbfgs")
+    assert_type(crf.fit(X, y, X_val=X, y_val=y), SegmentCRF)
+    assert_type(crf.predict_spans(X), NDArray[Any])
+    assert_type(crf.span_proba(X, [[("PER", 0, 2)]]), NDArray[Any])
+    assert_type(crf.max_length_, int)
+    SegmentCRF(scheme=None, loss="hinge").fit([np.ones((2, 1))], [[0, 1]])
+    return crf.length_features()
+
+
 def what_a_tagger_answers(words: list[list[str]], y: list[list[str]]) -> Table:
     tagger = make_tagger(TokenFeatures(), SequenceVectorizer(), SDCACRF())
     assert_type(tagger.fit(words, y), Tagger)
@@ -133,6 +161,7 @@ def what_goes_around_it(words: list[list[str]], y: list[list[str]]) -> None:
     assert_type(packed, PackedSequences)
     union = SequenceUnion([("words", SequenceVectorizer())], n_jobs=2)
     assert_type(union.fit(X).transform(X), PackedSequences)
+    assert_type(skcrf_sdca.CRF(solver="lbfgs").fit(X, y), skcrf_sdca.CRF)
     path = alpha_path(OEGCRF(step_init=0.5), packed, y, [1.0, 0.1])
     assert_type(path, list[OEGCRF])
     cross_val_predict_proba(LBFGSCRF(n_jobs=2), packed, y, cv=3)

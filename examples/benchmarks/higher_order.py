@@ -1,15 +1,15 @@
 """Measure chains of order 2 and edge features beside chains of order 1.
 
-    "CoNLL-2000"  chunks, labels B and I of 11 types and O
-    "Dutch"       names, labels B and I of 4 types and O
-    "WSJ tags"    part-of-speech tags, 45 labels
+    "conll2000"   chunks, labels B and I of 11 types and O
+    "ned"         Dutch names, labels B and I of 4 types and O
+    "wsj"         part-of-speech tags, 45 labels
 
 Edge features are those of the word itself, and of the word with the one before it: the
 "bigram" templates of other tools. All models are made of strings, with the transitions
 that the scheme allows, or for tags those observed. alpha is the best of 1/n times
 1/4, 1/2, 1, 2 and 4 for each model, on the last fifth of the training sentences.
 
-    python examples/benchmarks/higher_order.py [--task Dutch] [--model "order 2"]
+    python examples/benchmarks/higher_order.py [--task ned] [--model "order 2"]
 
 Columns: the score on the test set, alpha n, epochs, seconds of the processor of fit
 and of predict, and the memory of the process at its highest, in MB.
@@ -27,12 +27,16 @@ from skcrf_sdca.metrics import flat_accuracy_score, span_f1_score
 from tasks import TEXTS, TITLES, WITH_SPANS
 
 FACTORS = 0.25, 0.5, 1.0, 2.0, 4.0
+# The order, and whether there are edge features.
 MODELS = {
-    "order 1": {},
-    "edge features": {"edge_features": ["word[0]=*", "word[-1]|word[0]=*"]},
-    "order 2": {"order": 2},
-    "order 2, edges": {"order": 2, "edge_features": ["word[0]=*"]},
+    "order 1": (1, False),
+    "edge features": (1, True),
+    "order 2": (2, False),
+    "order 2, edges": (2, True),
 }
+WORD, BIGRAM = "word[0]=*", "word[-1]|word[0]=*"
+# The features of tags have no bigrams of words.
+EDGE_FEATURES = {"wsj": [WORD]}
 ROW = "{:19}{:16}{:>7}{:>9}{:>8}{:>9}{:>9}{:>8}"
 
 
@@ -43,11 +47,18 @@ def measure(task, model, arguments):
     X, X_test = features.transform(X), features.transform(X_test)
     has_spans = task in WITH_SPANS
     score = span_f1_score if has_spans else flat_accuracy_score
-    options = {"transitions": "BIO" if has_spans else "observed", **MODELS[model]}
-    options["features"] = "observed"
+    order, has_edges = MODELS[model]
+    edge_features = EDGE_FEATURES.get(task, [WORD, BIGRAM]) if has_edges else None
 
     def fitted(n, factor):
-        crf = OEGCRF(factor / n, random_state=0, **options)
+        crf = OEGCRF(
+            factor / n,
+            order=order,
+            edge_features=edge_features,
+            features="observed",
+            transitions="BIO" if has_spans else "observed",
+            random_state=0,
+        )
         return crf.fit(X[:n], y[:n])
 
     factors, n = arguments.factors or FACTORS, len(X) * 4 // 5

@@ -3,31 +3,20 @@
 from ._chain cimport Workspace
 from ._line_search cimport Segment
 from ._paths cimport KBestLists
-from ._structure cimport Structure, Values
+from ._structure cimport Values
+from ._token_structure cimport TokenStructure
 from ._transitions cimport TransitionLayout
 from ._vecmath cimport Stored
 
 
-cdef class ChainStructure(Structure):
+cdef class ChainStructure(TokenStructure):
     cdef Workspace workspace
     cdef TransitionLayout layout
-    cdef const long long[::1] offsets
-    cdef const int[::1] labels              # None if the targets are soft
-    cdef double[:, ::1] soft_local
-    cdef double[:, ::1] soft_tied
-    cdef const double[:, ::1] cost
-    cdef const double[:, ::1] fixed_local   # None without fixed scores
-    cdef const double[::1] fixed_tied
-    cdef double[::1] tied                   # (n_tied,) buffer of their sum
-    cdef Py_ssize_t n_labels
-    cdef Py_ssize_t first           # position of the current chain
-    cdef Py_ssize_t length
     # Buffers of `n_best`.
     cdef KBestLists lists
     cdef double[::1] dense          # (K * K,) transition scores, -inf where forbidden
     cdef double[::1] masked         # (T, K) node scores, -inf where forbidden
     cdef int[::1] paths             # (n, T)
-    cdef double[::1] change         # (T, K) of the nodes; the tied change is in sums
     # Marginals of all chains, for SDCA.
     cdef const long long[::1] edge_offsets
     cdef double[:, ::1] node
@@ -42,8 +31,6 @@ cdef class ChainStructure(Structure):
     cdef float[::1] edge_ratio              # (T - 1, n_tied)
     cdef unsigned char[::1] edge_moved      # (T - 1, n_tied) of numbers
 
-    cdef void complete_scores(self, double* scores) noexcept nogil
-    cdef Values soft_target(self) noexcept nogil
     cdef void set_parts(self, Segment* segment) noexcept nogil
     cdef Stored stored(self, unsigned char* first) noexcept nogil
     cdef void move_end(self, double* node, Py_ssize_t t, double step) noexcept nogil

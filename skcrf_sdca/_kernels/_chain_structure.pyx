@@ -9,7 +9,7 @@ direction of an edge are made together, while they are in cache. The methods wit
 docstring have that of `Structure`.
 """
 
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY
 from libc.string cimport memcpy, memset
 
 from ._chain cimport Workspace, forward_backward, viterbi, write_edge
@@ -17,9 +17,10 @@ from ._chain cimport log_partition as chain_log_partition
 from ._features cimport DistinctFeatures
 from ._line_search cimport Part, Segment
 from ._paths cimport KBestLists, best_lists
-from ._structure cimport Structure, Values
+from ._structure cimport Values
+from ._token_structure cimport TokenStructure
 from ._vecmath cimport Stored, doubles, ops, skip, vaim, vmove
-from ._weights cimport Weights, new_sums
+from ._weights cimport Weights
 
 import numpy as np
 
@@ -28,7 +29,7 @@ import numpy as np
 cdef double LARGEST_LOSS = 1e-13
 
 
-cdef class ChainStructure(Structure):
+cdef class ChainStructure(TokenStructure):
     """Chains under given weights.
 
     Parameters
@@ -54,29 +55,12 @@ cdef class ChainStructure(Structure):
         constraints=None, layout=None, cost=None, fixed=None,
     ):
         longest = int(np.diff(offsets).max(initial=1))
-        self.rows, self.weights = features.rows, weights
-        self.sums = new_sums(features, weights)
-        self.offsets, self.cost = offsets, cost
-        if isinstance(targets, tuple):
-            self.labels, (self.soft_local, soft_tied) = None, targets
-            self.soft_tied = soft_tied.reshape(len(soft_tied), -1)
-        else:
-            self.labels = targets
-        self.n_labels = weights.n_labels
-        self.most_local = longest * self.n_labels
-        self.workspace = Workspace(longest, self.n_labels, constraints, layout)
+        self.workspace = Workspace(longest, weights.n_labels, constraints, layout)
         self.layout = self.workspace.layout
-        self.n_tied = self.layout.size
-        if weights.n_tied != self.n_tied:
-            raise ValueError(
-                f"{weights.n_tied} transition weights for {self.n_tied} pairs of labels"
-            )
-        self.fixed_local = self.fixed_tied = None
-        if fixed is not None:
-            self.fixed_local, self.fixed_tied = fixed.local, fixed.tied.reshape(-1)
-            self.tied = np.empty(self.n_tied)
-        self.change = np.empty(self.most_local)
-        self.potentials, self.expected = self.new_values(), self.new_values()
+        super().__init__(
+            features, weights, offsets, targets, n_tied=self.layout.size, cost=cost,
+            fixed=fixed,
+        )
 
     def keep_marginals(self, marginals):
         """Take the marginals of all chains, for `set_direction` and `apply_step`.
@@ -113,44 +97,6 @@ cdef class ChainStructure(Structure):
         self.edge_target = np.empty(n_edge * edge.itemsize, dtype=np.uint8)
         self.edge_ratio = np.empty(n_edge, dtype=np.float32)
         self.edge_moved = np.empty(n_edge * edge.itemsize, dtype=np.uint8)
-
-    cdef Py_ssize_t first_local(self, Py_ssize_t i) noexcept nogil:
-        """Return where the nodes of chain i begin."""
-        return self.offsets[i] * self.n_labels
-
-    cdef void set_item(self, Py_ssize_t i) noexcept nogil:
-        """Take chain i, and write its scores, with the cost of each label."""
-        cdef Py_ssize_t t, n = self.n_labels
-        self.item, self.first = i, self.offsets[i]
-        self.length = self.offsets[i + 1] - self.first
-        self.n_local = self.length * n
-        if self.length == 0:
-            return
-        self.weights.score_nodes(
-            self.rows, self.first, self.length, self.potentials.local
-        )
-        self.complete_scores(self.potentials.local)
-        self.potentials.tied = <double*> &self.weights.transition[0]
-        if self.cost is not None:
-            for t in range(self.length):
-                ops.axpy(
-                    1.0, &self.cost[self.labels[self.first + t], 0],
-                    self.potentials.local + t * n, n,
-                )
-        if self.fixed_local is not None:
-            ops.axpy(
-                1.0, &self.fixed_local[self.first, 0], self.potentials.local,
-                self.n_local,
-            )
-            memcpy(
-                &self.tied[0], &self.weights.transition[0],
-                self.n_tied * sizeof(double),
-            )
-            ops.axpy(1.0, &self.fixed_tied[0], &self.tied[0], self.n_tied)
-            self.potentials.tied = &self.tied[0]
-
-    cdef void complete_scores(self, double* scores) noexcept nogil:
-        """Make of what the weights give to each label its node scores, in place."""
 
     cdef double argmax(self, Values potentials, int* path) noexcept nogil:
         self.workspace.keep_transition(potentials.tied)
@@ -217,19 +163,6 @@ cdef class ChainStructure(Structure):
             self.workspace, potentials.local, self.length, out.local, NULL, out.tied
         )
 
-    cdef void set_change(self, Values to, Values start) noexcept nogil:
-        cdef Py_ssize_t k
-        ops.change(
-            to.local, start.local, self.length, self.n_labels, &self.change[0],
-            &self.sums.node[0],
-        )
-        for k in range(self.n_tied):
-            self.sums.edge[k] = to.tied[k] - start.tied[k]
-
-    cdef Values soft_target(self) noexcept nogil:
-        """Return the expectations of the soft labels."""
-        return Values(&self.soft_local[self.first, 0], &self.soft_tied[self.item, 0])
-
     cdef void set_gradient(self) noexcept nogil:
         """Take the change expected - target."""
         cdef Py_ssize_t t, k, n = self.n_labels
@@ -261,32 +194,6 @@ cdef class ChainStructure(Structure):
             if t > 0:
                 value += potentials.tied[self.layout.place(path[t - 1], path[t])]
         return value
-
-    cdef void sum_features(self) noexcept nogil:
-        self.sums.set(self.item, self.first, self.length, &self.change[0])
-
-    cdef void change_scores(self, Values out) noexcept nogil:
-        self.sums.score_nodes(self.length, out.local)
-        memcpy(out.tied, &self.sums.edge[0], self.n_tied * sizeof(double))
-
-    cdef double change_inner(self, Values potentials) noexcept nogil:
-        return (
-            ops.dot(&self.change[0], potentials.local, self.n_local)
-            + ops.dot(&self.sums.edge[0], potentials.tied, self.n_tied)
-        )
-
-    cdef double residual(self) noexcept nogil:
-        cdef Py_ssize_t k
-        cdef double total = 0.0
-        for k in range(self.n_local):
-            total += fabs(self.change[k])
-        return total
-
-    cdef void add_change(self, Weights out, double step) noexcept nogil:
-        out.add_features(
-            self.rows, self.first, self.length, step, &self.change[0],
-            &self.sums.node[0], &self.sums.edge[0],
-        )
 
     cdef double set_direction(self, Segment* segment) noexcept nogil:
         """Write target and direction of nodes and edges; return <marginals, scores>."""

@@ -25,7 +25,11 @@ cdef class FeatureRows:
     cdef const long long[::1] indptr
     cdef const double* entries          # data, NULL if there are none
     cdef const int* columns             # indices
-    cdef const double[:, ::1] dense
+    cdef object matrix                  # the dense rows, None if they are sparse
+    cdef const char* dense              # where they are, single or double
+    cdef readonly bint single
+
+    cdef const void* dense_row(self, Py_ssize_t t) noexcept nogil
 
     cdef void add_scores(
         self, Py_ssize_t begin, Py_ssize_t end, const double* coef,

@@ -80,8 +80,9 @@ cdef class FeatureRows:
 
     Parameters
     ----------
-    X : csr_array or ndarray of shape (n_rows, n_features), float64
-        CSR indices are int32; repeated indices in a row add up.
+    X : csr_array or ndarray of shape (n_rows, n_features)
+        CSR values are float64 and indices int32; repeated indices in a row add up.
+        Dense values are float32 or float64; sums are made in double precision.
     layout : RowLayout, default=None
         For subclasses; here every row of coef has all labels.
 
@@ -92,11 +93,19 @@ cdef class FeatureRows:
     """
 
     def __cinit__(self, X, RowLayout layout=None):
+        cdef const float[:, ::1] singles
+        cdef const double[:, ::1] doubles
         self.layout = layout
         self.n_rows, self.n_features = X.shape
         self.is_sparse = issparse(X)
         if not self.is_sparse:
-            self.dense = X
+            self.matrix, self.single = X, X.dtype == np.float32
+            if X.size > 0 and self.single:
+                singles = X
+                self.dense = <const char*> &singles[0, 0]
+            elif X.size > 0:
+                doubles = X
+                self.dense = <const char*> &doubles[0, 0]
             return
         # The arrays may be the caller's, changed since they were packed.
         bounds = X.indptr
@@ -118,6 +127,11 @@ cdef class FeatureRows:
         if len(self.data) > 0 and len(self.indices) > 0:
             self.entries, self.columns = &self.data[0], &self.indices[0]
 
+    cdef const void* dense_row(self, Py_ssize_t t) noexcept nogil:
+        """Return the address of a dense row."""
+        cdef size_t itemsize = sizeof(float) if self.single else sizeof(double)
+        return self.dense + t * self.n_features * itemsize
+
     cdef void add_scores(
         self,
         Py_ssize_t begin, Py_ssize_t end,
@@ -126,18 +140,16 @@ cdef class FeatureRows:
         double* scores,                         # in, out, (end - begin, K)
     ) noexcept nogil:
         """Add scores[t] += sum_j x[t, j] coef[j]."""
-        cdef Py_ssize_t t, j
         if self.is_sparse:
             ops.gather_each(
                 self.entries, self.columns, &self.indptr[begin], end - begin, coef,
                 scores, n_labels,
             )
             return
-        for t in range(begin, end):
-            for j in range(self.n_features):
-                if self.dense[t, j] != 0.0:
-                    ops.axpy(self.dense[t, j], coef + j * n_labels, scores, n_labels)
-            scores += n_labels
+        ops.dense_scores(
+            self.dense_row(begin), self.single, self.n_features, end - begin, coef,
+            scores, n_labels,
+        )
 
     cdef void add_features(
         self,
@@ -148,20 +160,16 @@ cdef class FeatureRows:
         double* coef,                           # in, out, (d, K)
     ) noexcept nogil:
         """Add coef += step sum_t x_t^T node_t."""
-        cdef Py_ssize_t t, j
         if self.is_sparse:
             ops.scatter_each(
                 step, self.entries, self.columns, &self.indptr[begin], end - begin,
                 node, coef, n_labels,
             )
             return
-        for t in range(begin, end):
-            for j in range(self.n_features):
-                if self.dense[t, j] != 0.0:
-                    ops.axpy(
-                        step * self.dense[t, j], node, coef + j * n_labels, n_labels
-                    )
-            node += n_labels
+        ops.dense_features(
+            step, self.dense_row(begin), self.single, self.n_features, end - begin,
+            node, coef, n_labels,
+        )
 
 
 cdef class DistinctFeatures:
@@ -345,19 +353,15 @@ cdef class DistinctFeatures:
         """Write out[r] = sum_t x[t, distinct_r] node[t]."""
         cdef Py_ssize_t t, j
         memset(out, 0, self.count(i) * n_labels * sizeof(double))
+        if not self.rows.is_sparse:
+            self.rows.add_features(begin, end, 1.0, node, n_labels, out)
+            return
         for t in range(begin, end):
-            if self.rows.is_sparse:
-                j = self.rows.indptr[t]
-                ops.scatter(
-                    1.0, self.rows.entries + j, self.numbers + j,
-                    self.rows.indptr[t + 1] - j, node, out, n_labels,
-                )
-            else:
-                for j in range(self.rows.n_features):
-                    if self.rows.dense[t, j] != 0.0:
-                        ops.axpy(
-                            self.rows.dense[t, j], node, out + j * n_labels, n_labels
-                        )
+            j = self.rows.indptr[t]
+            ops.scatter(
+                1.0, self.rows.entries + j, self.numbers + j,
+                self.rows.indptr[t + 1] - j, node, out, n_labels,
+            )
             node += n_labels
 
     cdef void add_scores(

@@ -90,6 +90,12 @@ cdef extern from "vecmath.h":
         void (*scatter_each)(
             double, const double*, const int*, const long long*, Py_ssize_t,
             const double*, double*, Py_ssize_t) noexcept nogil
+        void (*dense_scores)(
+            const void*, int, Py_ssize_t, Py_ssize_t, const double*, double*,
+            Py_ssize_t) noexcept nogil
+        void (*dense_features)(
+            double, const void*, int, Py_ssize_t, Py_ssize_t, const double*, double*,
+            Py_ssize_t) noexcept nogil
         void (*gather_ragged)(
             const double*, const int*, const int*, const long long*, Py_ssize_t,
             const int*, const double*, double*, Py_ssize_t) noexcept nogil

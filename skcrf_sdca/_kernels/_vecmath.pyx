@@ -154,6 +154,24 @@ def scatter(
     ops.scatter(step, &a[0], &index[0], len(index), &x[0], &rows[0, 0], len(x))
 
 
+def dense_scores(const real[:, ::1] x, const double[:, ::1] rows, double[:, ::1] y):
+    """Add x @ rows to ``y``; see vecmath.h."""
+    ops.dense_scores(
+        &x[0, 0], real is float, x.shape[1], x.shape[0], &rows[0, 0], &y[0, 0],
+        y.shape[1],
+    )
+
+
+def dense_features(
+    double step, const real[:, ::1] x, const double[:, ::1] y, double[:, ::1] rows
+):
+    """Add step times x.T @ y to ``rows``; see vecmath.h."""
+    ops.dense_features(
+        step, &x[0, 0], real is float, x.shape[1], x.shape[0], &y[0, 0], &rows[0, 0],
+        y.shape[1],
+    )
+
+
 def move_rows(
     double step, const double[:, ::1] x, const int[::1] index, double[:, ::1] rows
 ):

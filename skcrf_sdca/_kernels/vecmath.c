@@ -121,6 +121,14 @@ static inline float divergence_single(float t, float x)
 #undef DIVERGENCE
 #undef NAMED
 
+/* Rows of dense entries that are done at a time. */
+#define AT_ONCE 4
+
+static inline double entry(const void *x, int single, ptrdiff_t i)
+{
+    return single ? (double)((const float *)x)[i] : ((const double *)x)[i];
+}
+
 #define MOST_VECTORS 8
 #define VECTOR double
 #define LENGTH 1
@@ -514,6 +522,52 @@ CLONES static void scatter_each(double step, const double *a, const int *index,
                   bounds[t + 1] - bounds[t], last, x + first, rows + first, n);
 }
 
+static inline const void *entries_after(const void *x, int single, ptrdiff_t n)
+{
+    return (const char *)x + n * (ptrdiff_t)(single ? sizeof(float) : sizeof(double));
+}
+
+/* Done for `single` and `at_once` that the compiler knows. */
+#define DENSE(n, function, at_once, ...)                                                 \
+    do {                                                                                 \
+        if (single)                                                                      \
+            BY_PANELS(n, function, 1, at_once, __VA_ARGS__);                             \
+        else                                                                             \
+            BY_PANELS(n, function, 0, at_once, __VA_ARGS__);                             \
+    } while (0)
+
+CLONES static void dense_scores(const void *x, int single, ptrdiff_t n_entries,
+                                ptrdiff_t count, const double *restrict rows,
+                                double *restrict y, ptrdiff_t n)
+{
+    for (; count >= AT_ONCE; count -= AT_ONCE, y += AT_ONCE * n) {
+        DENSE(n, dense_scores, AT_ONCE, x, n_entries, rows + first, y + first, n);
+        x = entries_after(x, single, AT_ONCE * n_entries);
+    }
+    for (; count > 0; count--, y += n) {
+        DENSE(n, dense_scores, 1, x, n_entries, rows + first, y + first, n);
+        x = entries_after(x, single, n_entries);
+    }
+}
+
+CLONES static void dense_features(double step, const void *x, int single,
+                                  ptrdiff_t n_entries, ptrdiff_t count,
+                                  const double *restrict y, double *restrict rows,
+                                  ptrdiff_t n)
+{
+    ptrdiff_t j = 0;
+    for (; j + AT_ONCE <= n_entries; j += AT_ONCE, rows += AT_ONCE * n) {
+        DENSE(n, dense_features, AT_ONCE, step, x, n_entries, count, y + first,
+              rows + first, n);
+        x = entries_after(x, single, AT_ONCE);
+    }
+    for (; j < n_entries; j++, rows += n) {
+        DENSE(n, dense_features, 1, step, x, n_entries, count, y + first, rows + first,
+              n);
+        x = entries_after(x, single, 1);
+    }
+}
+
 /* A row of n numbers has all labels, and needs no list of them. */
 static inline void prefetch_ragged(const double *row, const int *label, ptrdiff_t width,
                                    ptrdiff_t n)
@@ -655,6 +709,8 @@ const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .dot = dot,
     .gather_each = gather_each,
     .scatter_each = scatter_each,
+    .dense_scores = dense_scores,
+    .dense_features = dense_features,
     .gather_ragged = gather_ragged,
     .scatter_ragged = scatter_ragged,
     .move_ragged = move_ragged,

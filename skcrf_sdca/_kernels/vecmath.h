@@ -171,7 +171,18 @@ struct skcrf_vecmath {
                          const long long *bounds, ptrdiff_t count, const double *x,
                          double *rows, ptrdiff_t n);
 
-    /* The same for rows of different lengths: the j-th has width[j] <= n numbers, of the
+    /* For each of the `count` rows x_t of n_entries numbers, in single or double precision,
+     * and y_t of y; the rows have n numbers.
+     *
+     * dense_scores: y_t += sum_j x_t[j] rows[j].
+     *
+     * dense_features: rows[j] += step sum_t x_t[j] y_t. */
+    void (*dense_scores)(const void *x, int single, ptrdiff_t n_entries, ptrdiff_t count,
+                         const double *rows, double *y, ptrdiff_t n);
+    void (*dense_features)(double step, const void *x, int single, ptrdiff_t n_entries,
+                           ptrdiff_t count, const double *y, double *rows, ptrdiff_t n);
+
+    /* As gather_each and scatter_each for rows of different lengths: the j-th has width[j] <= n numbers, of the
      * labels label[place[j] + i]. A row of n numbers has all labels.
      *
      * gather_ragged: y_t[label] += a[j] rows[place[j] + i].

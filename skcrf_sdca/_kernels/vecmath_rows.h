@@ -13,8 +13,10 @@
 #define AT(x, v) (*(VECTOR *)((x) + ((v) < count - 1 ? (v) * LENGTH : width - LENGTH)))
 #if defined(__GNUC__)
 #define EACH_VECTOR _Pragma("GCC unroll 8") for (int v = 0; v < count; v++)
+#define EACH_ROW _Pragma("GCC unroll 4") for (int r = 0; r < at_once; r++)
 #else
 #define EACH_VECTOR for (int v = 0; v < count; v++)
+#define EACH_ROW for (int r = 0; r < at_once; r++)
 #endif
 
 INLINED void NAMED(prefetch_vectors)(int count, ptrdiff_t width, const double *x)
@@ -140,6 +142,49 @@ INLINED void NAMED(change)(int count, ptrdiff_t width, const double *to, const d
     EACH_VECTOR AT(change_sum, v) = sum[v];
 }
 
+/* `at_once` <= AT_ONCE sums of rows are held at a time: a vector that was read serves all of
+ * them. Each sum has its terms in the same order, however many are held. */
+INLINED void NAMED(dense_scores)(int count, ptrdiff_t width, int single, int at_once,
+                                 const void *x, ptrdiff_t n_entries, const double *rows,
+                                 double *y, ptrdiff_t n)
+{
+    VECTOR sum[AT_ONCE][MOST_VECTORS];
+    EACH_ROW EACH_VECTOR sum[r][v] = AT(y + r * n, v);
+    for (ptrdiff_t j = 0; j < n_entries; j++, rows += n) {
+        VECTOR kept[MOST_VECTORS];
+        EACH_VECTOR kept[v] = AT(rows, v);
+        EACH_ROW
+        {
+            double a = entry(x, single, r * n_entries + j);
+            EACH_VECTOR sum[r][v] += a * kept[v];
+        }
+    }
+    EACH_ROW EACH_VECTOR AT(y + r * n, v) = sum[r][v];
+}
+
+INLINED void NAMED(dense_features)(int count, ptrdiff_t width, int single, int at_once,
+                                   double step, const void *x, ptrdiff_t n_entries,
+                                   ptrdiff_t n_rows, const double *y, double *rows,
+                                   ptrdiff_t n)
+{
+    VECTOR sum[AT_ONCE][MOST_VECTORS] = {0};
+    for (ptrdiff_t t = 0; t < n_rows; t++, y += n) {
+        VECTOR kept[MOST_VECTORS];
+        EACH_VECTOR kept[v] = AT(y, v);
+        EACH_ROW
+        {
+            double a = entry(x, single, t * n_entries + r);
+            EACH_VECTOR sum[r][v] += a * kept[v];
+        }
+    }
+    EACH_ROW
+    {
+        VECTOR moved[MOST_VECTORS];
+        EACH_VECTOR moved[v] = AT(rows + r * n, v) + step * sum[r][v];
+        EACH_VECTOR AT(rows + r * n, v) = moved[v];
+    }
+}
+
 #undef VECTOR
 #undef LENGTH
 #undef JOIN
@@ -147,3 +192,4 @@ INLINED void NAMED(change)(int count, ptrdiff_t width, const double *to, const d
 #undef NAMED
 #undef AT
 #undef EACH_VECTOR
+#undef EACH_ROW

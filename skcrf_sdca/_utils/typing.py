@@ -32,6 +32,8 @@ Items: TypeAlias = (
     | HasShape
 )
 Sequences: TypeAlias = Iterable[Items] | HasShape
+# Tuples (nodes, edges) or (nodes, edges, edge features), or graphs of networkx.
+Graphs: TypeAlias = Iterable[Any]
 # Label lists, or labels themselves if each row of a table is a chain of one node.
 Labels: TypeAlias = (
     Iterable[Sequence[Hashable]] | Iterable[HasShape] | Iterable[Hashable] | HasShape
@@ -73,8 +75,10 @@ DualSampling: TypeAlias = Literal[
     "gap", "gap_importance", "importance", "uniform", "max"
 ]
 EdgeFeatures: TypeAlias = Literal["all"] | Sequence[str] | Sequence[int] | HasShape
+GraphSolver: TypeAlias = Literal["oeg", "sdca", "sag", "lbfgs"]
 Features: TypeAlias = Literal["all", "observed"]
 SDCASampling: TypeAlias = DualSampling | Literal["residual"]
+SolverName: TypeAlias = Literal["auto", "sdca", "oeg", "sag", "lbfgs"]
 # The name of a scorer, or a function of (estimator, X, y).
 Scoring: TypeAlias = str | Callable[..., float]
 Decoding: TypeAlias = Literal["viterbi", "posterior"]

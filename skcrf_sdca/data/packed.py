@@ -47,8 +47,8 @@ class PackedSequences:
     Attributes
     ----------
     X : ndarray or csr_array of shape (n_positions, n_features)
-        float64, read-only: a C-contiguous array, or a CSR array with int32 indices,
-        sorted and without duplicates.
+        Read-only: a C-contiguous array of float64, or of float32 if it was given so,
+        or a CSR array of float64 with int32 indices, sorted and without duplicates.
     offsets : ndarray of int64 of shape (n_sequences + 1,)
         Read-only.
     feature_names : FeatureNames of length n_features, or None

@@ -35,6 +35,7 @@ from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
+from skcrf_sdca.estimators.choice import advice
 from skcrf_sdca.estimators.compression import TrimmingMixin
 from skcrf_sdca.estimators.edge_features import numbers_of
 from skcrf_sdca.estimators.fitted import check_fitted
@@ -268,7 +269,7 @@ class BaseCRF(
         if not training.input_format.boundaries and (
             message := no_chains_message(training.labels)
         ):
-            warnings.warn(message, NoChainsWarning, stacklevel=_caller_level())
+            warnings.warn(message, NoChainsWarning, stacklevel=caller_level())
         if init is not None or prior is not None:
             self._check_pairs_only("init and prior are")
         held_out = new_held_out(self, X_val, y_val, training)
@@ -347,7 +348,7 @@ class BaseCRF(
         kept = best.attributes if best else {}
         self._set_fitted({**all_of(fit_attributes(monitor)), **kept, **own})
         if message := self._message_of(monitor):
-            warnings.warn(message, ConvergenceWarning, stacklevel=_caller_level())
+            warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())
         context.call_on_fit_task_end(
             estimator=self, **arguments, reconstruction_attributes=dict
         )
@@ -355,7 +356,8 @@ class BaseCRF(
 
     def _message_of(self, monitor):
         """Return the warning of a fit that ended above its target, or None."""
-        return monitor.convergence_message()
+        message = monitor.convergence_message()
+        return message and message + advice(monitor.solver)
 
     def _attributes_of_run(self, solver):
         """Return the fitted attributes that only some of the estimators have."""
@@ -525,6 +527,11 @@ class BaseCRF(
         return min(solvers, key=lambda pair: len(missing_needs(pair[0], *parts)))
 
     @property
+    def _span_scheme(self):
+        """The tagging scheme of the labels, if it is known, or another value."""
+        return self.transitions
+
+    @property
     def _acceleration(self):
         return getattr(self, "acceleration", None)
 
@@ -648,7 +655,7 @@ def model_attributes(monitor, *, copy=False):
     }
 
 
-def _caller_level():
+def caller_level():
     """Return the stacklevel of the line outside that made the caller be called.
 
     Past the wrappers of fit, what calls it in this package, and scikit-learn's tools.

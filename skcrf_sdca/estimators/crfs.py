@@ -21,9 +21,11 @@ from skcrf_sdca._utils.typing import (
     RandomState,
     Scoring,
     SDCASampling,
+    SolverName,
     Transitions,
 )
 from skcrf_sdca.estimators.base import BaseCRF
+from skcrf_sdca.estimators.choice import Choice, choose
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.estimators.sgd import SGDCRF
 from skcrf_sdca.solvers.bcfw import BCFW
@@ -626,4 +628,178 @@ class LBFGSCRF(BaseCRF):
         self.verbose = verbose
 
 
-ESTIMATORS = (SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF, SGDCRF)
+# The estimators by the names of their solvers.
+SOLVERS = {"sdca": SDCACRF, "oeg": OEGCRF, "sag": SAGNUSCRF, "lbfgs": LBFGSCRF}
+
+
+@with_shared_docs
+class CRF(BaseCRF):
+    """Linear-chain CRF trained by the solver that suits the data.
+
+    {objective}
+
+    by one of the solvers of `SDCACRF`, `OEGCRF`, `SAGNUSCRF` and `LBFGSCRF`, which all
+    end at the same model. "auto" chooses by the form of the features, their size beside
+    n * alpha, and the number of labels: see :doc:`/dense_features`. The parameters that
+    only some of them have are at their defaults.
+
+    Parameters
+    ----------
+    solver : {"auto", "sdca", "oeg", "sag", "lbfgs"}, default="auto"
+        The solver. ``loss="hinge"`` is for "sdca", which "auto" takes then, and as well
+        with `l1_ratio` above 0.
+    {alpha}
+    {loss}
+    {l1_ratio}
+    max_iter : int, default=1000
+        Maximum number of epochs; an epoch visits n sequences, or is one iteration of
+        L-BFGS.
+    {tol}
+    {patience}
+    {features}
+    {order}
+    {edge_features}
+    {transitions}
+    {label_names}
+    {unknown_label}
+    warm_start : bool, default=False
+        Keep the state of the solver, and start the next fit from it, as the estimators
+        of the single solvers do; "auto" keeps the solver then.
+    {dual_n_jobs}
+    {random_state}
+    {verbose}
+
+    Attributes
+    ----------
+    solver_ : {"sdca", "oeg", "sag", "lbfgs"}
+        The solver of the fit.
+    {weights_}
+    {n_iter_}
+    {certificate_}
+    {best_epoch_}
+    history_ : dict of ndarrays of shape (n_iter_,)
+        One value per epoch: epoch, updates and oracle_calls (divided by n), seconds
+        (without the certificates of "sdca", "oeg" and "sag"), primal, dual, gap; with
+        ``X_val`` also val_score.
+
+    See Also
+    --------
+    SDCACRF, OEGCRF, SAGNUSCRF, LBFGSCRF : One solver each, with all its parameters.
+
+    Examples
+    --------
+    >>> from skcrf_sdca import CRF
+    >>> from skcrf_sdca.datasets import make_chains
+    >>> X, y = make_chains(n_sequences=30, random_state=0)
+    >>> crf = CRF(random_state=0).fit(X, y)
+    >>> crf.solver_
+    'sdca'
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **BaseCRF._parameter_constraints,
+        "solver": [StrOptions({"auto", *SOLVERS})],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        alpha: Alpha = "auto",
+        *,
+        solver: SolverName = "auto",
+        loss: LossName = "log_loss",
+        temperature: float = 1.0,
+        margin: float = 1.0,
+        cost: Cost | None = None,
+        class_weight: ClassWeight | None = None,
+        l1_ratio: float = 0.0,
+        max_iter: int = 1000,
+        tol: float = 1e-3,
+        patience: int | None = None,
+        scoring: Scoring | None = None,
+        features: Features = "all",
+        min_count: float | None = None,
+        order: int = 1,
+        edge_features: EdgeFeatures | None = None,
+        transitions: Transitions | None = None,
+        label_names: LabelNames | None = None,
+        unknown_label: Hashable = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.alpha = alpha
+        self.solver = solver
+        self.loss = loss
+        self.temperature = temperature
+        self.margin = margin
+        self.cost = cost
+        self.class_weight = class_weight
+        self.l1_ratio = l1_ratio
+        self.max_iter = max_iter
+        self.tol = tol
+        self.patience = patience
+        self.scoring = scoring
+        self.features = features
+        self.min_count = min_count
+        self.order = order
+        self.edge_features = edge_features
+        self.transitions = transitions
+        self.label_names = label_names
+        self.unknown_label = unknown_label
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _single(self, name):
+        """Return an estimator of one solver, with the parameters of this one."""
+        cls = SOLVERS[name]
+        own = {key: value for key, value in vars(self).items() if key in _names(cls)}
+        single = cls(**own)
+        single._warm_state = getattr(self, "_warm_state", None)
+        return single
+
+    def _chosen(self, problem):
+        """Return the Choice for a problem."""
+        if self.solver != "auto":
+            return Choice(self.solver, "asked for")
+        state = getattr(self, "_warm_state", None) if self.warm_start else None
+        if state is not None and "solver" in state:
+            return Choice(str(state["solver"]), "the state of the last fit")
+        if {"gradient", "smooth loss"} <= problem.penalty.offers | problem.loss.offers:
+            return choose(problem)
+        return Choice("sdca", f"the loss {self.loss!r} and l1_ratio={self.l1_ratio:g}")
+
+    @property
+    def _acceleration(self):
+        # That of the estimator that takes all problems, for the check before a choice.
+        return self._single(
+            "sdca" if self.solver == "auto" else self.solver
+        )._acceleration
+
+    def _solver_of(self, *parts):
+        name = "sdca" if self.solver == "auto" else self.solver
+        return self._single(name)._solver_of(*parts)
+
+    def _new_solver(self, problem):
+        name, reason = self._chosen(problem)
+        if self.verbose:
+            print(f"CRF: solver {name}, {reason}", flush=True)
+        return self._single(name)._new_solver(problem)
+
+    def _attributes_of_run(self, solver):
+        name = self._chosen(solver.problem).solver
+        found = super()._attributes_of_run(solver)
+        if "_warm_state" in found:
+            found["_warm_state"]["solver"] = name
+        return {**found, "solver_": name}
+
+
+def _names(cls):
+    """Return the names of the parameters of an estimator."""
+    return cls().get_params()
+
+
+ESTIMATORS = (SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF, SGDCRF, CRF)

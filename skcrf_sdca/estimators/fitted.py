@@ -7,7 +7,7 @@ it reads the indices of sparse coefficients, which scipy does not check.
 """
 
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,12 +17,20 @@ from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.input_formats import FORMATS
 from skcrf_sdca.data.rows import checked_sparse
+from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.parameters import MAY_FORBID, WEIGHTS
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
 
 class FittedAttributes:
-    """The types of the fitted attributes."""
+    """The types of the fitted attributes.
+
+    ``_weights`` names the weights with their axes: K labels, d features; those of
+    ``_may_forbid`` are -inf where something is forbidden.
+    """
+
+    _weights: ClassVar[dict[str, str]] = WEIGHTS
+    _may_forbid: ClassVar[tuple[str, ...]] = MAY_FORBID
 
     classes_: NDArray[Any]
     coef_: Any  # an array, or sparse
@@ -47,6 +55,14 @@ class FittedAttributes:
     history_: dict[str, NDArray[Any]]
     _input_format: str  # the name of an InputFormat
     _feature_names: FeatureNames
+
+    def _axis_lengths(self):
+        """Return the length of each axis of the weights, by its letter."""
+        return {"K": len(self.classes_), "d": self.n_features_in_}
+
+    def _allowed_paths(self):
+        """Return what is allowed, as `check_lengths` takes it."""
+        return Constraints.of_scores(self.start_, self.end_, self.transition_)
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
@@ -130,15 +146,15 @@ def check_form(estimator):
     n_features = required_attribute(estimator, "n_features_in_")
     if not isinstance(n_features, Integral) or n_features < 0:
         raise ValueError(f"n_features_in_ must be a number, got {n_features!r:.40}.")
-    sizes = {"K": len(classes), "d": n_features}
-    for name, axes in WEIGHTS.items():
+    sizes = estimator._axis_lengths()
+    for name, axes in estimator._weights.items():
         shape = tuple(sizes[axis] for axis in axes)
-        _check_weight(name, required_attribute(estimator, name), shape)
+        check_weight(name, required_attribute(estimator, name), shape)
     for m, weights in enumerate(estimator.higher_transitions_, start=3):
-        _check_weight("higher_transitions_", weights, m * (len(classes),))
+        check_weight("higher_transitions_", weights, m * (len(classes),))
     if estimator.edge_coef_ is not None:
         shape = len(classes) ** 2, n_features
-        _check_weight("edge_coef_", estimator.edge_coef_, shape)
+        check_weight("edge_coef_", estimator.edge_coef_, shape)
 
 
 def check_fitted(estimator):
@@ -147,19 +163,21 @@ def check_fitted(estimator):
     labels = estimator.classes_.tolist()
     if len(set(labels)) != len(labels):
         raise ValueError("classes_ must hold every label once.")
-    for name in WEIGHTS:
-        _check_values(name, getattr(estimator, name))
+    for name in estimator._weights:
+        may_forbid = name in estimator._may_forbid
+        _check_values(name, getattr(estimator, name), may_forbid)
     for weights in estimator.higher_transitions_:
-        _check_values("higher_transitions_", weights)
+        _check_values("higher_transitions_", weights, may_forbid=False)
     if estimator.edge_coef_ is not None:
-        _check_values("edge_coef_", estimator.edge_coef_)
+        _check_values("edge_coef_", estimator.edge_coef_, may_forbid=False)
     name, names = required_attribute(estimator, "_input_format"), tuple(FORMATS)
     if name not in names:
         raise ValueError(f"_input_format must be one of {names}, got {name!r:.40}.")
     _check_features(estimator, fitted_format(estimator))
 
 
-def _check_weight(name, weight, shape):
+def check_weight(name, weight, shape):
+    """Raise ValueError if a weight is no float64 array of this shape."""
     may_be_sparse = name in ("coef_", "edge_coef_")
     sparse = may_be_sparse and sp.issparse(weight) and weight.format == "csr"
     if not sparse and not isinstance(weight, np.ndarray):
@@ -178,11 +196,11 @@ def _check_weight(name, weight, shape):
         raise ValueError(f"{name} must be contiguous: assign a copy of it.")
 
 
-def _check_values(name, weight):
+def _check_values(name, weight, may_forbid):
     if sp.issparse(weight):
         weight = weight.data
     right = (-LARGEST_SCORE <= weight) & (weight <= LARGEST_SCORE)
-    if name in MAY_FORBID:
+    if may_forbid:
         right |= weight == -np.inf
     if not right.all():
         raise ValueError(

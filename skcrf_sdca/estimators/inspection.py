@@ -81,7 +81,7 @@ class InspectionMixin(FittedAttributes):
         w=dogs   NOUN   +0.216
         """
         names = self._weight_names(feature_names)
-        return _weight_table(
+        return weight_table(
             self._state_weights(), feature=names, label=self._label_values()
         )
 
@@ -110,7 +110,7 @@ class InspectionMixin(FittedAttributes):
         check_is_fitted(self)
         check_form(self)
         labels = self._label_values()
-        return _weight_table(self.transition_, label_from=labels, label_to=labels)
+        return weight_table(self.transition_, label_from=labels, label_to=labels)
 
     def top_features(
         self,
@@ -390,7 +390,7 @@ def _extremes(weights, n):
     return np.r_[rows[:n_positive][:n], rows[n_positive:][-n:]]
 
 
-def _weight_table(weights, **names):
+def weight_table(weights, **names):
     """Return the finite weights of a matrix that are not zero, the largest first.
 
     `names` are the two names of the columns of the table, and their values.

@@ -163,7 +163,7 @@ class PredictionMixin(FittedAttributes):
         >>> first[0], first[1] > second[1]
         (['B', 'I'], True)
         """
-        _check_count("n", n)
+        check_count("n", n)
         data, input_format = prediction_data(self, X)
 
         def best(chains, begin, end):
@@ -214,7 +214,7 @@ class PredictionMixin(FittedAttributes):
         >>> crf.sample([[["a"], ["b"]]], n_draws=100, random_state=0).shape
         (100, 1)
         """
-        _check_count("n_draws", n_draws)
+        check_count("n_draws", n_draws)
         data, input_format = prediction_data(self, X)
         generator = check_random_state(random_state)
         # The random numbers, and the labels: as numbers, and as pointers to the same.
@@ -578,6 +578,11 @@ class PredictionMixin(FittedAttributes):
 
         return self._over_chains(rows, data)
 
+    def _fitted_parameters(self, X):
+        """Return the parameters for the features in X, and X on these alone."""
+        weights = FittedTuples if self._has_tuples else ChainParameters
+        return weights.of_fitted(self, X)
+
     def _over_chains(self, function, data, *, proba=True):
         """Return the results of all chains in one array.
 
@@ -591,8 +596,7 @@ class PredictionMixin(FittedAttributes):
                 f"{type(self).__name__} was fitted with a loss that gives scores, and "
                 'no probabilities; fit with loss="softmax_margin" or "log_loss"'
             )
-        weights = FittedTuples if self._has_tuples else ChainParameters
-        parameters, X = weights.of_fitted(self, data.X)
+        parameters, X = self._fitted_parameters(data.X)
         rows = FeatureRows(X)
 
         def run(begin, end):
@@ -607,6 +611,7 @@ class PredictionMixin(FittedAttributes):
         return np.concatenate(parts)
 
 
-def _check_count(name, value):
+def check_count(name, value):
+    """Raise ValueError if an argument is not an integer of at least 1."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")

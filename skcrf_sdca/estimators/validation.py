@@ -214,7 +214,7 @@ def _training(
         "n_features_in_": data.n_features,
     }
     attributes = {k: value for k, value in attributes.items() if value is not None}
-    weight = _checked_weight(sample_weight, data)
+    weight = checked_weight(sample_weight, data)
     names = names_of_classes(estimator, classes)
     constraints = read_constraints(
         estimator.transitions,
@@ -242,8 +242,7 @@ def prediction_data(estimator, X, lengths=None):
     X = as_sequence_list(X)
     if lengths is not None:
         X = cut_table(X, lengths)
-    scores = estimator.start_, estimator.end_, estimator.transition_
-    data, input_format = _packed(estimator, X, Constraints.of_scores(*scores))
+    data, input_format = packed_for(estimator, X, estimator._allowed_paths())
     return data, input_format if lengths is None else CUT_TABLE
 
 
@@ -257,7 +256,7 @@ def held_out_data(estimator, X, y, constraints):
     """
     X = as_sequence_list(X)
     y = list(y) if isinstance(y, Iterator) else y
-    data, input_format = _packed(estimator, X, constraints)
+    data, input_format = packed_for(estimator, X, constraints)
     check_has_items(len(data), data.n_positions)
     _, known = evaluation_labels(estimator, y, data, input_format)
     if known is not None and not known.any():
@@ -267,7 +266,7 @@ def held_out_data(estimator, X, y, constraints):
     return data, input_format.label_lists(y, data)
 
 
-def _packed(estimator, X, constraints):
+def packed_for(estimator, X, constraints):
     """Return X packed for an estimator that has what a fit knows of the features.
 
     The second of the two results is the format of the answers.
@@ -295,7 +294,7 @@ def evaluation_labels(estimator, y, data, input_format, sample_weight=None):
         y, data.lengths, estimator.classes_, unknown_label
     )
     labels = encode_known_labels(y, data.lengths, estimator.classes_)
-    weight = _checked_weight(sample_weight, data)
+    weight = checked_weight(sample_weight, data)
     if weight is None:
         return labels, known
     weight = np.repeat(weight, data.lengths)
@@ -311,7 +310,8 @@ def known_labels(estimator, known, data, input_format):
     return encode_partial_labels(known, data.lengths, estimator.classes_)
 
 
-def _checked_weight(sample_weight, data):
+def checked_weight(sample_weight, data):
+    """Return the sample weights as an array, or None; ValueError for wrong ones."""
     if sample_weight is None:
         return None
     weight = as_numbers(sample_weight, "sample_weight")

@@ -115,6 +115,10 @@ class Objective(ABC):
     def expected_point(self, w):
         """Return w_hat(p(. | x; w)), and the mean loss at w."""
 
+    def curvature(self):
+        """Return the curvature of P at w = 0, or None; see `Structure.curvature`."""
+        return None
+
     def primal(self, w, loss):
         """Return P(w), given the mean of log Z_i - score_i(target_i)."""
         return self.loss.scale * (self.strength * self.penalty.value(w) + loss)

@@ -140,6 +140,10 @@ class Problem(Objective):
         cost = self.loss.scaled_cost if with_cost else None
         return self.structure.kernel(weights, features, self.targets.for_kernel(), cost)
 
+    def curvature(self):
+        """Return the curvature of P at w = 0, or None; see `Structure.curvature`."""
+        return self.structure.curvature(self.weight, self.strength)
+
     def mean(self, values):
         """Return sum_i c_i values[i]."""
         return inner(self.weight, values)
@@ -236,10 +240,11 @@ class Problem(Objective):
     @cached_property
     def mean_feature_norm(self):
         """sum_i c_i sum_t ||x_t||."""
-        norms = [
-            row_norms(self.data.X[slice(*self._positions(begin, end))])
+        blocks = (
+            self.data.X[slice(*self._positions(begin, end))]
             for begin, end in ranges(self.offsets)
-        ]
+        )
+        norms = [row_norms(rows.astype(np.float64, copy=False)) for rows in blocks]
         return float(np.repeat(self.weight, self.data.lengths) @ np.concatenate(norms))
 
     def certify_dual(self, w, v, local, tied_total, entropy, largest_parameter=0.0):

@@ -17,7 +17,8 @@ from skcrf_sdca._kernels._encoder import Lookup
 from skcrf_sdca._version import __version__
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.input_formats import CUT_TABLE, PACKED
-from skcrf_sdca.estimators.crfs import ESTIMATORS, SDCACRF
+from skcrf_sdca.estimators.crfs import CRF as AnyCRF
+from skcrf_sdca.estimators.crfs import ESTIMATORS, SDCACRF, SOLVERS
 from skcrf_sdca.estimators.fitted import check_fitted, names_of_fit
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.streams import OnlineMixin
@@ -48,6 +49,7 @@ SINCE = {
     "TokenFeatures": 2,
     "SequenceHasher": 2,
     "CRF": 2,
+    "skcrf_sdca.CRF": 2,
     "Tagger": 2,
     CUT_TABLE.name: 2,
     "SGDCRF": 2,
@@ -56,7 +58,14 @@ SINCE = {
 }
 # The types of CRFs.
 TYPES = (*ESTIMATORS, PassiveAggressiveCRF)
-CRFS = {cls.__name__: cls for cls in TYPES}
+
+
+def _type_name(cls):
+    """Return how files name a type; "CRF" is that of skcrf_sdca.compat."""
+    return "skcrf_sdca.CRF" if cls is AnyCRF else cls.__name__
+
+
+CRFS = {_type_name(cls): cls for cls in TYPES}
 PIPELINES = {cls.__name__: cls for cls in (Pipeline, Tagger)}
 # The steps of a pipeline, in their order, and the types that each may have.
 ROLES = {
@@ -217,7 +226,7 @@ def _rebuild_pipeline(model, array):
     if not is_str or not 2 <= len(set(names)) == len(names) == len(roles):
         raise ModelFormatError("pipeline: names must be a different name of each step")
     parts = {
-        role: _rebuild_any(model[role], array, [cls.__name__ for cls in ROLES[role]])
+        role: _rebuild_any(model[role], array, [_type_name(cls) for cls in ROLES[role]])
         for role in roles
     }
     _check_steps(parts)
@@ -321,7 +330,7 @@ def _describe_crf(crf, vectorizer=None):
     check_fitted(crf)
     crf._validate_params()
     model = {
-        "type": type(crf).__name__,
+        "type": _type_name(type(crf)),
         "parameters": plain_parameters(crf.get_params()),
         "input_format": crf._input_format,
         "labels": labels_of(crf.classes_),
@@ -334,6 +343,8 @@ def _describe_crf(crf, vectorizer=None):
     }
     if hasattr(crf, "vectorizer_"):
         model["vectorizer"], _ = _describe_vectorizer(crf.vectorizer_)
+    if isinstance(crf, AnyCRF):
+        model["solver"] = crf.solver_
     biases = {name.removesuffix("_"): getattr(crf, name) for name in BIASES}
     arrays = _coef_arrays(crf.coef_) | biases
     if isinstance(crf, OnlineMixin) and (state := crf._stream_state()) is not None:
@@ -367,8 +378,14 @@ def _own_names(crf, vectorizer):
 
 def _rebuild_crf(model, array):
     has_stream = "stream" in model and issubclass(CRFS[model["type"]], OnlineMixin)
-    parts = (has_stream, "stream"), ("tuples" in model, "tuples")
-    fields(model, "crf", CRF | {name: dict for there, name in parts if there})
+    has_choice = CRFS[model["type"]] is AnyCRF
+    parts = {
+        "stream": (dict, has_stream),
+        "tuples": (dict, "tuples" in model),
+        "solver": (str, has_choice),
+    }
+    more = {name: kind for name, (kind, there) in parts.items() if there}
+    fields(model, "crf", CRF | more)
     crf = with_parameters(CRFS[model["type"]], model["parameters"])
     attributes = {
         "_input_format": model["input_format"],
@@ -376,6 +393,10 @@ def _rebuild_crf(model, array):
         "n_features_in_": model["n_features"],
         **figures_from(model["fit"]),
     }
+    if has_choice:
+        if model["solver"] not in SOLVERS:
+            raise ModelFormatError(f"solver must be one of {', '.join(SOLVERS)}")
+        attributes["solver_"] = model["solver"]
     if model["history"]:
         attributes["history_"] = history_from(model["history"])
     if model["feature_names"] is not None:

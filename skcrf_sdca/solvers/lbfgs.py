@@ -1,4 +1,9 @@
-"""L-BFGS by scipy on the same problem: the reference of the other solvers."""
+"""L-BFGS by scipy on the same problem: the reference of the other solvers.
+
+Where the structure knows the curvature at w = 0, of dense features, the steps are made
+in coordinates u in which it is even, w = w_0 + S u. The problem and the certificates
+are those of w; only the metric of the steps changes.
+"""
 
 from abc import abstractmethod
 from typing import ClassVar
@@ -6,11 +11,16 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import minimize
 
+from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import Solver, first_model
 
-# Vectors of weights that scipy keeps: ten pairs of differences, and some more.
-N_VECTORS = 25
+# Pairs of differences that scipy keeps, where there are many weights and where they are
+# few; and all vectors of weights.
+N_PAIRS, MANY_PAIRS = 10, 50
+N_VECTORS, MANY_VECTORS = 25, 105
+# A gradient in the coordinates of even curvature of which scipy can take the square.
+LEAST_SIZE = 1e-70
 # The status that scipy gives a run whose callback raised StopIteration.
 CALLBACK_STOPPED = 99
 
@@ -73,9 +83,21 @@ class QuasiNewton(Solver):
 
 
 class LBFGS(QuasiNewton):
-    """Limited-memory BFGS, see `QuasiNewton` for the parameters."""
+    """Limited-memory BFGS, see `QuasiNewton` for the parameters.
+
+    Attributes
+    ----------
+    curvature : Curvature or None
+        The coordinates of the steps.
+    """
 
     n_vectors = N_VECTORS
+
+    def __init__(self, problem, rng, *, max_iter=100, state=None):
+        self.curvature = problem.curvature()
+        if self.curvature is not None:
+            self.n_vectors = MANY_VECTORS
+        super().__init__(problem, rng, max_iter=max_iter, state=state)
 
     def _evaluate(self, w):
         """Return P(w) and its gradient; remember the certificate of w."""
@@ -85,16 +107,17 @@ class LBFGS(QuasiNewton):
 
     def run(self, end_epoch):
         """Let scipy iterate; every iteration is an epoch."""
+        to_weights, of_point, first = self._coordinates()
 
         def on_iteration(intermediate_result):
-            self.model.w[:] = intermediate_result.x
+            self.model.w[:] = to_weights(intermediate_result.x)
             self.n_updates += 1
             if end_epoch():
                 raise StopIteration
 
         result = minimize(
-            self._count,
-            self.model.w.copy(),
+            of_point,
+            first,
             jac=True,
             method="L-BFGS-B",
             callback=on_iteration,
@@ -102,6 +125,7 @@ class LBFGS(QuasiNewton):
             options={
                 "maxiter": self.max_iter,
                 "maxfun": 20 * self.max_iter + 100,
+                "maxcor": N_PAIRS if self.curvature is None else MANY_PAIRS,
                 "ftol": 0.0,
                 "gtol": 0.0,
                 "maxls": 50,
@@ -110,3 +134,24 @@ class LBFGS(QuasiNewton):
         # The callback has a reason of its own, which the loop knows.
         if result.status != CALLBACK_STOPPED:
             self.message = f"L-BFGS: {result.message}"
+
+    def _coordinates(self):
+        """Return the weights of a point, its P and gradient, and the first point."""
+        first, curvature = self.model.w.copy(), self.curvature
+        if curvature is None:
+            return np.asarray, self._count, first
+        at_first = self._count(first)
+        # The first step of scipy has the length 1: that of the gradient is right.
+        slope = curvature.transposed_times(at_first[1])
+        size = np.sqrt(inner(slope, slope))
+        if size < LEAST_SIZE:
+            return np.asarray, self._count, first
+
+        def to_weights(u):
+            return first + size * curvature.times(u)
+
+        def of_point(u):
+            primal, gradient = self._count(to_weights(u)) if u.any() else at_first
+            return primal, size * curvature.transposed_times(gradient)
+
+        return to_weights, of_point, np.zeros_like(first)

@@ -148,6 +148,24 @@ class Structure(ABC):
     def new_parameters(self, w=None):
         """Return parameters with the flat vector `w`, by default of zeros."""
 
+    def curvature(self, weight, strength):
+        """Return the curvature of P at w = 0, None if it is not known or not used.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n,)
+            c_i.
+        strength : float
+            The strength of the L2 penalty.
+
+        Returns
+        -------
+        curvature : object or None
+            With ``times(u)``, which returns S u, and ``transposed_times(gradient)``,
+            where S^T H S is near the identity, H the Hessian of P at 0.
+        """
+        return None
+
     @abstractmethod
     def log_counts(self):
         """Return the logarithm of the number of allowed labellings of each sequence."""

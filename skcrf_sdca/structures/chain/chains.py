@@ -265,8 +265,8 @@ def clamped(node_scores: NDArray[np.float64], labels: ArrayLike) -> NDArray[np.f
     return np.where(other, -np.inf, node_scores)
 
 
-# Name -> method of scores that returns the paths, end to end, and a number for each
-# chain that is finite if it has a possible path.
+# Name -> call of the method of Chains, or of scores like them, that returns the paths,
+# end to end, and a number for each chain that is finite if it has a possible path.
 DECODERS = {name: methodcaller(name) for name in ("viterbi", "posterior")}
 
 

@@ -134,7 +134,7 @@ def pair_counts(X, labels, n_labels, *, with_values):
     -------
     counts : csr_array of shape (n_features, n_labels)
     """
-    features = sp.csr_array(X)
+    features = sp.csr_array(X, dtype=np.float64)
     values = features.data if with_values else features.data != 0
     features = sp.csr_array((values, features.indices, features.indptr), features.shape)
     return sp.csr_array(features.T @ _seen(labels, n_labels))

@@ -15,6 +15,7 @@ from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges, ranges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.chain.chains import Chains
+from skcrf_sdca.structures.chain.curvature import Curvature
 from skcrf_sdca.structures.chain.marginals import (
     Marginals,
     by_pairs,
@@ -58,8 +59,12 @@ class Chain(Structure):
     def _feature_rows(self):
         if self.pairs is None:
             return FeatureRows(self.data.X)
-        X = sorted_by_width(csr_array(self.data.X), self.pairs.layout)
-        return ObservedRows(X, self.pairs.layout)
+        layout = self.pairs.layout
+        return ObservedRows(sorted_by_width(self._sparse_rows(), layout), layout)
+
+    def _sparse_rows(self):
+        """Return the rows of all features with weights, a csr_array of float64."""
+        return csr_array(self.data.X, dtype=np.float64)
 
     def distinct_features(self):
         """Return the distinct features of each sequence, as visits need them."""
@@ -83,7 +88,7 @@ class Chain(Structure):
             return features, None
         order = np.concatenate([partition.shared, *partition.private])
         pairs = self.pairs.of_features(order)
-        X = partition.renumber(csr_array(self.data.X))
+        X = partition.renumber(self._sparse_rows())
         rows = ObservedRows(sorted_by_width(X, pairs.layout), pairs.layout)
         return ObservedFeatures(rows, self.offsets, *tiers), pairs
 
@@ -140,6 +145,12 @@ class Chain(Structure):
             pairs=self.pairs,
             layout=self.layout,
         )
+
+    def curvature(self, weight, strength):
+        """Return a Curvature for dense rows of not too many features, else None."""
+        if not Curvature.suits(self):
+            return None
+        return Curvature(self, weight, strength)
 
     def log_counts(self):
         """Return the logarithm of the number of allowed paths of each sequence."""

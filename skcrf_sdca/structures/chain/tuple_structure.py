@@ -14,7 +14,6 @@ least two labels, and the edge features are features of the states of two.
 import numpy as np
 import scipy.sparse as sp
 
-from skcrf_sdca._kernels._observed import ObservedRows, sorted_by_width
 from skcrf_sdca._kernels._tuple_structure import (
     TupleStructure,
     complete_rows,
@@ -115,12 +114,11 @@ class TupleChain(Chain):
         (after,) = np.nonzero(states >= own.start)
         return ObservedPairs.of_data(rows[after], states[after], n_states, min_count)
 
-    def _feature_rows(self):
-        X = sp.csr_array(self.data.X)
-        if self.edge_columns is not None:
-            X = as_csr(sp.hstack([X, X[:, self.edge_columns]], format="csr"))
-        layout = self.pairs.layout
-        return ObservedRows(sorted_by_width(X, layout), layout)
+    def _sparse_rows(self):
+        X = super()._sparse_rows()
+        if self.edge_columns is None:
+            return X
+        return as_csr(sp.hstack([X, X[:, self.edge_columns]], format="csr"))
 
     def new_parameters(self, w=None):
         """Return TupleParameters with the flat vector `w`, by default of zeros."""

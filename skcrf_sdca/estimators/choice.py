@@ -1,0 +1,94 @@
+"""Which solver suits a problem: the rule of ``CRF(solver="auto")``, from measurements.
+
+The page docs/dense_features.rst shows the rule, and the figures behind it, which
+``examples/benchmarks/dense_tasks.py`` measures.
+
+Visits of single sequences make slow progress where the features of a sequence are large
+beside the penalty: the epochs of dual ascent grow with R^2 / (alpha n), R^2 the sum of
+the squared features over the positions of a sequence. L-BFGS takes a full pass for each
+step, and knows the curvature of dense features.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.extmath import row_norms
+
+from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.solvers.lbfgs import QuasiNewton
+from skcrf_sdca.structures.chain.curvature import Curvature
+
+# Labels from which OEG takes less time and memory than SDCA.
+MANY_LABELS = 12
+# R^2 / (alpha n) of dense features from which SAG is faster, and from which L-BFGS is.
+LARGE, HUGE = 1e3, 1e4
+# Rows of which a smaller part is not 0, as of pixels, are easier: they count so much.
+FULL, EASIER = 0.5, 0.01
+# Positions that are read to estimate R^2.
+SAMPLE = 4096
+
+
+class Choice(NamedTuple):
+    """A solver, one of the names of `CRF`, and why it was chosen."""
+
+    solver: str
+    reason: str
+
+
+def choose(problem):
+    """Return the Choice for a problem with a smooth loss and the penalty L2.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    choice : Choice
+        It depends on the data, the number of labels and alpha, and not on the machine.
+    """
+    X, n_labels = problem.data.X, problem.structure.n_labels
+    dual = "oeg" if n_labels >= MANY_LABELS else "sdca"
+    if not Curvature.suits(problem.structure):
+        form = "sparse" if sp.issparse(X) else f"{X.shape[1]} dense"
+        return Choice(dual, f"{form} features, {n_labels} labels")
+    size = relative_size(problem)
+    solver = dual if size < LARGE else "sag" if size < HUGE else "lbfgs"
+    reason = f"dense features of the size {size:.2g} beside alpha, {n_labels} labels"
+    return Choice(solver, reason)
+
+
+def relative_size(problem):
+    """Return R^2 / (alpha n) of dense features, a hundredth if most of them are 0.
+
+    R^2 is the mean over sequences. It is estimated from positions that lie evenly in
+    the data.
+    """
+    X = problem.data.X
+    rows = X[:: max(len(X) // SAMPLE, 1)].astype(np.float64, copy=False)
+    if not rows.size:
+        return 0.0
+    square = float(row_norms(rows, squared=True).mean())
+    n_sequences = np.count_nonzero(problem.weight)
+    size = problem.mean_length * square / (problem.strength * n_sequences)
+    return size if np.count_nonzero(rows) >= FULL * rows.size else EASIER * size
+
+
+def advice(solver):
+    """Return what else a warning of no convergence says, or an empty string.
+
+    Parameters
+    ----------
+    solver : Solver
+        That made the fit.
+    """
+    problem = solver.problem
+    if isinstance(solver, QuasiNewton) or not isinstance(problem, Problem):
+        return ""
+    if sp.issparse(problem.data.X) or (size := relative_size(problem)) < LARGE:
+        return ""
+    return (
+        f"; the features are large, R^2 / (alpha n) = {size:.2g}: standardise them, or "
+        "take LBFGSCRF, whose steps do not depend on their scale"
+    )

@@ -1,0 +1,569 @@
+"""SegmentCRF: semi-Markov conditional random fields, which label spans as a whole."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from numbers import Integral
+from operator import index
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skcrf_sdca._utils.sklearn_private import Interval, StrOptions
+from skcrf_sdca._utils.typing import (
+    Alpha,
+    Features,
+    Labels,
+    LossName,
+    RandomState,
+    Scoring,
+    Sequences,
+    SpanScheme,
+)
+from skcrf_sdca.data.label_encoding import label_objects, plain_labels
+from skcrf_sdca.data.rows import split_rows
+from skcrf_sdca.data.spans import SpanForm, span_rows
+from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
+from skcrf_sdca.estimators.base import BaseCRF
+from skcrf_sdca.estimators.fitted import check_form
+from skcrf_sdca.estimators.inspection import weight_table
+from skcrf_sdca.estimators.parameter_docs import with_shared_docs
+from skcrf_sdca.estimators.span_queries import checked_tokens
+from skcrf_sdca.estimators.tables import Table
+from skcrf_sdca.estimators.validation import prediction_data
+from skcrf_sdca.solvers.bcfw import BCFW
+from skcrf_sdca.solvers.lbfgs import LBFGS
+from skcrf_sdca.solvers.oeg import OEG
+from skcrf_sdca.solvers.owlqn import OWLQN
+from skcrf_sdca.solvers.sag import SAG
+from skcrf_sdca.solvers.sgd import SGD
+from skcrf_sdca.structures.segment.grammar import Grammar
+from skcrf_sdca.structures.segment.parameters import (
+    MAY_FORBID,
+    WEIGHTS,
+    SegmentParameters,
+)
+
+# Name -> the solvers, with the parameters that they take, and their acceleration. The
+# first is taken unless the loss or the penalty needs another.
+SOLVERS = {
+    "oeg": (((OEG, ()), (BCFW, ())), "auto"),
+    "sag": (((SAG, ()),), None),
+    "sgd": (((SGD, ()),), None),
+    "lbfgs": (((LBFGS, ("max_iter",)), (OWLQN, ("max_iter",))), None),
+}
+
+
+def _read_span(span):
+    span_type, begin, end, *_ = span
+    return index(begin), index(end), span_type
+
+
+TYPED = SpanForm("(type, begin, end)", _read_span)
+
+
+class _Absent:
+    """A method of the other estimators that this one does not have."""
+
+    def __init__(self, reason):
+        self.reason = reason
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, instance, owner):
+        raise AttributeError(f"{owner.__name__} has no {self.name}: {self.reason}")
+
+    def __set__(self, instance, value):
+        raise AttributeError(f"{self.name} cannot be set")
+
+
+@with_shared_docs
+class SegmentCRF(BaseCRF):
+    """Semi-Markov conditional random field: a model of spans and their lengths [1]_.
+
+    A sequence is cut into segments, without gaps: each span is a segment of its type,
+    and each item outside of spans is one of the type "O". With K types of segments, the
+    segments (b_s, e_s, k_s) of the items b_s <= t < e_s have the score::
+
+        score(x, y) = sum_t (coef[y_t] . x_t + intercept[y_t])
+                      + start[y_0] + end[y_{T-1}]
+                      + sum_s length[k_s, e_s - b_s] + sum_s transition[k_{s-1}, k_s]
+
+    where y_t is the label that the scheme gives to item t of its segment: in "BIO" the
+    first item of a span has weights of its own. So the model knows what a chain with
+    ``transitions="BIO"`` knows, and how long spans are; its transitions go from span to
+    span, however long these are.
+
+    Minimises, over all weights w::
+
+        P(w) = alpha/2 ||w||^2 + 1/n sum_i L_i(w),
+        L_i(w) = log sum_y exp(score(x_i, y)) - score(x_i, y_i)
+
+    Inference is exact, and takes a time of the order of T K (K + `max_length`); the
+    certificate is that of the chain.
+
+    Parameters
+    ----------
+    {alpha}
+    max_length : int, default=None
+        The largest number of items of a segment. None takes that of the longest in the
+        training data.
+    scheme : str or None, default="BIO"
+        The tagging scheme of the labels: "BIO" ("IOB2"), "IO", "BIOES" ("IOBES") or
+        "BILOU" ("BILUO"), in capitals or small letters. Each of its prefixes has
+        weights of its own. With None, for signals, every label is a type, and its
+        maximal runs are the segments: no type follows itself.
+    solver : {"oeg", "sag", "sgd", "lbfgs"}, default="oeg"
+        That of `OEGCRF`, `SAGNUSCRF`, `SGDCRF` or `LBFGSCRF`, with their default
+        parameters.
+    loss : {"log_loss", "hinge"}, default="log_loss"
+        "hinge" is that of the structural SVM, where every item with a wrong label costs
+        1, for ``solver="oeg"``: it is solved by block-coordinate Frank-Wolfe. The model
+        has scores, and no probabilities.
+    {l1_ratio}
+    {max_iter}
+    {tol}
+    patience : int, default=None
+        With ``X_val`` and ``y_val`` in `fit`: end the fit after so many epochs without
+        a better score on them, and return the model of the best epoch.
+    scoring : str or callable, default=None
+        The score on ``X_val`` and ``y_val``, as of `SDCACRF`; by default the F1 of
+        spans, and the accuracy without a scheme.
+    {features}
+    warm_start : bool, default=False
+        Start the next fit from the state of this one. It needs the same sequences,
+        scheme, `max_length` and `solver`; alpha, for example, may differ.
+    n_jobs : int, default=None
+        Number of threads; None means one.
+    {random_state}
+    {verbose}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+        The labels of items, sorted.
+    types_ : ndarray of shape (n_types,)
+        The types of segments: those of spans, and "O"; without a scheme the labels.
+    max_length_ : int
+        The largest number of items of a segment.
+    scheme_ : str or None
+        The scheme of the fit.
+    coef_ : ndarray or csr_array of shape (n_labels, n_features_in_)
+        Weight of each feature for each label.
+    intercept_, start_, end_ : ndarrays of shape (n_labels,)
+        Score of each label at every position, at the first and at the last.
+    transition_ : ndarray of shape (n_types, n_types)
+        Score of a segment after another, [from, to]; -inf where it is forbidden.
+    length_ : ndarray of shape (n_types, max_length_)
+        Score of a segment of 1, 2, ... items; -inf where it is forbidden, as for "O"
+        of more than one.
+    n_features_in_ : int
+        Number of features of a position, after vectorizing.
+    {n_iter_}
+    {certificate_}
+    {best_epoch_}
+    history_ : dict of ndarrays of shape (n_iter_,)
+        One value per epoch, as of the estimator of the solver.
+
+    See Also
+    --------
+    OEGCRF : The chain, whose transitions go from item to item.
+    skcrf_sdca.text.convert_labels : Labels of a scheme made those of another.
+
+    Notes
+    -----
+    A label that y does not have has no weights: with "BIOES" a type that has no label
+    "I" in y has no segments of three items or more. Not there are the methods
+    `predict_n_best`, `sample`, `explain`, `constrain` and `predict_edge_proba` of the
+    other estimators, soft and unknown labels, ``init`` and ``prior`` of `fit`, and
+    ``save_model``: pickle keeps models. Features of whole segments are not taken yet.
+    `predict_log_proba` is the logarithm of `predict_proba`, -inf where that is 0.
+
+    References
+    ----------
+    .. [1] Sarawagi, Cohen, "Semi-Markov conditional random fields for information
+       extraction", NIPS 2004.
+
+    Examples
+    --------
+    >>> from skcrf_sdca import SegmentCRF
+    >>> words = [["Ada", "Lovelace", "met", "Babbage"], ["Babbage", "met", "her"]]
+    >>> X = [[[word] for word in sentence] for sentence in words]
+    >>> y = [["B-PER", "I-PER", "O", "B-PER"], ["B-PER", "O", "O"]]
+    >>> crf = SegmentCRF(alpha=0.01, random_state=0).fit(X, y)
+    >>> crf.predict(X[:1])[0]
+    ['B-PER', 'I-PER', 'O', 'B-PER']
+    >>> crf.types_.tolist(), crf.max_length_, crf.length_.shape
+    (['PER', 'O'], 2, (2, 2))
+    """
+
+    _structure = "segments"
+    _weights = WEIGHTS
+    _may_forbid = MAY_FORBID
+    _takes_prior = False
+
+    # What other estimators have as parameters.
+    transitions = None
+    temperature = 1.0
+    margin = 1.0
+    cost = None
+    class_weight = None
+
+    types_: NDArray[Any]
+    max_length_: int
+    scheme_: str | None
+    length_: NDArray[np.float64]
+
+    _parameter_constraints: ClassVar[dict] = {
+        name: BaseCRF._parameter_constraints[name]
+        for name in (
+            "alpha",
+            "l1_ratio",
+            "max_iter",
+            "tol",
+            "patience",
+            "scoring",
+            "features",
+            "min_count",
+            "warm_start",
+            "n_jobs",
+            "verbose",
+        )
+    } | {
+        "max_length": [Interval(Integral, 1, None, closed="left"), None],
+        "scheme": [StrOptions(set(TAGGING_SCHEMES)), None],
+        "solver": [StrOptions(set(SOLVERS))],
+        "loss": [StrOptions({"log_loss", "hinge"})],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        alpha: Alpha = "auto",
+        *,
+        max_length: int | None = None,
+        scheme: SpanScheme | None = "BIO",
+        solver: Literal["oeg", "sag", "sgd", "lbfgs"] = "oeg",
+        loss: LossName = "log_loss",
+        l1_ratio: float = 0.0,
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        patience: int | None = None,
+        scoring: Scoring | None = None,
+        features: Features = "all",
+        min_count: float | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.alpha = alpha
+        self.max_length = max_length
+        self.scheme = scheme
+        self.solver = solver
+        self.loss = loss
+        self.l1_ratio = l1_ratio
+        self.max_iter = max_iter
+        self.tol = tol
+        self.patience = patience
+        self.scoring = scoring
+        self.features = features
+        self.min_count = min_count
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    predict_n_best: Any = _Absent("the n best segmentations are not computed")
+    sample: Any = _Absent("segmentations are not drawn")
+    predict_edge_proba: Any = _Absent("labels of one segment are not a Markov chain")
+    explain: Any = _Absent("terms of a path are those of a chain")
+    constrain: Any = _Absent("the scheme says what may follow what")
+
+    def fit(  # type: ignore[override]
+        self,
+        X: Sequences,
+        y: Labels,
+        sample_weight: ArrayLike | None = None,
+        lengths: ArrayLike | None = None,
+        *,
+        X_val: Sequences | Callable[[], Sequences] | None = None,
+        y_val: Labels | None = None,
+    ) -> Self:
+        """Fit the model to labelled sequences.
+
+        Parameters
+        ----------
+        X : list, tuple, object array or generator of n sequences, or PackedSequences
+            In all the forms that `SDCACRF.fit` takes.
+        y : list of n lists of T labels, or array-like of shape (n_rows,)
+            Labels of the `scheme`, all known; without one any labels.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each sequence, not negative.
+        lengths : array-like of int of shape (n,), default=None
+            If X is one table, the number of rows of each sequence in it.
+        X_val, y_val : as X and y, default=None
+            Held-out data, on which the model of every epoch is scored.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X and y do not fit together, a label is not of the scheme or stands where
+            the scheme does not allow it, or a segment has more than `max_length` items;
+            the message names the sequence and the item. If a label is not known, or the
+            solver does not take the loss.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the gap is above tol * primal after max_iter epochs.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SegmentCRF
+        >>> X = [[[0.1], [2.0], [2.1]], [[1.9], [0.2]]]
+        >>> y = [["a", "b", "b"], ["b", "a"]]
+        >>> crf = SegmentCRF(scheme=None, random_state=0).fit(X, y)
+        >>> crf.predict([[[0.0], [2.2]]])[0]
+        ['a', 'b']
+        """
+        return super().fit(X, y, sample_weight, lengths, X_val=X_val, y_val=y_val)
+
+    @property
+    def _solver(self):
+        return SOLVERS[self.solver][0][0][0]
+
+    @property
+    def _solver_options(self):
+        return SOLVERS[self.solver][0][0][1]
+
+    @property
+    def _other_solvers(self):
+        return SOLVERS[self.solver][0][1:]
+
+    @property
+    def _acceleration(self):
+        return SOLVERS[self.solver][1]
+
+    @property
+    def _span_scheme(self):
+        return self.scheme
+
+    def _new_problem(self, training, prior=None, **options):
+        """Return the problem, with the Grammar of the labels as its constraints."""
+        if training.label_rows is not None:
+            raise ValueError(
+                f"{type(self).__name__} needs one label at every position of y; leave "
+                "out the sequences with unknown labels"
+            )
+        grammar = self._grammar_of(training)
+        training = replace(training, constraints=grammar)
+        return super()._new_problem(training, prior, **options)
+
+    def _grammar_of(self, training):
+        """Return the Grammar of the training data; ValueError if y breaks it."""
+        names = plain_labels(training.attributes["classes_"])
+        try:
+            grammar = Grammar(names, self.scheme, self.max_length or 1)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"y, by scheme={self.scheme!r}: {error}") from error
+        labels, offsets = training.labels, training.data.offsets
+        grammar.check(labels, offsets, self.max_length)
+        if self.max_length is not None:
+            return grammar
+        begin, end, *_ = grammar.segments(labels, offsets)
+        return Grammar(names, self.scheme, int((end - begin).max()))
+
+    def _grammar(self):
+        """Return the Grammar of the fitted model."""
+        return Grammar(plain_labels(self.classes_), self.scheme_, self.max_length_)
+
+    def _axis_lengths(self):
+        sizes = {"S": len(self.types_), "M": self.max_length_}
+        return super()._axis_lengths() | sizes
+
+    def _allowed_paths(self):
+        return self._grammar()
+
+    def _fitted_parameters(self, X):
+        return SegmentParameters.of_segments(self, self._grammar(), X)
+
+    def transition_features(self) -> Table:
+        """Return all weights of transitions between segments that are not 0.
+
+        Returns
+        -------
+        table : Table
+            With the columns label_from, label_to, which are types of segments, and
+            weight, the largest first. Forbidden transitions are left out.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SegmentCRF
+        >>> X, y = [[["a"], ["b"], ["c"]]] * 9, [["B-X", "I-X", "O"]] * 9
+        >>> crf = SegmentCRF(solver="lbfgs", tol=1e-9).fit(X, y)
+        >>> crf.transition_features()["label_from"].tolist()[0]
+        'X'
+        """
+        self._check_is_fitted()
+        types = label_objects(self.types_)
+        return weight_table(self.transition_, label_from=types, label_to=types)
+
+    def length_features(self) -> Table:
+        """Return all weights of lengths of segments that are not 0, the largest first.
+
+        Returns
+        -------
+        table : Table
+            With the columns type, length and weight.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SegmentCRF
+        >>> X, y = [[["a"], ["b"], ["c"]]] * 9, [["B-X", "I-X", "O"]] * 9
+        >>> crf = SegmentCRF(solver="lbfgs", tol=1e-9).fit(X, y)
+        >>> table = crf.length_features()
+        >>> table["type"].tolist()[0], table["length"].tolist()[0]
+        ('X', 2)
+        """
+        self._check_is_fitted()
+        lengths = np.arange(1, self.max_length_ + 1)
+        return weight_table(
+            self.length_, type=label_objects(self.types_), length=lengths
+        )
+
+    def predict_spans(
+        self,
+        X: Sequences,
+        *,
+        scheme: SpanScheme | None = None,
+        tokens: Iterable[Iterable[str]] | None = None,
+    ) -> NDArray[Any]:
+        """Return the spans of the most probable segmentations, with probabilities.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        scheme : None
+            The scheme is that of the fit; for the signature of the other estimators.
+        tokens : list of n lists of T str, default=None
+            The words of X. With them, each span has a text.
+
+        Returns
+        -------
+        spans : ndarray of shape (n,)
+            An object array of lists of (type, begin, end, probability), in order; with
+            `tokens` of (type, begin, end, probability, text). Without a scheme all
+            segments are spans. The probability is that of the segment, exactly.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `scheme` is another one, `tokens` does not have the lengths of X, or the
+            loss of the fit gives no probabilities.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SegmentCRF
+        >>> X = [[["Ada"], ["Lovelace"], ["wrote"]]] * 9
+        >>> y = [["B-PER", "I-PER", "O"]] * 9
+        >>> crf = SegmentCRF(random_state=0).fit(X, y)
+        >>> ((span_type, begin, end, probability),) = crf.predict_spans(X)[0]
+        >>> span_type, begin, end, probability > 0.5
+        ('PER', 0, 2, True)
+        """
+        data, _ = prediction_data(self, X)
+        self._check_scheme(scheme)
+        grammar = self._grammar()
+        words = None if tokens is None else checked_tokens(tokens, data.lengths)
+
+        def spans(scores, first, last):
+            offsets = scores.offsets
+            begin, end, own, _ = grammar.segments(scores.viterbi()[0], offsets)
+            chosen = own != grammar.outside
+            begin, end, own = begin[chosen], end[chosen], own[chosen].astype(np.int64)
+            i = np.searchsorted(offsets, begin, side="right") - 1
+            rows = np.column_stack([i, begin - offsets[i], end - offsets[i]])
+            values = scores.segment_probabilities(rows, own)
+            types = [grammar.types[k] for k in own]
+            bounds = rows[:, 1].tolist(), rows[:, 2].tolist()
+            found = list(zip(types, *bounds, values.tolist(), strict=True))
+            if words is not None:
+                texts = [words[first + j][b:e] for j, b, e in rows.tolist()]
+                found = [(*s, " ".join(t)) for s, t in zip(found, texts, strict=True)]
+            return split_rows(found, np.searchsorted(begin, offsets))
+
+        return self._over_chains(spans, data)
+
+    def span_proba(
+        self,
+        X: Sequences,
+        spans: Iterable[Iterable[tuple[Any, ...]]],
+        *,
+        scheme: SpanScheme | None = None,
+    ) -> NDArray[Any]:
+        """Return the probability of spans, each the sum over all its segmentations.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        spans : list of n lists of (type, begin, end)
+            As `predict_spans` returns them; what follows these three is ignored.
+        scheme : None
+            The scheme is that of the fit; for the signature of the other estimators.
+
+        Returns
+        -------
+        proba : ndarray of shape (n,)
+            An object array of arrays of shape (n_spans_i,). 0 for a type that was not
+            in `fit`, and for a span longer than ``max_length_``.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a span does not have this form or is not within its sequence, `scheme` is
+            another one, or the loss of the fit gives no probabilities.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SegmentCRF
+        >>> X, y = [[["a"], ["b"]]] * 9, [["B-X", "I-X"]] * 9
+        >>> crf = SegmentCRF(random_state=0).fit(X, y)
+        >>> (proba,) = crf.span_proba(X[:1], [[("X", 0, 2), ("X", 0, 1), ("Y", 0, 1)]])
+        >>> bool(proba[0] > 0.5), float(proba[2])
+        (True, 0.0)
+        """
+        data, _ = prediction_data(self, X)
+        self._check_scheme(scheme)
+        rows, bounds, names = span_rows(spans, data.lengths, TYPED)
+        types = self._grammar().type_numbers(names)
+
+        def values(scores, first, last):
+            begin, end = bounds[[first, last]]
+            own = scores.segment_probabilities(
+                rows[begin:end] - [first, 0, 0], types[begin:end]
+            )
+            return split_rows(own, bounds[first : last + 1] - begin)
+
+        return self._over_chains(values, data)
+
+    def _check_scheme(self, scheme):
+        """Raise ValueError for a scheme that is not that of the fit."""
+        own = self.scheme_
+        if scheme is None or (own is not None and scheme.upper() == own.upper()):
+            return
+        raise ValueError(
+            f"scheme={scheme!r}, but the model was fitted with scheme={own!r}; set "
+            "scheme=None"
+        )
+
+    def _check_is_fitted(self):
+        """Raise NotFittedError, or ValueError if attributes do not agree."""
+        check_is_fitted(self)
+        check_form(self)

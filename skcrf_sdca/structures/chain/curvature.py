@@ -1,0 +1,127 @@
+"""The curvature of the objective at w = 0, and coordinates in which it is even.
+
+Owns the linear map w = S u that L-BFGS works in where the features are dense. At w = 0
+all labels have the probability 1/K at every position, independently. The Hessian of the
+node weights, with z_t = (x_t, 1), is then
+
+    alpha I + 1/K (G kron (I - 11'/K)),    G = sum_i c_i sum_t z_t z_t^T.
+
+Gradients sum to 0 over the labels of a feature, so that the second factor is 1 on all
+that a solver sees: with M = alpha I + G/K = L L^T, S = L^-T makes the Hessian one. Of
+start, end and transition weights the diagonal is taken. G is that of a sample of the
+positions: S changes the way to the optimum and not the problem.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from skcrf_sdca._kernels._vecmath import dense_features, dense_scores
+
+# The factor of M is inverted in d^3 steps, and stored: so many features at most, and at
+# least so many positions for each, beside which the factor is small.
+MAX_FEATURES = 1024
+LEAST_RATIO = 8
+# Positions of the sample: so many for each feature, and at least so many.
+POSITIONS_PER_FEATURE = 10
+MIN_POSITIONS = 4096
+# Positions whose products are added at once.
+BLOCK = 512
+
+
+class Curvature:
+    """The map w = S u, with S^T H S near the identity at w = 0.
+
+    Parameters
+    ----------
+    structure : Chain
+        With dense rows, see `suits`.
+    weight : ndarray of shape (n,)
+        c_i.
+    strength : float
+        The strength of the L2 penalty.
+    """
+
+    def __init__(self, structure, weight, strength):
+        self.new_parameters = structure.new_parameters
+        n_labels, lengths = structure.n_labels, structure.data.lengths
+        moments = _moments(structure.data, np.repeat(weight, lengths))
+        moments /= n_labels
+        moments[np.diag_indices_from(moments)] += strength
+        self.inverse_factor = _inverse_factor(moments)
+        self.of_boundary = 1.0 / np.sqrt(strength + 1.0 / n_labels)
+        n_edges = weight @ np.maximum(lengths - 1, 0)
+        self.of_transition = 1.0 / np.sqrt(strength + n_edges / n_labels**2)
+
+    @staticmethod
+    def suits(structure):
+        """Return whether the features are dense, and few beside the positions."""
+        data = structure.data
+        return (
+            not sp.issparse(data.X)
+            and structure.pairs is None
+            and 0 < data.n_features <= MAX_FEATURES
+            and data.n_positions >= LEAST_RATIO * data.n_features
+        )
+
+    def times(self, u):
+        """Return S u."""
+        return self._mapped(u, self._by_columns)
+
+    def transposed_times(self, gradient):
+        """Return S^T times a gradient."""
+        return self._mapped(gradient, self._by_rows)
+
+    def _by_rows(self, nodes, out):
+        dense_scores(self.inverse_factor, nodes, out)
+
+    def _by_columns(self, nodes, out):
+        dense_features(1.0, self.inverse_factor, nodes, out)
+
+    def _mapped(self, vector, of_nodes):
+        given, found = self.new_parameters(vector), self.new_parameters()
+        nodes = np.vstack([given.coef, given.intercept])
+        out = np.zeros_like(nodes)
+        of_nodes(nodes, out)
+        found.coef[:], found.intercept[:] = out[:-1], out[-1]
+        found.start[:] = self.of_boundary * given.start
+        found.end[:] = self.of_boundary * given.end
+        found.transition[:] = self.of_transition * given.transition
+        return found.w
+
+
+def _moments(data, weight):
+    """Return an estimate of sum_t weight[t] z_t z_t^T from a sample of positions."""
+    n_positions, n_features = data.X.shape
+    size = max(MIN_POSITIONS, POSITIONS_PER_FEATURE * n_features)
+    if size < n_positions:
+        # The sample is the same in every fit: the result depends on the data alone.
+        rng = np.random.default_rng(0)
+        sample = np.sort(rng.choice(n_positions, size, replace=False))
+    else:
+        sample = np.arange(n_positions)
+    moments = np.zeros((n_features + 1, n_features + 1))
+    for begin in range(0, len(sample), BLOCK):
+        chosen = sample[begin : begin + BLOCK]
+        rows = np.ones((len(chosen), n_features + 1))
+        rows[:, :-1] = data.X[chosen]
+        # Not by BLAS, whose bits depend on its threads.
+        dense_features(1.0, rows, weight[chosen, None] * rows, moments)
+    moments *= weight.sum() / weight[sample].sum()
+    return moments
+
+
+def _inverse_factor(matrix):
+    """Return L^-1, lower triangular, for a positive definite matrix L L^T.
+
+    Row by row: L_i = L^-1 A_i by the rows before.
+    """
+    n = len(matrix)
+    inverse = np.zeros((n, n))
+    tiny = np.finfo(float).eps * matrix.diagonal()
+    for i in range(n):
+        above = inverse[:i, :i]
+        row = np.einsum("jk,k->j", above, matrix[i, :i])
+        pivot = np.sqrt(max(matrix[i, i] - np.einsum("j,j->", row, row), tiny[i]))
+        inverse[i, :i] = np.einsum("j,jk->k", row, above) / -pivot
+        inverse[i, i] = 1.0 / pivot
+    return inverse

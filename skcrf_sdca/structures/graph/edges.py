@@ -1,0 +1,274 @@
+"""The edges of graphs laid end to end: what joins nodes, read and validated.
+
+A graph is a tuple (nodes, edges) or (nodes, edges, edge features), or an object of
+networkx, which is recognised by its attributes: networkx is not imported.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skcrf_sdca._utils.messages import described
+
+# The attribute of nodes and edges of networkx that holds their features.
+ATTRIBUTE = "features"
+
+
+class Edges(NamedTuple):
+    """The edges of n graphs, end to end.
+
+    Attributes
+    ----------
+    offsets : ndarray of shape (n + 1,), int64
+        Graph i has the edges ``offsets[i]:offsets[i + 1]``.
+    ends : ndarray of shape (E, 2), int32
+        Nodes [from, to], counted in their graph.
+    features : ndarray of shape (E, d_e)
+        A column of ones if edges have no features.
+    """
+
+    offsets: NDArray[np.int64]
+    ends: NDArray[np.int32]
+    features: NDArray[np.float64]
+
+    @classmethod
+    def of_lists(cls, ends, features, n_nodes):
+        """Read the edges of each graph.
+
+        Parameters
+        ----------
+        ends : list of n array-likes of int of shape (E_i, 2)
+        features : list of n array-likes of shape (E_i, d_e), or None
+        n_nodes : ndarray of int of shape (n,)
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an edge joins a node to itself or to one that is not there, or the
+            features are not finite numbers, as many for each edge. The message names
+            the graph and the edge.
+
+        Examples
+        --------
+        >>> from skcrf_sdca.structures.graph.edges import Edges
+        >>> Edges.of_lists([[[0, 1], [1, 2]], []], None, [3, 1]).offsets
+        array([0, 2, 2])
+        """
+        pairs = [_ends(ends[i], i, n) for i, n in enumerate(n_nodes)]
+        offsets = np.cumsum([0, *map(len, pairs)], dtype=np.int64)
+        pairs = np.concatenate([np.empty((0, 2), dtype=np.int32), *pairs])
+        if features is None:
+            return cls(offsets, pairs, np.ones((len(pairs), 1)))
+        rows = [
+            _features(own, i, n)
+            for i, (own, n) in enumerate(zip(features, np.diff(offsets), strict=True))
+        ]
+        return cls(offsets, pairs, _joined(rows))
+
+
+def split_graphs(X):
+    """Return the nodes, the edges and the features of edges of graphs, three lists.
+
+    The last is None if no graph has features of edges.
+
+    Parameters
+    ----------
+    X : iterable of graphs
+
+    Raises
+    ------
+    ValueError, TypeError
+        If one is no graph, or only some have features of edges; the message names it.
+    """
+    if hasattr(X, "adj") or isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
+        raise TypeError(f"X is {described(X)}; it must be a list of graphs")
+    graphs = [_parts(graph, i) for i, graph in enumerate(X)]
+    nodes, ends, features = ([graph[k] for graph in graphs] for k in range(3))
+    with_features = [own is not None for own in features]
+    if not any(with_features):
+        return nodes, ends, None
+    if not all(with_features):
+        i = with_features.index(not with_features[0])
+        has, other = ("none", "has some") if with_features[0] else ("some", "has none")
+        raise ValueError(
+            f"X: graph {i} has {has} of the features of edges, but graph 0 {other}; "
+            "all graphs must have them, or none"
+        )
+    return nodes, ends, features
+
+
+def split_trees(X):
+    """Return the same three lists of trees, whose edges go from head to child.
+
+    A tree is a tuple (nodes, heads) or (nodes, heads, edge features): the head of each
+    node is another node, or -1 for a root; the features of an edge are those of its
+    child, and the rows of roots are not read. Several roots make a forest.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If heads are no integers of this kind, one for each node, or form a cycle; the
+        message names the tree and the node.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.structures.graph.edges import split_trees
+    >>> nodes, edges, _ = split_trees([([{"w": "a"}, {"w": "b"}], [-1, 0])])
+    >>> edges[0].tolist()
+    [[0, 1]]
+    """
+    nodes, heads, features = split_graphs(X)
+    ends = []
+    for i, own in enumerate(heads):
+        head = _heads(own, i)
+        (children,) = np.nonzero(head >= 0)
+        ends.append(np.column_stack([head[children], children]))
+        if features is not None:
+            rows = np.asarray(features[i])
+            if len(rows) != len(head):
+                raise ValueError(
+                    f"X: tree {i} has {len(head)} nodes, but {len(rows)} rows of edge "
+                    "features; the row of a node is that of the edge from its head"
+                )
+            features[i] = rows[children] if len(head) else rows
+        if n_of(nodes[i]) != len(head):
+            raise ValueError(
+                f"X: tree {i} has {n_of(nodes[i])} nodes, but {len(head)} heads"
+            )
+    return nodes, ends, features
+
+
+def n_of(nodes):
+    """Return how many nodes there are, in a list, an array or a sparse matrix."""
+    return nodes.shape[0] if hasattr(nodes, "shape") else len(nodes)
+
+
+def _heads(heads, i):
+    """Return the heads of the nodes of tree i, or raise."""
+    head = np.asarray(heads)
+    if head.size == 0:
+        return np.empty(0, dtype=np.intp)
+    if head.ndim != 1 or head.dtype.kind not in "iu":
+        raise ValueError(
+            f"X: the heads of tree {i} are an array of shape {head.shape} and dtype "
+            f"{head.dtype}; they must be integers of shape (n_nodes,)"
+        )
+    wrong = (head < -1) | (head >= len(head))
+    if wrong.any():
+        t = int(wrong.argmax())
+        raise ValueError(
+            f"X: tree {i}, node {t} has the head {head[t]}, but the tree has the nodes "
+            f"0 to {len(head) - 1}, and -1 stands for no head"
+        )
+    # Twice as far up at every turn: who is on a cycle never arrives.
+    above = np.append(head, -1).astype(np.intp)
+    for _ in range(len(head).bit_length()):
+        above = above[above]
+    if (above >= 0).any():
+        t = int((above >= 0).argmax())
+        raise ValueError(f"X: tree {i}, node {t}: its heads form a cycle")
+    return head
+
+
+def _parts(graph, i):
+    """Return nodes, edges and features of edges, or None, of one graph."""
+    if hasattr(graph, "nodes") and hasattr(graph, "edges") and hasattr(graph, "adj"):
+        return _parts_of_networkx(graph, i)
+    if not isinstance(graph, (tuple, list)) or len(graph) not in (2, 3):
+        raise TypeError(
+            f"X: graph {i} is {described(graph)}; a graph is a tuple (nodes, edges) or "
+            "(nodes, edges, edge_features), or one of networkx"
+        )
+    return (*graph, None) if len(graph) == 2 else tuple(graph)
+
+
+def _parts_of_networkx(graph, i):
+    """Return the parts of a graph of networkx, the nodes in its order."""
+    number = {node: k for k, node in enumerate(graph.nodes)}
+    nodes = [values.get(ATTRIBUTE) for _, values in graph.nodes(data=True)]
+    lacking = next((k for k, own in enumerate(nodes) if own is None), None)
+    if lacking is not None:
+        raise ValueError(
+            f"X: graph {i}, node {list(number)[lacking]!r} has no attribute "
+            f'"{ATTRIBUTE}", a dict or a row of numbers'
+        )
+    edges = list(graph.edges(data=True))
+    ends = [(number[a], number[b]) for a, b, _ in edges]
+    features = [values.get(ATTRIBUTE) for *_, values in edges]
+    known = [own is not None for own in features]
+    if any(known) and not all(known):
+        a, b, _ = edges[known.index(False)]
+        raise ValueError(
+            f'X: graph {i}, edge {(a, b)!r} has no attribute "{ATTRIBUTE}", but others '
+            "have it"
+        )
+    if not any(known):
+        return nodes, ends, None
+    return nodes, ends, np.array([np.atleast_1d(own) for own in features])
+
+
+def _ends(ends, i, n_nodes):
+    """Return the ends of the edges of graph i, int32, or raise."""
+    pairs = np.asarray(ends)
+    if pairs.size == 0:
+        return np.empty((0, 2), dtype=np.int32)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        raise ValueError(
+            f"X: the edges of graph {i} are an array of shape {pairs.shape} and dtype "
+            f"{pairs.dtype}; they must be integers of shape (n_edges, 2)"
+        )
+    wrong = ((pairs < 0) | (pairs >= n_nodes)).any(axis=1)
+    if wrong.any():
+        e = int(wrong.argmax())
+        raise ValueError(
+            f"X: graph {i}, edge {e} joins {pairs[e].tolist()}, but the graph has the "
+            f"nodes 0 to {n_nodes - 1}"
+        )
+    loops = pairs[:, 0] == pairs[:, 1]
+    if loops.any():
+        e = int(loops.argmax())
+        raise ValueError(
+            f"X: graph {i}, edge {e} joins node {pairs[e, 0]} to itself; leave it out, "
+            "features of a node say the same"
+        )
+    return pairs.astype(np.int32)
+
+
+def _features(features, i, n_edges):
+    """Return the features of the edges of graph i, None if there are none, or raise."""
+    try:
+        rows = np.asarray(features, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"X: the edge features of graph {i} are no dense array of numbers: {error}"
+        ) from None
+    if n_edges == 0 and rows.size == 0:
+        return rows if rows.ndim == 2 and rows.shape[1] else None
+    if rows.ndim != 2 or len(rows) != n_edges:
+        raise ValueError(
+            f"X: the edge features of graph {i} are of shape {rows.shape}; with "
+            f"{n_edges} edges they must be of shape ({n_edges}, n_edge_features)"
+        )
+    right = np.isfinite(rows).all(axis=1)
+    if not right.all():
+        raise ValueError(
+            f"X: graph {i}, edge {int(right.argmin())} has features that are NaN or "
+            "infinite"
+        )
+    return rows
+
+
+def _joined(rows):
+    """Return the features of the edges of all graphs, or raise."""
+    widths = [None if own is None else own.shape[1] for own in rows]
+    known = [width for width in widths if width is not None]
+    width = known[0] if known else 1
+    wrong = next((i for i, w in enumerate(widths) if w not in (None, width)), None)
+    if wrong is not None or width == 0:
+        i = wrong if wrong is not None else 0
+        raise ValueError(
+            f"X: graph {i} has {widths[i]} features of each edge; all graphs must have "
+            f"the same number, at least 1, and the first with edges has {width}"
+        )
+    return np.concatenate([np.empty((0, width)), *(o for o in rows if o is not None)])

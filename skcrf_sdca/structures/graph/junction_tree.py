@@ -1,0 +1,301 @@
+"""Junction trees: the order in which the nodes of a graph are eliminated, by min-fill.
+
+Owns the choice of the order, and what _junction_tree.pyx reads of it. Nodes with at
+most one neighbour go first, so that trees need no search; then always the node whose
+neighbours lack the fewest edges among each other. Graphs of equal shape share one tree.
+"""
+
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skcrf_sdca._kernels._junction_tree import MOST_AXES, JunctionTrees
+from skcrf_sdca._utils.memory import available_memory, check_fits
+
+ADVICE = (
+    "remove edges, join labels that are rare, or keep a forest of the edges (TreeCRF) "
+    "or a chain (SDCACRF)"
+)
+
+
+class Tree(NamedTuple):
+    """The junction tree of one graph; steps, nodes and edges are counted in it.
+
+    Attributes
+    ----------
+    node, parent : ndarrays of int32
+        Of each step, as `JunctionTrees` takes them, and so on.
+    n_axes, separator, n_children, child, n_exponents, exponent : ndarrays of int32
+        How many each step has, and these end to end.
+    n_edges, edge, edge_axis, edge_leaves : ndarrays
+        How many edges each step has, and their numbers, axes and directions.
+    """
+
+    node: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    n_axes: NDArray[np.int32]
+    separator: NDArray[np.int32]
+    n_children: NDArray[np.int32]
+    child: NDArray[np.int32]
+    n_exponents: NDArray[np.int32]
+    exponent: NDArray[np.int32]
+    n_edges: NDArray[np.int32]
+    edge: NDArray[np.int32]
+    edge_axis: NDArray[np.int32]
+    edge_leaves: NDArray[np.uint8]
+
+
+class TooWideError(Exception):
+    """A clique has more nodes than the limit: ``n_nodes``."""
+
+    def __init__(self, n_nodes):
+        self.n_nodes = n_nodes
+
+
+def elimination(n_nodes, pairs, most_axes):
+    """Return the nodes in the order of their elimination, and their separators.
+
+    Parameters
+    ----------
+    n_nodes : int
+    pairs : iterable of (int, int)
+        The edges.
+    most_axes : int
+        TooWideError is raised for a node that has more neighbours when it is
+        eliminated.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.structures.graph.junction_tree import elimination
+    >>> elimination(3, [(0, 1), (1, 2)], most_axes=9)
+    ([0, 1, 2], [[1], [2], []])
+    """
+    near = [set() for _ in range(n_nodes)]
+    for a, b in pairs:
+        near[a].add(b)
+        near[b].add(a)
+    order, separators = [], []
+    _peel(near, order, separators)
+    done = set(order)
+    core = [v for v in range(n_nodes) if v not in done]
+    versions = dict.fromkeys(core, 0)
+    heap = [(_fill(near, v, most_axes), len(near[v]), v, 0) for v in core]
+    heapify(heap)
+    while heap:
+        _, degree, v, version = heappop(heap)
+        if versions.get(v) != version:
+            continue
+        if degree > most_axes:
+            raise TooWideError(degree + 1)
+        del versions[v]
+        separator = near[v]
+        order.append(v)
+        separators.append(sorted(separator))
+        for u in _eliminate(near, v, separator):
+            versions[u] += 1
+            fill = _fill(near, u, most_axes)
+            heappush(heap, (fill, len(near[u]), u, versions[u]))
+    return order, separators
+
+
+def _peel(near, order, separators):
+    """Eliminate nodes with at most one neighbour as long as there are any."""
+    queue = [v for v, own in enumerate(near) if len(own) <= 1]
+    gone = bytearray(len(near))
+    for v in queue:
+        if gone[v]:
+            continue
+        gone[v] = True
+        order.append(v)
+        separators.append(list(near[v]))
+        for u in near[v]:
+            near[u].discard(v)
+            if len(near[u]) <= 1:
+                queue.append(u)
+        near[v] = set()
+
+
+def _fill(near, v, most_axes):
+    """Return how many pairs of neighbours of a node are not joined, twice.
+
+    A node with too many neighbours comes last: a hub is not counted at every step.
+    """
+    own = near[v]
+    if len(own) > most_axes:
+        return len(own) ** 2
+    return sum(len(own) - 1 - len(near[u] & own) for u in own)
+
+
+def _eliminate(near, v, separator):
+    """Join the neighbours of a node and remove it; return whose `_fill` may change."""
+    changed = set(separator)
+    for u in separator:
+        near[u].discard(v)
+    for u in separator:
+        for other in separator - near[u] - {u}:
+            near[u].add(other)
+            near[other].add(u)
+            changed |= near[u] & near[other]
+    return changed
+
+
+def tree_of(n_nodes, ends, most_axes):
+    """Return the Tree of one graph with edges of shape (E, 2)."""
+    order, separators = elimination(n_nodes, ends.tolist(), most_axes)
+    step_of = np.empty(n_nodes, dtype=np.int64)
+    step_of[order] = np.arange(n_nodes)
+    steps = step_of.tolist()
+    # The axes: what is eliminated last comes first.
+    for separator in separators:
+        separator.sort(key=lambda v: -steps[v])
+    parent = [steps[separator[-1]] if separator else -1 for separator in separators]
+    children = [[] for _ in range(n_nodes)]
+    exponents = []
+    for step, above in enumerate(parent):
+        exponents.append([])
+        if above >= 0:
+            children[above].append(step)
+            place = {v: p for p, v in enumerate(reversed(separators[step]))}
+            exponents[-1] = [place.get(v, -1) for v in separators[above]]
+    edges, axes = [[] for _ in range(n_nodes)], [[] for _ in range(n_nodes)]
+    of_ends = step_of[ends]
+    leaves = of_ends[:, 0] < of_ends[:, 1]
+    others = np.where(leaves, ends[:, 1], ends[:, 0]).tolist()
+    for e, step in enumerate(of_ends.min(axis=1).tolist()):
+        edges[step].append(e)
+        axes[step].append(separators[step].index(others[e]))
+    n_edges, edge = _counted(edges)
+    return Tree(
+        np.array(order, dtype=np.int32),
+        np.array(parent, dtype=np.int32),
+        *_counted(separators),
+        *_counted(children),
+        *_counted(exponents),
+        n_edges,
+        edge,
+        _counted(axes)[1],
+        leaves[edge].astype(np.uint8),
+    )
+
+
+def _counted(lists):
+    """Return the lengths of lists, and the lists end to end, int32."""
+    flat = [value for own in lists for value in own]
+    counts = np.fromiter(map(len, lists), dtype=np.int32, count=len(lists))
+    return counts, np.array(flat, dtype=np.int32)
+
+
+def junction_trees(offsets, edges, n_labels, place):
+    """Return the JunctionTrees of graphs, if their tables fit into memory.
+
+    Parameters
+    ----------
+    offsets : ndarray of shape (n + 1,), int64
+        Graph i has the nodes ``offsets[i]:offsets[i + 1]``.
+    edges : Edges
+    n_labels : int
+    place : ndarray of shape (K, K), int32
+        See `JunctionTrees`.
+
+    Returns
+    -------
+    trees : JunctionTrees
+    order : ndarray of shape (E,), intp
+        The number in ``edges`` of each edge of the trees.
+
+    Raises
+    ------
+    MemoryError
+        If the tables of a graph do not fit; the message names the graph, its treewidth
+        in the order that was found, and the bytes.
+    """
+    trees = _trees(offsets, edges, n_labels)
+    first = np.repeat(edges.offsets[:-1], np.diff(edges.offsets))
+    order = first + _joined(trees, "edge")
+    ends = edges.ends[order]
+    bounds = {
+        name: _bounds(trees, name)
+        for name in ("n_axes", "n_children", "n_exponents", "n_edges")
+    }
+    return (
+        JunctionTrees(
+            n_labels,
+            offsets,
+            edges.offsets,
+            node=_joined(trees, "node"),
+            parent=_joined(trees, "parent"),
+            separator=(_joined(trees, "separator"), bounds["n_axes"]),
+            child=(_joined(trees, "child"), bounds["n_children"]),
+            exponent=(_joined(trees, "exponent"), bounds["n_exponents"]),
+            edge_bounds=bounds["n_edges"],
+            edge_from=ends[:, 0].copy(),
+            edge_to=ends[:, 1].copy(),
+            edge_axis=_joined(trees, "edge_axis"),
+            edge_leaves=_joined(trees, "edge_leaves"),
+            edge_features=np.ascontiguousarray(edges.features[order]),
+            place=place,
+        ),
+        order,
+    )
+
+
+def _trees(offsets, edges, n_labels):
+    """Return the Tree of each graph; MemoryError if one does not fit."""
+    available = available_memory()
+    most_axes = MOST_AXES - 2
+    if available is not None and n_labels > 1:
+        fits = int(np.log(max(available / 8, 1.0)) / np.log(n_labels))
+        most_axes = min(max(fits - 1, 1), most_axes)
+    known = {}
+    trees = []
+    for i, n_nodes in enumerate(np.diff(offsets).tolist()):
+        ends = edges.ends[edges.offsets[i] : edges.offsets[i + 1]]
+        shape = n_nodes, ends.tobytes()
+        if shape not in known:
+            try:
+                known[shape] = tree_of(n_nodes, ends, most_axes)
+            except TooWideError as error:
+                raise MemoryError(
+                    _refusal(i, n_nodes, n_labels, error.n_nodes)
+                    + f"; cliques of {most_axes + 1} nodes are the most that fit: "
+                    f"{ADVICE}"
+                ) from None
+            _check_fits(i, known[shape], n_labels)
+        trees.append(known[shape])
+    return trees
+
+
+def _refusal(i, n_nodes, n_labels, clique):
+    n_bytes = 8.0 * float(n_labels) ** min(clique, 100)
+    return (
+        f"X: graph {i} of {n_nodes} nodes has a treewidth of {clique - 1} or more in "
+        f"the order that min-fill finds: a clique of {clique} nodes with {n_labels} "
+        f"labels has a table of {n_bytes:.3g} bytes ({n_bytes / 2**30:.3g} GiB)"
+    )
+
+
+def _check_fits(i, tree, n_labels):
+    """Raise MemoryError if the tables of all cliques of a graph do not fit."""
+    # Python's integers do not wrap around.
+    counts = np.bincount(tree.n_axes).tolist()
+    messages = sum(count * n_labels**axes for axes, count in enumerate(counts))
+    widest = len(counts)
+    check_fits(
+        (8 * n_labels + 12) * messages + 8 * n_labels**widest,
+        f"X: the tables of graph {i}, of {len(tree.node)} nodes, of treewidth "
+        f"{widest - 1} in the order that min-fill finds, and with {n_labels} labels,",
+        ADVICE,
+    )
+
+
+def _joined(trees, name):
+    """Return one field of all trees, end to end."""
+    empty = np.empty(0, dtype=np.uint8 if name == "edge_leaves" else np.int32)
+    return np.concatenate([empty, *(getattr(tree, name) for tree in trees)])
+
+
+def _bounds(trees, name):
+    """Return where what each step has begins, and the end."""
+    return np.cumsum(np.append(0, _joined(trees, name)), dtype=np.int64)

@@ -1,0 +1,99 @@
+"""Marginals of graphs: the dual variables of SDCA.
+
+Owns their layout, their first point, and the correction of their rounding.
+"""
+
+import numpy as np
+
+from skcrf_sdca._kernels import _junction_tree
+from skcrf_sdca._utils.parallel import over_ranges
+
+
+class GraphMarginals:
+    """Marginals of the nodes, cliques and separators of n graphs.
+
+    Parameters
+    ----------
+    trees : JunctionTrees
+    offsets : ndarray of shape (n + 1,), int64
+    dtype : dtype
+        Of the cliques, float32 or float64.
+
+    Attributes
+    ----------
+    node : ndarray of shape (n_nodes, n_labels)
+    tied : ndarray of shape (n, n_tied)
+        The tied expectations that follow.
+    table, message : ndarrays
+        Marginals of all cliques and separators, in the order of the trees.
+    bounds : tuple of ndarrays of shape (n + 1,), int64
+        Where those of each graph begin.
+    """
+
+    def __init__(self, trees, offsets, dtype):
+        self.trees, self.offsets = trees, offsets
+        self.bounds = tuple(
+            np.cumsum(np.append(0, sizes), dtype=np.int64)
+            for sizes in (trees.table_sizes, trees.message_sizes)
+        )
+        # At least one number, which has an address.
+        table, message = (max(int(bounds[-1]), 1) for bounds in self.bounds)
+        self.table, self.message = np.zeros(table, dtype=dtype), np.zeros(message)
+        self.node = np.zeros((offsets[-1], trees.n_labels))
+        self.tied = np.zeros((len(offsets) - 1, trees.n_tied))
+
+    @property
+    def local(self):
+        """Marginals of single positions: the nodes."""
+        return self.node
+
+    @classmethod
+    def smoothed(cls, trees, offsets, labels, *, smoothing, dtype):
+        """Return smoothing * uniform + (1 - smoothing) * one-hot at the labels.
+
+        Nodes and separators are not set before `renormalize`.
+        """
+        marginals = cls(trees, offsets, dtype)
+        sizes = trees.clique_sizes
+        used = marginals.table[: marginals.bounds[0][-1]]
+        used[:] = np.repeat(smoothing / sizes, sizes)
+        places = np.empty(len(labels), dtype=np.int64)
+        _junction_tree.label_places(trees, labels, places)
+        used[places] += 1.0 - smoothing
+        return marginals
+
+    def renormalize(self, weight, *, n_jobs=None):
+        """Make all marginals follow from those of a node given its separator.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n,)
+        n_jobs : int, default=None
+            Threads.
+
+        Returns
+        -------
+        tied_total : ndarray of shape (n_tied,)
+            sum_i weight[i] times the tied expectations.
+        entropy : ndarray of shape (n,)
+        """
+        entropy = np.empty(len(self.offsets) - 1)
+
+        def run(begin, end):
+            total = np.zeros(self.trees.n_tied)
+            _junction_tree.renormalize(
+                self.trees,
+                begin,
+                end,
+                weight,
+                self.table,
+                self.message,
+                self.node,
+                self.tied,
+                total,
+                entropy,
+            )
+            return total
+
+        totals = over_ranges(run, self.offsets, n_jobs)
+        return np.sum(totals, axis=0), entropy

@@ -1,0 +1,122 @@
+"""Inference on graphs given their scores: every recursion behind one object."""
+
+from heapq import heappop, heappush
+
+import numpy as np
+
+from skcrf_sdca._kernels import _junction_tree
+
+
+class GraphScores:
+    """Scores of the graphs begin <= i < end of junction trees.
+
+    Parameters
+    ----------
+    trees : JunctionTrees
+    local : ndarray of shape (n_nodes, n_labels)
+        Those of their nodes.
+    tied : ndarray of shape (trees.n_tied,)
+        Those of pairs of labels, for each feature of edges.
+    offsets : ndarray of shape (end - begin + 1,), int64
+        Where the nodes of each graph begin.
+    begin : int
+    """
+
+    def __init__(self, trees, local, tied, offsets, begin):
+        self.trees = trees
+        self.local, self.tied = local, tied
+        self.offsets, self.begin = offsets, begin
+        self._arguments = trees, local, tied, begin, begin + len(offsets) - 1
+
+    def __len__(self):
+        """Return the number of graphs."""
+        return len(self.offsets) - 1
+
+    def log_partition(self):
+        """Return log Z, an array (n,)."""
+        values = np.empty(len(self))
+        _junction_tree.log_partitions(*self._arguments, values)
+        return values
+
+    def expectations(self, weight):
+        """Return node marginals, the weighted sum of tied expectations, and log Z."""
+        node, values = np.empty_like(self.local), np.empty(len(self))
+        total = np.zeros(len(self.tied))
+        _junction_tree.marginals(
+            *self._arguments, node, values, weight=weight, tied_total=total
+        )
+        return node, total, values
+
+    def potential_expectations(self, local, tied):
+        """Write node marginals, and the tied expectations of each; return log Z."""
+        values = np.empty(len(self))
+        _junction_tree.marginals(*self._arguments, local, values, tied_sums=tied)
+        return values
+
+    def node_marginals(self):
+        """Return the node marginals, at most 1 in spite of rounding, and log Z."""
+        node, values = np.empty_like(self.local), np.empty(len(self))
+        _junction_tree.marginals(*self._arguments, node, values)
+        return np.minimum(node, 1.0, out=node), values
+
+    def pair_marginals(self, n_edges):
+        """Return the marginals (n_edges, K, K) of edges, in the order of the trees."""
+        n_labels = self.local.shape[1]
+        node, values = np.empty_like(self.local), np.empty(len(self))
+        pairs = np.empty((n_edges, n_labels, n_labels))
+        _junction_tree.marginals(*self._arguments, node, values, edges=pairs)
+        return np.minimum(pairs, 1.0, out=pairs)
+
+    def viterbi(self):
+        """Return the labellings of highest score, end to end, and their scores."""
+        paths = np.empty(len(self.local), dtype=np.int32)
+        values = np.empty(len(self))
+        _junction_tree.best_labellings(*self._arguments, paths, values)
+        return paths, values
+
+    # Lawler's partition: the labellings left are those that agree with one already
+    # found before a node, and differ from it there. The best of each part is found by
+    # the same recursion, with other labels forbidden.
+    def n_best(self, i, n):
+        """Return the n best labellings (n, n_nodes) of graph i, and their scores.
+
+        Fewer if there are no more. It takes n_nodes searches for each.
+        """
+        local = self.local[self.offsets[i] : self.offsets[i + 1]]
+        offsets = self.offsets[i : i + 2] - self.offsets[i]
+
+        def best(local):
+            one = GraphScores(self.trees, local, self.tied, offsets, self.begin + i)
+            path, (score,) = one.viterbi()
+            return path, score
+
+        path, score = best(local)
+        parts = [(-score, 0, path, local, 0)]
+        paths, scores, count = [], [], 0
+        while parts and len(paths) < n:
+            score, _, path, local, first = heappop(parts)
+            paths.append(path)
+            scores.append(-score)
+            for t in range(first, len(path)):
+                different = local.copy()
+                different[t, path[t]] = -np.inf
+                other, score = best(different)
+                if score > -np.inf:
+                    count += 1
+                    heappush(parts, (-score, count, other, different, t))
+                local = local.copy()
+                local[t, np.arange(local.shape[1]) != path[t]] = -np.inf
+        return np.array(paths), np.array(scores)
+
+    def path_scores(self, labels):
+        """Return the score of one labelling of each graph."""
+        values = np.empty(len(self))
+        _junction_tree.labelling_scores(*self._arguments, labels, values)
+        return values
+
+    def log_likelihood(self, labels):
+        """Return log p(y | x) of one labelling of each; a label < 0 is unknown."""
+        values = self.path_scores(np.maximum(labels, 0)) - self.log_partition()
+        unknown = np.flatnonzero(labels < 0)
+        values[np.searchsorted(self.offsets, unknown, side="right") - 1] = -np.inf
+        return np.minimum(values, 0.0)

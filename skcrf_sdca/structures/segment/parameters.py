@@ -1,0 +1,126 @@
+"""The parameters of a semi-Markov chain: one flat vector and its named blocks.
+
+    intercept (L) | start (L) | end (L) | transition (K, K), length (K, M) | coef (d, L)
+
+Local scores of the labels of tokens are those of a chain; with K types of segments,
+transition[k, k'] is the score of a segment of type k' after one of type k, and
+length[k, m - 1] that of a segment of m tokens.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca.structures.chain.parameters import ChainParameters, used_features
+from skcrf_sdca.structures.segment.scores import SegmentScores
+
+# The weights of a fitted estimator, with their axes: K labels, d features, S types of
+# segments, M the largest length.
+WEIGHTS = {
+    "coef_": "Kd",
+    "intercept_": "K",
+    "start_": "K",
+    "end_": "K",
+    "transition_": "SS",
+    "length_": "SM",
+}
+MAY_FORBID = ("transition_", "length_")
+
+
+class FlatLayout(NamedTuple):
+    """The layout of the tied weights in one row."""
+
+    size: int
+
+    @property
+    def shape(self):
+        """The shape of the row."""
+        return (self.size,)
+
+
+class SegmentParameters(ChainParameters):
+    """Weights of a semi-Markov CRF as one vector ``w`` and named views of it.
+
+    Parameters
+    ----------
+    n_features : int
+    grammar : Grammar
+    boundaries, w, pairs
+        As for `ChainParameters`.
+
+    Attributes
+    ----------
+    transition : ndarray of shape (K * K + K * M,)
+        The tied weights: those of transitions and of lengths, in one row.
+    """
+
+    def __init__(self, n_features, grammar, *, boundaries=True, w=None, pairs=None):
+        self.grammar = grammar
+        super().__init__(
+            n_features,
+            grammar.n_labels,
+            boundaries=boundaries,
+            w=w,
+            pairs=pairs,
+            layout=FlatLayout(grammar.n_tied),
+        )
+
+    def with_features(self, n_features, w, pairs=None):
+        """Return parameters of other features, with the flat vector `w`."""
+        return SegmentParameters(
+            n_features, self.grammar, boundaries=self.boundaries, w=w, pairs=pairs
+        )
+
+    @classmethod
+    def of_segments(cls, estimator, grammar, X):
+        """Return the parameters of a fitted estimator for the features in X, and X.
+
+        X is returned on these features alone; `w` is None.
+        """
+        coef, X = used_features(estimator.coef_, X)
+        parameters = cls(0, grammar)
+        parameters.w, parameters.n_features = None, len(coef)
+        parameters.coef, parameters.intercept = coef, estimator.intercept_
+        parameters.start, parameters.end = estimator.start_, estimator.end_
+        tied = [estimator.transition_.ravel(), estimator.length_.ravel()]
+        parameters.transition = np.concatenate(tied)
+        return parameters, X
+
+    def attributes(self, constraints=None):
+        """Return the weights as attributes of an estimator, -inf where forbidden."""
+        grammar, coef = self.grammar, self.coef.T
+        if self.pairs is not None:
+            coef = self.pairs.coef(self.coef)
+        n_types = grammar.n_types
+        tied = np.where(grammar.allowed, self.transition, -np.inf)
+        return {
+            "coef_": coef,
+            "intercept_": self.intercept,
+            "start_": self.start,
+            "end_": self.end,
+            "transition_": tied[: n_types**2].reshape(n_types, n_types),
+            "length_": tied[n_types**2 :].reshape(n_types, -1),
+            "types_": np.fromiter(grammar.types, dtype=object, count=n_types),
+            "max_length_": grammar.max_length,
+            "scheme_": grammar.scheme,
+        }
+
+    def scores(self, rows, offsets, begin, end, constraints=None, temperature=1.0):
+        """Return the SegmentScores of begin <= i < end, over a temperature.
+
+        Raise MemoryError if these do not fit.
+        """
+        bounds = offsets[begin : end + 1] - offsets[begin]
+        check_fits(
+            8 * int(bounds[-1]) * self.n_labels,
+            f"the scores of {bounds[-1]} positions and {self.n_labels} labels",
+            "cut long sequences into shorter ones",
+        )
+        local = np.empty((bounds[-1], self.n_labels))
+        self.weights().node_scores(rows, offsets, begin, end, local)
+        tied = self.transition
+        if temperature != 1.0:
+            local /= temperature
+            tied = tied / temperature
+        return SegmentScores(local, tied, bounds, self.grammar)

@@ -1,0 +1,96 @@
+"""Inference on sequences of segments given their scores, behind one object.
+
+The twin of `skcrf_sdca.structures.chain.chains.Chains`: its methods have the names and
+the results of those.
+"""
+
+import numpy as np
+
+from skcrf_sdca._kernels._segments import SegmentScoreArrays
+from skcrf_sdca.structures.chain.chains import clamped
+
+
+class SegmentScores(SegmentScoreArrays):
+    """Scores of n sequences; what -inf or the grammar forbids has probability 0.
+
+    Parameters
+    ----------
+    local : ndarray of shape (n_positions, n_labels)
+    tied : ndarray of shape (n_tied,)
+    offsets : ndarray of shape (n + 1,), int64
+    grammar : Grammar
+    """
+
+    def _with_local(self, local):
+        """Return the same with other local scores."""
+        return SegmentScores(local, self.tied, self.offsets, self.grammar)
+
+    @property
+    def node_scores(self):
+        """The local scores, as a chain calls them."""
+        return self.local
+
+    def log_partition(self):
+        """Return log Z, an array (n,)."""
+        values = np.empty(len(self))
+        self.log_partitions(values)
+        return values
+
+    def expectations(self, weight):
+        """Return probabilities of labels, the weighted sum of counts, and log Z."""
+        local, tied = np.empty_like(self.local), np.zeros_like(self.tied)
+        return local, tied, self.sum_expectations(local, weight, tied)
+
+    def potential_expectations(self, local, tied):
+        """Write probabilities of labels, and counts of each sequence; return log Z."""
+        return self.write_expectations(local, tied)
+
+    def node_marginals(self):
+        """Return the probability of every label at every position, and log Z."""
+        local, _, log_z = self.expectations(np.zeros(len(self)))
+        return np.minimum(local, 1.0, out=local), log_z
+
+    def log_node_marginals(self):
+        """Return the logarithms of the probabilities, -inf where these underflow."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.node_marginals()[0])
+
+    def viterbi(self):
+        """Return the labels of the best segmentations, end to end, and their scores."""
+        paths, values = np.empty(len(self.local), dtype=np.int32), np.empty(len(self))
+        self.best_paths(paths, values)
+        return paths, values
+
+    def posterior(self):
+        """Return the segmentations of most tokens right in expectation, and log Z."""
+        node, log_z = self.node_marginals()
+        node[self.local == -np.inf] = -np.inf
+        values = SegmentScores(
+            node, np.zeros_like(self.tied), self.offsets, self.grammar
+        )
+        return values.viterbi()[0], log_z
+
+    def clamped(self, labels):
+        """Return scores that forbid all labels but the known ones (not negative)."""
+        return self._with_local(clamped(self.local, labels))
+
+    def path_scores(self, labels):
+        """Return the score of labels, -inf if they are not those of a segmentation."""
+        values = np.empty(len(self))
+        self.write_path_scores(labels, values)
+        return values
+
+    def log_likelihood(self, labels):
+        """Return log p(y | x) of one label list of each; a label < 0 is unknown."""
+        values = self.path_scores(np.maximum(labels, 0))
+        unknown = np.flatnonzero(labels < 0)
+        values[np.searchsorted(self.offsets, unknown, side="right") - 1] = -np.inf
+        possible = values > -np.inf
+        values[possible] -= self.log_partition()[possible]
+        return np.minimum(values, 0.0)
+
+    def segment_probabilities(self, spans, types):
+        """Return the probability that each (i, b, e) is a segment of the type."""
+        values = np.empty(len(spans))
+        self.write_probabilities(spans, types, values)
+        return np.minimum(values, 1.0)

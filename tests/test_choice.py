@@ -1,0 +1,135 @@
+"""CRF chooses a solver; each of them gives the model of its own estimator."""
+
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
+
+from skcrf_sdca import (
+    CRF,
+    LBFGSCRF,
+    OEGCRF,
+    SDCACRF,
+    alpha_path,
+    load_model,
+    save_model,
+)
+from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.estimators.crfs import SOLVERS
+from skcrf_sdca.persistence import ModelFormatError
+
+X, Y = make_chains(n_sequences=20, n_features=4, random_state=0)
+SPARSE = [sp.csr_array(rows) for rows in X]
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_the_bits_are_those_of_the_estimator_of_the_solver(name):
+    options = {} if name == "lbfgs" else {"random_state": 0}
+    single = SOLVERS[name](0.1, max_iter=30, tol=1e-2, **options).fit(X, Y)
+    crf = CRF(0.1, solver=name, max_iter=30, tol=1e-2, random_state=0).fit(X, Y)
+    assert crf.solver_ == name
+    assert_array_equal(crf.coef_, single.coef_)
+    assert_array_equal(crf.history_["gap"], single.history_["gap"])
+
+
+UNFINISHED = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def fitted(X, y=Y, **options):
+    return CRF(max_iter=3, random_state=0, **options).fit(X, y)
+
+
+@UNFINISHED
+@pytest.mark.parametrize(("factor", "name"), [(1, "sdca"), (6, "sag"), (30, "lbfgs")])
+def test_dense_features_are_chosen_for_by_their_size(factor, name):
+    assert fitted([factor * rows for rows in X], alpha=0.05).solver_ == name
+
+
+@UNFINISHED
+def test_alpha_counts_as_the_features_do():
+    assert fitted(X, alpha=0.05 / 6**2).solver_ == "sag"
+
+
+@UNFINISHED
+def test_pixels_are_not_for_sag():
+    pixels = [6.0 * rows * (rows > 0.5) for rows in X]
+    assert fitted(pixels, alpha=0.01).solver_ == "sdca"
+
+
+@UNFINISHED
+def test_sparse_features_are_chosen_for_by_the_labels():
+    assert fitted(SPARSE).solver_ == "sdca"
+    positions = iter(range(10**6))
+    labels = [[next(positions) % 12 for _ in path] for path in Y]
+    assert fitted(SPARSE, labels).solver_ == "oeg"
+
+
+@UNFINISHED
+@pytest.mark.parametrize("options", [{"loss": "hinge"}, {"l1_ratio": 1.0}])
+def test_problems_that_only_one_solver_takes(options):
+    crf = CRF(0.1, max_iter=20, tol=1e-2, random_state=0, **options).fit(X, Y)
+    single = SDCACRF(0.1, max_iter=20, tol=1e-2, random_state=0, **options).fit(X, Y)
+    assert crf.solver_ == "sdca"
+    assert_array_equal(crf.intercept_, single.intercept_)
+
+
+def test_a_solver_that_does_not_take_the_loss_is_refused():
+    with pytest.raises(ValueError, match="OEG needs a loss with temperature > 0"):
+        CRF(solver="oeg", loss="hinge").fit(X, Y)
+
+
+@UNFINISHED
+def test_the_choice_is_printed(capsys):
+    fitted(SPARSE, verbose=1)
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == "CRF: solver sdca, sparse features, 3 labels"
+
+
+def test_a_warning_names_what_helps_large_features():
+    large = [30.0 * rows for rows in X]
+    helps = r"R\^2 / \(alpha n\) = 3.6e\+04: standardise them, or take LBFGSCRF"
+    with pytest.warns(ConvergenceWarning, match=helps):
+        SDCACRF(0.05, max_iter=2, random_state=0).fit(large, Y)
+    for crf, rows in [
+        (LBFGSCRF(0.05, max_iter=2), large),
+        (SDCACRF(0.05, max_iter=2, tol=1e-9, random_state=0), X),
+        (SDCACRF(0.05, max_iter=2, random_state=0), [sp.csr_array(x) for x in large]),
+    ]:
+        with pytest.warns(ConvergenceWarning) as found:
+            crf.fit(rows, Y)
+        assert "standardise" not in str(found[0].message)
+
+
+@UNFINISHED
+def test_a_warm_start_keeps_the_solver():
+    crf = CRF(0.05, warm_start=True, random_state=0).fit(X, Y)
+    assert crf.solver_ == "sdca"
+    crf.set_params(alpha=0.05 / 6**2, max_iter=3).fit(X, Y)
+    assert crf.solver_ == "sdca"
+    cold = CRF(0.05 / 6**2, max_iter=3, random_state=0).fit(X, Y)
+    assert cold.solver_ == "sag"
+
+
+def test_a_path_of_alphas():
+    path = alpha_path(CRF(random_state=0), X, Y, [1.0, 0.1])
+    assert [crf.solver_ for crf in path] == ["sdca", "sdca"]
+    exact = LBFGSCRF(0.1, tol=1e-9).fit(X, Y)
+    assert_allclose(path[1].primal_objective_, exact.primal_objective_, rtol=1e-3)
+
+
+def test_a_saved_model_keeps_its_solver(tmp_path):
+    crf = CRF(solver="lbfgs").fit(X, Y)
+    save_model(crf, tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert type(loaded) is CRF
+    assert (loaded.solver, loaded.solver_) == ("lbfgs", "lbfgs")
+    assert_array_equal(loaded.predict_proba(X[:1])[0], crf.predict_proba(X[:1])[0])
+    crf.solver_ = "newton"
+    save_model(crf, tmp_path / "model")
+    with pytest.raises(ModelFormatError, match="solver must be one of sdca, oeg"):
+        load_model(tmp_path / "model")
+
+
+def test_another_fit_forgets_the_solver():
+    crf = OEGCRF().fit(X, Y)
+    assert not hasattr(crf, "solver_")
