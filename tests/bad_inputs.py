@@ -1014,7 +1014,7 @@ def invalid_sparse_coefficients(new):
 
 def maker(name):
     """Return a maker of an estimator with enough epochs for all fits to converge."""
-    if name == "CRF":
+    if name == "compat.CRF":
         return compat.CRF
     return partial(seeded, getattr(skcrf_sdca, name), max_iter=3000)
 

@@ -17,7 +17,7 @@ from skcrf_sdca.estimators.crfs import ESTIMATORS
 
 PROGRAM = Path(__file__).with_name("bad_inputs.py")
 ALL = [(cls.__name__, name) for cls, name in product(ESTIMATORS, sorted(CASES))]
-ALL += [("CRF", name) for name in sorted(CASES.keys() - NOT_OF_COMPAT)]
+ALL += [("compat.CRF", name) for name in sorted(CASES.keys() - NOT_OF_COMPAT)]
 
 
 def try_all(cases):

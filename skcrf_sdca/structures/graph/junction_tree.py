@@ -70,7 +70,7 @@ def elimination(n_nodes, pairs, most_axes):
     --------
     >>> from skcrf_sdca.structures.graph.junction_tree import elimination
     >>> elimination(3, [(0, 1), (1, 2)], most_axes=9)
-    ([0, 1, 2], [[1], [2], []])
+    ([0, 2, 1], [[1], [1], []])
     """
     near = [set() for _ in range(n_nodes)]
     for a, b in pairs:
