@@ -45,12 +45,13 @@ cdef class SegmentScoreArrays:
     cdef const long long[::1] begins
 
     def __init__(self, local, tied, offsets, grammar):
-        if local.shape != (offsets[-1], grammar.n_labels) or (
+        n_tokens = offsets[len(offsets) - 1]
+        if local.shape != (n_tokens, grammar.n_labels) or (
             tied.shape != (grammar.n_tied,)
         ):
             raise ValueError(
                 f"local and tied scores have shapes {local.shape} and {tied.shape}; "
-                f"{(int(offsets[-1]), grammar.n_labels)} and {(grammar.n_tied,)} are "
+                f"{(int(n_tokens), grammar.n_labels)} and {(grammar.n_tied,)} are "
                 "needed"
             )
         self.local, self.tied = local, tied
