@@ -37,6 +37,10 @@ class FittedTuples:
         self.tuples = _tuples_of(
             n_labels, longest, allowed.tobytes(), longest_have_weights=order == longest
         )
+        if self.edge_coef is not None:
+            pairs = self.tuples.of_length(2)
+            before, label = self.tuples.tuples[pairs, -2:].T.astype(np.int64)
+            self.edge_coef = self.edge_coef[before * n_labels + label]
         # The weight of each tuple itself; those of single labels depend on X.
         self.of_tuple = np.zeros(len(self.tuples))
         for m, values in zip(range(2, longest + 1), weights, strict=False):
@@ -82,10 +86,7 @@ class FittedTuples:
 
     def _edge_scores(self, offsets, begin, end):
         """Return the scores of the edge features, (n_positions, tuples of two)."""
-        tuples = self.tuples
-        before, label = tuples.tuples[tuples.of_length(2), -2:].T.astype(np.int64)
-        coef = self.edge_coef[before * tuples.n_labels + label]
-        scores = self.X[offsets[begin] : offsets[end]] @ coef.T
+        scores = self.X[offsets[begin] : offsets[end]] @ self.edge_coef.T
         return scores.toarray() if sp.issparse(scores) else scores
 
 

@@ -95,14 +95,6 @@ class LabelTuples:
         """Return the number of states."""
         return len(self.tuples)
 
-    def __eq__(self, other):
-        """Return whether the tuples are the same."""
-        return isinstance(other, LabelTuples) and np.array_equal(
-            self.tuples, other.tuples
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
     def _constraints_of_states(self, constraints):
         """Return the Constraints of states that those of labels make."""
         is_single = self.suffix < 0
