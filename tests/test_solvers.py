@@ -255,6 +255,15 @@ def test_sag_ends_with_a_few_sequences_too(n_sequences, alpha, sampling):
     assert abs(loop.rows[-1]["primal"] - best) <= loop.target
 
 
+@pytest.mark.parametrize("seed", [18, 2627, 2739])
+def test_sag_goes_on_after_the_objective_has_risen(seed):
+    """In these runs P rises over some epochs, as a sequence has no recent visit."""
+    problem = draw_problem(n_sequences=6, alpha=0.1)
+    solver = SAG(problem, np.random.default_rng(seed))
+    loop = FitMonitor(solver, max_iter=100, tol=1e-3).run()
+    assert loop.converged
+
+
 def test_constants_do_not_depend_on_alpha():
     """Constants that a search finds at a large alpha are valid at a small one."""
     large = make_sag(draw_problem(alpha=1e3))

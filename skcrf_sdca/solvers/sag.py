@@ -18,6 +18,9 @@ from skcrf_sdca.structures.structure import Potentials
 
 # A visit of SAG-NUS multiplies the constant of its sequence by this before it searches.
 OWN_DECAY = 0.9
+# After an epoch in which the objective has risen, the steps are divided by the first
+# factor; after any other by the second, until they have their full length again.
+SHORTER, LONGER = 2.0, 0.7
 # What the objective may rise by for its rounding.
 ROUNDING = 1e-12
 
@@ -148,11 +151,15 @@ class SAG(EpochSolver):
 
         A search knows the curvature along the gradient of one loss. With few sequences
         the steps end up along others, where it can be larger: then they are too long,
-        and the objective rises from one epoch to the next.
+        and the objective rises from one epoch to the next. It can also rise, however
+        short the steps are, while the gradient of a sequence is an old one. So caution
+        must end: or the steps would stay short for ever.
         """
         _, certificate = self.problem.certify_primal(self.model.w)
-        if certificate.primal > self.last_primal + ROUNDING * abs(self.last_primal):
-            self.kernel.caution *= 2.0
+        bound = self.last_primal + ROUNDING * abs(self.last_primal)
+        has_risen = certificate.primal > bound
+        factor = SHORTER if has_risen else LONGER
+        self.kernel.caution = max(1.0, factor * self.kernel.caution)
         self.last_primal = certificate.primal
         return certificate
 
