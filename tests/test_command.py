@@ -23,6 +23,7 @@ from skcrf_sdca.text import (
     Apply,
     At,
     Joint,
+    LabelPairs,
     Prefix,
     Shape,
     Suffix,
@@ -251,6 +252,7 @@ templates = st.one_of(
     st.builds(At, values, st.integers(-3, 3)),
     st.builds(Window, values, st.integers(1, 2), n=st.integers(1, 3)),
     st.lists(values, min_size=1, max_size=3).map(lambda parts: Joint(*parts)),
+    st.builds(LabelPairs, values),
 )
 
 

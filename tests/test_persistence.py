@@ -56,6 +56,7 @@ from skcrf_sdca.text import (
     Apply,
     At,
     Joint,
+    LabelPairs,
     TokenFeatures,
     Window,
     has_hyphen,
@@ -528,6 +529,7 @@ def test_the_trusted_types_are_those_that_skops_does_not_know():
         crf.fit(DICTS, LABELS)
         unknown.update(sio.get_untrusted_types(data=sio.dumps(crf.sparsify())))
     templates = [*DEFAULT_TEMPLATES, Apply(has_hyphen), Joint("word", At("word", 1))]
+    templates.append(LabelPairs("word"))
     others = [estimator.fit(X, y) for estimator, X, y in OTHERS]
     union = SequenceUnion(
         [("words", SequenceVectorizer(), 0), ("rows", PerToken(StandardScaler()), 1)]

@@ -35,6 +35,7 @@ from skcrf_sdca.text import (
     Apply,
     At,
     Joint,
+    LabelPairs,
     Prefix,
     Shape,
     Suffix,
@@ -79,6 +80,9 @@ templates = st.recursive(
     lambda inner: st.lists(inner, min_size=1, max_size=2).map(lambda t: Joint(*t)),
     max_leaves=4,
 )
+
+
+templates = st.one_of(templates, st.builds(LabelPairs, templates))
 
 
 def names_of(templates):
@@ -530,6 +534,12 @@ def nested(depth, inner="word"):
         (template(type="Joint", templates=["word"] * 101), "more than 100 parts"),
         (template(type="Joint", templates=[WINDOW, WINDOW]), "characters"),
         (template(type="Joint", templates=[]), "at least one"),
+        (template(type="LabelPairs", template=nested(300)), "characters"),
+        (template(type="LabelPairs", template=WINDOW, more=1), "must have"),
+        (
+            template(type="LabelPairs", template={"type": "LabelPairs"}),
+            "must have",
+        ),
         (template(type="Prefix", length=0, column="word"), "length"),
         (template(type="Shape", column="word", compact=0), "compact"),
         (set_features(templates="word"), "templates"),

@@ -26,6 +26,7 @@ from skcrf_sdca.text import (
     Apply,
     At,
     Joint,
+    LabelPairs,
     Prefix,
     Shape,
     Suffix,
@@ -115,6 +116,12 @@ def first_features(*templates, **params):
             [set(), {"word[1]|word[-1]=bark|the"}, set()],
         ),
         (Joint(Joint("pos")), [{"pos=DT"}, {"pos=NNS"}, {"pos=VBP"}]),
+        (LabelPairs("pos"), [{"b:pos=DT"}, {"b:pos=NNS"}, {"b:pos=VBP"}]),
+        (
+            LabelPairs(Window("pos", (-1, 0))),
+            [{"b:pos[0]=DT"}, {"b:pos[-1]=DT", "b:pos[0]=NNS"}]
+            + [{"b:pos[-1]=NNS", "b:pos[0]=VBP"}],
+        ),
     ],
     ids=lambda part: str(part) if not isinstance(part, list) else "",
 )
@@ -366,6 +373,9 @@ def test_missing_columns_are_a_value_error(X, columns, message):
         (lambda: Window("word", 1, n=0), ValueError, "no run of n=0"),
         (lambda: Window("word", 1, n=1.5), TypeError, "n must be an int"),
         (lambda: Joint(), TypeError, "at least one template"),
+        (lambda: Joint(LabelPairs("pos")), TypeError, "around the whole"),
+        (lambda: LabelPairs(LabelPairs("pos")), TypeError, "around the whole"),
+        (lambda: LabelPairs(3), TypeError, "3 is neither"),
         (lambda: Joint("word", 3), TypeError, "3 is neither"),
     ],
 )

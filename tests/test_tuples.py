@@ -313,6 +313,16 @@ def test_observed_features_have_weights_of_what_is_seen(options):
         assert_array_equal(crf.edge_coef_[:, [b]].toarray().ravel() != 0.0, seen)
 
 
+def test_pairs_beside_soft_labels_are_counted():
+    """At order 3 a soft label hides tuples, but not the pairs beside it."""
+    X = [[["a"], ["a"], ["e"], ["a"]]]
+    y = [[{"A": 0.5, "B": 0.5}, "B", "A", "B"]]
+    crf = OEGCRF(order=3, edge_features=["e"], features="observed", random_state=0)
+    weights = crf.fit(X, y).edge_coef_.toarray()
+    column = crf.vectorizer_.get_feature_names_out().tolist().index("e")
+    assert np.flatnonzero(weights[:, column]).tolist() == [1 * 2 + 0]
+
+
 def test_soft_labels_are_taken_and_unknown_ones_refused(data):
     X, y = data
     soft = [[{label: 1.0} for label in labels] for labels in y]
@@ -447,3 +457,7 @@ def test_states_are_the_allowed_tuples(order):
     assert [found[s] for s in states] == [part[-order:] for part in parts]
     if order > 1:
         assert tuples.states(np.array([0, 2]), np.array([0, 2]))[1] == -1
+        pairs = tuples.states(path, offsets, longest=2)
+        parts = [[0], [0, 1], [1, 2], [2], [2, 0]]
+        assert [found[s] for s in pairs] == parts
+        assert tuples.states(np.array([-1, 0]), np.array([0, 2])).tolist() == [-1, -1]

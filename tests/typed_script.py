@@ -49,6 +49,7 @@ from skcrf_sdca.structures.chain.oracle import log_partition, marginals
 from skcrf_sdca.text import (
     Apply,
     Joint,
+    LabelPairs,
     Shape,
     Suffix,
     TokenFeatures,
@@ -154,7 +155,7 @@ def what_a_tagger_answers(words: list[list[str]], y: list[list[str]]) -> Table:
 
 
 def what_goes_around_it(words: list[list[str]], y: list[list[str]]) -> None:
-    pairs = Window("word", (-1, 1), n=2), Joint("word", Suffix(2))
+    pairs = Window("word", (-1, 1), n=2), LabelPairs(Joint("word", Suffix(2)))
     X = TokenFeatures([Shape(), Apply(str.lower), *pairs, "word"]).transform(words)
     assert_type(X, list[list[tuple[str, ...]]])
     packed = SequenceVectorizer(min_freq=2, dtype=np.float32).fit_transform(X)

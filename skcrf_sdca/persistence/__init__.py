@@ -39,7 +39,7 @@ __all__ = [
     "save_model",
 ]
 
-TEMPLATES = ("Apply", "At", "Joint", "Prefix", "Shape", "Suffix", "Window")
+TEMPLATES = "Apply At Joint LabelPairs Prefix Shape Suffix Window".split()
 # What a search has beside its estimator: a scorer of this package, which is an object
 # of scikit-learn with a function, and what cv=3 stands for.
 SEARCH_TYPES = {

@@ -15,6 +15,7 @@ from skcrf_sdca.text import (
     Apply,
     At,
     Joint,
+    LabelPairs,
     Prefix,
     Shape,
     Suffix,
@@ -38,6 +39,7 @@ ENTRIES = {
     At: {"value": VALUE, "place": int},
     Window: {"value": VALUE, "places": (int, *SEQUENCE), "n": int},
     Joint: {"templates": SEQUENCE},
+    LabelPairs: {"template": VALUE},
     Apply: {"function": str, "column": str, "name": (str, NoneType)},
     Column: {"column": str},
     Shape: {"column": str, "compact": bool},
@@ -132,6 +134,12 @@ def _joint(templates):
     return Joint(*templates)
 
 
+def _label_pairs(template):
+    # Its constructor makes all features of its template.
+    _check_sizes([template])
+    return LabelPairs(template)
+
+
 def _apply(function, column, name):
     if function not in FUNCTIONS:
         raise ModelFormatError(
@@ -141,7 +149,12 @@ def _apply(function, column, name):
     return Apply(FUNCTIONS[function], column, name=name)
 
 
-_BUILDERS = {TokenFeatures: _token_features, Joint: _joint, Apply: _apply}
+_BUILDERS = {
+    TokenFeatures: _token_features,
+    Joint: _joint,
+    LabelPairs: _label_pairs,
+    Apply: _apply,
+}
 
 
 def _check_sizes(templates):
@@ -176,6 +189,10 @@ def _size(template):
             n_features // size.n_features * size.n_characters for size in sizes
         )
         return _Size(n_features, sum(size.n_parts for size in sizes), 2 * n_characters)
+    if isinstance(template, LabelPairs):
+        size = _size(template.template)
+        n_characters = size.n_characters + len("b:") * size.n_features
+        return size._replace(n_characters=n_characters)
     if not isinstance(template, (At, Window)):
         return _Size(1, 1, len(as_value(template).feature_name) + 1)
     first, last, n = _places(template)

@@ -13,7 +13,7 @@ from ._conll import read_conll, write_conll
 from ._conllu import ConlluSentence, read_conllu, write_conllu
 from ._features import DEFAULT_TEMPLATES, TokenFeatures
 from ._span_labels import convert_labels, repair_labels, spans_to_labels
-from ._templates import At, Joint, Window
+from ._templates import At, Joint, LabelPairs, Window
 from ._values import (
     Apply,
     Prefix,
@@ -30,6 +30,7 @@ __all__ = [
     "At",
     "ConlluSentence",
     "Joint",
+    "LabelPairs",
     "Prefix",
     "Shape",
     "Suffix",

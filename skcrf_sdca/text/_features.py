@@ -57,6 +57,7 @@ class TokenFeatures(  # type: ignore[call-arg]
     ``Window("pos", (0, 1), n=2)``        ``pos[0]|pos[1]=NNS|VBP``
     ``Window(Shape(), 1)``                ``shape[-1]=...`` and so on
     ``Joint("word", At("pos", 1))``       ``word|pos[1]=Dogs|VBP``
+    ``LabelPairs("word")``                ``b:word=Dogs``, for pairs of labels too
     ===================================== ============================================
 
     Parameters

@@ -178,7 +178,8 @@ class Joint:
     Raises
     ------
     TypeError
-        If there are no templates, or one of them is of another type.
+        If there are no templates, or one of them is of another type, such as
+        `LabelPairs`.
 
     Examples
     --------
@@ -194,6 +195,7 @@ class Joint:
         if not templates:
             raise TypeError("Joint() needs at least one template.")
         for template in templates:
+            _check_inner(template)
             expanded(template)
         object.__setattr__(self, "templates", templates)
 
@@ -212,4 +214,58 @@ class Joint:
         ]
 
 
-Template: TypeAlias = str | Column | Function | At | Window | Joint
+def _check_inner(template):
+    """Raise TypeError for an `LabelPairs` within another template."""
+    if isinstance(template, LabelPairs):
+        raise TypeError(
+            f"{template!r} must not be part of another template: write it around the "
+            "whole, as in LabelPairs(Joint(...))."
+        )
+
+
+@dataclass(frozen=True)
+class LabelPairs:
+    """Features with weights for pairs of labels, too.
+
+    The names of the features begin with "b:", by which an estimator finds them:
+    ``edge_features=["b:*"]``. Each has then a weight for the label of its token, and
+    one for each pair of this label and the label before. In the templates of Wapiti
+    these are the lines that begin with "*".
+
+    Parameters
+    ----------
+    template : str, Apply, Shape, Prefix, Suffix, At, Window or Joint
+        Name of a column, a function of one, or a template.
+
+    Raises
+    ------
+    TypeError
+        If `template` is none of these.
+
+    Examples
+    --------
+    >>> from skcrf_sdca import SDCACRF, make_tagger
+    >>> from skcrf_sdca.text import LabelPairs, TokenFeatures
+    >>> features = TokenFeatures([LabelPairs("word")])
+    >>> features.transform([["it", "stays"]])
+    [[('b:word=it',), ('b:word=stays',)]]
+    >>> crf = SDCACRF(alpha=0.01, edge_features=["b:*"], random_state=0)
+    >>> X = [["a", "stays"], ["a", "changes"], ["b", "stays"], ["b", "changes"]]
+    >>> y = [["A", "A"], ["A", "B"], ["B", "B"], ["B", "A"]]
+    >>> make_tagger(features, crf).fit(X, y).predict([["b", "changes"]]).tolist()
+    [['B', 'A']]
+    """
+
+    template: "str | Function | At | Window | Joint"
+
+    def __post_init__(self) -> None:
+        """Check the template."""
+        _check_inner(self.template)
+        expanded(self.template)
+
+    def expand(self) -> list[Feature]:
+        """Return the features of the template, by their longer names."""
+        return [Feature(f"b:{name}", parts) for name, parts in expanded(self.template)]
+
+
+Template: TypeAlias = str | Column | Function | At | Window | Joint | LabelPairs

@@ -108,7 +108,7 @@ class TupleChain(Chain):
             bounds = np.arange(n + 1, dtype=np.int64) * len(states)
             return ObservedPairs(bounds, np.tile(states, n), n_states)
         labels, min_count = counts
-        states = self.tuples.suffixes(self.tuples.states(labels, data.offsets), 2)
+        states = self.tuples.states(labels, data.offsets, longest=2)
         # A position without a transition counts for none.
         rows = sp.csr_array(data.X)[:, self.edge_columns]
         (after,) = np.nonzero(states >= own.start)
@@ -135,9 +135,9 @@ class TupleChain(Chain):
         """
         if rows.dtype == bool:
             raise ValueError(
-                f"y has unknown labels, which order={self.order} with edge features or "
-                "an order above 1 does not take; give soft labels, or set order=1 and "
-                "edge_features=None"
+                "y has unknown labels, which chains of higher order and edge features "
+                f"do not take (here order={self.order}); give soft labels, or set "
+                "order=1 and edge_features=None"
             )
         return np.ascontiguousarray(rows[:, self.tuples.label])
 

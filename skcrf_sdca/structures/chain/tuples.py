@@ -125,30 +125,32 @@ class LabelTuples:
         exists = (codes[numbers] == asked) & (rows >= 0).all(axis=1)
         return np.where(exists, own.start + numbers, -1)
 
-    def suffixes(self, states, length):
-        """Return the numbers of the last labels of states, at most so many."""
-        for _ in range(self.order - length):
-            is_longer = np.count_nonzero(self.tuples[states] >= 0, axis=1) > length
-            states = np.where(is_longer, self.suffix[states], states)
-        return states
-
     def of_length(self, length):
         """Return the numbers of the tuples of a length, a slice."""
         first = sum(self.n_of_length[: length - 1])
         return slice(first, first + self.n_of_length[length - 1])
 
-    def states(self, labels, offsets):
-        """Return the states of label paths, -1 where a transition is not allowed.
+    def states(self, labels, offsets, longest=None):
+        """Return the tuples that label paths have at each position.
 
         Parameters
         ----------
         labels : ndarray of int of shape (n_positions,)
+            -1 where a label is not known.
         offsets : ndarray of shape (n + 1,), int64
+        longest : int, default=None
+            Tuples have so many labels at most, or ``order`` by default.
+
+        Returns
+        -------
+        states : ndarray of shape (n_positions,), int32
+            -1 where one of the labels is not known, or a transition is not allowed.
         """
         states = np.empty(len(labels), dtype=np.int32)
         position = np.arange(len(labels)) - np.repeat(offsets[:-1], np.diff(offsets))
-        length = np.minimum(position + 1, self.order)
-        for m in range(1, self.order + 1):
+        longest = self.order if longest is None else longest
+        length = np.minimum(position + 1, longest)
+        for m in range(1, longest + 1):
             (t,) = np.nonzero(length == m)
             states[t] = self._numbers(labels[t[:, np.newaxis] + np.arange(1 - m, 1)])
         return states
