@@ -55,6 +55,7 @@ def bad_chunks(X, y):
     yield "huge", ([1e200 * x for x in X], y), ValueError, "not finite"
     yield "weights", (X, y, None, [-1.0] * len(X)), ValueError, "egative"
     yield "classes", (X, y, [3, "a"]), TypeError, "classes: item 1"
+    yield "string", (X, y, "ab"), TypeError, "classes must be a list of labels"
 
 
-BAD = ("nan label type empty columns format huge weights classes short").split()
+BAD = ("nan label type empty columns format huge weights classes string short").split()

@@ -177,3 +177,11 @@ def test_a_cluster_and_one_that_loses_a_worker_are_measured(data_folder):
     done = run("cluster", "--quick", "--method", "lbfgs", data=data_folder)
     assert len(done.stdout.splitlines()) == 4
     assert "is lost with worker" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
+def test_the_memory_of_a_stream_is_measured():
+    done = run("stream", "--quick", "--method", "PassiveAggressiveCRF")
+    first, last = map(float, done.stdout.splitlines()[1].split()[1:3])
+    assert last < first + 50.0

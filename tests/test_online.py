@@ -310,7 +310,8 @@ def test_rows_of_a_table_come_in_chunks():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 2)), rng.integers(3, size=30)
     whole = CRF(shuffle=False, max_iter=1).fit(X, y)
-    assert_same_weights(learnt(CRF(), X, y, classes=[0, 1, 2]), whole)
+    for classes in ([0, 1, 2], range(3), np.arange(3)):
+        assert_same_weights(learnt(CRF(), X, y, classes=classes), whole)
     assert not whole.transition_.any()
 
 

@@ -246,7 +246,9 @@ def merged_classes(known: NDArray[Any] | None, new: Any) -> NDArray[Any]:
     type.
     """
     labels = [] if known is None else plain_labels(known)
-    lists = [labels, list(label_lists([new], "classes")[0])]
+    if not isinstance(new, (list, tuple, range)) and np.ndim(new) != 1:
+        raise TypeError(f"classes must be a list of labels, got {described(new)}.")
+    lists = [labels, list(label_lists([list(new)], "classes")[0])]
     with renamed({"y: sequence 1, position": "classes: item", "y": "classes"}):
         return encode_labels(lists, list(map(len, lists)))[0]
 
