@@ -19,6 +19,7 @@ from skcrf_sdca import SDCACRF, Tagger, compat, load_model, make_tagger, save_mo
 from skcrf_sdca.command import main
 from skcrf_sdca.command._inputs import ColumnsFormat
 from skcrf_sdca.command._template_files import default_templates, read_templates
+from skcrf_sdca.estimators.crfs import SOLVERS
 from skcrf_sdca.text import (
     Apply,
     At,
@@ -151,12 +152,14 @@ def test_training_is_that_of_python(files, model):
     assert (load_model(model)[-1].coef_ == expected[-1].coef_).all()
 
 
-@pytest.mark.parametrize("solver", ["sdca", "oeg", "sag", "lbfgs"])
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_every_solver_trains(files, run, solver):
     path = files / f"{solver}.crf"
     options = ["--solver", solver, "--tol", "0.1", "-q"]
     assert run("train", files / "train.txt", "-o", path, *options)[0] == 0
-    assert load_model(path).predict([[("Peter", "NNP")]]).tolist() == [["B-PER"]]
+    tagger = load_model(path)
+    assert tagger[-1].solver_ == solver
+    assert tagger.predict([[("Peter", "NNP")]]).tolist() == [["B-PER"]]
 
 
 def test_c1_and_c2_are_those_of_crfsuite(files, run):
@@ -173,11 +176,12 @@ def test_progress_goes_to_the_standard_error_with_a_summary_at_the_end(files, ru
     path = files / "progress.crf"
     status, out, err = run("train", files / "train.txt", "-o", path)
     assert (status, out) == (0, "")
-    first, *epochs, last = err.splitlines()
+    first, choice, *epochs, last = err.splitlines()
+    assert choice == "CRF: solver sdca, sparse features, 4 labels"
     assert first == ("skcrf-sdca train: 3 sentences, 11 tokens, tagging scheme: BIO")
     assert epochs
-    assert all(line.startswith("SDCACRF epoch") for line in epochs)
-    assert last.startswith(f"skcrf-sdca train: {len(epochs)} epochs, ")
+    assert all(line.startswith("CRF epoch") for line in epochs)
+    assert last.startswith(f"skcrf-sdca train: solver sdca, {len(epochs)} epochs, ")
     n_features = load_model(path)[-1].n_features_in_
     assert last.endswith(f" weights of {n_features} features and 4 labels")
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import expon
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import RandomizedSearchCV, cross_val_predict
 from sklearn.utils._param_validation import InvalidParameterError
@@ -40,6 +40,9 @@ from skcrf_sdca.compat._model_file import (
     parse,
     serialise,
 )
+from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.estimators.crfs import CRF as AnyCRF
+from skcrf_sdca.estimators.crfs import SOLVERS
 from skcrf_sdca.metrics import flat_f1_score
 from skcrf_sdca.persistence import load_model, save_model
 
@@ -546,7 +549,12 @@ class TestCRF:
         other = pytest.importorskip("sklearn_crfsuite").CRF()
         own = CRF().get_params()
         assert {**own, **other.get_params()} == own
-        assert own.keys() - other.get_params() == {"tol", "n_jobs", "random_state"}
+        assert own.keys() - other.get_params() == {
+            "tol",
+            "solver",
+            "n_jobs",
+            "random_state",
+        }
 
     @pytest.mark.parametrize(
         "params",
@@ -560,6 +568,7 @@ class TestCRF:
             {"max_iterations": 0},
             {"all_possible_transitions": False},
             {"min_freq": -1},
+            {"solver": "newton"},
         ],
         ids=str,
     )
@@ -583,7 +592,27 @@ class TestCRF:
         with pytest.warns(UserWarning, match=message):
             crf = CRF(max_iterations=2).fit(X, y)
         assert crf.estimator_.n_iter_ == 2
-        assert type(crf.estimator_) is SDCACRF
+        assert type(crf.estimator_) is AnyCRF
+
+    @pytest.mark.parametrize("solver", SOLVERS)
+    def test_a_solver_can_be_asked_for(self, solver):
+        X, y = random_sequences()
+        crf = CRF(solver=solver).fit(X, y)
+        assert crf.estimator_.solver_ == solver
+        best = CRF(tol=1e-8).fit(X, y).estimator_.primal_objective_
+        np.testing.assert_allclose(crf.estimator_.primal_objective_, best, rtol=1e-3)
+
+    def test_the_solver_suits_the_data(self, capsys):
+        X, y = make_chains(n_sequences=20, n_features=4, random_state=0)
+        large = [30.0 * rows for rows in X]
+        crf = CRF(c2=0.5, max_iterations=3, verbose=True)
+        with pytest.warns(ConvergenceWarning):
+            crf.fit(large, y)
+        assert crf.estimator_.solver_ == "lbfgs"
+        first = capsys.readouterr().out.splitlines()[0]
+        assert first.startswith("CRF: solver lbfgs, dense features of the size")
+        crf.set_params(c1=0.1, max_iterations=100).fit(X, y)
+        assert crf.estimator_.solver_ == "sdca"
 
     def test_errors_name_the_parameters_of_crfsuite(self):
         X = [[{"a": 1e200}, {"a": -1e200}]]

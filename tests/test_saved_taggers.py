@@ -277,7 +277,7 @@ def test_compat_crfs_that_cannot_be_saved(path):
         save_model(crf, path)
     crf = compat_crf(DICTS)
     crf.estimator_ = LBFGSCRF().fit(DICTS, Y)
-    with pytest.raises(TypeError, match="is a LBFGSCRF, and must be the SDCACRF"):
+    with pytest.raises(TypeError, match="is a LBFGSCRF, and must be the skcrf_sd"):
         save_model(crf, path)
     assert not path.exists()
 
@@ -289,6 +289,7 @@ def test_compat_crfs_that_cannot_be_saved(path):
         (lambda model: model.update(estimator=None), "estimator"),
         (lambda model: model["estimator"].update(type="CRF"), "no place in it"),
         (lambda model: model["estimator"].update(type="LBFGSCRF"), "no place in it"),
+        (lambda model: model["estimator"].update(solver="newton"), "solver must be"),
         (lambda model: model["parameters"].update(c2=-1), "c2"),
         (lambda model: model["parameters"].update(more=1), "other parameters"),
         (lambda model: model.update(more=1), "must have the entries"),

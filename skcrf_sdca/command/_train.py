@@ -7,7 +7,7 @@ import sys
 import time
 
 from skcrf_sdca.compat._crf import penalty_of
-from skcrf_sdca.estimators.crfs import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+from skcrf_sdca.estimators.crfs import CRF, SOLVERS
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.persistence import save_model
 from skcrf_sdca.persistence._templates import features_of
@@ -26,7 +26,6 @@ from ._schemes import scheme_of_valid
 from ._template_files import add_columns_option, default_templates, read_templates
 
 HELP = "train a model on labelled files and save it"
-_SOLVERS = {"sdca": SDCACRF, "oeg": OEGCRF, "sag": SAGNUSCRF, "lbfgs": LBFGSCRF}
 
 
 def add_options(parser):
@@ -66,9 +65,9 @@ def _add_text_options(group):
 def _add_fit_options(group):
     group.add_argument(
         "--solver",
-        choices=_SOLVERS,
-        default="sdca",
-        help="optimiser (default: %(default)s)",
+        choices=["auto", *SOLVERS],
+        default="auto",
+        help="optimiser (default: %(default)s, the one that suits the data)",
     )
     group.add_argument(
         "--alpha",
@@ -107,9 +106,8 @@ def run(options):
     source = _source(options)
     X, y = labelled_sentences(source, options.files)
     features = _features(source, options)
-    crf = _SOLVERS[options.solver]()
     scheme = options.scheme or scheme_of_valid(y) or "none"
-    crf.set_params(**_parameters(crf, options, len(X), scheme))
+    crf = CRF(**_parameters(options, len(X), scheme))
     tagger = Tagger([("features", features), (source.label, crf)])
     _say(
         options,
@@ -124,9 +122,10 @@ def run(options):
     save_model(tagger, options.output)
     _say(
         options,
-        f"{crf.n_iter_} epochs, {seconds:.1f} s, gap {crf.duality_gap_:.2e} (target "
-        f"{crf.gap_target_:.2e}), {(crf.coef_ != 0).sum()} weights of "
-        f"{crf.n_features_in_} features and {len(crf.classes_)} labels",
+        f"solver {crf.solver_}, {crf.n_iter_} epochs, {seconds:.1f} s, gap "
+        f"{crf.duality_gap_:.2e} (target {crf.gap_target_:.2e}), "
+        f"{(crf.coef_ != 0).sum()} weights of {crf.n_features_in_} features "
+        f"and {len(crf.classes_)} labels",
     )
     if options.dev is not None:
         X, y = labelled_sentences(source, [options.dev])
@@ -188,13 +187,14 @@ def _features(source, options):
     return features
 
 
-def _parameters(crf, options, n_sequences, scheme):
-    """Return the parameters of an estimator that the options give."""
+def _parameters(options, n_sequences, scheme):
+    """Return the parameters of `CRF` that the options give."""
     alpha, l1_ratio = options.alpha, options.l1_ratio
     if options.c1 is not None or options.c2 is not None:
         alpha, l1_ratio = penalty_of(options.c1 or 0.0, options.c2 or 0.0, n_sequences)
     given = {
         "alpha": alpha,
+        "solver": options.solver,
         "l1_ratio": l1_ratio,
         "tol": options.tol,
         "max_iter": options.max_iter,
@@ -203,8 +203,7 @@ def _parameters(crf, options, n_sequences, scheme):
         "transitions": None if scheme == "none" else scheme,
         "verbose": int(not options.quiet),
     }
-    known = crf.get_params()
-    return {k: v for k, v in given.items() if v is not None and k in known}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _say(options, message):

@@ -1,4 +1,4 @@
-"""An estimator with the interface of sklearn_crfsuite.CRF that fits an SDCACRF.
+"""An estimator with the interface of sklearn_crfsuite.CRF that fits one of ours.
 
 It has all parameters and methods of that class. Some parameters have no effect.
 """
@@ -29,13 +29,15 @@ from skcrf_sdca._utils.typing import (
     Labels,
     RandomState,
     Sequences,
+    SolverName,
 )
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.base import BaseCRF, check_finite_numbers
-from skcrf_sdca.estimators.crfs import SDCACRF
+from skcrf_sdca.estimators.crfs import CRF as AnyCRF
+from skcrf_sdca.estimators.crfs import SOLVERS
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
@@ -45,7 +47,7 @@ _MINIMISERS = "lbfgs", "l2sgd"
 _ONLINE = {"ap": "perceptron", "pa": "hinge"}
 _ALGORITHMS = {*_MINIMISERS, *_ONLINE, "arow"}
 # Parameters of CRFsuite that have an effect with some algorithms only.
-_OF_OBJECTIVE = {"c1", "c2", "tol"}
+_OF_OBJECTIVE = {"c1", "c2", "tol", "solver"}
 _OF_ONLINE = {"c", "averaging"}
 
 
@@ -85,8 +87,8 @@ class _Trainer:
         return message
 
 
-class _Minimiser(_Trainer, SDCACRF):
-    _estimator = SDCACRF
+class _Minimiser(_Trainer, AnyCRF):
+    _estimator = AnyCRF
 
 
 class _Online(_Trainer, PassiveAggressiveCRF):
@@ -104,9 +106,9 @@ class CRF(VersionStamped, BaseEstimator):
 
         c1 ||w||_1 + c2 ||w||^2 + sum_i -log p(y_i | x_i; w)
 
-    which is n times the objective of `SDCACRF` with ``alpha = (c1 + 2 * c2) / n`` and
-    ``l1_ratio = c1 / (c1 + 2 * c2)``, for n sequences. `SDCACRF` minimises it, and
-    bounds the error by the duality gap.
+    which is n times the objective of `skcrf_sdca.CRF` with
+    ``alpha = (c1 + 2 * c2) / n`` and ``l1_ratio = c1 / (c1 + 2 * c2)``, for n
+    sequences. That estimator minimises it, and bounds the error by the duality gap.
 
     Parameters
     ----------
@@ -149,15 +151,19 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
     tol : float, default=1e-3
         The fit stops when the objective is proven, by the duality gap, to be within
         this part of its minimum.
+    solver : {"auto", "sdca", "oeg", "sag", "lbfgs"}, default="auto"
+        The solver of `skcrf_sdca.CRF` that minimises the objective, for both values of
+        `algorithm`: "auto" is the one that suits the data, which
+        ``estimator_.solver_`` names. With `c1` above 0, it is "sdca".
     n_jobs : int, default=None
-        Number of threads, as in `SDCACRF`; None means one.
+        Number of threads, as in `skcrf_sdca.CRF`; None means one.
     random_state : int, RandomState instance or None, default=0
         Determines the order of the visits. With the default, every fit has the same
         bits.
 
     Attributes
     ----------
-    estimator_ : SDCACRF or PassiveAggressiveCRF
+    estimator_ : skcrf_sdca.CRF or PassiveAggressiveCRF
         The fitted estimator, with all its methods and attributes (``predict_proba``,
         ``explain``, ``duality_gap_``, ``history_``, ``intercept_`` ...).
     classes_ : list
@@ -175,7 +181,7 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
 
     See Also
     --------
-    skcrf_sdca.SDCACRF : The estimator to use if compatibility with sklearn-crfsuite is
+    skcrf_sdca.CRF : The estimator to use if compatibility with sklearn-crfsuite is
         not needed.
     from_crfsuite : Turns a model that CRFsuite trained into an estimator.
 
@@ -203,7 +209,7 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
     ('DET', 'NOUN')
     """
 
-    estimator_: SDCACRF | PassiveAggressiveCRF
+    estimator_: AnyCRF | PassiveAggressiveCRF
     dev_score_: float
 
     _parameter_constraints: ClassVar[dict] = {
@@ -216,6 +222,7 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
         "max_iterations": [Interval(Integral, 1, None, closed="left"), None],
         "verbose": ["verbose"],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "solver": [StrOptions({"auto", *SOLVERS})],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -252,6 +259,7 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
         trainer_cls: Any = None,
         *,
         tol: float = 1e-3,
+        solver: SolverName = "auto",
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
@@ -284,6 +292,7 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
         self.keep_tempfiles = keep_tempfiles
         self.trainer_cls = trainer_cls
         self.tol = tol
+        self.solver = solver
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -301,7 +310,7 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
         ----------
         X : iterable of n sequences
             All sequences are lists of T dicts, or all are lists of T lists of str.
-            Arrays and PackedSequences are possible, as in `SDCACRF`.
+            Arrays and PackedSequences are possible, as in `skcrf_sdca.CRF`.
         y : list of n lists of T labels
         X_dev, y_dev : as X and y, default=None
             Held-out data, on which the model of every epoch is scored: the token
@@ -315,7 +324,7 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
         Raises
         ------
         ValueError, TypeError
-            If the value of a parameter is not supported, and as `SDCACRF.fit`.
+            If the value of a parameter is not supported, and as `skcrf_sdca.CRF.fit`.
 
         Warns
         -----
@@ -444,7 +453,7 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
 
         def __getattr__(self, name):
             """Raise AttributeError, which says what is in `estimator_`."""
-            within = vars(self).get("estimator_", SDCACRF)
+            within = vars(self).get("estimator_", AnyCRF)
             if hasattr(type(self), name) or not hasattr(within, name):
                 # Raises the usual error, or that of a property.
                 return super().__getattribute__(name)
@@ -520,6 +529,7 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
         alpha, l1_ratio = penalty_of(c1, c2, n_sequences)
         trainer = _Minimiser(
             alpha,
+            solver=self.solver,
             l1_ratio=l1_ratio,
             max_iter=1000 if self.max_iterations is None else self.max_iterations,
             tol=self.tol,
@@ -592,7 +602,7 @@ def _name_of(estimator):
 def _packed(X, input_format, vectorizer):
     """Return the X of dicts or strings, or a function that returns it, packed."""
     X = as_sequence_list(X() if callable(X) else X)
-    crf = SDCACRF()._set_fitted({"vectorizer_": vectorizer})
+    crf = AnyCRF()._set_fitted({"vectorizer_": vectorizer})
     packed, _ = input_format.pack(X, crf)
     return packed
 

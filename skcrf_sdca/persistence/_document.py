@@ -18,7 +18,7 @@ from skcrf_sdca._version import __version__
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.input_formats import CUT_TABLE, PACKED
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
-from skcrf_sdca.estimators.crfs import ESTIMATORS, SDCACRF, SOLVERS
+from skcrf_sdca.estimators.crfs import ESTIMATORS, SOLVERS
 from skcrf_sdca.estimators.fitted import check_fitted, names_of_fit
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.streams import OnlineMixin
@@ -106,7 +106,7 @@ STREAM = {"scale": float, "vectors": list}
 # than two labels, and how many weights edge features have, None without these.
 TUPLES = {"n_higher": int, "n_edge_stored": (int, NoneType)}
 # The types of the estimator in a compat.CRF.
-WITHIN = {cls.__name__: cls for cls in (SDCACRF, PassiveAggressiveCRF)}
+WITHIN = {_type_name(cls): cls for cls in (AnyCRF, PassiveAggressiveCRF)}
 COMPAT = {
     "type": str,
     "parameters": dict,
