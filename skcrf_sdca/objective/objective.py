@@ -115,8 +115,8 @@ class Objective(ABC):
     def expected_point(self, w):
         """Return w_hat(p(. | x; w)), and the mean loss at w."""
 
-    def curvature(self):
-        """Return the curvature of P at w = 0, or None; see `Structure.curvature`."""
+    def curvature(self, w=None):
+        """Return the curvature of P at w or 0, or None; see `Structure.curvature`."""
         return None
 
     def primal(self, w, loss):

@@ -140,9 +140,9 @@ class Problem(Objective):
         cost = self.loss.scaled_cost if with_cost else None
         return self.structure.kernel(weights, features, self.targets.for_kernel(), cost)
 
-    def curvature(self):
-        """Return the curvature of P at w = 0, or None; see `Structure.curvature`."""
-        return self.structure.curvature(self.weight, self.strength)
+    def curvature(self, w=None):
+        """Return the curvature of P at w or 0, or None; see `Structure.curvature`."""
+        return self.structure.curvature(self.weight, self.strength, w)
 
     def mean(self, values):
         """Return sum_i c_i values[i]."""

@@ -14,15 +14,18 @@ from scipy.optimize import minimize
 from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import Solver, first_model
+from skcrf_sdca.solvers.planes import N_PLANES, Planes
 
 # Pairs of differences that scipy keeps, where there are many weights and where they are
 # few; and all vectors of weights.
 N_PAIRS, MANY_PAIRS = 10, 50
-N_VECTORS, MANY_VECTORS = 25, 105
+N_VECTORS, MANY_VECTORS = 25, 105 + 3 * N_PLANES
 # A gradient in the coordinates of even curvature of which scipy can take the square.
 LEAST_SIZE = 1e-70
-# The status that scipy gives a run whose callback raised StopIteration.
-CALLBACK_STOPPED = 99
+# Iterations after which the curvature is taken at the weights that they found.
+FIRST_ITERATIONS = 30
+# The status of a run that made all iterations, and the status that scipy gives a run whose callback raised StopIteration.
+LIMIT_REACHED, CALLBACK_STOPPED = 1, 99
 
 
 class QuasiNewton(Solver):
@@ -98,15 +101,41 @@ class LBFGS(QuasiNewton):
         if self.curvature is not None:
             self.n_vectors = MANY_VECTORS
         super().__init__(problem, rng, max_iter=max_iter, state=state)
+        self.planes = None if self.curvature is None else Planes(problem)
 
     def _evaluate(self, w):
         """Return P(w) and its gradient; remember the certificate of w."""
         gradient, certificate = self.problem.certify_primal(w)
         self._last = w.copy(), certificate
+        if self.planes is not None:
+            self.planes.add(w, gradient, certificate.primal)
         return certificate.primal, gradient
+
+    def certify(self):
+        """Certify the current weights by the best mix of the last dual points."""
+        alone = super().certify()
+        if self.planes is None:
+            return alone
+        return self.planes.certificate(self.model.w, alone)
+
+    def targets_changed(self):
+        """Forget what was evaluated."""
+        super().targets_changed()
+        if self.planes is not None:
+            self.planes.forget()
 
     def run(self, end_epoch):
         """Let scipy iterate; every iteration is an epoch."""
+        first = self.max_iter if self.curvature is None else FIRST_ITERATIONS
+        while self._iterate(end_epoch, min(first, self.max_iter)) and (
+            self.n_updates < self.max_iter
+        ):
+            here = self.problem.curvature(self.model.w)
+            self.curvature = here or self.curvature
+            first = self.max_iter - self.n_updates
+
+    def _iterate(self, end_epoch, n_iterations):
+        """Make iterations in one system of coordinates; return if all were made."""
         to_weights, of_point, first = self._coordinates()
 
         def on_iteration(intermediate_result):
@@ -123,8 +152,8 @@ class LBFGS(QuasiNewton):
             callback=on_iteration,
             # The certificate alone decides when to stop.
             options={
-                "maxiter": self.max_iter,
-                "maxfun": 20 * self.max_iter + 100,
+                "maxiter": n_iterations,
+                "maxfun": 20 * n_iterations + 100,
                 "maxcor": N_PAIRS if self.curvature is None else MANY_PAIRS,
                 "ftol": 0.0,
                 "gtol": 0.0,
@@ -134,6 +163,7 @@ class LBFGS(QuasiNewton):
         # The callback has a reason of its own, which the loop knows.
         if result.status != CALLBACK_STOPPED:
             self.message = f"L-BFGS: {result.message}"
+        return result.nit == n_iterations and result.status == LIMIT_REACHED
 
     def _coordinates(self):
         """Return the weights of a point, its P and gradient, and the first point."""

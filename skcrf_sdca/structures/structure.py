@@ -148,8 +148,8 @@ class Structure(ABC):
     def new_parameters(self, w=None):
         """Return parameters with the flat vector `w`, by default of zeros."""
 
-    def curvature(self, weight, strength):
-        """Return the curvature of P at w = 0, None if it is not known or not used.
+    def curvature(self, weight, strength, w=None):
+        """Return the curvature of P at w, None if it is not known or not used.
 
         Parameters
         ----------
@@ -157,12 +157,14 @@ class Structure(ABC):
             c_i.
         strength : float
             The strength of the L2 penalty.
+        w : ndarray of shape (n_weights,), default=None
+            None is w = 0.
 
         Returns
         -------
         curvature : object or None
             With ``times(u)``, which returns S u, and ``transposed_times(gradient)``,
-            where S^T H S is near the identity, H the Hessian of P at 0.
+            where S^T H S is near the identity, H the Hessian of P.
         """
         return None
 

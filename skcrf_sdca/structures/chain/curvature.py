@@ -16,11 +16,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from skcrf_sdca._kernels._vecmath import dense_features, dense_scores
+from skcrf_sdca._utils.parallel import ranges
 
 # The factor of M is inverted in d^3 steps, and stored: so many features at most, and at
 # least so many positions for each, beside which the factor is small.
 MAX_FEATURES = 1024
 LEAST_RATIO = 8
+# A block for each label is inverted and stored for so many features at most.
+MAX_LOCAL_FEATURES = 256
 # Positions of the sample: so many for each feature, and at least so many.
 POSITIONS_PER_FEATURE = 10
 MIN_POSITIONS = 4096
@@ -46,9 +49,8 @@ class Curvature:
         n_labels, lengths = structure.n_labels, structure.data.lengths
         moments = _moments(structure.data, np.repeat(weight, lengths))
         moments /= n_labels
-        moments[np.diag_indices_from(moments)] += strength
-        self.inverse_factor = _inverse_factor(moments)
-        self.of_boundary = 1.0 / np.sqrt(strength + 1.0 / n_labels)
+        self.inverse_factor = _inverse_factor(_shifted(moments, strength))
+        self.of_start = self.of_end = 1.0 / np.sqrt(strength + 1.0 / n_labels)
         n_edges = weight @ np.maximum(lengths - 1, 0)
         self.of_transition = 1.0 / np.sqrt(strength + n_edges / n_labels**2)
 
@@ -71,22 +73,91 @@ class Curvature:
         """Return S^T times a gradient."""
         return self._mapped(gradient, self._by_rows)
 
-    def _by_rows(self, nodes, out):
+    def _by_rows(self, nodes):
+        out = np.zeros_like(nodes)
         dense_scores(self.inverse_factor, nodes, out)
+        return out
 
-    def _by_columns(self, nodes, out):
+    def _by_columns(self, nodes):
+        out = np.zeros_like(nodes)
         dense_features(1.0, self.inverse_factor, nodes, out)
+        return out
 
     def _mapped(self, vector, of_nodes):
         given, found = self.new_parameters(vector), self.new_parameters()
-        nodes = np.vstack([given.coef, given.intercept])
-        out = np.zeros_like(nodes)
-        of_nodes(nodes, out)
+        out = of_nodes(np.vstack([given.coef, given.intercept]))
         found.coef[:], found.intercept[:] = out[:-1], out[-1]
-        found.start[:] = self.of_boundary * given.start
-        found.end[:] = self.of_boundary * given.end
+        found.start[:] = self.of_start * given.start
+        found.end[:] = self.of_end * given.end
         found.transition[:] = self.of_transition * given.transition
         return found.w
+
+
+class LocalCurvature(Curvature):
+    """The map w = S u, with S^T H S nearer to the identity at given weights.
+
+    H is taken apart label by label: with p_t the node marginals at the weights, the
+    block of label k is
+
+        alpha I + sum_i c_i sum_t p_tk (1 - p_tk) z_t z_t^T.
+
+    Labels differ by orders of magnitude: those that are rare, or certain, have little
+    curvature. The blocks between labels are left out, and of the other weights there is
+    the diagonal, as if all edges of a pair of labels had the same probability.
+
+    Parameters
+    ----------
+    structure, weight, strength
+        As for `Curvature`.
+    parameters : ChainParameters
+        The weights.
+    """
+
+    def __init__(self, structure, weight, strength, parameters):
+        self.new_parameters = structure.new_parameters
+        offsets, data = structure.offsets, structure.data
+        node = np.empty((data.n_positions, structure.n_labels))
+        tied = 0.0
+        for begin, end in ranges(offsets):
+            scores = structure.scores(parameters, begin, end)
+            local, of_range, _ = scores.expectations(weight[begin:end])
+            node[offsets[begin] : offsets[end]] = local
+            tied = tied + of_range
+        node *= 1.0 - node
+        np.maximum(node, 0.0, out=node)
+        of_position = np.repeat(weight, data.lengths)
+        self.inverse_factors = np.array(
+            [
+                _inverse_factor(_shifted(_moments(data, of_position * of_label), strength))
+                for of_label in node.T
+            ]
+        )
+        kept = np.flatnonzero(data.lengths)
+        self.of_start, self.of_end = (
+            1.0 / np.sqrt(strength + weight[kept] @ node[bounds[kept] - last])
+            for bounds, last in ((offsets[:-1], 0), (offsets[1:], 1))
+        )
+        n_edges = max(tied.sum(), np.finfo(float).tiny)
+        spread = np.maximum(tied * (1.0 - tied / n_edges), 0.0)
+        self.of_transition = 1.0 / np.sqrt(strength + spread)
+
+    @staticmethod
+    def suits(structure):
+        """Return whether the features are so few that each label can have a block."""
+        n_features = structure.data.n_features
+        return Curvature.suits(structure) and n_features <= MAX_LOCAL_FEATURES
+
+    def _by_rows(self, nodes):
+        return np.einsum("kij,jk->ik", self.inverse_factors, nodes)
+
+    def _by_columns(self, nodes):
+        return np.einsum("kij,ik->jk", self.inverse_factors, nodes)
+
+
+def _shifted(matrix, shift):
+    """Return a matrix with a number added to its diagonal, in place."""
+    matrix[np.diag_indices_from(matrix)] += shift
+    return matrix
 
 
 def _moments(data, weight):
@@ -106,7 +177,7 @@ def _moments(data, weight):
         rows[:, :-1] = data.X[chosen]
         # Not by BLAS, whose bits depend on its threads.
         dense_features(1.0, rows, weight[chosen, None] * rows, moments)
-    moments *= weight.sum() / weight[sample].sum()
+    moments *= weight.sum() / max(weight[sample].sum(), np.finfo(float).tiny)
     return moments
 
 

@@ -15,7 +15,7 @@ from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges, ranges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.chain.chains import Chains
-from skcrf_sdca.structures.chain.curvature import Curvature
+from skcrf_sdca.structures.chain.curvature import Curvature, LocalCurvature
 from skcrf_sdca.structures.chain.marginals import (
     Marginals,
     by_pairs,
@@ -146,11 +146,14 @@ class Chain(Structure):
             layout=self.layout,
         )
 
-    def curvature(self, weight, strength):
+    def curvature(self, weight, strength, w=None):
         """Return a Curvature for dense rows of not too many features, else None."""
-        if not Curvature.suits(self):
+        if w is None:
+            suits = Curvature.suits(self)
+            return Curvature(self, weight, strength) if suits else None
+        if not LocalCurvature.suits(self):
             return None
-        return Curvature(self, weight, strength)
+        return LocalCurvature(self, weight, strength, self.new_parameters(w))
 
     def log_counts(self):
         """Return the logarithm of the number of allowed paths of each sequence."""
