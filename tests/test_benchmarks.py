@@ -86,6 +86,15 @@ def test_logistic_regression_is_measured():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("task", ["signals", "mixed"])
+def test_dense_features_are_measured(task, data_folder):
+    options = ["--quick", "--softmax", "--estimator", "OEGCRF", "CRF", "--task", task]
+    header, *rows = run("dense_tasks", *options, data=data_folder).stdout.splitlines()
+    assert header.endswith("gap / P")
+    assert [row.split()[2] for row in rows] == ["OEGCRF", "CRF:", "softmax"]
+
+
+@pytest.mark.slow
 def test_the_hinge_is_measured(data_folder):
     options = ["--first", "20", "--epochs", "3", "--task", "ocr"]
     done = run("hinge", *options, data=data_folder)

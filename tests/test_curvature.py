@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skcrf_sdca import LBFGSCRF, PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.solvers import lbfgs
 from skcrf_sdca.structures.chain import curvature
 from skcrf_sdca.structures.chain.structure import Chain
 
@@ -130,3 +131,61 @@ def test_a_fit_goes_on_from_the_weights_of_another(problem):
     crf = LBFGSCRF(0.05, tol=1e-9, warm_start=True).fit(X, y)
     n_iter = crf.n_iter_
     assert crf.fit(X, y).n_iter_ < n_iter
+
+
+def test_the_curvature_of_a_label_is_one_at_other_weights():
+    """But for the blocks between labels; without edges, they are all there is."""
+    X, y = make_chains(
+        n_sequences=60, n_labels=N_LABELS, n_features=4, length=1, random_state=0
+    )
+    chain = Chain(PackedSequences.from_sequences(X), N_LABELS)
+    problem = Problem(chain, np.concatenate(y).astype(np.int32), 0.05)
+    size, step = problem.new_parameters().w.size, 1e-5
+    w = np.random.default_rng(0).standard_normal(size)
+    found = problem.curvature(w)
+    assert type(found) is curvature.LocalCurvature
+    for k in range(N_LABELS):
+        u = problem.new_parameters(np.zeros(size))
+        u.coef[:, k], u.intercept[k] = [1.0, -2.0, 0.5, 3.0], 1.0
+        direction = step * found.times(u.w)
+        up, _ = problem.certify_primal(w + direction)
+        down, _ = problem.certify_primal(w - direction)
+        image = found.transposed_times((up - down) / (2 * step))
+        image = problem.new_parameters(image)
+        assert_allclose(image.coef[:, k], u.coef[:, k], atol=1e-6)
+        assert_allclose(image.intercept[k], u.intercept[k], atol=1e-6)
+
+
+def test_the_map_at_other_weights_and_its_transpose_agree(problem):
+    size = problem.new_parameters().w.size
+    found = problem.curvature(np.random.default_rng(0).standard_normal(size))
+    of_points = matrix_of(found.times, size)
+    of_gradients = matrix_of(found.transposed_times, size)
+    assert_allclose(of_points, of_gradients.T, atol=1e-14)
+    assert np.linalg.cond(of_points) < 1e6
+
+
+def test_many_features_keep_the_curvature_of_the_start(problem, monkeypatch):
+    w = np.ones(problem.new_parameters().w.size)
+    monkeypatch.setattr(curvature, "MAX_LOCAL_FEATURES", 3)
+    assert problem.curvature(w) is None
+    assert problem.curvature() is not None
+
+
+def test_certain_labels_have_the_curvature_of_the_penalty(problem):
+    w = problem.new_parameters(np.zeros(problem.new_parameters().w.size))
+    w.intercept[0] = 1e3
+    found = problem.curvature(w.w)
+    assert np.isfinite(found.times(np.ones_like(w.w))).all()
+
+
+def test_iterations_are_counted_through_both_coordinates(problem, monkeypatch):
+    X = list(problem.data)
+    y = np.split(problem.targets.labels, problem.offsets[1:-1])
+    monkeypatch.setattr(lbfgs, "FIRST_ITERATIONS", 3)
+    with pytest.warns(ConvergenceWarning, match="L-BFGS: .*LIMIT"):
+        crf = LBFGSCRF(0.05, tol=1e-12, max_iter=8).fit(X, y)
+    assert crf.n_iter_ == 8
+    assert (np.diff(crf.history_["primal"]) < 0.0).all()
+    with pytest.warns(ConvergenceWarning):
+        assert LBFGSCRF(0.05, tol=1e-12, max_iter=2).fit(X, y).n_iter_ == 2

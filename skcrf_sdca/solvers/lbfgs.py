@@ -1,8 +1,10 @@
 """L-BFGS by scipy on the same problem: the reference of the other solvers.
 
 Where the structure knows the curvature at w = 0, of dense features, the steps are made
-in coordinates u in which it is even, w = w_0 + S u. The problem and the certificates
-are those of w; only the metric of the steps changes.
+in coordinates u in which it is even, w = w_0 + S u; after some iterations, in those of
+the curvature at the weights found so far, if the structure knows it. The problem is
+that of w; only the metric of the steps changes. The certificates are tighter there:
+see planes.py.
 """
 
 from abc import abstractmethod
@@ -24,7 +26,8 @@ N_VECTORS, MANY_VECTORS = 25, 105 + 3 * N_PLANES
 LEAST_SIZE = 1e-70
 # Iterations after which the curvature is taken at the weights that they found.
 FIRST_ITERATIONS = 30
-# The status of a run that made all iterations, and the status that scipy gives a run whose callback raised StopIteration.
+# The status of a run that made all iterations, and the one that scipy gives a run whose
+# callback raised StopIteration.
 LIMIT_REACHED, CALLBACK_STOPPED = 1, 99
 
 
@@ -101,7 +104,9 @@ class LBFGS(QuasiNewton):
         if self.curvature is not None:
             self.n_vectors = MANY_VECTORS
         super().__init__(problem, rng, max_iter=max_iter, state=state)
-        self.planes = None if self.curvature is None else Planes(problem)
+        # Few weights: the planes take little memory.
+        has_planes = self.curvature is not None and "identity" in problem.penalty.offers
+        self.planes = Planes(problem) if has_planes else None
 
     def _evaluate(self, w):
         """Return P(w) and its gradient; remember the certificate of w."""

@@ -1,4 +1,4 @@
-"""The curvature of the objective at w = 0, and coordinates in which it is even.
+"""The curvature of the objective, and coordinates in which it is even.
 
 Owns the linear map w = S u that L-BFGS works in where the features are dense. At w = 0
 all labels have the probability 1/K at every position, independently. The Hessian of the
@@ -8,8 +8,9 @@ node weights, with z_t = (x_t, 1), is then
 
 Gradients sum to 0 over the labels of a feature, so that the second factor is 1 on all
 that a solver sees: with M = alpha I + G/K = L L^T, S = L^-T makes the Hessian one. Of
-start, end and transition weights the diagonal is taken. G is that of a sample of the
-positions: S changes the way to the optimum and not the problem.
+start, end and transition weights the diagonal is taken. At other weights each label
+has a G of its own, see `LocalCurvature`. G is that of a sample of the positions: S
+changes the way to the optimum and not the problem.
 """
 
 import numpy as np
@@ -26,7 +27,7 @@ LEAST_RATIO = 8
 MAX_LOCAL_FEATURES = 256
 # Positions of the sample: so many for each feature, and at least so many.
 POSITIONS_PER_FEATURE = 10
-MIN_POSITIONS = 4096
+MIN_POSITIONS = 2048
 # Positions whose products are added at once.
 BLOCK = 512
 
@@ -128,7 +129,9 @@ class LocalCurvature(Curvature):
         of_position = np.repeat(weight, data.lengths)
         self.inverse_factors = np.array(
             [
-                _inverse_factor(_shifted(_moments(data, of_position * of_label), strength))
+                _inverse_factor(
+                    _shifted(_moments(data, of_position * of_label), strength)
+                )
                 for of_label in node.T
             ]
         )
@@ -161,23 +164,27 @@ def _shifted(matrix, shift):
 
 
 def _moments(data, weight):
-    """Return an estimate of sum_t weight[t] z_t z_t^T from a sample of positions."""
+    """Return an estimate of sum_t weight[t] z_t z_t^T from a sample of positions.
+
+    Positions are drawn in proportion to their weight, at even distances of its sum: the
+    sample is the same in every fit, and the result depends on the data alone.
+    """
     n_positions, n_features = data.X.shape
     size = max(MIN_POSITIONS, POSITIONS_PER_FEATURE * n_features)
     if size < n_positions:
-        # The sample is the same in every fit: the result depends on the data alone.
-        rng = np.random.default_rng(0)
-        sample = np.sort(rng.choice(n_positions, size, replace=False))
+        sums = np.cumsum(weight)
+        evenly = sums[-1] * (np.arange(size) + 0.5) / size
+        sample = np.minimum(np.searchsorted(sums, evenly), n_positions - 1)
+        weight = np.full(size, sums[-1] / size)
     else:
         sample = np.arange(n_positions)
     moments = np.zeros((n_features + 1, n_features + 1))
     for begin in range(0, len(sample), BLOCK):
-        chosen = sample[begin : begin + BLOCK]
-        rows = np.ones((len(chosen), n_features + 1))
-        rows[:, :-1] = data.X[chosen]
+        chosen = slice(begin, begin + BLOCK)
+        rows = np.ones((len(sample[chosen]), n_features + 1))
+        rows[:, :-1] = data.X[sample[chosen]]
         # Not by BLAS, whose bits depend on its threads.
         dense_features(1.0, rows, weight[chosen, None] * rows, moments)
-    moments *= weight.sum() / max(weight[sample].sum(), np.finfo(float).tiny)
     return moments
 
 
