@@ -426,7 +426,10 @@ def test_what_a_fit_reports_is_what_enumeration_finds(crf):
         if name_of(crf) in ("SAGNUSCRF", "LBFGSCRF"):
             gradient = reference.gradient(w, X, Y, 0.05, 3)
             gap = gradient @ gradient / (2 * 0.05)
-            assert_allclose(crf.duality_gap_, gap, rtol=1e-6, atol=1e-13)
+            # That of one dual point, or of a mix of some, which is tighter.
+            assert crf.duality_gap_ <= 1.000001 * gap + 1e-13
+            if name_of(crf) == "SAGNUSCRF":
+                assert_allclose(crf.duality_gap_, gap, rtol=1e-6, atol=1e-13)
 
 
 @pytest.mark.parametrize("value", [1e100, 1e160, 1e200, 1e300])
