@@ -65,8 +65,19 @@ def test_sparse_features_are_chosen_for_by_the_labels():
 
 
 @UNFINISHED
+def test_a_penalty_with_l1_is_chosen_for_by_the_labels():
+    """Dense rows that would ask for L-BFGS, which does not take the penalty."""
+    large = [1e3 * rows for rows in X]
+    crf = CRF(0.1, l1_ratio=0.5, max_iter=2, random_state=0)
+    assert crf.fit(large, Y).solver_ == "sdca"
+    positions = iter(range(10**6))
+    labels = [[next(positions) % 12 for _ in path] for path in Y]
+    assert crf.fit(large, labels).solver_ == "oeg"
+
+
+@UNFINISHED
 @pytest.mark.parametrize("options", [{"loss": "hinge"}, {"l1_ratio": 1.0}])
-def test_problems_that_only_one_solver_takes(options):
+def test_few_labels_with_another_loss_or_penalty_have_sdca(options):
     crf = CRF(0.1, max_iter=20, tol=1e-2, random_state=0, **options).fit(X, Y)
     single = SDCACRF(0.1, max_iter=20, tol=1e-2, random_state=0, **options).fit(X, Y)
     assert crf.solver_ == "sdca"

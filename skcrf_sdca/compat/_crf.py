@@ -154,7 +154,7 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
     solver : {"auto", "sdca", "oeg", "sag", "lbfgs"}, default="auto"
         The solver of `skcrf_sdca.CRF` that minimises the objective, for both values of
         `algorithm`: "auto" is the one that suits the data, which
-        ``estimator_.solver_`` names. With `c1` above 0, it is "sdca".
+        ``estimator_.solver_`` names. With `c1` above 0, "auto" is "sdca" or "oeg".
     n_jobs : int, default=None
         Number of threads, as in `skcrf_sdca.CRF`; None means one.
     random_state : int, RandomState instance or None, default=0

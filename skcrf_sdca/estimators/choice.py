@@ -37,7 +37,7 @@ class Choice(NamedTuple):
 
 
 def choose(problem):
-    """Return the Choice for a problem with a smooth loss and the penalty L2.
+    """Return the Choice for a problem.
 
     Parameters
     ----------
@@ -49,7 +49,11 @@ def choose(problem):
         It depends on the data, the number of labels and alpha, and not on the machine.
     """
     X, n_labels = problem.data.X, problem.structure.n_labels
+    if "smooth loss" not in problem.loss.offers:
+        return Choice("sdca", "a loss that is not smooth")
     dual = "oeg" if n_labels >= MANY_LABELS else "sdca"
+    if "gradient" not in problem.penalty.offers:
+        return Choice(dual, f"a penalty with L1, {n_labels} labels")
     if not Curvature.suits(problem.structure):
         form = "sparse" if sp.issparse(X) else f"{X.shape[1]} dense"
         return Choice(dual, f"{form} features, {n_labels} labels")

@@ -646,8 +646,8 @@ class CRF(BaseCRF):
     Parameters
     ----------
     solver : {"auto", "sdca", "oeg", "sag", "lbfgs"}, default="auto"
-        The solver. ``loss="hinge"`` is for "sdca", which "auto" takes then, and as well
-        with `l1_ratio` above 0.
+        The solver. ``loss="hinge"`` is for "sdca", which "auto" takes then; with
+        `l1_ratio` above 0 it takes "sdca" or "oeg", by the number of labels.
     {alpha}
     {loss}
     {l1_ratio}
@@ -768,9 +768,7 @@ class CRF(BaseCRF):
         state = getattr(self, "_warm_state", None) if self.warm_start else None
         if state is not None and "solver" in state:
             return Choice(str(state["solver"]), "the state of the last fit")
-        if {"gradient", "smooth loss"} <= problem.penalty.offers | problem.loss.offers:
-            return choose(problem)
-        return Choice("sdca", f"the loss {self.loss!r} and l1_ratio={self.l1_ratio:g}")
+        return choose(problem)
 
     @property
     def _acceleration(self):
