@@ -417,6 +417,13 @@ def test_the_warning_of_a_short_fit_points_at_the_caller():
         assert caught[0].filename == __file__
 
 
+def test_the_warning_of_large_features_names_the_solver_of_graphs():
+    X, y = sample()
+    X = [(1e4 * nodes, *rest) for nodes, *rest in X]
+    with pytest.warns(ConvergenceWarning, match='take solver="lbfgs"'):
+        GraphCRF(1e-4, max_iter=1, random_state=0).fit(X, y)
+
+
 def test_the_hinge_certifies_its_gap():
     X, y = sample()
     crf = GraphCRF(0.05, loss="hinge", tol=0.05, max_iter=500, random_state=0).fit(X, y)

@@ -35,7 +35,8 @@ from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.label_encoding import plain_labels
-from skcrf_sdca.estimators.base import BaseCRF, check_finite_numbers
+from skcrf_sdca.estimators.base import BaseCRF
+from skcrf_sdca.estimators.base_fit import check_finite_numbers
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.estimators.crfs import SOLVERS
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF

@@ -22,26 +22,19 @@ from skcrf_sdca.structures.chain.parameters import MAY_FORBID, WEIGHTS
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
 
-class FittedAttributes:
-    """The types of the fitted attributes.
+class FittedModel:
+    """The types of the fitted attributes of every model, and what they say of it.
 
-    ``_weights`` names the weights with their axes: K labels, d features; those of
+    ``_weights`` names the weights with their axes, letters of `_axis_lengths`; those of
     ``_may_forbid`` are -inf where something is forbidden.
     """
 
-    _weights: ClassVar[dict[str, str]] = WEIGHTS
-    _may_forbid: ClassVar[tuple[str, ...]] = MAY_FORBID
+    _weights: ClassVar[dict[str, str]]
+    _may_forbid: ClassVar[tuple[str, ...]] = ()
 
     classes_: NDArray[Any]
     coef_: Any  # an array, or sparse
     intercept_: NDArray[np.float64]
-    start_: NDArray[np.float64]
-    end_: NDArray[np.float64]
-    transition_: NDArray[np.float64]
-    # Weights of tuples of 3, 4, ... labels; models of order 1 have none.
-    higher_transitions_: tuple[NDArray[np.float64], ...] = ()
-    # Weights of edge features, a sparse array; None if there are none.
-    edge_coef_: Any = None
     n_features_in_: int
     alpha_: float
     # Models that were not fitted here, those of CRFsuite say, are log-linear.
@@ -60,9 +53,9 @@ class FittedAttributes:
         """Return the length of each axis of the weights, by its letter."""
         return {"K": len(self.classes_), "d": self.n_features_in_}
 
-    def _allowed_paths(self):
-        """Return what is allowed, as `check_lengths` takes it."""
-        return Constraints.of_scores(self.start_, self.end_, self.transition_)
+    def _more_weights(self):
+        """Return (name, weights, shape) of weights that only some models have."""
+        return []
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
@@ -100,14 +93,44 @@ class FittedAttributes:
         return scores
 
     @property
+    def _has_probabilities(self):
+        """Whether the model is one of p(y | x): the hinge gives scores alone."""
+        return self.temperature_ > 0.0
+
+
+class FittedAttributes(FittedModel):
+    """The same of chains: K labels, d features."""
+
+    _weights: ClassVar[dict[str, str]] = WEIGHTS
+    _may_forbid: ClassVar[tuple[str, ...]] = MAY_FORBID
+
+    start_: NDArray[np.float64]
+    end_: NDArray[np.float64]
+    transition_: NDArray[np.float64]
+    # Weights of tuples of 3, 4, ... labels; models of order 1 have none.
+    higher_transitions_: tuple[NDArray[np.float64], ...] = ()
+    # Weights of edge features, a sparse array; None if there are none.
+    edge_coef_: Any = None
+
+    def _allowed_paths(self):
+        """Return what is allowed, as `check_lengths` takes it."""
+        return Constraints.of_scores(self.start_, self.end_, self.transition_)
+
+    @property
     def _has_tuples(self):
         """Whether there are weights of more than two labels, or edge features."""
         return bool(self.higher_transitions_) or self.edge_coef_ is not None
 
-    @property
-    def _has_probabilities(self):
-        """Whether the model is one of p(y | x): the hinge gives scores alone."""
-        return self.temperature_ > 0.0
+    def _more_weights(self):
+        n_labels = len(self.classes_)
+        more = [
+            ("higher_transitions_", weights, m * (n_labels,))
+            for m, weights in enumerate(self.higher_transitions_, start=3)
+        ]
+        if self.edge_coef_ is not None:
+            shape = n_labels**2, self.n_features_in_
+            more.append(("edge_coef_", self.edge_coef_, shape))
+        return more
 
 
 def names_of_fit(estimator):
@@ -150,11 +173,8 @@ def check_form(estimator):
     for name, axes in estimator._weights.items():
         shape = tuple(sizes[axis] for axis in axes)
         check_weight(name, required_attribute(estimator, name), shape)
-    for m, weights in enumerate(estimator.higher_transitions_, start=3):
-        check_weight("higher_transitions_", weights, m * (len(classes),))
-    if estimator.edge_coef_ is not None:
-        shape = len(classes) ** 2, n_features
-        check_weight("edge_coef_", estimator.edge_coef_, shape)
+    for name, weights, shape in estimator._more_weights():
+        check_weight(name, weights, shape)
 
 
 def check_fitted(estimator):
@@ -166,10 +186,8 @@ def check_fitted(estimator):
     for name in estimator._weights:
         may_forbid = name in estimator._may_forbid
         _check_values(name, getattr(estimator, name), may_forbid)
-    for weights in estimator.higher_transitions_:
-        _check_values("higher_transitions_", weights, may_forbid=False)
-    if estimator.edge_coef_ is not None:
-        _check_values("edge_coef_", estimator.edge_coef_, may_forbid=False)
+    for name, weights, _ in estimator._more_weights():
+        _check_values(name, weights, may_forbid=False)
     name, names = required_attribute(estimator, "_input_format"), tuple(FORMATS)
     if name not in names:
         raise ValueError(f"_input_format must be one of {names}, got {name!r:.40}.")

@@ -11,7 +11,6 @@ import numpy as np
 from skcrf_sdca._utils.messages import described, renamed
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
 from skcrf_sdca.estimators.fitted import fitted_format
-from skcrf_sdca.estimators.validation import held_out_data
 from skcrf_sdca.metrics import get_scorer, span_f1_score
 from skcrf_sdca.metrics._scorers import SpanScorer
 from skcrf_sdca.solvers.monitor import Observer
@@ -44,7 +43,7 @@ class HeldOut:
 
     Parameters
     ----------
-    estimator : BaseCRF
+    estimator : BaseFit
         Not changed.
     X, y : ``X_val`` and ``y_val`` of `BaseCRF.fit`
     training : TrainingData
@@ -54,7 +53,7 @@ class HeldOut:
         # Without callbacks: it is no fit that predicts here.
         self.model = type(estimator)(**estimator.get_params(deep=False))
         self.model._set_fitted(training.attributes)
-        self.X, self.y = _checked(self.model, X, y, training.constraints)
+        self.X, self.y = _checked(self.model, X, y, training)
         self.scorer = _scorer_of(self.model)
 
     def score(self, attributes):
@@ -69,9 +68,9 @@ class HeldOut:
 
 
 @_named_as_in_fit
-def _checked(model, X, y, constraints):
+def _checked(model, X, y, training):
     try:
-        return held_out_data(model, X() if callable(X) else X, y, constraints)
+        return model._held_out_data(X() if callable(X) else X, y, training)
     except ValueError as error:
         # Some checks of scikit-learn do not say which data they are about.
         if re.search(r"\b[Xy]\b", str(error)):

@@ -249,4 +249,67 @@ SHARED_DOCS = {
         """,
 }
 
+# Those of graphs.
+GRAPH_DOCS = {
+    **SHARED_DOCS,
+    "graph_parameters": """
+        alpha : float or "auto", default="auto"
+            Strength of the penalty; "auto" is 1/n, or 1 over the sum of the sample
+            weights.
+        loss : {"log_loss", "softmax_margin", "hinge"}, default="log_loss"
+            As of `SDCACRF`, the cost summed over the nodes. "hinge" is the structural
+            SVM, for ``solver="oeg"`` and "sdca" only, both of which are then
+            block-coordinate Frank-Wolfe; the model has scores, and no probabilities.
+        temperature, margin : float, default=1.0
+            As of `SDCACRF`.
+        cost, class_weight : default=None
+            As of `SDCACRF`.
+        """,
+    "graph_solver": """
+        solver : {"oeg", "sdca", "sag", "lbfgs"}, default="oeg"
+            "oeg" is online exponentiated gradient with gap sampling, see `OEGCRF`.
+            "sdca" has an exact line search, see `SDCACRF`, and keeps the tables of all
+            graphs. "sag" is SAG-NUS*, see `SAGNUSCRF`, and "lbfgs" is L-BFGS, or OWL-QN
+            with `l1_ratio` above 0, see `LBFGSCRF`.
+        max_iter : int, default=100
+            Maximum number of epochs, or of iterations of L-BFGS.
+        """,
+    "graph_n_jobs": """
+        n_jobs : int, default=None
+            Number of threads; None means one. Each thread of "oeg" and "sdca" visits
+            the graphs of its own shard, of at least 64 graphs.
+        """,
+    "graph_weights_": """
+        classes_ : ndarray of shape (n_labels,)
+            The labels, sorted.
+        coef_ : ndarray or csr_array of shape (n_labels, n_features_in_)
+            Weight of each feature of a node for each label.
+        intercept_ : ndarray of shape (n_labels,)
+            Score of each label at every node.
+        edge_coef_ : ndarray of shape (n_edge_features_in_, n_labels, n_labels)
+            Score of each pair of labels [from, to] for each feature of an edge;
+            symmetric where edges have no direction.
+        n_features_in_, n_edge_features_in_ : int
+            Number of features of a node, after vectorizing, and of an edge: 1, of value
+            1, if edges have none.
+        vectorizer_ : SequenceVectorizer
+            Converts dicts and strings. Exists only after a fit on these.
+        n_nonzero_ : int
+            Number of weights that are not 0.
+        alpha_, temperature_ : float
+            As of `SDCACRF`.
+        """,
+    "graph_history_": """
+        history_ : dict of ndarrays of shape (n_iter_,)
+            One value per epoch: epoch, updates and oracle_calls (divided by n), seconds
+            (without the certificates), primal, dual, gap.
+        """,
+    "graphs": """
+        >>> from skcrf_sdca import GraphCRF
+        >>> X = [([["a"], ["b"], ["a"]], [[0, 1], [1, 2]])] * 9
+        >>> crf = GraphCRF(alpha=0.01, random_state=0).fit(X, [["A", "B", "A"]] * 9)
+        """,
+}
+
 with_shared_docs = shared_docs(SHARED_DOCS)
+with_graph_docs = shared_docs(GRAPH_DOCS)

@@ -7,7 +7,6 @@ by row. Those that scikit-learn knows take `lengths` too. Most lines are referen
 """
 
 from collections.abc import Iterable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from sklearn.utils import check_random_state
 
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import (
     Decoding,
@@ -29,6 +27,12 @@ from skcrf_sdca._utils.typing import (
 from skcrf_sdca.data.label_encoding import decode_labels
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.spans import extract_spans
+from skcrf_sdca.estimators.answers import (
+    accuracy,
+    check_count,
+    n_best_labels,
+    over_scores,
+)
 from skcrf_sdca.estimators.fitted import FittedAttributes
 from skcrf_sdca.estimators.span_queries import (
     LabelSpans,
@@ -167,19 +171,7 @@ class PredictionMixin(FittedAttributes):
         data, input_format = prediction_data(self, X)
 
         def best(chains, begin, end):
-            found = []
-            values = all_paths, all_scores = chains.n_best(n)
-            if self._has_probabilities:
-                log_z = chains.log_partition()
-                values = all_paths, map(probabilities, all_scores, log_z)
-            for paths, numbers in zip(*values, strict=True):
-                labels = input_format.path_labels(paths, self.classes_)
-                pairs = zip(labels, numbers.tolist(), strict=True)
-                found.append(list(pairs))
-            return np.fromiter(found, dtype=object, count=len(found))
-
-        def probabilities(scores, log_z):
-            return np.exp(np.minimum(scores - log_z, 0.0))
+            return n_best_labels(self, chains, n, input_format)
 
         return self._over_chains(best, data, proba=False)
 
@@ -543,9 +535,7 @@ class PredictionMixin(FittedAttributes):
         """
         data, input_format = prediction_data(self, X, lengths)
         labels, weight = evaluation_labels(self, y, data, input_format, sample_weight)
-        if not len(labels):
-            raise ValueError("X has 0 items: there is nothing to score.")
-        return float(np.average(self._best_paths(data) == labels, weights=weight))
+        return accuracy(self._best_paths(data), labels, weight, "items")
 
     def _best_paths(self, data):
         """Return the label numbers of the most probable paths, end to end."""
@@ -586,32 +576,16 @@ class PredictionMixin(FittedAttributes):
     def _over_chains(self, function, data, *, proba=True):
         """Return the results of all chains in one array.
 
-        ``function(chains, begin, end)`` is called for ranges of chains, on threads:
-        scores are held of a part of the positions only, and one thread may build Python
-        objects while another computes. ``proba`` says that it takes probabilities of
-        them, which are those of the scores over the temperature.
+        ``function(chains, begin, end)`` and ``proba`` are as for `over_scores`.
         """
-        if proba and not self._has_probabilities:
-            raise ValueError(
-                f"{type(self).__name__} was fitted with a loss that gives scores, and "
-                'no probabilities; fit with loss="softmax_margin" or "log_loss"'
-            )
         parameters, X = self._fitted_parameters(data.X)
         rows = FeatureRows(X)
 
-        def run(begin, end):
+        def scores(begin, end):
             chains = parameters.scores(
                 rows, data.offsets, begin, end, temperature=self.temperature_ or 1.0
             )
             check_scores(chains.node_scores, chains.offsets, begin)
-            return function(chains, begin, end)
+            return chains
 
-        # Without chains the one call is for the type and shape of the result.
-        parts = over_ranges(run, data.offsets, self.n_jobs) or [run(0, 0)]
-        return np.concatenate(parts)
-
-
-def check_count(name, value):
-    """Raise ValueError if an argument is not an integer of at least 1."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+        return over_scores(self, function, scores, data.offsets, proba=proba)

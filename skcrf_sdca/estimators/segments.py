@@ -26,6 +26,7 @@ from skcrf_sdca.data.rows import split_rows
 from skcrf_sdca.data.spans import SpanForm, span_rows
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
 from skcrf_sdca.estimators.base import BaseCRF
+from skcrf_sdca.estimators.base_fit import SolverByName
 from skcrf_sdca.estimators.fitted import check_form
 from skcrf_sdca.estimators.inspection import weight_table
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
@@ -45,8 +46,7 @@ from skcrf_sdca.structures.segment.parameters import (
     SegmentParameters,
 )
 
-# Name -> the solvers, with the parameters that they take, and their acceleration. The
-# first is taken unless the loss or the penalty needs another.
+# As `SolverByName` reads them.
 SOLVERS = {
     "oeg": (((OEG, ()), (BCFW, ())), "auto"),
     "sag": (((SAG, ()),), None),
@@ -80,7 +80,7 @@ class _Absent:
 
 
 @with_shared_docs
-class SegmentCRF(BaseCRF):
+class SegmentCRF(SolverByName, BaseCRF):
     """Semi-Markov conditional random field: a model of spans and their lengths [1]_.
 
     A sequence is cut into segments, without gaps: each span is a segment of its type,
@@ -200,6 +200,7 @@ class SegmentCRF(BaseCRF):
     """
 
     _structure = "segments"
+    _solvers = SOLVERS
     _weights = WEIGHTS
     _may_forbid = MAY_FORBID
     _takes_prior = False
@@ -334,22 +335,6 @@ class SegmentCRF(BaseCRF):
         ['a', 'b']
         """
         return super().fit(X, y, sample_weight, lengths, X_val=X_val, y_val=y_val)
-
-    @property
-    def _solver(self):
-        return SOLVERS[self.solver][0][0][0]
-
-    @property
-    def _solver_options(self):
-        return SOLVERS[self.solver][0][0][1]
-
-    @property
-    def _other_solvers(self):
-        return SOLVERS[self.solver][0][1:]
-
-    @property
-    def _acceleration(self):
-        return SOLVERS[self.solver][1]
 
     @property
     def _span_scheme(self):

@@ -74,14 +74,19 @@ class GraphScores:
         _junction_tree.best_labellings(*self._arguments, paths, values)
         return paths, values
 
+    def n_best(self, n):
+        """Return the n best labellings (n, n_nodes) of each graph, and their scores.
+
+        Two lists; fewer than n if there are no more.
+        """
+        found = [self._n_best_of(i, n) for i in range(len(self))]
+        return [paths for paths, _ in found], [scores for _, scores in found]
+
     # Lawler's partition: the labellings left are those that agree with one already
     # found before a node, and differ from it there. The best of each part is found by
     # the same recursion, with other labels forbidden.
-    def n_best(self, i, n):
-        """Return the n best labellings (n, n_nodes) of graph i, and their scores.
-
-        Fewer if there are no more. It takes n_nodes searches for each.
-        """
+    def _n_best_of(self, i, n):
+        """Return those of graph i; it takes n_nodes searches for each."""
         local = self.local[self.offsets[i] : self.offsets[i + 1]]
         offsets = self.offsets[i : i + 2] - self.offsets[i]
 

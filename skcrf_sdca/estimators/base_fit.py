@@ -1,0 +1,425 @@
+"""BaseFit: what the fit of every estimator does, whatever the data are.
+
+The parameters that all have, the loss, the choice of a solver, the run with its
+callbacks, and the fitted attributes. A fit computes everything first and sets its
+attributes last, all at once: after an error the estimator is as before it. Chains are
+in base.py, graphs in graphs.py.
+"""
+
+import sys
+import warnings
+from abc import ABCMeta
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import ClassifierTags
+
+from skcrf_sdca._utils.random import as_generator
+from skcrf_sdca._utils.sklearn_private import (
+    Interval,
+    InvalidParameterError,
+    StrOptions,
+)
+from skcrf_sdca._version import VersionStamped
+from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
+from skcrf_sdca.estimators.choice import advice
+from skcrf_sdca.estimators.fitted import FittedModel, check_fitted
+from skcrf_sdca.estimators.held_out import BestEpoch
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.metrics import SCORERS
+from skcrf_sdca.objective.costs import cost_matrix
+from skcrf_sdca.objective.losses import (
+    LOSSES,
+    ONLINE_LOSSES,
+    names_with_cost,
+    new_loss,
+)
+from skcrf_sdca.objective.penalties import PENALTIES
+from skcrf_sdca.objective.targets import PartialLabels
+from skcrf_sdca.solvers.averaged import Averaged
+from skcrf_sdca.solvers.base import check_needs, missing_needs
+from skcrf_sdca.solvers.cccp import CCCP
+from skcrf_sdca.solvers.dual import DualSolver
+from skcrf_sdca.solvers.monitor import FitMonitor
+from skcrf_sdca.solvers.proximal import PROVIDED, ProximalPoint, accelerates
+
+# Of a weight in a sparse array: the number, and the index of its feature.
+BYTES_OF_SPARSE = 12
+
+_INSIDE = ("skcrf_sdca.", "sklearn.")
+
+
+class BaseFit(
+    FittedModel,
+    VersionStamped,
+    CallbackSupportMixin,
+    BaseEstimator,
+    metaclass=ABCMeta,
+):
+    """Base of all estimators: a fit, but for its data and its structure.
+
+    A subclass names its solver and the parameters that the solver takes:
+
+    _solver : type
+        Called as ``_solver(problem, rng, state=..., **options)``.
+    _solver_options : tuple of str
+        Names of the parameters handed on.
+    _other_solvers : tuple of (type, tuple of str)
+        The same of more solvers, for problems that ``_solver`` cannot take.
+    _monitor, _printer : type
+        Subclasses of FitMonitor and EpochPrinter, for fits with other figures.
+    _penalty : str
+        A key of `PENALTIES`; the penalty is called with `l1_ratio` and the temperature
+        of the loss.
+    _of_some_fits : tuple of str
+        Fitted attributes that the next fit may not have.
+
+    and defines what depends on the data: `_held_out_data`, `_model_of` and
+    `_check_same_model`.
+    """
+
+    _penalty = "elastic_net"
+    _monitor = FitMonitor
+    _printer = EpochPrinter
+    _solver: Any
+    _solver_options: Any
+    _other_solvers: Any = ()
+    _of_some_fits: ClassVar[tuple[str, ...]] = (
+        "vectorizer_",
+        "_warm_state",
+        "_feature_names",
+        "feature_names_in_",
+    )
+
+    vectorizer_: SequenceVectorizer
+
+    _parameter_constraints: ClassVar[dict] = {
+        "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "patience": [Interval(Integral, 1, None, closed="left"), None],
+        "scoring": [StrOptions(set(SCORERS)), callable, None],
+        "loss": [StrOptions(LOSSES.keys())],
+        "temperature": [Interval(Real, 0, None, closed="neither")],
+        "margin": [Interval(Real, 0, None, closed="left")],
+        "cost": ["array-like", dict, None],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+        "warm_start": ["boolean"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def _run_on(self, training, problem, *, start=None, **arguments):
+        """Make the solver of a problem, and run it.
+
+        Parameters
+        ----------
+        training : TrainingData
+        problem : Problem
+        start : ndarray of shape (n_weights,), default=None
+            The weights that `init` has, in the solver's unit.
+        **arguments
+            As `_run` takes them.
+        """
+        solver = self._new_solver(problem)
+        if start is not None:
+            self._check_no_state()
+            solver.start_at(start)
+        return self._run(solver, training.attributes, **arguments)
+
+    def _run(
+        self,
+        solver,
+        attributes,
+        *,
+        prior=None,
+        held_out=None,
+        observers=(),
+        **arguments,
+    ):
+        """Run a solver to its end, and set the fitted attributes.
+
+        Parameters
+        ----------
+        solver : Solver
+        attributes : dict
+            Fitted attributes that are known before the run.
+        prior : PriorWeights, default=None
+            They are added to the weights of the solver.
+        held_out : HeldOut, default=None
+            Scores the model of every epoch.
+        observers : iterable of Observer, default=()
+            They follow the run too, after the callbacks and ``verbose``.
+        **arguments
+            ``X``, ``y`` and ``metadata``, as callbacks take them.
+
+        Returns
+        -------
+        self : object
+        """
+        context = self._init_callback_context(max_subtasks=self.max_iter)
+        context.call_on_fit_task_begin(estimator=self, **arguments)
+        monitor = self._monitor(solver, max_iter=self.max_iter, tol=self.tol)
+
+        def all_of(found):
+            return {**attributes, **(found if prior is None else prior.added_to(found))}
+
+        def attributes_now():
+            # A copy, since the solver continues to change its weights.
+            return all_of(fit_attributes(monitor, copy=True))
+
+        def model_now(*, copy):
+            return all_of(model_attributes(monitor, copy=copy))
+
+        best = held_out and BestEpoch(held_out, self.patience, model_now)
+        if best:
+            # First, since the others see the score that it adds.
+            monitor.observers.append(best)
+        bridge = CallbackBridge(self, context, arguments, attributes_now)
+        monitor.observers.append(bridge)
+        if self.verbose:
+            printer = self._printer(type(self).__name__, self.tol)
+            monitor.observers.append(printer)
+        monitor.observers += observers
+        monitor.run()
+        own = self._attributes_of_run(solver)
+        kept = best.attributes if best else {}
+        self._set_fitted({**all_of(fit_attributes(monitor)), **kept, **own})
+        if message := self._message_of(monitor):
+            warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())
+        context.call_on_fit_task_end(
+            estimator=self, **arguments, reconstruction_attributes=dict
+        )
+        return self
+
+    def _message_of(self, monitor):
+        """Return the warning of a fit that ended above its target, or None."""
+        message = monitor.convergence_message()
+        return message and message + advice(monitor.solver)
+
+    def _attributes_of_run(self, solver):
+        """Return the fitted attributes that only some of the estimators have."""
+        if not self.warm_start:
+            return {}
+        model = self._model_of(solver.problem.structure)
+        return {"_warm_state": {**solver.state(), **model}}
+
+    def _check_no_state(self):
+        """Raise ValueError for `init` beside the state of a warm start."""
+        if self.warm_start and getattr(self, "_warm_state", None) is not None:
+            raise ValueError(
+                "init and warm_start=True both say where to start; leave out init, or "
+                "set warm_start=False"
+            )
+
+    def _set_fitted(self, fitted):
+        """Replace the fitted attributes by others, all at once; return self.
+
+        An interrupt finds the old fit or the new one.
+        """
+        dropped = self._of_some_fits
+        kept = {name: v for name, v in vars(self).items() if name not in dropped}
+        self.__dict__ = {**kept, **fitted}
+        return self
+
+    def _validate_params(self):
+        """Raise InvalidParameterError; called by scikit-learn before `fit`."""
+        check_finite_numbers(self)
+        super()._validate_params()
+
+    def _new_loss(self, training):
+        if not ONLINE_LOSSES[self.loss].takes_cost:
+            for name in ("cost", "class_weight"):
+                if getattr(self, name) is not None:
+                    raise ValueError(
+                        f"{name} is taken by loss={names_with_cost()} only, got "
+                        f'loss="{self.loss}"; set the loss, or {name}=None'
+                    )
+            return new_loss(self.loss, self.temperature)
+        if training.label_rows is not None:
+            raise ValueError(
+                f'loss="{self.loss}" needs one label at every position of y; set '
+                'loss="log_loss", or leave out the sequences with unknown labels'
+            )
+        cost = cost_matrix(
+            training.attributes["classes_"],
+            training.labels,
+            cost=self.cost,
+            margin=self.margin,
+            class_weight=self.class_weight,
+        )
+        return new_loss(self.loss, self.temperature, cost)
+
+    def _checked_penalty(self, structure, loss):
+        """Return the penalty; ValueError if no solver takes it with these."""
+        penalty = PENALTIES[self._penalty](self.l1_ratio, loss.scale)
+        parts = structure, loss, penalty, PROVIDED[self._acceleration]
+        check_needs(self._solver_of(*parts)[0], *parts)
+        return penalty
+
+    def _solver_of(self, *parts):
+        """Return the solver of which least needs are missing, and its parameters.
+
+        It is the first that the parts of the problem, those of `check_needs`, suit.
+        """
+        solvers = (self._solver, self._solver_options), *self._other_solvers
+        return min(solvers, key=lambda pair: len(missing_needs(pair[0], *parts)))
+
+    @property
+    def _acceleration(self):
+        return getattr(self, "acceleration", None)
+
+    @property
+    def _span_scheme(self):
+        """The tagging scheme of the labels, if it is known, or another value."""
+        return None
+
+    def _new_solver(self, problem):
+        solver, names = self._solver_of(
+            problem.structure,
+            problem.loss,
+            problem.penalty,
+            PROVIDED[self._acceleration],
+        )
+        if accelerates(self._acceleration, problem):
+            solver = partial(ProximalPoint, solver=solver)
+        elif not problem.loss.is_smooth and issubclass(solver, DualSolver):
+            solver = partial(Averaged, solver=solver)
+        options = {name: getattr(self, name) for name in names}
+        state = getattr(self, "_warm_state", None) if self.warm_start else None
+        if state is not None:
+            self._check_same_model(state, problem.structure)
+        rng = as_generator(getattr(self, "random_state", 0))
+        if isinstance(problem.targets, PartialLabels):
+            return CCCP(problem, rng, inner=solver, state=state, **options)
+        return solver(problem, rng, state=state, **options)
+
+    def __setstate__(self, state):
+        """Take the attributes; ValueError if those of a fit do not agree."""
+        super().__setstate__(state)
+        if hasattr(self, "classes_") or hasattr(self, "coef_"):
+            check_fitted(self)
+
+    def __sklearn_tags__(self):
+        """Return the tags: a classifier."""
+        tags = super().__sklearn_tags__()
+        # Not estimator_type="classifier": that would make cv=3 look for strata in
+        # ragged y, and fail.
+        tags.classifier_tags = ClassifierTags()
+        tags.target_tags.required = True
+        return tags
+
+
+class SolverByName:
+    """Mixin for an estimator whose parameter ``solver`` names its solver.
+
+    ``_solvers`` has for each name the solvers, with the parameters that they take, of
+    which the first is taken unless the loss or the penalty needs another, and their
+    acceleration.
+    """
+
+    _solvers: ClassVar[dict[str, tuple[tuple, str | None]]]
+    solver: str
+
+    @property
+    def _solver(self):
+        return self._solvers[self.solver][0][0][0]
+
+    @property
+    def _solver_options(self):
+        return self._solvers[self.solver][0][0][1]
+
+    @property
+    def _other_solvers(self):
+        return self._solvers[self.solver][0][1:]
+
+    @property
+    def _acceleration(self):
+        return self._solvers[self.solver][1]
+
+    def _message_of(self, monitor):
+        message = super()._message_of(monitor)
+        return message and message.replace("LBFGSCRF", 'solver="lbfgs"')
+
+
+def check_finite_numbers(estimator):
+    """Raise InvalidParameterError for numbers that the constraints let through.
+
+    They take a bool for a number, and fail on numbers beyond those of NumPy.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        With ``_parameter_constraints``.
+    """
+    for name, value in estimator.get_params(deep=False).items():
+        constraints = estimator._parameter_constraints.get(name, ["boolean"])
+        is_switch = "boolean" in constraints or "verbose" in constraints
+        if not is_switch and isinstance(value, Real) and not _is_finite(value):
+            raise InvalidParameterError(
+                f"The {name!r} parameter of {type(estimator).__name__} must be a "
+                f"finite number. Got {value!r:.40} instead."
+            )
+
+
+def _is_finite(value):
+    """Return whether this is a number of Python or NumPy, but no infinity."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        return False
+    try:
+        return not np.isinf(float(value))
+    except OverflowError:
+        return False
+
+
+def fit_attributes(monitor, *, copy=False):
+    """Return what a solver and its monitor determine, as attributes of the estimator.
+
+    Those of the model, and those of the run up to now.
+
+    Parameters
+    ----------
+    monitor : FitMonitor
+    copy : bool, default=False
+        Whether the weights are copied.
+    """
+    return {
+        **model_attributes(monitor, copy=copy),
+        "n_iter_": monitor.rows[-1]["epoch"],
+        "history_": monitor.history(),
+    }
+
+
+def model_attributes(monitor, *, copy=False):
+    """Return the weights and their certificate, as attributes of the estimator."""
+    problem, w = monitor.solver.problem, monitor.solver.model.w
+    weights = problem.solution(w.copy() if copy else w).attributes(problem.constraints)
+    n_nonzero = int(np.count_nonzero(w))
+    makes_zeros = "gradient" not in problem.penalty.offers
+    if makes_zeros and BYTES_OF_SPARSE * n_nonzero < w.nbytes:
+        weights["coef_"] = sp.csr_array(weights["coef_"])
+    return {
+        **weights,
+        "n_nonzero_": n_nonzero,
+        "alpha_": problem.alpha,
+        "temperature_": problem.loss.temperature,
+        **monitor.figures(),
+    }
+
+
+def caller_level():
+    """Return the stacklevel of the line outside that made the caller be called.
+
+    Past the wrappers of fit, what calls it in this package, and scikit-learn's tools.
+    """
+    frame, level = sys._getframe(1), 1
+    while frame and frame.f_globals.get("__name__", "").startswith(_INSIDE):
+        frame, level = frame.f_back, level + 1
+    return level

@@ -1,0 +1,136 @@
+"""The one place where graphs and their labels are validated and packed for estimators.
+
+What validation.py is for sequences: nodes are the items of sequences, and edges join
+them. Messages say graph and node.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skcrf_sdca._utils.messages import renamed
+from skcrf_sdca.data.input_formats import check_has_items, training_format
+from skcrf_sdca.estimators.fitted import check_form
+from skcrf_sdca.estimators.validation import (
+    TrainingData,
+    checked_weight,
+    evaluation_labels,
+    packed_for,
+)
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.structures.graph.edges import Edges
+from skcrf_sdca.structures.graph.junction_tree import junction_trees
+from skcrf_sdca.structures.graph.parameters import pair_places
+
+# The errors of functions that know sequences alone.
+named_as_graphs = renamed(
+    {
+        "sequence": "graph",
+        "sequences": "graphs",
+        "Sequence": "Graph",
+        "position": "node",
+        "item": "node",
+        "items": "nodes",
+    }
+)
+
+
+@dataclass(frozen=True)
+class GraphTraining(TrainingData):
+    """Validated input of a fit: that of the nodes, and the edges."""
+
+    edges: Edges = field(kw_only=True)
+
+
+class PackedGraphs(NamedTuple):
+    """Graphs that a fitted model predicts, validated and packed."""
+
+    data: Any  # PackedSequences of the nodes
+    input_format: Any
+    edges: Edges
+    place: NDArray[np.int32]
+    trees: Any  # JunctionTrees
+    order: NDArray[Any]  # of the edges of the trees
+
+
+@named_as_graphs
+def graph_training(estimator, X, y, sample_weight):
+    """Validate and pack the arguments of fit; return GraphTraining.
+
+    The estimator is named in messages and not changed. The errors are those of
+    `GraphCRF.fit`.
+    """
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is "
+            "None."
+        )
+    nodes, ends, features = estimator._split(X)
+    input_format = training_format(nodes, y)
+    if not input_format.boundaries:
+        raise ValueError(
+            "X: the nodes of graph 0 are a row of numbers; they must be an array of "
+            "shape (n_nodes, n_features), or a list of dicts or of lists of str"
+        )
+    vectorizer = SequenceVectorizer() if input_format.needs_vectorizer else None
+    data = input_format.pack_training(nodes, estimator, vectorizer)
+    check_has_items(len(data), data.n_positions)
+    edges = Edges.of_lists(ends, features, data.lengths)
+    classes, labels, rows = input_format.encode_labels(y, data)
+    if rows is not None:
+        raise ValueError(
+            f"y: {type(estimator).__name__} needs one label at every node; leave out "
+            "the graphs with unknown labels"
+        )
+    attributes = {
+        "_input_format": input_format.name,
+        "vectorizer_": vectorizer,
+        "_feature_names": input_format.feature_names(nodes, data),
+        "classes_": classes,
+        "n_features_in_": data.n_features,
+        "n_edge_features_in_": edges.features.shape[1],
+    }
+    known = {name: value for name, value in attributes.items() if value is not None}
+    weight = checked_weight(sample_weight, data)
+    return GraphTraining(
+        data, labels, None, weight, None, input_format, known, edges=edges
+    )
+
+
+@named_as_graphs
+def packed_graphs(estimator, X):
+    """Return the PackedGraphs of X for a fitted estimator.
+
+    Raise what `prediction_data` raises, and ValueError for bad edges.
+    """
+    check_is_fitted(estimator)
+    check_form(estimator)
+    return packed_for_features(estimator, X)
+
+
+def packed_for_features(estimator, X):
+    """Return the PackedGraphs of X for what a fit knows of features and labels."""
+    nodes, ends, features = estimator._split(X)
+    data, input_format = packed_for(estimator, nodes, None)
+    edges = Edges.of_lists(ends, features, data.lengths)
+    found, expected = edges.features.shape[1], estimator.n_edge_features_in_
+    if len(edges.ends) and found != expected:
+        raise ValueError(
+            f"X has {found} features of each edge, but {type(estimator).__name__} is "
+            f"expecting {expected}, as in fit; edges without features have one."
+        )
+    if not len(edges.ends):
+        edges = edges._replace(features=np.empty((0, expected)))
+    place = pair_places(len(estimator.classes_), estimator._is_directed)
+    trees, order = junction_trees(data.offsets, edges, len(place), place)
+    return PackedGraphs(data, input_format, edges, place, trees, order)
+
+
+@named_as_graphs
+def graph_labels(estimator, y, packed, sample_weight=None):
+    """Return the label numbers of y, and the weight of each node or None."""
+    data, input_format = packed.data, packed.input_format
+    return evaluation_labels(estimator, y, data, input_format, sample_weight)

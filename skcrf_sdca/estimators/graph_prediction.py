@@ -1,0 +1,280 @@
+"""GraphPrediction: everything a fitted model of graphs answers.
+
+It needs the fitted attributes alone, and changes none. Most lines are reference.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skcrf_sdca._kernels._features import FeatureRows
+from skcrf_sdca._utils.messages import required_attribute
+from skcrf_sdca._utils.typing import Graphs, Labels
+from skcrf_sdca.data.rows import split_rows
+from skcrf_sdca.estimators.answers import (
+    accuracy,
+    check_count,
+    n_best_labels,
+    over_scores,
+)
+from skcrf_sdca.estimators.fitted import FittedModel
+from skcrf_sdca.estimators.graph_data import (
+    graph_labels,
+    named_as_graphs,
+    packed_graphs,
+)
+from skcrf_sdca.estimators.parameter_docs import with_graph_docs
+from skcrf_sdca.structures.graph.parameters import WEIGHTS, GraphParameters
+
+
+@with_graph_docs
+class GraphPrediction(FittedModel):
+    """Answers of an estimator of graphs that has ``classes_`` and the weights."""
+
+    _weights = WEIGHTS
+
+    edge_coef_: NDArray[np.float64]
+    n_edge_features_in_: int
+
+    def _axis_lengths(self):
+        return super()._axis_lengths() | {
+            "e": required_attribute(self, "n_edge_features_in_")
+        }
+
+    def predict(self, X: Graphs) -> NDArray[Any]:
+        """Return the most probable labelling of every graph, exactly.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        y : ndarray of shape (n,)
+            An object array of label lists.
+
+        Examples
+        --------
+        {graphs}
+        >>> crf.predict([([["a"], ["b"]], [[0, 1]])])
+        array([list(['A', 'B'])], dtype=object)
+        """
+
+        def decode(scores, begin, end):
+            return fitted.input_format.labels(
+                scores.viterbi()[0], self.classes_, scores.offsets
+            )
+
+        fitted = packed_graphs(self, X)
+        return self._over_graphs(decode, fitted, proba=False)
+
+    def predict_n_best(self, X: Graphs, n: int) -> NDArray[Any]:
+        """Return the n most probable labellings of every graph, exactly.
+
+        It takes as many searches as a graph has nodes for each labelling.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        n : int
+            Labellings wanted, at least 1.
+
+        Returns
+        -------
+        labellings : ndarray of shape (n_graphs,)
+            An object array of lists of (labels, probability), best first, or of
+            (labels, score) after a fit with the hinge loss; fewer than n where a graph
+            does not have so many labellings. The first labels are those of `predict`.
+
+        Raises
+        ------
+        ValueError
+            If n is not an integer of at least 1.
+
+        Examples
+        --------
+        {graphs}
+        >>> (best,) = crf.predict_n_best([([["a"], ["b"]], [[0, 1]])], 2)
+        >>> len(best), best[0][0]
+        (2, ['A', 'B'])
+        """
+        check_count("n", n)
+        fitted = packed_graphs(self, X)
+
+        def best(scores, begin, end):
+            return n_best_labels(self, scores, n, fitted.input_format)
+
+        return self._over_graphs(best, fitted, proba=False)
+
+    def predict_proba(self, X: Graphs) -> NDArray[Any]:
+        """Return the probability of every label at every node.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        proba : ndarray of shape (n,)
+            An object array of arrays of shape (V, n_labels), in the order of
+            ``classes_``.
+
+        Examples
+        --------
+        {graphs}
+        >>> (proba,) = crf.predict_proba([([["a"], ["b"]], [[0, 1]])])
+        >>> proba.shape
+        (2, 2)
+        """
+
+        def rows(scores, begin, end):
+            return split_rows(scores.node_marginals()[0], scores.offsets)
+
+        return self._over_graphs(rows, packed_graphs(self, X))
+
+    def predict_edge_proba(self, X: Graphs) -> NDArray[Any]:
+        """Return the probability of every pair of labels that an edge joins.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        proba : ndarray of shape (n,)
+            An object array of arrays of shape (E, n_labels, n_labels), in the order of
+            the edges: entry [e, j, k] is the probability of label j at the first node
+            of edge e and label k at its second.
+
+        Examples
+        --------
+        {graphs}
+        >>> (proba,) = crf.predict_edge_proba([([["a"], ["b"]], [[0, 1]])])
+        >>> proba.shape
+        (1, 2, 2)
+        """
+        fitted = packed_graphs(self, X)
+        bounds, order = fitted.edges.offsets, fitted.order
+
+        def pairs(scores, begin, end):
+            first, last = bounds[[begin, end]]
+            found = scores.pair_marginals(last - first)
+            out = np.empty_like(found)
+            out[order[first:last] - first] = found
+            return split_rows(out, bounds[begin : end + 1] - first)
+
+        return self._over_graphs(pairs, fitted)
+
+    def log_partition(self, X: Graphs) -> NDArray[np.float64]:
+        """Return log Z of every graph, the log of the sum of exp(score(x, y)).
+
+        Scores are divided by ``temperature_``.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        log_partition : ndarray of shape (n,)
+            In nats; 0 for a graph without nodes.
+
+        Examples
+        --------
+        {graphs}
+        >>> crf.log_partition([([["a"], ["b"]], [[0, 1]])]).shape
+        (1,)
+        """
+
+        def values(scores, begin, end):
+            return scores.log_partition()
+
+        return self._over_graphs(values, packed_graphs(self, X))
+
+    def log_likelihood(self, X: Graphs, y: Labels) -> NDArray[np.float64]:
+        """Return log p(y | x) of every graph: score(x, y) - log Z.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (n,)
+            In nats, at most 0. -inf where y has a label that was not in `fit`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If y does not have the numbers of nodes of X, or labels of another type than
+            in `fit`.
+
+        Examples
+        --------
+        {graphs}
+        >>> X = [([["a"], ["b"]], [[0, 1]])]
+        >>> bool(crf.log_likelihood(X, [["A", "B"]])[0] > -1)
+        True
+        """
+        fitted = packed_graphs(self, X)
+        labels, _ = graph_labels(self, y, fitted)
+        offsets = fitted.data.offsets
+
+        def values(scores, begin, end):
+            return scores.log_likelihood(labels[offsets[begin] : offsets[end]])
+
+        return self._over_graphs(values, fitted)
+
+    def score(
+        self, X: Graphs, y: Labels, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return the share of nodes whose label is predicted right.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+            Labels that were not in `fit` count as wrong.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each graph.
+
+        Returns
+        -------
+        accuracy : float
+
+        Examples
+        --------
+        {graphs}
+        >>> crf.score([([["a"], ["b"]], [[0, 1]])], [["A", "never seen"]])
+        0.5
+        """
+        fitted = packed_graphs(self, X)
+        labels, weight = graph_labels(self, y, fitted, sample_weight)
+
+        def paths(scores, begin, end):
+            return scores.viterbi()[0]
+
+        found = self._over_graphs(paths, fitted, proba=False)
+        return accuracy(found, labels, weight, "nodes")
+
+    def _over_graphs(self, function, packed, *, proba=True):
+        """Return ``function(scores, begin, end)`` of ranges of graphs, in one array.
+
+        ``proba`` is as for `over_scores`.
+        """
+        data, trees = packed.data, packed.trees
+        parameters, X = GraphParameters.of_fitted(self, packed.place, data.X)
+        rows = FeatureRows(X)
+
+        @named_as_graphs
+        def scores(begin, end):
+            return parameters.checked_scores(
+                rows,
+                trees,
+                data.offsets,
+                begin,
+                end,
+                temperature=self.temperature_ or 1.0,
+            )
+
+        return over_scores(self, function, scores, data.offsets, proba=proba)
