@@ -33,6 +33,7 @@ from skcrf_sdca import (
     PackedSequences,
     PassiveAggressiveCRF,
     PerToken,
+    SegmentCRF,
     SequenceHasher,
     SequenceUnion,
     SequenceVectorizer,
@@ -531,6 +532,7 @@ def test_the_trusted_types_are_those_that_skops_does_not_know():
     templates = [*DEFAULT_TEMPLATES, Apply(has_hyphen), Joint("word", At("word", 1))]
     templates.append(LabelPairs("word"))
     others = [estimator.fit(X, y) for estimator, X, y in OTHERS]
+    others.append(SegmentCRF(scheme=None, warm_start=True).fit(DICTS, LABELS))
     union = SequenceUnion(
         [("words", SequenceVectorizer(), 0), ("rows", PerToken(StandardScaler()), 1)]
     )

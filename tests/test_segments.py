@@ -6,10 +6,18 @@ import pickle
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from segment_twin import (
+    WORDS,
+    Enumeration,
+    counts_of,
+    labels_of,
+    segmentations,
+    sentences,
+)
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from skcrf_sdca import PackedSequences, SegmentCRF, save_model
+from skcrf_sdca import PackedSequences, SegmentCRF
 from skcrf_sdca.metrics import extract_spans, span_f1_score
 from skcrf_sdca.structures.chain.oracle import log_partition as chain_log_partition
 from skcrf_sdca.structures.chain.oracle import node_marginals as chain_node_marginals
@@ -32,65 +40,6 @@ GRAMMARS = [
     (PLAIN, None),
     (["x"], None),
 ]
-
-
-def segmentations(grammar, length):
-    """Yield all segmentations of a sequence as lists of (begin, end, type)."""
-    if length == 0:
-        yield []
-        return
-    for m in range(1, min(length, grammar.max_length) + 1):
-        for k in range(grammar.n_types):
-            if grammar.length[k, m - 1]:
-                for before in segmentations(grammar, length - m):
-                    if not before or grammar.transition[before[-1][2], k]:
-                        yield [*before, (length - m, length, k)]
-
-
-def labels_of(grammar, segments):
-    """Return the labels of a segmentation."""
-    labels = []
-    for b, e, k in segments:
-        if e == b + 1:
-            labels.append(grammar.single[k])
-        else:
-            inner = [grammar.inside[k]] * (e - b - 2)
-            labels += [grammar.first[k], *inner, grammar.last[k]]
-    return np.array(labels, dtype=np.int32)
-
-
-def counts_of(grammar, segments):
-    """Return how often each transition and each length is there, in one row."""
-    n = grammar.n_types
-    transition = np.zeros((n, n))
-    length = np.zeros((n, grammar.max_length))
-    for (_, _, j), (_, _, k) in itertools.pairwise(segments):
-        transition[j, k] += 1
-    for b, e, k in segments:
-        length[k, e - b - 1] += 1
-    return np.concatenate([transition.ravel(), length.ravel()])
-
-
-class Enumeration:
-    """log Z, expectations and the best labels, by a sum over all segmentations."""
-
-    def __init__(self, grammar, local, tied):
-        self.found = list(segmentations(grammar, len(local)))
-        self.labels = [labels_of(grammar, s) for s in self.found]
-        self.counts = [counts_of(grammar, s) for s in self.found]
-        t = np.arange(len(local))
-        self.scores = np.array(
-            [
-                local[t, y].sum() + c @ tied
-                for y, c in zip(self.labels, self.counts, strict=True)
-            ]
-        )
-        self.log_z = np.logaddexp.reduce(self.scores)
-        self.proba = np.exp(self.scores - self.log_z)
-        self.local = np.zeros_like(local)
-        for y, p in zip(self.labels, self.proba, strict=True):
-            self.local[t, y] += p
-        self.tied = sum(p * c for c, p in zip(self.counts, self.proba, strict=True))
 
 
 def random_scores(grammar, lengths, rng, scale=1.0):
@@ -280,29 +229,6 @@ def test_segments_of_any_length_are_a_chain_of_the_scheme():
         chain_log_partition(local, chain, scores.offsets),
         atol=1e-10,
     )
-
-
-WORDS = ["the", "mayor", "of", "New", "York", "City", "met", "Ann", "Lee", "in", "Bern"]
-
-
-def sentences(n=40, seed=0):
-    """Return sequences of words with spans, one of them without a word."""
-    rng = np.random.default_rng(seed)
-    X, y = [], []
-    for i in range(n):
-        words, labels = [], []
-        while len(words) < i % 5:
-            if rng.random() < 0.4:
-                own = rng.choice(WORDS[3:9], size=rng.integers(1, 4)).tolist()
-                span_type = "AB"[int(own[0] in WORDS[6:])]
-                words += own
-                labels += [f"B-{span_type}"] + [f"I-{span_type}"] * (len(own) - 1)
-            else:
-                words.append(str(rng.choice(WORDS)))
-                labels.append("O")
-        X.append([[word] for word in words])
-        y.append(labels)
-    return X, y
 
 
 X, Y = sentences()
@@ -544,8 +470,6 @@ def test_wrong_arguments(exact):
         SegmentCRF(max_length=0).fit(X, Y)
     with pytest.raises(ValueError, match="scheme='BIOES', but the model was fitted"):
         exact.predict_spans(X, scheme="BIOES")
-    with pytest.raises(TypeError, match="cannot be saved so"):
-        save_model(exact, "model")
     for name in ("sample", "predict_n_best", "explain", "constrain"):
         assert not hasattr(exact, name)
     assert exact.log_likelihood([[["a"], ["b"]]], [["I-A", "O"]])[0] == -np.inf

@@ -177,8 +177,8 @@ class SegmentCRF(SolverByName, BaseCRF):
     A label that y does not have has no weights: with "BIOES" a type that has no label
     "I" in y has no segments of three items or more. Not there are the methods
     `predict_n_best`, `sample`, `explain`, `constrain` and `predict_edge_proba` of the
-    other estimators, soft and unknown labels, ``init`` and ``prior`` of `fit`, and
-    ``save_model``: pickle keeps models. Features of whole segments are not taken yet.
+    other estimators, soft and unknown labels, and ``init`` and ``prior`` of `fit`.
+    Features of whole segments are not taken yet.
     `predict_log_proba` is the logarithm of `predict_proba`, -inf where that is 0.
 
     References

@@ -1,8 +1,8 @@
 """Saves fitted models in a portable format that runs no code; lists types for skops.
 
 `save_model` and `load_model` are the interface. _archive.py owns the file, and
-_document.py, _labels.py, _templates.py and _values.py own its content, which
-docs/model_format.rst describes for programs in other languages.
+_document.py, _crfs.py, _vectorizers.py, _labels.py, _templates.py and _values.py own
+its content, which docs/model_format.rst describes for programs in other languages.
 """
 
 from typing import Any
@@ -27,9 +27,11 @@ from skcrf_sdca.persistence._archive import (
     read_archive,
     write_archive,
 )
-from skcrf_sdca.persistence._document import CRFS, describe, rebuild
+from skcrf_sdca.persistence._crfs import CRFS
+from skcrf_sdca.persistence._document import describe, rebuild
 from skcrf_sdca.persistence._fields import ModelFormatError
 from skcrf_sdca.structures.chain.constraints import Constraints
+from skcrf_sdca.structures.segment.grammar import Grammar
 
 __all__ = [
     "TRUSTED_TYPES",
@@ -62,6 +64,7 @@ TRUSTED_TYPES = sorted(
         SequenceUnion,
         Tagger,
         Constraints,
+        Grammar,
         FeatureNames,
         decoded_names,
         joined_names,
@@ -88,7 +91,8 @@ def save_model(estimator: Any, path: FilePath | SupportsWrite) -> None:
     ----------
     estimator : CRF, vectorizer, hasher, TokenFeatures, Pipeline or Tagger
         Fitted estimator. A CRF is an ``SDCACRF``, ``SAGNUSCRF``, ``OEGCRF``,
-        ``LBFGSCRF``, ``SGDCRF``, ``PassiveAggressiveCRF`` or ``compat.CRF``. The steps
+        ``LBFGSCRF``, ``SGDCRF``, ``PassiveAggressiveCRF``, ``SegmentCRF`` or
+        ``compat.CRF``. The steps
         of a pipeline are a ``TokenFeatures``, a ``SequenceVectorizer`` or
         ``SequenceHasher``, or both in this order, and then a CRF. Templates may apply
         the functions of ``skcrf_sdca.text`` and methods of str, such as

@@ -1,0 +1,87 @@
+"""Converts vectorizers and hashers to entries of the document, and back."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skcrf_sdca._kernels._encoder import Lookup
+from skcrf_sdca.features.hasher import SequenceHasher
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.features.vocabulary import check_vocabulary, vocabulary_numbers
+from skcrf_sdca.persistence._fields import ModelFormatError, fields
+from skcrf_sdca.persistence._values import plain_parameters, with_parameters
+
+DTYPES = {"float64": np.float64, "float32": np.float32}
+# The entries, with their types.
+VECTORIZER = {
+    "type": str,
+    "parameters": dict,
+    "input_format": str,
+    "n_features": int,
+    "vocabulary": dict,
+}
+HASHER = {"type": str, "parameters": dict}
+
+
+def describe_vectorizer(vectorizer):
+    """Return the entries of a fitted SequenceVectorizer, and no arrays."""
+    check_is_fitted(vectorizer)
+    check_vocabulary(vectorizer)
+    _check_complete(vectorizer)
+    vectorizer._validate_params()
+    parameters = vectorizer.get_params()
+    parameters["dtype"] = np.dtype(parameters["dtype"]).name
+    model = {
+        "type": "SequenceVectorizer",
+        "parameters": plain_parameters(parameters),
+        "input_format": vectorizer.input_format_,
+        "n_features": int(vectorizer.n_features_out_),
+        "vocabulary": vectorizer.vocabulary_,
+    }
+    return model, {}
+
+
+def rebuild_vectorizer(model, array):
+    """Return the SequenceVectorizer that entries describe."""
+    if model.get("type") != "SequenceVectorizer":
+        raise ModelFormatError(
+            f"a model of type {model.get('type')!r:.40} has no place in it"
+        )
+    fields(model, "vectorizer", VECTORIZER)
+    parameters = model["parameters"]
+    if "dtype" in parameters:
+        dtype = DTYPES.get(parameters["dtype"])
+        parameters = {**parameters, "dtype": dtype}
+    vectorizer = with_parameters(SequenceVectorizer, parameters)
+    lookup = Lookup(model["vocabulary"])
+    vectorizer._set_fitted(lookup, model["n_features"], model["input_format"])
+    check_vocabulary(vectorizer)
+    _check_complete(vectorizer)
+    return vectorizer
+
+
+def _check_complete(vectorizer):
+    """Raise ValueError if a feature has no name.
+
+    Therefore a small file cannot declare a large number of features.
+    """
+    # Mostly sorted already: np.unique, which hashes, takes 20 times as long.
+    numbers = np.sort(vocabulary_numbers(vectorizer.vocabulary_))
+    n_known = np.count_nonzero(np.diff(numbers, prepend=-1))
+    if n_known != vectorizer.n_features_out_:
+        raise ValueError(
+            f"vocabulary_ has {n_known} features, but n_features_out_ is "
+            f"{vectorizer.n_features_out_}"
+        )
+
+
+def describe_hasher(hasher):
+    """Return the entries of a SequenceHasher, and no arrays."""
+    hasher._validate_params()
+    parameters = plain_parameters(hasher.get_params())
+    return {"type": "SequenceHasher", "parameters": parameters}, {}
+
+
+def rebuild_hasher(model, array):
+    """Return the SequenceHasher that entries describe."""
+    fields(model, "hasher", HASHER)
+    return with_parameters(SequenceHasher, model["parameters"])

@@ -1,0 +1,125 @@
+"""Models of segments in files: the same answers, or refused."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from segment_twin import sentences
+
+from model_fuzz import members, write
+from skcrf_sdca import OEGCRF, SegmentCRF, load_model, make_tagger, save_model
+from skcrf_sdca.persistence import TRUSTED_TYPES, ModelFormatError
+from skcrf_sdca.structures.chain.parameters import dense_coef
+from skcrf_sdca.text import TokenFeatures
+
+X, Y = sentences(12)
+SIGNALS = [np.eye(3)[own] for own in ([0, 0, 1], [2, 1], [2, 2, 0, 1])]
+RUNS = [[0, 0, 1], [2, 1], [2, 2, 0, 1]]
+
+
+def through_file(crf):
+    save_model(crf, file := io.BytesIO())
+    return load_model(file.getvalue())
+
+
+def through_skops(crf):
+    sio = pytest.importorskip("skops.io")
+    return sio.loads(sio.dumps(crf), trusted=TRUSTED_TYPES)
+
+
+def assert_same(other, crf, sequences):
+    assert type(other) is SegmentCRF
+    assert set(vars(other)) == set(vars(crf))
+    assert other.types_.tolist() == crf.types_.tolist()
+    assert (other.max_length_, other.scheme_) == (crf.max_length_, crf.scheme_)
+    for name in crf._weights:
+        own, expected = (dense_coef(getattr(c, name)) for c in (other, crf))
+        np.testing.assert_array_equal(own, expected)
+    proba = zip(
+        other.predict_proba(sequences), crf.predict_proba(sequences), strict=True
+    )
+    assert all(a.tobytes() == b.tobytes() for a, b in proba)
+    assert other.predict_spans(sequences).tolist() == (
+        crf.predict_spans(sequences).tolist()
+    )
+
+
+@pytest.mark.parametrize("way", [through_file, through_skops])
+@pytest.mark.parametrize(
+    ("parameters", "sequences", "y"),
+    [
+        ({}, X, Y),
+        ({"l1_ratio": 0.9, "solver": "lbfgs", "max_length": 7}, X, Y),
+        ({"scheme": None}, SIGNALS, RUNS),
+    ],
+)
+def test_files_keep_every_bit(way, parameters, sequences, y):
+    crf = SegmentCRF(alpha=0.05, random_state=0).set_params(**parameters)
+    crf.fit(sequences, y)
+    assert_same(way(crf), crf, sequences)
+    assert through_file(crf).fit(sequences, y).score(sequences, y) > 0.5
+
+
+def test_the_scheme_is_that_of_the_fit():
+    crf = SegmentCRF(random_state=0).fit(X, Y).set_params(scheme="IO")
+    assert_same(through_file(crf), crf, X)
+
+
+def test_a_tagger():
+    words = [[word for (word,) in own] for own in X]
+    tagger = make_tagger(TokenFeatures(["word"]), SegmentCRF(random_state=0)).fit(
+        words, Y
+    )
+    other = through_file(tagger)
+    assert other.predict(words).tolist() == tagger.predict(words).tolist()
+
+
+def test_what_does_not_hold_together_is_not_saved():
+    crf = SegmentCRF(random_state=0).fit(X, Y)
+    crf.length_ = crf.length_[:, 1:]
+    with pytest.raises(ValueError, match="length_ has shape"):
+        through_file(crf)
+
+
+def changed(path, change):
+    contents = members(path)
+    document = json.loads(contents["model.json"])
+    change(document["model"])
+    contents["model.json"] = json.dumps(document).encode()
+    write(path, contents)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda model: model.pop("segments"), "must have the entries"),
+        (lambda model: model.update(type="OEGCRF"), "must have the entries"),
+        (lambda model: model.update(segments={}), "segments must have the entries"),
+        (lambda model: model["segments"].update(max_length=0), "max_length must be"),
+        (lambda model: model["segments"].update(max_length=2**40), "max_length must"),
+        (lambda model: model["segments"].update(max_length=2**30), "length.npy"),
+        (lambda model: model["segments"].update(max_length=1), "length.npy"),
+        (lambda model: model["segments"].update(max_length=True), "max_length"),
+        (lambda model: model["segments"].update(scheme="BIOX"), "scheme"),
+        (lambda model: model["segments"].update(scheme="IOB1"), "IOB1"),
+        (lambda model: model["segments"].update(scheme=None), "length.npy|transition"),
+        (lambda model: model["labels"]["values"].__setitem__(0, "A"), "Label 'A'"),
+        (lambda model: model.update(tuples={}), "must have the entries"),
+    ],
+)
+def test_wrong_documents(change, message, tmp_path):
+    path = tmp_path / "model"
+    save_model(SegmentCRF(random_state=0).fit(X, Y), path)
+    changed(path, change)
+    with pytest.raises(ModelFormatError, match=message):
+        load_model(path)
+
+
+def test_segments_are_of_segment_models_only(tmp_path):
+    path = tmp_path / "model"
+    save_model(OEGCRF(random_state=0).fit(X, Y), path)
+    segments = {"scheme": "BIO", "max_length": 2}
+    changed(path, lambda model: model.update(segments=segments))
+    with pytest.raises(ModelFormatError, match="must have the entries"):
+        load_model(path)
