@@ -79,8 +79,9 @@ def resident():
     """Return the resident memory of this process and its peak, in MiB."""
     with open("/proc/self/statm") as file:
         pages = int(file.read().split()[1])
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return pages * resource.getpagesize() / 2**20, peak / 2**10
+    now = pages * resource.getpagesize() / 2**20
+    # The system counts the peak with a delay.
+    return now, max(now, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10)
 
 
 def learned(name, n_tokens):
