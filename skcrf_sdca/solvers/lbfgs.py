@@ -135,6 +135,8 @@ class LBFGS(QuasiNewton):
         while self._iterate(end_epoch, min(first, self.max_iter)) and (
             self.n_updates < self.max_iter
         ):
+            # The run goes on in other coordinates: it has not given up.
+            self.message = ""
             here = self.problem.curvature(self.model.w)
             self.curvature = here or self.curvature
             first = self.max_iter - self.n_updates
