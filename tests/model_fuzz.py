@@ -131,3 +131,12 @@ def main(original, way, n, seed):
 
 if __name__ == "__main__":
     main(pathlib.Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+
+
+def change_model(path, change):
+    """Apply a function to the model in the document of a file."""
+    contents = members(path)
+    document = json.loads(contents["model.json"])
+    change(document["model"])
+    contents["model.json"] = json.dumps(document).encode()
+    write(path, contents)

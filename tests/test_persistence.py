@@ -30,6 +30,7 @@ from model_fuzz import changed_members, members, write
 from samples import all_estimators, name_of
 from skcrf_sdca import (
     SDCACRF,
+    GraphCRF,
     PackedSequences,
     PassiveAggressiveCRF,
     PerToken,
@@ -37,6 +38,7 @@ from skcrf_sdca import (
     SequenceHasher,
     SequenceUnion,
     SequenceVectorizer,
+    TreeCRF,
     _version,
     make_tagger,
 )
@@ -533,6 +535,9 @@ def test_the_trusted_types_are_those_that_skops_does_not_know():
     templates.append(LabelPairs("word"))
     others = [estimator.fit(X, y) for estimator, X, y in OTHERS]
     others.append(SegmentCRF(scheme=None, warm_start=True).fit(DICTS, LABELS))
+    graphs = [(nodes, []) for nodes in DICTS]
+    trees = [(nodes, [-1] * len(nodes)) for nodes in DICTS]
+    others += GraphCRF().fit(graphs, LABELS), TreeCRF().fit(trees, LABELS)
     union = SequenceUnion(
         [("words", SequenceVectorizer(), 0), ("rows", PerToken(StandardScaler()), 1)]
     )

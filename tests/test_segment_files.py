@@ -1,13 +1,12 @@
 """Models of segments in files: the same answers, or refused."""
 
 import io
-import json
 
 import numpy as np
 import pytest
 from segment_twin import sentences
 
-from model_fuzz import members, write
+from model_fuzz import change_model
 from skcrf_sdca import OEGCRF, SegmentCRF, load_model, make_tagger, save_model
 from skcrf_sdca.persistence import TRUSTED_TYPES, ModelFormatError
 from skcrf_sdca.structures.chain.parameters import dense_coef
@@ -82,14 +81,6 @@ def test_what_does_not_hold_together_is_not_saved():
         through_file(crf)
 
 
-def changed(path, change):
-    contents = members(path)
-    document = json.loads(contents["model.json"])
-    change(document["model"])
-    contents["model.json"] = json.dumps(document).encode()
-    write(path, contents)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -111,7 +102,7 @@ def changed(path, change):
 def test_wrong_documents(change, message, tmp_path):
     path = tmp_path / "model"
     save_model(SegmentCRF(random_state=0).fit(X, Y), path)
-    changed(path, change)
+    change_model(path, change)
     with pytest.raises(ModelFormatError, match=message):
         load_model(path)
 
@@ -120,6 +111,6 @@ def test_segments_are_of_segment_models_only(tmp_path):
     path = tmp_path / "model"
     save_model(OEGCRF(random_state=0).fit(X, Y), path)
     segments = {"scheme": "BIO", "max_length": 2}
-    changed(path, lambda model: model.update(segments=segments))
+    change_model(path, lambda model: model.update(segments=segments))
     with pytest.raises(ModelFormatError, match="must have the entries"):
         load_model(path)

@@ -31,6 +31,8 @@ class FittedModel:
 
     _weights: ClassVar[dict[str, str]]
     _may_forbid: ClassVar[tuple[str, ...]] = ()
+    # Whether there are weights of more than two labels, or of features and two labels.
+    _has_tuples: bool = False
 
     classes_: NDArray[Any]
     coef_: Any  # an array, or sparse

@@ -91,10 +91,10 @@ def save_model(estimator: Any, path: FilePath | SupportsWrite) -> None:
     ----------
     estimator : CRF, vectorizer, hasher, TokenFeatures, Pipeline or Tagger
         Fitted estimator. A CRF is an ``SDCACRF``, ``SAGNUSCRF``, ``OEGCRF``,
-        ``LBFGSCRF``, ``SGDCRF``, ``PassiveAggressiveCRF``, ``SegmentCRF`` or
-        ``compat.CRF``. The steps
-        of a pipeline are a ``TokenFeatures``, a ``SequenceVectorizer`` or
-        ``SequenceHasher``, or both in this order, and then a CRF. Templates may apply
+        ``LBFGSCRF``, ``SGDCRF``, ``PassiveAggressiveCRF``, ``SegmentCRF``,
+        ``GraphCRF``, ``TreeCRF`` or ``compat.CRF``. The steps of a pipeline are a
+        ``TokenFeatures``, a ``SequenceVectorizer`` or ``SequenceHasher``, or both in
+        this order, and then a CRF. Templates may apply
         the functions of ``skcrf_sdca.text`` and methods of str, such as
         ``Apply(str.lower)``, but no other functions, because the file holds no code.
         Of a search, such as ``GridSearchCV``, save ``best_estimator_``.

@@ -15,6 +15,7 @@ from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.estimators.crfs import ESTIMATORS, SOLVERS
 from skcrf_sdca.estimators.fitted import check_fitted, names_of_fit
+from skcrf_sdca.estimators.graphs import GraphCRF, TreeCRF
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.segments import SegmentCRF
 from skcrf_sdca.estimators.streams import OnlineMixin
@@ -35,7 +36,7 @@ from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.parameters import MAY_FORBID, WEIGHTS
 from skcrf_sdca.structures.segment.grammar import Grammar
 
-TYPES = (*ESTIMATORS, PassiveAggressiveCRF, SegmentCRF)
+TYPES = (*ESTIMATORS, PassiveAggressiveCRF, SegmentCRF, GraphCRF, TreeCRF)
 
 
 def type_name(cls):
@@ -64,6 +65,8 @@ STREAM = {"scale": float, "vectors": list}
 TUPLES = {"n_higher": int, "n_edge_stored": (int, NoneType)}
 # What the labels of a SegmentCRF are read by.
 SEGMENTS = {"scheme": (str, NoneType), "max_length": int}
+# What a GraphCRF knows of edges beside their weights.
+GRAPHS = {"n_edge_features": int}
 # NumPy has arrays of 64 axes at most.
 MAX_HIGHER = 32
 MAX_FEATURES = int(np.iinfo(np.int32).max)
@@ -94,6 +97,8 @@ def describe_crf(crf, vectorizer=None):
     arrays = _coef_arrays(crf.coef_) | biases
     if isinstance(crf, SegmentCRF):
         model["segments"] = {"scheme": crf.scheme_, "max_length": int(crf.max_length_)}
+    if isinstance(crf, GraphCRF):
+        model["graphs"] = {"n_edge_features": int(crf.n_edge_features_in_)}
     if isinstance(crf, OnlineMixin) and (state := crf._stream_state()) is not None:
         names = (*crf._weight_vectors, *crf._other_vectors)
         vectors = [name for name in names if state.get(name) is not None]
@@ -128,10 +133,13 @@ def rebuild_crf(model, array):
     cls = CRFS[model["type"]]
     has_stream = "stream" in model and issubclass(cls, OnlineMixin)
     has_choice, has_segments = cls is AnyCRF, issubclass(cls, SegmentCRF)
+    has_graphs = issubclass(cls, GraphCRF)
+    may_have_tuples = not has_segments and not has_graphs
     parts = {
         "stream": (dict, has_stream),
-        "tuples": (dict, "tuples" in model and not has_segments),
+        "tuples": (dict, "tuples" in model and may_have_tuples),
         "segments": (dict, has_segments),
+        "graphs": (dict, has_graphs),
         "solver": (str, has_choice),
     }
     more = {name: kind for name, (kind, there) in parts.items() if there}
@@ -157,6 +165,9 @@ def rebuild_crf(model, array):
     if has_segments:
         attributes |= _segments_from(model["segments"], attributes["classes_"])
         sizes |= {"S": len(attributes["types_"]), "M": attributes["max_length_"]}
+    if has_graphs:
+        attributes |= _graphs_from(model["graphs"])
+        sizes["e"] = attributes["n_edge_features_in_"]
     attributes |= _weights_from(array, cls, sizes, model["n_stored"])
     if "tuples" in model:
         own = sizes["K"], sizes["d"]
@@ -246,6 +257,16 @@ def _segments_from(model, classes):
         "max_length_": model["max_length"],
         "scheme_": model["scheme"],
     }
+
+
+def _graphs_from(model):
+    """Return what a GraphCRF knows of edges beside their weights."""
+    fields(model, "graphs", GRAPHS)
+    if not 0 <= model["n_edge_features"] <= MAX_FEATURES:
+        raise ModelFormatError(
+            f"graphs: n_edge_features must be from 0 to {MAX_FEATURES}"
+        )
+    return {"n_edge_features_in_": model["n_edge_features"]}
 
 
 def _biases(cls):

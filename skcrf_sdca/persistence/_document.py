@@ -51,6 +51,8 @@ SINCE = {
     "PassiveAggressiveCRF": 2,
     "tuples": 2,
     "SegmentCRF": 2,
+    "GraphCRF": 2,
+    "TreeCRF": 2,
 }
 PIPELINES = {cls.__name__: cls for cls in (Pipeline, Tagger)}
 # The steps of a pipeline, in their order, and the types that each may have.
