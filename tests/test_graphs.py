@@ -687,6 +687,61 @@ def test_a_second_fit_forgets_the_first_and_keeps_what_is_not_of_a_fit():
     assert crf.edge_coef_.shape == (2, 3, 3)
 
 
+@pytest.mark.parametrize("estimator", [GraphCRF, TreeCRF])
+def test_held_out_graphs_are_scored_at_every_epoch(estimator):
+    X, y = sample(edge_features=False)
+    if estimator is TreeCRF:
+        X = [(nodes, np.arange(len(nodes)) - 1) for nodes, _ in X]
+    crf = estimator(1e-3, max_iter=6, tol=0.0, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        crf.fit(X, y, X_val=lambda: X[:3], y_val=iter(y[:3]))
+    for epoch in (2, 6):
+        part = clone(crf).set_params(max_iter=epoch)
+        with pytest.warns(ConvergenceWarning):
+            part.fit(X, y)
+        assert crf.history_["val_score"][epoch - 1] == part.score(X[:3], y[:3])
+    assert crf.best_val_score_ == crf.history_["val_score"].max()
+
+
+def test_patience_returns_the_model_of_the_best_epoch():
+    X, y = sample()
+
+    def epoch_of(crf, X, y):
+        return -abs(crf.duality_gap_ - target)
+
+    target = np.inf
+    crf = GraphCRF(1e-3, tol=1e-9, scoring=epoch_of, random_state=0)
+    plain = clone(crf).set_params(max_iter=4)
+    with pytest.warns(ConvergenceWarning):
+        plain.fit(X, y)
+    target = plain.duality_gap_
+    crf.set_params(patience=2).fit(X, y, X_val=X, y_val=y)
+    assert (crf.best_epoch_, crf.n_iter_) == (4, 6)
+    assert_array_equal(crf.coef_, plain.coef_)
+    assert_array_equal(crf.edge_coef_, plain.edge_coef_)
+
+
+@pytest.mark.parametrize(
+    ("held_out", "message"),
+    [
+        (lambda X, y: (X, None), "X_val is given without y_val"),
+        (lambda X, y: (None, y), "y_val is given without X_val"),
+        (lambda X, y: (X, []), "X_val has 5 graphs, but y_val has 0"),
+        (lambda X, y: (X[:1], [["a"] * len(y[0])]), "y_val has labels of type str"),
+        (lambda X, y: ([(np.ones((1, 2)), [])], [[0]]), "X_val has 2 features, but"),
+        (lambda X, y: ([], []), "X_val"),
+        (lambda X, y: (None, None), "patience=2 needs held-out data"),
+    ],
+)
+def test_wrong_held_out_graphs_are_named(held_out, message):
+    X, y = (part[:5] for part in sample())
+    X_val, y_val = held_out(X, y)
+    crf = GraphCRF(patience=2)
+    with pytest.raises((TypeError, ValueError), match=message):
+        crf.fit(X, y, X_val=X_val, y_val=y_val)
+    assert not hasattr(crf, "classes_")
+
+
 def test_pickles_and_clones_answer_as_the_model():
     X, y = sample()
     crf = GraphCRF(0.1, random_state=0).fit(X, y)

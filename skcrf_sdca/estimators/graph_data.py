@@ -18,6 +18,7 @@ from skcrf_sdca.estimators.validation import (
     TrainingData,
     checked_weight,
     evaluation_labels,
+    held_out_labels,
     packed_for,
 )
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
@@ -104,10 +105,13 @@ def graph_training(estimator, X, y, sample_weight):
 def packed_graphs(estimator, X):
     """Return the PackedGraphs of X for a fitted estimator.
 
-    Raise what `prediction_data` raises, and ValueError for bad edges.
+    Those of held-out data are packed already. Raise what `prediction_data` raises, and
+    ValueError for bad edges.
     """
     check_is_fitted(estimator)
     check_form(estimator)
+    if isinstance(X, PackedGraphs):
+        return X
     return packed_for_features(estimator, X)
 
 
@@ -127,6 +131,17 @@ def packed_for_features(estimator, X):
     place = pair_places(len(estimator.classes_), estimator._is_directed)
     trees, order = junction_trees(data.offsets, edges, len(place), place)
     return PackedGraphs(data, input_format, edges, place, trees, order)
+
+
+@named_as_graphs
+def held_out_graphs(estimator, X, y):
+    """Return held-out data as the methods of a model take them at every epoch.
+
+    ``estimator`` has the fitted attributes of GraphTraining. Raise what `packed_graphs`
+    and `held_out_labels` raise.
+    """
+    packed = packed_for_features(estimator, X)
+    return packed, held_out_labels(estimator, y, packed.data, packed.input_format)
 
 
 @named_as_graphs

@@ -5,7 +5,7 @@ solvers; nothing here says how inference is done. graph_data.py reads graphs, an
 methods of a fitted model are in graph_prediction.py.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import ClassVar, Self
 
 from numpy.typing import ArrayLike
@@ -22,11 +22,17 @@ from skcrf_sdca._utils.typing import (
     Labels,
     LossName,
     RandomState,
+    Scoring,
     keeps_signature,
 )
 from skcrf_sdca.estimators.base_fit import BaseFit, SolverByName
-from skcrf_sdca.estimators.graph_data import graph_training, named_as_graphs
+from skcrf_sdca.estimators.graph_data import (
+    graph_training,
+    held_out_graphs,
+    named_as_graphs,
+)
 from skcrf_sdca.estimators.graph_prediction import GraphPrediction
+from skcrf_sdca.estimators.held_out import new_held_out
 from skcrf_sdca.estimators.parameter_docs import with_graph_docs
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.bcfw import BCFW
@@ -75,6 +81,7 @@ class GraphCRF(SolverByName, GraphPrediction, BaseFit):
         of a pair are one weight in the penalty.
     {graph_solver}
     {tol}
+    {graph_patience}
     {graph_n_jobs}
     {random_state}
     {verbose}
@@ -149,6 +156,8 @@ class GraphCRF(SolverByName, GraphPrediction, BaseFit):
         solver: GraphSolver = "oeg",
         max_iter: int = 100,
         tol: float = 1e-3,
+        patience: int | None = None,
+        scoring: Scoring | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
@@ -164,6 +173,8 @@ class GraphCRF(SolverByName, GraphPrediction, BaseFit):
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
+        self.patience = patience
+        self.scoring = scoring
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -171,7 +182,15 @@ class GraphCRF(SolverByName, GraphPrediction, BaseFit):
     @keeps_signature(names_class)
     @validates_parameters
     @keeps_signature(with_callbacks)
-    def fit(self, X: Graphs, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Graphs,
+        y: Labels,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Graphs | Callable[[], Graphs] | None = None,
+        y_val: Labels | None = None,
+    ) -> Self:
         """Fit the model to labelled graphs.
 
         Parameters
@@ -190,6 +209,10 @@ class GraphCRF(SolverByName, GraphPrediction, BaseFit):
             In the order of the nodes.
         sample_weight : array-like of shape (n,), default=None
             Weight of each graph, not negative.
+        X_val, y_val : as X and y, default=None
+            Held-out data, on which the model of every epoch is scored; X_val may be a
+            function of no argument that returns the graphs. With `patience` the fit
+            ends, and the model is that of the best epoch.
 
         Returns
         -------
@@ -221,12 +244,19 @@ class GraphCRF(SolverByName, GraphPrediction, BaseFit):
         training = graph_training(self, X, y, sample_weight)
         weight = {"sample_weight": sample_weight}
         metadata = None if sample_weight is None else weight
+        held_out = new_held_out(self, X_val, y_val, training)
         problem = self._new_problem(training)
-        return self._run_on(training, problem, X=X, y=y, metadata=metadata)
+        return self._run_on(
+            training, problem, held_out=held_out, X=X, y=y, metadata=metadata
+        )
 
     @property
     def _is_directed(self):
         return self.directed
+
+    def _held_out_data(self, X, y, training):
+        """Return checked held-out data, as the methods of the model take them."""
+        return held_out_graphs(self, X, y)
 
     @named_as_graphs
     def _new_problem(self, training):
@@ -271,6 +301,7 @@ class TreeCRF(GraphCRF):
     {l1_ratio}
     {graph_solver}
     {tol}
+    {graph_patience}
     {graph_n_jobs}
     {random_state}
     {verbose}
@@ -318,6 +349,8 @@ class TreeCRF(GraphCRF):
         solver: GraphSolver = "oeg",
         max_iter: int = 100,
         tol: float = 1e-3,
+        patience: int | None = None,
+        scoring: Scoring | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
@@ -332,11 +365,21 @@ class TreeCRF(GraphCRF):
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
+        self.patience = patience
+        self.scoring = scoring
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Graphs, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Graphs,
+        y: Labels,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Graphs | Callable[[], Graphs] | None = None,
+        y_val: Labels | None = None,
+    ) -> Self:
         """Fit the model to labelled trees.
 
         Parameters
@@ -351,6 +394,8 @@ class TreeCRF(GraphCRF):
             In the order of the nodes.
         sample_weight : array-like of shape (n,), default=None
             Weight of each tree, not negative.
+        X_val, y_val : as X and y, default=None
+            Held-out data, as for `GraphCRF`.
 
         Returns
         -------
@@ -375,7 +420,7 @@ class TreeCRF(GraphCRF):
         >>> crf.score(X, y)
         1.0
         """
-        return super().fit(X, y, sample_weight)
+        return super().fit(X, y, sample_weight, X_val=X_val, y_val=y_val)
 
     @property
     def _is_directed(self):

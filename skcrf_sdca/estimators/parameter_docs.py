@@ -274,6 +274,14 @@ GRAPH_DOCS = {
         max_iter : int, default=100
             Maximum number of epochs, or of iterations of L-BFGS.
         """,
+    "graph_patience": """
+        patience : int, default=None
+            With ``X_val`` and ``y_val`` in `fit`: end the fit after so many epochs
+            without a better score on them, and return the model of the best epoch.
+        scoring : str or callable, default=None
+            The score on ``X_val`` and ``y_val``, as of `SDCACRF`; by default the
+            accuracy of the nodes.
+        """,
     "graph_n_jobs": """
         n_jobs : int, default=None
             Number of threads; None means one. Each thread of "oeg" and "sdca" visits
@@ -302,7 +310,8 @@ GRAPH_DOCS = {
     "graph_history_": """
         history_ : dict of ndarrays of shape (n_iter_,)
             One value per epoch: epoch, updates and oracle_calls (divided by n), seconds
-            (without the certificates), primal, dual, gap.
+            (without the certificates), primal, dual, gap; and with held-out data
+            val_score, of which ``best_epoch_`` and ``best_val_score_`` are the best.
         """,
     "graphs": """
         >>> from skcrf_sdca import GraphCRF

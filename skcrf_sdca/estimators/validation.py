@@ -255,15 +255,22 @@ def held_out_data(estimator, X, y, constraints):
     is nothing to score.
     """
     X = as_sequence_list(X)
-    y = list(y) if isinstance(y, Iterator) else y
     data, input_format = packed_for(estimator, X, constraints)
+    y = held_out_labels(estimator, y, data, input_format)
+    return (data if input_format.boundaries else X), y
+
+
+def held_out_labels(estimator, y, data, input_format):
+    """Return the labels of packed held-out data as `score` takes them.
+
+    Raise what `evaluation_labels` raises, and ValueError if there is nothing to score.
+    """
+    y = list(y) if isinstance(y, Iterator) else y
     check_has_items(len(data), data.n_positions)
     _, known = evaluation_labels(estimator, y, data, input_format)
     if known is not None and not known.any():
         raise ValueError("y has no known label: there is nothing to score.")
-    if not input_format.boundaries:
-        return X, y
-    return data, input_format.label_lists(y, data)
+    return input_format.label_lists(y, data) if input_format.boundaries else y
 
 
 def packed_for(estimator, X, constraints):
