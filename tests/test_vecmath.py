@@ -41,6 +41,55 @@ def test_exp_of_very_negative_arguments_is_tiny_and_positive():
     assert out[2] == 1.0
 
 
+@pytest.mark.parametrize("place", [0, -1, None])
+def test_extent(segment, place):
+    x = segment[1] - segment[0]
+    if place is not None:
+        x[place] = -np.inf
+    largest = max(x.max(), -np.finfo(np.float64).max)
+    assert _vecmath.extent(x) == (largest, x.min())
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 9, 22])
+def test_transpose(n):
+    matrix, out = np.arange(1.0, n * n + 1).reshape(n, n), np.empty((n, n))
+    _vecmath.transpose(matrix, out)
+    np.testing.assert_array_equal(out, matrix.T)
+
+
+def test_scale_row(segment):
+    factor, row = segment[0] + 0.1, segment[1] + 0.1
+    product = factor * row
+    assert_allclose(_vecmath.scale_row(factor, row), product.sum(), rtol=1e-14)
+    assert_allclose(row, product / product.sum(), rtol=1e-14)
+
+
+def test_scale_row_leaves_zeros(segment):
+    row = np.zeros_like(segment[0])
+    assert _vecmath.scale_row(segment[0], row) == 0.0
+    assert (row == 0.0).all()
+
+
+def test_two_products(segment):
+    a, x = segment
+    b, product, message = a[::-1].copy(), np.empty_like(a), np.empty_like(a)
+    _vecmath.two_products(a, b, 3.0, x, product, message)
+    assert_allclose(product, a * x, rtol=1e-15)
+    assert_allclose(message, 3.0 * b * x, rtol=1e-15)
+
+
+def test_blend_and_narrow_round_to_single_precision(segment):
+    x, y = segment[0].astype(np.float32), segment[1]
+    out, single = np.empty_like(y), np.empty_like(x)
+    _vecmath.blend(x, y, 0.3, out)
+    exact = 0.7 * x.astype(np.float64) + 0.3 * y
+    assert_allclose(out, exact, rtol=6e-8)
+    _vecmath.narrow(out, single)
+    np.testing.assert_array_equal(single, out)
+    _vecmath.narrow(exact, single)
+    np.testing.assert_array_equal(single, exact.astype(np.float32))
+
+
 def test_xlogx(stored):
     p = stored[0]
     exact = p.astype(np.float64)

@@ -20,6 +20,7 @@ cdef class Workspace:
     cdef Py_ssize_t n_pairs
     cdef double* exp_transition      # exp(transition - transition_max)
     cdef double* exp_transition_t    # its transpose, if these are all pairs
+    cdef bint is_transposed          # whether that has been made
     cdef double* edge
     cdef double* masked_transition   # transition + log mask
     cdef const double* transition    # borrowed, or masked_transition

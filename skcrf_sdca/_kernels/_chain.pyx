@@ -40,9 +40,7 @@ from ._math cimport (
     log_softmax,
     logsumexp,
     maximum,
-    minimum,
     softmax,
-    total,
 )
 from ._vecmath cimport ops
 
@@ -52,6 +50,8 @@ import numpy as np
 
 # exp(-600) / K is far above the smallest double, exp(-708).
 cdef double LARGEST_SPREAD = 600.0
+# The product of two numbers of this size has all its digits.
+cdef double SMALL = 1e-100
 # Backward numbers are at most the inverse of forward ones.
 cdef double LARGEST_NUMBER = 1e260
 
@@ -114,22 +114,16 @@ cdef class Workspace:
 
     cdef void set_transition(self, const double* transition) noexcept nogil:
         """Take the transition scores of the next chains; the pointer is kept."""
-        cdef Py_ssize_t j, k, n = self.n_labels
+        cdef double least
         self.keep_transition(transition)
         transition = self.transition
-        self.transition_max = maximum(transition, self.n_pairs)
-        self.transition_spread = self.transition_max - finite_minimum(
-            transition, self.n_pairs
-        )
+        self.transition_max = extent(transition, self.n_pairs, &least, True)
+        self.transition_spread = self.transition_max - least
         self.least_product = exp(self.transition_spread - LARGEST_SPREAD)
         ops.exp(transition, self.transition_max, self.exp_transition, self.n_pairs)
         if self.is_constrained:
             forbid(transition, self.exp_transition, self.n_pairs)
-        if not self.layout.is_dense:
-            return
-        for j in range(n):
-            for k in range(n):
-                self.exp_transition_t[k * n + j] = self.exp_transition[j * n + k]
+        self.is_transposed = False
 
     cdef void keep_transition(self, const double* transition) noexcept nogil:
         """Take the transition scores as `set_transition` does, for `viterbi` alone."""
@@ -168,6 +162,21 @@ cdef inline const double* scores_at(
     return node_scores + t * work.n_labels
 
 
+cdef inline double extent(
+    const double* x, Py_ssize_t n, double* least, bint may_forbid
+) noexcept nogil:
+    """Return the largest number, -inf if all are, and write the least.
+
+    If -inf may forbid, the least is that of all other numbers, inf for none.
+    """
+    cdef double largest = ops.extent(x, n, least)
+    if may_forbid and least[0] == -INFINITY:
+        least[0] = finite_minimum(x, n)
+        if least[0] == INFINITY:
+            return -INFINITY
+    return largest
+
+
 cdef void forbid(
     const double* scores, double* exponentials, Py_ssize_t n
 ) noexcept nogil:
@@ -188,7 +197,8 @@ cdef double scaled_forward(
 ) noexcept nogil:
     """Return log Z, or NaN where the scaled domain does not hold."""
     cdef Py_ssize_t t, k, n = work.n_labels
-    cdef double shift, least, scale, value = 0.0
+    cdef double shift, least, scale, product = 1.0, value = 0.0
+    cdef bint is_end
     cdef const double* scores
     cdef double* emission
     cdef double* row
@@ -196,33 +206,35 @@ cdef double scaled_forward(
         scores = scores_at(work, node_scores, t, length)
         emission = work.emission + t * n
         row = work.forward + t * n
-        shift = maximum(scores, n)
-        if 0 < t < length - 1:
-            least = minimum(scores, n)
-        else:
-            least = finite_minimum(scores, n)
+        is_end = t == 0 or t == length - 1
+        shift = extent(scores, n, &least, is_end)
         if not (shift - least + work.transition_spread <= LARGEST_SPREAD):
             return NAN
         ops.exp(scores, shift, emission, n)
-        if t == 0 or t == length - 1:
+        if is_end:
             forbid(scores, emission, n)
         if t == 0:
-            memcpy(row, emission, n * sizeof(double))
+            for k in range(n):
+                row[k] = 1.0
         else:
             if not products_hold(work, row - n, emission, 1.0):
                 return NAN
             work.layout.forward(row - n, work.exp_transition, work.buffer, row)
-            for k in range(n):
-                row[k] *= emission[k]
             shift += work.transition_max
-        scale = total(row, n)
+        scale = ops.scale_row(emission, n, row)
         if scale == 0.0:
             return -INFINITY
-        for k in range(n):
-            row[k] /= scale
         work.scale[t] = scale
-        value += shift + log(scale)
-    return value
+        value += shift
+        # One logarithm for many scales: each is at most K.
+        if scale < SMALL:
+            value += log(scale)
+        else:
+            product *= scale
+            if not SMALL < product < 1.0 / SMALL:
+                value += log(product)
+                product = 1.0
+    return value + log(product)
 
 
 cdef bint products_hold(
@@ -253,6 +265,9 @@ cdef bint scaled_backward(
     cdef Py_ssize_t t, k, n = work.n_labels
     cdef double* message
     cdef double* backward = work.row
+    if work.layout.is_dense and not work.is_transposed:
+        ops.transpose(work.exp_transition, n, work.exp_transition_t)
+        work.is_transposed = True
     for k in range(n):
         backward[k] = 1.0
     for t in range(length - 1, -1, -1):
@@ -262,9 +277,10 @@ cdef bint scaled_backward(
             for k in range(n):
                 if work.forward[t * n + k] == 0.0:
                     backward[k] = 0.0
-        for k in range(n):
-            node[t * n + k] = work.forward[t * n + k] * backward[k]
-            message[k] = work.emission[t * n + k] * backward[k] / work.scale[t]
+        ops.two_products(
+            work.forward + t * n, work.emission + t * n, 1.0 / work.scale[t], backward,
+            n, node + t * n, message,
+        )
         if work.log_node:
             for k in range(n):
                 node[t * n + k] = log(work.forward[t * n + k]) + log(backward[k])
@@ -443,7 +459,8 @@ cdef double forward_backward(
         return value
     if not work.in_logs and not scaled_backward(work, length, node):
         work.in_logs = True
-        value = log_forward(work, node_scores, length)
+        # log Z stays that of the forward pass, the number that `log_partition` returns.
+        log_forward(work, node_scores, length)
     if work.in_logs:
         log_backward(work, node_scores, length, node)
     if edge != NULL:

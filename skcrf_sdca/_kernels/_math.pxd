@@ -13,16 +13,6 @@ cdef inline double maximum(const double* x, Py_ssize_t n) noexcept nogil:
     return best
 
 
-cdef inline double minimum(const double* x, Py_ssize_t n) noexcept nogil:
-    """Return min_i x[i], and inf for n = 0."""
-    cdef double least = INFINITY
-    cdef Py_ssize_t i
-    for i in range(n):
-        if x[i] < least:
-            least = x[i]
-    return least
-
-
 cdef inline double finite_minimum(const double* x, Py_ssize_t n) noexcept nogil:
     """Return min_i x[i] over those that are not -inf, and inf for none."""
     cdef double least = INFINITY

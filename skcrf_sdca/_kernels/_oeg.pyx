@@ -19,6 +19,7 @@ choice between parameters closer to each other than that.
 from libc.math cimport fabs
 
 from ._structure cimport Values
+from ._vecmath cimport ops
 from ._visits cimport DualVisitor
 
 # A change of the dual below ROUNDING (1 + H + |log Z|) is rounding: the trial is taken,
@@ -32,22 +33,6 @@ cdef double ROUNDING = 1e-14
 cdef double SMALLEST_STEP = 0.05
 cdef double LARGEST_STEP = 1.9
 cdef double GROWTH = 1.05
-
-
-cdef void mix(
-    const float* theta, const double* scores, double step, Py_ssize_t n, double* out
-) noexcept nogil:
-    """Write (1 - step) theta + step scores, rounded as it will be stored."""
-    cdef Py_ssize_t k
-    for k in range(n):
-        out[k] = <float> ((1.0 - step) * theta[k] + step * scores[k])
-
-
-cdef void store(const double* values, float* out, Py_ssize_t n) noexcept nogil:
-    """Write numbers in single precision."""
-    cdef Py_ssize_t k
-    for k in range(n):
-        out[k] = <float> values[k]
 
 
 cdef class OEGKernel(DualVisitor):
@@ -157,11 +142,11 @@ cdef class OEGKernel(DualVisitor):
         cdef Values scores = self.structure.potentials
         cdef Values new = self.structure.expected
         cdef double log_z
-        mix(
+        ops.blend(
             &self.theta_local[self.structure.first_local(i)], scores.local, step,
             self.structure.n_local, self.trial.local,
         )
-        mix(
+        ops.blend(
             &self.theta_tied[i, 0], scores.tied, step, self.structure.n_tied,
             self.trial.tied,
         )
@@ -177,10 +162,10 @@ cdef class OEGKernel(DualVisitor):
 
     cdef void accept(self, Py_ssize_t i) noexcept nogil:
         """Store the trial in the buffers."""
-        store(
-            self.trial.local, &self.theta_local[self.structure.first_local(i)],
-            self.structure.n_local,
+        ops.narrow(
+            self.trial.local, self.structure.n_local,
+            &self.theta_local[self.structure.first_local(i)],
         )
-        store(self.trial.tied, &self.theta_tied[i, 0], self.structure.n_tied)
+        ops.narrow(self.trial.tied, self.structure.n_tied, &self.theta_tied[i, 0])
         self.structure.copy_values(self.structure.expected, self.kept(i))
         self.entropy[i] = self.new_entropy

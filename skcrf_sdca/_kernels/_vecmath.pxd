@@ -36,6 +36,12 @@ cdef extern from "vecmath.h":
         move_function move_single, move_double
         follow_function follow_single, follow_double
         void (*exp)(const double*, double, double*, Py_ssize_t) noexcept nogil
+        double (*extent)(const double*, Py_ssize_t, double*) noexcept nogil
+        void (*transpose)(const double*, Py_ssize_t, double*) noexcept nogil
+        double (*scale_row)(const double*, Py_ssize_t, double*) noexcept nogil
+        void (*two_products)(
+            const double*, const double*, double, const double*, Py_ssize_t, double*,
+            double*) noexcept nogil
         void (*row_times_matrix)(
             const double*, const double*, double*, Py_ssize_t) noexcept nogil
         void (*scale_matrix)(
@@ -64,6 +70,9 @@ cdef extern from "vecmath.h":
             double*) noexcept nogil
         double (*shrunk_rise)(
             const double*, const double*, double, double, Py_ssize_t) noexcept nogil
+        void (*blend)(
+            const float*, const double*, double, Py_ssize_t, double*) noexcept nogil
+        void (*narrow)(const double*, Py_ssize_t, float*) noexcept nogil
         void (*axpy)(double, const double*, double*, Py_ssize_t) noexcept nogil
         void (*pull)(
             const int*, Py_ssize_t, int, int*, const double*, const double*,

@@ -52,6 +52,41 @@ def exp(const double[::1] x, double shift, double[::1] out):
     ops.exp(&x[0], shift, &out[0], x.shape[0])
 
 
+def extent(const double[::1] x):
+    """Return the largest and the smallest number; see vecmath.h."""
+    cdef double least
+    largest = ops.extent(&x[0], x.shape[0], &least)
+    return largest, least
+
+
+def transpose(const double[:, ::1] matrix, double[:, ::1] out):
+    """Write the transposed matrix to ``out``; see vecmath.h."""
+    ops.transpose(&matrix[0, 0], matrix.shape[0], &out[0, 0])
+
+
+def scale_row(const double[::1] factor, double[::1] row):
+    """Multiply and normalise ``row``, return its sum before; see vecmath.h."""
+    return ops.scale_row(&factor[0], row.shape[0], &row[0])
+
+
+def two_products(
+    const double[::1] a, const double[::1] b, double factor, const double[::1] x,
+    double[::1] product, double[::1] message,
+):
+    """Write a x and factor b x; see vecmath.h."""
+    ops.two_products(&a[0], &b[0], factor, &x[0], x.shape[0], &product[0], &message[0])
+
+
+def blend(const float[::1] x, const double[::1] y, double step, double[::1] out):
+    """Write (1 - step) x + step y, rounded to single precision; see vecmath.h."""
+    ops.blend(&x[0], &y[0], step, x.shape[0], &out[0])
+
+
+def narrow(const double[::1] x, float[::1] out):
+    """Write ``x`` in single precision; see vecmath.h."""
+    ops.narrow(&x[0], x.shape[0], &out[0])
+
+
 cdef Stored stored(const real[::1] x):
     """Return where the numbers of an array are stored."""
     return Stored(<void*> &x[0], real is float)

@@ -90,6 +90,67 @@ CLONES static void vexp(const double *restrict x, double shift, double *restrict
         exp_each(x + n - LANES, shift, out + n - LANES, LANES);
 }
 
+static inline double extent_each(const double *restrict x, ptrdiff_t n,
+                                 double *restrict least)
+{
+    double high = x[0], low = x[0];
+#pragma omp simd reduction(max : high) reduction(min : low)
+    for (ptrdiff_t i = 0; i < n; i++) {
+        high = x[i] > high ? x[i] : high;
+        low = x[i] < low ? x[i] : low;
+    }
+    *least = low;
+    return high;
+}
+
+CLONES static double extent(const double *restrict x, ptrdiff_t n,
+                            double *restrict least)
+{
+    ptrdiff_t whole = n < LANES ? n : n - n % LANES;
+    double high = extent_each(x, whole, least);
+    if (whole < n) {
+        double low, other = extent_each(x + n - LANES, LANES, &low);
+        high = other > high ? other : high;
+        *least = low < *least ? low : *least;
+    }
+    return high;
+}
+
+CLONES static void transpose(const double *restrict matrix, ptrdiff_t n,
+                             double *restrict out)
+{
+    for (ptrdiff_t j = 0; j < n; j++, matrix += n)
+        for (ptrdiff_t k = 0; k < n; k++)
+            out[k * n + j] = matrix[k];
+}
+
+CLONES static double scale_row(const double *restrict factor, ptrdiff_t n,
+                               double *restrict row)
+{
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (ptrdiff_t i = 0; i < n; i++) {
+        row[i] *= factor[i];
+        sum += row[i];
+    }
+    double inverse = sum == 0.0 ? 1.0 : 1.0 / sum;
+#pragma omp simd
+    for (ptrdiff_t i = 0; i < n; i++)
+        row[i] *= inverse;
+    return sum;
+}
+
+CLONES static void two_products(const double *restrict a, const double *restrict b,
+                                double factor, const double *restrict x, ptrdiff_t n,
+                                double *restrict product, double *restrict message)
+{
+#pragma omp simd
+    for (ptrdiff_t i = 0; i < n; i++) {
+        product[i] = a[i] * x[i];
+        message[i] = factor * b[i] * x[i];
+    }
+}
+
 /* Sums in single precision are made of so many terms, and added up in double. */
 #define BLOCK 512
 
@@ -325,6 +386,21 @@ CLONES static void add_outer_blocks(const struct skcrf_blocks *blocks,
                 out[k] += factor * buffer[k];
         }
     }
+}
+
+CLONES static void blend(const float *restrict x, const double *restrict y, double step,
+                         ptrdiff_t n, double *restrict out)
+{
+#pragma omp simd
+    for (ptrdiff_t i = 0; i < n; i++)
+        out[i] = (float)((1.0 - step) * x[i] + step * y[i]);
+}
+
+CLONES static void narrow(const double *restrict x, ptrdiff_t n, float *restrict out)
+{
+#pragma omp simd
+    for (ptrdiff_t i = 0; i < n; i++)
+        out[i] = (float)x[i];
 }
 
 CLONES static void axpy(double a, const double *restrict x, double *restrict y,
@@ -675,6 +751,10 @@ CLONES static void shrink_rows(const int *index, ptrdiff_t count,
 
 const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .exp = vexp,
+    .extent = extent,
+    .transpose = transpose,
+    .scale_row = scale_row,
+    .two_products = two_products,
     .aim_double = aim_double,
     .xlogx_double = xlogx_double,
     .slope_double = slope_double,
@@ -699,6 +779,8 @@ const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .shrunk_norm = shrunk_norm,
     .shrunk_slope = shrunk_slope,
     .shrunk_rise = shrunk_rise,
+    .blend = blend,
+    .narrow = narrow,
     .axpy = axpy,
     .pull = pull,
     .gather = gather,

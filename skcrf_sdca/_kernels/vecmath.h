@@ -69,6 +69,21 @@ struct skcrf_vecmath {
      * them, count as -700. */
     void (*exp)(const double *x, double shift, double *out, ptrdiff_t n);
 
+    /* The largest of n > 0 numbers, at least -DBL_MAX; least = the smallest, which may be
+     * -inf. */
+    double (*extent)(const double *x, ptrdiff_t n, double *least);
+
+    /* out = matrix transposed, (n, n). */
+    void (*transpose)(const double *matrix, ptrdiff_t n, double *out);
+
+    /* row[i] = row[i] factor[i] / s, where s, the sum of row[i] factor[i], is returned;
+     * if s is 0, nothing is divided. */
+    double (*scale_row)(const double *factor, ptrdiff_t n, double *row);
+
+    /* product[i] = a[i] x[i],   message[i] = factor b[i] x[i]. */
+    void (*two_products)(const double *a, const double *b, double factor, const double *x,
+                         ptrdiff_t n, double *product, double *message);
+
     SKCRF_MOVES(double, SKCRF_DOUBLE)
     SKCRF_MOVES(float, SKCRF_SINGLE)
 
@@ -119,6 +134,12 @@ struct skcrf_vecmath {
                          ptrdiff_t n, double *slope, double *curvature);
     double (*shrunk_rise)(const double *v, const double *a, double step,
                           double threshold, ptrdiff_t n);
+
+    /* out = (1 - step) x + step y, rounded to single precision. */
+    void (*blend)(const float *x, const double *y, double step, ptrdiff_t n, double *out);
+
+    /* out = x in single precision. */
+    void (*narrow)(const double *x, ptrdiff_t n, float *out);
 
     /* y += a x. */
     void (*axpy)(double a, const double *x, double *y, ptrdiff_t n);
