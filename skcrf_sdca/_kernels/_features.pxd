@@ -71,3 +71,9 @@ cdef class DistinctFeatures:
         self, Py_ssize_t i, double step_frequent, double step_rare,
         double step_private, const double* feature_sums, Py_ssize_t n_labels,
         double* coef) noexcept nogil
+    cdef void copy_coef(
+        self, Py_ssize_t i, const double* coef, Py_ssize_t n_labels,
+        double* out) noexcept nogil
+    cdef void shrink_coef(
+        self, Py_ssize_t i, const double* coef, double threshold, double factor,
+        Py_ssize_t n_labels, unsigned char* active, double* out) noexcept nogil

@@ -407,3 +407,28 @@ cdef class DistinctFeatures:
             step_private, feature_sums + n_shared * n_labels, features + n_shared,
             self.count(i) - n_shared, coef, n_labels,
         )
+
+    cdef void copy_coef(
+        self,
+        Py_ssize_t i,
+        const double* coef,                     # in, (d, K)
+        Py_ssize_t n_labels,
+        double* out,                            # out, (count(i), K)
+    ) noexcept nogil:
+        """Write out[r] = coef[distinct_r]."""
+        ops.copy_rows(self.features(i), self.count(i), coef, out, n_labels)
+
+    cdef void shrink_coef(
+        self,
+        Py_ssize_t i,
+        const double* coef,                     # in, (d, K)
+        double threshold, double factor,
+        Py_ssize_t n_labels,
+        unsigned char* active,                  # in, out, (d,)
+        double* out,                            # in, out, (d, K)
+    ) noexcept nogil:
+        """Write out[distinct_r] = factor soft(coef[distinct_r]), see vecmath.h."""
+        ops.shrink_rows(
+            self.features(i), self.count(i), coef, threshold, factor, active, out,
+            n_labels,
+        )

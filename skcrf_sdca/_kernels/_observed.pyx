@@ -224,6 +224,33 @@ cdef class ObservedFeatures(DistinctFeatures):
             self.count(i) - n_shared, coef,
         )
 
+    cdef void copy_coef(
+        self,
+        Py_ssize_t i,
+        const double* coef,                     # in, (size,)
+        Py_ssize_t n_labels,
+        double* out,                            # out, (size(i),)
+    ) noexcept nogil:
+        """Write the rows of coef of the distinct features, one behind the other."""
+        ops.copy_ragged(
+            &self.places[self.bounds[i]], self.starts_of(i), self.count(i), coef, out
+        )
+
+    cdef void shrink_coef(
+        self,
+        Py_ssize_t i,
+        const double* coef,                     # in, (size,)
+        double threshold, double factor,
+        Py_ssize_t n_labels,
+        unsigned char* active,                  # not used
+        double* out,                            # in, out, (size,)
+    ) noexcept nogil:
+        """Write factor soft(row) for the rows of coef of the distinct features."""
+        ops.shrink_ragged(
+            &self.places[self.bounds[i]], self.starts_of(i), self.count(i), coef,
+            threshold, factor, out,
+        )
+
 
 cdef void clear_unobserved(
     const unsigned char* observed, Py_ssize_t n, double* row

@@ -115,6 +115,11 @@ cdef extern from "vecmath.h":
         void (*move_ragged)(
             double, const double*, const int*, const int*, Py_ssize_t,
             double*) noexcept nogil
+        void (*copy_ragged)(
+            const int*, const int*, Py_ssize_t, const double*, double*) noexcept nogil
+        void (*shrink_ragged)(
+            const int*, const int*, Py_ssize_t, const double*, double, double,
+            double*) noexcept nogil
         void (*copy_rows)(
             const int*, Py_ssize_t, const double*, double*, Py_ssize_t) noexcept nogil
         void (*shrink_rows)(

@@ -265,12 +265,15 @@ cdef class SparseWeights(Weights):
             ops.gather(entries, columns, count, self.coef_pointer(), scores + t * n, n)
 
     cdef void refresh_row(self, Py_ssize_t j) noexcept nogil:
-        """Make a row of coef that of its dual weights, and note whether it is all 0."""
+        """Make a row of coef that of its dual weights, and note whether it is all 0.
+
+        Of rows of different lengths, visits take no such note.
+        """
         cdef Py_ssize_t begin = self.layout.begin(j), n = self.layout.width(j)
         cdef const double* dual = self.dual.coef_pointer() + begin
         cdef bint was_active = self.active[j]
         self.active[j] = ops.exceeding(dual, self.threshold, n) > 0
-        if was_active or self.active[j]:
+        if was_active or self.active[j] or self.layout.first != NULL:
             ops.shrink(
                 dual, self.threshold, self.inverse, n,
                 <double*> self.coef_pointer() + begin,
@@ -450,25 +453,12 @@ cdef class SparseFeatureSums(FeatureSums):
 
     cdef void measure(self, double scale) noexcept nogil:
         """Measure the rise, and copy the dual weights of the features."""
-        cdef Py_ssize_t r, width, n = self.weights.n_labels
-        cdef const int* features = self.features.features(self.i)
+        cdef Py_ssize_t n = self.weights.n_labels
         cdef double* out = &self.dual[0]
         FeatureSums.measure(self, scale)
         self.scale = scale
-        if self.moved.layout.first == NULL:
-            ops.copy_rows(
-                features, self.features.count(self.i), self.moved.coef_pointer(), out, n
-            )
-            out += self.features.size(self.i, n)
-        else:
-            for r in range(self.features.count(self.i)):
-                width = self.moved.layout.width(features[r])
-                memcpy(
-                    out,
-                    self.moved.coef_pointer() + self.moved.layout.begin(features[r]),
-                    width * sizeof(double),
-                )
-                out += width
+        self.features.copy_coef(self.i, self.moved.coef_pointer(), n, out)
+        out += self.features.size(self.i, n)
         memcpy(out, &self.moved.intercept[0], n * sizeof(double))
         memcpy(out + n, &self.moved.start[0], n * sizeof(double))
         memcpy(out + 2 * n, &self.moved.end[0], n * sizeof(double))
@@ -521,8 +511,10 @@ cdef class SparseFeatureSums(FeatureSums):
     cdef void add_to_weights(self, double step) noexcept nogil:
         """Add step times the features to the dual weights; the weights follow."""
         self.add_to(self.moved, step)
-        self.sparse.refresh_rows(
-            self.features.features(self.i), self.features.count(self.i)
+        self.features.shrink_coef(
+            self.i, self.moved.coef_pointer(), self.sparse.threshold,
+            self.sparse.inverse, self.weights.n_labels, &self.sparse.active[0],
+            <double*> self.sparse.coef_pointer(),
         )
         self.sparse.refresh_biases()
 

@@ -717,6 +717,30 @@ CLONES static void move_ragged(double step, const double *restrict x, const int 
     }
 }
 
+CLONES static void copy_ragged(const int *place, const int *start, ptrdiff_t count,
+                               const double *restrict rows, double *restrict x)
+{
+    for (ptrdiff_t j = 0; j < count; j++) {
+        PREFETCH_READ(rows + place[j + AHEAD < count ? j + AHEAD : j]);
+        const double *restrict from = rows + place[j];
+        for (ptrdiff_t i = start[j]; i < start[j + 1]; i++)
+            x[i] = *from++;
+    }
+}
+
+CLONES static void shrink_ragged(const int *place, const int *start, ptrdiff_t count,
+                                 const double *restrict v, double threshold,
+                                 double factor, double *restrict out)
+{
+    for (ptrdiff_t j = 0; j < count; j++) {
+        PREFETCH(out + place[j + AHEAD < count ? j + AHEAD : j]);
+        const double *restrict from = v + place[j];
+        double *restrict to = out + place[j];
+        for (ptrdiff_t i = 0; i < start[j + 1] - start[j]; i++)
+            to[i] = factor * soft(from[i], threshold);
+    }
+}
+
 CLONES static void copy_rows(const int *index, ptrdiff_t count,
                              const double *restrict rows, double *restrict x,
                              ptrdiff_t n)
@@ -796,6 +820,8 @@ const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .gather_ragged = gather_ragged,
     .scatter_ragged = scatter_ragged,
     .move_ragged = move_ragged,
+    .copy_ragged = copy_ragged,
+    .shrink_ragged = shrink_ragged,
     .copy_rows = copy_rows,
     .shrink_rows = shrink_rows,
 };

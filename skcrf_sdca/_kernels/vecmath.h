@@ -211,7 +211,11 @@ struct skcrf_vecmath {
      * scatter_ragged: rows[at[j] + i] += step a[j] x_t[label].
      *
      * move_ragged: rows[place[j] + i] += step x[start[j] + i], start[j + 1] - start[j]
-     *     numbers; the places are distinct. */
+     *     numbers; the places are distinct.
+     *
+     * copy_ragged: x[start[j] + i] = rows[place[j] + i].
+     *
+     * shrink_ragged: out[place[j] + i] = factor soft(v[place[j] + i]). */
     void (*gather_ragged)(const double *a, const int *place, const int *width,
                           const long long *bounds, ptrdiff_t count, const int *label,
                           const double *rows, double *y, ptrdiff_t n);
@@ -220,6 +224,10 @@ struct skcrf_vecmath {
                            const int *label, const double *x, double *rows, ptrdiff_t n);
     void (*move_ragged)(double step, const double *x, const int *place, const int *start,
                         ptrdiff_t count, double *rows);
+    void (*copy_ragged)(const int *place, const int *start, ptrdiff_t count,
+                        const double *rows, double *x);
+    void (*shrink_ragged)(const int *place, const int *start, ptrdiff_t count,
+                          const double *v, double threshold, double factor, double *out);
 
     /* x_j = rows[index[j]], for each of the `count` rows x_j of x, of n numbers. */
     void (*copy_rows)(const int *index, ptrdiff_t count, const double *rows, double *x,
