@@ -366,7 +366,4 @@ def test_states_are_the_allowed_tuples(order):
     assert [found[s] for s in states] == [part[-order:] for part in parts]
     if order > 1:
         assert tuples.states(np.array([0, 2]), np.array([0, 2]))[1] == -1
-        pairs = tuples.states(path, offsets, longest=2)
-        parts = [[0], [0, 1], [1, 2], [2], [2, 0]]
-        assert [found[s] for s in pairs] == parts
         assert tuples.states(np.array([-1, 0]), np.array([0, 2])).tolist() == [-1, -1]

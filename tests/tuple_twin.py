@@ -89,21 +89,26 @@ class Twin:
 
     def objective(self, w, y, alpha, w_0=0.0):
         """P(w) and its gradient, of labels that are known or partly known."""
+        agree = [self.agreeing(i, labels) for i, labels in enumerate(y)]
+        return self._objective(w, agree, alpha, w_0)
+
+    def _objective(self, w, agree, alpha, w_0):
         value = 0.5 * alpha * (w - w_0) @ (w - w_0)
         gradient = alpha * (w - w_0)
-        for i, features in enumerate(self.features):
-            scores, agree = features @ w, self.agreeing(i, y[i])
-            value += (logsumexp(scores) - logsumexp(scores[agree])) / len(y)
-            own = softmax(scores[agree]) @ features[agree]
-            gradient = gradient + (softmax(scores) @ features - own) / len(y)
+        for features, own in zip(self.features, agree, strict=True):
+            scores, n = features @ w, len(agree)
+            value += (logsumexp(scores) - logsumexp(scores[own])) / n
+            target = softmax(scores[own]) @ features[own]
+            gradient = gradient + (softmax(scores) @ features - target) / n
         return value, gradient
 
     def optimum(self, y, alpha, w_0=0.0):
         """The weights of least P, and that P."""
+        agree = [self.agreeing(i, labels) for i, labels in enumerate(y)]
         found = minimize(
-            self.objective,
+            self._objective,
             np.zeros(self.n_weights) + w_0,
-            args=(y, alpha, w_0),
+            args=(agree, alpha, w_0),
             jac=True,
             method="BFGS",
             options={"gtol": 1e-10},
