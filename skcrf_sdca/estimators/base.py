@@ -126,8 +126,10 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
         init : estimator, default=None
             A fitted CRF to start from, for example a `PassiveAggressiveCRF` or a model
             of another alpha. Features and labels are matched by name, features without
-            names by number; what `init` does not know starts at 0. Only the way to the
-            solution changes: the objective and its certificate stay the same.
+            names by number; what `init` does not know starts at 0, also weights of
+            tuples of labels and of edge features, and what the fit has no place for is
+            left out. Only the way to the solution changes: the objective and its
+            certificate stay the same.
         prior : estimator, default=None
             A fitted CRF that the weights shall stay near, for example of another domain
             with more data [1]_. With its weights w_0 the fit minimises::
@@ -142,8 +144,10 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
             know are left out. With ``transitions=None`` what `prior` forbids stays
             forbidden, unless y has it. "observed" and "open" allow what `prior` allows
             too. A scheme, a mask or a list of pairs decides alone. If `prior` has
-            another temperature, its scores count, and not its probabilities. `prior` is
-            not changed.
+            another temperature, its scores count, and not its probabilities. A `prior`
+            of a lower `order`, or without edge features, has w_0 = 0 for these weights;
+            its edge features that are not in `edge_features` keep their weights.
+            `prior` is not changed.
 
         Returns
         -------
@@ -160,7 +164,9 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
             for a solver that does not start from weights: those of ``loss="hinge"``, of
             unknown labels, and of `PassiveAggressiveCRF`. The same for a `prior` that
             is not a fitted CRF with the input format of X, for ``warm_start=True``
-            with a `prior`, and for `PassiveAggressiveCRF`, which has no objective.
+            with a `prior`, for `PassiveAggressiveCRF`, which has no objective, and for
+            a `prior` of a higher `order`, or with edge features if the fit has none and
+            ``order=1``.
 
         Warns
         -----

@@ -120,7 +120,9 @@ class OnlineMixin(BaseCRF):
         X : as in `fit`
             In the input format of the first chunk. There may be features that earlier
             chunks do not have: other strings and keys, or more columns after the known
-            ones. Their weights were 0 so far.
+            ones. Their weights were 0 so far. Those that `edge_features` names are edge
+            features, and stay so if the parameter is changed; a name may match none in
+            a chunk.
         y : as in `fit`
             One label at each position.
         classes : array-like of labels, default=None
@@ -139,8 +141,9 @@ class OnlineMixin(BaseCRF):
         ------
         ValueError, TypeError
             As `fit`; and for a label that neither `classes` nor earlier chunks have, a
-            chunk without sequences, with fewer features or of another input format, and
-            for parameters that need all data at once (``features="observed"``,
+            chunk without sequences, with fewer features or of another input format, for
+            another `order` than that of the model, for edge features if the model has
+            none or the other way round, and for parameters that need all data at once (``features="observed"``,
             ``transitions`` "observed" or "open", ``class_weight="balanced"``,
             ``method`` "svrg" or "hybrid"). The model is then as it was before.
 
