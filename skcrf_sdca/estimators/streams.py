@@ -143,9 +143,10 @@ class OnlineMixin(BaseCRF):
             As `fit`; and for a label that neither `classes` nor earlier chunks have, a
             chunk without sequences, with fewer features or of another input format, for
             another `order` than that of the model, for edge features if the model has
-            none or the other way round, and for parameters that need all data at once (``features="observed"``,
-            ``transitions`` "observed" or "open", ``class_weight="balanced"``,
-            ``method`` "svrg" or "hybrid"). The model is then as it was before.
+            none or the other way round, and for parameters that need all data at once
+            (``features="observed"``, ``transitions`` "observed" or "open",
+            ``class_weight="balanced"``, ``method`` "svrg" or "hybrid"). The model is
+            then as it was before.
 
         Examples
         --------
