@@ -40,7 +40,7 @@ def accurate(name, **options):
     return estimator(ALPHA, tol=1e-8, max_iter=3000, **own, **options)
 
 
-def problem_of(crf, y, prior=None):
+def problem_of(crf, y, prior=None, X=X):
     near = None if prior is None else Prior(prior)
     training = training_data(crf, X, y, None, prior=near)
     weights = None if near is None else near.weights(training)
@@ -172,6 +172,21 @@ def test_unknown_labels_beside_forbidden_transitions(options):
     assert np.abs(gradient[np.r_[:n, n + K * K : len(w)]]).max() < 0.01
 
 
+@every_model
+def test_a_known_part_may_begin_where_no_sequence_does(options):
+    y = [["B-A", "I-A", "O"], ["B-A", None, "I-A", "O"], [None, "I-A", "I-A"]]
+    rows = [np.random.default_rng(0).normal(size=(len(labels), D)) for labels in y]
+    crf = LBFGSCRF(ALPHA, transitions="BIO", **options).fit(rows, y)
+    assert crf.duality_gap_ <= crf.gap_target_
+    problem = problem_of(crf, y, X=rows)[0]
+    parts, states, _ = problem.targets.known_parts()
+    assert parts.data.lengths.tolist() == [3, 1, 2, 2]
+    # Of two positions all pairs but that of "O" and "I-A".
+    assert_allclose(parts.log_counts(), np.log([21, 3, 8, 8]))
+    scores = parts.scores(parts.new_parameters(), 0, len(parts.data))
+    assert_allclose(scores.log_likelihood(states), -parts.log_counts())
+
+
 def test_edge_features_are_observed_with_pairs_of_what_is_known():
     """A position that may have every label says nothing of its two transitions."""
     words = [[["a"], ["b"], ["c"], ["d"]], [["b"], ["a"]]]
@@ -192,7 +207,7 @@ def test_edge_features_are_observed_with_pairs_of_what_is_known():
 def test_neighbours_are_products_of_rows():
     rng = np.random.default_rng(0)
     rows = rng.dirichlet(np.ones(K), size=6)
-    rows[1, 0] = 0.0
+    rows[1, 0] = rows[2, 2] = rows[3, 1] = 0.0
     rows[4] = [0.0, 1.0, 0.0]
     offsets = np.array([0, 3, 3, 6])
     expected = np.zeros((6, K * K))

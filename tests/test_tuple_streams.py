@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from samples import as_strings
@@ -305,6 +306,21 @@ def test_a_bad_chunk_leaves_the_model_as_it_was(stream, method, bad):
     arguments, error, message = cases[bad]
     with pytest.raises(error, match=message):
         crf.partial_fit(*arguments)
+    assert_same_model(crf, untouched)
+    assert_same_model(learnt(crf, X[12:], y[12:]), learnt(untouched, X[12:], y[12:]))
+
+
+@pytest.mark.parametrize("method", ["hinge", "asgd"])
+def test_a_chunk_that_overflows_in_the_middle_leaves_sparse_rows_as_they_were(
+    stream, method
+):
+    X, y = stream
+    X = [sp.csr_array(np.where(x > 0.5, x, 0.0)) for x in X]
+    crf = learner(method, {"order": 2, "edge_features": "all"})
+    crf.partial_fit(X[:12], y[:12], LABELS)
+    untouched = copy.deepcopy(crf)
+    with pytest.raises(ValueError, match="not finite"):
+        crf.partial_fit([*X[12:15], 1e200 * X[15]], y[12:16])
     assert_same_model(crf, untouched)
     assert_same_model(learnt(crf, X[12:], y[12:]), learnt(untouched, X[12:], y[12:]))
 

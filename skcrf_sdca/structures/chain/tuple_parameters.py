@@ -169,7 +169,7 @@ class TupleParameters(ChainParameters):
         for m, values in zip(range(2, tuples.order + 1), by_length, strict=False):
             rows = tuples.of_length(m)
             self.intercept[rows] = values[tuple(tuples.tuples[rows, -m:].T)]
-        if tuples.order <= min(len(by_length), self.form.order):
+        if len(by_length) >= tuples.order:
             values = by_length[tuples.order - 1]
             self.transition.reshape(-1)[tuples.has_weight] = values[
                 tuple(tuples.transition_tuples.T)
