@@ -403,22 +403,27 @@ class NearTwin(Twin):
 
 @lru_cache
 def near_optimum(of_prior, of_model):
+    """Return a twin, the weights of a prior, and bounds of the least P near it."""
     prior, options = prior_of(PRIORS[of_prior]), MODELS[of_model]
     twin, w_0 = NearTwin(X, **options), as_longer(prior, options)
-    return twin, w_0, *twin.optimum(Y, ALPHA, w_0)
+    crf = LBFGSCRF(ALPHA, tol=1e-11, max_iter=500, **options).fit(X, Y, prior=prior)
+    value, gradient = twin.objective(flat_weights(crf), Y, ALPHA, w_0)
+    # P is strongly convex: that bounds how far it is above its minimum.
+    return twin, w_0, value - gradient @ gradient / (2.0 * ALPHA), value
 
 
 @every_solver
 @pytest.mark.parametrize(("of_prior", "of_model"), NEAR)
 def test_the_optimum_near_a_prior_is_that_of_enumeration(name, of_prior, of_model):
-    prior, options = prior_of(PRIORS[of_prior]), MODELS[of_model]
-    twin, w_0, w, optimum = near_optimum(of_prior, of_model)
-    crf = accurate(name, **options).fit(X, Y, prior=prior)
+    twin, w_0, least, most = near_optimum(of_prior, of_model)
+    assert most - least < 1e-9
+    crf = accurate(name, **MODELS[of_model])
+    crf.fit(X, Y, prior=prior_of(PRIORS[of_prior]))
     found = flat_weights(crf)
-    assert optimum - 1e-10 <= crf.primal_objective_ <= optimum + crf.gap_target_
-    assert_allclose(crf.primal_objective_, twin.objective(found, Y, ALPHA, w_0)[0])
-    assert crf.dual_objective_ <= optimum + 1e-10
-    assert_allclose(found, w, rtol=0, atol=1e-3)
+    primal = twin.objective(found, Y, ALPHA, w_0)[0]
+    assert_allclose(crf.primal_objective_, primal, rtol=1e-12)
+    assert least - 1e-12 <= primal <= most + crf.gap_target_
+    assert crf.dual_objective_ <= most + 1e-12
     assert_array_equal(found[~twin.free], w_0[~twin.free])
     assert crf.n_nonzero_ == np.count_nonzero(found)
 
