@@ -445,6 +445,26 @@ def test_gradient_near_a_prior_is_that_of_enumeration(of_prior, of_model):
     assert_allclose(found[used], expected[used], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["lbfgs", "sdca"])
+def test_pairs_that_are_not_observed_keep_the_weights_of_a_prior(name):
+    options = {"order": 2, "edge_features": "all"}
+    prior = prior_of(options)
+    crf = accurate(name, features="observed", **options).fit(
+        X[1:4], Y[1:4], prior=prior
+    )
+    twin, w, w_0 = Twin(X[1:4], **options), flat_weights(crf), flat_weights(prior)
+    seen = np.zeros((K, K), dtype=bool)
+    for labels in Y[1:4]:
+        seen[labels[:-1], labels[1:]] = True
+    assert not seen.all()
+    free = np.ones(twin.n_weights, dtype=bool)
+    free[-K * K * D :] = np.repeat(seen.ravel(), D)
+    value, gradient = twin.objective(w, Y[1:4], ALPHA, w_0)
+    assert_allclose(crf.primal_objective_, value, rtol=1e-12)
+    assert np.abs(gradient[free]).max() < 1e-3
+    assert_array_equal(w[~free], w_0[~free])
+
+
 @pytest.mark.parametrize(
     "other", [{"loss": "softmax_margin"}, {"l1_ratio": 0.3}, {"temperature": 0.5}]
 )

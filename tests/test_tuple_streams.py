@@ -283,6 +283,33 @@ def test_a_stream_goes_on_from_a_fit(stream, features):
     assert_same_model(crf, fitted, atol=1e-100)
 
 
+@pytest.mark.parametrize("warm_start", [False, True])
+def test_a_stream_may_allow_more_than_the_fit_before_it(stream, warm_start):
+    X, y = stream[0], [sorted(labels) for labels in stream[1]]
+    options = {"order": 2, "edge_features": [1], "random_state": 0, "average": False}
+    crf = PassiveAggressiveCRF(
+        transitions=np.triu(np.ones((3, 3), dtype=bool), -1),
+        warm_start=warm_start,
+        **options,
+    ).fit(X[:9], y[:9])
+    fitted = copy.deepcopy(crf)
+    forbidden = fitted.transition_ == -np.inf
+    assert forbidden.sum() == 1
+    assert fitted.transition_[0, 1] > 0.0
+    crf.set_params(transitions=None).partial_fit(X[:1], y[:1], LABELS, NO_STEP)
+    known = np.searchsorted(crf.classes_, fitted.classes_)
+    block = np.ix_(known, known)
+    assert_allclose(
+        crf.transition_[block][~forbidden], fitted.transition_[~forbidden], atol=1e-100
+    )
+    assert np.abs(crf.transition_[block][forbidden]).max() < 1e-100
+    triples = np.ix_(known, known, known)
+    assert_allclose(
+        crf.higher_transitions_[0][triples], fitted.higher_transitions_[0], atol=1e-100
+    )
+    assert crf.predict_edge_proba(X)[0].min() > 0.0
+
+
 def test_a_warm_start_and_a_stream_share_the_average(stream):
     X, y = stream
     options = {"order": 2, "edge_features": [1], "shuffle": False}

@@ -59,24 +59,18 @@ def starting_weights(model, training, problem, name="init"):
         If it is not fitted, or if its features cannot be matched.
     """
     check_model(model, name)
+    label = label_numbers(model, training.attributes["classes_"])
+    feature = feature_numbers(model, training.attributes, name)
+    if training.columns is not None:
+        feature = feature[training.columns]
+    weights = LabelWeights.of_fitted(model).matched(label, feature)
     structure = problem.structure
-    weights = weights_for(model, training, name).of_features(training.columns)
     parameters = structure.new_parameters()
     # The weight of what is forbidden is 0 in a solver.
     parameters.assign(weights.without_forbidden(structure.label_constraints))
     parameters.clear_boundaries()
     parameters.w /= problem.loss.scale
     return parameters.w
-
-
-def weights_for(model, training, name):
-    """Return the LabelWeights of a model for the labels and features of a fit.
-
-    Those that it does not know have the weight 0.
-    """
-    label = label_numbers(model, training.attributes["classes_"])
-    feature = feature_numbers(model, training.attributes, name)
-    return LabelWeights.of_fitted(model).matched(label, feature)
 
 
 def _numbers_of(names, known):
