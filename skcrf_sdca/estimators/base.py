@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from numbers import Integral, Real
 from typing import ClassVar, Self
 
+import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.callback import with_callbacks
 
@@ -35,7 +37,7 @@ from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
 from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
-from skcrf_sdca.structures.chain.observed import ObservedPairs
+from skcrf_sdca.structures.chain.observed import ObservedPairs, neighbours
 from skcrf_sdca.structures.chain.tuple_structure import TupleChain
 
 
@@ -124,8 +126,10 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
         init : estimator, default=None
             A fitted CRF to start from, for example a `PassiveAggressiveCRF` or a model
             of another alpha. Features and labels are matched by name, features without
-            names by number; what `init` does not know starts at 0. Only the way to the
-            solution changes: the objective and its certificate stay the same.
+            names by number; what `init` does not know starts at 0, also weights of
+            tuples of labels and of edge features, and what the fit has no place for is
+            left out. Only the way to the solution changes: the objective and its
+            certificate stay the same.
         prior : estimator, default=None
             A fitted CRF that the weights shall stay near, for example of another domain
             with more data [1]_. With its weights w_0 the fit minimises::
@@ -140,8 +144,10 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
             know are left out. With ``transitions=None`` what `prior` forbids stays
             forbidden, unless y has it. "observed" and "open" allow what `prior` allows
             too. A scheme, a mask or a list of pairs decides alone. If `prior` has
-            another temperature, its scores count, and not its probabilities. `prior` is
-            not changed.
+            another temperature, its scores count, and not its probabilities. A `prior`
+            of a lower `order`, or without edge features, has w_0 = 0 for these weights;
+            its edge features that are not in `edge_features` keep their weights.
+            `prior` is not changed.
 
         Returns
         -------
@@ -158,7 +164,9 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
             for a solver that does not start from weights: those of ``loss="hinge"``, of
             unknown labels, and of `PassiveAggressiveCRF`. The same for a `prior` that
             is not a fitted CRF with the input format of X, for ``warm_start=True``
-            with a `prior`, and for `PassiveAggressiveCRF`, which has no objective.
+            with a `prior`, for `PassiveAggressiveCRF`, which has no objective, and for
+            a `prior` of a higher `order`, or with edge features if the fit has none and
+            ``order=1``.
 
         Warns
         -----
@@ -206,8 +214,6 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
             message := no_chains_message(training.labels)
         ):
             warnings.warn(message, NoChainsWarning, stacklevel=caller_level())
-        if init is not None or prior is not None:
-            self._check_pairs_only("init and prior are")
         held_out = new_held_out(self, X_val, y_val, training)
         weights = None if near is None else near.weights(training)
         problem = self._new_problem(training, weights)
@@ -239,16 +245,9 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
                 "prior is not taken with warm_start=True, whose state is that of a fit "
                 "without one; set warm_start=False"
             )
-        return Prior(model)
-
-    def _check_pairs_only(self, what):
-        """Raise ValueError if the parameters ask for weights of label tuples."""
-        order = getattr(self, "order", 1)
-        if order != 1 or getattr(self, "edge_features", None) is not None:
-            raise ValueError(
-                f"{what} not possible with order={order} and edge features; set "
-                "order=1 and edge_features=None"
-            )
+        near = Prior(model)
+        near.check_places(self.order, self.edge_features)
+        return near
 
     def _new_problem(self, training, prior=None, *, alpha=None, keeps_forbidden=None):
         """Return the problem of the parameters, but for others that are not None.
@@ -293,10 +292,21 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
             return self._structure, {}
         options = {"order": order}
         if edge_features is not None:
-            options["edge_columns"] = numbers_of(edge_features, training)
-            if self._counts_pairs():
-                options["edge_counts"] = training.labels, self.min_count
+            columns = numbers_of(edge_features, training)
+            options["edge_columns"] = columns
+            options["edge_pairs"] = self._pairs_of_neighbours(training, columns)
         return TupleChain.name, options
+
+    def _pairs_of_neighbours(self, training, columns):
+        """Return the pairs of labels that edge features have weights for; None: all."""
+        if not self._counts_pairs():
+            return None
+        data, rows = training.data, training.label_rows
+        labels = training.labels if rows is None else rows
+        n_labels = len(training.attributes["classes_"])
+        pairs = neighbours(labels, data.offsets, n_labels)
+        X = sp.csr_array(data.X)[:, columns]
+        return ObservedPairs.of_data(X, pairs, n_labels**2, self.min_count)
 
     def _pairs(self, training, n_labels):
         """Return the pairs of feature and label with weights, None if all."""
@@ -318,10 +328,10 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
     def _targets(self, training, chains):
         if training.label_rows is None:
             return chains.target_states(training.labels)
-        rows = chains.label_rows_of_states(training.label_rows)
+        rows = training.label_rows
         if rows.dtype == bool:
             return PartialLabels(chains, rows)
-        return SoftLabels.of_positions(chains, rows)
+        return SoftLabels.of_positions(chains, chains.label_rows_of_states(rows))
 
     @property
     def _span_scheme(self):
@@ -333,16 +343,23 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
 
     def _model_of(self, structure):
         """Return what the state of a warm start says of the model."""
-        return {"constraints": structure.constraints, "pairs": structure.pairs}
+        return structure.model_form()
 
     def _check_same_model(self, state, structure):
         """Raise ValueError if the state of a warm start is that of another model."""
-        if state.get("constraints") != structure.constraints:
+        form = structure.model_form()
+        for name in ("order", "edge_columns"):
+            if not np.array_equal(state.get(name), form.get(name)):
+                raise ValueError(
+                    "warm_start=True needs the same `order` and `edge_features` as in "
+                    "the last fit; set warm_start=False to fit with others"
+                )
+        if state.get("constraints") != form["constraints"]:
             raise ValueError(
                 "warm_start=True needs the same allowed transitions as in the last "
                 "fit; set warm_start=False to fit with others"
             )
-        if state.get("pairs") != structure.pairs:
+        if state.get("pairs") != form["pairs"]:
             raise ValueError(
                 "warm_start=True needs the same `features`, and with "
                 'features="observed" the same pairs of feature and label, as in the '

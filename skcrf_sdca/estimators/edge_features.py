@@ -18,34 +18,43 @@ def numbers_of(edge_features, training):
     Returns
     -------
     columns : ndarray of int64
-        Ascending.
+        Ascending: those of the features that the data have.
 
     Raises
     ------
     ValueError
-        If a pattern matches no feature, there are no names to match, or a number is not
-        that of a feature.
+        If there are no names to match, or a number is negative; and, but in a chunk of
+        a stream, if a pattern matches no feature or a number is not that of one.
     TypeError
         If it holds neither str nor int.
     """
-    n_features = training.data.n_features
+    numbers = _of_all(edge_features, training)
+    if training.columns is None:
+        return numbers
+    return np.flatnonzero(np.isin(training.columns, numbers))
+
+
+def _of_all(edge_features, training):
+    """Return the numbers among all features of a fit, those of a prior too."""
+    n_features = training.attributes["n_features_in_"]
     if isinstance(edge_features, str):
         return np.arange(n_features)
     asked = np.asarray(edge_features)
     if asked.ndim == 1 and asked.dtype.kind in "iu":
-        wrong = asked[(asked < 0) | (asked >= n_features)]
+        unknown = asked >= n_features
+        wrong = asked[(asked < 0) | (unknown & (not training.is_chunk))]
         if len(wrong):
             raise ValueError(
                 f"edge_features has {wrong[0]}, but X has the features 0 to "
                 f"{n_features - 1}."
             )
-        return np.unique(asked)
+        return np.unique(asked[~unknown])
     if asked.ndim != 1 or asked.dtype.kind not in "UO" or not len(asked):
         raise TypeError(
             'edge_features must be "all", a list of patterns of names such as '
             '["word=*"], or a list of numbers of features.'
         )
-    return _matching(asked.tolist(), _names(training))
+    return _matching(asked.tolist(), _names(training), training.is_chunk)
 
 
 def _names(training):
@@ -62,8 +71,11 @@ def _names(training):
     return list(names)
 
 
-def _matching(patterns, names):
-    """Return the numbers of the names that one of the patterns matches."""
+def _matching(patterns, names, may_miss):
+    """Return the numbers of the names that one of the patterns matches.
+
+    ``may_miss`` says whether a pattern may match none.
+    """
     found = np.zeros(len(names), dtype=bool)
     for pattern in patterns:
         if not isinstance(pattern, str):
@@ -71,7 +83,7 @@ def _matching(patterns, names):
         parts = map(re.escape, pattern.split("*"))
         matches = re.compile(".*".join(parts), re.DOTALL).fullmatch
         own = np.array([matches(name) is not None for name in names], dtype=bool)
-        if not own.any():
+        if not own.any() and not may_miss:
             raise ValueError(
                 f"edge_features: no feature has a name like {pattern!r}; names are "
                 f"{', '.join(map(repr, names[:3]))}, ..."

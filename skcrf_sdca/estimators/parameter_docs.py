@@ -96,16 +96,18 @@ SHARED_DOCS = {
             operations for each position, of the tuples whose transitions are allowed:
             with `transitions` there are fewer. `SDCACRF`, `OEGCRF` and `SAGNUSCRF`
             store numbers for as many tuples; `LBFGSCRF`, `SGDCRF` and
-            `PassiveAggressiveCRF` store none. Unknown labels, `init`, `prior` and
-            `partial_fit` need ``order=1``.
+            `PassiveAggressiveCRF` store none.
         """,
     "edge_features": """
         edge_features : {"all"}, list of str or array of int, default=None
             The features that have a weight for every transition to the position too, in
             ``edge_coef_``: names, in which "*" stands for any characters, such as
             ``["word=*"]``, or numbers of features. With ``features="observed"`` they
-            have weights of the transitions alone that they are observed with. A visit
-            then takes n_labels^3 operations for each position, as for ``order=2``.
+            have weights of the transitions alone that they are observed with, where
+            both labels are known or are one of several, and count as `min_count` says,
+            by the product of both. A visit then takes n_labels^3 operations for each
+            position, as for ``order=2``. Of a stream a name may match features that
+            come later.
         """,
     "transitions": """
         transitions : str, ndarray or list of pairs, default=None

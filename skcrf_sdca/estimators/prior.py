@@ -10,23 +10,20 @@ where the data have no feature. Owns what of the prior a fit needs: before the d
 packed (`Prior`), and after (`PriorWeights`).
 """
 
+from itertools import starmap, zip_longest
+
 import numpy as np
 import scipy.sparse as sp
 
-from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca.estimators.fitted import fitted_format
 from skcrf_sdca.estimators.starting_model import (
-    boundary_weights,
     check_model,
     feature_numbers,
     label_numbers,
 )
 from skcrf_sdca.structures.chain.constraints import Constraints
-from skcrf_sdca.structures.chain.parameters import (
-    WEIGHTS,
-    ChainParameters,
-    dense_coef,
-)
+from skcrf_sdca.structures.chain.label_weights import LabelWeights
+from skcrf_sdca.structures.chain.parameters import MAY_FORBID, WEIGHTS, dense_coef
 from skcrf_sdca.structures.structure import FixedScores
 
 
@@ -54,6 +51,20 @@ class Prior:
     def classes(self):
         """The labels."""
         return self.model.classes_
+
+    def check_places(self, order, edge_features):
+        """Raise ValueError if the parameters of a fit have no place for its weights."""
+        own = 1 + len(self.model.higher_transitions_)
+        if own > order:
+            raise ValueError(
+                f"prior has weights of order={own}, and the fit has order={order}: set "
+                f"order={own} or more, or take a prior of a lower order"
+            )
+        if self.model.edge_coef_ is not None and edge_features is None and order == 1:
+            raise ValueError(
+                "prior has edge features, and the fit has none: set edge_features, or "
+                "order=2, or take a prior without edge features"
+            )
 
     def new_vectorizer(self, input_format):
         """Return a copy of the vectorizer, for data of this format to add features to.
@@ -102,57 +113,61 @@ class PriorWeights:
     """
 
     def __init__(self, model, training):
-        fitted = training.attributes
-        label = label_numbers(model, fitted["classes_"])
+        label = label_numbers(model, training.attributes["classes_"])
+        feature = _feature_numbers(model, training.attributes)
         self.columns = training.columns
-        self.intercept = np.append(model.intercept_, 0.0)[label]
-        bounds = boundary_weights(model, label)
+        weights = LabelWeights.of_fitted(model).matched(label, feature)
         if not training.input_format.boundaries:
-            bounds = map(np.zeros_like, bounds)
+            bounds = {
+                name: np.zeros_like(getattr(weights, name)) for name in MAY_FORBID
+            }
+            weights = weights._replace(**bounds)
         # Whether these are forbidden is said by constraints.
-        self.start, self.end, self.transition = (
-            np.where(b == -np.inf, 0.0, b) for b in bounds
-        )
-        self.coef = _selected(model.coef_, label, _feature_numbers(model, fitted))
+        self.weights = weights.without_forbidden()
 
     def fixed_scores(self, chains, scale):
         """Return the FixedScores of chains, over the scale of a loss."""
-        X, layout = chains.data.X, chains.layout
-        parameters = ChainParameters(X.shape[1], chains.n_labels, layout=layout)
-        coef = self.coef if self.columns is None else self.coef[:, self.columns]
-        parameters.coef[:] = dense_coef(coef).T
-        parameters.intercept[:] = self.intercept
-        parameters.start[:], parameters.end[:] = self.start, self.end
-        parameters.transition[:] = layout.compact(self.transition)
-        parameters.w /= scale
-        scores = parameters.scores(FeatureRows(X), chains.offsets, 0, len(chains.data))
-        return FixedScores(scores.local, scores.tied)
+        fixed = chains.fixed_scores(self.weights.of_features(self.columns))
+        return FixedScores(fixed.local / scale, fixed.tied / scale)
 
     def added_to(self, attributes):
         """Return the attributes of a fit, with these weights added to its own."""
-        weights = {
-            name: attributes[name] + getattr(self, name.removesuffix("_"))
+        own, found = self.weights, {"edge_coef_": None, **attributes}
+        sums = {
+            name: found[name] + getattr(own, name)
             for name in WEIGHTS
             if name != "coef_"
         }
-        weights["coef_"] = self._added_coef(attributes["coef_"])
-        n_nonzero = sum(_count_weights(weight) for weight in weights.values())
-        return {**attributes, **weights, "n_nonzero_": n_nonzero}
+        sums["coef_"] = self._added_coef(found["coef_"], own.coef_)
+        added = list(sums.values())
+        if higher := found.get("higher_transitions_", ()):
+            pairs = zip_longest(higher, own.higher_transitions_, fillvalue=0.0)
+            sums["higher_transitions_"] = tuple(starmap(np.add, pairs))
+            added += sums["higher_transitions_"]
+        if own.edge_coef_ is not None or found["edge_coef_"] is not None:
+            edges = found["edge_coef_"], own.edge_coef_
+            sums["edge_coef_"] = self._added_coef(*edges)
+            added.append(sums["edge_coef_"])
+        return {**attributes, **sums, "n_nonzero_": sum(map(_count_weights, added))}
 
-    def _added_coef(self, coef):
-        """Return the sum of coefficients: sparse if both are."""
-        if sp.issparse(coef) and sp.issparse(self.coef):
-            if self.columns is not None:
-                indices = self.columns.astype(coef.indices.dtype)[coef.indices]
-                coef = sp.csr_array(
-                    (coef.data, indices, coef.indptr), shape=self.coef.shape
-                )
-            return coef + self.coef
-        total = dense_coef(self.coef).copy(order="F")
-        total[:, slice(None) if self.columns is None else self.columns] += dense_coef(
-            coef
-        )
+    def _added_coef(self, coef, own):
+        """Return the sum of coefficients, of which None are 0: sparse if both are."""
+        if coef is None or own is None:
+            return own if coef is None else self._on_all_features(coef)
+        if sp.issparse(coef) and sp.issparse(own):
+            return self._on_all_features(coef) + own
+        total = dense_coef(own).copy(order="F")
+        columns = slice(None) if self.columns is None else self.columns
+        total[:, columns] += dense_coef(coef)
         return total
+
+    def _on_all_features(self, coef):
+        """Return sparse coefficients of the features of data with all columns."""
+        if coef is None or self.columns is None:
+            return coef
+        indices = self.columns.astype(coef.indices.dtype)[coef.indices]
+        shape = coef.shape[0], self.weights.coef_.shape[1]
+        return sp.csr_array((coef.data, indices, coef.indptr), shape=shape)
 
 
 def _feature_numbers(model, fitted):
@@ -163,19 +178,6 @@ def _feature_numbers(model, fitted):
     numbers = np.arange(fitted["n_features_in_"])
     numbers[model.n_features_in_ :] = -1
     return numbers
-
-
-def _selected(coef, label, feature):
-    """Return coefficients of these labels and features, 0 where a number is -1."""
-    (rows,), (columns,) = np.nonzero(label >= 0), np.nonzero(feature >= 0)
-    block = coef[label[rows]][:, feature[columns]]
-    if sp.issparse(block):
-        block = block.tocoo()
-        places = rows[block.row], columns[block.col]
-        return sp.csr_array((block.data, places), shape=(len(label), len(feature)))
-    selected = np.zeros((len(feature), len(label))).T
-    selected[np.ix_(rows, columns)] = block
-    return selected
 
 
 def _count_weights(weight):

@@ -5,12 +5,12 @@ checks are those of `prior` too.
 """
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.fitted import FittedAttributes, check_form, known_names
+from skcrf_sdca.structures.chain.label_weights import LabelWeights
 
 
 def check_model(model, name):
@@ -31,11 +31,6 @@ def check_model(model, name):
             f"{name}: this {type(model).__name__} is not fitted; call its fit first."
         )
     check_form(model)
-    if model._has_tuples:
-        raise ValueError(
-            f"{name}: this {type(model).__name__} has weights of more than two labels, "
-            "or edge features; it must be of order 1 without edge features."
-        )
 
 
 def starting_weights(model, training, problem, name="init"):
@@ -44,7 +39,8 @@ def starting_weights(model, training, problem, name="init"):
     Parameters
     ----------
     model : BaseCRF
-        What it does not know gets the weight 0.
+        What it does not know gets the weight 0. Weights that the problem has no place
+        for, such as those of tuples that are too long, are left out.
     training : TrainingData
     problem : Problem
     name : str, default="init"
@@ -67,18 +63,11 @@ def starting_weights(model, training, problem, name="init"):
     feature = feature_numbers(model, training.attributes, name)
     if training.columns is not None:
         feature = feature[training.columns]
+    weights = LabelWeights.of_fitted(model).matched(label, feature)
     structure = problem.structure
     parameters = structure.new_parameters()
-    known = label >= 0
-    parameters.intercept[known] = model.intercept_[label[known]]
-    bounds = boundary_weights(model, label)
-    if structure.constraints is not None:
-        bounds = structure.constraints.forbid_weights(*bounds)
     # The weight of what is forbidden is 0 in a solver.
-    start, end, transition = (np.where(b == -np.inf, 0.0, b) for b in bounds)
-    parameters.start[:], parameters.end[:] = start, end
-    parameters.transition[:] = structure.layout.compact(transition)
-    _set_coef(parameters, model.coef_, feature, label)
+    parameters.assign(weights.without_forbidden(structure.label_constraints))
     parameters.clear_boundaries()
     parameters.w /= problem.loss.scale
     return parameters.w
@@ -129,38 +118,3 @@ def feature_numbers(model, fitted, name):
             "features without names are matched by their number."
         )
     return np.arange(n_features)
-
-
-def boundary_weights(model, label):
-    """Return start, end and transition weights, as the model has them.
-
-    ``label`` is what `label_numbers` returns; the weights of labels that the model does
-    not know are 0.
-    """
-    n_labels, known = len(label), label >= 0
-    start, end = np.zeros(n_labels), np.zeros(n_labels)
-    start[known], end[known] = model.start_[label[known]], model.end_[label[known]]
-    transition = np.zeros((n_labels, n_labels))
-    transition[np.ix_(known, known)] = model.transition_[
-        np.ix_(label[known], label[known])
-    ]
-    return start, end, transition
-
-
-def _set_coef(parameters, coef, feature, label):
-    """Write the weights of the features that are known, for the labels that are."""
-    pairs = parameters.pairs
-    if pairs is None:
-        (rows,), (columns,) = np.nonzero(feature >= 0), np.nonzero(label >= 0)
-        block = coef[:, feature[rows]][label[columns]].T
-        block = block.toarray() if sp.issparse(block) else block
-        parameters.coef[np.ix_(rows, columns)] = block
-        return
-    feature = np.repeat(feature, np.diff(pairs.bounds))
-    label = label[pairs.labels]
-    known = (feature >= 0) & (label >= 0)
-    # Of a sparse matrix such a selection is a matrix of one row.
-    coef = sp.csr_matrix(coef) if sp.issparse(coef) else coef
-    weights = np.zeros(len(known))
-    weights[known] = np.ravel(coef[label[known], feature[known]])
-    parameters.coef[pairs.exists] = weights

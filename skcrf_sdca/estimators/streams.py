@@ -7,6 +7,7 @@ looks. An error leaves the model as it was before.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
@@ -20,15 +21,20 @@ from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.fitted import check_form, fitted_format
 from skcrf_sdca.estimators.validation import chunk_data
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
+from skcrf_sdca.structures.chain.label_weights import LabelWeights
 from skcrf_sdca.structures.chain.parameters import (
-    MAY_FORBID,
+    MORE_WEIGHTS,
     WEIGHTS,
     ChainParameters,
-    dense_coef,
+)
+from skcrf_sdca.structures.chain.tuple_parameters import (
+    TupleForm,
+    TupleParameters,
+    form_of_weights,
 )
 
 # Attributes that are made of the state of a stream when somebody looks.
-_PUBLISHED = (*WEIGHTS, "n_nonzero_")
+_PUBLISHED = (*WEIGHTS, *MORE_WEIGHTS, "n_nonzero_")
 # Attributes of a fit that a chunk makes untrue.
 _OF_FIT = (
     "alpha_",
@@ -46,6 +52,26 @@ _OF_ALL_DATA = {
     "transitions": set(FROM_DATA),
     "class_weight": {"balanced"},
 }
+
+
+class _MadeWhenLookedAt:
+    """An attribute with a default that the weights of a stream may replace.
+
+    An attribute of the instance goes before it.
+    """
+
+    def __init__(self, default):
+        self.default = default
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, estimator, owner=None):
+        if estimator is None:
+            return self.default
+        if "coef_" not in vars(estimator):
+            estimator._publish()
+        return vars(estimator).get(self.name, self.default)
 
 
 class OnlineMixin(BaseCRF):
@@ -66,6 +92,9 @@ class OnlineMixin(BaseCRF):
 
     n_visits_: int
     loss_: float
+
+    higher_transitions_ = _MadeWhenLookedAt(())
+    edge_coef_ = _MadeWhenLookedAt(None)
 
     _weight_vectors: ClassVar[tuple[str, ...]] = ("w", "total")
     _other_vectors: ClassVar[tuple[str, ...]] = ()
@@ -91,7 +120,9 @@ class OnlineMixin(BaseCRF):
         X : as in `fit`
             In the input format of the first chunk. There may be features that earlier
             chunks do not have: other strings and keys, or more columns after the known
-            ones. Their weights were 0 so far.
+            ones. Their weights were 0 so far. Those that `edge_features` names are edge
+            features, and stay so if the parameter is changed; a name may match none in
+            a chunk.
         y : as in `fit`
             One label at each position.
         classes : array-like of labels, default=None
@@ -110,10 +141,12 @@ class OnlineMixin(BaseCRF):
         ------
         ValueError, TypeError
             As `fit`; and for a label that neither `classes` nor earlier chunks have, a
-            chunk without sequences, with fewer features or of another input format, and
-            for parameters that need all data at once (``features="observed"``,
-            ``transitions`` "observed" or "open", ``class_weight="balanced"``,
-            ``method`` "svrg" or "hybrid"). The model is then as it was before.
+            chunk without sequences, with fewer features or of another input format, for
+            another `order` than that of the model, for edge features if the model has
+            none or the other way round, and for parameters that need all data at once
+            (``features="observed"``, ``transitions`` "observed" or "open",
+            ``class_weight="balanced"``, ``method`` "svrg" or "hybrid"). The model is
+            then as it was before.
 
         Examples
         --------
@@ -146,20 +179,15 @@ class OnlineMixin(BaseCRF):
             "_warm_state": {
                 **solver.state(),
                 "scale": problem.loss.scale,
-                "constraints": problem.constraints,
-                "pairs": None,
+                **problem.structure.model_form(),
             },
         }
         return self
 
     def _check_for_stream(self):
         """Raise ValueError if a parameter needs all data at once."""
-        self._check_pairs_only("partial_fit is")
-        if self._has_tuples:
-            raise ValueError(
-                "partial_fit cannot go on from a fit of higher order or with edge "
-                "features; take a new estimator."
-            )
+        if "classes_" in vars(self):
+            self._check_same_order()
         for name, values in _OF_ALL_DATA.items():
             given = getattr(self, name, None)
             if isinstance(given, str) and given in values:
@@ -167,6 +195,24 @@ class OnlineMixin(BaseCRF):
                     f'partial_fit cannot work with {name}="{given}", which needs all '
                     "of the data at once: set it to another value."
                 )
+
+    def _check_same_order(self):
+        """Raise ValueError if the parameters ask for other weights than there are."""
+        form = self._form()
+        order, has_more = form.get("order", 1), form.get("edge_columns") is not None
+        if order != self.order or has_more != (self.edge_features is not None):
+            known = "with" if has_more else "without"
+            raise ValueError(
+                f"partial_fit goes on from a model of order={order} {known} edge "
+                "features: set `order` and `edge_features` so, or take a new estimator."
+            )
+
+    def _structure_options(self, training):
+        name, options = super()._structure_options(training)
+        if training.is_chunk and "classes_" in vars(self) and "edge_columns" in options:
+            known = self._form()["edge_columns"]
+            options["edge_columns"] = np.union1d(known, options["edge_columns"])
+        return name, options
 
     def _alpha_of_chunk(self, training):
         """Return the alpha of the objective that steps on a chunk follow."""
@@ -207,13 +253,15 @@ class OnlineMixin(BaseCRF):
             return None
         state, scale = self._own_state(), problem.loss.scale
         classes = training.attributes["classes_"]
-        labels = np.searchsorted(classes, self.classes_)
+        labels, make = (
+            np.searchsorted(classes, self.classes_),
+            self._maker(self._form()),
+        )
 
         def grown(w, factor=1.0):
             if factor != 1.0 or not w.flags.writeable:
                 w = w * factor
-            model = self._parameters(w)
-            return model.grown(training.data.n_features, len(classes), labels).w
+            return problem.structure.grown(make(w=w), labels).w
 
         factors = dict.fromkeys(self._weight_vectors, state["scale"] / scale)
         factors |= dict.fromkeys(self._other_vectors, 1.0)
@@ -242,41 +290,56 @@ class OnlineMixin(BaseCRF):
             return state
         check_form(self)
         parameters = self._parameters(None)
-        parameters.coef[:] = dense_coef(self.coef_).T
-        parameters.intercept[:] = self.intercept_
-        for name in MAY_FORBID:
-            weights = getattr(self, name)
-            block = getattr(parameters, name.removesuffix("_"))
-            block[:] = np.where(weights == -np.inf, 0.0, weights)
+        parameters.assign(LabelWeights.of_fitted(self).without_forbidden())
         return {"w": parameters.w, "total": None, "n_visits": 0, "scale": 1.0}
 
+    def _form(self):
+        """Return what says which weights there are, as `Structure.model_form` does."""
+        state = self._stream_state()
+        if state is not None:
+            return state
+        return form_of_weights(LabelWeights.of_fitted(self))
+
+    def _maker(self, form):
+        """Return what makes parameters of a vector ``w``, of weights of this form."""
+        sizes = self.n_features_in_, len(self.classes_)
+        names = "order", "constraints", "edge_columns"
+        order, constraints, columns = map(form.get, names)
+        if order is None:
+            boundaries = fitted_format(self).boundaries
+            return partial(ChainParameters, *sizes, boundaries=boundaries)
+        options = dict(zip(names, (order, constraints, columns), strict=True))
+        return partial(TupleParameters, TupleForm(*sizes, **options))
+
     def _parameters(self, w):
-        return ChainParameters(
-            self.n_features_in_,
-            len(self.classes_),
-            boundaries=fitted_format(self).boundaries,
-            w=w,
-        )
+        return self._maker(self._form())(w=w)
 
     def _is_current(self, state):
         """Return whether the weights are those of a state, and none was assigned."""
         published = state.get("published", {})
-        return all(vars(self).get(name) is published.get(name) for name in WEIGHTS)
+        names = *WEIGHTS, *MORE_WEIGHTS
+        return all(vars(self).get(name) is published.get(name) for name in names)
 
     def __getattr__(self, name):
         """Make the weights after a `partial_fit`, when somebody first looks."""
-        state = vars(self).get("_warm_state")
-        if name not in _PUBLISHED or state is None or "scale" not in state:
+        if name not in _PUBLISHED or not self._publish():
             # Raises the usual error, or that of a property.
             return super().__getattribute__(name)
+        return vars(self)[name]
+
+    def _publish(self):
+        """Make the weights of the state; return whether there is one."""
+        state = vars(self).get("_warm_state")
+        if state is None or "scale" not in state:
+            return False
         w = self._solver.averaged(state)
         w *= state["scale"]
-        weights = self._parameters(w).attributes(state["constraints"])
+        weights = self._maker(state)(w=w).attributes(state["constraints"])
         n_nonzero = int(np.count_nonzero(w))
         # Of two threads that look, both take what the first has made.
         weights = state.setdefault("published", weights)
         vars(self).update(weights, n_nonzero_=n_nonzero)
-        return vars(self)[name]
+        return True
 
     def _attributes_of_run(self, solver):
         attributes = super()._attributes_of_run(solver)
@@ -287,7 +350,8 @@ class OnlineMixin(BaseCRF):
     def _set_fitted(self, fitted):
         # With patience the weights are those of the best epoch, not of the state.
         if "_warm_state" in fitted and self.patience is None:
-            published = {name: fitted[name] for name in WEIGHTS}
+            names = *WEIGHTS, *MORE_WEIGHTS
+            published = {name: fitted[name] for name in names if name in fitted}
             fitted["_warm_state"]["published"] = published
         return super()._set_fitted(fitted)
 

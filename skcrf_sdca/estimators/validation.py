@@ -58,6 +58,8 @@ class TrainingData:
     attributes: dict
     # The numbers of the features that data has, of all n_features_in_; None if all.
     columns: np.ndarray | None = None
+    # Whether it is a chunk of a stream, after which others may have more features.
+    is_chunk: bool = False
 
 
 def training_data(estimator, X, y, sample_weight, lengths=None, prior=None):
@@ -147,9 +149,10 @@ def chunk_data(estimator, X, y, classes, sample_weight, lengths=None):
     check_has_items(len(data), data.n_positions)
     names = _grown_names(estimator, input_format.feature_names(X, data), data)
     labels = _labels_of_chunk(known.get("classes_"), y, classes, data, input_format)
-    return _training(
+    training = _training(
         estimator, data, labels, sample_weight, input_format, vectorizer, names
     )
+    return replace(training, is_chunk=True)
 
 
 def _check_same_format(estimator, found):

@@ -267,12 +267,18 @@ class PartialLabels(SoftLabels):
     Parameters
     ----------
     structure : Structure
-    allowed : ndarray of shape (n_positions, n_labels), bool
+    possible : ndarray of shape (n_positions, n_labels), bool
         What is known: which labels are possible at each position.
+
+    Attributes
+    ----------
+    allowed : ndarray of bool
+        The same of the states of the structure.
     """
 
-    def __init__(self, structure, allowed):
-        self.allowed = allowed
+    def __init__(self, structure, possible):
+        self.possible = possible
+        self.allowed = structure.label_rows_of_states(possible)
         super().__init__(structure, partial(self._scores, structure.new_parameters()))
 
     def known_parts(self):
@@ -282,12 +288,14 @@ class PartialLabels(SoftLabels):
         -------
         structure : Structure
         labels : ndarray of int32
+            Their targets, states of the structure.
         sequence : ndarray of intp
             The sequence that each is a part of.
         """
-        known = np.count_nonzero(self.allowed, axis=1) == 1
+        known = np.count_nonzero(self.possible, axis=1) == 1
         structure, sequence = self.structure.parts(known)
-        return structure, self.allowed[known].argmax(axis=1).astype(np.int32), sequence
+        labels = self.possible[known].argmax(axis=1).astype(np.int32)
+        return structure, structure.target_states(labels), sequence
 
     def complete(self, parameters):
         """Let q be what the model with these parameters makes of what is known."""

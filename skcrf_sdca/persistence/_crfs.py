@@ -32,8 +32,9 @@ from skcrf_sdca.persistence._values import (
     with_parameters,
 )
 from skcrf_sdca.persistence._vectorizers import describe_vectorizer, rebuild_vectorizer
-from skcrf_sdca.structures.chain.constraints import Constraints
-from skcrf_sdca.structures.chain.parameters import MAY_FORBID, WEIGHTS
+from skcrf_sdca.structures.chain.label_weights import LabelWeights
+from skcrf_sdca.structures.chain.parameters import MORE_WEIGHTS, WEIGHTS
+from skcrf_sdca.structures.chain.tuple_parameters import TupleForm, form_of_weights
 from skcrf_sdca.structures.segment.grammar import Grammar
 
 TYPES = (*ESTIMATORS, PassiveAggressiveCRF, SegmentCRF, GraphCRF, TreeCRF)
@@ -190,15 +191,22 @@ def _stream_from(crf, stream, array, attributes):
     names, known = stream["vectors"], (*crf._weight_vectors, *crf._other_vectors)
     if "w" not in names or any(name not in known for name in names):
         raise ModelFormatError(f"stream: its vectors must be w and others of {known}")
-    sizes = [attributes[name].size for name in WEIGHTS]
-    state = {name: array(f"stream_{name}", FLOAT, (sum(sizes),)) for name in names}
-    constraints = Constraints.of_scores(*(attributes[name] for name in MAY_FORBID))
+    known = (name for name in (*WEIGHTS, *MORE_WEIGHTS) if name in attributes)
+    weights = LabelWeights(**{name: attributes[name] for name in known})
+    if sp.issparse(weights.coef_):
+        raise ModelFormatError("stream: its model must not have sparse coefficients")
+    form = form_of_weights(weights)
+    if "order" in form:
+        options = {name: value for name, value in form.items() if name != "pairs"}
+        size = TupleForm(*weights.coef_.shape[::-1], **options).n_weights
+    else:
+        size = sum(attributes[name].size for name in WEIGHTS)
+    state = {name: array(f"stream_{name}", FLOAT, (size,)) for name in names}
     return {
         "total": None,
         **state,
         **{name: stream[name] for name in ("scale", *crf._stream_values)},
-        "constraints": None if constraints.is_trivial() else constraints,
-        "pairs": None,
+        **form,
     }
 
 

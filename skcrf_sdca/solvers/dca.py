@@ -4,7 +4,6 @@ from contextlib import contextmanager
 from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from skcrf_sdca._kernels._dca import DCAKernel, KBestKernel, PredictionKernel
 from skcrf_sdca.objective.losses import STEP_LOSSES
@@ -195,11 +194,7 @@ def _check_options(loss, n_best, update):
 @contextmanager
 def _restored_after_error(problem, *vectors):
     """Put back the weights that visits of the problem change, if an error ends them."""
-    X, rows = problem.data.X, slice(None)
-    if sp.issparse(X):
-        seen = np.zeros(X.shape[1], dtype=bool)
-        seen[X.indices] = True
-        rows = np.flatnonzero(seen)
+    rows = problem.structure.seen_coef()
     models = [problem.new_parameters(w) for w in vectors if w is not None]
     kept = [(model.biases.copy(), model.coef[rows].copy()) for model in models]
     try:

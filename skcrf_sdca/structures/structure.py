@@ -121,6 +121,19 @@ class Structure(ABC):
     # To objective and solvers the labels of a structure are its states: the labels of
     # users themselves, or in a chain of higher order tuples of them.
 
+    @property
+    def label_constraints(self):
+        """The constraints of labels, or None."""
+        return self.constraints
+
+    def model_form(self):
+        """Return what says which weights there are, by names.
+
+        Two structures of as many labels and features, with the same form, have the same
+        weights.
+        """
+        return {"constraints": self.constraints, "pairs": self.pairs}
+
     def target_states(self, labels):
         """Return the states of the labels of all positions: the labels."""
         return labels

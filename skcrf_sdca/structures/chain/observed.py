@@ -105,6 +105,11 @@ class ObservedPairs:
             bounds, self.labels[_ranges(self.bounds, features)], self.n_labels
         )
 
+    def indices(self):
+        """Return the feature and the label of each pair, in their order."""
+        features = np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
+        return features, self.labels
+
     def places_of(self, features):
         """Return where the rows of some features are in coef, one after the other."""
         return _ranges(self.places, features)
@@ -123,8 +128,9 @@ def pair_counts(X, labels, n_labels, *, with_values):
     ----------
     X : csr_array or ndarray of shape (n_positions, n_features)
     labels : ndarray of shape (n_positions,), int, or (n_positions, n_labels)
-        The label of each position; or what is not 0 for every label that it may have.
-        Positions that may have every label count for none.
+        The label of each position; or what is not 0 for every label that it may have,
+        an array or a csr_array. In an array, positions that may have every label count
+        for none.
     n_labels : int
     with_values : bool
         Whether to sum the values of the features, times what `labels` has. Else it is
@@ -140,6 +146,46 @@ def pair_counts(X, labels, n_labels, *, with_values):
     return sp.csr_array(features.T @ _seen(labels, n_labels))
 
 
+def neighbours(labels, offsets, n_labels):
+    """Return what each position, and the one before it, may have of two labels.
+
+    A first position has none, and where one of both may have every label it is not
+    known what is seen.
+
+    Parameters
+    ----------
+    labels : ndarray
+        As for `pair_counts`.
+    offsets : ndarray of shape (n + 1,), int64
+    n_labels : int
+
+    Returns
+    -------
+    pairs : csr_array of shape (n_positions, n_labels^2)
+        A column for each label before and label, in this order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcrf_sdca.structures.chain.observed import neighbours
+    >>> neighbours(np.array([0, 1, 1]), np.array([0, 3]), 2).toarray().astype(int)
+    array([[0, 0, 0, 0],
+           [0, 1, 0, 0],
+           [0, 0, 0, 1]])
+    """
+    seen = _seen(labels, n_labels)
+    is_first = np.zeros(seen.shape[0], dtype=bool)
+    is_first[offsets[:-1][np.diff(offsets) > 0]] = True
+    position = np.repeat(np.arange(seen.shape[0]), np.diff(seen.indptr))
+    (to,) = np.nonzero(~is_first[position])
+    # Every label at `to` beside every label of the position before.
+    before = _ranges(seen.indptr, position[to] - 1)
+    to = np.repeat(to, np.diff(seen.indptr)[position[to] - 1])
+    column = seen.indices[before].astype(np.int64) * n_labels + seen.indices[to]
+    values, shape = seen.data[before] * seen.data[to], (seen.shape[0], n_labels**2)
+    return sp.csr_array((values, (position[to], column)), shape=shape)
+
+
 def _ranges(bounds, rows):
     """Return the numbers bounds[j], ..., bounds[j + 1] - 1 of all rows j."""
     widths = np.diff(bounds)[rows]
@@ -149,6 +195,8 @@ def _ranges(bounds, rows):
 
 def _seen(labels, n_labels):
     """Return what each position may have of each label, a csr_array."""
+    if sp.issparse(labels):
+        return labels
     if labels.ndim == 1:
         bounds = np.arange(len(labels) + 1)
         shape = len(labels), n_labels

@@ -29,6 +29,8 @@ WEIGHTS = {
     "end_": "K",
     "transition_": "KK",
 }
+# Those that only some models have: of more than two labels, and of edge features.
+MORE_WEIGHTS = ("higher_transitions_", "edge_coef_")
 # Those that are -inf where a label or a transition is forbidden.
 MAY_FORBID = ("start_", "end_", "transition_")
 
@@ -149,6 +151,20 @@ class ChainParameters:
         other.transition[np.ix_(labels, labels)] = self.transition
         return other
 
+    def assign(self, weights):
+        """Take the weights of `LabelWeights` for these features and labels.
+
+        They are finite. What has no place here is left out.
+        """
+        self.intercept[:] = weights.intercept_
+        self.start[:], self.end[:] = weights.start_, weights.end_
+        self.transition[:] = self.layout.compact(weights.transition_)
+        if self.pairs is None:
+            self.coef[:] = dense_coef(weights.coef_).T
+        else:
+            features, labels = self.pairs.indices()
+            self.coef[self.pairs.exists] = values_at(weights.coef_, labels, features)
+
     def attributes(self, constraints=None):
         """Return the weights as attributes of an estimator, -inf where forbidden."""
         bounds = self.start, self.end, self.layout.expand(self.transition, 0.0)
@@ -261,6 +277,13 @@ def check_scores(node_scores, offsets, first):
 def dense_coef(coef):
     """Return coefficients dense, in the memory layout that they have after fit."""
     return coef.toarray(order="F") if sp.issparse(coef) else coef
+
+
+def values_at(coef, rows, columns):
+    """Return the values of a matrix, dense or sparse, at some places."""
+    # Of a sparse matrix such a selection is a matrix of one row.
+    coef = sp.csr_matrix(coef) if sp.issparse(coef) else coef
+    return np.ravel(coef[rows, columns])
 
 
 def used_features(coef, X):

@@ -1,7 +1,9 @@
 """The chain as a Structure: passes over data, marginals, and the compiled kernel."""
 
+from copy import copy
+
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from skcrf_sdca._kernels._chain_structure import ChainStructure
 from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
@@ -162,11 +164,44 @@ class Chain(Structure):
             return lengths * np.log(self.n_labels)
         return self.constraints.log_counts(lengths)
 
+    def grown(self, parameters, labels):
+        """Return weights of fewer features and labels as parameters of these.
+
+        Parameters
+        ----------
+        parameters : ChainParameters
+        labels : ndarray of int
+            The number that each of their labels has here.
+        """
+        return parameters.grown(self.data.n_features, self.n_labels, labels)
+
+    def seen_coef(self):
+        """Return an index of the numbers in `coef` of the features that data have."""
+        if not issparse(self.data.X):
+            return slice(None)
+        X = self.data.X if self.pairs is None else self._sparse_rows()
+        seen = np.zeros(X.shape[1], dtype=bool)
+        seen[X.indices] = True
+        (features,) = np.nonzero(seen)
+        return features if self.pairs is None else self.pairs.places_of(features)
+
+    def fixed_scores(self, weights):
+        """Return the FixedScores of LabelWeights without forbidden ones."""
+        parameters = ChainParameters(
+            self.data.n_features, self.n_labels, layout=self.layout
+        )
+        parameters.assign(weights)
+        n, rows = len(self.data), FeatureRows(self.data.X)
+        scores = parameters.scores(rows, self.offsets, 0, n)
+        return FixedScores(scores.local, scores.tied)
+
+    def _own_scores(self, parameters, begin, end):
+        """Return the Chains of weights alone."""
+        return parameters.scores(self.rows, self.offsets, begin, end, self.constraints)
+
     def scores(self, parameters, begin, end):
         """Return the Chains of the sequences begin <= i < end."""
-        chains = parameters.scores(
-            self.rows, self.offsets, begin, end, self.constraints
-        )
+        chains = self._own_scores(parameters, begin, end)
         if self.fixed is None:
             return chains
         first, last = self.offsets[[begin, end]]
@@ -193,22 +228,19 @@ class Chain(Structure):
         if fixed is not None:
             fixed = FixedScores(fixed.local[positions], fixed.tied)
         bounds = np.append(np.flatnonzero(begins[positions]), len(positions))
-        constraints = self.constraints
-        if constraints is not None:
-            anywhere = np.ones(self.n_labels, dtype=bool)
-            constraints = constraints._replace(start=anywhere, end=anywhere)
-        chains = Chain(
-            PackedSequences(self.data.X[positions], bounds),
-            self.n_labels,
-            boundaries=self.boundaries,
-            constraints=constraints,
-            keeps_forbidden=self.keeps_forbidden,
-            n_jobs=self.n_jobs,
-            pairs=self.pairs,
-            fixed=fixed,
-        )
+        chains = copy(self)
+        chains.data = PackedSequences(self.data.X[positions], bounds)
+        chains.rows, chains.fixed = chains._feature_rows(), fixed
+        chains.constraints = self._parts_constraints()
         (begins,) = np.nonzero(begins)
         return chains, np.searchsorted(self.offsets, begins, side="right") - 1
+
+    def _parts_constraints(self):
+        """Return the constraints, but that parts begin and end with every label."""
+        if self.constraints is None:
+            return None
+        anywhere = np.ones(self.n_labels, dtype=bool)
+        return self.constraints._replace(start=anywhere, end=anywhere)
 
     def soft_scores(self, probabilities, begin, end):
         """Return the scores of soft labels, for begin <= i < end.

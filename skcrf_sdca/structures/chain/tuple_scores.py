@@ -22,34 +22,40 @@ class FittedTuples:
 
     Parameters
     ----------
-    estimator : estimator
-        With the attributes of `TupleParameters.attributes`.
+    estimator : estimator or LabelWeights
     labels : ChainParameters
         The weights of the estimator but those of tuples, for the features of X.
+    tuples : LabelTuples, default=None
+        Tuples that have a place for all of the weights; by default the shortest.
     """
 
-    def __init__(self, estimator, labels):
+    def __init__(self, estimator, labels, tuples=None):
         self.labels, self.edge_coef = labels, estimator.edge_coef_
         weights = estimator.transition_, *estimator.higher_transitions_
         n_labels, order = len(estimator.intercept_), len(weights)
-        longest = order if self.edge_coef is None else max(order, 2)
-        allowed = estimator.transition_ != -np.inf
-        self.tuples = _tuples_of(
-            n_labels, longest, allowed.tobytes(), longest_have_weights=order == longest
-        )
+        if tuples is None:
+            longest = order if self.edge_coef is None else max(order, 2)
+            allowed = estimator.transition_ != -np.inf
+            tuples = _tuples_of(
+                n_labels,
+                longest,
+                allowed.tobytes(),
+                longest_have_weights=order == longest,
+            )
+        self.tuples = tuples
         if self.edge_coef is not None:
             pairs = self.tuples.of_length(2)
             before, label = self.tuples.tuples[pairs, -2:].T.astype(np.int64)
             self.edge_coef = self.edge_coef[before * n_labels + label]
         # The weight of each tuple itself; those of single labels depend on X.
         self.of_tuple = np.zeros(len(self.tuples))
-        for m, values in zip(range(2, longest + 1), weights, strict=False):
+        for m, values in zip(range(2, tuples.order + 1), weights, strict=False):
             rows = self.tuples.of_length(m)
             self.of_tuple[rows] = values[tuple(self.tuples.tuples[rows, -m:].T)]
         allowed = self.tuples.layout.compact(self.tuples.constraints.transition)
         self.between = np.where(allowed.reshape(-1), 0.0, -np.inf)
         index = tuple(self.tuples.transition_tuples.T)
-        if len(index) == order + 1:
+        if order == tuples.order:
             self.between[self.tuples.has_weight] = weights[-1][index]
 
     @classmethod

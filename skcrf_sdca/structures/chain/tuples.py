@@ -130,7 +130,7 @@ class LabelTuples:
         first = sum(self.n_of_length[: length - 1])
         return slice(first, first + self.n_of_length[length - 1])
 
-    def states(self, labels, offsets, longest=None):
+    def states(self, labels, offsets):
         """Return the tuples that label paths have at each position.
 
         Parameters
@@ -138,8 +138,6 @@ class LabelTuples:
         labels : ndarray of int of shape (n_positions,)
             -1 where a label is not known.
         offsets : ndarray of shape (n + 1,), int64
-        longest : int, default=None
-            Tuples have so many labels at most, or ``order`` by default.
 
         Returns
         -------
@@ -148,9 +146,8 @@ class LabelTuples:
         """
         states = np.empty(len(labels), dtype=np.int32)
         position = np.arange(len(labels)) - np.repeat(offsets[:-1], np.diff(offsets))
-        longest = self.order if longest is None else longest
-        length = np.minimum(position + 1, longest)
-        for m in range(1, longest + 1):
+        length = np.minimum(position + 1, self.order)
+        for m in range(1, self.order + 1):
             (t,) = np.nonzero(length == m)
             states[t] = self._numbers(labels[t[:, np.newaxis] + np.arange(1 - m, 1)])
         return states

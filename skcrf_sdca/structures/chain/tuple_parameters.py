@@ -1,0 +1,274 @@
+"""The weights of chains over label tuples: which there are, and their one vector.
+
+Weights of tuples of up to ``order`` labels are those of single states, beside the
+intercepts; those of order + 1 labels are those of transitions between states. Edge
+features are features of the states of two labels, after the others.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from skcrf_sdca.structures.chain.constraints import Constraints
+from skcrf_sdca.structures.chain.label_weights import LabelWeights
+from skcrf_sdca.structures.chain.observed import ObservedPairs
+from skcrf_sdca.structures.chain.parameters import (
+    ChainParameters,
+    dense_coef,
+    values_at,
+)
+from skcrf_sdca.structures.chain.tuples import LabelTuples
+
+
+class TupleForm:
+    """Which weights a chain of higher order has.
+
+    Parameters
+    ----------
+    n_features, n_labels, order : int
+    constraints : Constraints, default=None
+        Those of labels.
+    pairs : ObservedPairs, default=None
+        The labels that each feature has weights for; None if all.
+    edge_columns : ndarray of int, default=None
+        The features that have a weight for every transition.
+    edge_pairs : ObservedPairs, default=None
+        The pairs of labels that each of them has weights for, numbered as the columns
+        of `observed.neighbours`; None if all.
+
+    Attributes
+    ----------
+    tuples : LabelTuples
+    all_features, all_pairs : bool
+        Whether features, and edge features, have all weights.
+    pairs : ObservedPairs
+        Those of features and states; a row for each feature, and each edge feature.
+    """
+
+    def __init__(
+        self,
+        n_features,
+        n_labels,
+        *,
+        order,
+        constraints=None,
+        pairs=None,
+        edge_columns=None,
+        edge_pairs=None,
+    ):
+        self.n_features, self.order = n_features, order
+        self.constraints, self.edge_columns = constraints, edge_columns
+        longest = order if edge_columns is None else max(order, 2)
+        self.tuples = LabelTuples(
+            n_labels, longest, constraints, longest_have_weights=order == longest
+        )
+        self.all_features = pairs is None
+        self.pairs = _of_states(pairs, n_features, n_labels, len(self.tuples))
+        if edge_columns is not None:
+            self.pairs = self.pairs.followed_by(self._edge_pairs(edge_pairs))
+
+    def _edge_pairs(self, pairs):
+        """Return the pairs of edge features and states of two labels."""
+        own, n_states = self.tuples.of_length(2), len(self.tuples)
+        n = len(self.edge_columns)
+        if pairs is None:
+            states = np.arange(own.start, own.stop, dtype=np.int32)
+            bounds = np.arange(n + 1, dtype=np.int64) * len(states)
+            return ObservedPairs(bounds, np.tile(states, n), n_states)
+        state = np.full(self.tuples.n_labels**2, -1, dtype=np.int32)
+        state[self.pair_of_states()] = np.arange(own.start, own.stop)
+        feature, pair = pairs.indices()
+        exists = state[pair] >= 0
+        widths = np.bincount(feature[exists], minlength=n)
+        bounds = np.concatenate([[0], np.cumsum(widths)])
+        return ObservedPairs(bounds, state[pair[exists]], n_states)
+
+    @property
+    def n_weights(self):
+        """How many numbers the vector of weights has."""
+        n_tied, n_coef = self.tuples.layout.size, self.pairs.layout.size
+        return 3 * len(self.tuples) + n_tied + n_coef
+
+    def pair_of_states(self):
+        """Return the pair of labels of each state of two, before * n_labels + label."""
+        tuples = self.tuples
+        before, label = tuples.tuples[tuples.of_length(2), -2:].T.astype(np.int64)
+        return before * tuples.n_labels + label
+
+    def edge_indices(self):
+        """Return pair of labels and feature of each weight of an edge feature."""
+        first = self.pairs.bounds[self.n_features]
+        row, state = (index[first:] for index in self.pairs.indices())
+        own = self.tuples.of_length(2)
+        feature = self.edge_columns[row - self.n_features]
+        return self.pair_of_states()[state - own.start], feature
+
+    def attributes(self):
+        """Return what tells apart the forms of models with the same labels, by names.
+
+        The pairs are None if all features have all weights.
+        """
+        return {
+            "constraints": self.constraints,
+            "pairs": None if self.all_features else self.pairs,
+            "order": self.order,
+            "edge_columns": self.edge_columns,
+        }
+
+    def __eq__(self, other):
+        """Return whether the weights are the same."""
+        if not isinstance(other, TupleForm):
+            return False
+        sizes = "n_features", "order", "constraints"
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in sizes)
+            and self.tuples.n_labels == other.tuples.n_labels
+            and np.array_equal(self.edge_columns, other.edge_columns)
+            and self.pairs == other.pairs
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class TupleParameters(ChainParameters):
+    """The weights of a `TupleForm` as one vector, by states.
+
+    Parameters
+    ----------
+    form : TupleForm
+    w : ndarray of shape (n_weights,), default=None
+        Zeros by default.
+    """
+
+    def __init__(self, form, w=None):
+        self.form = form
+        super().__init__(
+            len(form.pairs.bounds) - 1,
+            len(form.tuples),
+            w=w,
+            pairs=form.pairs,
+            layout=form.tuples.layout,
+        )
+
+    def _rows_of_features(self):
+        """Return the weights of features, of which all have those of all labels."""
+        n, n_features = self.form.tuples.n_labels, self.form.n_features
+        place = self.pairs.places[n_features]
+        # A row may have a place for every state.
+        return self.coef[:place].reshape(n_features, -1 if n_features else n)[:, :n]
+
+    def assign(self, weights):
+        """Take the weights of `LabelWeights` for these features and labels.
+
+        They are finite. What has no place here is left out.
+        """
+        tuples, n = self.form.tuples, self.form.tuples.n_labels
+        self.w[:] = 0.0
+        self.intercept[:n] = weights.intercept_
+        self.start[:n], self.end[:n] = weights.start_, weights.end_
+        by_length = weights.transition_, *weights.higher_transitions_
+        for m, values in zip(range(2, tuples.order + 1), by_length, strict=False):
+            rows = tuples.of_length(m)
+            self.intercept[rows] = values[tuple(tuples.tuples[rows, -m:].T)]
+        if len(by_length) >= tuples.order:
+            values = by_length[tuples.order - 1]
+            self.transition.reshape(-1)[tuples.has_weight] = values[
+                tuple(tuples.transition_tuples.T)
+            ]
+        first, place = self._first_of_edges, np.flatnonzero(self.pairs.exists)
+        if self.form.all_features:
+            self._rows_of_features()[:] = dense_coef(weights.coef_).T
+        else:
+            features, labels = (index[:first] for index in self.pairs.indices())
+            self.coef[place[:first]] = values_at(weights.coef_, labels, features)
+        if self.form.edge_columns is not None and weights.edge_coef_ is not None:
+            edges = values_at(weights.edge_coef_, *self.form.edge_indices())
+            self.coef[place[first:]] = edges
+
+    @property
+    def _first_of_edges(self):
+        """The number of the first pair of an edge feature."""
+        return self.pairs.bounds[self.form.n_features]
+
+    def label_weights(self):
+        """Return the weights as LabelWeights, 0 for what is forbidden."""
+        n, n_features = self.form.tuples.n_labels, self.form.n_features
+        if self.form.all_features:
+            coef = self._rows_of_features().T
+        else:
+            coef = self.pairs.coef(self.coef)[:n, :n_features]
+        transition, *higher = self._by_length()
+        return LabelWeights(
+            coef,
+            self.intercept[:n],
+            self.start[:n],
+            self.end[:n],
+            transition,
+            tuple(higher),
+            self._edge_coef(),
+        )
+
+    def attributes(self, constraints=None):
+        """Return the weights as attributes of an estimator, by labels."""
+        weights, allowed = self.label_weights(), self.form.constraints
+        if allowed is not None:
+            bounds = weights.start_, weights.end_, weights.transition_
+            start, end, transition = allowed.forbid_weights(*bounds)
+            weights = weights._replace(start_=start, end_=end, transition_=transition)
+        attributes = weights._asdict()
+        if self.form.edge_columns is None:
+            del attributes["edge_coef_"]
+        return attributes
+
+    def _edge_coef(self):
+        """Return the weights of edge features, a row for each pair of labels."""
+        if self.form.edge_columns is None:
+            return None
+        weights = self.coef[self.pairs.exists][self._first_of_edges :]
+        shape = self.form.tuples.n_labels**2, self.form.n_features
+        return sp.csr_array((weights, self.form.edge_indices()), shape=shape)
+
+    def _by_length(self):
+        """Yield the weights of tuples of 2, ..., order + 1 labels, 0 if forbidden."""
+        tuples, order = self.form.tuples, self.form.order
+        for m in range(2, min(tuples.order, order + 1) + 1):
+            rows = tuples.of_length(m)
+            weights = np.zeros(m * (tuples.n_labels,))
+            weights[tuple(tuples.tuples[rows, -m:].T)] = self.intercept[rows]
+            yield weights
+        if order < tuples.order:
+            return
+        weights = np.zeros((tuples.order + 1) * (tuples.n_labels,))
+        weights[tuple(tuples.transition_tuples.T)] = self.transition.reshape(-1)[
+            tuples.has_weight
+        ]
+        yield weights
+
+
+def _of_states(pairs, n_features, n_labels, n_states):
+    """Return pairs of features and labels as those of tuples of one label.
+
+    By default all of them.
+    """
+    if pairs is not None:
+        return ObservedPairs(pairs.bounds, pairs.labels, n_states)
+    bounds = np.arange(n_features + 1, dtype=np.int64) * n_labels
+    labels = np.tile(np.arange(n_labels, dtype=np.int32), n_features)
+    return ObservedPairs(bounds, labels, n_states)
+
+
+def form_of_weights(weights):
+    """Return what `Structure.model_form` has, of all weights that LabelWeights have."""
+    bounds = weights.start_, weights.end_, weights.transition_
+    constraints = Constraints.of_scores(*bounds)
+    form = {
+        "constraints": None if constraints.is_trivial() else constraints,
+        "pairs": None,
+    }
+    coef = weights.edge_coef_
+    if not weights.higher_transitions_ and coef is None:
+        return form
+    return {
+        **form,
+        "order": 1 + len(weights.higher_transitions_),
+        "edge_columns": None if coef is None else np.unique(coef.indices),
+    }
