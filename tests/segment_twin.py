@@ -1,6 +1,8 @@
 """Segmentations enumerated, and sentences with spans: what tests of segments share."""
 
 import itertools
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +32,22 @@ def labels_of(grammar, segments):
     return np.array(labels, dtype=np.int32)
 
 
-def counts_of(grammar, segments):
-    """Return how often each transition and each length is there, in one row."""
+class Features(NamedTuple):
+    """Features of the segments of a sequence."""
+
+    size: int
+    of: Callable  # of (begin, end): an array (F,)
+
+    def __call__(self, begin, end):
+        return self.of(begin, end)
+
+
+def counts_of(grammar, segments, features=None):
+    """Return how often each transition and each length is there, in one row.
+
+    With `Features` of the sequence their sums over the segments of each type follow, of
+    shape (F, K).
+    """
     n = grammar.n_types
     transition = np.zeros((n, n))
     length = np.zeros((n, grammar.max_length))
@@ -39,16 +55,23 @@ def counts_of(grammar, segments):
         transition[j, k] += 1
     for b, e, k in segments:
         length[k, e - b - 1] += 1
-    return np.concatenate([transition.ravel(), length.ravel()])
+    counts = [transition.ravel(), length.ravel()]
+    if features is not None:
+        types = np.eye(n)
+        sums = np.zeros((features.size, n))
+        for b, e, k in segments:
+            sums += np.outer(features(b, e), types[k])
+        counts.append(sums.ravel())
+    return np.concatenate(counts)
 
 
 class Enumeration:
     """log Z, expectations and the best labels, by a sum over all segmentations."""
 
-    def __init__(self, grammar, local, tied):
+    def __init__(self, grammar, local, tied, features=None):
         self.found = list(segmentations(grammar, len(local)))
         self.labels = [labels_of(grammar, s) for s in self.found]
-        self.counts = [counts_of(grammar, s) for s in self.found]
+        self.counts = [counts_of(grammar, s, features) for s in self.found]
         t = np.arange(len(local))
         self.scores = np.array(
             [

@@ -12,6 +12,9 @@ labels and the tied scores, transitions (K, K) and lengths (K, M), its score is
                      local[b, first_k] + local[e - 1, last_k]
                      + sum over b < t < e - 1 of local[t, inside_k].
 
+Features g of whole segments, if there are any, have tied scores (F, K) too, and add
+g(b, e) . feature[:, k]: what they give to all segments is summed once for a sequence.
+
 The last sum is a difference of the sums passed_k[t] over the first t tokens, so that
 the time is of the order of T K M + T K^2. With ended_t the log-sum of scores of the
 segmentations of the first t tokens whose last segment has type k, and reached_t that of
@@ -45,6 +48,48 @@ cdef double LARGEST_SPREAD = 600.0
 cdef double FORBIDDEN = 1e-290
 
 
+cdef class SegmentRows:
+    """Features of all segments of up to M tokens, of sequences laid end to end.
+
+    The row of the segment of the tokens begin <= t < end is end * M - (end - begin): so
+    the rows of one end follow each other, the longest segment first. Rows of what
+    begins before its sequence are empty.
+
+    Parameters
+    ----------
+    indptr, columns : ndarrays of int32
+        Row r has the entries indptr[r]:indptr[r + 1], in these columns.
+    entries : ndarray of float64
+    n_features, most : int
+        F and M.
+    """
+
+    def __init__(
+        self, indptr, columns, entries, Py_ssize_t n_features, Py_ssize_t most
+    ):
+        self.indptr, self.columns, self.entries = indptr, columns, entries
+        self.n_features, self.most = n_features, most
+
+    def of_tokens(self, Py_ssize_t first, Py_ssize_t last):
+        """Return the rows of the sequences of the tokens first <= t < last."""
+        return SegmentRows(
+            np.asarray(self.indptr)[first * self.most:last * self.most + 1],
+            np.asarray(self.columns), np.asarray(self.entries), self.n_features,
+            self.most,
+        )
+
+    def entries_of(self, begin, end):
+        """Return the segment, the column and the value of each entry of segments."""
+        indptr = np.asarray(self.indptr)
+        rows = end * self.most - (end - begin)
+        first, count = indptr[rows], indptr[rows + 1] - indptr[rows]
+        skipped = np.repeat(np.cumsum(count) - count - first, count)
+        places = np.arange(count.sum()) - skipped
+        columns, entries = np.asarray(self.columns), np.asarray(self.entries)
+        segment = np.repeat(np.arange(len(rows)), count)
+        return segment, columns[places].astype(np.int64), entries[places]
+
+
 cdef class SegmentWorkspace:
     """Buffers for sequences of up to ``max_length`` tokens.
 
@@ -53,12 +98,19 @@ cdef class SegmentWorkspace:
     max_length : int
     grammar : Grammar
         Which labels the tokens of a segment have, and what is allowed.
+    rows : SegmentRows, default=None
+        Features of segments, of the sequences that `set_sequence` takes.
     """
 
-    def __init__(self, Py_ssize_t max_length, grammar):
+    def __init__(self, Py_ssize_t max_length, grammar, SegmentRows rows=None):
         cdef Py_ssize_t n_types, size
         self.n_labels, self.n_types = grammar.n_labels, grammar.n_types
-        self.most, self.n_tied = grammar.max_length, grammar.n_tied
+        self.most, self.n_counts = grammar.max_length, grammar.n_tied
+        self.rows, self.n_tied = rows, self.n_counts
+        if rows is not None:
+            self.n_tied += rows.n_features * self.n_types
+            size = max(max_length, 1) * self.most * self.n_types
+            self.scores, self.segments = np.empty(size), np.empty(size)
         self.single, self.first = grammar.single, grammar.first
         self.inside, self.last = grammar.inside, grammar.last
         self.label_types = grammar.label_types
@@ -111,10 +163,73 @@ cdef class SegmentWorkspace:
             if self.transition[p] == -INFINITY:
                 self.exp_transition[p] = 0.0
 
+    cdef void set_sequence(
+        self, Py_ssize_t first, Py_ssize_t length, const double* tied
+    ) noexcept nogil:
+        """Take the sequence of the tokens first, first + 1, ..., of all.
 
-cdef inline double at(const double* row, int label) noexcept nogil:
-    """Return the score of a label, -inf if there is no such label."""
-    return row[label] if label >= 0 else -INFINITY
+        With features of segments, write what these give under the tied scores.
+        """
+        cdef Py_ssize_t row, j, p, n = self.n_types, n_rows = length * self.most
+        if self.rows is None:
+            return
+        self.token = first
+        memset(&self.scores[0], 0, n_rows * n * sizeof(double))
+        tied += self.n_counts
+        p = self.rows.indptr[first * self.most]
+        for row in range(n_rows):
+            j, p = p, self.rows.indptr[first * self.most + row + 1]
+            for j in range(j, p):
+                ops.axpy(
+                    self.rows.entries[j], tied + self.rows.columns[j] * n,
+                    &self.scores[row * n], n,
+                )
+
+    cdef void add_row(
+        self, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t k, double step, double* tied
+    ) noexcept nogil:
+        """Add step times the features of a segment of the sequence."""
+        cdef Py_ssize_t j, row
+        if self.rows is None:
+            return
+        row = (self.token + end) * self.most - (end - begin)
+        tied += self.n_counts + k
+        for j in range(self.rows.indptr[row], self.rows.indptr[row + 1]):
+            tied[self.rows.columns[j] * self.n_types] += step * self.rows.entries[j]
+
+    cdef double row_score(
+        self, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t k, const double* tied
+    ) noexcept nogil:
+        """Return what its features give to a segment of the sequence."""
+        cdef Py_ssize_t j, row
+        cdef double value = 0.0
+        if self.rows is None:
+            return value
+        row = (self.token + end) * self.most - (end - begin)
+        tied += self.n_counts + k
+        for j in range(self.rows.indptr[row], self.rows.indptr[row + 1]):
+            value += self.rows.entries[j] * tied[self.rows.columns[j] * self.n_types]
+        return value
+
+    cdef void add_features(
+        self, Py_ssize_t length, double step, double* tied
+    ) noexcept nogil:
+        """Add step times the expected features of segments.
+
+        Follows `segment_expectations`.
+        """
+        cdef Py_ssize_t row, j, p, n = self.n_types
+        if self.rows is None:
+            return
+        tied += self.n_counts
+        p = self.rows.indptr[self.token * self.most]
+        for row in range(length * self.most):
+            j, p = p, self.rows.indptr[self.token * self.most + row + 1]
+            for j in range(j, p):
+                ops.axpy(
+                    step * self.rows.entries[j], &self.segments[row * n],
+                    tied + self.rows.columns[j] * n, n,
+                )
 
 
 cdef void read_token(
@@ -199,10 +314,14 @@ cdef Py_ssize_t write_terms(
     cdef const double* opened = &work.opened[k * work.stride]
     cdef const double* lengths = &work.lengths[(k + 1) * work.most] - end
     cdef double tail, drop = work.drops[end - 1]
+    cdef const double* scores = NULL
     terms[0] = (
         work.reached[(end - 1) * work.n_types + k] + (at(row, work.single[k]) - drop)
         + lengths[end - 1]
     )
+    if work.rows is not None:
+        scores = &work.scores[end * (work.most - 1) * work.n_types + k]
+        terms[0] += scores[(end - 1) * work.n_types]
     begin[0] = max(
         max(end - work.longest[k], 0), work.barrier[k * work.stride + end - 1]
     )
@@ -214,6 +333,10 @@ cdef Py_ssize_t write_terms(
     lengths += begin[0]
     for i in range(n):
         terms[i + 1] = opened[i] + lengths[i] + tail
+    if scores != NULL:
+        scores += begin[0] * work.n_types
+        for i in range(n):
+            terms[i + 1] += scores[i * work.n_types]
     return n + 1
 
 
@@ -295,15 +418,20 @@ cdef double segment_expectations(
     const double* local,            # in, (T, L)
     Py_ssize_t length,
     double* out,                    # out, (T, L) probabilities of the labels
-    double* tied,                   # out, (n_tied,) expected counts, or NULL
+    double* tied,                   # out, (n_counts,) expected counts, or NULL
 ) noexcept nogil:
-    """Fill the expectations; return log Z. All are 0 if log Z is -inf."""
+    """Fill the expectations; return log Z. All are 0 if log Z is -inf.
+
+    Features of segments are left to `add_features`.
+    """
     cdef Py_ssize_t t, k, n = work.n_types
     cdef const double* exps
     cdef double value = segment_forward(work, local, length)
     memset(out, 0, length * work.n_labels * sizeof(double))
     if tied != NULL:
-        memset(tied, 0, work.n_tied * sizeof(double))
+        memset(tied, 0, work.n_counts * sizeof(double))
+    if work.rows is not None:
+        memset(&work.segments[0], 0, length * work.most * n * sizeof(double))
     if length == 0 or value == -INFINITY:
         return value
     memset(&work.beginning[0], 0, length * n * sizeof(double))
@@ -375,9 +503,12 @@ cdef const double* divide(
     cdef double posterior = work.ending[end * n_types + k]
     cdef double* within = &work.within[k * work.stride]
     cdef double* counts = NULL
+    cdef double* segments = NULL
     cdef double p = posterior, several = 0.0, inner = 0.0
     if tied != NULL:
         counts = tied + n_types * n_types + k * work.most - 1
+    if work.rows is not None:
+        segments = &work.segments[end * (work.most - 1) * n_types + k]
     if count > 1:
         posterior /= total(exps, count)
         p = posterior * exps[0] if exps[0] > FORBIDDEN else 0.0
@@ -386,6 +517,8 @@ cdef const double* divide(
         work.beginning[(end - 1) * n_types + k] += p
         if counts != NULL:
             counts[1] += p
+        if segments != NULL:
+            segments[(end - 1) * n_types] = p
     if count == 1:
         return exps
     for i in range(1, count):
@@ -401,6 +534,8 @@ cdef const double* divide(
             inner += p
         if counts != NULL:
             counts[end - b] += p
+        if segments != NULL:
+            segments[b * n_types] = p
     if several > 0.0:
         out[(end - 1) * n + work.last[k]] += several
         within[end - 1] -= inner
@@ -517,7 +652,7 @@ cdef void add_path(
     double step,
     double* tied,                   # in, out
 ) noexcept nogil:
-    """Add step times the counts of transitions and lengths of a segmentation."""
+    """Add step times the counts and the features of a segmentation."""
     cdef Py_ssize_t end, k, begin = 0, before = -1, n = work.n_types
     while begin < length:
         end = end_of_segment(work, path, length, begin)
@@ -525,6 +660,7 @@ cdef void add_path(
         if before >= 0:
             tied[before * n + k] += step
         tied[n * n + k * work.most + end - begin - 1] += step
+        work.add_row(begin, end, k, step, tied)
         begin, before = end, k
 
 
@@ -555,7 +691,7 @@ cdef double path_score(
             p = before * n + k
             value += tied[p] + work.log_mask[p]
         p = n * n + k * work.most + end - begin - 1
-        value += tied[p] + work.log_mask[p]
+        value += tied[p] + work.log_mask[p] + work.row_score(begin, end, k, tied)
         for t in range(begin, end):
             value += local[t * work.n_labels + path[t]]
         begin, before = end, k

@@ -227,6 +227,10 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
             metadata=metadata,
         )
 
+    def _with_own_training(self, training, X):
+        """Return TrainingData with what only some estimators read of X and y."""
+        return training
+
     def _checked_prior(self, model):
         """Return the argument `prior` as a Prior."""
         if not self._takes_prior:

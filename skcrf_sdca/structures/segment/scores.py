@@ -19,11 +19,17 @@ class SegmentScores(SegmentScoreArrays):
     tied : ndarray of shape (n_tied,)
     offsets : ndarray of shape (n + 1,), int64
     grammar : Grammar
+    segment_rows : SegmentRows, default=None
+        The features of segments, which the last tied scores are of.
     """
 
     def _with_local(self, local):
         """Return the same with other local scores."""
-        return SegmentScores(local, self.tied, self.offsets, self.grammar)
+        return self._with_scores(local, self.tied)
+
+    def _with_scores(self, local, tied):
+        """Return the same with other scores."""
+        return SegmentScores(local, tied, self.offsets, self.grammar, self.segment_rows)
 
     @property
     def node_scores(self):
@@ -65,9 +71,7 @@ class SegmentScores(SegmentScoreArrays):
         """Return the segmentations of most tokens right in expectation, and log Z."""
         node, log_z = self.node_marginals()
         node[self.local == -np.inf] = -np.inf
-        values = SegmentScores(
-            node, np.zeros_like(self.tied), self.offsets, self.grammar
-        )
+        values = self._with_scores(node, np.zeros_like(self.tied))
         return values.viterbi()[0], log_z
 
     def clamped(self, labels):
