@@ -1,16 +1,18 @@
 """Features of whole segments in SegmentCRF, against enumeration."""
 
 import functools
-import itertools
 import pickle
 
 import numpy as np
 import pytest
 from segment_twin import (
+    GRAMMARS,
     Enumeration,
     Features,
     counts_of,
     labels_of,
+    random_rows,
+    random_scores,
     segmentations,
     sentences,
 )
@@ -18,58 +20,11 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from skcrf_sdca import PackedSequences, SegmentCRF, alpha_path
-from skcrf_sdca._kernels._segment_chain import SegmentRows
 from skcrf_sdca.metrics import span_f1_score
 from skcrf_sdca.structures.segment.grammar import Grammar
-from skcrf_sdca.structures.segment.scores import SegmentScores
 from skcrf_sdca.structures.segment.structure import SegmentChain
 
-BIO = ["B-A", "B-B", "I-A", "I-B", "O"]
-GRAMMARS = [
-    (BIO, "BIO"),
-    (["B-A", "E-A", "I-A", "O", "S-A"], "BIOES"),
-    (["x", "y", "z"], None),
-]
 N_FEATURES = 4
-
-
-def random_rows(lengths, most, rng):
-    """Return the features of segments as a function of (i, begin, end), and as rows."""
-    dense, rows = [], []
-    for length in lengths:
-        values = rng.normal(size=(length, most, N_FEATURES))
-        values *= rng.random(values.shape) < 0.5
-        dense.append(values)
-        for end in range(1, length + 1):
-            for begin in range(end - most, end):
-                row = values[begin, end - begin - 1] if begin >= 0 else np.zeros(0)
-                columns = np.flatnonzero(row)
-                rows.append((columns, row[columns]))
-    indptr = np.cumsum([0] + [len(columns) for columns, _ in rows]).astype(np.int32)
-    columns, entries = (np.concatenate(part) for part in zip(*rows, strict=True))
-    columns = columns.astype(np.int32)
-    own = SegmentRows(indptr, columns, entries.astype(float), N_FEATURES, most)
-    of = (functools.partial(look_up, values) for values in dense)
-    return [Features(N_FEATURES, function) for function in of], own
-
-
-def look_up(values, begin, end):
-    return values[begin, end - begin - 1]
-
-
-def random_scores(grammar, lengths, scale=1.0):
-    rng = np.random.default_rng(0)
-    features, rows = random_rows(lengths, grammar.max_length, rng)
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    local = rng.normal(scale=scale, size=(offsets[-1], grammar.n_labels))
-    n_tied = grammar.n_tied + N_FEATURES * grammar.n_types
-    tied = rng.normal(scale=scale, size=n_tied)
-    scores = SegmentScores(local, tied, offsets, grammar, rows)
-    known = [
-        Enumeration(grammar, local[b:e], tied, own)
-        for (b, e), own in zip(itertools.pairwise(offsets), features, strict=True)
-    ]
-    return scores, known, features
 
 
 LENGTHS = np.array([3, 0, 1, 5, 2, 4])
@@ -81,7 +36,9 @@ LENGTHS = np.array([3, 0, 1, 5, 2, 4])
 def test_inference_equals_enumeration(names, scheme, max_length, scale):
     grammar = Grammar(names, scheme, max_length)
     lengths = LENGTHS[grammar.possible_lengths(5)[LENGTHS]]
-    scores, enumerated, _ = random_scores(grammar, lengths, scale)
+    scores, enumerated = random_scores(
+        grammar, lengths, n_features=N_FEATURES, scale=scale
+    )
     local = np.empty_like(scores.local)
     tied = np.empty((len(lengths), len(scores.tied)))
     log_z = scores.potential_expectations(local, tied)
@@ -109,7 +66,7 @@ def test_inference_equals_enumeration(names, scheme, max_length, scale):
 @pytest.mark.parametrize(("names", "scheme"), GRAMMARS)
 def test_posteriors_of_segments_equal_enumeration(names, scheme):
     grammar = Grammar(names, scheme, 3)
-    scores, enumerated, _ = random_scores(grammar, [4, 3])
+    scores, enumerated = random_scores(grammar, [4, 3], n_features=N_FEATURES)
     spans = [
         (i, b, e, k)
         for i, length in enumerate([4, 3])
@@ -131,7 +88,7 @@ def test_potentials_of_labels_are_counts_and_sums(names, scheme):
     grammar = Grammar(names, scheme, 3)
     found = [s for length in range(4) for s in segmentations(grammar, length)]
     lengths = [s[-1][1] if s else 0 for s in found]
-    features, rows = random_rows(lengths, 3, np.random.default_rng(0))
+    features, rows = random_rows(lengths, 3, N_FEATURES, np.random.default_rng(0))
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     labels = np.concatenate([labels_of(grammar, s) for s in found]).astype(np.int32)
     structure = SegmentChain(

@@ -14,6 +14,7 @@ from ._segment_chain cimport (
     segment_probability,
     segment_viterbi,
 )
+from ._segment_paths cimport SegmentLists, segment_n_best, segment_sample
 
 import numpy as np
 
@@ -148,6 +149,48 @@ cdef class SegmentScoreArrays:
                 if self.begins[i] < self.begins[i + 1]:
                     values[i] = segment_viterbi(
                         self.work, self.row(i), self.take(i), &paths[self.begins[i]]
+                    )
+
+    def n_best_paths(
+        self,
+        const long long[::1] widths,            # in, (n,) segmentations, at least 1
+        const long long[::1] path_offsets,      # in, (n + 1,) sums of the widths
+        const long long[::1] label_offsets,     # in, (n + 1,) of widths * lengths
+        double[::1] scores,                     # out, (sum of widths,)
+        int[::1] paths,                         # out, (sum of widths * lengths,)
+    ):
+        """Write the labels of the widths[i] best segmentations, and their scores.
+
+        A sequence that has fewer gets -inf for those it lacks.
+        """
+        cdef Py_ssize_t i, length
+        sizes = np.multiply(widths, np.diff(self.offsets) + 1)
+        cdef SegmentLists lists = SegmentLists(self.work, int(sizes.max(initial=1)))
+        with nogil:
+            self.work.set_tied(&self.tied_row[0])
+            for i in range(widths.shape[0]):
+                length = self.take(i)
+                if length == 0:
+                    scores[path_offsets[i]] = 0.0
+                    continue
+                lists.width = widths[i]
+                segment_n_best(
+                    self.work, lists, self.row(i), length, &scores[path_offsets[i]],
+                    &paths[label_offsets[i]],
+                )
+
+    def random_paths(self, const double[:, ::1] uniform, int[:, ::1] paths):
+        """Write the labels of draws, (N, n_draws), of as many uniform numbers."""
+        cdef Py_ssize_t i, length
+        cdef int[::1] path = np.empty(self.work.stride, dtype=np.intc)
+        with nogil:
+            self.work.set_tied(&self.tied_row[0])
+            for i in range(self.begins.shape[0] - 1):
+                length = self.take(i)
+                if length > 0:
+                    segment_sample(
+                        self.work, self.row(i), length, &uniform[self.begins[i], 0],
+                        uniform.shape[1], &path[0], &paths[self.begins[i], 0],
                     )
 
     def write_path_scores(self, const int[::1] labels, double[::1] values):

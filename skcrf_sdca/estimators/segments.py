@@ -82,9 +82,9 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
                       + sum_s length[k_s, e_s - b_s] + sum_s transition[k_{s-1}, k_s]
                       + sum_s segment_coef[k_s] . g(x, b_s, e_s)
 
-    where y_t is the label that the scheme gives to item t of its segment: in "BIO" the
-    first item of a span has weights of its own, and g are features of the user's own, see
-    `segment_features`. So the model knows what a chain with
+    where y_t is the label that the scheme gives to item t of its segment, and g are
+    features of the user's own of whole segments, see `segment_features`. In "BIO" the
+    first item of a span has weights of its own. So the model knows what a chain with
     ``transitions="BIO"`` knows, and how long spans are; its transitions go from span to
     span, however long these are.
 
@@ -181,7 +181,9 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
     "I" in y has no segments of three items or more. Not there are the methods
     `explain`, `constrain` and `predict_edge_proba` of the other estimators, soft and
     unknown labels, and ``init`` and ``prior`` of `fit`.
-    `predict_log_proba` is the logarithm of `predict_proba`, -inf where that is 0.
+    `predict_log_proba` is the logarithm of `predict_proba`, -inf where that is 0. Of
+    segmentations with equal scores `predict_n_best` gives that of `predict` first; the
+    order of the others is not defined.
 
     The features of all segments of N items in all are in memory during a fit, N times
     `max_length` rows. Take few of them: solvers other than "lbfgs" treat the weights of

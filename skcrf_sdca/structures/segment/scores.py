@@ -7,7 +7,10 @@ the results of those.
 import numpy as np
 
 from skcrf_sdca._kernels._segments import SegmentScoreArrays
-from skcrf_sdca.structures.chain.chains import clamped
+from skcrf_sdca.structures.chain.chains import clamped, numbers_of_paths, split_paths
+
+# Numbers that lists of segmentations have for each type: two scores and two origins.
+NUMBERS_OF_TYPE = 4
 
 
 class SegmentScores(SegmentScoreArrays):
@@ -66,6 +69,24 @@ class SegmentScores(SegmentScoreArrays):
         paths, values = np.empty(len(self.local), dtype=np.int32), np.empty(len(self))
         self.best_paths(paths, values)
         return paths, values
+
+    def n_best(self, n):
+        """Return the labels (n_paths, T) of the n best of each sequence, and scores."""
+        lengths = np.diff(self.offsets)
+        n_lists = NUMBERS_OF_TYPE * self.grammar.n_types
+        widths = numbers_of_paths(n, self.grammar.n_labels, lengths, n_lists)
+        path_offsets = np.concatenate([[0], np.cumsum(widths)])
+        label_offsets = np.concatenate([[0], np.cumsum(widths * lengths)])
+        scores = np.empty(path_offsets[-1])
+        paths = np.empty(label_offsets[-1], dtype=np.int32)
+        self.n_best_paths(widths, path_offsets, label_offsets, scores, paths)
+        return split_paths(widths, lengths, scores, paths)
+
+    def sample(self, uniform):
+        """Return draws from p(y | x), (n_positions, n_draws), of as many numbers."""
+        paths = np.empty(uniform.shape, dtype=np.int32)
+        self.random_paths(uniform, paths)
+        return paths
 
     def posterior(self):
         """Return the segmentations of most tokens right in expectation, and log Z."""
