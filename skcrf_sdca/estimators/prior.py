@@ -46,8 +46,10 @@ class Prior:
         If it is not fitted.
     """
 
+    _structure = "chain"
+
     def __init__(self, model):
-        check_model(model, "prior")
+        check_model(model, "prior", self._structure)
         self.model = model
 
     @property
@@ -101,19 +103,25 @@ class PriorWeights:
         If the features of the model cannot be matched.
     """
 
+    _names = tuple(WEIGHTS)
+
     def __init__(self, model, training):
         fitted = training.attributes
         label = label_numbers(model, fitted["classes_"])
         self.columns = training.columns
         self.intercept = np.append(model.intercept_, 0.0)[label]
-        bounds = boundary_weights(model, label)
+        bounds = self._bounds(model, label, training)
         if not training.input_format.boundaries:
-            bounds = map(np.zeros_like, bounds)
+            bounds = {name: np.zeros_like(weights) for name, weights in bounds.items()}
         # Whether these are forbidden is said by constraints.
-        self.start, self.end, self.transition = (
-            np.where(b == -np.inf, 0.0, b) for b in bounds
-        )
+        for name, weights in bounds.items():
+            setattr(self, name, np.where(weights == -np.inf, 0.0, weights))
         self.coef = _selected(model.coef_, label, _feature_numbers(model, fitted))
+
+    def _bounds(self, model, label, training):
+        """Return the weights that are not of features of positions, by name."""
+        names = "start", "end", "transition"
+        return dict(zip(names, boundary_weights(model, label), strict=True))
 
     def fixed_scores(self, chains, scale):
         """Return the FixedScores of chains, over the scale of a loss."""
@@ -132,7 +140,7 @@ class PriorWeights:
         """Return the attributes of a fit, with these weights added to its own."""
         weights = {
             name: attributes[name] + getattr(self, name.removesuffix("_"))
-            for name in WEIGHTS
+            for name in self._names
             if name != "coef_"
         }
         weights["coef_"] = self._added_coef(attributes["coef_"])

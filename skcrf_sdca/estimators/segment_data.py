@@ -41,7 +41,7 @@ class SegmentedSequences(PackedSequences):
         return own
 
 
-def with_new_features(function, X, data, input_format, most):
+def with_new_features(function, X, data, input_format, most, known=None):
     """Return the data of a fit with the features of segments, and their vectorizer.
 
     Parameters
@@ -55,6 +55,8 @@ def with_new_features(function, X, data, input_format, most):
         That of the answers to X.
     most : int
         The largest number of items of a segment.
+    known : SequenceVectorizer, default=None
+        Its features are the first ones; it is not changed.
 
     Raises
     ------
@@ -63,9 +65,11 @@ def with_new_features(function, X, data, input_format, most):
     MemoryError
         If there are more segments than fit.
     """
-    vectorizer = SequenceVectorizer()
+    vectorizer = SequenceVectorizer() if known is None else known._copied()
     items = _items_of_all(function, sequences_of(X, data, input_format), data, most)
-    rows = _encoded(vectorizer.fit_transform, items, most)
+    rows = _encoded(
+        vectorizer._grow if known else vectorizer.fit_transform, items, most
+    )
     return SegmentedSequences.of(data, rows), vectorizer
 
 
@@ -98,13 +102,13 @@ def _encoded(encode, items, most):
     try:
         X = encode(items).X
     except (TypeError, ValueError) as error:
+        message = re.sub(r"^X\b", "segment_features", str(error))
         place = re.match(r"X: sequence (\d+), item (\d+)", str(error))
-        if place is None:
-            raise
-        i, row = map(int, place.groups())
-        end = row // most + 1
-        begin = end - most + row % most
-        message = f"{_place(i, begin, end)}{str(error)[place.end() :]}"
+        if place is not None:
+            i, row = map(int, place.groups())
+            end = row // most + 1
+            begin = end - most + row % most
+            message = f"{_place(i, begin, end)}{str(error)[place.end() :]}"
         error_class = TypeError if isinstance(error, TypeError) else ValueError
         raise error_class(message) from error
     return SegmentRows(X.indptr, X.indices, X.data, X.shape[1], most)

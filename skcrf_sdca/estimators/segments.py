@@ -31,6 +31,7 @@ from skcrf_sdca.estimators.segment_data import (
     with_features,
     with_new_features,
 )
+from skcrf_sdca.estimators.segment_prior import SegmentPrior, starting_weights
 from skcrf_sdca.solvers.bcfw import BCFW
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.oeg import OEG
@@ -179,8 +180,8 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
     -----
     A label that y does not have has no weights: with "BIOES" a type that has no label
     "I" in y has no segments of three items or more. Not there are the methods
-    `explain`, `constrain` and `predict_edge_proba` of the other estimators, soft and
-    unknown labels, and ``init`` and ``prior`` of `fit`.
+    `explain`, `constrain` and `predict_edge_proba` of the other estimators, and soft
+    and unknown labels.
     `predict_log_proba` is the logarithm of `predict_proba`, -inf where that is 0. Of
     segmentations with equal scores `predict_n_best` gives that of `predict` first; the
     order of the others is not defined.
@@ -213,7 +214,8 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
     _solvers = SOLVERS
     _weights = WEIGHTS
     _may_forbid = MAY_FORBID
-    _takes_prior = False
+    _prior_type = SegmentPrior
+    _starting_weights = staticmethod(starting_weights)
     _of_some_fits: ClassVar[tuple[str, ...]] = (
         *BaseCRF._of_some_fits,
         "segment_vectorizer_",
@@ -293,7 +295,7 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
     explain: Any = _Absent("terms of a path are those of a chain")
     constrain: Any = _Absent("the scheme says what may follow what")
 
-    def fit(  # type: ignore[override]
+    def fit(
         self,
         X: Sequences,
         y: Labels,
@@ -302,6 +304,8 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
         *,
         X_val: Sequences | Callable[[], Sequences] | None = None,
         y_val: Labels | None = None,
+        init: "SegmentCRF | None" = None,
+        prior: "SegmentCRF | None" = None,
     ) -> Self:
         """Fit the model to labelled sequences.
 
@@ -317,6 +321,14 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
             If X is one table, the number of rows of each sequence in it.
         X_val, y_val : as X and y, default=None
             Held-out data, on which the model of every epoch is scored.
+        init : SegmentCRF, default=None
+            A fitted model to start from. Features, labels, types and features of
+            segments are matched by name, lengths by their number; what `init` does not
+            know starts at 0.
+        prior : SegmentCRF, default=None
+            A fitted model that the weights shall stay near, as for `SDCACRF.fit`: the
+            penalty is that of their distance to its weights. The model has the labels
+            and features of both, and without `max_length` the larger length.
 
         Returns
         -------
@@ -327,8 +339,8 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
         ValueError, TypeError
             If X and y do not fit together, a label is not of the scheme or stands where
             the scheme does not allow it, or a segment has more than `max_length` items;
-            the message names the sequence and the item. If a label is not known, or the
-            solver does not take the loss.
+            the message names the sequence and the item. If a label is not known, the
+            solver does not take the loss, or `init` or `prior` is no fitted SegmentCRF.
 
         Warns
         -----
@@ -344,21 +356,38 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
         >>> crf.predict([[[0.0], [2.2]]])[0]
         ['a', 'b']
         """
-        return super().fit(X, y, sample_weight, lengths, X_val=X_val, y_val=y_val)
+        return super().fit(
+            X,
+            y,
+            sample_weight,
+            lengths,
+            X_val=X_val,
+            y_val=y_val,
+            init=init,
+            prior=prior,
+        )
 
     @property
     def _span_scheme(self):
         return self.scheme
 
-    def _with_own_training(self, training, X):
+    def _with_own_training(self, training, X, prior):
         """Return the TrainingData with a Grammar, and with features of segments."""
         if training.label_rows is not None:
             raise ValueError(
                 f"{type(self).__name__} needs one label at every position of y; leave "
                 "out the sequences with unknown labels"
             )
-        grammar = self._grammar_of(training)
+        near = None if prior is None else prior.model
+        grammar = self._grammar_of(training, near)
         data, own = training.data, {}
+        if self.segment_features is not None:
+            self._check_has_segments(training.input_format)
+        elif near is not None and near.segment_coef_ is not None:
+            raise ValueError(
+                "prior has weights of features of segments: set segment_features to "
+                "the function that gives these"
+            )
         if self.segment_features is not None and not isinstance(
             data, SegmentedSequences
         ):
@@ -368,6 +397,7 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
                 data,
                 training.input_format,
                 grammar.max_length,
+                getattr(near, "segment_vectorizer_", None),
             )
             own["max_length_"] = grammar.max_length
         attributes = {**training.attributes, **own}
@@ -392,8 +422,19 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
         rows = getattr(training.data, "segment_rows", None)
         return self._structure, {"segment_rows": rows}
 
-    def _grammar_of(self, training):
-        """Return the Grammar of the training data; ValueError if y breaks it."""
+    def _check_has_segments(self, input_format):
+        """Raise ValueError for features of segments of rows that are sequences."""
+        if not input_format.boundaries:
+            raise ValueError(
+                "segment_features needs sequences, but X is one table whose rows are "
+                "chains of one item: pass lengths, or set segment_features=None"
+            )
+
+    def _grammar_of(self, training, prior):
+        """Return the Grammar of the training data; ValueError if y breaks it.
+
+        Without `max_length` the largest length is that of y or of a prior, or None.
+        """
         names = plain_labels(training.attributes["classes_"])
         try:
             grammar = Grammar(names, self.scheme, self.max_length or 1)
@@ -404,7 +445,8 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
         if self.max_length is not None:
             return grammar
         begin, end, *_ = grammar.segments(labels, offsets)
-        return Grammar(names, self.scheme, int((end - begin).max()))
+        most = max(int((end - begin).max()), getattr(prior, "max_length_", 1))
+        return Grammar(names, self.scheme, most)
 
     def _axis_lengths(self):
         sizes = {"S": len(self.types_), "M": self.max_length_}

@@ -13,7 +13,7 @@ from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.fitted import FittedAttributes, check_form, known_names
 
 
-def check_model(model, name):
+def check_model(model, name, structure="chain"):
     """Raise TypeError or ValueError if an argument of fit is not a fitted CRF.
 
     Parameters
@@ -21,10 +21,19 @@ def check_model(model, name):
     model : object
     name : str
         That of the argument.
+    structure : str, default="chain"
+        That of the fit.
     """
     if not isinstance(model, FittedAttributes):
         raise TypeError(
             f"{name} must be a fitted CRF of this package, got {described(model)}."
+        )
+    has_segments = getattr(model, "_structure", "chain") == "segments"
+    if has_segments != (structure == "segments"):
+        must = "must" if structure == "segments" else "must not"
+        raise TypeError(
+            f"{name} is of type {type(model).__name__}, and {must} be a SegmentCRF: "
+            "models of segments and chains have no weights of transitions in common."
         )
     if "classes_" not in vars(model):
         raise NotFittedError(
@@ -38,7 +47,21 @@ def check_model(model, name):
         )
 
 
-def starting_weights(model, training, problem, name="init"):
+def write_bounds(parameters, model, label, training, constraints):
+    """Write start, end and transition weights of a model as parameters of a fit.
+
+    ``label`` is what `label_numbers` returns.
+    """
+    bounds = boundary_weights(model, label)
+    if constraints is not None:
+        bounds = constraints.forbid_weights(*bounds)
+    # The weight of what is forbidden is 0 in a solver.
+    start, end, transition = (np.where(b == -np.inf, 0.0, b) for b in bounds)
+    parameters.start[:], parameters.end[:] = start, end
+    parameters.transition[:] = parameters.layout.compact(transition)
+
+
+def starting_weights(model, training, problem, name="init", write_bounds=write_bounds):
     """Return the weights of a fitted model as a solver's first weights.
 
     Parameters
@@ -49,6 +72,8 @@ def starting_weights(model, training, problem, name="init"):
     problem : Problem
     name : str, default="init"
         That of the argument.
+    write_bounds : callable, default=write_bounds
+        Writes what is not of single labels, as that function does for chains.
 
     Returns
     -------
@@ -62,29 +87,23 @@ def starting_weights(model, training, problem, name="init"):
     ValueError
         If it is not fitted, or if its features cannot be matched.
     """
-    check_model(model, name)
+    structure = problem.structure
+    check_model(model, name, structure.name)
     label = label_numbers(model, training.attributes["classes_"])
     feature = feature_numbers(model, training.attributes, name)
     if training.columns is not None:
         feature = feature[training.columns]
-    structure = problem.structure
     parameters = structure.new_parameters()
     known = label >= 0
     parameters.intercept[known] = model.intercept_[label[known]]
-    bounds = boundary_weights(model, label)
-    if structure.constraints is not None:
-        bounds = structure.constraints.forbid_weights(*bounds)
-    # The weight of what is forbidden is 0 in a solver.
-    start, end, transition = (np.where(b == -np.inf, 0.0, b) for b in bounds)
-    parameters.start[:], parameters.end[:] = start, end
-    parameters.transition[:] = structure.layout.compact(transition)
+    write_bounds(parameters, model, label, training, structure.constraints)
     _set_coef(parameters, model.coef_, feature, label)
     parameters.clear_boundaries()
     parameters.w /= problem.loss.scale
     return parameters.w
 
 
-def _numbers_of(names, known):
+def numbers_of_names(names, known):
     """Return the number that each name has among the known ones, -1 if none."""
     number = {name: i for i, name in enumerate(known)}
     return np.array([number.get(name, -1) for name in names], dtype=np.intp)
@@ -92,7 +111,7 @@ def _numbers_of(names, known):
 
 def label_numbers(model, classes):
     """Return the number that each of the classes has in the model, -1 if none."""
-    return _numbers_of(plain_labels(classes), plain_labels(model.classes_))
+    return numbers_of_names(plain_labels(classes), plain_labels(model.classes_))
 
 
 def feature_numbers(model, fitted, name):
@@ -122,7 +141,7 @@ def feature_numbers(model, fitted, name):
             "so that they cannot be matched; fit both on the same kind of input."
         )
     if names is not None:
-        return _numbers_of(names, known)
+        return numbers_of_names(names, known)
     if n_features != model.n_features_in_:
         raise ValueError(
             f"{name} has {model.n_features_in_} features and X has {n_features}; "
@@ -131,15 +150,20 @@ def feature_numbers(model, fitted, name):
     return np.arange(n_features)
 
 
-def boundary_weights(model, label):
-    """Return start, end and transition weights, as the model has them.
+def end_weights(model, label):
+    """Return start and end weights, as the model has them.
 
     ``label`` is what `label_numbers` returns; the weights of labels that the model does
     not know are 0.
     """
+    start, end = np.append(model.start_, 0.0), np.append(model.end_, 0.0)
+    return start[label], end[label]
+
+
+def boundary_weights(model, label):
+    """Return start, end and transition weights in the same way."""
     n_labels, known = len(label), label >= 0
-    start, end = np.zeros(n_labels), np.zeros(n_labels)
-    start[known], end[known] = model.start_[label[known]], model.end_[label[known]]
+    start, end = end_weights(model, label)
     transition = np.zeros((n_labels, n_labels))
     transition[np.ix_(known, known)] = model.transition_[
         np.ix_(label[known], label[known])

@@ -106,7 +106,7 @@ def training_data(estimator, X, y, sample_weight, lengths=None, prior=None):
     )
     if prior is not None:
         training = _on_own_features(training)
-    return estimator._with_own_training(training, X)
+    return estimator._with_own_training(training, X, prior)
 
 
 def _on_own_features(training):
