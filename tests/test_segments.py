@@ -452,7 +452,6 @@ def test_held_out_data_and_weights():
         ({"scheme": "IOB1"}, ["I-A", "B-A", "O", "O"], "scheme='IOB1' is not taken"),
         ({"max_length": 2}, ["O", "B-A", "I-A", "I-A"], "item 1: a segment of 3 items"),
         ({"max_length": 1, "scheme": None}, ["O", "A", "A", "B"], "item 1: a segment"),
-        ({}, ["O", None, "O", "B-A"], "needs one label at every position"),
     ],
 )
 def test_wrong_labels_are_named(parameters, y, message):

@@ -78,16 +78,26 @@ cdef class SegmentRows:
             self.most,
         )
 
+    def at_tokens(self, tokens):
+        """Return the rows of the sequences that some of the tokens are, end to end."""
+        rows = (tokens[:, np.newaxis] * self.most + np.arange(self.most)).ravel()
+        count, columns, entries = self.gathered(rows)
+        indptr = np.concatenate([[0], np.cumsum(count)]).astype(np.int32)
+        return SegmentRows(indptr, columns, entries, self.n_features, self.most)
+
     def entries_of(self, begin, end):
         """Return the segment, the column and the value of each entry of segments."""
+        count, columns, entries = self.gathered(end * self.most - (end - begin))
+        segment = np.repeat(np.arange(len(count)), count)
+        return segment, columns.astype(np.int64), entries
+
+    def gathered(self, rows):
+        """Return how many entries rows have, and these, end to end."""
         indptr = np.asarray(self.indptr)
-        rows = end * self.most - (end - begin)
         first, count = indptr[rows], indptr[rows + 1] - indptr[rows]
         skipped = np.repeat(np.cumsum(count) - count - first, count)
         places = np.arange(count.sum()) - skipped
-        columns, entries = np.asarray(self.columns), np.asarray(self.entries)
-        segment = np.repeat(np.arange(len(rows)), count)
-        return segment, columns[places].astype(np.int64), entries[places]
+        return count, np.asarray(self.columns)[places], np.asarray(self.entries)[places]
 
 
 cdef class SegmentWorkspace:

@@ -37,8 +37,8 @@ cdef class SegmentStructure(TokenStructure):
     weights : Weights
         Changed in place.
     offsets : ndarray of shape (n + 1,), int64
-    targets : ndarray of shape (N,), int32
-        Labels of segmentations that the grammar allows.
+    targets : ndarray of shape (N,), int32, or Potentials
+        Labels of segmentations that the grammar allows, or soft labels.
     grammar : Grammar
     rows : SegmentRows or None
         The features of segments.
@@ -101,7 +101,11 @@ cdef class SegmentStructure(TokenStructure):
 
     cdef void set_gradient(self) noexcept nogil:
         cdef Py_ssize_t t, n = self.n_labels
-        cdef const int* path = &self.labels[self.first]
+        cdef const int* path
+        if self.labels is None:
+            self.set_change(self.expected, self.soft_target())
+            return
+        path = &self.labels[self.first]
         memcpy(&self.change[0], self.expected.local, self.n_local * sizeof(double))
         memcpy(&self.sums.edge[0], self.expected.tied, self.n_tied * sizeof(double))
         memset(&self.sums.node[0], 0, n * sizeof(double))
@@ -111,6 +115,8 @@ cdef class SegmentStructure(TokenStructure):
         add_path(self.workspace, path, self.length, -1.0, &self.sums.edge[0])
 
     cdef double target_score(self, Values potentials) noexcept nogil:
+        if self.labels is None:
+            return self.inner(self.soft_target(), potentials)
         return path_score(
             self.workspace, potentials.local, potentials.tied,
             &self.labels[self.first], self.length,

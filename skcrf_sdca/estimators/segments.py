@@ -1,6 +1,6 @@
 """SegmentCRF: semi-Markov conditional random fields, which label spans as a whole."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
@@ -44,6 +44,7 @@ from skcrf_sdca.structures.segment.parameters import (
     WEIGHTS,
     SegmentParameters,
 )
+from skcrf_sdca.structures.segment.scores import check_possible
 
 # As `SolverByName` reads them.
 SOLVERS = {
@@ -102,7 +103,7 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
     {alpha}
     max_length : int, default=None
         The largest number of items of a segment. None takes that of the longest in the
-        training data.
+        training data, in the sequences whose labels are all known.
     scheme : str or None, default="BIO"
         The tagging scheme of the labels: "BIO" ("IOB2"), "IO", "BIOES" ("IOBES") or
         "BILOU" ("BILUO"), in capitals or small letters. Each of its prefixes has
@@ -131,6 +132,7 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
         The score on ``X_val`` and ``y_val``, as of `SDCACRF`; by default the F1 of
         spans, and the accuracy without a scheme.
     {features}
+    {unknown_label}
     warm_start : bool, default=False
         Start the next fit from the state of this one. It needs the same sequences,
         scheme, `max_length` and `solver`; alpha, for example, may differ.
@@ -180,8 +182,7 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
     -----
     A label that y does not have has no weights: with "BIOES" a type that has no label
     "I" in y has no segments of three items or more. Not there are the methods
-    `explain`, `constrain` and `predict_edge_proba` of the other estimators, and soft
-    and unknown labels.
+    `explain`, `constrain` and `predict_edge_proba` of the other estimators.
     `predict_log_proba` is the logarithm of `predict_proba`, -inf where that is 0. Of
     segmentations with equal scores `predict_n_best` gives that of `predict` first; the
     order of the others is not defined.
@@ -247,6 +248,7 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
         "max_length": [Interval(Integral, 1, None, closed="left"), None],
         "scheme": [StrOptions(set(TAGGING_SCHEMES)), None],
         "segment_features": [callable, None],
+        "unknown_label": "no_validation",
         "solver": [StrOptions(set(SOLVERS))],
         "loss": [StrOptions({"log_loss", "hinge"})],
         "random_state": ["random_state"],
@@ -268,6 +270,7 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
         scoring: Scoring | None = None,
         features: Features = "all",
         min_count: float | None = None,
+        unknown_label: Hashable = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -286,6 +289,7 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
         self.scoring = scoring
         self.features = features
         self.min_count = min_count
+        self.unknown_label = unknown_label
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -314,7 +318,9 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
         X : list, tuple, object array or generator of n sequences, or PackedSequences
             In all the forms that `SDCACRF.fit` takes.
         y : list of n lists of T labels, or array-like of shape (n_rows,)
-            Labels of the `scheme`, all known; without one any labels.
+            Labels of the `scheme`; without one any labels. None, `unknown_label`, sets
+            of labels and dicts of probabilities stand for labels that are not known, as
+            for `SDCACRF.fit`.
         sample_weight : array-like of shape (n,), default=None
             Weight of each sequence, not negative.
         lengths : array-like of int of shape (n,), default=None
@@ -339,8 +345,9 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
         ValueError, TypeError
             If X and y do not fit together, a label is not of the scheme or stands where
             the scheme does not allow it, or a segment has more than `max_length` items;
-            the message names the sequence and the item. If a label is not known, the
-            solver does not take the loss, or `init` or `prior` is no fitted SegmentCRF.
+            the message names the sequence and the item. If no segmentation agrees with
+            what is known of y, the solver does not take the loss, or `init` or `prior`
+            is no fitted SegmentCRF.
 
         Warns
         -----
@@ -373,11 +380,6 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
 
     def _with_own_training(self, training, X, prior):
         """Return the TrainingData with a Grammar, and with features of segments."""
-        if training.label_rows is not None:
-            raise ValueError(
-                f"{type(self).__name__} needs one label at every position of y; leave "
-                "out the sequences with unknown labels"
-            )
         near = None if prior is None else prior.model
         grammar = self._grammar_of(training, near)
         data, own = training.data, {}
@@ -441,12 +443,21 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
         except (TypeError, ValueError) as error:
             raise ValueError(f"y, by scheme={self.scheme!r}: {error}") from error
         labels, offsets = training.labels, training.data.offsets
-        grammar.check(labels, offsets, self.max_length)
-        if self.max_length is not None:
-            return grammar
-        begin, end, *_ = grammar.segments(labels, offsets)
-        most = max(int((end - begin).max()), getattr(prior, "max_length_", 1))
-        return Grammar(names, self.scheme, most)
+        rows = training.label_rows
+        if rows is None:
+            grammar.check(labels, offsets, self.max_length)
+        if self.max_length is None:
+            longest = grammar.longest_of(labels, offsets)
+            longest = max(longest, getattr(prior, "max_length_", 0))
+            if not longest:
+                raise ValueError(
+                    "y has no sequence in which every label is known, to take the "
+                    "largest length of a segment from: set max_length"
+                )
+            grammar = Grammar(names, self.scheme, longest)
+        if rows is not None:
+            check_possible(grammar, rows, offsets)
+        return grammar
 
     def _axis_lengths(self):
         sizes = {"S": len(self.types_), "M": self.max_length_}

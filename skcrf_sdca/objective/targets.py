@@ -286,6 +286,7 @@ class PartialLabels(SoftLabels):
             The sequence that each is a part of.
         """
         known = np.count_nonzero(self.allowed, axis=1) == 1
+        known = self.structure.kept_in_parts(known)
         structure, sequence = self.structure.parts(known)
         return structure, self.allowed[known].argmax(axis=1).astype(np.int32), sequence
 

@@ -173,6 +173,10 @@ class Chain(Structure):
         chains.local[:] += self.fixed.local[first:last]
         return chains.with_tied(chains.tied + self.fixed.tied)
 
+    def kept_in_parts(self, kept):
+        """Return which of the positions to keep are in `parts`: all."""
+        return kept
+
     def parts(self, kept):
         """Return the chains that are left at the positions to keep.
 

@@ -119,3 +119,24 @@ class SegmentScores(SegmentScoreArrays):
         values = np.empty(len(spans))
         self.write_probabilities(spans, types, values)
         return np.minimum(values, 1.0)
+
+
+def check_possible(grammar, label_rows, offsets):
+    """Raise ValueError for the first sequence of which no segmentation agrees with y.
+
+    Parameters
+    ----------
+    grammar : Grammar
+    label_rows : ndarray of shape (n_positions, n_labels)
+        Not 0 for the labels that may be right.
+    offsets : ndarray of shape (n + 1,), int64
+    """
+    local = np.where(label_rows > 0, 0.0, -np.inf)
+    scores = SegmentScores(local, np.zeros(grammar.n_tied), offsets, grammar)
+    possible = scores.log_partition() > -np.inf
+    if not possible.all():
+        raise ValueError(
+            f"y: sequence {possible.argmin()} has no segmentation, of segments of up "
+            f"to {grammar.max_length} items, that agrees with y in the scheme "
+            f"{grammar.scheme!r}; correct the labels, or set a larger max_length"
+        )

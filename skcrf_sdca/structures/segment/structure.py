@@ -4,6 +4,7 @@ import numpy as np
 
 from skcrf_sdca._kernels._segment_structure import SegmentStructure
 from skcrf_sdca._utils.parallel import ranges
+from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.structures.segment.parameters import (
     FlatLayout,
@@ -11,7 +12,7 @@ from skcrf_sdca.structures.segment.parameters import (
     number_of_tied,
 )
 from skcrf_sdca.structures.segment.scores import SegmentScores
-from skcrf_sdca.structures.structure import Potentials
+from skcrf_sdca.structures.structure import FixedScores, Potentials
 
 
 class SegmentChain(Chain):
@@ -87,6 +88,57 @@ class SegmentChain(Chain):
         return SegmentScores(
             local, tied, scores.offsets, self.constraints, scores.segment_rows
         )
+
+    def kept_in_parts(self, kept):
+        """Return which of the positions to keep are in `parts`: whole sequences."""
+        lengths = self.data.lengths
+        sequence = np.repeat(np.arange(len(lengths)), lengths)
+        n_kept = np.bincount(sequence[kept], minlength=len(lengths))
+        return np.repeat(n_kept == lengths, lengths)
+
+    def parts(self, kept):
+        """Return the sequences of the positions to keep, which are whole ones.
+
+        Returns
+        -------
+        sequences : SegmentChain
+        sequence : ndarray of intp
+            Which each of these is.
+        """
+        (positions,) = np.nonzero(kept)
+        first = self.offsets[:-1]
+        (sequence,) = np.nonzero(np.diff(self.offsets) > 0)
+        sequence = sequence[kept[first[sequence]]]
+        bounds = np.concatenate([[0], np.cumsum(self.data.lengths[sequence])])
+        rows, fixed = self.segment_rows, self.fixed
+        if fixed is not None:
+            fixed = FixedScores(fixed.local[positions], fixed.tied)
+        sequences = SegmentChain(
+            PackedSequences(self.data.X[positions], bounds),
+            self.n_labels,
+            segment_rows=None if rows is None else rows.at_tokens(positions),
+            boundaries=self.boundaries,
+            constraints=self.constraints,
+            n_jobs=self.n_jobs,
+            pairs=self.pairs,
+            fixed=fixed,
+        )
+        return sequences, sequence
+
+    def soft_scores(self, probabilities, begin, end):
+        """Return the scores of soft labels, for begin <= i < end.
+
+        Positions are independent, but for the grammar: what this forbids has
+        probability 0, and those of the other segmentations are divided by their sum.
+        """
+        bounds = self.offsets[begin : end + 1]
+        with np.errstate(divide="ignore"):
+            scores = np.log(probabilities[bounds[0] : bounds[-1]])
+        rows = self.segment_rows
+        if rows is not None:
+            rows = rows.of_tokens(bounds[0], bounds[-1])
+        tied, offsets = np.zeros(self.n_tied), bounds - bounds[0]
+        return SegmentScores(scores, tied, offsets, self.constraints, rows)
 
     def zero_potentials(self, dtype):
         """Return Potentials of zeros."""
