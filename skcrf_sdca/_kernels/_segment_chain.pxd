@@ -2,13 +2,7 @@
 
 from libc.math cimport INFINITY
 
-
-cdef class SegmentRows:
-    cdef readonly Py_ssize_t n_features     # F
-    cdef readonly Py_ssize_t most           # M
-    cdef const int[::1] indptr              # (N * M + 1,)
-    cdef const int[::1] columns
-    cdef const double[::1] entries
+from ._segment_rows cimport SegmentRows
 
 
 cdef class SegmentWorkspace:
@@ -84,23 +78,11 @@ cdef void fill(
 cdef Py_ssize_t write_terms(
     SegmentWorkspace work, const double* local, Py_ssize_t end, Py_ssize_t k,
     double* terms, Py_ssize_t* begin) noexcept nogil
-cdef void write_segment(
-    SegmentWorkspace work, int* path, Py_ssize_t begin, Py_ssize_t end,
-    Py_ssize_t k) noexcept nogil
 cdef double segment_forward(
     SegmentWorkspace work, const double* local, Py_ssize_t length) noexcept nogil
 cdef double segment_expectations(
     SegmentWorkspace work, const double* local, Py_ssize_t length, double* out,
     double* tied) noexcept nogil
-cdef double segment_viterbi(
-    SegmentWorkspace work, const double* local, Py_ssize_t length,
-    int* path) noexcept nogil
-cdef void add_path(
-    SegmentWorkspace work, const int* path, Py_ssize_t length, double step,
-    double* tied) noexcept nogil
-cdef double path_score(
-    SegmentWorkspace work, const double* local, const double* tied, const int* path,
-    Py_ssize_t length) noexcept nogil
 cdef double segment_probability(
     SegmentWorkspace work, const double* local, Py_ssize_t begin, Py_ssize_t end,
     Py_ssize_t k) noexcept nogil

@@ -15,9 +15,9 @@ from ._segment_chain cimport (
     at,
     fill,
     segment_forward,
-    write_segment,
     write_terms,
 )
+from ._segment_labels cimport write_segment
 
 import numpy as np
 

@@ -14,12 +14,10 @@ from libc.string cimport memcpy, memset
 from ._features cimport DistinctFeatures
 from ._segment_chain cimport (
     SegmentWorkspace,
-    add_path,
-    path_score,
     segment_expectations,
     segment_forward,
-    segment_viterbi,
 )
+from ._segment_labels cimport add_path, path_score, segment_viterbi
 from ._structure cimport Values
 from ._token_structure cimport TokenStructure
 from ._vecmath cimport ops

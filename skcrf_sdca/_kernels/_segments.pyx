@@ -6,15 +6,14 @@ sequences, without the GIL.
 """
 
 from ._segment_chain cimport (
-    SegmentRows,
     SegmentWorkspace,
-    path_score,
     segment_expectations,
     segment_forward,
     segment_probability,
-    segment_viterbi,
 )
+from ._segment_labels cimport path_score, segment_viterbi
 from ._segment_paths cimport SegmentLists, segment_n_best, segment_sample
+from ._segment_rows cimport SegmentRows
 
 import numpy as np
 

@@ -8,7 +8,7 @@ segments of a sequence are its items.
 import re
 from collections.abc import Mapping, Set
 
-from skcrf_sdca._kernels._segment_chain import SegmentRows
+from skcrf_sdca._kernels._segment_rows import SegmentRows
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca.data.input_formats import CUT_TABLE, PACKED, TABLE
