@@ -20,6 +20,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from skcrf_sdca import PackedSequences, SegmentCRF, alpha_path
+from skcrf_sdca._utils import memory as _memory
 from skcrf_sdca.metrics import span_f1_score
 from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.structures.segment.structure import SegmentChain
@@ -345,6 +346,22 @@ def test_wrong_functions_are_named():
         fit(lambda sequence, b, e: {"a": 1} if e - b == 1 else ["a"])
     with pytest.raises(ValueError, match="segment_features"):
         fit("names")
+
+
+def test_what_does_not_fit_into_memory_is_refused(exact, monkeypatch):
+    monkeypatch.setattr(_memory, "SMALL", 0)
+    n_tokens = sum(map(len, X))
+    crf = SegmentCRF(segment_features=of_segment, max_length=7)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 16 * 7 * n_tokens - 1)
+    with pytest.raises(MemoryError, match="features of the segments of up to 7 items"):
+        crf.fit(X, Y)
+    long = [["New"]] * 5000
+    most = exact.max_length_
+    monkeypatch.setattr(_memory, "available_memory", lambda: 16 * 5000 * most * 3 - 1)
+    with pytest.raises(
+        MemoryError, match=f"scores of segments of up to {most} of 5000"
+    ):
+        exact.predict([long])
 
 
 def test_packed_data_have_no_words(exact):

@@ -36,6 +36,22 @@ def number_of_tied(grammar, segment_rows):
     return grammar.n_tied + n_features * grammar.n_types
 
 
+def check_segments_fit(lengths, grammar, segment_rows):
+    """Raise MemoryError if the scores of all segments of one sequence do not fit.
+
+    There are such scores, and posteriors, if segments have features.
+    """
+    if segment_rows is None:
+        return
+    longest = int(lengths.max(initial=0))
+    check_fits(
+        16 * longest * grammar.max_length * grammar.n_types,
+        f"the scores of segments of up to {grammar.max_length} of {longest} positions, "
+        f"with {grammar.n_types} types,",
+        "cut long sequences into shorter ones, or set a smaller max_length",
+    )
+
+
 class FlatLayout(NamedTuple):
     """The layout of the tied weights in one row."""
 
@@ -148,6 +164,7 @@ class SegmentParameters(ChainParameters):
             f"the scores of {bounds[-1]} positions and {self.n_labels} labels",
             "cut long sequences into shorter ones",
         )
+        check_segments_fit(np.diff(bounds), self.grammar, self.segment_rows)
         local = np.empty((bounds[-1], self.n_labels))
         self.weights().node_scores(rows, offsets, begin, end, local)
         tied = self.transition

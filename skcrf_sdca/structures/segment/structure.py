@@ -9,6 +9,7 @@ from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.structures.segment.parameters import (
     FlatLayout,
     SegmentParameters,
+    check_segments_fit,
     number_of_tied,
 )
 from skcrf_sdca.structures.segment.scores import SegmentScores
@@ -41,6 +42,10 @@ class SegmentChain(Chain):
 
     def _layout(self):
         return FlatLayout(number_of_tied(self.constraints, self.segment_rows))
+
+    def _check_memory(self):
+        super()._check_memory()
+        check_segments_fit(self.data.lengths, self.constraints, self.segment_rows)
 
     @property
     def sizes(self):
