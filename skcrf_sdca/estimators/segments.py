@@ -382,17 +382,11 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
         """Return the TrainingData with a Grammar, and with features of segments."""
         near = None if prior is None else prior.model
         grammar = self._grammar_of(training, near)
+        self._check_segment_features(training.input_format, near)
         data, own = training.data, {}
-        if self.segment_features is not None:
-            self._check_has_segments(training.input_format)
-        elif near is not None and near.segment_coef_ is not None:
-            raise ValueError(
-                "prior has weights of features of segments: set segment_features to "
-                "the function that gives these"
-            )
-        if self.segment_features is not None and not isinstance(
-            data, SegmentedSequences
-        ):
+        # `alpha_path` reads the features once for all fits.
+        is_read = isinstance(data, SegmentedSequences)
+        if self.segment_features is not None and not is_read:
             data, own["segment_vectorizer_"] = with_new_features(
                 self.segment_features,
                 X,
@@ -401,6 +395,7 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
                 grammar.max_length,
                 getattr(near, "segment_vectorizer_", None),
             )
+            # Held-out data need it before the first epoch.
             own["max_length_"] = grammar.max_length
         attributes = {**training.attributes, **own}
         return replace(training, constraints=grammar, data=data, attributes=attributes)
@@ -424,9 +419,15 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
         rows = getattr(training.data, "segment_rows", None)
         return self._structure, {"segment_rows": rows}
 
-    def _check_has_segments(self, input_format):
-        """Raise ValueError for features of segments of rows that are sequences."""
-        if not input_format.boundaries:
+    def _check_segment_features(self, input_format, prior):
+        """Raise ValueError if `segment_features` does not fit to X, or to a prior."""
+        if self.segment_features is None:
+            if prior is not None and prior.segment_coef_ is not None:
+                raise ValueError(
+                    "prior has weights of features of segments: set segment_features "
+                    "to the function that gives these"
+                )
+        elif not input_format.boundaries:
             raise ValueError(
                 "segment_features needs sequences, but X is one table whose rows are "
                 "chains of one item: pass lengths, or set segment_features=None"
@@ -435,7 +436,8 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
     def _grammar_of(self, training, prior):
         """Return the Grammar of the training data; ValueError if y breaks it.
 
-        Without `max_length` the largest length is that of y or of a prior, or None.
+        Without `max_length` the largest length is that of y, or that of a prior if this
+        is larger.
         """
         names = plain_labels(training.attributes["classes_"])
         try:
