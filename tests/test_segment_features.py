@@ -276,6 +276,24 @@ def test_pickles_clones_and_cross_validation(exact):
     assert not hasattr(again, "segment_vectorizer_")
 
 
+def double_of_segment(sequence, begin, end):
+    """Return features of the same names, with other numbers."""
+    own = of_segment(sequence, begin, end)
+    return {**own, "capitals": 2 * own["capitals"]}
+
+
+@pytest.mark.parametrize("parameters", [{}, {"loss": "hinge"}, {"solver": "sag"}])
+def test_warm_starts_need_the_same_features(parameters):
+    crf = SegmentCRF(segment_features=of_segment, warm_start=True, random_state=0)
+    crf.set_params(alpha=0.2, tol=5e-2, max_iter=1000, **parameters).fit(X, Y)
+    crf = pickle.loads(pickle.dumps(crf))
+    crf.set_params(alpha=0.1).fit(X, Y)
+    assert crf.duality_gap_ <= 5e-2 * crf.primal_objective_
+    for function in (double_of_segment, None):
+        with pytest.raises(ValueError, match="same features of segments"):
+            crf.set_params(segment_features=function).fit(X, Y)
+
+
 def test_held_out_data_are_read_once():
     calls = []
 

@@ -114,7 +114,7 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
         ``segment_features(sequence, begin, end)`` returns those of the items
         begin <= t < end of a sequence of X, a dict or a list of str, as those of an
         item. It is called for each segment of at most `max_length` items. Each feature
-        has a weight for each type; `features` and `min_count` are about items alone.
+        has a weight for each type; ``features`` and ``min_count`` are about items.
     solver : {"oeg", "sag", "sgd", "lbfgs"}, default="oeg"
         That of `OEGCRF`, `SAGNUSCRF`, `SGDCRF` or `LBFGSCRF`, with their default
         parameters.
@@ -135,7 +135,8 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
     {unknown_label}
     warm_start : bool, default=False
         Start the next fit from the state of this one. It needs the same sequences,
-        scheme, `max_length` and `solver`; alpha, for example, may differ.
+        scheme, `max_length`, features of segments and `solver`; alpha, for example, may
+        differ.
     n_jobs : int, default=None
         Number of threads; None means one.
     {random_state}
@@ -190,8 +191,8 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
     The features of all segments of N items in all are in memory during a fit, N times
     `max_length` rows. Take few of them: solvers other than "lbfgs" treat the weights of
     all of them at every visit, and "oeg", "sag" and the hinge keep one number for each
-    sequence, type and feature. `save_model` does not keep the function: after
-    `load_model` call ``set_params(segment_features=...)``.
+    sequence, type and feature. ``save_model`` does not keep the function: after
+    ``load_model`` call ``set_params(segment_features=...)``.
 
     References
     ----------
@@ -418,6 +419,20 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
     def _structure_options(self, training):
         rows = getattr(training.data, "segment_rows", None)
         return self._structure, {"segment_rows": rows}
+
+    def _model_of(self, structure):
+        rows = structure.segment_rows
+        digest = None if rows is None else rows.digest()
+        return {**super()._model_of(structure), "segment_features": digest}
+
+    def _check_same_model(self, state, structure):
+        super()._check_same_model(state, structure)
+        own = self._model_of(structure)["segment_features"]
+        if state.get("segment_features") != own:
+            raise ValueError(
+                "warm_start=True needs the same features of segments as in the last "
+                "fit; set warm_start=False to fit with others"
+            )
 
     def _check_segment_features(self, input_format, prior):
         """Raise ValueError if `segment_features` does not fit to X, or to a prior."""
