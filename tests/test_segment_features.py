@@ -349,6 +349,17 @@ def test_rows_of_a_table_have_no_segments():
         crf.fit(table, y)
 
 
+@pytest.mark.parametrize("solver", ["oeg", "lbfgs"])
+def test_a_function_may_find_no_features(solver):
+    crf = SegmentCRF(solver=solver, segment_features=lambda *_: [], **EXACT)
+    crf.set_params(tol=1e-6).fit(X, Y)
+    plain = SegmentCRF(solver=solver, **EXACT | {"tol": 1e-6}).fit(X, Y)
+    assert crf.segment_coef_.shape == (3, 0)
+    assert crf.primal_objective_ == pytest.approx(plain.primal_objective_, rel=2e-6)
+    assert len(crf.predict([])) == 0
+    assert crf.predict_n_best([[]], 2)[0] == [([], 1.0)]
+
+
 def test_wrong_functions_are_named():
     def fit(function):
         return SegmentCRF(segment_features=function, max_length=3).fit(X, Y)
