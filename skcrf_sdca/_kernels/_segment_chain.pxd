@@ -72,6 +72,15 @@ cdef inline double at(const double* row, int label) noexcept nogil:
     return row[label] if label >= 0 else -INFINITY
 
 
+cdef inline Py_ssize_t first_maximum(const double* x, Py_ssize_t n) noexcept nogil:
+    """Return where x is largest, the first of equals."""
+    cdef Py_ssize_t i, best = 0
+    for i in range(1, n):
+        if x[i] > x[best]:
+            best = i
+    return best
+
+
 cdef void fill(
     SegmentWorkspace work, const double* local, Py_ssize_t length,
     bint best) noexcept nogil

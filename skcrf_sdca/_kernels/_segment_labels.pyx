@@ -5,7 +5,7 @@
 from libc.math cimport INFINITY
 from libc.string cimport memset
 
-from ._segment_chain cimport SegmentWorkspace, fill, write_terms
+from ._segment_chain cimport SegmentWorkspace, fill, first_maximum, write_terms
 
 
 cdef double segment_viterbi(
@@ -42,15 +42,6 @@ cdef double segment_viterbi(
             work.terms[j] = work.ended[begin * n + j] + work.transition[j * n + k]
         k = first_maximum(&work.terms[0], n)
         end = begin
-
-
-cdef inline Py_ssize_t first_maximum(const double* x, Py_ssize_t n) noexcept nogil:
-    """Return where x is largest, the first of equals."""
-    cdef Py_ssize_t i, best = 0
-    for i in range(1, n):
-        if x[i] > x[best]:
-            best = i
-    return best
 
 
 cdef void write_segment(

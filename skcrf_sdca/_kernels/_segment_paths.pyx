@@ -14,6 +14,7 @@ from ._segment_chain cimport (
     SegmentWorkspace,
     at,
     fill,
+    first_maximum,
     segment_forward,
     write_terms,
 )
@@ -61,15 +62,6 @@ cdef double term(
     return reached
 
 
-cdef inline Py_ssize_t largest(const double* x, Py_ssize_t n) noexcept nogil:
-    """Return where x is largest, the first of equals."""
-    cdef Py_ssize_t i, best = 0
-    for i in range(1, n):
-        if x[i] > x[best]:
-            best = i
-    return best
-
-
 cdef void merge_types(
     SegmentWorkspace work, SegmentLists lists, Py_ssize_t t,
     Py_ssize_t to,                  # the type that follows, or -1 at the end
@@ -88,7 +80,7 @@ cdef void merge_types(
         if to >= 0:
             lists.front[j] += work.transition[j * n + to]
     for r in range(width):
-        j = largest(&lists.front[0], n)
+        j = first_maximum(&lists.front[0], n)
         scores[r] = lists.front[j]
         origins[r] = j * width + lists.head[j]
         if scores[r] == -INFINITY:
@@ -117,7 +109,7 @@ cdef void merge_begins(
             work, local, b, end, k, lists.reached[(b * n + k) * width]
         )
     for r in range(width):
-        i = largest(&lists.front[0], count)
+        i = first_maximum(&lists.front[0], count)
         b = end - 1 if i == 0 else first + i - 1
         scores[r] = lists.front[i]
         origins[r] = b * width + lists.head[i]
