@@ -1,8 +1,14 @@
 """Segmentations enumerated, and sentences with spans: what tests of segments share."""
 
+import functools
 import itertools
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+
+from skcrf_sdca._kernels._segment_rows import SegmentRows
+from skcrf_sdca.structures.segment.scores import SegmentScores
 
 
 def segmentations(grammar, length):
@@ -30,8 +36,22 @@ def labels_of(grammar, segments):
     return np.array(labels, dtype=np.int32)
 
 
-def counts_of(grammar, segments):
-    """Return how often each transition and each length is there, in one row."""
+class Features(NamedTuple):
+    """Features of the segments of a sequence."""
+
+    size: int
+    of: Callable  # of (begin, end): an array (F,)
+
+    def __call__(self, begin, end):
+        return self.of(begin, end)
+
+
+def counts_of(grammar, segments, features=None):
+    """Return how often each transition and each length is there, in one row.
+
+    With `Features` of the sequence their sums over the segments of each type follow, of
+    shape (F, K).
+    """
     n = grammar.n_types
     transition = np.zeros((n, n))
     length = np.zeros((n, grammar.max_length))
@@ -39,16 +59,23 @@ def counts_of(grammar, segments):
         transition[j, k] += 1
     for b, e, k in segments:
         length[k, e - b - 1] += 1
-    return np.concatenate([transition.ravel(), length.ravel()])
+    counts = [transition.ravel(), length.ravel()]
+    if features is not None:
+        types = np.eye(n)
+        sums = np.zeros((features.size, n))
+        for b, e, k in segments:
+            sums += np.outer(features(b, e), types[k])
+        counts.append(sums.ravel())
+    return np.concatenate(counts)
 
 
 class Enumeration:
     """log Z, expectations and the best labels, by a sum over all segmentations."""
 
-    def __init__(self, grammar, local, tied):
+    def __init__(self, grammar, local, tied, features=None):
         self.found = list(segmentations(grammar, len(local)))
         self.labels = [labels_of(grammar, s) for s in self.found]
-        self.counts = [counts_of(grammar, s) for s in self.found]
+        self.counts = [counts_of(grammar, s, features) for s in self.found]
         t = np.arange(len(local))
         self.scores = np.array(
             [
@@ -62,6 +89,56 @@ class Enumeration:
         for y, p in zip(self.labels, self.proba, strict=True):
             self.local[t, y] += p
         self.tied = sum(p * c for c, p in zip(self.counts, self.proba, strict=True))
+
+
+GRAMMARS = [
+    (["B-A", "B-B", "I-A", "I-B", "O"], "BIO"),
+    (["B-A", "E-A", "I-A", "O", "S-A"], "BIOES"),
+    (["I-A", "I-B", "O"], "IO"),
+    (["x", "y", "z"], None),
+]
+
+
+def random_rows(lengths, most, n_features, rng):
+    """Return the features of segments as a function of (i, begin, end), and as rows."""
+    dense, rows = [], []
+    for length in lengths:
+        values = rng.normal(size=(length, most, n_features))
+        values *= rng.random(values.shape) < 0.5
+        dense.append(values)
+        for end in range(1, length + 1):
+            for begin in range(end - most, end):
+                row = values[begin, end - begin - 1] if begin >= 0 else np.zeros(0)
+                columns = np.flatnonzero(row)
+                rows.append((columns, row[columns]))
+    indptr = np.cumsum([0] + [len(columns) for columns, _ in rows]).astype(np.int32)
+    columns, entries = (np.concatenate(part) for part in zip(*rows, strict=True))
+    columns = columns.astype(np.int32)
+    own = SegmentRows(indptr, columns, entries.astype(float), n_features, most)
+    of = (functools.partial(look_up, values) for values in dense)
+    return [Features(n_features, function) for function in of], own
+
+
+def look_up(values, begin, end):
+    return values[begin, end - begin - 1]
+
+
+def random_scores(grammar, lengths, *, n_features=0, scale=1.0):
+    """Return random SegmentScores, and the Enumeration of each sequence."""
+    rng = np.random.default_rng(0)
+    features, rows = [None] * len(lengths), None
+    if n_features:
+        features, rows = random_rows(lengths, grammar.max_length, n_features, rng)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    local = rng.normal(scale=scale, size=(offsets[-1], grammar.n_labels))
+    n_tied = grammar.n_tied + n_features * grammar.n_types
+    tied = rng.normal(scale=scale, size=n_tied)
+    scores = SegmentScores(local, tied, offsets, grammar, rows)
+    known = [
+        Enumeration(grammar, local[b:e], tied, own)
+        for (b, e), own in zip(itertools.pairwise(offsets), features, strict=True)
+    ]
+    return scores, known
 
 
 WORDS = ["the", "mayor", "of", "New", "York", "City", "met", "Ann", "Lee", "in", "Bern"]

@@ -44,6 +44,47 @@ def assert_same(other, crf, sequences):
     )
 
 
+def of_segment(sequence, begin, end):
+    return {"first": str(sequence[begin]), "long": end - begin > 1}
+
+
+@pytest.mark.parametrize("sequences", [X, SIGNALS])
+def test_files_keep_weights_of_features_of_segments(sequences):
+    """But not the function, which must be given again."""
+    y, scheme = (Y, "BIO") if sequences is X else (RUNS, None)
+    crf = SegmentCRF(scheme=scheme, segment_features=of_segment, random_state=0)
+    crf.fit(sequences, y)
+    other = through_file(crf)
+    assert other.segment_features is None
+    table = crf.segment_weights()
+    assert other.segment_weights()["feature"].tolist() == table["feature"].tolist()
+    with pytest.raises(ValueError, match=r"Call set_params\(segment_features"):
+        other.predict(sequences)
+    other.set_params(segment_features=of_segment)
+    np.testing.assert_array_equal(other.segment_coef_, crf.segment_coef_)
+    assert_same(other, crf, sequences)
+
+
+def test_wrong_features_of_segments(tmp_path):
+    path = tmp_path / "model"
+    crf = SegmentCRF(segment_features=of_segment, random_state=0).fit(X, Y)
+    save_model(crf, path)
+    change_model(path, lambda model: model["segments"]["vectorizer"].pop("vocabulary"))
+    with pytest.raises(ModelFormatError, match="vectorizer must have the entries"):
+        load_model(path)
+    save_model(crf, path)
+    change_model(path, lambda model: model["segments"].pop("vectorizer"))
+    with pytest.raises(ModelFormatError, match="segment_coef"):
+        load_model(path)
+    crf.segment_vectorizer_.restrict(np.arange(crf.segment_coef_.shape[1]) > 0)
+    with pytest.raises(ValueError, match="segment_coef_ has shape"):
+        through_file(crf)
+    save_model(SegmentCRF(random_state=0).fit(X, Y), path)
+    change_model(path, lambda model: model["segments"].update(vectorizer={}))
+    with pytest.raises(ModelFormatError, match="type None"):
+        load_model(path)
+
+
 @pytest.mark.parametrize("way", [through_file, through_skops])
 @pytest.mark.parametrize(
     ("parameters", "sequences", "y"),

@@ -139,6 +139,11 @@ def what_segments_answer(X: list[list[list[str]]], y: list[list[str]]) -> Table:
     assert_type(crf.span_proba(X, [[("PER", 0, 2)]]), NDArray[Any])
     assert_type(crf.max_length_, int)
     SegmentCRF(scheme=None, loss="hinge").fit([np.ones((2, 1))], [[0, 1]])
+    crf.set_params(segment_features=lambda own, begin, end: {"long": end - begin > 1})
+    SegmentCRF(segment_features=lambda own, begin, end: own[begin]).fit(X, y, prior=crf)
+    assert_type(crf.segment_weights(), Table)
+    assert_type(crf.predict_n_best(X, 2), NDArray[Any])
+    assert_type(crf.sample(X, 2), NDArray[Any])
     return crf.length_features()
 
 

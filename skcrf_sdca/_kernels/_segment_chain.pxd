@@ -1,11 +1,17 @@
 """Inference on the segmentations of one sequence: see _segment_chain.pyx."""
 
+from libc.math cimport INFINITY
+
+from ._segment_rows cimport SegmentRows
+
 
 cdef class SegmentWorkspace:
     cdef readonly Py_ssize_t n_labels       # L
     cdef readonly Py_ssize_t n_types        # K
     cdef readonly Py_ssize_t most           # M, the largest length of a segment
-    cdef readonly Py_ssize_t n_tied         # K * K + K * M
+    cdef readonly Py_ssize_t n_tied         # K * K + K * M + F * K
+    cdef Py_ssize_t n_counts                # K * K + K * M
+    cdef SegmentRows rows                   # None without features of segments
     # The labels of the tokens of a segment, (K,); -1 where there is none.
     cdef const int[::1] single
     cdef const int[::1] first
@@ -21,6 +27,10 @@ cdef class SegmentWorkspace:
     cdef double transition_max
     cdef double transition_spread
     cdef double[::1] lengths                # (K * M,) of each type the longest first
+    # Of the sequence that was set last, if there are features of segments.
+    cdef Py_ssize_t token                   # its first one, of all
+    cdef double[::1] scores                 # (T * M, K) what features give to segments
+    cdef double[::1] segments               # (T * M, K) posteriors of segments
     # Of the sequence that was read last.
     cdef double[::1] reached                # (T, K) of segments that begin at t
     cdef double[::1] ended                  # (T + 1, K) of segments that end before t
@@ -45,22 +55,43 @@ cdef class SegmentWorkspace:
     cdef Py_ssize_t stride                  # T + 1 of the longest sequence
 
     cdef void set_tied(self, const double* tied) noexcept nogil
+    cdef void set_sequence(
+        self, Py_ssize_t first, Py_ssize_t length, const double* tied) noexcept nogil
+    cdef void add_row(
+        self, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t k, double step,
+        double* tied) noexcept nogil
+    cdef double row_score(
+        self, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t k,
+        const double* tied) noexcept nogil
+    cdef void add_features(
+        self, Py_ssize_t length, double step, double* tied) noexcept nogil
 
 
+cdef inline double at(const double* row, int label) noexcept nogil:
+    """Return the score of a label, -inf if there is no such label."""
+    return row[label] if label >= 0 else -INFINITY
+
+
+cdef inline Py_ssize_t first_maximum(const double* x, Py_ssize_t n) noexcept nogil:
+    """Return where x is largest, the first of equals."""
+    cdef Py_ssize_t i, best = 0
+    for i in range(1, n):
+        if x[i] > x[best]:
+            best = i
+    return best
+
+
+cdef void fill(
+    SegmentWorkspace work, const double* local, Py_ssize_t length,
+    bint best) noexcept nogil
+cdef Py_ssize_t write_terms(
+    SegmentWorkspace work, const double* local, Py_ssize_t end, Py_ssize_t k,
+    double* terms, Py_ssize_t* begin) noexcept nogil
 cdef double segment_forward(
     SegmentWorkspace work, const double* local, Py_ssize_t length) noexcept nogil
 cdef double segment_expectations(
     SegmentWorkspace work, const double* local, Py_ssize_t length, double* out,
     double* tied) noexcept nogil
-cdef double segment_viterbi(
-    SegmentWorkspace work, const double* local, Py_ssize_t length,
-    int* path) noexcept nogil
-cdef void add_path(
-    SegmentWorkspace work, const int* path, Py_ssize_t length, double step,
-    double* tied) noexcept nogil
-cdef double path_score(
-    SegmentWorkspace work, const double* local, const double* tied, const int* path,
-    Py_ssize_t length) noexcept nogil
 cdef double segment_probability(
     SegmentWorkspace work, const double* local, Py_ssize_t begin, Py_ssize_t end,
     Py_ssize_t k) noexcept nogil

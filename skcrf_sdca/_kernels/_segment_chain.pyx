@@ -12,6 +12,9 @@ labels and the tied scores, transitions (K, K) and lengths (K, M), its score is
                      local[b, first_k] + local[e - 1, last_k]
                      + sum over b < t < e - 1 of local[t, inside_k].
 
+Features g of whole segments, if there are any, have tied scores (F, K) too, and add
+g(b, e) . feature[:, k]: what they give to all segments is summed once for a sequence.
+
 The last sum is a difference of the sums passed_k[t] over the first t tokens, so that
 the time is of the order of T K M + T K^2. With ended_t the log-sum of scores of the
 segmentations of the first t tokens whose last segment has type k, and reached_t that of
@@ -35,6 +38,7 @@ from libc.math cimport INFINITY, exp, isfinite, log, rint
 from libc.string cimport memcpy, memset
 
 from ._math cimport finite_minimum, logsumexp, maximum, softmax, total
+from ._segment_rows cimport SegmentRows
 from ._vecmath cimport ops
 
 import numpy as np
@@ -53,12 +57,19 @@ cdef class SegmentWorkspace:
     max_length : int
     grammar : Grammar
         Which labels the tokens of a segment have, and what is allowed.
+    rows : SegmentRows, default=None
+        Features of segments, of the sequences that `set_sequence` takes.
     """
 
-    def __init__(self, Py_ssize_t max_length, grammar):
+    def __init__(self, Py_ssize_t max_length, grammar, SegmentRows rows=None):
         cdef Py_ssize_t n_types, size
         self.n_labels, self.n_types = grammar.n_labels, grammar.n_types
-        self.most, self.n_tied = grammar.max_length, grammar.n_tied
+        self.most, self.n_counts = grammar.max_length, grammar.n_tied
+        self.rows, self.n_tied = rows, self.n_counts
+        if rows is not None:
+            self.n_tied += rows.n_features * self.n_types
+            size = max(max_length, 1) * self.most * self.n_types
+            self.scores, self.segments = np.empty(size), np.empty(size)
         self.single, self.first = grammar.single, grammar.first
         self.inside, self.last = grammar.inside, grammar.last
         self.label_types = grammar.label_types
@@ -111,10 +122,73 @@ cdef class SegmentWorkspace:
             if self.transition[p] == -INFINITY:
                 self.exp_transition[p] = 0.0
 
+    cdef void set_sequence(
+        self, Py_ssize_t first, Py_ssize_t length, const double* tied
+    ) noexcept nogil:
+        """Take the sequence of the tokens first, first + 1, ..., of all.
 
-cdef inline double at(const double* row, int label) noexcept nogil:
-    """Return the score of a label, -inf if there is no such label."""
-    return row[label] if label >= 0 else -INFINITY
+        With features of segments, write what these give under the tied scores.
+        """
+        cdef Py_ssize_t row, j, p, n = self.n_types, n_rows = length * self.most
+        if self.rows is None:
+            return
+        self.token = first
+        memset(&self.scores[0], 0, n_rows * n * sizeof(double))
+        tied += self.n_counts
+        p = self.rows.indptr[first * self.most]
+        for row in range(n_rows):
+            j, p = p, self.rows.indptr[first * self.most + row + 1]
+            for j in range(j, p):
+                ops.axpy(
+                    self.rows.entries[j], tied + self.rows.columns[j] * n,
+                    &self.scores[row * n], n,
+                )
+
+    cdef void add_row(
+        self, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t k, double step, double* tied
+    ) noexcept nogil:
+        """Add step times the features of a segment of the sequence."""
+        cdef Py_ssize_t j, row
+        if self.rows is None:
+            return
+        row = (self.token + end) * self.most - (end - begin)
+        tied += self.n_counts + k
+        for j in range(self.rows.indptr[row], self.rows.indptr[row + 1]):
+            tied[self.rows.columns[j] * self.n_types] += step * self.rows.entries[j]
+
+    cdef double row_score(
+        self, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t k, const double* tied
+    ) noexcept nogil:
+        """Return what its features give to a segment of the sequence."""
+        cdef Py_ssize_t j, row
+        cdef double value = 0.0
+        if self.rows is None:
+            return value
+        row = (self.token + end) * self.most - (end - begin)
+        tied += self.n_counts + k
+        for j in range(self.rows.indptr[row], self.rows.indptr[row + 1]):
+            value += self.rows.entries[j] * tied[self.rows.columns[j] * self.n_types]
+        return value
+
+    cdef void add_features(
+        self, Py_ssize_t length, double step, double* tied
+    ) noexcept nogil:
+        """Add step times the expected features of segments.
+
+        Follows `segment_expectations`.
+        """
+        cdef Py_ssize_t row, j, p, n = self.n_types
+        if self.rows is None:
+            return
+        tied += self.n_counts
+        p = self.rows.indptr[self.token * self.most]
+        for row in range(length * self.most):
+            j, p = p, self.rows.indptr[self.token * self.most + row + 1]
+            for j in range(j, p):
+                ops.axpy(
+                    step * self.rows.entries[j], &self.segments[row * n],
+                    tied + self.rows.columns[j] * n, n,
+                )
 
 
 cdef void read_token(
@@ -199,10 +273,14 @@ cdef Py_ssize_t write_terms(
     cdef const double* opened = &work.opened[k * work.stride]
     cdef const double* lengths = &work.lengths[(k + 1) * work.most] - end
     cdef double tail, drop = work.drops[end - 1]
+    cdef const double* scores = NULL
     terms[0] = (
         work.reached[(end - 1) * work.n_types + k] + (at(row, work.single[k]) - drop)
         + lengths[end - 1]
     )
+    if work.rows is not None:
+        scores = &work.scores[end * (work.most - 1) * work.n_types + k]
+        terms[0] += scores[(end - 1) * work.n_types]
     begin[0] = max(
         max(end - work.longest[k], 0), work.barrier[k * work.stride + end - 1]
     )
@@ -214,6 +292,10 @@ cdef Py_ssize_t write_terms(
     lengths += begin[0]
     for i in range(n):
         terms[i + 1] = opened[i] + lengths[i] + tail
+    if scores != NULL:
+        scores += begin[0] * work.n_types
+        for i in range(n):
+            terms[i + 1] += scores[i * work.n_types]
     return n + 1
 
 
@@ -295,15 +377,20 @@ cdef double segment_expectations(
     const double* local,            # in, (T, L)
     Py_ssize_t length,
     double* out,                    # out, (T, L) probabilities of the labels
-    double* tied,                   # out, (n_tied,) expected counts, or NULL
+    double* tied,                   # out, (n_counts,) expected counts, or NULL
 ) noexcept nogil:
-    """Fill the expectations; return log Z. All are 0 if log Z is -inf."""
+    """Fill the expectations; return log Z. All are 0 if log Z is -inf.
+
+    Features of segments are left to `add_features`.
+    """
     cdef Py_ssize_t t, k, n = work.n_types
     cdef const double* exps
     cdef double value = segment_forward(work, local, length)
     memset(out, 0, length * work.n_labels * sizeof(double))
     if tied != NULL:
-        memset(tied, 0, work.n_tied * sizeof(double))
+        memset(tied, 0, work.n_counts * sizeof(double))
+    if work.rows is not None:
+        memset(&work.segments[0], 0, length * work.most * n * sizeof(double))
     if length == 0 or value == -INFINITY:
         return value
     memset(&work.beginning[0], 0, length * n * sizeof(double))
@@ -375,9 +462,12 @@ cdef const double* divide(
     cdef double posterior = work.ending[end * n_types + k]
     cdef double* within = &work.within[k * work.stride]
     cdef double* counts = NULL
+    cdef double* segments = NULL
     cdef double p = posterior, several = 0.0, inner = 0.0
     if tied != NULL:
         counts = tied + n_types * n_types + k * work.most - 1
+    if work.rows is not None:
+        segments = &work.segments[end * (work.most - 1) * n_types + k]
     if count > 1:
         posterior /= total(exps, count)
         p = posterior * exps[0] if exps[0] > FORBIDDEN else 0.0
@@ -386,6 +476,8 @@ cdef const double* divide(
         work.beginning[(end - 1) * n_types + k] += p
         if counts != NULL:
             counts[1] += p
+        if segments != NULL:
+            segments[(end - 1) * n_types] = p
     if count == 1:
         return exps
     for i in range(1, count):
@@ -401,6 +493,8 @@ cdef const double* divide(
             inner += p
         if counts != NULL:
             counts[end - b] += p
+        if segments != NULL:
+            segments[b * n_types] = p
     if several > 0.0:
         out[(end - 1) * n + work.last[k]] += several
         within[end - 1] -= inner
@@ -440,123 +534,3 @@ cdef double segment_probability(
     return work.ending[end * work.n_types + k] * exp(
         work.terms[i] - work.ended[end * work.n_types + k]
     )
-
-
-cdef double segment_viterbi(
-    SegmentWorkspace work,
-    const double* local,            # in, (T, L)
-    Py_ssize_t length,
-    int* path,                      # out, (T,) labels
-) noexcept nogil:
-    """Fill the labels of the best segmentation; return its score, -inf if none.
-
-    Of equal ones it takes the first type, and the shorter of two last segments of one
-    token or more.
-    """
-    cdef Py_ssize_t i, j, k, begin, count, n = work.n_types, end = length
-    cdef double value
-    cdef double* row
-    if length == 0:
-        return 0.0
-    fill(work, local, length, True)
-    row = &work.ended[length * n]
-    k = first_maximum(row, n)
-    value = row[k]
-    if not value > -INFINITY:
-        memset(path, 0, length * sizeof(int))
-        return value
-    while True:
-        count = write_terms(work, local, end, k, &work.terms[0], &begin)
-        i = first_maximum(&work.terms[0], count)
-        begin = end - 1 if i == 0 else begin + i - 1
-        write_segment(work, path, begin, end, k)
-        if begin == 0:
-            return value
-        for j in range(n):
-            work.terms[j] = work.ended[begin * n + j] + work.transition[j * n + k]
-        k = first_maximum(&work.terms[0], n)
-        end = begin
-
-
-cdef inline Py_ssize_t first_maximum(const double* x, Py_ssize_t n) noexcept nogil:
-    """Return where x is largest, the first of equals."""
-    cdef Py_ssize_t i, best = 0
-    for i in range(1, n):
-        if x[i] > x[best]:
-            best = i
-    return best
-
-
-cdef void write_segment(
-    SegmentWorkspace work, int* path, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t k
-) noexcept nogil:
-    """Write the labels of a segment."""
-    cdef Py_ssize_t t
-    if end == begin + 1:
-        path[begin] = work.single[k]
-        return
-    path[begin], path[end - 1] = work.first[k], work.last[k]
-    for t in range(begin + 1, end - 1):
-        path[t] = work.inside[k]
-
-
-cdef Py_ssize_t end_of_segment(
-    SegmentWorkspace work, const int* path, Py_ssize_t length, Py_ssize_t begin
-) noexcept nogil:
-    """Return where the segment that begins there ends, by the labels."""
-    cdef Py_ssize_t end = begin + 1
-    while end < length and work.joins[path[end - 1], path[end]]:
-        end += 1
-    return end
-
-
-cdef void add_path(
-    SegmentWorkspace work,
-    const int* path,                # in, (T,) labels of a segmentation
-    Py_ssize_t length,
-    double step,
-    double* tied,                   # in, out
-) noexcept nogil:
-    """Add step times the counts of transitions and lengths of a segmentation."""
-    cdef Py_ssize_t end, k, begin = 0, before = -1, n = work.n_types
-    while begin < length:
-        end = end_of_segment(work, path, length, begin)
-        k = work.label_types[path[begin]]
-        if before >= 0:
-            tied[before * n + k] += step
-        tied[n * n + k * work.most + end - begin - 1] += step
-        begin, before = end, k
-
-
-cdef double path_score(
-    SegmentWorkspace work,
-    const double* local,            # in, (T, L)
-    const double* tied,             # in, (n_tied,)
-    const int* path,                # in, (T,) any labels
-    Py_ssize_t length,
-) noexcept nogil:
-    """Return the score of labels, -inf if they are not those of a segmentation."""
-    cdef Py_ssize_t t, end, k, p, begin = 0, before = -1, n = work.n_types
-    cdef double value = 0.0
-    while begin < length:
-        end = end_of_segment(work, path, length, begin)
-        k = work.label_types[path[begin]]
-        if end - begin > work.longest[k]:
-            return -INFINITY
-        if end == begin + 1:
-            if path[begin] != work.single[k]:
-                return -INFINITY
-        elif path[begin] != work.first[k] or path[end - 1] != work.last[k]:
-            return -INFINITY
-        for t in range(begin + 1, end - 1):
-            if path[t] != work.inside[k]:
-                return -INFINITY
-        if before >= 0:
-            p = before * n + k
-            value += tied[p] + work.log_mask[p]
-        p = n * n + k * work.most + end - begin - 1
-        value += tied[p] + work.log_mask[p]
-        for t in range(begin, end):
-            value += local[t * work.n_labels + path[t]]
-        begin, before = end, k
-    return value

@@ -7,12 +7,13 @@ sequences, without the GIL.
 
 from ._segment_chain cimport (
     SegmentWorkspace,
-    path_score,
     segment_expectations,
     segment_forward,
     segment_probability,
-    segment_viterbi,
 )
+from ._segment_labels cimport path_score, segment_viterbi
+from ._segment_paths cimport SegmentLists, segment_n_best, segment_sample
+from ._segment_rows cimport SegmentRows
 
 import numpy as np
 
@@ -25,9 +26,12 @@ cdef class SegmentScoreArrays:
     local : ndarray of shape (N, L)
         Scores of the labels of tokens; -inf forbids.
     tied : ndarray of shape (n_tied,)
-        Those of transitions (K, K) and of lengths (K, M).
+        Those of transitions (K, K), of lengths (K, M), and of features of segments
+        (F, K).
     offsets : ndarray of shape (n + 1,), int64
     grammar : Grammar
+    segment_rows : SegmentRows, default=None
+        The features of segments.
 
     Raises
     ------
@@ -39,25 +43,29 @@ cdef class SegmentScoreArrays:
     cdef readonly object tied
     cdef readonly object offsets
     cdef readonly object grammar
+    cdef readonly SegmentRows segment_rows
     cdef SegmentWorkspace work
     cdef const double[:, ::1] rows
     cdef const double[::1] tied_row
     cdef const long long[::1] begins
 
-    def __init__(self, local, tied, offsets, grammar):
+    def __init__(self, local, tied, offsets, grammar, SegmentRows segment_rows=None):
         n_tokens = offsets[len(offsets) - 1]
-        if local.shape != (n_tokens, grammar.n_labels) or (
-            tied.shape != (grammar.n_tied,)
-        ):
+        longest = int(np.diff(offsets).max(initial=1))
+        self.work = SegmentWorkspace(longest, grammar, segment_rows)
+        shapes = (n_tokens, grammar.n_labels), (self.work.n_tied,)
+        if (local.shape, tied.shape) != shapes:
             raise ValueError(
                 f"local and tied scores have shapes {local.shape} and {tied.shape}; "
-                f"{(int(n_tokens), grammar.n_labels)} and {(grammar.n_tied,)} are "
+                f"{(int(n_tokens), grammar.n_labels)} and {(self.work.n_tied,)} are "
                 "needed"
             )
+        if segment_rows is not None:
+            check_rows(segment_rows, n_tokens, grammar.max_length)
         self.local, self.tied = local, tied
         self.offsets, self.grammar = offsets, grammar
+        self.segment_rows = segment_rows
         self.rows, self.tied_row, self.begins = local, tied, offsets
-        self.work = SegmentWorkspace(int(np.diff(offsets).max(initial=1)), grammar)
 
     def __len__(self):
         """Return the number of sequences n."""
@@ -69,22 +77,26 @@ cdef class SegmentScoreArrays:
             return NULL
         return &self.rows[self.begins[i], 0]
 
+    cdef Py_ssize_t take(self, Py_ssize_t i) noexcept nogil:
+        """Take sequence i; return its length."""
+        cdef Py_ssize_t length = self.begins[i + 1] - self.begins[i]
+        self.work.set_sequence(self.begins[i], length, &self.tied_row[0])
+        return length
+
     def log_partitions(self, double[::1] values):
         """Write log Z of every sequence."""
         cdef Py_ssize_t i
         with nogil:
             self.work.set_tied(&self.tied_row[0])
             for i in range(values.shape[0]):
-                values[i] = segment_forward(
-                    self.work, self.row(i), self.begins[i + 1] - self.begins[i]
-                )
+                values[i] = segment_forward(self.work, self.row(i), self.take(i))
 
     def write_expectations(self, double[:, ::1] local, double[:, ::1] tied):
         """Write probabilities of labels and expected counts; return log Z.
 
         ``tied`` has a row for each sequence.
         """
-        cdef Py_ssize_t i, n = tied.shape[0]
+        cdef Py_ssize_t i, length, n = tied.shape[0]
         cdef double[::1] values = np.zeros(n)
         with nogil:
             self.work.set_tied(&self.tied_row[0])
@@ -92,10 +104,13 @@ cdef class SegmentScoreArrays:
                 if self.begins[i] == self.begins[i + 1]:
                     tied[i, :] = 0.0
                     continue
+                length = self.take(i)
                 values[i] = segment_expectations(
-                    self.work, self.row(i), self.begins[i + 1] - self.begins[i],
-                    &local[self.begins[i], 0], &tied[i, 0],
+                    self.work, self.row(i), length, &local[self.begins[i], 0],
+                    &tied[i, 0],
                 )
+                tied[i, self.work.n_counts:] = 0.0
+                self.work.add_features(length, 1.0, &tied[i, 0])
         return np.asarray(values)
 
     def sum_expectations(
@@ -105,20 +120,22 @@ cdef class SegmentScoreArrays:
 
         Returns log Z.
         """
-        cdef Py_ssize_t i, p, n = self.begins.shape[0] - 1
+        cdef Py_ssize_t i, p, length, n = self.begins.shape[0] - 1
         cdef double[::1] values = np.zeros(n)
-        cdef double[::1] tied = np.empty(total.shape[0])
+        cdef double[::1] counts = np.empty(self.work.n_counts)
         with nogil:
             self.work.set_tied(&self.tied_row[0])
             for i in range(n):
                 if self.begins[i] == self.begins[i + 1]:
                     continue
+                length = self.take(i)
                 values[i] = segment_expectations(
-                    self.work, self.row(i), self.begins[i + 1] - self.begins[i],
-                    &local[self.begins[i], 0], &tied[0],
+                    self.work, self.row(i), length, &local[self.begins[i], 0],
+                    &counts[0],
                 )
-                for p in range(total.shape[0]):
-                    total[p] += weight[i] * tied[p]
+                for p in range(self.work.n_counts):
+                    total[p] += weight[i] * counts[p]
+                self.work.add_features(length, weight[i], &total[0])
         return np.asarray(values)
 
     def best_paths(self, int[::1] paths, double[::1] values):
@@ -130,8 +147,49 @@ cdef class SegmentScoreArrays:
                 values[i] = 0.0
                 if self.begins[i] < self.begins[i + 1]:
                     values[i] = segment_viterbi(
-                        self.work, self.row(i), self.begins[i + 1] - self.begins[i],
-                        &paths[self.begins[i]],
+                        self.work, self.row(i), self.take(i), &paths[self.begins[i]]
+                    )
+
+    def n_best_paths(
+        self,
+        const long long[::1] widths,            # in, (n,) segmentations, at least 1
+        const long long[::1] path_offsets,      # in, (n + 1,) sums of the widths
+        const long long[::1] label_offsets,     # in, (n + 1,) of widths * lengths
+        double[::1] scores,                     # out, (sum of widths,)
+        int[::1] paths,                         # out, (sum of widths * lengths,)
+    ):
+        """Write the labels of the widths[i] best segmentations, and their scores.
+
+        A sequence that has fewer gets -inf for those it lacks.
+        """
+        cdef Py_ssize_t i, length
+        sizes = np.multiply(widths, np.diff(self.offsets) + 1)
+        cdef SegmentLists lists = SegmentLists(self.work, int(sizes.max(initial=1)))
+        with nogil:
+            self.work.set_tied(&self.tied_row[0])
+            for i in range(widths.shape[0]):
+                length = self.take(i)
+                if length == 0:
+                    scores[path_offsets[i]] = 0.0
+                    continue
+                lists.width = widths[i]
+                segment_n_best(
+                    self.work, lists, self.row(i), length, &scores[path_offsets[i]],
+                    &paths[label_offsets[i]],
+                )
+
+    def random_paths(self, const double[:, ::1] uniform, int[:, ::1] paths):
+        """Write the labels of draws, (N, n_draws), of as many uniform numbers."""
+        cdef Py_ssize_t i, length
+        cdef int[::1] path = np.empty(self.work.stride, dtype=np.intc)
+        with nogil:
+            self.work.set_tied(&self.tied_row[0])
+            for i in range(self.begins.shape[0] - 1):
+                length = self.take(i)
+                if length > 0:
+                    segment_sample(
+                        self.work, self.row(i), length, &uniform[self.begins[i], 0],
+                        uniform.shape[1], &path[0], &paths[self.begins[i], 0],
                     )
 
     def write_path_scores(self, const int[::1] labels, double[::1] values):
@@ -141,6 +199,7 @@ cdef class SegmentScoreArrays:
             for i in range(values.shape[0]):
                 values[i] = 0.0
                 if self.begins[i] < self.begins[i + 1]:
+                    self.work.token = self.begins[i]
                     values[i] = path_score(
                         self.work, self.row(i), &self.tied_row[0],
                         &labels[self.begins[i]], self.begins[i + 1] - self.begins[i],
@@ -159,8 +218,7 @@ cdef class SegmentScoreArrays:
                 i = spans[s, 0]
                 if i != known:
                     segment_expectations(
-                        self.work, self.row(i), self.begins[i + 1] - self.begins[i],
-                        &buffer[0, 0], NULL,
+                        self.work, self.row(i), self.take(i), &buffer[0, 0], NULL
                     )
                     known = i
                 values[s] = 0.0
@@ -168,3 +226,12 @@ cdef class SegmentScoreArrays:
                     values[s] = segment_probability(
                         self.work, self.row(i), spans[s, 1], spans[s, 2], types[s]
                     )
+
+
+def check_rows(SegmentRows rows, Py_ssize_t n_tokens, Py_ssize_t max_length):
+    """Raise ValueError if rows are not those of the segments of so many tokens."""
+    if rows.most != max_length or rows.indptr.shape[0] != n_tokens * max_length + 1:
+        raise ValueError(
+            f"{rows.indptr.shape[0] - 1} rows of segments of up to {rows.most} tokens, "
+            f"for {n_tokens} tokens and segments of up to {max_length}"
+        )

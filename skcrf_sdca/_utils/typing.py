@@ -82,6 +82,10 @@ SolverName: TypeAlias = Literal["auto", "sdca", "oeg", "sag", "lbfgs"]
 # The name of a scorer, or a function of (estimator, X, y).
 Scoring: TypeAlias = str | Callable[..., float]
 Decoding: TypeAlias = Literal["viterbi", "posterior"]
+# What a function of (sequence, begin, end) returns of a segment.
+SegmentFeatures: TypeAlias = Callable[
+    [Any, int, int], Mapping[str, Any] | Iterable[str]
+]
 SpanScheme: TypeAlias = (
     Literal["BIO", "IOB2", "IOB1", "IO", "BIOES", "IOBES", "BILOU", "BILUO"]
     | Literal["bio", "iob2", "iob1", "io", "bioes", "iobes", "bilou", "biluo"]

@@ -7,7 +7,7 @@ base_fit.py; the methods of a fitted estimator are in prediction.py.
 import warnings
 from collections.abc import Callable, Iterator
 from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -52,10 +52,16 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
         Whether there is an objective, for `prior` to enter.
     _structure : str
         A key of `STRUCTURES`.
+    _prior_type : type
+        `Prior`, or a subclass for other weights.
+    _starting_weights : callable
+        The function `starting_weights`, or one for other weights.
     """
 
     _keeps_forbidden: ClassVar[bool] = False
     _takes_prior: ClassVar[bool] = True
+    _prior_type: ClassVar[type[Prior]] = Prior
+    _starting_weights: Any = staticmethod(starting_weights)
     _structure = "chain"
     _of_some_fits: ClassVar[tuple[str, ...]] = (
         *BaseFit._of_some_fits,
@@ -217,9 +223,11 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
         held_out = new_held_out(self, X_val, y_val, training)
         weights = None if near is None else near.weights(training)
         problem = self._new_problem(training, weights)
-        first = None if init is None else starting_weights(init, training, problem)
+        first = None
+        if init is not None:
+            first = self._starting_weights(init, training, problem)
         if first is not None and prior is not None:
-            first -= starting_weights(prior, training, problem, "prior")
+            first -= self._starting_weights(prior, training, problem, "prior")
         given = {"sample_weight": sample_weight, "lengths": lengths}
         metadata = {name: v for name, v in given.items() if v is not None} or None
         return self._run_on(
@@ -233,6 +241,10 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
             metadata=metadata,
         )
 
+    def _with_own_training(self, training, X, prior):
+        """Return TrainingData with what only some estimators read of X and y."""
+        return training
+
     def _checked_prior(self, model):
         """Return the argument `prior` as a Prior."""
         if not self._takes_prior:
@@ -245,8 +257,8 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
                 "prior is not taken with warm_start=True, whose state is that of a fit "
                 "without one; set warm_start=False"
             )
-        near = Prior(model)
-        near.check_places(self.order, self.edge_features)
+        near = self._prior_type(model)
+        near.check_places(self)
         return near
 
     def _new_problem(self, training, prior=None, *, alpha=None, keeps_forbidden=None):

@@ -59,6 +59,10 @@ class FittedModel:
         """Return (name, weights, shape) of weights that only some models have."""
         return []
 
+    def _with_own_features(self, data, X, input_format):
+        """Return packed data with what only some models read of X beside it."""
+        return data
+
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
         """Names of the features of the data of `fit`, if these had names."""

@@ -568,17 +568,17 @@ class PredictionMixin(FittedAttributes):
 
         return self._over_chains(rows, data)
 
-    def _fitted_parameters(self, X):
-        """Return the parameters for the features in X, and X on these alone."""
+    def _fitted_parameters(self, data):
+        """Return the parameters for the features in data, and its X on these alone."""
         weights = FittedTuples if self._has_tuples else ChainParameters
-        return weights.of_fitted(self, X)
+        return weights.of_fitted(self, data.X)
 
     def _over_chains(self, function, data, *, proba=True):
         """Return the results of all chains in one array.
 
         ``function(chains, begin, end)`` and ``proba`` are as for `over_scores`.
         """
-        parameters, X = self._fitted_parameters(data.X)
+        parameters, X = self._fitted_parameters(data)
         rows = FeatureRows(X)
 
         def scores(begin, end):

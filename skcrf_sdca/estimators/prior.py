@@ -23,7 +23,7 @@ from skcrf_sdca.estimators.starting_model import (
 )
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.label_weights import LabelWeights
-from skcrf_sdca.structures.chain.parameters import MAY_FORBID, WEIGHTS, dense_coef
+from skcrf_sdca.structures.chain.parameters import MAY_FORBID, dense_coef
 from skcrf_sdca.structures.structure import FixedScores
 
 
@@ -43,8 +43,10 @@ class Prior:
         If it is not fitted.
     """
 
+    _structure = "chain"
+
     def __init__(self, model):
-        check_model(model, "prior")
+        check_model(model, "prior", self._structure)
         self.model = model
 
     @property
@@ -52,8 +54,9 @@ class Prior:
         """The labels."""
         return self.model.classes_
 
-    def check_places(self, order, edge_features):
-        """Raise ValueError if the parameters of a fit have no place for its weights."""
+    def check_places(self, estimator):
+        """Raise ValueError if a fit has no place for the weights of the model."""
+        order, edge_features = estimator.order, estimator.edge_features
         own = 1 + len(self.model.higher_transitions_)
         if own > order:
             raise ValueError(
@@ -112,10 +115,17 @@ class PriorWeights:
         If the features of the model cannot be matched.
     """
 
+    # The weights of each feature of positions.
+    _of_features = ("coef_", "edge_coef_")
+
     def __init__(self, model, training):
         label = label_numbers(model, training.attributes["classes_"])
         feature = _feature_numbers(model, training.attributes)
         self.columns = training.columns
+        self.weights = self._matched(model, training, label, feature)
+
+    def _matched(self, model, training, label, feature):
+        """Return the finite weights of these labels and features, by attribute."""
         weights = LabelWeights.of_fitted(model).matched(label, feature)
         if not training.input_format.boundaries:
             bounds = {
@@ -123,32 +133,30 @@ class PriorWeights:
             }
             weights = weights._replace(**bounds)
         # Whether these are forbidden is said by constraints.
-        self.weights = weights.without_forbidden()
+        return weights.without_forbidden()
 
-    def fixed_scores(self, chains, scale):
-        """Return the FixedScores of chains, over the scale of a loss."""
-        fixed = chains.fixed_scores(self.weights.of_features(self.columns))
+    def fixed_scores(self, structure, scale):
+        """Return the FixedScores of a structure, over the scale of a loss."""
+        fixed = structure.fixed_scores(self.weights.of_features(self.columns))
         return FixedScores(fixed.local / scale, fixed.tied / scale)
 
     def added_to(self, attributes):
         """Return the attributes of a fit, with these weights added to its own."""
-        own, found = self.weights, {"edge_coef_": None, **attributes}
         sums = {
-            name: found[name] + getattr(own, name)
-            for name in WEIGHTS
-            if name != "coef_"
+            name: self._sum(name, attributes.get(name), own)
+            for name, own in self.weights._asdict().items()
+            if name in attributes or name in self._of_features
         }
-        sums["coef_"] = self._added_coef(found["coef_"], own.coef_)
-        added = list(sums.values())
-        if higher := found.get("higher_transitions_", ()):
-            pairs = zip_longest(higher, own.higher_transitions_, fillvalue=0.0)
-            sums["higher_transitions_"] = tuple(starmap(np.add, pairs))
-            added += sums["higher_transitions_"]
-        if own.edge_coef_ is not None or found["edge_coef_"] is not None:
-            edges = found["edge_coef_"], own.edge_coef_
-            sums["edge_coef_"] = self._added_coef(*edges)
-            added.append(sums["edge_coef_"])
-        return {**attributes, **sums, "n_nonzero_": sum(map(_count_weights, added))}
+        n_nonzero = sum(map(_count_weights, sums.values()))
+        return {**attributes, **sums, "n_nonzero_": n_nonzero}
+
+    def _sum(self, name, found, own):
+        """Return the sum of the weights of one name, of which None are 0."""
+        if name in self._of_features:
+            return self._added_coef(found, own)
+        if isinstance(found, tuple):
+            return tuple(starmap(np.add, zip_longest(found, own, fillvalue=0.0)))
+        return None if found is None else found + own
 
     def _added_coef(self, coef, own):
         """Return the sum of coefficients, of which None are 0: sparse if both are."""
@@ -181,7 +189,11 @@ def _feature_numbers(model, fitted):
 
 
 def _count_weights(weight):
-    """Return how many weights are neither 0 nor -inf."""
+    """Return how many weights, if there are any, are neither 0 nor -inf."""
+    if weight is None:
+        return 0
+    if isinstance(weight, tuple):
+        return sum(map(_count_weights, weight))
     if sp.issparse(weight):
         return int(np.count_nonzero(weight.data))
     return int(np.count_nonzero(weight) - np.count_nonzero(weight == -np.inf))

@@ -1,15 +1,13 @@
 """SegmentCRF: semi-Markov conditional random fields, which label spans as a whole."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from numbers import Integral
-from operator import index
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
 
+from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca._utils.sklearn_private import Interval, StrOptions
 from skcrf_sdca._utils.typing import (
     Alpha,
@@ -18,21 +16,22 @@ from skcrf_sdca._utils.typing import (
     LossName,
     RandomState,
     Scoring,
+    SegmentFeatures,
     Sequences,
     SpanScheme,
 )
-from skcrf_sdca.data.label_encoding import label_objects, plain_labels
-from skcrf_sdca.data.rows import split_rows
-from skcrf_sdca.data.spans import SpanForm, span_rows
+from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.base_fit import SolverByName
-from skcrf_sdca.estimators.fitted import check_form
-from skcrf_sdca.estimators.inspection import weight_table
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
-from skcrf_sdca.estimators.span_queries import checked_tokens
-from skcrf_sdca.estimators.tables import Table
-from skcrf_sdca.estimators.validation import prediction_data
+from skcrf_sdca.estimators.segment_answers import SegmentAnswers
+from skcrf_sdca.estimators.segment_data import (
+    SegmentedSequences,
+    with_features,
+    with_new_features,
+)
+from skcrf_sdca.estimators.segment_prior import SegmentPrior, starting_weights
 from skcrf_sdca.solvers.bcfw import BCFW
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.oeg import OEG
@@ -45,6 +44,7 @@ from skcrf_sdca.structures.segment.parameters import (
     WEIGHTS,
     SegmentParameters,
 )
+from skcrf_sdca.structures.segment.scores import check_possible
 
 # As `SolverByName` reads them.
 SOLVERS = {
@@ -53,14 +53,6 @@ SOLVERS = {
     "sgd": (((SGD, ()),), None),
     "lbfgs": (((LBFGS, ("max_iter",)), (OWLQN, ("max_iter",))), None),
 }
-
-
-def _read_span(span):
-    span_type, begin, end, *_ = span
-    return index(begin), index(end), span_type
-
-
-TYPED = SpanForm("(type, begin, end)", _read_span)
 
 
 class _Absent:
@@ -80,7 +72,7 @@ class _Absent:
 
 
 @with_shared_docs
-class SegmentCRF(SolverByName, BaseCRF):
+class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
     """Semi-Markov conditional random field: a model of spans and their lengths [1]_.
 
     A sequence is cut into segments, without gaps: each span is a segment of its type,
@@ -90,8 +82,10 @@ class SegmentCRF(SolverByName, BaseCRF):
         score(x, y) = sum_t (coef[y_t] . x_t + intercept[y_t])
                       + start[y_0] + end[y_{T-1}]
                       + sum_s length[k_s, e_s - b_s] + sum_s transition[k_{s-1}, k_s]
+                      + sum_s segment_coef[k_s] . g(x, b_s, e_s)
 
-    where y_t is the label that the scheme gives to item t of its segment: in "BIO" the
+    where y_t is the label that the scheme gives to item t of its segment, and g are
+    features of the user's own of whole segments, see `segment_features`. In "BIO" the
     first item of a span has weights of its own. So the model knows what a chain with
     ``transitions="BIO"`` knows, and how long spans are; its transitions go from span to
     span, however long these are.
@@ -109,12 +103,18 @@ class SegmentCRF(SolverByName, BaseCRF):
     {alpha}
     max_length : int, default=None
         The largest number of items of a segment. None takes that of the longest in the
-        training data.
+        training data, in the sequences whose labels are all known.
     scheme : str or None, default="BIO"
         The tagging scheme of the labels: "BIO" ("IOB2"), "IO", "BIOES" ("IOBES") or
         "BILOU" ("BILUO"), in capitals or small letters. Each of its prefixes has
         weights of its own. With None, for signals, every label is a type, and its
         maximal runs are the segments: no type follows itself.
+    segment_features : callable, default=None
+        Features of whole segments, such as whether a span is in a list of names:
+        ``segment_features(sequence, begin, end)`` returns those of the items
+        begin <= t < end of a sequence of X, a dict or a list of str, as those of an
+        item. It is called for each segment of at most `max_length` items. Each feature
+        has a weight for each type; ``features`` and ``min_count`` are about items.
     solver : {"oeg", "sag", "sgd", "lbfgs"}, default="oeg"
         That of `OEGCRF`, `SAGNUSCRF`, `SGDCRF` or `LBFGSCRF`, with their default
         parameters.
@@ -132,9 +132,11 @@ class SegmentCRF(SolverByName, BaseCRF):
         The score on ``X_val`` and ``y_val``, as of `SDCACRF`; by default the F1 of
         spans, and the accuracy without a scheme.
     {features}
+    {unknown_label}
     warm_start : bool, default=False
         Start the next fit from the state of this one. It needs the same sequences,
-        scheme, `max_length` and `solver`; alpha, for example, may differ.
+        scheme, `max_length`, features of segments and `solver`; alpha, for example, may
+        differ.
     n_jobs : int, default=None
         Number of threads; None means one.
     {random_state}
@@ -159,6 +161,11 @@ class SegmentCRF(SolverByName, BaseCRF):
     length_ : ndarray of shape (n_types, max_length_)
         Score of a segment of 1, 2, ... items; -inf where it is forbidden, as for "O"
         of more than one.
+    segment_coef_ : ndarray of shape (n_types, n_segment_features), or None
+        Weight of each feature of a segment for each type; None without
+        `segment_features`.
+    segment_vectorizer_ : SequenceVectorizer
+        Has the names of these features; only with `segment_features`.
     n_features_in_ : int
         Number of features of a position, after vectorizing.
     {n_iter_}
@@ -176,10 +183,16 @@ class SegmentCRF(SolverByName, BaseCRF):
     -----
     A label that y does not have has no weights: with "BIOES" a type that has no label
     "I" in y has no segments of three items or more. Not there are the methods
-    `predict_n_best`, `sample`, `explain`, `constrain` and `predict_edge_proba` of the
-    other estimators, soft and unknown labels, and ``init`` and ``prior`` of `fit`.
-    Features of whole segments are not taken yet.
-    `predict_log_proba` is the logarithm of `predict_proba`, -inf where that is 0.
+    `explain`, `constrain` and `predict_edge_proba` of the other estimators.
+    `predict_log_proba` is the logarithm of `predict_proba`, -inf where that is 0. Of
+    segmentations with equal scores `predict_n_best` gives that of `predict` first; the
+    order of the others is not defined.
+
+    The features of all segments of N items in all are in memory during a fit, N times
+    `max_length` rows. Take few of them: solvers other than "lbfgs" treat the weights of
+    all of them at every visit, and "oeg", "sag" and the hinge keep one number for each
+    sequence, type and feature. ``save_model`` does not keep the function: after
+    ``load_model`` call ``set_params(segment_features=...)``.
 
     References
     ----------
@@ -203,7 +216,12 @@ class SegmentCRF(SolverByName, BaseCRF):
     _solvers = SOLVERS
     _weights = WEIGHTS
     _may_forbid = MAY_FORBID
-    _takes_prior = False
+    _prior_type = SegmentPrior
+    _starting_weights = staticmethod(starting_weights)
+    _of_some_fits: ClassVar[tuple[str, ...]] = (
+        *BaseCRF._of_some_fits,
+        "segment_vectorizer_",
+    )
 
     # What other estimators have as parameters.
     transitions = None
@@ -211,11 +229,6 @@ class SegmentCRF(SolverByName, BaseCRF):
     margin = 1.0
     cost = None
     class_weight = None
-
-    types_: NDArray[Any]
-    max_length_: int
-    scheme_: str | None
-    length_: NDArray[np.float64]
 
     _parameter_constraints: ClassVar[dict] = {
         name: BaseCRF._parameter_constraints[name]
@@ -235,6 +248,8 @@ class SegmentCRF(SolverByName, BaseCRF):
     } | {
         "max_length": [Interval(Integral, 1, None, closed="left"), None],
         "scheme": [StrOptions(set(TAGGING_SCHEMES)), None],
+        "segment_features": [callable, None],
+        "unknown_label": "no_validation",
         "solver": [StrOptions(set(SOLVERS))],
         "loss": [StrOptions({"log_loss", "hinge"})],
         "random_state": ["random_state"],
@@ -246,6 +261,7 @@ class SegmentCRF(SolverByName, BaseCRF):
         *,
         max_length: int | None = None,
         scheme: SpanScheme | None = "BIO",
+        segment_features: SegmentFeatures | None = None,
         solver: Literal["oeg", "sag", "sgd", "lbfgs"] = "oeg",
         loss: LossName = "log_loss",
         l1_ratio: float = 0.0,
@@ -255,6 +271,7 @@ class SegmentCRF(SolverByName, BaseCRF):
         scoring: Scoring | None = None,
         features: Features = "all",
         min_count: float | None = None,
+        unknown_label: Hashable = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
@@ -263,6 +280,7 @@ class SegmentCRF(SolverByName, BaseCRF):
         self.alpha = alpha
         self.max_length = max_length
         self.scheme = scheme
+        self.segment_features = segment_features
         self.solver = solver
         self.loss = loss
         self.l1_ratio = l1_ratio
@@ -272,18 +290,17 @@ class SegmentCRF(SolverByName, BaseCRF):
         self.scoring = scoring
         self.features = features
         self.min_count = min_count
+        self.unknown_label = unknown_label
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    predict_n_best: Any = _Absent("the n best segmentations are not computed")
-    sample: Any = _Absent("segmentations are not drawn")
     predict_edge_proba: Any = _Absent("labels of one segment are not a Markov chain")
     explain: Any = _Absent("terms of a path are those of a chain")
     constrain: Any = _Absent("the scheme says what may follow what")
 
-    def fit(  # type: ignore[override]
+    def fit(
         self,
         X: Sequences,
         y: Labels,
@@ -292,6 +309,8 @@ class SegmentCRF(SolverByName, BaseCRF):
         *,
         X_val: Sequences | Callable[[], Sequences] | None = None,
         y_val: Labels | None = None,
+        init: "SegmentCRF | None" = None,
+        prior: "SegmentCRF | None" = None,
     ) -> Self:
         """Fit the model to labelled sequences.
 
@@ -300,13 +319,23 @@ class SegmentCRF(SolverByName, BaseCRF):
         X : list, tuple, object array or generator of n sequences, or PackedSequences
             In all the forms that `SDCACRF.fit` takes.
         y : list of n lists of T labels, or array-like of shape (n_rows,)
-            Labels of the `scheme`, all known; without one any labels.
+            Labels of the `scheme`; without one any labels. None, `unknown_label`, sets
+            of labels and dicts of probabilities stand for labels that are not known, as
+            for `SDCACRF.fit`.
         sample_weight : array-like of shape (n,), default=None
             Weight of each sequence, not negative.
         lengths : array-like of int of shape (n,), default=None
             If X is one table, the number of rows of each sequence in it.
         X_val, y_val : as X and y, default=None
             Held-out data, on which the model of every epoch is scored.
+        init : SegmentCRF, default=None
+            A fitted model to start from. Features, labels, types and features of
+            segments are matched by name, lengths by their number; what `init` does not
+            know starts at 0.
+        prior : SegmentCRF, default=None
+            A fitted model that the weights shall stay near, as for `SDCACRF.fit`: the
+            penalty is that of their distance to its weights. The model has the labels
+            and features of both, and without `max_length` the larger length.
 
         Returns
         -------
@@ -317,8 +346,9 @@ class SegmentCRF(SolverByName, BaseCRF):
         ValueError, TypeError
             If X and y do not fit together, a label is not of the scheme or stands where
             the scheme does not allow it, or a segment has more than `max_length` items;
-            the message names the sequence and the item. If a label is not known, or the
-            solver does not take the loss.
+            the message names the sequence and the item. If no segmentation agrees with
+            what is known of y, the solver does not take the loss, or `init` or `prior`
+            is no fitted SegmentCRF.
 
         Warns
         -----
@@ -334,40 +364,117 @@ class SegmentCRF(SolverByName, BaseCRF):
         >>> crf.predict([[[0.0], [2.2]]])[0]
         ['a', 'b']
         """
-        return super().fit(X, y, sample_weight, lengths, X_val=X_val, y_val=y_val)
+        return super().fit(
+            X,
+            y,
+            sample_weight,
+            lengths,
+            X_val=X_val,
+            y_val=y_val,
+            init=init,
+            prior=prior,
+        )
 
     @property
     def _span_scheme(self):
         return self.scheme
 
-    def _new_problem(self, training, prior=None, **options):
-        """Return the problem, with the Grammar of the labels as its constraints."""
-        if training.label_rows is not None:
-            raise ValueError(
-                f"{type(self).__name__} needs one label at every position of y; leave "
-                "out the sequences with unknown labels"
+    def _with_own_training(self, training, X, prior):
+        """Return the TrainingData with a Grammar, and with features of segments."""
+        near = None if prior is None else prior.model
+        grammar = self._grammar_of(training, near)
+        self._check_segment_features(training.input_format, near)
+        data, own = training.data, {}
+        # `alpha_path` reads the features once for all fits.
+        is_read = isinstance(data, SegmentedSequences)
+        if self.segment_features is not None and not is_read:
+            data, own["segment_vectorizer_"] = with_new_features(
+                self.segment_features,
+                X,
+                data,
+                training.input_format,
+                grammar.max_length,
+                getattr(near, "segment_vectorizer_", None),
             )
-        grammar = self._grammar_of(training)
-        training = replace(training, constraints=grammar)
-        return super()._new_problem(training, prior, **options)
+            # Held-out data need it before the first epoch.
+            own["max_length_"] = grammar.max_length
+        attributes = {**training.attributes, **own}
+        return replace(training, constraints=grammar, data=data, attributes=attributes)
 
-    def _grammar_of(self, training):
-        """Return the Grammar of the training data; ValueError if y breaks it."""
+    def _with_own_features(self, data, X, input_format):
+        """Return packed data with the features of segments that the fit had."""
+        vectorizer = getattr(self, "segment_vectorizer_", None)
+        if vectorizer is None or isinstance(data, SegmentedSequences):
+            return data
+        if self.segment_features is None:
+            raise ValueError(
+                f"this {type(self).__name__} has weights of features of segments, but "
+                "no function that gives these: files do not hold it. Call "
+                "set_params(segment_features=...) with that of the fit."
+            )
+        return with_features(
+            self.segment_features, vectorizer, X, data, input_format, self.max_length_
+        )
+
+    def _structure_options(self, training):
+        rows = getattr(training.data, "segment_rows", None)
+        return self._structure, {"segment_rows": rows}
+
+    def _model_of(self, structure):
+        rows = structure.segment_rows
+        digest = None if rows is None else rows.digest()
+        return {**super()._model_of(structure), "segment_features": digest}
+
+    def _check_same_model(self, state, structure):
+        super()._check_same_model(state, structure)
+        own = self._model_of(structure)["segment_features"]
+        if state.get("segment_features") != own:
+            raise ValueError(
+                "warm_start=True needs the same features of segments as in the last "
+                "fit; set warm_start=False to fit with others"
+            )
+
+    def _check_segment_features(self, input_format, prior):
+        """Raise ValueError if `segment_features` does not fit to X, or to a prior."""
+        if self.segment_features is None:
+            if prior is not None and prior.segment_coef_ is not None:
+                raise ValueError(
+                    "prior has weights of features of segments: set segment_features "
+                    "to the function that gives these"
+                )
+        elif not input_format.boundaries:
+            raise ValueError(
+                "segment_features needs sequences, but X is one table whose rows are "
+                "chains of one item: pass lengths, or set segment_features=None"
+            )
+
+    def _grammar_of(self, training, prior):
+        """Return the Grammar of the training data; ValueError if y breaks it.
+
+        Without `max_length` the largest length is that of y, or that of a prior if this
+        is larger.
+        """
         names = plain_labels(training.attributes["classes_"])
         try:
             grammar = Grammar(names, self.scheme, self.max_length or 1)
         except (TypeError, ValueError) as error:
             raise ValueError(f"y, by scheme={self.scheme!r}: {error}") from error
         labels, offsets = training.labels, training.data.offsets
-        grammar.check(labels, offsets, self.max_length)
-        if self.max_length is not None:
-            return grammar
-        begin, end, *_ = grammar.segments(labels, offsets)
-        return Grammar(names, self.scheme, int((end - begin).max()))
-
-    def _grammar(self):
-        """Return the Grammar of the fitted model."""
-        return Grammar(plain_labels(self.classes_), self.scheme_, self.max_length_)
+        rows = training.label_rows
+        if rows is None:
+            grammar.check(labels, offsets, self.max_length)
+        if self.max_length is None:
+            longest = grammar.longest_of(labels, offsets)
+            longest = max(longest, getattr(prior, "max_length_", 0))
+            if not longest:
+                raise ValueError(
+                    "y has no sequence in which every label is known, to take the "
+                    "largest length of a segment from: set max_length"
+                )
+            grammar = Grammar(names, self.scheme, longest)
+        if rows is not None:
+            check_possible(grammar, rows, offsets)
+        return grammar
 
     def _axis_lengths(self):
         sizes = {"S": len(self.types_), "M": self.max_length_}
@@ -376,179 +483,12 @@ class SegmentCRF(SolverByName, BaseCRF):
     def _allowed_paths(self):
         return self._grammar()
 
-    def _fitted_parameters(self, X):
-        return SegmentParameters.of_segments(self, self._grammar(), X)
+    def _more_weights(self):
+        if self.segment_coef_ is None:
+            return []
+        n_features = required_attribute(self, "segment_vectorizer_").n_features_out_
+        return [("segment_coef_", self.segment_coef_, (len(self.types_), n_features))]
 
-    def transition_features(self) -> Table:
-        """Return all weights of transitions between segments that are not 0.
-
-        Returns
-        -------
-        table : Table
-            With the columns label_from, label_to, which are types of segments, and
-            weight, the largest first. Forbidden transitions are left out.
-
-        Examples
-        --------
-        >>> from skcrf_sdca import SegmentCRF
-        >>> X, y = [[["a"], ["b"], ["c"]]] * 9, [["B-X", "I-X", "O"]] * 9
-        >>> crf = SegmentCRF(solver="lbfgs", tol=1e-9).fit(X, y)
-        >>> crf.transition_features()["label_from"].tolist()[0]
-        'X'
-        """
-        self._check_is_fitted()
-        types = label_objects(self.types_)
-        return weight_table(self.transition_, label_from=types, label_to=types)
-
-    def length_features(self) -> Table:
-        """Return all weights of lengths of segments that are not 0, the largest first.
-
-        Returns
-        -------
-        table : Table
-            With the columns type, length and weight.
-
-        Examples
-        --------
-        >>> from skcrf_sdca import SegmentCRF
-        >>> X, y = [[["a"], ["b"], ["c"]]] * 9, [["B-X", "I-X", "O"]] * 9
-        >>> crf = SegmentCRF(solver="lbfgs", tol=1e-9).fit(X, y)
-        >>> table = crf.length_features()
-        >>> table["type"].tolist()[0], table["length"].tolist()[0]
-        ('X', 2)
-        """
-        self._check_is_fitted()
-        lengths = np.arange(1, self.max_length_ + 1)
-        return weight_table(
-            self.length_, type=label_objects(self.types_), length=lengths
-        )
-
-    def predict_spans(
-        self,
-        X: Sequences,
-        *,
-        scheme: SpanScheme | None = None,
-        tokens: Iterable[Iterable[str]] | None = None,
-    ) -> NDArray[Any]:
-        """Return the spans of the most probable segmentations, with probabilities.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        scheme : None
-            The scheme is that of the fit; for the signature of the other estimators.
-        tokens : list of n lists of T str, default=None
-            The words of X. With them, each span has a text.
-
-        Returns
-        -------
-        spans : ndarray of shape (n,)
-            An object array of lists of (type, begin, end, probability), in order; with
-            `tokens` of (type, begin, end, probability, text). Without a scheme all
-            segments are spans. The probability is that of the segment, exactly.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If `scheme` is another one, `tokens` does not have the lengths of X, or the
-            loss of the fit gives no probabilities.
-
-        Examples
-        --------
-        >>> from skcrf_sdca import SegmentCRF
-        >>> X = [[["Ada"], ["Lovelace"], ["wrote"]]] * 9
-        >>> y = [["B-PER", "I-PER", "O"]] * 9
-        >>> crf = SegmentCRF(random_state=0).fit(X, y)
-        >>> ((span_type, begin, end, probability),) = crf.predict_spans(X)[0]
-        >>> span_type, begin, end, probability > 0.5
-        ('PER', 0, 2, True)
-        """
-        data, _ = prediction_data(self, X)
-        self._check_scheme(scheme)
-        grammar = self._grammar()
-        words = None if tokens is None else checked_tokens(tokens, data.lengths)
-
-        def spans(scores, first, last):
-            offsets = scores.offsets
-            begin, end, own, _ = grammar.segments(scores.viterbi()[0], offsets)
-            chosen = own != grammar.outside
-            begin, end, own = begin[chosen], end[chosen], own[chosen].astype(np.int64)
-            i = np.searchsorted(offsets, begin, side="right") - 1
-            rows = np.column_stack([i, begin - offsets[i], end - offsets[i]])
-            values = scores.segment_probabilities(rows, own)
-            types = [grammar.types[k] for k in own]
-            bounds = rows[:, 1].tolist(), rows[:, 2].tolist()
-            found = list(zip(types, *bounds, values.tolist(), strict=True))
-            if words is not None:
-                texts = [words[first + j][b:e] for j, b, e in rows.tolist()]
-                found = [(*s, " ".join(t)) for s, t in zip(found, texts, strict=True)]
-            return split_rows(found, np.searchsorted(begin, offsets))
-
-        return self._over_chains(spans, data)
-
-    def span_proba(
-        self,
-        X: Sequences,
-        spans: Iterable[Iterable[tuple[Any, ...]]],
-        *,
-        scheme: SpanScheme | None = None,
-    ) -> NDArray[Any]:
-        """Return the probability of spans, each the sum over all its segmentations.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        spans : list of n lists of (type, begin, end)
-            As `predict_spans` returns them; what follows these three is ignored.
-        scheme : None
-            The scheme is that of the fit; for the signature of the other estimators.
-
-        Returns
-        -------
-        proba : ndarray of shape (n,)
-            An object array of arrays of shape (n_spans_i,). 0 for a type that was not
-            in `fit`, and for a span longer than ``max_length_``.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a span does not have this form or is not within its sequence, `scheme` is
-            another one, or the loss of the fit gives no probabilities.
-
-        Examples
-        --------
-        >>> from skcrf_sdca import SegmentCRF
-        >>> X, y = [[["a"], ["b"]]] * 9, [["B-X", "I-X"]] * 9
-        >>> crf = SegmentCRF(random_state=0).fit(X, y)
-        >>> (proba,) = crf.span_proba(X[:1], [[("X", 0, 2), ("X", 0, 1), ("Y", 0, 1)]])
-        >>> bool(proba[0] > 0.5), float(proba[2])
-        (True, 0.0)
-        """
-        data, _ = prediction_data(self, X)
-        self._check_scheme(scheme)
-        rows, bounds, names = span_rows(spans, data.lengths, TYPED)
-        types = self._grammar().type_numbers(names)
-
-        def values(scores, first, last):
-            begin, end = bounds[[first, last]]
-            own = scores.segment_probabilities(
-                rows[begin:end] - [first, 0, 0], types[begin:end]
-            )
-            return split_rows(own, bounds[first : last + 1] - begin)
-
-        return self._over_chains(values, data)
-
-    def _check_scheme(self, scheme):
-        """Raise ValueError for a scheme that is not that of the fit."""
-        own = self.scheme_
-        if scheme is None or (own is not None and scheme.upper() == own.upper()):
-            return
-        raise ValueError(
-            f"scheme={scheme!r}, but the model was fitted with scheme={own!r}; set "
-            "scheme=None"
-        )
-
-    def _check_is_fitted(self):
-        """Raise NotFittedError, or ValueError if attributes do not agree."""
-        check_is_fitted(self)
-        check_form(self)
+    def _fitted_parameters(self, data):
+        rows = getattr(data, "segment_rows", None)
+        return SegmentParameters.of_segments(self, self._grammar(), data.X, rows)

@@ -13,7 +13,7 @@ from skcrf_sdca.estimators.fitted import FittedAttributes, check_form, known_nam
 from skcrf_sdca.structures.chain.label_weights import LabelWeights
 
 
-def check_model(model, name):
+def check_model(model, name, structure="chain"):
     """Raise TypeError or ValueError if an argument of fit is not a fitted CRF.
 
     Parameters
@@ -21,10 +21,19 @@ def check_model(model, name):
     model : object
     name : str
         That of the argument.
+    structure : str, default="chain"
+        That of the fit.
     """
     if not isinstance(model, FittedAttributes):
         raise TypeError(
             f"{name} must be a fitted CRF of this package, got {described(model)}."
+        )
+    has_segments = getattr(model, "_structure", "chain") == "segments"
+    if has_segments != (structure == "segments"):
+        must = "must" if structure == "segments" else "must not"
+        raise TypeError(
+            f"{name} is of type {type(model).__name__}, and {must} be a SegmentCRF: "
+            "models of segments and chains have no weights of transitions in common."
         )
     if "classes_" not in vars(model):
         raise NotFittedError(
@@ -33,7 +42,12 @@ def check_model(model, name):
     check_form(model)
 
 
-def starting_weights(model, training, problem, name="init"):
+def matched_weights(model, training, label, feature):
+    """Return the LabelWeights of labels and features, as numbered by the model."""
+    return LabelWeights.of_fitted(model).matched(label, feature)
+
+
+def starting_weights(model, training, problem, name="init", matched=matched_weights):
     """Return the weights of a fitted model as a solver's first weights.
 
     Parameters
@@ -45,6 +59,8 @@ def starting_weights(model, training, problem, name="init"):
     problem : Problem
     name : str, default="init"
         That of the argument.
+    matched : callable, default=matched_weights
+        Returns the weights of the labels and features of the fit.
 
     Returns
     -------
@@ -58,13 +74,13 @@ def starting_weights(model, training, problem, name="init"):
     ValueError
         If it is not fitted, or if its features cannot be matched.
     """
-    check_model(model, name)
+    structure = problem.structure
+    check_model(model, name, structure.name)
     label = label_numbers(model, training.attributes["classes_"])
     feature = feature_numbers(model, training.attributes, name)
     if training.columns is not None:
         feature = feature[training.columns]
-    weights = LabelWeights.of_fitted(model).matched(label, feature)
-    structure = problem.structure
+    weights = matched(model, training, label, feature)
     parameters = structure.new_parameters()
     # The weight of what is forbidden is 0 in a solver.
     parameters.assign(weights.without_forbidden(structure.label_constraints))
@@ -73,7 +89,7 @@ def starting_weights(model, training, problem, name="init"):
     return parameters.w
 
 
-def _numbers_of(names, known):
+def numbers_of_names(names, known):
     """Return the number that each name has among the known ones, -1 if none."""
     number = {name: i for i, name in enumerate(known)}
     return np.array([number.get(name, -1) for name in names], dtype=np.intp)
@@ -81,7 +97,7 @@ def _numbers_of(names, known):
 
 def label_numbers(model, classes):
     """Return the number that each of the classes has in the model, -1 if none."""
-    return _numbers_of(plain_labels(classes), plain_labels(model.classes_))
+    return numbers_of_names(plain_labels(classes), plain_labels(model.classes_))
 
 
 def feature_numbers(model, fitted, name):
@@ -111,7 +127,7 @@ def feature_numbers(model, fitted, name):
             "so that they cannot be matched; fit both on the same kind of input."
         )
     if names is not None:
-        return _numbers_of(names, known)
+        return numbers_of_names(names, known)
     if n_features != model.n_features_in_:
         raise ValueError(
             f"{name} has {model.n_features_in_} features and X has {n_features}; "

@@ -106,7 +106,9 @@ def training_data(estimator, X, y, sample_weight, lengths=None, prior=None):
         names,
         allowed=allowed,
     )
-    return training if prior is None else _on_own_features(training)
+    if prior is not None:
+        training = _on_own_features(training)
+    return estimator._with_own_training(training, X, prior)
 
 
 def _on_own_features(training):
@@ -289,7 +291,7 @@ def packed_for(estimator, X, constraints):
         )
     if constraints is not None:
         check_lengths(constraints, data.lengths)
-    return data, input_format
+    return estimator._with_own_features(data, X, input_format), input_format
 
 
 def evaluation_labels(estimator, y, data, input_format, sample_weight=None):

@@ -293,6 +293,7 @@ class PartialLabels(SoftLabels):
             The sequence that each is a part of.
         """
         known = np.count_nonzero(self.possible, axis=1) == 1
+        known = self.structure.kept_in_parts(known)
         structure, sequence = self.structure.parts(known)
         labels = self.possible[known].argmax(axis=1).astype(np.int32)
         return structure, structure.target_states(labels), sequence

@@ -84,8 +84,9 @@ def save_model(estimator: Any, path: FilePath | SupportsWrite) -> None:
     figures of the fit, such as ``duality_gap_`` and ``history_``. It does not contain
     what only another fit would use: callbacks, metadata requests, and the dual
     variables that ``warm_start=True`` keeps; but of a stream it has what the next
-    ``partial_fit`` goes on from. The file replaces an older one only when
-    it is complete: after an error the older file is unchanged.
+    ``partial_fit`` goes on from. It has no function of the user: set the parameter
+    ``segment_features`` again after `load_model`. The file replaces an older one only
+    when it is complete: after an error the older file is unchanged.
 
     Parameters
     ----------

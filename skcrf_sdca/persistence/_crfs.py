@@ -64,7 +64,8 @@ STREAM = {"scale": float, "vectors": list}
 # Weights of label tuples, of a CRF that has them: how many arrays there are of more
 # than two labels, and how many weights edge features have, None without these.
 TUPLES = {"n_higher": int, "n_edge_stored": (int, NoneType)}
-# What the labels of a SegmentCRF are read by.
+# What the labels of a SegmentCRF are read by; with features of segments also the
+# vectorizer of these.
 SEGMENTS = {"scheme": (str, NoneType), "max_length": int}
 # What a GraphCRF knows of edges beside their weights.
 GRAPHS = {"n_edge_features": int}
@@ -80,7 +81,7 @@ def describe_crf(crf, vectorizer=None):
     crf._validate_params()
     model = {
         "type": type_name(type(crf)),
-        "parameters": plain_parameters(crf.get_params()),
+        "parameters": plain_parameters(_parameters_of(crf)),
         "input_format": crf._input_format,
         "labels": labels_of(crf.classes_),
         "n_features": int(crf.n_features_in_),
@@ -98,6 +99,10 @@ def describe_crf(crf, vectorizer=None):
     arrays = _coef_arrays(crf.coef_) | biases
     if isinstance(crf, SegmentCRF):
         model["segments"] = {"scheme": crf.scheme_, "max_length": int(crf.max_length_)}
+        if crf.segment_coef_ is not None:
+            vectorizer, _ = describe_vectorizer(crf.segment_vectorizer_)
+            model["segments"]["vectorizer"] = vectorizer
+            arrays["segment_coef"] = crf.segment_coef_.T
     if isinstance(crf, GraphCRF):
         model["graphs"] = {"n_edge_features": int(crf.n_edge_features_in_)}
     if isinstance(crf, OnlineMixin) and (state := crf._stream_state()) is not None:
@@ -115,6 +120,14 @@ def describe_crf(crf, vectorizer=None):
         if coef is not None:
             arrays |= _sparse_arrays("edge_coef", coef)
     return model, arrays
+
+
+def _parameters_of(crf):
+    """Return the parameters that a file has: no function of the user."""
+    parameters = crf.get_params()
+    if isinstance(crf, SegmentCRF):
+        parameters["segment_features"] = None
+    return parameters
 
 
 def _own_names(crf, vectorizer):
@@ -164,7 +177,8 @@ def rebuild_crf(model, array):
         attributes["vectorizer_"] = rebuild_vectorizer(model["vectorizer"], array)
     sizes = {"K": len(attributes["classes_"]), "d": model["n_features"]}
     if has_segments:
-        attributes |= _segments_from(model["segments"], attributes["classes_"])
+        own = model["segments"], attributes["classes_"]
+        attributes |= _segments_from(array, *own)
         sizes |= {"S": len(attributes["types_"]), "M": attributes["max_length_"]}
     if has_graphs:
         attributes |= _graphs_from(model["graphs"])
@@ -253,18 +267,26 @@ def _tuples_from(array, model, n_labels, n_features):
     return attributes
 
 
-def _segments_from(model, classes):
-    """Return what a SegmentCRF knows of segments beside its weights."""
-    fields(model, "segments", SEGMENTS)
+def _segments_from(array, model, classes):
+    """Return what a SegmentCRF knows of segments, and the weights of their features."""
+    more = {"vectorizer": dict} if "vectorizer" in model else {}
+    fields(model, "segments", SEGMENTS | more)
     if not 1 <= model["max_length"] <= MAX_FEATURES:
         raise ModelFormatError(f"segments: max_length must be from 1 to {MAX_FEATURES}")
     # The array of lengths is as long as max_length: it is read before a table is made.
     types = Grammar(plain_labels(classes), model["scheme"], 1).types
-    return {
+    attributes = {
         "types_": np.fromiter(types, dtype=object, count=len(types)),
         "max_length_": model["max_length"],
         "scheme_": model["scheme"],
+        "segment_coef_": None,
     }
+    if more:
+        vectorizer = rebuild_vectorizer(model["vectorizer"], array)
+        shape = vectorizer.n_features_out_, len(types)
+        attributes["segment_vectorizer_"] = vectorizer
+        attributes["segment_coef_"] = array("segment_coef", FLOAT, shape).T
+    return attributes
 
 
 def _graphs_from(model):

@@ -11,8 +11,8 @@ which solvers need some (see `skcrf_sdca.solvers.base.check_needs`):
     "visit"           the same for one sequence at a time, compiled
     "direct"          marginals of cliques and separators, for an exact line search
 
-Soft and partly known labels ask for more, see `Chain`: `zero_potentials`, `soft_scores`
-and `parts`, and for "direct" `mix_marginals`.
+Soft and partly known labels ask for more, see `Chain`: `zero_potentials`,
+`soft_scores`, `kept_in_parts` and `parts`, and for "direct" `mix_marginals`.
 """
 
 from abc import ABC, abstractmethod

@@ -197,7 +197,7 @@ class Chains(_chains.ChainScores):
     def n_best(self, n):
         """Return for each chain its n best paths (n_paths, T), and their scores."""
         lengths = np.diff(self.offsets)
-        widths = _numbers_of_paths(n, self.n_labels, lengths)
+        widths = numbers_of_paths(n, self.n_labels, lengths, self.n_labels)
         path_offsets = np.concatenate([[0], np.cumsum(widths)])
         label_offsets = np.concatenate([[0], np.cumsum(widths * lengths)])
         scores = np.empty(path_offsets[-1])
@@ -205,15 +205,7 @@ class Chains(_chains.ChainScores):
         self._over_ranges(
             _paths.best_paths, widths, path_offsets, label_offsets, scores, paths
         )
-        # What a chain lacks has the score -inf, and stands at the end.
-        scores = [part[part > -np.inf] for part in split_rows(scores, path_offsets)]
-        paths = [
-            part.reshape(width, length)[: len(found)]
-            for part, width, length, found in zip(
-                split_rows(paths, label_offsets), widths, lengths, scores, strict=True
-            )
-        ]
-        return paths, scores
+        return split_paths(widths, lengths, scores, paths)
 
     def sample(self, uniform):
         """Return draws from p(y | x), (n_positions, n_draws), of as many numbers."""
@@ -270,14 +262,36 @@ def clamped(node_scores: NDArray[np.float64], labels: ArrayLike) -> NDArray[np.f
 DECODERS = {name: methodcaller(name) for name in ("viterbi", "posterior")}
 
 
-def _numbers_of_paths(n, n_labels, lengths):
-    """Return n for each chain, or how many paths it has; MemoryError if too many."""
+def split_paths(widths, lengths, scores, paths):
+    """Return the paths (n_paths, T) and the scores of each chain, of flat arrays.
+
+    Chain i has the place of widths[i] paths. What it lacks has the score -inf, and
+    stands at the end.
+    """
+    path_offsets = np.concatenate([[0], np.cumsum(widths)])
+    label_offsets = np.concatenate([[0], np.cumsum(widths * lengths)])
+    scores = [part[part > -np.inf] for part in split_rows(scores, path_offsets)]
+    parts = split_rows(paths, label_offsets)
+    paths = [
+        part.reshape(width, length)[: len(found)]
+        for part, width, length, found in zip(
+            parts, widths, lengths, scores, strict=True
+        )
+    ]
+    return paths, scores
+
+
+def numbers_of_paths(n, n_labels, lengths, n_lists):
+    """Return n for each chain, or how many paths it has; MemoryError if too many.
+
+    ``n_lists`` is how many numbers the search keeps of each path at a position.
+    """
     with np.errstate(over="ignore"):
         n_paths = float(n_labels) ** lengths
     widths = np.minimum(float(min(n, MOST_BYTES)), n_paths)
     # Scores and labels of all paths, and the lists of the chain with the longest ones.
     n_bytes = (widths * (4.0 * lengths + 8.0)).sum()
-    n_bytes += 8.0 * n_labels * (widths * (lengths + 1.0)).max(initial=0.0)
+    n_bytes += 8.0 * n_lists * (widths * (lengths + 1.0)).max(initial=0.0)
     if n_bytes > MOST_BYTES:
         raise MemoryError(f"so many paths need about {n_bytes:.1e} bytes: lower n")
     check_fits(int(n_bytes), f"{n} paths of each chain", "lower n, or cut long chains")

@@ -84,9 +84,9 @@ class LabelWeights(NamedTuple):
         if edge_coef is not None:
             pair = label[:, np.newaxis] * n_labels + label
             pair[(label[:, np.newaxis] < 0) | (label < 0)] = -1
-            edge_coef = _selected(edge_coef, pair.ravel(), feature)
+            edge_coef = selected(edge_coef, pair.ravel(), feature)
         return LabelWeights(
-            _selected(self.coef_, label, feature),
+            selected(self.coef_, label, feature),
             *map(of_labels, self[1:5]),
             tuple(map(of_labels, self.higher_transitions_)),
             edge_coef,
@@ -103,7 +103,7 @@ class LabelWeights(NamedTuple):
         )
 
 
-def _selected(coef, row, feature):
+def selected(coef, row, feature):
     """Return coefficients of these rows and features, 0 where a number is -1."""
     (rows,), (columns,) = np.nonzero(row >= 0), np.nonzero(feature >= 0)
     block = coef[row[rows]][:, feature[columns]]

@@ -158,12 +158,15 @@ class ChainParameters:
         """
         self.intercept[:] = weights.intercept_
         self.start[:], self.end[:] = weights.start_, weights.end_
-        self.transition[:] = self.layout.compact(weights.transition_)
+        self.transition[:] = self._tied_row(weights)
         if self.pairs is None:
             self.coef[:] = dense_coef(weights.coef_).T
         else:
             features, labels = self.pairs.indices()
             self.coef[self.pairs.exists] = values_at(weights.coef_, labels, features)
+
+    def _tied_row(self, weights):
+        return self.layout.compact(weights.transition_)
 
     def attributes(self, constraints=None):
         """Return the weights as attributes of an estimator, -inf where forbidden."""

@@ -186,14 +186,16 @@ class Chain(Structure):
         return features if self.pairs is None else self.pairs.places_of(features)
 
     def fixed_scores(self, weights):
-        """Return the FixedScores of LabelWeights without forbidden ones."""
-        parameters = ChainParameters(
-            self.data.n_features, self.n_labels, layout=self.layout
-        )
+        """Return the FixedScores of weights that are not forbidden, of all pairs."""
+        parameters = self._parameters_of_all_pairs()
         parameters.assign(weights)
         n, rows = len(self.data), FeatureRows(self.data.X)
         scores = parameters.scores(rows, self.offsets, 0, n)
         return FixedScores(scores.local, scores.tied)
+
+    def _parameters_of_all_pairs(self):
+        """Return parameters in which every feature has weights of all labels."""
+        return ChainParameters(self.data.n_features, self.n_labels, layout=self.layout)
 
     def _own_scores(self, parameters, begin, end):
         """Return the Chains of weights alone."""
@@ -207,6 +209,10 @@ class Chain(Structure):
         first, last = self.offsets[[begin, end]]
         chains.local[:] += self.fixed.local[first:last]
         return chains.with_tied(chains.tied + self.fixed.tied)
+
+    def kept_in_parts(self, kept):
+        """Return which of the positions to keep are in `parts`: all."""
+        return kept
 
     def parts(self, kept):
         """Return the chains that are left at the positions to keep.

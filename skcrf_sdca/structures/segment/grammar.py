@@ -207,6 +207,18 @@ class Grammar:
         follows = ~np.isin(begin, offsets)
         return Segments(begin, end, self.label_types[labels[begin]], follows)
 
+    def longest_of(self, labels, offsets):
+        """Return the largest number of tokens of a segment of labels, < 0 if unknown.
+
+        Only sequences without unknown labels count; 0 if there are none.
+        """
+        known, lengths = np.append(0, np.cumsum(labels >= 0)), np.diff(offsets)
+        whole = np.diff(known[offsets]) == lengths
+        labels = labels[np.repeat(whole, lengths)]
+        offsets = np.append(0, np.cumsum(lengths[whole]))
+        segments = self.segments(labels, offsets)
+        return int((segments.end - segments.begin).max(initial=0))
+
     def is_trivial(self):
         """Return whether sequences of every length have a segmentation, seen fast."""
         alone = self.length[:, 0]

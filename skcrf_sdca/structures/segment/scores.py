@@ -7,7 +7,10 @@ the results of those.
 import numpy as np
 
 from skcrf_sdca._kernels._segments import SegmentScoreArrays
-from skcrf_sdca.structures.chain.chains import clamped
+from skcrf_sdca.structures.chain.chains import clamped, numbers_of_paths, split_paths
+
+# Numbers that lists of segmentations have for each type: two scores and two origins.
+NUMBERS_OF_TYPE = 4
 
 
 class SegmentScores(SegmentScoreArrays):
@@ -19,11 +22,17 @@ class SegmentScores(SegmentScoreArrays):
     tied : ndarray of shape (n_tied,)
     offsets : ndarray of shape (n + 1,), int64
     grammar : Grammar
+    segment_rows : SegmentRows, default=None
+        The features of segments, which the last tied scores are of.
     """
 
     def _with_local(self, local):
         """Return the same with other local scores."""
-        return SegmentScores(local, self.tied, self.offsets, self.grammar)
+        return self._with_scores(local, self.tied)
+
+    def _with_scores(self, local, tied):
+        """Return the same with other scores."""
+        return SegmentScores(local, tied, self.offsets, self.grammar, self.segment_rows)
 
     @property
     def node_scores(self):
@@ -61,13 +70,29 @@ class SegmentScores(SegmentScoreArrays):
         self.best_paths(paths, values)
         return paths, values
 
+    def n_best(self, n):
+        """Return the labels (n_paths, T) of the n best of each sequence, and scores."""
+        lengths = np.diff(self.offsets)
+        n_lists = NUMBERS_OF_TYPE * self.grammar.n_types
+        widths = numbers_of_paths(n, self.grammar.n_labels, lengths, n_lists)
+        path_offsets = np.concatenate([[0], np.cumsum(widths)])
+        label_offsets = np.concatenate([[0], np.cumsum(widths * lengths)])
+        scores = np.empty(path_offsets[-1])
+        paths = np.empty(label_offsets[-1], dtype=np.int32)
+        self.n_best_paths(widths, path_offsets, label_offsets, scores, paths)
+        return split_paths(widths, lengths, scores, paths)
+
+    def sample(self, uniform):
+        """Return draws from p(y | x), (n_positions, n_draws), of as many numbers."""
+        paths = np.empty(uniform.shape, dtype=np.int32)
+        self.random_paths(uniform, paths)
+        return paths
+
     def posterior(self):
         """Return the segmentations of most tokens right in expectation, and log Z."""
         node, log_z = self.node_marginals()
         node[self.local == -np.inf] = -np.inf
-        values = SegmentScores(
-            node, np.zeros_like(self.tied), self.offsets, self.grammar
-        )
+        values = self._with_scores(node, np.zeros_like(self.tied))
         return values.viterbi()[0], log_z
 
     def clamped(self, labels):
@@ -94,3 +119,24 @@ class SegmentScores(SegmentScoreArrays):
         values = np.empty(len(spans))
         self.write_probabilities(spans, types, values)
         return np.minimum(values, 1.0)
+
+
+def check_possible(grammar, label_rows, offsets):
+    """Raise ValueError for the first sequence of which no segmentation agrees with y.
+
+    Parameters
+    ----------
+    grammar : Grammar
+    label_rows : ndarray of shape (n_positions, n_labels)
+        Not 0 for the labels that may be right.
+    offsets : ndarray of shape (n + 1,), int64
+    """
+    local = np.where(label_rows > 0, 0.0, -np.inf)
+    scores = SegmentScores(local, np.zeros(grammar.n_tied), offsets, grammar)
+    possible = scores.log_partition() > -np.inf
+    if not possible.all():
+        raise ValueError(
+            f"y: sequence {possible.argmin()} has no segmentation, of segments of up "
+            f"to {grammar.max_length} items, that agrees with y in the scheme "
+            f"{grammar.scheme!r}; correct the labels, or set a larger max_length"
+        )

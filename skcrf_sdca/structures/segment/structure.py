@@ -4,17 +4,24 @@ import numpy as np
 
 from skcrf_sdca._kernels._segment_structure import SegmentStructure
 from skcrf_sdca._utils.parallel import ranges
+from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.chain.structure import Chain
-from skcrf_sdca.structures.segment.parameters import FlatLayout, SegmentParameters
+from skcrf_sdca.structures.segment.parameters import (
+    FlatLayout,
+    SegmentParameters,
+    check_segments_fit,
+    number_of_tied,
+)
 from skcrf_sdca.structures.segment.scores import SegmentScores
-from skcrf_sdca.structures.structure import Potentials
+from skcrf_sdca.structures.structure import FixedScores, Potentials
 
 
 class SegmentChain(Chain):
     """Segments of tokens that follow each other without gaps.
 
     Features, and local potentials of the labels of tokens, are those of a chain. Tied
-    potentials are those of transitions between the types of segments, and of lengths.
+    potentials are those of transitions between the types of segments, of lengths, and
+    of features of segments.
 
     Parameters
     ----------
@@ -22,13 +29,23 @@ class SegmentChain(Chain):
         As for `Structure`.
     constraints : Grammar
         Which labels segments have, and what is allowed.
+    segment_rows : SegmentRows, default=None
+        The features of segments.
     """
 
     name = "segments"
     levels = frozenset({"argmax", "log_partition", "expect", "visit"})
 
+    def __init__(self, data, n_labels, *, segment_rows=None, **options):
+        self.segment_rows = segment_rows
+        super().__init__(data, n_labels, **options)
+
     def _layout(self):
-        return FlatLayout(self.constraints.n_tied)
+        return FlatLayout(number_of_tied(self.constraints, self.segment_rows))
+
+    def _check_memory(self):
+        super()._check_memory()
+        check_segments_fit(self.data.lengths, self.constraints, self.segment_rows)
 
     @property
     def sizes(self):
@@ -50,17 +67,22 @@ class SegmentChain(Chain):
         return SegmentParameters(
             self.rows.n_features,
             self.constraints,
+            self.segment_rows,
             boundaries=self.boundaries,
             w=w,
             pairs=self.pairs,
         )
+
+    def _parameters_of_all_pairs(self):
+        n_features = self.data.n_features
+        return SegmentParameters(n_features, self.constraints, self.segment_rows)
 
     def log_counts(self):
         """Return the logarithm of the number of segmentations of each sequence."""
         lengths, index = np.unique(self.data.lengths, return_inverse=True)
         offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         local = np.zeros((offsets[-1], self.n_labels))
-        tied = np.zeros(self.n_tied)
+        tied = np.zeros(self.constraints.n_tied)
         scores = SegmentScores(local, tied, offsets, self.constraints)
         return scores.log_partition()[index]
 
@@ -72,7 +94,60 @@ class SegmentChain(Chain):
         first, last = self.offsets[[begin, end]]
         local = scores.local + self.fixed.local[first:last]
         tied = scores.tied + self.fixed.tied
-        return SegmentScores(local, tied, scores.offsets, self.constraints)
+        return SegmentScores(
+            local, tied, scores.offsets, self.constraints, scores.segment_rows
+        )
+
+    def kept_in_parts(self, kept):
+        """Return which of the positions to keep are in `parts`: whole sequences."""
+        lengths = self.data.lengths
+        sequence = np.repeat(np.arange(len(lengths)), lengths)
+        n_kept = np.bincount(sequence[kept], minlength=len(lengths))
+        return np.repeat(n_kept == lengths, lengths)
+
+    def parts(self, kept):
+        """Return the sequences of the positions to keep, which are whole ones.
+
+        Returns
+        -------
+        sequences : SegmentChain
+        sequence : ndarray of intp
+            Which each of these is.
+        """
+        (positions,) = np.nonzero(kept)
+        first = self.offsets[:-1]
+        (sequence,) = np.nonzero(np.diff(self.offsets) > 0)
+        sequence = sequence[kept[first[sequence]]]
+        bounds = np.concatenate([[0], np.cumsum(self.data.lengths[sequence])])
+        rows, fixed = self.segment_rows, self.fixed
+        if fixed is not None:
+            fixed = FixedScores(fixed.local[positions], fixed.tied)
+        sequences = SegmentChain(
+            PackedSequences(self.data.X[positions], bounds),
+            self.n_labels,
+            segment_rows=None if rows is None else rows.at_tokens(positions),
+            boundaries=self.boundaries,
+            constraints=self.constraints,
+            n_jobs=self.n_jobs,
+            pairs=self.pairs,
+            fixed=fixed,
+        )
+        return sequences, sequence
+
+    def soft_scores(self, probabilities, begin, end):
+        """Return the scores of soft labels, for begin <= i < end.
+
+        Positions are independent, but for the grammar: what this forbids has
+        probability 0, and those of the other segmentations are divided by their sum.
+        """
+        bounds = self.offsets[begin : end + 1]
+        with np.errstate(divide="ignore"):
+            scores = np.log(probabilities[bounds[0] : bounds[-1]])
+        rows = self.segment_rows
+        if rows is not None:
+            rows = rows.of_tokens(bounds[0], bounds[-1])
+        tied, offsets = np.zeros(self.n_tied), bounds - bounds[0]
+        return SegmentScores(scores, tied, offsets, self.constraints, rows)
 
     def zero_potentials(self, dtype):
         """Return Potentials of zeros."""
@@ -82,35 +157,42 @@ class SegmentChain(Chain):
         )
 
     def _counted(self, labels, offsets):
-        """Return the tied potentials that segments count, and their sequences."""
-        grammar = self.constraints
-        segments = grammar.segments(labels, offsets)
-        (to,) = np.nonzero(segments.follows)
-        pairs = segments.type[to - 1] * grammar.n_types + segments.type[to]
-        lengths = segments.end - segments.begin - 1
-        lengths = lengths + segments.type * grammar.max_length + grammar.n_types**2
-        begins = np.append(segments.begin[to], segments.begin)
-        sequence = np.searchsorted(offsets, begins, side="right") - 1
-        return np.append(pairs, lengths), sequence
+        """Return the tied potentials of segments, their sequences, and their values."""
+        grammar, first = self.constraints, offsets[0]
+        segments = grammar.segments(labels, offsets - first)
+        begin, end, own, follows = segments
+        (to,) = np.nonzero(follows)
+        pairs = own[to - 1] * grammar.n_types + own[to]
+        lengths = end - begin - 1 + own * grammar.max_length + grammar.n_types**2
+        places, begins = np.append(pairs, lengths), np.append(begin[to], begin)
+        values = np.ones(len(places))
+        if self.segment_rows is not None:
+            found = self.segment_rows.entries_of(begin + first, end + first)
+            segment, column, entries = found
+            of_features = column * grammar.n_types + own[segment] + grammar.n_tied
+            places = np.append(places, of_features)
+            begins = np.append(begins, begin[segment])
+            values = np.append(values, entries)
+        sequence = np.searchsorted(offsets - first, begins, side="right") - 1
+        return places, sequence, values
 
     def label_potentials(self, labels):
         """Return the expectations of the distribution that is certain of labels."""
         certain = self.zero_potentials(np.float64)
         certain.local[np.arange(len(labels)), labels] = 1.0
-        places, sequence = self._counted(labels, self.offsets)
-        np.add.at(certain.tied, (sequence, places), 1.0)
+        places, sequence, values = self._counted(labels, self.offsets)
+        np.add.at(certain.tied, (sequence, places), values)
         return certain
 
     def tied_labels(self, labels, weight):
-        """Return sum_i weight[i] times the counts of transitions and lengths."""
+        """Return sum_i weight[i] times the tied expectations of the labels."""
         counts = np.zeros(self.n_tied)
         for begin, end in ranges(self.offsets):
             bounds = self.offsets[begin : end + 1]
             path = labels[bounds[0] : bounds[-1]]
-            places, sequence = self._counted(path, bounds - bounds[0])
-            counts += np.bincount(
-                places, weights=weight[begin + sequence], minlength=self.n_tied
-            )
+            places, sequence, values = self._counted(path, bounds)
+            values *= weight[begin + sequence]
+            counts += np.bincount(places, weights=values, minlength=self.n_tied)
         return counts
 
     def kernel(self, weights, features, targets, cost=None):
@@ -121,6 +203,7 @@ class SegmentChain(Chain):
             self.offsets,
             targets,
             grammar=self.constraints,
+            rows=self.segment_rows,
             cost=cost,
             fixed=self.fixed,
         )

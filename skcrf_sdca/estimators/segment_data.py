@@ -1,0 +1,159 @@
+"""Features of whole segments, of a function of the user: read, and made rows.
+
+The function is called for every segment of at most M items of a sequence. What it
+returns is encoded as the features of items are, by a SequenceVectorizer, to which the
+segments of a sequence are its items.
+"""
+
+import re
+from collections.abc import Mapping, Set
+
+from skcrf_sdca._kernels._segment_rows import SegmentRows
+from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._utils.messages import described
+from skcrf_sdca.data.input_formats import CUT_TABLE, PACKED, TABLE
+from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
+
+# Of a row of a segment: where it begins, and a feature with its number.
+BYTES_OF_ROW = 16
+
+
+class SegmentedSequences(PackedSequences):
+    """Packed sequences beside the features of their segments.
+
+    Parts of it, and pickles, are PackedSequences without these.
+
+    Attributes
+    ----------
+    segment_rows : SegmentRows
+    """
+
+    __slots__ = ("segment_rows",)
+
+    @classmethod
+    def of(cls, data, segment_rows):
+        """Return packed sequences with these rows beside them."""
+        own = cls.__new__(cls)
+        for name in PackedSequences.__slots__:
+            setattr(own, name, getattr(data, name))
+        own.segment_rows = segment_rows
+        return own
+
+
+def with_new_features(function, X, data, input_format, most, known=None):
+    """Return the data of a fit with the features of segments, and their vectorizer.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(sequence, begin, end)`` returns the features of a segment.
+    X : sequences as `InputFormat.pack` takes them
+    data : PackedSequences
+        The same, packed.
+    input_format : InputFormat
+        That of the answers to X.
+    most : int
+        The largest number of items of a segment.
+    known : SequenceVectorizer, default=None
+        Its features are the first ones; it is not changed.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the function returns no features, or such as a vectorizer does not take.
+    MemoryError
+        If there are more segments than fit.
+    """
+    vectorizer = SequenceVectorizer() if known is None else known._copied()
+    items = _items_of_all(function, sequences_of(X, data, input_format), data, most)
+    rows = _encoded(
+        vectorizer._grow if known else vectorizer.fit_transform, items, most
+    )
+    return SegmentedSequences.of(data, rows), vectorizer
+
+
+def with_features(function, vectorizer, X, data, input_format, most):
+    """Return data with the features of segments that a vectorizer knows.
+
+    Parameters and errors are those of `with_new_features`.
+    """
+    items = _items_of_all(function, sequences_of(X, data, input_format), data, most)
+    return SegmentedSequences.of(data, _encoded(vectorizer.transform, items, most))
+
+
+def sequences_of(X, data, input_format):
+    """Return the sequences as the function gets them: those of X, or of one table.
+
+    Raise TypeError if X is packed where the sequences of the fit are not.
+    """
+    if input_format in (TABLE, CUT_TABLE, PACKED):
+        return data
+    if isinstance(X, PackedSequences):
+        raise TypeError(
+            "X is packed, but segment_features reads sequences as those of fit, of the "
+            f"input format {input_format.name}; pass these."
+        )
+    return X
+
+
+def _encoded(encode, items, most):
+    """Return the SegmentRows of items; errors name the sequence and the segment."""
+    try:
+        X = encode(items).X
+    except (TypeError, ValueError) as error:
+        message = re.sub(r"^X\b", "segment_features", str(error))
+        place = re.match(r"X: sequence (\d+), item (\d+)", str(error))
+        if place is not None:
+            i, row = map(int, place.groups())
+            end = row // most + 1
+            begin = end - most + row % most
+            message = f"{_place(i, begin, end)}{str(error)[place.end() :]}"
+        error_class = TypeError if isinstance(error, TypeError) else ValueError
+        raise error_class(message) from error
+    return SegmentRows(X.indptr, X.indices, X.data, X.shape[1], most)
+
+
+def _items_of_all(function, sequences, data, most):
+    """Yield for each sequence the features of its segments, as SegmentRows orders them.
+
+    What begins before the sequence has none.
+    """
+    check_fits(
+        BYTES_OF_ROW * data.n_positions * most,
+        f"features of the segments of up to {most} items of {data.n_positions} items",
+        "set a smaller max_length, or segment_features=None",
+    )
+    first = None
+    lengths = data.lengths.tolist()
+    for i, (sequence, length) in enumerate(zip(sequences, lengths, strict=True)):
+        items = []
+        for end in range(1, length + 1):
+            begins = range(max(end - most, 0), end)
+            found = [function(sequence, begin, end) for begin in begins]
+            first = found[0] if first is None else first
+            for begin, features in zip(begins, found, strict=True):
+                _check_alike(features, first, _place(i, begin, end))
+            none = {} if isinstance(first, Mapping) else []
+            items += [none] * (most - len(found)) + found
+        yield items
+
+
+def _check_alike(features, first, place):
+    """Raise TypeError if features are neither a dict nor strings, as the first are."""
+    is_dict = isinstance(features, Mapping)
+    if not is_dict and not isinstance(features, (list, tuple, Set)):
+        raise TypeError(
+            f"{place}: the function returned {described(features)}; it must return a "
+            "dict or a list of str."
+        )
+    if is_dict != isinstance(first, Mapping):
+        raise TypeError(
+            f"{place}: the function returned {described(features)}, but "
+            f"{described(first)} before; it must always return a dict, or always a "
+            "list of str."
+        )
+
+
+def _place(i, begin, end):
+    return f"segment_features: sequence {i}, segment of the items {begin} to {end - 1}"
