@@ -37,6 +37,7 @@ changed, which the sum has right.
 from libc.math cimport fabs, isfinite
 from libc.string cimport memset
 
+from ._changed_sums cimport changed_sums
 from ._structure cimport Structure, Values
 from ._vecmath cimport ops
 from ._visits cimport Visitor
@@ -96,6 +97,9 @@ cdef class DCAKernel(Visitor):
         self.smooth, self.fixed_step = smooth, fixed_step
         self.total, self.power, self.n_visits = total, power, n_visits
         self.path = np.empty(self.structure.most_local, dtype=np.intc)
+        if not smooth:
+            self.sums = changed_sums(self.sums.features, self.structure.weights)
+            self.structure.sums = self.sums
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit sequence i; return False if a number is not finite."""
