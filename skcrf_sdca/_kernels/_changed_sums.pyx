@@ -74,6 +74,14 @@ cdef class ChangedSums(FeatureSums):
             &self.distinct[0], n,
         )
 
+    cdef const int* rows(self) noexcept nogil:
+        """Return the address of the features whose sums ``distinct`` has."""
+        return &self.found[0]
+
+    cdef Py_ssize_t n_rows(self) noexcept nogil:
+        """Return how many features these are."""
+        return self.n_found
+
     cdef double squared_norm(self) noexcept nogil:
         """Return the squared norm over all blocks."""
         cdef const double* sums = &self.distinct[0]

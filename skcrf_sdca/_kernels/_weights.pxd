@@ -69,6 +69,8 @@ cdef class FeatureSums(PenaltyRise):
     cdef void measure(self, double scale) noexcept nogil
     cdef double squared_norm(self) noexcept nogil
     cdef double squared_norm_of_blocks(self) noexcept nogil
+    cdef const int* rows(self) noexcept nogil
+    cdef Py_ssize_t n_rows(self) noexcept nogil
     cdef void score_nodes(self, Py_ssize_t length, double* scores) noexcept nogil
     cdef void score_blocks(self, Py_ssize_t length, double* scores) noexcept nogil
     cdef void add_to_weights(self, double step) noexcept nogil

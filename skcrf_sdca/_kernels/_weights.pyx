@@ -386,6 +386,14 @@ cdef class FeatureSums:
             + ops.dot(private, private, n_private)
         )
 
+    cdef const int* rows(self) noexcept nogil:
+        """Return the address of the features whose sums ``distinct`` has."""
+        return self.features.features(self.i)
+
+    cdef Py_ssize_t n_rows(self) noexcept nogil:
+        """Return how many features these are."""
+        return self.features.count(self.i)
+
     cdef double squared_norm_of_blocks(self) noexcept nogil:
         """Return the squared norm over the blocks but coef."""
         cdef Py_ssize_t n = self.weights.n_labels
