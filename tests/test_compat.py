@@ -559,7 +559,6 @@ class TestCRF:
     @pytest.mark.parametrize(
         "params",
         [
-            {"algorithm": "arow"},
             {"algorithm": "gis"},
             {"c1": -0.1},
             {"c1": "x"},

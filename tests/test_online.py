@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from scipy.special import logsumexp, softmax
 
 import reference
@@ -21,6 +22,8 @@ from streams import BAD, FORMS, assert_same_weights, bad_chunks, learnt, snapsho
 
 N_LABELS, N_FEATURES = 3, 2
 AVERAGES = ["polynomial", "uniform", False]
+# Sums over the wrong tokens of sparse rows, and over all of dense ones.
+STORED = {"dense": list, "sparse": lambda X: [csr_array(x) for x in X]}
 COST = np.array([[0.0, 1.0, 2.0], [0.5, 0.0, 1.0], [3.0, 1.5, 0.0]])
 LOSSES = {
     "log_loss": {"loss": "log_loss"},
@@ -36,6 +39,7 @@ LOSSES = {
 def data():
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(length, N_FEATURES)) for length in (1, 2, 3, 3, 2)]
+    X[2][0, 1] = X[3][1, 0] = X[4][1, 0] = 0.0
     return X, [[0], [0, 1], [2, 1, 0], [1, 0, 2], [2, 2]]
 
 
@@ -114,14 +118,15 @@ def k_best_step(w, x, labels, k, bound, *, cost, allowed=None):
     return losses[0], a @ g
 
 
+@pytest.mark.parametrize("stored", STORED)
 @pytest.mark.parametrize("k", [2, 3, 5, 100])
 @pytest.mark.parametrize("C", [0.05, 1.0, 10.0])
 @pytest.mark.parametrize("average", AVERAGES)
-def test_k_best_mira_has_the_weights_of_the_plain_twin(data, k, C, average):
+def test_k_best_mira_has_the_weights_of_the_plain_twin(data, stored, k, C, average):
     X, y = data
     crf = PassiveAggressiveCRF(
         C, loss="hinge", cost=COST, n_best=k, average=average, shuffle=False, max_iter=2
-    ).fit(X, y)
+    ).fit(STORED[stored](X), y)
     w, every, losses = 0.0 * reference.features(X[0], y[0], N_LABELS), [], []
     for x, labels in 2 * list(zip(X, y, strict=True)):
         loss, step = k_best_step(w, x, labels, k, C, cost=COST)
@@ -133,10 +138,11 @@ def test_k_best_mira_has_the_weights_of_the_plain_twin(data, k, C, average):
     assert crf.loss_ == pytest.approx(np.mean(losses[len(X) :]), abs=1e-10)
 
 
+@pytest.mark.parametrize("stored", STORED)
 @pytest.mark.parametrize("C", [0.05, 1.0])
 @pytest.mark.parametrize("average", AVERAGES)
 def test_updates_against_the_prediction_have_the_weights_of_the_plain_twin(
-    data, C, average
+    data, stored, C, average
 ):
     X, y = data
     crf = PassiveAggressiveCRF(
@@ -147,7 +153,7 @@ def test_updates_against_the_prediction_have_the_weights_of_the_plain_twin(
         average=average,
         shuffle=False,
         max_iter=2,
-    ).fit(X, y)
+    ).fit(STORED[stored](X), y)
     w, every, losses = 0.0 * reference.features(X[0], y[0], N_LABELS), [], []
     for x, labels in 2 * list(zip(X, y, strict=True)):
         features = reference.all_features(x, N_LABELS)
@@ -198,16 +204,17 @@ def test_n_best_is_for_the_hinge(data):
         PassiveAggressiveCRF(loss="hinge", n_best=2, update="prediction").fit(*data)
 
 
+@pytest.mark.parametrize("stored", STORED)
 @pytest.mark.parametrize("sample_weight", [None, np.array([1.0, 2.0, 0.5, 0.0, 1.0])])
 @pytest.mark.parametrize("average", AVERAGES)
 @pytest.mark.parametrize("options", LOSSES.values(), ids=LOSSES)
 def test_two_epochs_have_the_weights_of_the_plain_twin(
-    data, options, average, sample_weight
+    data, stored, options, average, sample_weight
 ):
     X, y = data
     crf = PassiveAggressiveCRF(
         **options, average=average, shuffle=False, max_iter=2
-    ).fit(X, y, sample_weight)
+    ).fit(STORED[stored](X), y, sample_weight)
     every, loss = trained(X, y, 2, sample_weight=sample_weight, **options)
     assert_allclose(flat_weights(crf), averaged(every, average), rtol=0, atol=1e-10)
     assert crf.history_["loss"][-1] == pytest.approx(loss, abs=1e-10)

@@ -265,6 +265,34 @@ def test_step_size_of_least_objective_is_found_from_both_sides():
     assert least(lambda eta: np.inf if eta > 1e-3 else -eta, 1.0) <= 1e-3
 
 
+def test_reach_of_adagrad_is_that_of_plain_numpy(tiny):
+    solver, twin = solver_of(problem_of(*tiny), "adagrad"), Twin(*tiny, 0.0)
+    order, w = np.random.default_rng(1).permutation(len(twin.X)), np.ones_like(twin.w)
+    twin.adagrad(order)
+    roots = np.sqrt(twin.squares)
+    expected = np.sqrt((roots * twin.w**2).sum() / (2.0 * roots.sum())) / ETA0
+    assert solver.reach(order, ETA0, w) == pytest.approx(expected, rel=1e-10)
+    assert solver.calls == 1.5 * np.count_nonzero([len(x) for x in twin.X])
+
+
+def test_calibration_of_adagrad_ends_where_weights_reach_as_far_as_the_step_asks(
+    chains,
+):
+    solver = solver_of(problem_of(*chains), "adagrad")
+    order, w = np.arange(len(chains[0])), np.empty_like(solver.current.w)
+    of_one_pass = least(lambda eta0: solver.after(order, eta0, w), 0.1)
+    assert solver.reach(order, of_one_pass, w) > 1.1
+    eta0 = solver.calibrated(order, w)
+    assert eta0 > of_one_pass
+    assert solver.reach(order, eta0, w) == pytest.approx(1.0, abs=0.1)
+    # Where all labels are equal no weight has to move.
+    X, y = chains
+    alike = solver_of(
+        problem_of(X, [0 * np.asarray(labels) for labels in y]), "adagrad"
+    )
+    assert alike.calibrated(order, np.empty_like(alike.current.w)) > 0.0
+
+
 def test_adaptive_steps_are_halved_where_the_objective_has_not_fallen(chains):
     solver = solver_of(problem_of(*chains), "sgd", eta0=ETA0)
     primals, sizes = [], []
@@ -334,7 +362,7 @@ def test_svrg_goes_back_where_the_objective_rises_after_a_change_of_targets(chai
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["svrg", "sgd", "asgd", "smd", "pegasos", "hybrid"])
+@pytest.mark.parametrize("method", ALL)
 def test_methods_are_near_the_optimum_of_ocr_after_50_epochs(data_folder, method):
     sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "benchmarks"))
     import tasks

@@ -6,7 +6,7 @@ reaches the level. The seconds are those of the processor, of all of that fit fr
 packed data; those of CRFsuite are of its training after all sequences were appended. A
 last row has one pass of `partial_fit` over chunks of 100 sentences, and its F1.
 
-    python examples/benchmarks/time_to_f1.py [--task conll2000] [--quick]
+    python examples/benchmarks/time_to_f1.py [--task conll2000] [--method pa] [--quick]
 
 needs python-crfsuite, and the corpora in the folder SKCRF_SDCA_DATA or downloaded.
 """
@@ -111,8 +111,8 @@ def until(level, run):
     return n_epochs, seconds, f1
 
 
-def measure(name, first):
-    """Print the rows of a task."""
+def measure(name, first, only):
+    """Print the rows of a task, of all methods or of those whose title ends so."""
     data = Data(name, first)
     exact = SDCACRF(tol=1e-4, max_iter=1000, random_state=0)
     level = data.f1(exact.fit(data.packed, data.y).predict(data.packed_test)) - MARGIN
@@ -125,6 +125,8 @@ def measure(name, first):
         f"CRFsuite {name}": partial(trained, data, trainer, name) for name in THEIRS
     }
     for title, run in runs.items():
+        if only and not title.endswith(tuple(only)):
+            continue
         n_epochs, seconds, f1 = until(level, run)
         reached = "" if f1 >= level else ">"
         row = n_epochs, f"{reached}{seconds:.2f}", f"{100 * f1:.2f}"
@@ -142,12 +144,13 @@ def main():
     """Measure the requested tasks."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--task", choices=WITH_SPANS, action="append")
+    parser.add_argument("--method", action="append", help="the end of a title")
     parser.add_argument("--quick", action="store_true", help="a trial on little data")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     print(ROW.format("task", "method", "epochs", "seconds", "F1"))
     for name in arguments.task or WITH_SPANS:
-        measure(name, QUICK if arguments.quick else None)
+        measure(name, QUICK if arguments.quick else None, arguments.method)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,16 @@ included, and the visit is one of 1-best MIRA. Its prediction-based variant [Cra
 takes the best labelling without costs, whose loss has them. The perceptron always takes
 the step scale_i. A visit touches the features of its sequence only.
 
+AROW, adaptive regularisation of weight vectors [Crammer09], in its diagonal form, has a
+variance for each weight: how little is known of it. A visit moves the weights whose
+variance is large, and lessens these,
+
+    w     <- w - L Sigma g / (<g, Sigma g> + 1 / scale_i),
+    1/Sigma <- 1/Sigma + scale_i g^2,
+
+with L and g the loss of the prediction and its gradient, and Sigma = 1 at first. It is
+1 / (1 + q), where the sum q of scale_i g^2 is what is stored.
+
 k-best MIRA asks for more: all of the k best labellings r, costs included, are to have a
 loss of 0. With g_r = f(y_r) - f(y_i) and l_r the loss of labelling r at w, the visit
 solves
@@ -37,6 +47,7 @@ changed, which the sum has right.
 from libc.math cimport fabs, isfinite
 from libc.string cimport memset
 
+from ._changed_sums cimport changed_sums
 from ._structure cimport Structure, Values
 from ._vecmath cimport ops
 from ._visits cimport Visitor
@@ -96,6 +107,9 @@ cdef class DCAKernel(Visitor):
         self.smooth, self.fixed_step = smooth, fixed_step
         self.total, self.power, self.n_visits = total, power, n_visits
         self.path = np.empty(self.structure.most_local, dtype=np.intc)
+        if not smooth:
+            self.sums = changed_sums(self.sums.features, self.structure.weights)
+            self.structure.sums = self.sums
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit sequence i; return False if a number is not finite."""
@@ -172,6 +186,95 @@ cdef class PredictionKernel(DCAKernel):
             self.structure.expected, self.structure.potentials
         )
         return max(value - self.structure.target_score(self.structure.potentials), 0.0)
+
+
+cdef class ARowKernel(PredictionKernel):
+    """Visits of AROW.
+
+    Parameters
+    ----------
+    structure, offsets, scale, prediction, total, power, n_visits
+        As for `PredictionKernel`.
+    w, squares : ndarrays of shape (n_weights,)
+        The weights of the structure as one vector, and q: changed in place.
+    """
+
+    cdef Weights weights
+    cdef double[::1] w                  # the same, as one vector
+    cdef double[::1] sum_of_changes     # the vector of ``total``, None without
+    cdef double[::1] squares
+    # The numbers of the gradient that are not 0, and the weights that they are of.
+    cdef Py_ssize_t n_found
+    cdef double[::1] values
+    cdef Py_ssize_t[::1] places
+
+    def __init__(
+        self, structure, offsets, scale, *, w, sum_of_changes, squares, **options
+    ):
+        super().__init__(structure, offsets, scale, **options)
+        self.weights = self.structure.weights
+        self.w, self.sum_of_changes, self.squares = w, sum_of_changes, squares
+        most = self.sums.distinct.shape[0] + 3 * self.n_labels + self.structure.n_tied
+        self.values, self.places = np.empty(most), np.empty(most, dtype=np.intp)
+
+    cdef bint move(self, Py_ssize_t i, double loss) noexcept nogil:
+        """Move the weights; return False if a number is not finite."""
+        cdef Py_ssize_t p, k
+        cdef double change, step, norm = 0.0, scale = self.scale[i]
+        cdef double factor = (<double> self.n_visits) ** self.power
+        if loss == 0.0 or scale == 0.0:
+            return True
+        self.gradient()
+        self.list_gradient()
+        for p in range(self.n_found):
+            k = self.places[p]
+            norm += self.values[p] * self.values[p] / (1.0 + self.squares[k])
+        if norm == 0.0:
+            return True
+        if not isfinite(norm):
+            return False
+        self.n_updates += 1
+        step = loss / (norm + 1.0 / scale)
+        for p in range(self.n_found):
+            k = self.places[p]
+            change = -step * self.values[p] / (1.0 + self.squares[k])
+            self.w[k] += change
+            if self.sum_of_changes is not None:
+                self.sum_of_changes[k] += factor * change
+            self.squares[k] += scale * self.values[p] * self.values[p]
+        return True
+
+    cdef void list_gradient(self) noexcept nogil:
+        """Find the numbers of the gradient that are not 0."""
+        cdef Py_ssize_t r, width, n = self.n_labels
+        cdef const int* rows = self.sums.rows()
+        cdef const double* gradient = &self.sums.distinct[0]
+        self.n_found = 0
+        for r in range(self.sums.n_rows()):
+            width = self.weights.layout.width(rows[r])
+            self.list_block(
+                self.weights.coef_pointer() + self.weights.layout.begin(rows[r]),
+                gradient, width,
+            )
+            gradient += width
+        self.list_block(&self.weights.intercept[0], &self.sums.node[0], n)
+        if self.weights.boundaries:
+            self.list_block(&self.weights.start[0], self.sums.first_node, n)
+            self.list_block(&self.weights.end[0], self.sums.last_node, n)
+            self.list_block(
+                &self.weights.transition[0], &self.sums.edge[0], self.weights.n_tied
+            )
+
+    cdef void list_block(
+        self, const double* block, const double* gradient, Py_ssize_t n
+    ) noexcept nogil:
+        """Add those of a block of weights."""
+        cdef Py_ssize_t k
+        for k in range(n):
+            if gradient[k] != 0.0:
+                self.values[self.n_found] = gradient[k]
+                self.places[self.n_found] = block - &self.w[0] + k
+                self.n_found += 1
 
 
 cdef class KBestKernel(DCAKernel):

@@ -19,6 +19,8 @@ cdef class Steps:
 
     cdef void settle_all(self) noexcept nogil
     cdef void catch_up(self, Py_ssize_t i) noexcept nogil
+    cdef void settle_rows(self, const int* rows, Py_ssize_t count) noexcept nogil
+    cdef bint in_loops(self) noexcept nogil
     cdef void settle_row(self, Py_ssize_t j) noexcept nogil
     cdef void settle(
         self, Py_ssize_t begin, Py_ssize_t width, int last) noexcept nogil

@@ -13,11 +13,34 @@ form.
 
 from libc.math cimport ceil, copysign, exp, expm1, fabs, log1p, pow, sqrt
 
+from skcrf_sdca._kernels import PLAIN_LOOPS
+
 from ._features cimport DistinctFeatures
 from ._structure cimport Structure
 from ._weights cimport FeatureSums, Weights
 
 import numpy as np
+
+cdef extern from "steps.h":
+    struct skcrf_steps:
+        void (*settle)(
+            double*, double*, double, double, Py_ssize_t) noexcept nogil
+        void (*settle_rows)(
+            const int*, Py_ssize_t, int, int*, const double*, const double*, double*,
+            double*, Py_ssize_t) noexcept nogil
+        void (*shrink)(
+            double*, const double*, double, int, Py_ssize_t) noexcept nogil
+        void (*shrink_rows)(
+            const int*, Py_ssize_t, int, int*, const double*, double, double*,
+            Py_ssize_t) noexcept nogil
+        void (*move)(
+            const double*, double, double, double*, double*, Py_ssize_t) noexcept nogil
+
+    const skcrf_steps skcrf_steps_clones
+    const skcrf_steps skcrf_steps_plain
+
+cdef const skcrf_steps* loops
+loops = &skcrf_steps_plain if PLAIN_LOOPS else &skcrf_steps_clones
 
 # Below, a new count of steps begins: sums over the steps must not lose digits.
 cdef double SMALLEST_PRODUCT = 1e-2
@@ -71,11 +94,19 @@ cdef class Steps:
 
     cdef void catch_up(self, Py_ssize_t i) noexcept nogil:
         """Bring the weights that sequence i reads up to date."""
-        cdef Py_ssize_t r
-        cdef const int* rows = self.features.features(i)
-        for r in range(self.features.count(i)):
-            self.settle_row(rows[r])
+        if self.features.count(i) > 0:
+            self.settle_rows(self.features.features(i), self.features.count(i))
         self.settle_row(self.weights.n_features)
+
+    cdef void settle_rows(self, const int* rows, Py_ssize_t count) noexcept nogil:
+        """Make the proximal steps of rows of coef up to now."""
+        cdef Py_ssize_t r
+        for r in range(count):
+            self.settle_row(rows[r])
+
+    cdef bint in_loops(self) noexcept nogil:
+        """Return whether the loops of steps.h hold: for L2, and rows of one length."""
+        return self.threshold == 0.0 and self.weights.layout.first == NULL
 
     cdef void settle_row(self, Py_ssize_t j) noexcept nogil:
         """Make the proximal steps of a row of coef, or of the biases, up to now."""
@@ -151,15 +182,30 @@ cdef class ScaledSteps(Steps):
         cdef double* w = &self.w[begin]
         cdef double factor = self.shrunk[self.now] / self.shrunk[last]
         cdef double cut = self.shrunk[last] * (self.cut[self.now] - self.cut[last])
+        cdef double counted = self.counted[self.now] - self.counted[last]
+        if self.threshold == 0.0:
+            loops.settle(
+                w, self.total_at(begin), counted / self.shrunk[last], factor, width
+            )
+            return
         if self.total is not None:
             for k in range(width):
                 self.total[begin + k] += self.sum_of(w[k], last)
-        if self.threshold == 0.0:
-            for k in range(width):
-                w[k] *= factor
-        else:
-            for k in range(width):
-                w[k] = copysign(max(fabs(w[k]) - cut, 0.0) * factor, w[k])
+        for k in range(width):
+            w[k] = copysign(max(fabs(w[k]) - cut, 0.0) * factor, w[k])
+
+    cdef void settle_rows(self, const int* rows, Py_ssize_t count) noexcept nogil:
+        if not self.in_loops():
+            Steps.settle_rows(self, rows, count)
+            return
+        loops.settle_rows(
+            rows, count, self.now, &self.settled[0], &self.shrunk[0], &self.counted[0],
+            &self.w[self.n_biases], self.total_at(self.n_biases), self.weights.n_labels,
+        )
+
+    cdef double* total_at(self, Py_ssize_t begin) noexcept nogil:
+        """Return the address of a number of ``total``, NULL without averages."""
+        return NULL if self.total is None else &self.total[begin]
 
     cdef double sum_of(self, double w, int last) noexcept nogil:
         """Return the sum of t w_t over the steps after ``last``."""
@@ -261,7 +307,6 @@ cdef class AdaGradSteps(DiagonalSteps):
     """
 
     cdef double[::1] squares
-    cdef double[::1] factor             # a buffer: a row, or the biases
 
     def __init__(
         self, w, weights, features, *, strength, penalty, eta0, double[::1] squares
@@ -270,7 +315,6 @@ cdef class AdaGradSteps(DiagonalSteps):
             w, weights, features, strength=strength, penalty=penalty, eta0=eta0
         )
         self.squares = squares
-        self.factor = np.empty(self.n_biases)
 
     cdef void settle(
         self, Py_ssize_t begin, Py_ssize_t width, int last
@@ -278,7 +322,10 @@ cdef class AdaGradSteps(DiagonalSteps):
         cdef Py_ssize_t k
         cdef double eta
         if self.threshold == 0.0:
-            self.shrink(&self.w[begin], &self.squares[begin], width, self.now - last)
+            loops.shrink(
+                &self.w[begin], &self.squares[begin], self.eta0 * self.decay,
+                self.now - last, width,
+            )
             return
         for k in range(begin, begin + width):
             if self.w[k] != 0.0 and self.squares[k] > 0.0:
@@ -288,23 +335,14 @@ cdef class AdaGradSteps(DiagonalSteps):
                     self.now - last,
                 )
 
-    # A power for each weight, by squares: the loops are short, and without branches.
-    cdef void shrink(
-        self, double* w, const double* squares, Py_ssize_t width, int n
-    ) noexcept nogil:
-        """Make n proximal steps of L2: w <- (1 + eta s c)^-n w."""
-        cdef Py_ssize_t k
-        cdef double scale = self.eta0 * self.decay
-        cdef double* factor = &self.factor[0]
-        for k in range(width):
-            factor[k] = 1.0 / (1.0 + scale / sqrt(squares[k])) if squares[k] else 1.0
-        while n > 0:
-            if n % 2 == 1:
-                for k in range(width):
-                    w[k] *= factor[k]
-            n //= 2
-            for k in range(width):
-                factor[k] *= factor[k]
+    cdef void settle_rows(self, const int* rows, Py_ssize_t count) noexcept nogil:
+        if not self.in_loops():
+            Steps.settle_rows(self, rows, count)
+            return
+        loops.shrink_rows(
+            rows, count, self.now, &self.settled[0], &self.squares[self.n_biases],
+            self.eta0 * self.decay, &self.w[self.n_biases], self.weights.n_labels,
+        )
 
     cdef void step(self, FeatureSums sums, double weight) noexcept nogil:
         self.count += 1
@@ -316,14 +354,9 @@ cdef class AdaGradSteps(DiagonalSteps):
         self, Py_ssize_t begin, Py_ssize_t n, const double* gradient,
         const double* curvature, double weight,
     ) noexcept nogil:
-        cdef Py_ssize_t k
-        cdef double value
-        for k in range(n):
-            value = weight * gradient[k]
-            # The square of a tiny number is 0.
-            if value * value != 0.0:
-                self.squares[begin + k] += value * value
-                self.w[begin + k] -= self.eta0 * value / sqrt(self.squares[begin + k])
+        loops.move(
+            gradient, weight, self.eta0, &self.squares[begin], &self.w[begin], n
+        )
 
 
 cdef class SMDSteps(DiagonalSteps):

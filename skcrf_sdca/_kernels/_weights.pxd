@@ -68,7 +68,11 @@ cdef class FeatureSums(PenaltyRise):
         const double* node_values) noexcept nogil
     cdef void measure(self, double scale) noexcept nogil
     cdef double squared_norm(self) noexcept nogil
+    cdef double squared_norm_of_blocks(self) noexcept nogil
+    cdef const int* rows(self) noexcept nogil
+    cdef Py_ssize_t n_rows(self) noexcept nogil
     cdef void score_nodes(self, Py_ssize_t length, double* scores) noexcept nogil
+    cdef void score_blocks(self, Py_ssize_t length, double* scores) noexcept nogil
     cdef void add_to_weights(self, double step) noexcept nogil
     cdef void add_to(self, Weights out, double step) noexcept nogil
 

@@ -382,22 +382,47 @@ cdef class FeatureSums:
         cdef const double* rare = &self.distinct[0] + n_frequent
         cdef const double* private = &self.distinct[0] + n_shared
         cdef double norm = ops.dot(&self.distinct[0], &self.distinct[0], n_frequent)
-        norm += ops.dot(&self.node[0], &self.node[0], n)
-        if self.weights.boundaries:
-            norm += ops.dot(self.first_node, self.first_node, n)
-            norm += ops.dot(self.last_node, self.last_node, n)
-            norm += ops.dot(&self.edge[0], &self.edge[0], self.weights.n_tied)
+        norm += self.squared_norm_of_blocks()
         return (
             self.sigma_prime.frequent * norm
             + self.sigma_prime.rare * ops.dot(rare, rare, n_rare)
             + ops.dot(private, private, n_private)
         )
 
+    cdef const int* rows(self) noexcept nogil:
+        """Return the address of the features whose sums ``distinct`` has."""
+        return self.features.features(self.i)
+
+    cdef Py_ssize_t n_rows(self) noexcept nogil:
+        """Return how many features these are."""
+        return self.features.count(self.i)
+
+    cdef double squared_norm_of_blocks(self) noexcept nogil:
+        """Return the squared norm over the blocks but coef."""
+        cdef Py_ssize_t n = self.weights.n_labels
+        cdef double norm = ops.dot(&self.node[0], &self.node[0], n)
+        if self.weights.boundaries:
+            norm += ops.dot(self.first_node, self.first_node, n)
+            norm += ops.dot(self.last_node, self.last_node, n)
+            norm += ops.dot(&self.edge[0], &self.edge[0], self.weights.n_tied)
+        return norm
+
     cdef void score_nodes(
         self, Py_ssize_t length,
         double* scores,                         # out, (T, K)
     ) noexcept nogil:
         """Write the node scores of sequence i with the features as weights."""
+        self.score_blocks(length, scores)
+        self.features.add_scores(
+            self.i, self.first, self.first + length, &self.distinct[0],
+            self.weights.n_labels, scores,
+        )
+
+    cdef void score_blocks(
+        self, Py_ssize_t length,
+        double* scores,                         # out, (T, K)
+    ) noexcept nogil:
+        """Write what the blocks but coef add to the node scores of sequence i."""
         cdef Py_ssize_t t, k, n = self.weights.n_labels
         for t in range(length):
             for k in range(n):
@@ -405,9 +430,6 @@ cdef class FeatureSums:
         if self.weights.boundaries:
             ops.axpy(1.0, self.first_node, scores, n)
             ops.axpy(1.0, self.last_node, scores + (length - 1) * n, n)
-        self.features.add_scores(
-            self.i, self.first, self.first + length, &self.distinct[0], n, scores
-        )
 
     cdef void add_to_weights(self, double step) noexcept nogil:
         """Add step times the features, counted sigma_prime times, to all blocks."""

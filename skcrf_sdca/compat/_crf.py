@@ -42,14 +42,22 @@ from skcrf_sdca.estimators.crfs import SOLVERS
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
-# The algorithms of CRFsuite that minimise its objective; the losses of those that learn
-# online; and one that does not exist here.
+# The algorithms of CRFsuite that minimise its objective; those that learn online, as
+# parameters of `PassiveAggressiveCRF`.
 _MINIMISERS = "lbfgs", "l2sgd"
-_ONLINE = {"ap": "perceptron", "pa": "hinge"}
-_ALGORITHMS = {*_MINIMISERS, *_ONLINE, "arow"}
+_ONLINE = {
+    "ap": {"loss": "perceptron"},
+    "pa": {"loss": "hinge"},
+    "arow": {"loss": "hinge", "update": "arow"},
+}
+_ALGORITHMS = {*_MINIMISERS, *_ONLINE}
 # Parameters of CRFsuite that have an effect with some algorithms only.
 _OF_OBJECTIVE = {"c1", "c2", "tol", "solver"}
-_OF_ONLINE = {"c", "averaging"}
+_OF_ONLINE = {
+    "ap": {"c", "averaging"},
+    "pa": {"c", "averaging"},
+    "arow": {"variance", "gamma"},
+}
 
 
 def penalty_of(c1, c2, n_sequences):
@@ -113,12 +121,12 @@ class CRF(VersionStamped, BaseEstimator):
 
     Parameters
     ----------
-    algorithm : {"lbfgs", "l2sgd", "ap", "pa"}, default=None
+    algorithm : {"lbfgs", "l2sgd", "ap", "pa", "arow"}, default=None
         The first two minimise this objective in CRFsuite; here they are the same, but
-        that "l2sgd" takes no `c1`. None is "lbfgs". The other two learn online, and
-        have no objective: "ap" is ``PassiveAggressiveCRF(loss="perceptron")``, the
-        averaged perceptron, and "pa" the same with ``loss="hinge"``. They give no
-        probabilities. The "arow" of CRFsuite is refused.
+        that "l2sgd" takes no `c1`. None is "lbfgs". The others learn online, and have
+        no objective: "ap" is ``PassiveAggressiveCRF(loss="perceptron")``, the averaged
+        perceptron, "pa" the same with ``loss="hinge"``, and "arow" the latter with
+        ``update="arow"``. They give no probabilities.
     min_freq : float, default=None
         With ``all_possible_states=False``: keep a pair of a feature and a label only if
         the values of the feature at positions with the label sum to min_freq or more,
@@ -137,14 +145,18 @@ class CRF(VersionStamped, BaseEstimator):
         Strength of the L2 penalty, >= 0; None means 1, as in CRFsuite. It may be 0
         where `c1` is above 0.
     max_iterations : int, default=None
-        Maximum number of passes over the data; None means 1000, and 10 for "ap" and
-        "pa". A fit with an objective usually stops earlier, see `tol`.
+        Maximum number of passes over the data; None means 1000, and 10 for "ap", "pa"
+        and "arow". A fit with an objective usually stops earlier, see `tol`.
     c, averaging : float, bool, default=None
         Of "ap" and "pa": the longest step, `C` of `PassiveAggressiveCRF`, where None
         means 1; and whether the weights are averaged, where None means True.
+    variance, gamma : float, default=None
+        Of "arow": the first variance of every weight, and the r of the steps; None
+        means 1. Only the ratio variance / gamma has an effect, the `C` of
+        `PassiveAggressiveCRF`.
     num_memories, epsilon, period, delta, linesearch, max_linesearch, calibration_eta, \
 calibration_rate, calibration_samples, calibration_candidates, calibration_max_trials, \
-pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, trainer_cls
+pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
         Parameters of CRFsuite's optimisers and files. They have no effect here, and
         setting them is warned about.
     verbose : bool, default=False
@@ -230,7 +242,7 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
 
     def __init__(
         self,
-        algorithm: Literal["lbfgs", "l2sgd", "ap", "pa"] | None = None,
+        algorithm: Literal["lbfgs", "l2sgd", "ap", "pa", "arow"] | None = None,
         min_freq: float | None = None,
         all_possible_states: bool | None = None,
         all_possible_transitions: bool | None = None,
@@ -517,11 +529,8 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
         words = {r"\bmax_iter\b": "max_iterations"}
         if self.algorithm in _ONLINE:
             trainer = _Online(
-                1.0 if self.c is None else self.c,
-                loss=_ONLINE[self.algorithm],
-                average="uniform"
-                if self.averaging is None or self.averaging
-                else False,
+                **_ONLINE[self.algorithm],
+                **self._steps(),
                 max_iter=10 if self.max_iterations is None else self.max_iterations,
                 **options,
             )
@@ -539,6 +548,13 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
         alpha_as = {r"\balpha = [^:]*": f"c1 = {c1:.3g} and c2 = {c2:.3g}"}
         return trainer, alpha_as | {r"\balpha\b": "c2"} | words
 
+    def _steps(self):
+        """Return the parameters of the steps of an online algorithm."""
+        if self.algorithm == "arow":
+            return {"C": _or_1(self.variance) / _or_1(self.gamma), "average": False}
+        is_averaged = self.averaging is None or self.averaging
+        return {"C": _or_1(self.c), "average": "uniform" if is_averaged else False}
+
     def _strengths(self):
         """Return c1 and c2."""
         return self.c1 or 0.0, 1.0 if self.c2 is None else self.c2
@@ -550,11 +566,6 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
 
     def _check_parameters(self):
         """Check the parameters that `_parameter_constraints` cannot check."""
-        if self.algorithm == "arow":
-            raise InvalidParameterError(
-                "The 'algorithm' parameter of CRF cannot be 'arow', which does not "
-                "exist here; of the online algorithms, use 'pa' or 'ap'."
-            )
         if self.algorithm == "l2sgd" and self.c1:
             raise InvalidParameterError(
                 f"The 'c1' parameter of CRF must be 0 or None with algorithm='l2sgd', "
@@ -570,17 +581,18 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
                 "The 'c2' parameter of CRF must be above 0 if 'c1' is 0 or None. Got "
                 f"{self.c2!r} instead."
             )
-        if self.algorithm in _ONLINE and not (
-            self.c is None or (isinstance(self.c, Real) and self.c > 0.0)
-        ):
-            raise InvalidParameterError(
-                "The 'c' parameter of CRF must be a number above 0 or None. Got "
-                f"{self.c!r:.40} instead."
-            )
+        of_online = _OF_ONLINE.get(self.algorithm, set())
+        for name in sorted(of_online - {"averaging"}):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, Real) and value > 0.0):
+                raise InvalidParameterError(
+                    f"The '{name}' parameter of CRF must be a number above 0 or None. "
+                    f"Got {value!r:.40} instead."
+                )
         # Parameters of CRFsuite's optimisers and of its files.
         have_effect = set(self._parameter_constraints)
         if self.algorithm in _ONLINE:
-            have_effect = have_effect - _OF_OBJECTIVE | _OF_ONLINE
+            have_effect = have_effect - _OF_OBJECTIVE | of_online
         is_set = [
             name
             for name, parameter in signature(CRF).parameters.items()
@@ -593,6 +605,11 @@ pa_type, error_sensitive, variance, gamma, model_filename, keep_tempfiles, train
                 UserWarning,
                 stacklevel=4,
             )
+
+
+def _or_1(value):
+    """Return a number, 1 for None."""
+    return 1.0 if value is None else value
 
 
 def _name_of(estimator):

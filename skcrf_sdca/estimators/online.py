@@ -20,7 +20,7 @@ from skcrf_sdca.estimators.callbacks import LossPrinter
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.estimators.streams import OnlineMixin
 from skcrf_sdca.objective.losses import ONLINE_LOSSES
-from skcrf_sdca.solvers.dca import AVERAGES, DCA
+from skcrf_sdca.solvers.dca import AVERAGES, DCA, UPDATES
 from skcrf_sdca.solvers.monitor import LossMonitor
 
 
@@ -42,7 +42,8 @@ class PassiveAggressiveCRF(OnlineMixin):
     ----------
     C : float, default=1.0
         Aggressiveness: the longest step. That is 1 / (n * alpha) in the terms of
-        `SDCACRF`.
+        `SDCACRF`. With ``update="arow"`` no step has a bound: C is the ratio of the
+        first variance of a weight to the r of [5]_.
     loss : {"log_loss", "softmax_margin", "hinge", "perceptron"}, default="log_loss"
         The first three are those of `SDCACRF`. With "hinge" a visit is one of 1-best
         MIRA, the passive-aggressive algorithm PA-I: other labels are to have a score
@@ -58,11 +59,16 @@ class PassiveAggressiveCRF(OnlineMixin):
         with their costs, and moves the weights until each of them has a loss of 0 or
         its step is `C`. That is k-best MIRA [2]_, 1-best MIRA for 1. Other losses take
         1 only.
-    update : {"max_loss", "prediction"}, default="max_loss"
+    update : {"max_loss", "prediction", "arow"}, default="max_loss"
         With "hinge" and ``n_best=1``: the labelling that a visit moves away from. It is
         the one of the largest loss, best with its cost, or the prediction, best without
         it [3]_. Both have a loss with the cost; "prediction" has one of 0 where the
-        model is right, and a smaller one else.
+        model is right, and a smaller one else. "arow" also moves away from the
+        prediction, by steps of AROW [5]_: each weight has a variance, 1 at first, which
+        falls with the squares of its gradients, and moves in proportion to it::
+
+            w <- w - L Sigma g / (<g, Sigma g> + 1 / C)
+            1 / Sigma <- 1 / Sigma + C g^2
     average : bool or {"polynomial", "uniform"}, default=True
         Whether the model is the average of the weights after every visit, or has the
         last weights. In the average "polynomial", which is that of True, the weights of
@@ -118,6 +124,8 @@ class PassiveAggressiveCRF(OnlineMixin):
        Algorithms", JMLR 2006, section 9.
     .. [4] Shamir, Zhang, "Stochastic Gradient Descent for Non-smooth Optimization:
        Convergence Results and Optimal Averaging Schemes", ICML 2013, with eta = 3.
+    .. [5] Crammer, Kulesza, Dredze, "Adaptive Regularization of Weight Vectors", NIPS
+       2009; diagonal variances.
 
     Examples
     --------
@@ -134,13 +142,14 @@ class PassiveAggressiveCRF(OnlineMixin):
         "C": [Interval(Real, 0, None, closed="neither")],
         "loss": [StrOptions(ONLINE_LOSSES.keys())],
         "n_best": [Interval(Integral, 1, None, closed="left")],
-        "update": [StrOptions({"max_loss", "prediction"})],
+        "update": [StrOptions({*UPDATES})],
         "average": ["boolean", StrOptions(AVERAGES.keys())],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
     }
     # `fit` and `partial_fit` have the same bits.
     _keeps_forbidden = True
+    _other_vectors = ("squares",)
     _stream_values: ClassVar[dict[str, type]] = {"n_visits": int, "power": float}
     _solver = DCA
     _solver_options = ("C", "n_best", "update", "average", "shuffle")
@@ -161,7 +170,7 @@ class PassiveAggressiveCRF(OnlineMixin):
         cost: Cost | None = None,
         class_weight: ClassWeight | None = None,
         n_best: int = 1,
-        update: Literal["max_loss", "prediction"] = "max_loss",
+        update: Literal["max_loss", "prediction", "arow"] = "max_loss",
         average: bool | Literal["polynomial", "uniform"] = True,
         shuffle: bool = True,
         max_iter: int = 10,

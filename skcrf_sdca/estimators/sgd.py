@@ -83,13 +83,16 @@ default="auto"
     eta0 : float or "auto", default="auto"
         The first step size. "auto" visits a random sample of up to 1000 sequences with
         several step sizes, doubled or halved while the objective on the sample falls,
-        and takes the best. "pegasos" and "hybrid" have step sizes of their own.
+        and takes the best. For "adagrad" it then goes on to the step size of the regret
+        bound [7]_ for the distances that weights have in the sample: the best one for a
+        single pass is too small for more. "pegasos" and "hybrid" have step sizes of
+        their own.
     average : bool or "auto", default="auto"
-        Whether the model is the mean of the weights: "auto" is True for "asgd", "smd"
-        and "pegasos"; "sgd" and "adagrad" can do it too. That of "smd", "adagrad" and
-        "pegasos" begins anew in the epochs 2, 3, 5, 9, 17, ..., or when the visits of a
-        stream have doubled. For "smd" and "adagrad" the weights at the end of each
-        epoch, or chunk, count for all its visits.
+        Whether the model is the mean of the weights: "auto" is True for "asgd",
+        "adagrad", "smd" and "pegasos"; "sgd" can do it too. The mean of "smd",
+        "adagrad" and "pegasos" begins anew in the epochs 2, 3, 5, 9, 17, ..., or when
+        the visits of a stream have doubled. For "smd" and "adagrad" the weights at the
+        end of each epoch, or chunk, count for all its visits.
     certify_every : int, default=1
         Epochs from one certificate to the next. The fit can stop, and ``history_`` has
         a value, after these epochs only. A certificate takes a full pass.
@@ -166,6 +169,8 @@ default="auto"
        Fitting", SIAM Journal on Scientific Computing 2012.
     .. [6] Vishwanathan, Schraudolph, Schmidt, Murphy, "Accelerated Training of
        Conditional Random Fields with Stochastic Gradient Methods", ICML 2006.
+    .. [7] McMahan, Streeter, "Adaptive Bound Optimization for Online Convex
+       Optimization", COLT 2010.
 
     Examples
     --------

@@ -95,7 +95,7 @@ class Problem(Objective):
             self.scale = self.weight / self.strength
         if np.isinf(self.scale).any():
             raise ValueError(NOT_FINITE)
-        self.mean_length = self.weight @ self.data.lengths
+        self.mean_length = inner(self.weight, self.data.lengths.astype(np.float64))
         self.targets_changed()
 
     def targets_changed(self):
@@ -245,7 +245,8 @@ class Problem(Objective):
             for begin, end in ranges(self.offsets)
         )
         norms = [row_norms(rows.astype(np.float64, copy=False)) for rows in blocks]
-        return float(np.repeat(self.weight, self.data.lengths) @ np.concatenate(norms))
+        weight = np.repeat(self.weight, self.data.lengths)
+        return inner(weight, np.concatenate(norms))
 
     def certify_dual(self, w, v, local, tied_total, entropy, largest_parameter=0.0):
         """Certify a dual point mu with the primal point it defines.

@@ -5,13 +5,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from skcrf_sdca._kernels._dca import DCAKernel, KBestKernel, PredictionKernel
+from skcrf_sdca._kernels._dca import (
+    ARowKernel,
+    DCAKernel,
+    KBestKernel,
+    PredictionKernel,
+)
 from skcrf_sdca.objective.losses import STEP_LOSSES
 from skcrf_sdca.solvers.base import EpochSolver, first_model
 
 # The p of _dca.pyx for each kind of average.
 AVERAGES = {"polynomial": 4.0, "uniform": 1.0}
 DEFAULT_AVERAGE = "polynomial"
+# The labelling that a visit moves away from, and by which steps.
+UPDATES = "max_loss", "prediction", "arow"
 
 
 class DCA(EpochSolver):
@@ -29,7 +36,8 @@ class DCA(EpochSolver):
     state : dict, default=None
         `state()` of an earlier run with as many weights, to go on from: ``w``,
         ``total``, which is None without an average, ``n_visits``, and ``power``, the p
-        of the average. With another ``average`` a new one begins.
+        of the average. With another ``average`` a new one begins. For "arow" it may
+        have ``squares``.
     stream : bool, default=False
         Whether the sequences are a chunk of a stream, for `learn`: the arrays of the
         state are then not copied, but changed in place.
@@ -38,6 +46,8 @@ class DCA(EpochSolver):
     ----------
     w, total : ndarrays of shape (n_weights,)
         The weights that visits move, and the sum that gives their average.
+    squares : ndarray of shape (n_weights,) or None
+        With "arow" one over the variance of each weight, less 1.
     mean_loss : float
         Of the visits of the last epoch, each at the weights that it found.
     """
@@ -64,21 +74,26 @@ class DCA(EpochSolver):
         self.problem = problem
         self.rng = rng
         self.shuffle = shuffle
-        self._set_state(state, average, copy=not stream)
+        self._set_state(state, average, update, copy=not stream)
         self.kernel = self._new_kernel(C, n_best, update)
 
-    def _set_state(self, state, average, *, copy):
+    def _set_state(self, state, average, update, *, copy):
         if state is None:
             state = {"w": self.problem.new_parameters().w, "total": None}
         elif copy:
             state = {**state, "w": first_model(self.problem, state).w}
-            state["total"] = None if state["total"] is None else state["total"].copy()
+            for name in ("total", "squares"):
+                vector = state.get(name)
+                state[name] = None if vector is None else vector.copy()
         average = DEFAULT_AVERAGE if average is True else average
         self.power = AVERAGES[average] if average else 0.0
         self.w, self.total = state["w"], state["total"] if average else None
         self._visits_before = state.get("n_visits", 0)
         if average and (self.total is None or state["power"] != self.power):
             self.total, self._visits_before = np.zeros_like(self.w), 0
+        self.squares = state.get("squares") if update == "arow" else None
+        if update == "arow" and self.squares is None:
+            self.squares = np.zeros_like(self.w)
 
     def _new_kernel(self, C, n_best, update):
         problem, loss = self.problem, self.problem.loss
@@ -99,9 +114,14 @@ class DCA(EpochSolver):
         }
         if n_best > 1:
             return KBestKernel(*arguments, n_best=n_best, **options)
-        if update == "prediction":
+        if update != "max_loss":
             prediction = problem.kernel(weights, features, with_cost=False)
-            return PredictionKernel(*arguments, prediction=prediction, **options)
+            options["prediction"] = prediction
+        if update == "arow":
+            vectors = {"w": self.w, "sum_of_changes": self.total}
+            return ARowKernel(*arguments, squares=self.squares, **vectors, **options)
+        if update == "prediction":
+            return PredictionKernel(*arguments, **options)
         return DCAKernel(
             *arguments,
             smooth=loss.is_smooth,
@@ -153,7 +173,7 @@ class DCA(EpochSolver):
         After an error the state is as before. Both take time in proportion to the
         features of the chunk.
         """
-        with _restored_after_error(self.problem, self.w, self.total):
+        with _restored_after_error(self.problem, self.w, self.total, self.squares):
             self._visit(np.arange(self.problem.n_sequences))
 
     def _visit(self, order):
@@ -167,10 +187,11 @@ class DCA(EpochSolver):
         return self.problem.certify_primal(self.model.w)[1]
 
     def state(self):
-        """Return the weights, and the sum, visits and power of their average."""
+        """Return the weights, the squares, and what makes the average."""
         return {
             "w": self.w,
             "total": self.total,
+            "squares": self.squares,
             "n_visits": self.n_visits,
             "power": self.power,
         }
@@ -184,9 +205,9 @@ def _check_options(loss, n_best, update):
                 f'{name}={value!r} is for loss="hinge", not "{loss}": leave it at '
                 f"{default!r}."
             )
-    if n_best > 1 and update == "prediction":
+    if n_best > 1 and update != "max_loss":
         raise ValueError(
-            f'n_best={n_best} and update="prediction" choose other labellings: leave '
+            f'n_best={n_best} and update="{update}" choose other labellings: leave '
             'n_best at 1, or update at "max_loss".'
         )
 

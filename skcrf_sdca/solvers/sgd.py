@@ -248,11 +248,15 @@ class SGD(EpochSolver):
             n = self.problem.n_sequences
             order = self.rng.permutation(n)[:SAMPLE]
             # One for all trials: a new one would take longer than the visits.
-            w = np.empty_like(self.current.w)
-            self.eta0 = least(
-                lambda eta0: self.after(order, eta0, w), self.first_eta0()
-            )
+            self.eta0 = self.calibrated(order, np.empty_like(self.current.w))
         self.kernel = self.new_kernel(self.current.w, self.eta0)
+
+    def calibrated(self, order, w):
+        """Return the step size that is best for one visit to each of some sequences.
+
+        Overwrites ``w``.
+        """
+        return least(lambda eta0: self.after(order, eta0, w), self.first_eta0())
 
     def first_eta0(self):
         """Return the step size that is tried first."""
@@ -364,7 +368,20 @@ class Pegasos(SGD):
 
 
 class AdaGrad(SGD):
-    """AdaGrad with a diagonal matrix; parameters as for `SGD`."""
+    """AdaGrad with a diagonal matrix; parameters as for `SGD`.
+
+    With D_k the distance that weight k has to go, the regret of the steps is at most
+
+        sum_k (D_k^2 / (2 eta0) + eta0) sqrt(G_k)
+
+    [McMahan and Streeter, COLT 2010, theorem 4], least for
+
+        eta0 = sqrt( sum_k D_k^2 sqrt(G_k) / (2 sum_k sqrt(G_k)) ).
+
+    The step size of least objective on a sample is for one pass. It is too short for
+    more of them, while the weights get further in that pass than is right for it: with
+    the weights after the pass as D, the step size is raised to where both sides agree.
+    """
 
     late_mean = mean_of_ends = True
 
@@ -377,7 +394,40 @@ class AdaGrad(SGD):
     def new_steps(self, w, *arguments, trial, **options):
         """Return the steps of the method."""
         squares = np.zeros_like(w) if trial else self.squares
+        if trial:
+            self.tried = squares
         return AdaGradSteps(w, *arguments, **options, squares=squares)
+
+    def calibrated(self, order, w):
+        """Return the step size of the formula above, or that of `SGD` if it is larger.
+
+        Overwrites ``w``.
+        """
+        eta0 = super().calibrated(order, w)
+        reach = self.reach(order, eta0, w)
+        for _ in range(MAX_TRIALS):
+            if not reach > 1.0:
+                break
+            further = self.reach(order, 2.0 * eta0, w)
+            if not further > 1.0:
+                # Between the two, both logarithms are nearly a line.
+                part = np.log(reach) / np.log(reach / further) if further else 0.0
+                eta0 *= 2.0**part
+                break
+            eta0, reach = 2.0 * eta0, further
+        self.tried = None
+        return float(eta0)
+
+    def reach(self, order, eta0, w):
+        """Return the right side of the formula above after a pass, over eta0.
+
+        It is 0 where the weights are not finite. Overwrites ``w``.
+        """
+        if not np.isfinite(self.after(order, eta0, w)):
+            return 0.0
+        roots = np.sqrt(self.tried)
+        total = 2.0 * roots.sum()
+        return np.sqrt(inner(roots, w * w) / total) / eta0 if total > 0.0 else 0.0
 
     def state(self):
         """Return that of `SGD`, and the sums of squares."""
@@ -653,7 +703,7 @@ METHODS = {
     "asgd": Method(
         SGD, ("optimal", "invscaling", "constant", "adaptive"), (True, False)
     ),
-    "adagrad": Method(AdaGrad, ("constant", "adaptive"), (False, True)),
+    "adagrad": Method(AdaGrad, ("constant", "adaptive"), (True, False)),
     "smd": Method(SMD, ("constant",), (True, False)),
     "pegasos": Method(Pegasos, ("optimal",), (True, False), fixed_eta0=True),
     "svrg": Method(SVRG, ("constant",), (False,), streams=False),
