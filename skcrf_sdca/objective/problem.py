@@ -20,7 +20,7 @@ from skcrf_sdca.structures.structure import LARGEST_SCORE
 
 EPS = np.finfo(float).eps
 # Rows of which a smaller part is not 0, as of pixels, are easier: they count so much.
-FULL, EASIER = 0.5, 0.01
+FULL, EASIER = 0.5, 0.001
 # Positions that are read to estimate the size of features.
 SAMPLE = 4096
 
@@ -158,7 +158,7 @@ class Problem(Objective):
 
     @cached_property
     def relative_size(self):
-        """R^2 / (alpha n) of dense features, a hundredth if most of them are 0.
+        """R^2 / (alpha n) of dense features, a thousandth if most of them are 0.
 
         R^2 is the mean over sequences of the sum of the squared features. It is
         estimated from positions that lie evenly in the data.

@@ -81,7 +81,8 @@ class SAG(EpochSolver):
         self.last_primal = np.inf
         self.is_near = False
         self._check_memory()
-        self.whitening = self._whitening()
+        # The steps of SAGA do not know of a rate for each row.
+        self.whitening = None if saga else self._whitening()
         own = sampling == "lipschitz"
         self._set_state(state, problem.n_sequences if own else 1)
         self.constants = LipschitzConstants(
