@@ -147,8 +147,9 @@ class SAGTwin:
     The penalty is alpha / 2 sum_j rates_j w_j^2.
     """
 
-    def __init__(self, X, y, n_labels, alpha, *, mix, own, skipping, saga, rates=1.0):
-        self.rates = rates
+    rates = 1.0
+
+    def __init__(self, X, y, n_labels, alpha, *, mix, own, skipping, saga):
         self.X, self.alpha, self.mix, self.saga = X, alpha, mix, saga
         self.n, self.n_labels = len(X), n_labels
         self.own, self.skipping = own, skipping

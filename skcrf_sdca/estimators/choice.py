@@ -5,9 +5,9 @@ The page docs/dense_features.rst shows the rule, and the figures behind it, whic
 
 Visits of single sequences make slow progress where the features of a sequence are large
 beside the penalty: the epochs of dual ascent grow with R^2 / (alpha n), R^2 the sum of
-the squared features over the positions of a sequence. SAG and L-BFGS know the curvature of
-dense features. SAG gains where there are many sequences: L-BFGS takes a full pass for
-each step.
+the squared features over the positions of a sequence. SAG and L-BFGS know the curvature
+of dense features. SAG gains where there are many sequences: L-BFGS takes a full pass
+for each step.
 """
 
 from typing import NamedTuple
