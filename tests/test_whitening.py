@@ -21,7 +21,7 @@ from twins import SAGTwin, chain_entropy
 
 N_LABELS, N_SEQUENCES = 3, 30
 # Units of the four features.
-UNITS = np.array([2.0, 8.0, 0.5, 4.0])
+UNITS = np.array([3.0, 12.0, 0.75, 6.0])
 
 
 def draw(dtype=np.float64):

@@ -30,7 +30,7 @@ NEEDS = {
 FAR = 1e-5
 # R^2 / (alpha n) of dense features from which visits of single sequences make slow
 # progress in the coordinates of w.
-LARGE = 1e2
+LARGE = 2e2
 
 
 class Solver(ABC):
