@@ -199,9 +199,9 @@ def test_what_holds_after_every_epoch_of_sag(problem):
         assert_allclose(solver.target.w, expected, rtol=0, atol=1e-11)
         assert_allclose(solver.marginals.local.sum(axis=1), 1.0, rtol=0, atol=1e-12)
         certificate = solver.certify()
-        gradient, again = problem.certify_primal(solver.model.w)
-        assert certificate == again
-        assert_allclose(certificate.gap, gradient @ gradient / (2 * problem.alpha))
+        _, alone = problem.certify_primal(solver.model.w)
+        assert certificate.primal == alone.primal
+        assert certificate.gap <= alone.gap
 
 
 @pytest.mark.parametrize("sampling", sorted(SchemeNames("sag")))

@@ -142,7 +142,12 @@ class SDCATwin:
 
 
 class SAGTwin:
-    """SAG, SAG-NUS* and SAGA of [Schmidt15, Alg. 1], with dense gradients."""
+    """SAG, SAG-NUS* and SAGA of [Schmidt15, Alg. 1], with dense gradients.
+
+    The penalty is alpha / 2 sum_j rates_j w_j^2.
+    """
+
+    rates = 1.0
 
     def __init__(self, X, y, n_labels, alpha, *, mix, own, skipping, saga):
         self.X, self.alpha, self.mix, self.saga = X, alpha, mix, saga
@@ -230,7 +235,8 @@ class SAGTwin:
                 direction = mean + change / (self.n * probability)
             else:
                 direction = self.sum / self.seen.sum()
-            self.w = (1 - step * self.alpha) * self.w - step * direction
+            shrink = 1 - step * self.alpha * self.rates
+            self.w = shrink * self.w - step * direction
 
 
 # str() would remove NULs at the end of a NumPy str.

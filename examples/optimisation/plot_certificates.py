@@ -5,9 +5,10 @@ Duality gaps of four solvers
 Four of the solvers are compared on the same objective. Each computes a certificate
 after every epoch: the duality gap (full line), which is never below the true distance
 from the minimum (dashed line). How tight this bound is depends on the solver. SDCA and
-OEG keep marginals, and their gap is a few times the distance. SAG-NUS and L-BFGS have
-only weights. Their gap follows from strong convexity: it is a valid bound, but a loose
-one. scikit-learn contains the data.
+OEG keep marginals, and their gap is a few times the distance. SAG-NUS keeps marginals
+of earlier weights, which are a looser bound while the optimum is far. L-BFGS has only
+weights. Its gap follows from strong convexity, or from a mix of its last dual points:
+it is a valid bound, but a loose one. scikit-learn contains the data.
 """
 
 import matplotlib.pyplot as plt

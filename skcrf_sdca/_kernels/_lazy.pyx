@@ -10,6 +10,9 @@ that was last up to date after move u is at move v
 
 So a visit costs in proportion to the features of its sequence, whatever their number.
 Where weights follow others, see `SparseWeights`, these are the ones that move.
+
+With a rate for each row, w_j <- (1 - rate_j (1 - shrink)) w_j + gain target_j. This is
+for dense rows, where a visit reads all of coef, and so all of it is moved at once.
 """
 
 from ._features cimport DistinctFeatures
@@ -35,13 +38,16 @@ cdef class LazyWeights:
     features : DistinctFeatures
     capacity : int
         Moves between two updates of all rows.
+    rates : ndarray of shape (d,), default=None
+        Only for weights that follow no others.
     """
 
     def __init__(
-        self, Weights weights, Weights target, DistinctFeatures features, int capacity
+        self, Weights weights, Weights target, DistinctFeatures features, int capacity,
+        rates=None,
     ):
         self.weights, self.moved = weights, weights.moved()
-        self.target, self.features = target, features
+        self.target, self.features, self.rates = target, features, rates
         self.shrunk = np.ones(capacity + 1)
         self.gained = np.zeros(capacity + 1)
         self.all_rows = np.arange(weights.n_features, dtype=np.int32)
@@ -53,7 +59,7 @@ cdef class LazyWeights:
 
     cdef void update(self, const int* rows, Py_ssize_t count) noexcept nogil:
         """Bring the rows named up to date."""
-        if count == 0:
+        if count == 0 or self.rates is not None:
             return
         if self.moved.layout.first == NULL:
             ops.pull(
@@ -85,11 +91,26 @@ cdef class LazyWeights:
         cdef int v = self.n_moves + 1
         self.moved.blend_blocks(shrink, self.target, gain)
         self.weights.refresh_biases()
+        if self.rates is not None:
+            self.move_rows(shrink, gain)
         self.shrunk[v] = self.shrunk[v - 1] * shrink
         self.gained[v] = self.gained[v - 1] + gain / self.shrunk[v]
         self.n_moves = v
         if v + 1 == self.shrunk.shape[0] or self.shrunk[v] < SMALLEST_PRODUCT:
             self.restart()
+
+    cdef void move_rows(self, double shrink, double gain) noexcept nogil:
+        """Move the rows of coef, each by its rate."""
+        cdef Py_ssize_t j, k, n = self.moved.n_labels
+        cdef const double* target = self.target.coef_pointer()
+        cdef double* row = <double*> self.moved.coef_pointer()
+        cdef double factor
+        for j in range(self.rates.shape[0]):
+            factor = 1.0 - self.rates[j] * (1.0 - shrink)
+            for k in range(n):
+                row[k] = factor * row[k] + gain * target[k]
+            row += n
+            target += n
 
     cdef void restart(self) noexcept nogil:
         """Bring all rows up to date, and begin a new count of moves."""

@@ -57,8 +57,12 @@ cdef class SAGKernel(Visitor):
     alpha, curvature : float
     expected : Potentials
         Expectations of mu: changed in place.
+    entropy : ndarray of shape (n,)
+        H(mu_i): changed in place.
     saga : bool
         Whether the steps are those of SAGA: unbiased, and a third as long.
+    rates : ndarray of shape (d,), default=None
+        Of the rows of coef, see `LazyWeights`: the penalty alpha / 2 rate_j w_j^2.
 
     Attributes
     ----------
@@ -75,6 +79,7 @@ cdef class SAGKernel(Visitor):
     cdef bint saga
     cdef double[::1] local
     cdef double[:, ::1] tied
+    cdef double[::1] entropy
     # Buffers of one visit.
     cdef Values gradient_scores
     cdef Values trial               # scores after a step against the gradient
@@ -82,18 +87,19 @@ cdef class SAGKernel(Visitor):
 
     def __init__(
         self, structure, offsets, scale, sampler, *, target, constants, double alpha,
-        double curvature, expected, bint saga,
+        double curvature, expected, entropy, bint saga, rates=None,
     ):
         super().__init__(structure, offsets, scale, sampler)
         n = len(offsets) - 1
         self.lazy = LazyWeights(
-            self.structure.weights, target, self.sums.features, n
+            self.structure.weights, target, self.sums.features, n, rates
         )
         self.target, self.constants = target, constants
         self.alpha, self.saga, self.caution = alpha, saga, 1.0
         self.curvature = curvature
         self.local = expected.local.reshape(-1)
         self.tied = expected.tied.reshape(n, -1)
+        self.entropy = entropy
         self.gradient_scores = self.structure.new_values()
         self.trial = self.structure.new_values()
 
@@ -123,11 +129,14 @@ cdef class SAGKernel(Visitor):
 
     cdef void remember(self, Py_ssize_t i) noexcept nogil:
         """Replace mu_i by the new expectations, and move the target with them."""
-        cdef Values kept
+        cdef Values kept, new = self.structure.expected
+        self.entropy[i] = self.log_z - self.structure.inner(
+            new, self.structure.potentials
+        )
         kept.local = &self.local[self.structure.first_local(i)]
         kept.tied = &self.tied[i, 0]
-        self.structure.set_change(self.structure.expected, kept)
-        self.structure.copy_values(self.structure.expected, kept)
+        self.structure.set_change(new, kept)
+        self.structure.copy_values(new, kept)
         self.structure.add_change(self.target, -self.scale[i])
 
     # SAGA, with p_i the probability of the visit and the target before the change:

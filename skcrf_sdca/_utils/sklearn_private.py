@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils._repr_html.estimator import _VisualBlock as VisualBlock
 from sklearn.utils.metadata_routing import _raise_for_params as raise_for_params
 from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
+from sklearn.utils.parallel import _get_threadpool_controller
 from sklearn.utils.validation import _check_feature_names as check_feature_names
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _get_feature_names as get_feature_names
@@ -39,6 +40,8 @@ __all__ = [
     "check_sample_weight",
     # fit: column names of a data frame of any library.
     "get_feature_names",
+    # Context in which BLAS and LAPACK have one thread, which decides their bits.
+    "one_blas_thread",
     # PerToken, SequenceUnion: refuse metadata where routing is not enabled.
     "raise_for_params",
     # Decorator of fit: checks the parameters by `_parameter_constraints` first.
@@ -46,3 +49,8 @@ __all__ = [
 ]
 
 validates_parameters = keeps_signature(_fit_context(prefer_skip_nested_validation=True))
+
+
+def one_blas_thread():
+    """Return a context in which BLAS and LAPACK have one thread."""
+    return _get_threadpool_controller().limit(limits=1, user_api="blas")

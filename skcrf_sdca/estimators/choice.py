@@ -5,28 +5,26 @@ The page docs/dense_features.rst shows the rule, and the figures behind it, whic
 
 Visits of single sequences make slow progress where the features of a sequence are large
 beside the penalty: the epochs of dual ascent grow with R^2 / (alpha n), R^2 the sum of
-the squared features over the positions of a sequence. L-BFGS takes a full pass for each
-step, and knows the curvature of dense features.
+the squared features over the positions of a sequence. SAG and L-BFGS know the curvature
+of dense features. SAG gains where there are many sequences: L-BFGS takes a full pass
+for each step.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.extmath import row_norms
 
 from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.solvers.base import LARGE
 from skcrf_sdca.solvers.lbfgs import QuasiNewton
-from skcrf_sdca.structures.chain.curvature import Curvature
+from skcrf_sdca.structures.chain.curvature import Curvature, Whitening
 
 # Labels from which OEG takes less time and memory than SDCA.
 MANY_LABELS = 12
-# R^2 / (alpha n) of dense features from which SAG is faster, and from which L-BFGS is.
-LARGE, HUGE = 1e3, 1e4
-# Rows of which a smaller part is not 0, as of pixels, are easier: they count so much.
-FULL, EASIER = 0.5, 0.01
-# Positions that are read to estimate R^2.
-SAMPLE = 4096
+# R^2 / (alpha n^2) of dense features from which L-BFGS is faster than SAG. And R^2 /
+# (alpha n) from which it is faster than dual ascent, if SAG does not whiten them.
+FEW_SEQUENCES, HUGE = 30.0, 1e3
 
 
 class Choice(NamedTuple):
@@ -57,26 +55,19 @@ def choose(problem):
     if not Curvature.suits(problem.structure):
         form = "sparse" if sp.issparse(X) else f"{X.shape[1]} dense"
         return Choice(dual, f"{form} features, {n_labels} labels")
-    size = relative_size(problem)
-    solver = dual if size < LARGE else "sag" if size < HUGE else "lbfgs"
-    reason = f"dense features of the size {size:.2g} beside alpha, {n_labels} labels"
+    size, n_sequences = problem.relative_size, np.count_nonzero(problem.weight)
+    whitens = Whitening.suits(problem.structure)
+    if size < (LARGE if whitens else HUGE):
+        solver = dual
+    elif whitens and size < FEW_SEQUENCES * n_sequences:
+        solver = "sag"
+    else:
+        solver = "lbfgs"
+    reason = (
+        f"dense features of the size {size:.2g} beside alpha, {n_labels} labels, "
+        f"{n_sequences} sequences"
+    )
     return Choice(solver, reason)
-
-
-def relative_size(problem):
-    """Return R^2 / (alpha n) of dense features, a hundredth if most of them are 0.
-
-    R^2 is the mean over sequences. It is estimated from positions that lie evenly in
-    the data.
-    """
-    X = problem.data.X
-    rows = X[:: max(len(X) // SAMPLE, 1)].astype(np.float64, copy=False)
-    if not rows.size:
-        return 0.0
-    square = float(row_norms(rows, squared=True).mean())
-    n_sequences = np.count_nonzero(problem.weight)
-    size = problem.mean_length * square / (problem.strength * n_sequences)
-    return size if np.count_nonzero(rows) >= FULL * rows.size else EASIER * size
 
 
 def advice(solver):
@@ -90,7 +81,7 @@ def advice(solver):
     problem = solver.problem
     if isinstance(solver, QuasiNewton) or not isinstance(problem, Problem):
         return ""
-    if sp.issparse(problem.data.X) or (size := relative_size(problem)) < LARGE:
+    if sp.issparse(problem.data.X) or (size := problem.relative_size) < LARGE:
         return ""
     return (
         f"; the features are large, R^2 / (alpha n) = {size:.2g}: standardise them, or "

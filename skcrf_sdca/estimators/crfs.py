@@ -231,9 +231,12 @@ class SAGNUSCRF(BaseCRF):
     by stochastic average gradient (SAG): each step follows the average, over all
     sequences, of their most recent gradients. The step size comes from the Lipschitz
     constants of the gradients, which a line search estimates at each visit. The
-    certificate is ``||grad P(w)||^2 / (2 alpha)``, which bounds P(w) - min P because P
-    is strongly convex. Far from the optimum it is orders of magnitude larger than that
-    of `SDCACRF`.
+    marginals of the last visits are a dual point mu: the gap is P(w) - D(mu), near the
+    optimum ``||grad P(w)||^2 / (2 alpha)`` if that is smaller. Far from the optimum it
+    is larger than that of `SDCACRF`.
+
+    Large dense features are whitened: the steps are made in coordinates in which their
+    second moments are even, see :doc:`/dense_features`.
 
     Parameters
     ----------
@@ -288,7 +291,7 @@ class SAGNUSCRF(BaseCRF):
     Notes
     -----
     The gradients are stored as marginals, in 8 * (n_positions * n_labels +
-    n * n_labels^2) bytes.
+    n * n_labels^2) bytes. Whitened features take 8 * n_positions * n_features more.
 
     References
     ----------

@@ -19,6 +19,10 @@ from skcrf_sdca.objective.targets import Labels
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
 EPS = np.finfo(float).eps
+# Rows of which a smaller part is not 0, as of pixels, are easier: they count so much.
+FULL, EASIER = 0.5, 0.001
+# Positions that are read to estimate the size of features.
+SAMPLE = 4096
 
 
 def largest(*arrays):
@@ -135,14 +139,38 @@ class Problem(Objective):
         """Return parameters with the flat vector `w`, by default of zeros."""
         return self.structure.new_parameters(w)
 
-    def kernel(self, weights, features, *, with_cost=True):
-        """Return the compiled structure of the problem, for one thread."""
+    def kernel(self, weights, features, *, with_cost=True, structure=None):
+        """Return the compiled structure of the problem, for one thread.
+
+        ``structure`` is the same in other coordinates, see `whitening`.
+        """
         cost = self.loss.scaled_cost if with_cost else None
-        return self.structure.kernel(weights, features, self.targets.for_kernel(), cost)
+        structure = self.structure if structure is None else structure
+        return structure.kernel(weights, features, self.targets.for_kernel(), cost)
 
     def curvature(self, w=None):
         """Return the curvature of P at w or 0, or None; see `Structure.curvature`."""
         return self.structure.curvature(self.weight, self.strength, w)
+
+    def whitening(self):
+        """Return the whitening of the features, or None; see `Structure.whitening`."""
+        return self.structure.whitening(self.weight, self.strength)
+
+    @cached_property
+    def relative_size(self):
+        """R^2 / (alpha n) of dense features, a thousandth if most of them are 0.
+
+        R^2 is the mean over sequences of the sum of the squared features. It is
+        estimated from positions that lie evenly in the data.
+        """
+        X = self.data.X
+        rows = X[:: max(len(X) // SAMPLE, 1)].astype(np.float64, copy=False)
+        if not rows.size:
+            return 0.0
+        square = float(row_norms(rows, squared=True).mean())
+        n_sequences = np.count_nonzero(self.weight)
+        size = self.mean_length * square / (self.strength * n_sequences)
+        return size if np.count_nonzero(rows) >= FULL * rows.size else EASIER * size
 
     def mean(self, values):
         """Return sum_i c_i values[i]."""
@@ -309,14 +337,14 @@ class Problem(Objective):
         rounding = self._rounding(largest_parameter + max(sizes))
         return self.mean(np.concatenate(losses)), divergence, rounding
 
-    def certify_kept(self, w, v, local, entropy):
+    def certify_kept(self, w, v, local, entropy, primal=None):
         """Certify a dual point far from the optimum, by its two objectives.
 
         Half the price of `certify_dual`, where the entropies are at hand; the gap has
-        the rounding of P and D.
+        the rounding of P and D. ``primal`` is P(w), if that is at hand too.
         """
         return self.certificate(
-            self.primal(w, self.mean_loss(w)),
+            self.primal(w, self.mean_loss(w)) if primal is None else primal,
             self.dual(v, self.mean_entropy(entropy, local, v)),
             rounding=self._rounding(0.0),
         )

@@ -66,7 +66,14 @@ class Labels:
     Parameters
     ----------
     labels : ndarray of shape (n_positions,), int32
+
+    Attributes
+    ----------
+    entropy : float
+        H(q_i) = 0.
     """
+
+    entropy = 0.0
 
     def __init__(self, labels):
         self.labels = labels

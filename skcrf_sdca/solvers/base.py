@@ -25,6 +25,14 @@ NEEDS = {
 }
 
 
+# Above this share of P(0), a gap is more than a hundred times the rounding of marginals
+# in single precision, and far more than that of P and D.
+FAR = 1e-5
+# R^2 / (alpha n) of dense features from which visits of single sequences make slow
+# progress in the coordinates of w.
+LARGE = 2e2
+
+
 class Solver(ABC):
     """One run of an optimiser on one problem.
 

@@ -1,13 +1,25 @@
-"""Stochastic average gradient [Schmidt15]: its state, and its first point."""
+"""Stochastic average gradient [Schmidt15]: its state, and its first point.
+
+The expectations mu that are kept, with their entropies, are a dual point. Its lower
+bound costs no pass, and is tighter than that of p(. | x; w) until the end is near.
+
+Where dense features are large beside the penalty, the steps are made in coordinates of
+even curvature, w = S u: the Lipschitz constants are those of the directions of largest
+curvature, and the others need as many steps as they have less. Visits are made on the
+features S^T x; certificates are of w.
+"""
 
 from typing import ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from skcrf_sdca._kernels._lipschitz import LipschitzConstants
 from skcrf_sdca._kernels._sag import SAGKernel
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import (
+    FAR,
+    LARGE,
     EpochSolver,
     check_same_sequences,
     first_model,
@@ -36,6 +48,17 @@ class SAG(EpochSolver):
         The parameters of `SAGNUSCRF`.
     state : dict, default=None
         `state()` of an earlier run on the same sequences, to start from.
+
+    Attributes
+    ----------
+    whitening : Whitening or None
+        The coordinates of the steps.
+    target : Parameters
+        w_hat(mu) in these coordinates.
+    entropy : ndarray of shape (n,)
+        H(mu_i).
+    is_near : bool
+        Whether a gap was so small that its rounding matters.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset(
@@ -56,7 +79,10 @@ class SAG(EpochSolver):
         self.problem = problem
         self.rng = rng
         self.last_primal = np.inf
+        self.is_near = False
         self._check_memory()
+        # The steps of SAGA do not know of a rate for each row.
+        self.whitening = None if saga else self._whitening()
         own = sampling == "lipschitz"
         self._set_state(state, problem.n_sequences if own else 1)
         self.constants = LipschitzConstants(
@@ -75,11 +101,16 @@ class SAG(EpochSolver):
         problem = self.problem
         self.target = problem.new_parameters()
         self.targets_changed()
-        features = problem.structure.distinct_features()
-        self.weights = moving_weights(self.model, self.dual_point, problem.penalty)
+        if self.whitening is None:
+            structure, rates = problem.structure, None
+            self.weights = moving_weights(self.model, self.dual_point, problem.penalty)
+        else:
+            structure, rates = self.whitening.structure, self.whitening.rates
+            self.weights = self.dual_point.weights()
+        features = structure.distinct_features()
         self.weights.refresh()
         return SAGKernel(
-            problem.kernel(self.weights, features),
+            problem.kernel(self.weights, features, structure=structure),
             problem.offsets,
             problem.scale,
             sampler,
@@ -88,8 +119,18 @@ class SAG(EpochSolver):
             alpha=problem.strength,
             curvature=problem.penalty.curvature,
             expected=self.marginals,
+            entropy=self.entropy,
             saga=saga,
+            rates=rates,
         )
+
+    def _whitening(self):
+        """Return the coordinates of the steps, None where they are those of w."""
+        problem = self.problem
+        plain = sp.issparse(problem.data.X) or "identity" not in problem.penalty.offers
+        if plain or problem.relative_size < LARGE:
+            return None
+        return problem.whitening()
 
     def _check_memory(self):
         n, n_labels = self.problem.n_sequences, self.problem.structure.n_labels
@@ -105,16 +146,20 @@ class SAG(EpochSolver):
         if state is None:
             state = self._first_state(n_constants)
         local, tied = self.problem.structure.potential_axes
-        axes = {"local": local, "tied": tied, "visited": "n"}
+        axes = {"local": local, "tied": tied, "visited": "n", "entropy": "n"}
         check_same_sequences(state, axes, self.problem)
         self.marginals = Potentials(state["local"].copy(), state["tied"].copy())
         self.visited = state["visited"].copy()
+        self.entropy = state["entropy"].copy()
         self.lipschitz = state["lipschitz"].copy()
         _check_constants(self.lipschitz, self.problem.n_sequences)
         if len(self.lipschitz) != n_constants:
             self.lipschitz = np.full(n_constants, self.lipschitz.mean())
         self.model = self.dual_point = first_model(self.problem, state)
-        if "identity" not in self.problem.penalty.offers:
+        if self.whitening is not None:
+            self.dual_point = self.problem.new_parameters()
+            self.whitening.point_of(self.model, self.dual_point)
+        elif "identity" not in self.problem.penalty.offers:
             self.model = self.problem.new_parameters()
 
     def _first_state(self, n_constants):
@@ -124,20 +169,34 @@ class SAG(EpochSolver):
             **problem.targets.potentials(problem.structure)._asdict(),
             "lipschitz": np.ones(n_constants),
             "visited": np.zeros(problem.n_sequences, dtype=np.uint8),
+            "entropy": np.broadcast_to(problem.targets.entropy, problem.n_sequences),
             "offsets": problem.offsets,
         }
 
     def start_at(self, w):
         """Start from weights: v = curvature w + threshold sign(w) gives these."""
         penalty = self.problem.penalty
-        self.dual_point.w[:] = penalty.curvature * w + penalty.threshold * np.sign(w)
+        if self.whitening is None:
+            first = penalty.curvature * w + penalty.threshold * np.sign(w)
+            self.dual_point.w[:] = first
+        else:
+            self.model.w[:] = w
+            self.whitening.point_of(self.model, self.dual_point)
         self.weights.refresh()
 
     def targets_changed(self):
         """Compute the point that the steps pull the weights to."""
-        tied_total = self.marginals.tied_total(self.problem.weight)
-        self.problem.dual_to_primal(self.marginals.local, tied_total, out=self.target.w)
+        if self.whitening is None:
+            self._w_hat(out=self.target.w)
+        else:
+            v = self.problem.new_parameters(self._w_hat())
+            self.whitening.target_of(v, self.target)
         self.last_primal = np.inf
+
+    def _w_hat(self, out=None):
+        """Return w_hat(mu), from mu."""
+        tied_total = self.marginals.tied_total(self.problem.weight)
+        return self.problem.dual_to_primal(self.marginals.local, tied_total, out=out)
 
     def epoch(self):
         """Make n visits, to sequences that the sampler picks."""
@@ -145,9 +204,38 @@ class SAG(EpochSolver):
         self.kernel.epoch(self.rng.random((n, 2)))
         self.n_updates += n
         self.n_oracle_calls = self.kernel.n_oracle_calls
+        if self.whitening is not None:
+            self.whitening.weights_of(self.dual_point, self.model)
+
+    def certify_epoch(self, tol):
+        """Certify the weights by mu as it is kept, where rounding does not matter."""
+        if not self.is_near:
+            v, far = self.target, FAR * self.problem.initial_primal
+            if self.whitening is not None:
+                v = self.problem.new_parameters()
+                self.whitening.dual_point_of(self.target, v)
+            kept = self._certify_kept(v.w)
+            self.is_near = kept.gap <= far
+            if kept.gap > max(tol * kept.primal, far):
+                self._follow(kept.primal)
+                return kept
+        return self.certify()
 
     def certify(self):
-        """Certify the weights, and be more careful if the objective has risen.
+        """Certify the weights by the better of p(. | x; w) and mu."""
+        _, alone = self.problem.certify_primal(self.model.w)
+        self._follow(alone.primal)
+        kept = self._certify_kept(self._w_hat(), alone.primal)
+        far = FAR * self.problem.initial_primal
+        return kept if far < kept.gap < alone.gap else alone
+
+    def _certify_kept(self, v, primal=None):
+        return self.problem.certify_kept(
+            self.model.w, v, self.marginals.local, self.entropy, primal
+        )
+
+    def _follow(self, primal):
+        """Be more careful if the objective has risen.
 
         A search knows the curvature along the gradient of one loss. With few sequences
         the steps end up along others, where it can be larger: then they are too long,
@@ -155,19 +243,18 @@ class SAG(EpochSolver):
         short the steps are, while the gradient of a sequence is an old one. So caution
         must end: or the steps would stay short for ever.
         """
-        _, certificate = self.problem.certify_primal(self.model.w)
         bound = self.last_primal + ROUNDING * abs(self.last_primal)
-        has_risen = certificate.primal > bound
-        factor = SHORTER if has_risen else LONGER
+        factor = SHORTER if primal > bound else LONGER
         self.kernel.caution = max(1.0, factor * self.kernel.caution)
-        self.last_primal = certificate.primal
-        return certificate
+        self.last_primal = primal
 
     def state(self):
         """Return v, the marginals of the last visits and the constants."""
+        w = self.dual_point.w if self.whitening is None else self.model.w
         return {
-            "w": self.dual_point.w,
+            "w": w,
             **self.marginals._asdict(),
+            "entropy": self.entropy,
             "lipschitz": self.lipschitz,
             "visited": self.visited,
             "offsets": self.problem.offsets,

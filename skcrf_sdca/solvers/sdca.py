@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from skcrf_sdca._kernels._sdca import SDCAKernel
-from skcrf_sdca.solvers.base import check_same_sequences
+from skcrf_sdca.solvers.base import FAR, check_same_sequences
 from skcrf_sdca.solvers.dual import DualSolver
 
 # Rounding of a marginal enters w times the scale: beyond this, marginals of cliques are
@@ -20,9 +20,8 @@ FIRST_STEP = 0.5
 # What is kept of mu, at least, where the targets have changed.
 LEAST_KEEP = 1e-3
 
-# Above this share of P(0), a gap is more than a hundred times the rounding of marginals
-# in single precision, which is then corrected only at every tenth certificate.
-FAR = 1e-5
+# While the gap is `FAR`, the rounding of marginals in single precision is corrected at
+# every tenth certificate only.
 RENORMALIZE_EVERY = 10
 
 

@@ -181,6 +181,22 @@ class Structure(ABC):
         """
         return None
 
+    def whitening(self, weight, strength):
+        """Return coordinates for steps along gradients of single sequences, or None.
+
+        Parameters
+        ----------
+        weight, strength
+            As for `curvature`.
+
+        Returns
+        -------
+        whitening : object or None
+            With ``structure``, the same with other features, ``rates``, and the maps
+            of `Whitening`.
+        """
+        return None
+
     @abstractmethod
     def log_counts(self):
         """Return the logarithm of the number of allowed labellings of each sequence."""

@@ -17,14 +17,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from skcrf_sdca._kernels._vecmath import dense_features, dense_scores
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import ranges
+from skcrf_sdca._utils.sklearn_private import one_blas_thread
 
 # The factor of M is inverted in d^3 steps, and stored: so many features at most, and at
 # least so many positions for each, beside which the factor is small.
 MAX_FEATURES = 1024
 LEAST_RATIO = 8
-# A block for each label is inverted and stored for so many features at most.
+# A block for each label is inverted and stored, and features are whitened, for so many
+# features at most.
 MAX_LOCAL_FEATURES = 256
+# Directions of features with a smaller share of the largest moment are not stretched
+# further: they would be noise of the size of the others.
+LEAST_MOMENT = 1e-2
 # Positions of the sample: so many for each feature, and at least so many.
 POSITIONS_PER_FEATURE = 10
 MIN_POSITIONS = 2048
@@ -155,6 +161,81 @@ class LocalCurvature(Curvature):
 
     def _by_columns(self, nodes):
         return np.einsum("kij,ik->jk", self.inverse_factors, nodes)
+
+
+class Whitening:
+    """Features of even second moments, for steps along gradients of single sequences.
+
+    The coordinates are w = S u, the features x' = S^T x. With alpha I + G/K = Q Lambda
+    Q^T and S = c Q Lambda^(-1/2) the columns of S are orthogonal, so that the penalty
+    stays a sum of squares:
+
+        ||w||^2 = sum_j rates_j ||u_j||^2,    rates_j = c^2 / Lambda_j.
+
+    At w = 0 the curvature is c^2 for u, with T the mean length T/K for intercepts, and
+    T/K^2 for transition weights: c^2 is the geometric mean of the latter two. Start,
+    end and transition weights and intercepts stay as they are.
+
+    Parameters
+    ----------
+    structure, weight, strength
+        As for `Curvature`, see `suits`.
+
+    Attributes
+    ----------
+    structure : Chain
+        With the features x', in double precision.
+    rates : ndarray of shape (d,)
+    """
+
+    def __init__(self, structure, weight, strength):
+        data, n_labels = structure.data, structure.n_labels
+        check_fits(
+            8 * data.X.size,
+            f"the whitened features of SAGNUSCRF, {data.X.shape[1]} at each of "
+            f"{data.X.shape[0]} positions,",
+            "LBFGSCRF makes no copy of them",
+        )
+        moments = _moments(data, np.repeat(weight, data.lengths))[:-1, :-1] / n_labels
+        # The bits of LAPACK depend on its threads.
+        with one_blas_thread():
+            values, vectors = np.linalg.eigh(_shifted(moments, strength))
+        values = np.maximum(values, LEAST_MOMENT * values[-1])
+        size = weight @ data.lengths / n_labels**1.5
+        self.rates = size / values
+        self.map = np.ascontiguousarray(vectors * np.sqrt(self.rates))
+        self.inverse = np.ascontiguousarray((vectors / np.sqrt(self.rates)).T)
+        rows = np.zeros(data.X.shape)
+        dense_scores(data.X, self.map, rows)
+        self.structure = structure.with_rows(rows)
+
+    @staticmethod
+    def suits(structure):
+        """Return whether the features are dense, and few."""
+        return LocalCurvature.suits(structure)
+
+    def weights_of(self, u, out):
+        """Write w = S u; both are parameters."""
+        _mapped_coef(self.map, u, out)
+
+    def point_of(self, w, out):
+        """Write u, with w = S u."""
+        _mapped_coef(self.inverse, w, out)
+
+    def dual_point_of(self, target, out):
+        """Write w_hat(mu), given S^T w_hat(mu)."""
+        _mapped_coef(self.inverse.T.copy(), target, out)
+
+    def target_of(self, dual_point, out):
+        """Write S^T w_hat(mu)."""
+        _mapped_coef(self.map.T.copy(), dual_point, out)
+
+
+def _mapped_coef(matrix, given, out):
+    """Write parameters with matrix @ coef in place of coef."""
+    out.biases[:] = given.biases
+    out.coef[:] = 0.0
+    dense_scores(matrix, given.coef, out.coef)
 
 
 def _shifted(matrix, shift):

@@ -17,7 +17,11 @@ from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges, ranges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.chain.chains import Chains
-from skcrf_sdca.structures.chain.curvature import Curvature, LocalCurvature
+from skcrf_sdca.structures.chain.curvature import (
+    Curvature,
+    LocalCurvature,
+    Whitening,
+)
 from skcrf_sdca.structures.chain.marginals import (
     Marginals,
     by_pairs,
@@ -156,6 +160,18 @@ class Chain(Structure):
         if not LocalCurvature.suits(self):
             return None
         return LocalCurvature(self, weight, strength, self.new_parameters(w))
+
+    def whitening(self, weight, strength):
+        """Return a Whitening for dense rows of few features, else None."""
+        suits = Whitening.suits(self)
+        return Whitening(self, weight, strength) if suits else None
+
+    def with_rows(self, X):
+        """Return the same structure with other features, as many for each position."""
+        other = copy(self)
+        other.data = PackedSequences(X, self.offsets)
+        other.rows = other._feature_rows()
+        return other
 
     def log_counts(self):
         """Return the logarithm of the number of allowed paths of each sequence."""
