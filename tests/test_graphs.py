@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 from skcrf_sdca import LBFGSCRF, GraphCRF, TreeCRF
-from skcrf_sdca._kernels._junction_tree import label_places
+from skcrf_sdca._kernels._graphs import label_places
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.objective.losses import Loss
 from skcrf_sdca.objective.problem import Problem

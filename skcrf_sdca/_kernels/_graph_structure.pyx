@@ -56,6 +56,7 @@ cdef class GraphStructure(Structure):
     cdef double[::1] change             # (V, K) of nodes; the tied change is in sums
     cdef double[::1] nothing            # (K,) zeros: the change of start and of end
     # Marginals of all graphs, for SDCA.
+    cdef bint keeps                     # whether there are any
     cdef double[:, ::1] node
     cdef double[:, ::1] tied
     cdef unsigned char[::1] table       # of numbers
@@ -101,6 +102,7 @@ cdef class GraphStructure(Structure):
         """
         most_in_tables = self.trees.table_sizes.max(initial=1)
         most_messages = self.trees.message_sizes.max(initial=1)
+        self.keeps = True
         self.node, self.tied = marginals.node, marginals.tied
         self.table, self.message = marginals.table.view(np.uint8), marginals.message
         self.itemsize = marginals.table.itemsize
@@ -157,7 +159,7 @@ cdef class GraphStructure(Structure):
 
     cdef double expect(self, Values potentials, Values out) noexcept nogil:
         cdef double log_z = self.log_partition(potentials)
-        self.workspace.sum_down(self.item, out.local, NULL)
+        self.workspace.sum_down(self.item, self.keeps, out.local, NULL)
         if out.tied != NULL:
             memset(out.tied, 0, self.n_tied * sizeof(double))
             self.workspace.add_tied(1.0, out.tied)

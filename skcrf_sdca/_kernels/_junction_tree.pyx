@@ -9,28 +9,43 @@ of v and of its edges into S, and m_c the messages of the cliques below,
     p(x_v | x_S) = exp( psi_s[x_S, x_v] + sum_c m_c - m_s[x_S] ),
 
 and log Z is the sum of the messages of the roots. Downward, the marginals of a clique
-are p(x_v | x_S) times those of S, which the clique above has. No marginal is divided,
-and no logarithm of one is taken: the largest exponent of each row is 0.
+are p(x_v | x_S) times those of S, which the clique above has.
 
 A table has one row for each labelling of S, and v is its last axis. The axes of S are
 sorted by the step of their elimination, the last one first: so the clique above has the
 last axis of a message as its own last axis, and both are added and summed in rows of K.
+
+A step is narrow if S is one neighbour u or none, with one edge to it, and the cliques
+below are no wider: all steps of a forest. It has no table. Up and down are products of
+a vector with the matrix of the edge, as on a chain: with h_v the exponentials of v and
+the messages on it,
+
+    m[x_u] = sum_{x_v} E[x_u, x_v] h_v[x_v],   p(x_u, x_v) = p(x_u) / m[x_u] E h_v[x_v].
+
+Edges with equal features are of one kind, whose exponentials are made once.
+
+Everything runs first in the scaled domain, where factors are multiplied. That is right
+as long as no product can underflow: the spreads of the scores of v, of its edges and of
+the messages on its clique must not exceed LARGEST_SPREAD together. The message of an
+edge has at most the spread of its scores. Other graphs are done in logarithms, by
+tables alone: no logarithm of a marginal is taken, and the largest exponent of each row
+is 0. A node score of -inf forbids, and the label gets a marginal of exactly 0.
 """
 
 from libc.math cimport INFINITY, NAN, isfinite, log
 from libc.string cimport memcpy, memset
 
-from ._math cimport maximum, total
+from ._math cimport extremes, finite_minimum, forbid, maximum, total
 from ._vecmath cimport doubles, ops, vxlogx
+
+from ._transitions import all_transitions
 
 import numpy as np
 
-ctypedef fused real:
-    float
-    double
-
 # A table of two labels and so many axes would take more than all memory.
 MOST_AXES = 62
+# exp(-600) is far above the smallest double, exp(-708).
+cdef double LARGEST_SPREAD = 600.0
 
 
 cdef class JunctionTrees:
@@ -48,6 +63,8 @@ cdef class JunctionTrees:
         For each step: the nodes of its separator, the steps of the cliques below, and
         the power of K that is the stride, in its message, of each axis of the separator
         above; -1 if the message does not have the axis.
+    is_narrow : ndarray of shape (N,), uint8
+        Whether a step needs no table.
     edge_bounds : ndarray of shape (N + 1,), int64
         The edges of each step: those of the node that it eliminates into its separator.
     edge_from, edge_to : ndarrays of shape (E,), int32
@@ -57,6 +74,10 @@ cdef class JunctionTrees:
     edge_leaves : ndarray of shape (E,), uint8
         Whether the edge goes from the node that is eliminated.
     edge_features : ndarray of shape (E, d_e)
+    edge_kind : tuple
+        Numbers of edges (E,) int32, equal for equal features; how many a graph has at
+        most; and whether the numbers are those of all graphs, or each graph has its
+        own.
     place : ndarray of shape (K, K), int32
         The number of the weight of each pair of labels [from, to].
 
@@ -72,8 +93,8 @@ cdef class JunctionTrees:
 
     def __init__(
         self, n_labels, offsets, edge_offsets, *, node, parent, separator, child,
-        exponent, edge_bounds, edge_from, edge_to, edge_axis, edge_leaves,
-        edge_features, place,
+        exponent, is_narrow, edge_bounds, edge_from, edge_to, edge_axis, edge_leaves,
+        edge_features, edge_kind, place,
     ):
         self.n_labels = n_labels
         self.offsets, self.edge_offsets = offsets, edge_offsets
@@ -96,6 +117,8 @@ cdef class JunctionTrees:
         self.table_at, self.table_sizes = begins(self.clique_sizes, offsets)
         self.n_in_tables, self.n_messages = self.table_sizes, self.message_sizes
         self.most_rows = messages.max(initial=1)
+        self.edge_kind, self.most_kinds, self.shares_kinds = edge_kind
+        self.is_narrow = is_narrow
 
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil:
         """Return the number of nodes of graph i."""
@@ -148,16 +171,28 @@ cdef class Workspace:
     """
 
     def __init__(self, JunctionTrees trees, begin, end):
-        n = trees.n_labels
-        self.trees = trees
+        n, kinds = trees.n_labels, trees.most_kinds
         n_messages = trees.message_sizes[begin:end].max(initial=1)
+        n_nodes = np.diff(trees.offsets[begin : end + 1]).max(initial=1)
+        self.trees = trees
+        self.layout = all_transitions(n)
         self.tables = np.empty(trees.table_sizes[begin:end].max(initial=1))
         self.messages = np.empty(n_messages)
         self.best = np.empty(n_messages, dtype=np.intc)
+        self.inward = np.empty(n_nodes * n)
+        self.spreads = np.empty(n_nodes)
         self.raw = np.empty(trees.most_rows * n)
         self.pair = np.empty(n * n)
-        self.scores = np.empty(2 * trees.n_edge_features * n * n)
-        self.totals = np.empty(2 * trees.n_edge_features * n * n)
+        self.row = np.empty(n)
+        self.pair_scores = np.empty(2 * kinds * n * n)
+        self.pair_exps = np.empty(2 * kinds * n * n)
+        self.pair_sums = np.empty(2 * kinds * n * n)
+        self.peaks, self.pair_spreads = np.empty(kinds), np.empty(kinds)
+        self.has_scores = np.zeros(kinds, dtype=np.int64)
+        self.has_exps = np.zeros(kinds, dtype=np.int64)
+        self.has_sums = np.zeros(kinds, dtype=np.int64)
+        self.summed = np.empty(kinds, dtype=np.intp)
+        self.totals = np.empty(trees.n_edge_features * n * n)
         self.strides = np.empty(MOST_AXES, dtype=np.intp)
         self.digits = np.empty(MOST_AXES, dtype=np.intc)
         # Those that do not fit are of no table.
@@ -165,16 +200,69 @@ cdef class Workspace:
             self.powers = np.intp(n) ** np.arange(MOST_AXES + 1, dtype=np.intp)
 
     cdef void set_tied(self, const double* tied) noexcept nogil:
-        """Take the scores of pairs: both ways, [from, to] and [to, from]."""
-        cdef Py_ssize_t f, j, k, n = self.trees.n_labels
-        cdef Py_ssize_t half = self.trees.n_edge_features * n * n
-        cdef double value
+        """Take the scores of pairs; the pointer is kept."""
+        self.tied = tied
+        self.is_finite = isfinite(ops.dot(tied, tied, self.trees.n_tied))
+        self.age += 1
+
+    cdef void begin_graph(self) noexcept nogil:
+        """Forget the pairs of the graph before, if kinds are numbered in a graph."""
+        if not self.trees.shares_kinds:
+            self.age += 1
+
+    cdef const double* scores_of(self, Py_ssize_t e, bint side) noexcept nogil:
+        """Return the scores of the pairs of an edge, [from, to], or [to, from]."""
+        cdef Py_ssize_t f, j, k, n = self.trees.n_labels, square = n * n
+        cdef Py_ssize_t kind = self.trees.edge_kind[e]
+        cdef double* out = &self.pair_scores[2 * kind * square]
+        cdef const double* weight
+        if self.has_scores[kind] == self.age:
+            return out + side * square
+        self.has_scores[kind] = self.age
+        memset(out, 0, square * sizeof(double))
         for f in range(self.trees.n_edge_features):
-            for j in range(n):
-                for k in range(n):
-                    value = tied[f * self.trees.n_pairs + self.trees.place[j * n + k]]
-                    self.scores[(f * n + j) * n + k] = value
-                    self.scores[half + (f * n + k) * n + j] = value
+            if self.trees.edge_features[e, f] == 0.0:
+                continue
+            weight = self.tied + f * self.trees.n_pairs
+            if self.trees.n_pairs == square:
+                ops.axpy(self.trees.edge_features[e, f], weight, out, square)
+                continue
+            for k in range(square):
+                out[k] += self.trees.edge_features[e, f] * weight[self.trees.place[k]]
+        for j in range(n):
+            for k in range(n):
+                out[square + k * n + j] = out[j * n + k]
+        return out + side * square
+
+    cdef const double* exps_of(self, Py_ssize_t e, bint side) noexcept nogil:
+        """Return the exponentials of the same, over the largest; write their spread."""
+        cdef Py_ssize_t square = self.trees.n_labels * self.trees.n_labels
+        cdef Py_ssize_t kind = self.trees.edge_kind[e]
+        cdef double* out = &self.pair_exps[2 * kind * square]
+        cdef const double* scores
+        cdef double least, most
+        if self.has_exps[kind] != self.age:
+            self.has_exps[kind] = self.age
+            scores = self.scores_of(e, 0)
+            extremes(scores, square, &least, &most)
+            self.peaks[kind], self.pair_spreads[kind] = most, most - least
+            ops.exp(scores, most, out, 2 * square)
+        return out + side * square
+
+    cdef double* sums_of(self, Py_ssize_t e) noexcept nogil:
+        """Return two sums over the edges like one, [from, to], 0 when asked first.
+
+        The first is of marginals over the exponentials, the second of marginals.
+        """
+        cdef Py_ssize_t square = self.trees.n_labels * self.trees.n_labels
+        cdef Py_ssize_t kind = self.trees.edge_kind[e]
+        cdef double* out = &self.pair_sums[2 * kind * square]
+        if self.has_sums[kind] != self.turn:
+            self.has_sums[kind] = self.turn
+            self.summed[self.n_summed] = e
+            self.n_summed += 1
+            memset(out, 0, 2 * square * sizeof(double))
+        return out
 
     cdef Py_ssize_t rows(self, Py_ssize_t step) noexcept nogil:
         """Return how many labellings the separator of a step has."""
@@ -213,16 +301,23 @@ cdef class Workspace:
         return row
 
     cdef void spread(
-        self, const double* factor, Py_ssize_t step, double* table
+        self, const double* factor, Py_ssize_t step, bint multiplies, double* table
     ) noexcept nogil:
-        """Add the rows of a factor to those of the table of a step, by the strides."""
+        """Add the rows of a factor to those of the table of a step, or multiply them.
+
+        By the strides.
+        """
         cdef Py_ssize_t r, k, row = 0, n = self.trees.n_labels
         cdef Py_ssize_t n_axes = self.trees.n_axes(step)
         for k in range(n_axes):
             self.digits[k] = 0
         for r in range(self.rows(step)):
-            for k in range(n):
-                table[r * n + k] += factor[row + k]
+            if multiplies:
+                for k in range(n):
+                    table[r * n + k] *= factor[row + k]
+            else:
+                for k in range(n):
+                    table[r * n + k] += factor[row + k]
             row = self.next_row(row, n_axes)
 
     cdef void collect(
@@ -238,147 +333,309 @@ cdef class Workspace:
                 factor[row + k] += table[r * n + k]
             row = self.next_row(row, n_axes)
 
-    cdef void write_raw(
-        self, Py_ssize_t i, Py_ssize_t step, const double* local
+    cdef void write_table(
+        self, Py_ssize_t i, Py_ssize_t step, const double* own, bint multiplies,
+        double* table,
     ) noexcept nogil:
-        """Write the scores of the clique of a step, with the messages from below."""
-        cdef Py_ssize_t r, e, f, c, child, n = self.trees.n_labels, square = n * n
+        """Write the factors of the clique of a step, or their logarithms, as a table.
+
+        ``own`` are those of its node, with the messages on the node alone.
+        """
+        cdef Py_ssize_t r, e, c, child, n = self.trees.n_labels
         cdef Py_ssize_t n_axes = self.trees.n_axes(step)
-        cdef Py_ssize_t d = self.trees.n_edge_features
-        cdef const double* own = local + self.trees.node[step] * n
-        cdef double* pair = &self.pair[0]
+        cdef const double* pair
+        cdef bint side
         for r in range(self.rows(step)):
-            memcpy(&self.raw[r * n], own, n * sizeof(double))
+            memcpy(table + r * n, own, n * sizeof(double))
         for c in range(
             self.trees.child_bounds[step], self.trees.child_bounds[step + 1]
         ):
             child = self.trees.offsets[i] + self.trees.child[c]
-            self.set_child_strides(child, n_axes)
-            self.spread(
-                &self.messages[self.trees.message_at[child]], step, &self.raw[0]
-            )
+            if self.trees.n_axes(child) > 1:
+                self.set_child_strides(child, n_axes)
+                self.spread(self.message_of(child), step, multiplies, table)
         for e in range(self.trees.edge_bounds[step], self.trees.edge_bounds[step + 1]):
-            memset(pair, 0, square * sizeof(double))
-            for f in range(d):
-                if self.trees.edge_features[e, f] == 0.0:
-                    continue
-                # The table has the node that is eliminated as its columns.
-                ops.axpy(
-                    self.trees.edge_features[e, f],
-                    &self.scores[(self.trees.edge_leaves[e] * d + f) * square],
-                    pair, square,
-                )
+            # The table has the node that is eliminated as its columns.
+            side = self.trees.edge_leaves[e]
+            pair = self.exps_of(e, side) if multiplies else self.scores_of(e, side)
             self.set_edge_strides(e, n_axes)
-            self.spread(pair, step, &self.raw[0])
+            self.spread(pair, step, multiplies, table)
+
+    cdef double* message_of(self, Py_ssize_t step) noexcept nogil:
+        """Return the address of the message of a step."""
+        return &self.messages[self.trees.message_at[step]]
+
+    cdef double* inward_of(self, Py_ssize_t i, Py_ssize_t step) noexcept nogil:
+        """Return the address of what the node of a step gets from itself and below."""
+        return &self.inward[(step - self.trees.offsets[i]) * self.trees.n_labels]
 
     cdef double sum_up(self, Py_ssize_t i, const double* local) noexcept nogil:
-        """Write p(x_v | x_S) of all cliques of graph i; return log Z, NaN if undefined.
+        """Sum graph i from the leaves to the roots; return log Z, NaN if undefined.
 
-        Follows `set_tied`.
+        Follows `set_tied`. A local score may be -inf.
         """
+        cdef double value
+        # `exp` of the vector unit, and comparisons, do not know NaN.
+        value = ops.dot(local, local, self.trees.length(i) * self.trees.n_labels)
+        if value != value or not self.is_finite:
+            return NAN
+        self.begin_graph()
+        self.is_scaled = True
+        value = self.scaled_up(i, local)
+        if value == value:
+            return value
+        self.is_scaled = False
+        return self.log_up(i, local)
+
+    cdef double scaled_up(self, Py_ssize_t i, const double* local) noexcept nogil:
+        """Return log Z, or NaN where the scaled domain does not hold."""
+        cdef Py_ssize_t step, c, child, e, n = self.trees.n_labels
+        cdef double least, most, spread, scale, shift, value = 0.0
+        cdef const double* own
+        cdef const double* pair = NULL
+        cdef double* inward
+        cdef double* message
+        for step in range(self.trees.offsets[i], self.trees.offsets[i + 1]):
+            own = local + self.trees.node[step] * n
+            inward, message = self.inward_of(i, step), self.message_of(step)
+            extremes(own, n, &least, &most)
+            if most == -INFINITY:
+                return -INFINITY
+            spread = most - least
+            if least == -INFINITY:
+                spread = most - finite_minimum(own, n)
+            if not (spread <= LARGEST_SPREAD):
+                return NAN
+            ops.exp(own, most, inward, n)
+            if least == -INFINITY:
+                forbid(own, inward, n)
+            shift = most
+            for c in range(
+                self.trees.child_bounds[step], self.trees.child_bounds[step + 1]
+            ):
+                child = self.trees.offsets[i] + self.trees.child[c]
+                spread += self.spreads[child - self.trees.offsets[i]]
+                if self.trees.n_axes(child) == 1:
+                    multiply(self.message_of(child), n, inward)
+            for e in range(
+                self.trees.edge_bounds[step], self.trees.edge_bounds[step + 1]
+            ):
+                pair = self.exps_of(e, not self.trees.edge_leaves[e])
+                spread += self.pair_spreads[self.trees.edge_kind[e]]
+                shift += self.peaks[self.trees.edge_kind[e]]
+            if not (spread <= LARGEST_SPREAD):
+                return NAN
+            if not self.trees.is_narrow[step]:
+                value += shift + self.scaled_clique(i, step)
+                continue
+            if self.trees.n_axes(step) == 0:
+                scale = total(inward, n)
+            else:
+                ops.row_times_matrix(inward, pair, message, n)
+                # Any entry would do: none is larger by more than the spread.
+                scale = message[0]
+                scale_by(1.0 / scale, n, message)
+                self.spreads[step - self.trees.offsets[i]] = self.pair_spreads[
+                    self.trees.edge_kind[self.trees.edge_bounds[step]]
+                ]
+            scale_by(1.0 / scale, n, inward)
+            value += shift + log(scale)
+        return value
+
+    cdef double scaled_clique(self, Py_ssize_t i, Py_ssize_t step) noexcept nogil:
+        """Write p(x_v | x_S) and the message of a step; return the log of its scale."""
+        cdef Py_ssize_t r, n = self.trees.n_labels, n_rows = self.rows(step)
+        cdef double* message = self.message_of(step)
+        cdef double* table = &self.tables[self.trees.table_at[step]]
+        cdef double least, most
+        self.write_table(i, step, self.inward_of(i, step), True, table)
+        for r in range(n_rows):
+            message[r] = total(table + r * n, n)
+            scale_by(1.0 / message[r], n, table + r * n)
+        extremes(message, n_rows, &least, &most)
+        scale_by(1.0 / most, n_rows, message)
+        self.spreads[step - self.trees.offsets[i]] = log(most / least)
+        return log(most)
+
+    cdef void add_below(
+        self, Py_ssize_t i, Py_ssize_t step, const double* local
+    ) noexcept nogil:
+        """Write the scores of the node of a step with the messages on it alone."""
+        cdef Py_ssize_t c, child, k, n = self.trees.n_labels
+        cdef double* inward = self.inward_of(i, step)
+        cdef const double* message
+        memcpy(inward, local + self.trees.node[step] * n, n * sizeof(double))
+        for c in range(
+            self.trees.child_bounds[step], self.trees.child_bounds[step + 1]
+        ):
+            child = self.trees.offsets[i] + self.trees.child[c]
+            if self.trees.n_axes(child) == 1:
+                message = self.message_of(child)
+                for k in range(n):
+                    inward[k] += message[k]
+
+    cdef double log_up(self, Py_ssize_t i, const double* local) noexcept nogil:
+        """Write p(x_v | x_S) of all cliques; return log Z, NaN if undefined."""
         cdef Py_ssize_t step, r, k, n_rows, n = self.trees.n_labels
-        cdef Py_ssize_t n_nodes = self.trees.length(i)
         cdef double* message
         cdef double* table
-        cdef double shift, inverse, value
-        # `exp` of the vector unit does not know NaN.
-        value = total(&self.scores[0], self.scores.shape[0])
-        if not isfinite(value + total(local, n_nodes * n)):
-            return NAN
-        value = 0.0
+        cdef double* raw = &self.raw[0]
+        cdef double shift, value = 0.0
         for step in range(self.trees.offsets[i], self.trees.offsets[i + 1]):
-            self.write_raw(i, step, local)
-            n_rows = self.rows(step)
-            message = &self.messages[self.trees.message_at[step]]
+            self.add_below(i, step, local)
+            self.write_table(i, step, self.inward_of(i, step), False, raw)
+            n_rows, message = self.rows(step), self.message_of(step)
             table = &self.tables[self.trees.table_at[step]]
             for r in range(n_rows):
-                shift = maximum(&self.raw[r * n], n)
+                shift = maximum(raw + r * n, n)
+                if not isfinite(shift):
+                    return -INFINITY if shift < 0.0 else NAN
                 message[r] = shift
                 for k in range(n):
-                    self.raw[r * n + k] -= shift
-            ops.exp(&self.raw[0], 0.0, table, n_rows * n)
+                    raw[r * n + k] -= shift
+            ops.exp(raw, 0.0, table, n_rows * n)
+            forbid(raw, table, n_rows * n)
             for r in range(n_rows):
                 shift = total(table + r * n, n)
                 message[r] += log(shift)
-                inverse = 1.0 / shift
-                for k in range(n):
-                    table[r * n + k] *= inverse
+                scale_by(1.0 / shift, n, table + r * n)
             if self.trees.n_axes(step) == 0:
                 value += message[0]
         return value
 
     cdef void sum_down(
         self, Py_ssize_t i,
+        bint with_tables,
         double* local,                          # out, (V, K)
         double* edges,                          # out, (E_i, K, K) [from, to], or NULL
     ) noexcept nogil:
         """Write the node marginals of graph i, and sum those of its edges in `totals`.
 
-        Follows `sum_up`, or anything that writes p(x_v | x_S). Edges are in the order
-        of the steps. Tables and messages become the marginals of cliques and
-        separators; that of a root, which has no separator, is 1.
+        Follows `sum_up`, or anything that writes p(x_v | x_S) in `tables` and unsets
+        ``is_scaled``. Edges are in the order of the steps. ``with_tables`` asks for the
+        marginals of cliques and separators, in place of tables and messages; that of
+        the separator of a root, which has none, is 1.
         """
-        cdef Py_ssize_t step, above, r, k, e, f, j, n = self.trees.n_labels
-        cdef Py_ssize_t square = n * n, d = self.trees.n_edge_features
-        cdef Py_ssize_t first = self.trees.offsets[i]
-        cdef double* table
-        cdef double* message
-        cdef double* own
-        cdef double* pair = &self.pair[0]
-        memset(&self.totals[0], 0, self.totals.shape[0] * sizeof(double))
+        cdef Py_ssize_t step, first = self.trees.offsets[i]
+        self.turn += 1
+        self.n_summed = 0
+        if edges != NULL:
+            edges -= (
+                self.trees.edge_offsets[i] * self.trees.n_labels * self.trees.n_labels
+            )
         for step in range(self.trees.offsets[i + 1] - 1, first - 1, -1):
-            table = &self.tables[self.trees.table_at[step]]
-            message = &self.messages[self.trees.message_at[step]]
-            message[0] = 1.0
-            if self.trees.parent[step] >= 0:
-                above = first + self.trees.parent[step]
-                memset(message, 0, self.rows(step) * sizeof(double))
-                self.set_child_strides(step, self.trees.n_axes(above))
-                self.collect(&self.tables[self.trees.table_at[above]], above, message)
-                for r in range(self.rows(step)):
-                    for k in range(n):
-                        table[r * n + k] *= message[r]
-            own = local + self.trees.node[step] * n
-            memset(own, 0, n * sizeof(double))
-            for r in range(self.rows(step)):
-                for k in range(n):
-                    own[k] += table[r * n + k]
-            for e in range(
-                self.trees.edge_bounds[step], self.trees.edge_bounds[step + 1]
-            ):
-                memset(pair, 0, square * sizeof(double))
-                self.set_edge_strides(e, self.trees.n_axes(step))
-                self.collect(table, step, pair)
-                for f in range(d):
-                    if self.trees.edge_features[e, f] == 0.0:
-                        continue
+            if self.is_scaled and self.trees.is_narrow[step]:
+                self.narrow_down(i, step, with_tables, local, edges)
+            else:
+                self.clique_down(i, step, local, edges)
+        self.sum_pairs()
+
+    cdef void narrow_down(
+        self, Py_ssize_t i, Py_ssize_t step, bint with_tables, double* local,
+        double* edges,
+    ) noexcept nogil:
+        """Write the marginals of a node with at most one neighbour above it.
+
+        With its message m, the p of the neighbour u, and q = p / m, those of the pair
+        are q[u] exp(pair[u, v]) inward[v].
+        """
+        cdef Py_ssize_t j, n = self.trees.n_labels, square = n * n, e
+        cdef double* inward = self.inward_of(i, step)
+        cdef double* message = self.message_of(step)
+        cdef double* own = local + self.trees.node[step] * n
+        cdef double* table = &self.tables[self.trees.table_at[step]]
+        cdef double* q = &self.row[0]
+        cdef double* left = q
+        cdef double* right = inward
+        cdef const double* above
+        if self.trees.n_axes(step) == 0:
+            memcpy(own, inward, n * sizeof(double))
+            if with_tables:
+                memcpy(table, inward, n * sizeof(double))
+                message[0] = 1.0
+            return
+        e = self.trees.edge_bounds[step]
+        above = local + self.trees.separator[self.trees.separator_bounds[step]] * n
+        for j in range(n):
+            q[j] = above[j] / message[j]
+        ops.row_times_matrix(q, self.exps_of(e, self.trees.edge_leaves[e]), own, n)
+        multiply(inward, n, own)
+        if self.trees.edge_leaves[e]:
+            left, right = inward, q
+        ops.add_outer(left, right, self.sums_of(e), n)
+        if edges != NULL:
+            ops.scale_matrix(left, self.exps_of(e, 0), right, edges + e * square, n)
+        if with_tables:
+            memcpy(message, above, n * sizeof(double))
+            ops.scale_matrix(
+                q, self.exps_of(e, self.trees.edge_leaves[e]), inward, table, n
+            )
+
+    cdef void clique_down(
+        self, Py_ssize_t i, Py_ssize_t step, double* local, double* edges
+    ) noexcept nogil:
+        """Write the marginals of a clique, its separator and its node."""
+        cdef Py_ssize_t above, r, e, j, k, n = self.trees.n_labels, square = n * n
+        cdef Py_ssize_t n_axes = self.trees.n_axes(step)
+        cdef double* table = &self.tables[self.trees.table_at[step]]
+        cdef double* message = self.message_of(step)
+        cdef double* own = local + self.trees.node[step] * n
+        cdef double* pair = &self.pair[0]
+        cdef double* sums
+        cdef double* out
+        message[0] = 1.0
+        if n_axes == 1:
+            above = self.trees.separator[self.trees.separator_bounds[step]]
+            memcpy(message, local + above * n, n * sizeof(double))
+        elif n_axes > 1:
+            above = self.trees.offsets[i] + self.trees.parent[step]
+            memset(message, 0, self.rows(step) * sizeof(double))
+            self.set_child_strides(step, self.trees.n_axes(above))
+            self.collect(&self.tables[self.trees.table_at[above]], above, message)
+        memset(own, 0, n * sizeof(double))
+        for r in range(self.rows(step)):
+            for k in range(n):
+                table[r * n + k] *= message[r]
+                own[k] += table[r * n + k]
+        for e in range(self.trees.edge_bounds[step], self.trees.edge_bounds[step + 1]):
+            memset(pair, 0, square * sizeof(double))
+            self.set_edge_strides(e, n_axes)
+            self.collect(table, step, pair)
+            sums = self.sums_of(e) + square
+            if self.trees.edge_leaves[e]:
+                transpose(pair, n)
+            ops.axpy(1.0, pair, sums, square)
+            if edges != NULL:
+                memcpy(edges + e * square, pair, square * sizeof(double))
+
+    cdef void sum_pairs(self) noexcept nogil:
+        """Write `totals`: of each feature of edges times the marginals of edges."""
+        cdef Py_ssize_t s, e, f, k, n = self.trees.n_labels, square = n * n
+        cdef double* sums
+        cdef const double* exps
+        memset(&self.totals[0], 0, self.totals.shape[0] * sizeof(double))
+        for s in range(self.n_summed):
+            e = self.summed[s]
+            sums = self.sums_of(e)
+            if self.is_scaled:
+                exps = self.exps_of(e, 0)
+                for k in range(square):
+                    sums[square + k] += sums[k] * exps[k]
+            for f in range(self.trees.n_edge_features):
+                if self.trees.edge_features[e, f] != 0.0:
                     ops.axpy(
-                        self.trees.edge_features[e, f], pair,
-                        &self.totals[(self.trees.edge_leaves[e] * d + f) * square],
-                        square,
+                        self.trees.edge_features[e, f], sums + square,
+                        &self.totals[f * square], square,
                     )
-                if edges != NULL:
-                    own = edges + (e - self.trees.edge_offsets[i]) * square
-                    for j in range(n):
-                        for k in range(n):
-                            own[j * n + k] = (
-                                pair[k * n + j] if self.trees.edge_leaves[e]
-                                else pair[j * n + k]
-                            )
 
     cdef void add_tied(self, double factor, double* tied) noexcept nogil:
         """Add factor times the tied expectations that `sum_down` has summed."""
-        cdef Py_ssize_t f, j, k, n = self.trees.n_labels
-        cdef Py_ssize_t half = self.trees.n_edge_features * n * n
+        cdef Py_ssize_t f, k, n = self.trees.n_labels, square = n * n
         for f in range(self.trees.n_edge_features):
-            for j in range(n):
-                for k in range(n):
-                    tied[f * self.trees.n_pairs + self.trees.place[j * n + k]] += (
-                        factor * (
-                            self.totals[(f * n + j) * n + k]
-                            + self.totals[half + (f * n + k) * n + j]
-                        )
-                    )
+            for k in range(square):
+                tied[f * self.trees.n_pairs + self.trees.place[k]] += (
+                    factor * self.totals[f * square + k]
+                )
 
     cdef double maximise(
         self, Py_ssize_t i, const double* local, int* path
@@ -387,242 +644,131 @@ cdef class Workspace:
 
         Follows `set_tied`.
         """
-        cdef Py_ssize_t step, r, k, s, n = self.trees.n_labels
+        cdef Py_ssize_t step, r, s, e, n = self.trees.n_labels
         cdef Py_ssize_t first = self.trees.offsets[i], last = self.trees.offsets[i + 1]
         cdef double* message
-        cdef double highest, value = 0.0
-        cdef int* best
+        cdef double* raw = &self.raw[0]
+        cdef const double* pair
+        cdef double value = 0.0
+        self.begin_graph()
         for step in range(first, last):
-            self.write_raw(i, step, local)
-            message = &self.messages[self.trees.message_at[step]]
-            best = &self.best[self.trees.message_at[step]]
+            self.add_below(i, step, local)
+            message = self.message_of(step)
+            if self.trees.is_narrow[step] and self.trees.n_axes(step) == 1:
+                e = self.trees.edge_bounds[step]
+                pair = self.scores_of(e, not self.trees.edge_leaves[e])
+                self.layout.best(self.inward_of(i, step), pair, &self.row[0], message)
+                continue
+            self.write_table(i, step, self.inward_of(i, step), False, raw)
             for r in range(self.rows(step)):
-                highest, best[r] = -INFINITY, 0
-                for k in range(n):
-                    if self.raw[r * n + k] > highest:
-                        highest, best[r] = self.raw[r * n + k], k
-                message[r] = highest
+                s = first_best(raw + r * n, n)
+                message[r] = raw[r * n + s]
+                self.best[self.trees.message_at[step] + r] = <int> s
             if self.trees.n_axes(step) == 0:
                 value += message[0]
         for step in range(last - 1, first - 1, -1):
-            r = 0
-            for s in range(
-                self.trees.separator_bounds[step], self.trees.separator_bounds[step + 1]
-            ):
-                r = r * n + path[self.trees.separator[s]]
-            path[self.trees.node[step]] = self.best[self.trees.message_at[step] + r]
+            path[self.trees.node[step]] = self.best_label(i, step, path)
         return value
 
+    cdef int best_label(
+        self, Py_ssize_t i, Py_ssize_t step, const int* path
+    ) noexcept nogil:
+        """Return the best label of a node, given those of its separator."""
+        cdef Py_ssize_t k, s, e, r = 0, n = self.trees.n_labels
+        cdef const double* pair
+        cdef const double* inward = self.inward_of(i, step)
+        for s in range(
+            self.trees.separator_bounds[step], self.trees.separator_bounds[step + 1]
+        ):
+            r = r * n + path[self.trees.separator[s]]
+        if not self.trees.is_narrow[step] or self.trees.n_axes(step) == 0:
+            return self.best[self.trees.message_at[step] + r]
+        e = self.trees.edge_bounds[step]
+        pair = self.scores_of(e, self.trees.edge_leaves[e]) + r * n
+        for k in range(n):
+            self.row[k] = inward[k] + pair[k]
+        return <int> first_best(&self.row[0], n)
+
     cdef double entropy(self, Py_ssize_t i) noexcept nogil:
-        """Return the entropy of the marginals that `sum_down` has written."""
+        """Return the entropy of the marginals that `sum_down` has written in tables."""
         return (
             vxlogx(doubles(&self.messages[0]), self.trees.n_messages[i])
             - vxlogx(doubles(&self.tables[0]), self.trees.n_in_tables[i])
         )
 
-
-def label_places(
-    JunctionTrees trees,
-    const int[::1] paths,                   # in, (N,)
-    long long[::1] places,                  # out, (N,)
-):
-    """Write where the tables of all graphs, end to end, have the given labels."""
-    cdef Py_ssize_t i, step, s, r, n = trees.n_labels
-    cdef long long before = 0
-    with nogil:
-        for i in range(trees.offsets.shape[0] - 1):
-            for step in range(trees.offsets[i], trees.offsets[i + 1]):
-                r = 0
-                for s in range(
-                    trees.separator_bounds[step], trees.separator_bounds[step + 1]
-                ):
-                    r = r * n + paths[trees.offsets[i] + trees.separator[s]]
-                places[step] = (
-                    before + trees.table_at[step] + r * n
-                    + paths[trees.offsets[i] + trees.node[step]]
-                )
-            before += trees.n_in_tables[i]
-
-
-def renormalize(
-    JunctionTrees trees,
-    Py_ssize_t begin, Py_ssize_t end,
-    const double[::1] weight,               # in, (n,)
-    real[::1] tables,                       # in, out: those of all graphs
-    double[::1] messages,                   # out: those of all graphs
-    double[:, ::1] node,                    # out, (N, K)
-    double[:, ::1] tied,                    # out, (n, n_tied)
-    double[::1] tied_total,                 # in, out, (n_tied,)
-    double[::1] entropy,                    # out, (n,)
-):
-    """Make marginals consistent that rounding has moved, for begin <= i < end.
-
-    p(x_v | x_S) of each table is kept. Writes what follows from these, the marginals of
-    cliques among them, and adds weight[i] times the tied expectations to their total.
-    """
-    cdef Py_ssize_t i, r, k, n = trees.n_labels
-    cdef long long first_table = 0, first_message = 0
-    cdef Workspace work = Workspace(trees, begin, end)
-    cdef double* row
-    cdef double sum_of_row
-    with nogil:
-        for i in range(begin):
-            first_table += trees.n_in_tables[i]
-            first_message += trees.n_messages[i]
-        for i in range(begin, end):
-            for r in range(trees.n_messages[i]):
-                row = &work.tables[r * n]
-                for k in range(n):
-                    row[k] = tables[first_table + r * n + k]
-                sum_of_row = total(row, n)
-                for k in range(n):
-                    row[k] = row[k] / sum_of_row if sum_of_row > 0.0 else 1.0 / n
-            if trees.length(i) > 0:
-                work.sum_down(i, &node[trees.offsets[i], 0], NULL)
-            else:
-                memset(&work.totals[0], 0, work.totals.shape[0] * sizeof(double))
-            for r in range(trees.n_in_tables[i]):
-                tables[first_table + r] = <real> work.tables[r]
-            for r in range(trees.n_messages[i]):
-                messages[first_message + r] = work.messages[r]
-            entropy[i] = work.entropy(i)
-            tied[i, :] = 0.0
-            work.add_tied(1.0, &tied[i, 0])
-            work.add_tied(weight[i], &tied_total[0])
-            first_table += trees.n_in_tables[i]
-            first_message += trees.n_messages[i]
+    cdef void draw(
+        self, Py_ssize_t i,
+        const double* uniform, Py_ssize_t stride,   # in, (V,) in [0, 1), and how far
+        int* path,                                  # apart; out, (V,)
+    ) noexcept nogil:
+        """Draw a labelling of graph i from what `sum_up` has summed."""
+        cdef Py_ssize_t step, s, k, r, e, n = self.trees.n_labels
+        cdef const double* weights
+        cdef const double* pair
+        cdef double* row = &self.row[0]
+        for step in range(
+            self.trees.offsets[i + 1] - 1, self.trees.offsets[i] - 1, -1
+        ):
+            r = 0
+            for s in range(
+                self.trees.separator_bounds[step], self.trees.separator_bounds[step + 1]
+            ):
+                r = r * n + path[self.trees.separator[s]]
+            weights = &self.tables[self.trees.table_at[step] + r * n]
+            if self.is_scaled and self.trees.is_narrow[step]:
+                weights = self.inward_of(i, step)
+                if self.trees.n_axes(step) == 1:
+                    e = self.trees.edge_bounds[step]
+                    pair = self.exps_of(e, self.trees.edge_leaves[e]) + r * n
+                    for k in range(n):
+                        row[k] = weights[k] * pair[k]
+                    weights = row
+            s = self.trees.node[step]
+            path[s] = <int> drawn(weights, n, uniform[s * stride])
 
 
-def log_partitions(
-    JunctionTrees trees,
-    const double[:, ::1] local,             # in, (their nodes, K)
-    const double[::1] tied,                 # in, (n_tied,)
-    Py_ssize_t begin, Py_ssize_t end,
-    double[::1] values,                     # out, (end - begin,)
-):
-    """Write log Z of the graphs begin <= i < end."""
-    cdef Py_ssize_t i
-    cdef Workspace work = Workspace(trees, begin, end)
-    cdef const double* first = rows_pointer(local)
-    with nogil:
-        work.set_tied(&tied[0])
-        for i in range(begin, end):
-            values[i - begin] = work.sum_up(i, first + at(trees, begin, i))
+cdef void multiply(const double* factor, Py_ssize_t n, double* x) noexcept nogil:
+    """Multiply each number by its factor."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        x[k] *= factor[k]
 
 
-def marginals(
-    JunctionTrees trees,
-    const double[:, ::1] local,             # in, (their nodes, K)
-    const double[::1] tied,                 # in, (n_tied,)
-    Py_ssize_t begin, Py_ssize_t end,
-    double[:, ::1] node,                    # out, (their nodes, K)
-    double[::1] values,                     # out, (end - begin,)
-    *,
-    const double[::1] weight=None,          # in, (end - begin,)
-    double[::1] tied_total=None,            # in, out, (n_tied,)
-    double[:, ::1] tied_sums=None,          # out, (end - begin, n_tied)
-    double[:, :, ::1] edges=None,           # out, (their edges, K, K)
-):
-    """Write the node marginals and log Z of the graphs begin <= i < end.
-
-    Expectations of the tied potentials of each graph are written to ``tied_sums``, or
-    weight[i - begin] times them added to ``tied_total``, and the marginals of edges, in
-    the order of the steps, written to ``edges``, where these are given.
-    """
-    cdef Py_ssize_t i, place
-    cdef Workspace work = Workspace(trees, begin, end)
-    cdef const double* first = rows_pointer(local)
-    cdef double* out = <double*> rows_pointer(node)
-    cdef double* edge_out = NULL
-    cdef Py_ssize_t square = trees.n_labels * trees.n_labels
-    cdef bint with_edges = edges is not None and edges.shape[0] > 0
-    with nogil:
-        work.set_tied(&tied[0])
-        for i in range(begin, end):
-            place = at(trees, begin, i)
-            values[i - begin] = work.sum_up(i, first + place)
-            if with_edges:
-                edge_out = &edges[0, 0, 0] + square * (
-                    trees.edge_offsets[i] - trees.edge_offsets[begin]
-                )
-            work.sum_down(i, out + place, edge_out)
-            if tied_total is not None:
-                work.add_tied(weight[i - begin], &tied_total[0])
-            if tied_sums is not None:
-                tied_sums[i - begin, :] = 0.0
-                work.add_tied(1.0, &tied_sums[i - begin, 0])
+cdef void scale_by(double factor, Py_ssize_t n, double* x) noexcept nogil:
+    """Multiply all numbers by one factor."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        x[k] *= factor
 
 
-def best_labellings(
-    JunctionTrees trees,
-    const double[:, ::1] local,             # in, (their nodes, K)
-    const double[::1] tied,                 # in, (n_tied,)
-    Py_ssize_t begin, Py_ssize_t end,
-    int[::1] paths,                         # out, (their nodes,)
-    double[::1] values,                     # out, (end - begin,)
-):
-    """Write the labellings of highest score of begin <= i < end, and these scores."""
-    cdef Py_ssize_t i, place
-    cdef Workspace work = Workspace(trees, begin, end)
-    cdef const double* first = rows_pointer(local)
-    cdef int* out = &paths[0] if paths.shape[0] > 0 else NULL
-    with nogil:
-        work.set_tied(&tied[0])
-        for i in range(begin, end):
-            place = at(trees, begin, i)
-            values[i - begin] = work.maximise(
-                i, first + place, out + place // trees.n_labels
-            )
-
-
-def labelling_scores(
-    JunctionTrees trees,
-    const double[:, ::1] local,             # in, (their nodes, K)
-    const double[::1] tied,                 # in, (n_tied,)
-    Py_ssize_t begin, Py_ssize_t end,
-    const int[::1] paths,                   # in, (their nodes,)
-    double[::1] values,                     # out, (end - begin,)
-):
-    """Write the score of one labelling of each graph begin <= i < end."""
-    cdef Py_ssize_t i, t, e, first, n = trees.n_labels
-    cdef const double* scores = rows_pointer(local)
-    cdef const int* path = &paths[0] if paths.shape[0] > 0 else NULL
+cdef void transpose(double* matrix, Py_ssize_t n) noexcept nogil:
+    """Transpose a matrix (n, n) in place."""
+    cdef Py_ssize_t j, k
     cdef double value
-    with nogil:
-        for i in range(begin, end):
-            value = 0.0
-            first = trees.offsets[i] - trees.offsets[begin]
-            for t in range(first, first + trees.length(i)):
-                value += scores[t * n + path[t]]
-            for e in range(trees.edge_offsets[i], trees.edge_offsets[i + 1]):
-                value += trees.edge_score(e, path + first, &tied[0])
-            values[i - begin] = value
+    for j in range(n):
+        for k in range(j):
+            value = matrix[j * n + k]
+            matrix[j * n + k] = matrix[k * n + j]
+            matrix[k * n + j] = value
 
 
-def add_labellings(
-    JunctionTrees trees,
-    Py_ssize_t begin, Py_ssize_t end,
-    const int[::1] paths,                   # in, (N,)
-    const double[::1] weight,               # in, (n,)
-    double[:, ::1] out,                     # in, out, (n or 1, n_tied)
-):
-    """Add weight[i] times the tied potentials of labellings to row i, or to the one."""
-    cdef Py_ssize_t i, e
-    cdef bint each = out.shape[0] > 1
-    cdef const int* path = &paths[0] if paths.shape[0] > 0 else NULL
-    with nogil:
-        for i in range(begin, end):
-            for e in range(trees.edge_offsets[i], trees.edge_offsets[i + 1]):
-                trees.add_edge(
-                    e, path + trees.offsets[i], weight[i], &out[i if each else 0, 0]
-                )
+cdef Py_ssize_t first_best(const double* x, Py_ssize_t n) noexcept nogil:
+    """Return where the largest number is first, 0 if all are -inf."""
+    cdef Py_ssize_t k, best = 0
+    for k in range(1, n):
+        if x[k] > x[best]:
+            best = k
+    return best
 
 
-cdef const double* rows_pointer(const double[:, ::1] rows) noexcept nogil:
-    """Return the address of the rows, NULL if there are none."""
-    return &rows[0, 0] if rows.shape[0] > 0 else NULL
-
-
-cdef Py_ssize_t at(JunctionTrees trees, Py_ssize_t begin, Py_ssize_t i) noexcept nogil:
-    """Return where the scores of graph i begin, those of ``begin`` first."""
-    return (trees.offsets[i] - trees.offsets[begin]) * trees.n_labels
+cdef Py_ssize_t drawn(const double* weights, Py_ssize_t n, double u) noexcept nogil:
+    """Return the label that a number u in [0, 1) draws by weights; none of weight 0."""
+    cdef Py_ssize_t k, last = 0
+    cdef double rest = u * total(weights, n)
+    for k in range(n):
+        if weights[k] > 0.0:
+            last = k
+            if rest < weights[k]:
+                break
+            rest -= weights[k]
+    return last

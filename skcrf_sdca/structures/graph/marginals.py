@@ -5,7 +5,7 @@ Owns their layout, their first point, and the correction of their rounding.
 
 import numpy as np
 
-from skcrf_sdca._kernels import _junction_tree
+from skcrf_sdca._kernels import _graphs
 from skcrf_sdca._utils.parallel import over_ranges
 
 
@@ -58,7 +58,7 @@ class GraphMarginals:
         used = marginals.table[: marginals.bounds[0][-1]]
         used[:] = np.repeat(smoothing / sizes, sizes)
         places = np.empty(len(labels), dtype=np.int64)
-        _junction_tree.label_places(trees, labels, places)
+        _graphs.label_places(trees, labels, places)
         used[places] += 1.0 - smoothing
         return marginals
 
@@ -81,7 +81,7 @@ class GraphMarginals:
 
         def run(begin, end):
             total = np.zeros(self.trees.n_tied)
-            _junction_tree.renormalize(
+            _graphs.renormalize(
                 self.trees,
                 begin,
                 end,

@@ -4,7 +4,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from skcrf_sdca._kernels import _junction_tree
+from skcrf_sdca._kernels import _graphs
 
 
 class GraphScores:
@@ -35,14 +35,14 @@ class GraphScores:
     def log_partition(self):
         """Return log Z, an array (n,)."""
         values = np.empty(len(self))
-        _junction_tree.log_partitions(*self._arguments, values)
+        _graphs.log_partitions(*self._arguments, values)
         return values
 
     def expectations(self, weight):
         """Return node marginals, the weighted sum of tied expectations, and log Z."""
         node, values = np.empty_like(self.local), np.empty(len(self))
         total = np.zeros(len(self.tied))
-        _junction_tree.marginals(
+        _graphs.marginals(
             *self._arguments, node, values, weight=weight, tied_total=total
         )
         return node, total, values
@@ -50,13 +50,13 @@ class GraphScores:
     def potential_expectations(self, local, tied):
         """Write node marginals, and the tied expectations of each; return log Z."""
         values = np.empty(len(self))
-        _junction_tree.marginals(*self._arguments, local, values, tied_sums=tied)
+        _graphs.marginals(*self._arguments, local, values, tied_sums=tied)
         return values
 
     def node_marginals(self):
         """Return the node marginals, at most 1 in spite of rounding, and log Z."""
         node, values = np.empty_like(self.local), np.empty(len(self))
-        _junction_tree.marginals(*self._arguments, node, values)
+        _graphs.marginals(*self._arguments, node, values)
         return np.minimum(node, 1.0, out=node), values
 
     def pair_marginals(self, n_edges):
@@ -64,14 +64,14 @@ class GraphScores:
         n_labels = self.local.shape[1]
         node, values = np.empty_like(self.local), np.empty(len(self))
         pairs = np.empty((n_edges, n_labels, n_labels))
-        _junction_tree.marginals(*self._arguments, node, values, edges=pairs)
+        _graphs.marginals(*self._arguments, node, values, edges=pairs)
         return np.minimum(pairs, 1.0, out=pairs)
 
     def viterbi(self):
         """Return the labellings of highest score, end to end, and their scores."""
         paths = np.empty(len(self.local), dtype=np.int32)
         values = np.empty(len(self))
-        _junction_tree.best_labellings(*self._arguments, paths, values)
+        _graphs.best_labellings(*self._arguments, paths, values)
         return paths, values
 
     def n_best(self, n):
@@ -116,7 +116,7 @@ class GraphScores:
     def path_scores(self, labels):
         """Return the score of one labelling of each graph."""
         values = np.empty(len(self))
-        _junction_tree.labelling_scores(*self._arguments, labels, values)
+        _graphs.labelling_scores(*self._arguments, labels, values)
         return values
 
     def log_likelihood(self, labels):

@@ -4,7 +4,7 @@ import numpy as np
 
 from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
 from skcrf_sdca._kernels._graph_structure import GraphStructure
-from skcrf_sdca._kernels._junction_tree import add_labellings
+from skcrf_sdca._kernels._graphs import add_labellings
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.graph.junction_tree import junction_trees
 from skcrf_sdca.structures.graph.marginals import GraphMarginals
