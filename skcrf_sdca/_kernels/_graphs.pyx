@@ -7,6 +7,8 @@ from libc.string cimport memset
 from ._junction_tree cimport JunctionTrees, Workspace
 from ._math cimport total
 
+import numpy as np
+
 ctypedef fused real:
     float
     double
@@ -145,6 +147,34 @@ def marginals(
             if tied_sums is not None:
                 tied_sums[i - begin, :] = 0.0
                 work.add_tied(1.0, &tied_sums[i - begin, 0])
+
+
+def mix_cliques(
+    JunctionTrees trees,
+    const double[:, ::1] local,             # in, (their nodes, K)
+    const double[::1] tied,                 # in, (n_tied,)
+    Py_ssize_t begin, Py_ssize_t end,
+    double keep,
+    real[::1] tables,                       # in, out: those of all graphs
+):
+    """Write keep times the marginals of cliques and 1 - keep times those of scores."""
+    cdef Py_ssize_t i, r
+    cdef long long first = 0
+    cdef Workspace work = Workspace(trees, begin, end)
+    cdef const double* scores = rows_pointer(local)
+    cdef double[:, ::1] node = np.empty((local.shape[0] + 1, trees.n_labels))
+    with nogil:
+        work.set_tied(&tied[0])
+        for i in range(begin):
+            first += trees.n_in_tables[i]
+        for i in range(begin, end):
+            work.sum_up(i, scores + at(trees, begin, i))
+            work.sum_down(i, True, &node[0, 0] + at(trees, begin, i), NULL)
+            for r in range(trees.n_in_tables[i]):
+                tables[first + r] = <real> (
+                    keep * tables[first + r] + (1.0 - keep) * work.tables[r]
+                )
+            first += trees.n_in_tables[i]
 
 
 def draws(

@@ -685,9 +685,11 @@ cdef class Workspace:
             return self.best[self.trees.message_at[step] + r]
         e = self.trees.edge_bounds[step]
         pair = self.scores_of(e, self.trees.edge_leaves[e]) + r * n
-        for k in range(n):
-            self.row[k] = inward[k] + pair[k]
-        return <int> first_best(&self.row[0], n)
+        for k in range(n - 1):
+            # The sum that `maximise` has found to be the largest.
+            if inward[k] + pair[k] >= self.message_of(step)[r]:
+                return <int> k
+        return <int> n - 1
 
     cdef double entropy(self, Py_ssize_t i) noexcept nogil:
         """Return the entropy of the marginals that `sum_down` has written in tables."""
@@ -755,9 +757,10 @@ cdef void transpose(double* matrix, Py_ssize_t n) noexcept nogil:
 cdef Py_ssize_t first_best(const double* x, Py_ssize_t n) noexcept nogil:
     """Return where the largest number is first, 0 if all are -inf."""
     cdef Py_ssize_t k, best = 0
+    cdef double highest = x[0]
     for k in range(1, n):
-        if x[k] > x[best]:
-            best = k
+        if x[k] > highest:
+            highest, best = x[k], k
     return best
 
 

@@ -67,6 +67,23 @@ class GraphScores:
         _graphs.marginals(*self._arguments, node, values, edges=pairs)
         return np.minimum(pairs, 1.0, out=pairs)
 
+    def mix_into(self, table, keep):
+        """Write keep times the marginals of cliques, 1 - keep times those of scores.
+
+        ``table`` has those of all graphs.
+        """
+        _graphs.mix_cliques(*self._arguments, keep, table)
+
+    def sample(self, uniform):
+        """Return labellings drawn from p(y | x), (n_draws, n_nodes) int32.
+
+        ``uniform`` are random numbers in [0, 1), of shape (n_nodes, n_draws).
+        """
+        paths = np.empty(uniform.shape[::-1], dtype=np.int32)
+        if paths.size:
+            _graphs.draws(*self._arguments, np.ascontiguousarray(uniform), paths)
+        return paths
+
     def viterbi(self):
         """Return the labellings of highest score, end to end, and their scores."""
         paths = np.empty(len(self.local), dtype=np.int32)
