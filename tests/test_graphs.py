@@ -152,6 +152,127 @@ def test_inference_is_exact_for_tiny_and_huge_scores(scale):
     assert_allclose(local.sum(axis=1), 1.0, atol=1e-12)
 
 
+# With scores of 1 the recursions multiply, with larger ones they add logarithms.
+@pytest.mark.parametrize("scale", [1.0, 300.0, 5000.0])
+@pytest.mark.parametrize("name", [name for name in SHAPES if name != "nothing"])
+def test_labels_that_are_forbidden_have_probability_0(name, scale):
+    structure, edges = graphs_of(["path", name], 3, directed=True)
+    rng = np.random.default_rng(4)
+    parameters = structure.new_parameters(
+        scale * rng.normal(size=len(structure.new_parameters().w))
+    )
+    scores = structure.scores(parameters, 0, 2)
+    forbidden = rng.random(scores.local.shape) < 0.4
+    forbidden[np.arange(len(forbidden)), rng.integers(3, size=len(forbidden))] = False
+    scores.local[forbidden] = -np.inf
+    local, total, log_z = scores.expectations(np.ones(2))
+    assert (local[forbidden] == 0.0).all()
+    nodes, n_edges = slice(4, None), len(SHAPES[name][1])
+    *_, values = enumerated(
+        structure, edges, 0, scores.local[:4], parameters.tied
+    )
+    paths, features, own = enumerated(
+        structure, edges, 1, scores.local[nodes], parameters.tied
+    )
+    assert_allclose(log_z, [logsumexp(values), logsumexp(own)], rtol=1e-12, atol=1e-10)
+    each = structure.zero_potentials(np.float64)
+    scores.potential_expectations(*each)
+    p = np.exp(own - logsumexp(own))
+    assert_allclose(each.tied[1], p @ features, atol=1e-10)
+    expected = np.zeros_like(local[nodes])
+    for path, probability in zip(paths, p, strict=True):
+        expected[np.arange(len(path)), list(path)] += probability
+    assert_allclose(local[nodes], expected, atol=1e-10)
+    pairs = scores.pair_marginals(3 + n_edges)
+    assert_allclose(pairs.sum(axis=(1, 2)), 1.0, atol=1e-10)
+    best, value = scores.viterbi()
+    assert_allclose(value, [values.max(), own.max()], rtol=1e-12)
+    assert not forbidden[np.arange(len(best)), best].any()
+
+
+def test_a_graph_of_which_nothing_is_possible_has_no_distribution():
+    structure, _ = graphs_of(["star", "cycle"], 2)
+    scores = structure.scores(structure.new_parameters(), 0, 2)
+    scores.local[2] = -np.inf
+    for scale in (1.0, 1e5):
+        scores.local[[0, 6], 0] = scale
+        node, log_z = scores.node_marginals()
+        assert log_z[0] == -np.inf
+        assert np.isfinite(log_z[1])
+        assert_array_equal(node[:5], 0.0)
+        assert_allclose(node[5:].sum(axis=1), 1.0)
+    scores.local[6, 1] = np.nan
+    assert np.isnan(scores.log_partition()[1])
+
+
+def test_a_hub_of_many_leaves_is_exact():
+    # The messages of all leaves together are beyond the scaled domain.
+    n, n_labels = 500, 3
+    ends = [[0, i] if i % 2 else [i, 0] for i in range(1, n)]
+    rng = np.random.default_rng(0)
+    edges = Edges.of_lists([ends], None, [n])
+    data = PackedSequences(rng.normal(size=(n, 2)), [0, n])
+    structure = Graph(data, n_labels, edges=edges, directed=True)
+    parameters = structure.new_parameters(
+        3.0 * rng.normal(size=len(structure.new_parameters().w))
+    )
+    scores = structure.scores(parameters, 0, 1)
+    pair = parameters.tied.reshape(n_labels, n_labels)
+    below = np.array(
+        [
+            logsumexp((pair if i % 2 else pair.T) + scores.local[i], axis=1)
+            for i in range(1, n)
+        ]
+    )
+    hub = scores.local[0] + below.sum(axis=0)
+    assert_allclose(scores.log_partition(), logsumexp(hub), rtol=1e-12)
+    node, _ = scores.node_marginals()
+    assert_allclose(node[0], np.exp(hub - logsumexp(hub)), atol=1e-10)
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0, 3000.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_path_has_the_marginals_of_the_chain_at_any_spread(scale, seed):
+    rng = np.random.default_rng(seed)
+    lengths, n_labels = rng.integers(1, 20, size=5), 6
+    offsets = np.cumsum([0, *lengths])
+    ends = [np.column_stack([np.arange(n - 1), np.arange(1, n)]) for n in lengths]
+    edges = Edges.of_lists(ends, None, lengths)
+    data = PackedSequences(rng.normal(size=(offsets[-1], 3)), offsets)
+    structure = Graph(data, n_labels, edges=edges, directed=True)
+    parameters = structure.new_parameters(
+        scale * rng.normal(size=len(structure.new_parameters().w))
+    )
+    scores = structure.scores(parameters, 0, 5)
+    chance = rng.random(scores.local.shape)
+    scores.local[chance < chance.max(axis=1, keepdims=True) - 0.5] = -np.inf
+    chains = Chains(
+        scores.local, parameters.tied.reshape(n_labels, n_labels), offsets
+    )
+    for ours, theirs in zip(
+        scores.expectations(np.ones(5)), chains.expectations(np.ones(5)), strict=True
+    ):
+        assert_allclose(ours.ravel(), theirs.ravel(), rtol=1e-11, atol=1e-10)
+    assert_array_equal(scores.viterbi()[0], chains.viterbi()[0])
+
+
+@pytest.mark.parametrize("n_kinds", [1, 2, None])
+def test_equal_edges_are_of_one_kind(n_kinds):
+    rng = np.random.default_rng(0)
+    offsets = np.array([0, 3, 3, 8])
+    rows = rng.normal(size=(8, 2))
+    if n_kinds is not None:
+        rows = rows[rng.integers(n_kinds, size=8)]
+    kind, most, shared = junction_tree.edge_kinds(rows, offsets)
+    assert shared == (n_kinds is not None)
+    assert kind.max() < most <= 5
+    for i in range(8):
+        for j in range(8):
+            together = (i < 3) == (j < 3)
+            if together or shared:
+                assert (kind[i] == kind[j]) == (rows[i] == rows[j]).all()
+
+
 def test_a_chain_as_a_directed_graph_has_the_results_of_the_chain_kernels():
     rng = np.random.default_rng(0)
     lengths, n_labels = np.array([1, 7, 0, 40]), 5
@@ -630,7 +751,7 @@ def test_errors_of_graphs_that_do_not_fit_together():
     with pytest.raises(ValueError, match="nodes of graph 0 are a row of numbers"):
         crf.fit([(np.zeros(1), [])] * 2, ["a", "b"])
     with pytest.raises(ValueError, match="one label at every node"):
-        crf.fit([featured], [["a", None, "b"]])
+        GraphCRF(loss="hinge").fit([featured], [["a", None, "b"]])
     with pytest.raises(ValueError, match="loss="):
         clone(crf).set_params(class_weight="balanced").fit([featured], y[:1])
     assert_array_equal(before, crf.predict_proba([featured])[0])

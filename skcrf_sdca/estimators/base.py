@@ -32,10 +32,8 @@ from skcrf_sdca.estimators.prior import Prior
 from skcrf_sdca.estimators.starting_model import starting_weights
 from skcrf_sdca.estimators.validation import held_out_data, training_data
 from skcrf_sdca.objective.problem import Problem
-from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
 from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
-from skcrf_sdca.structures.chain.observed import ObservedPairs
 from skcrf_sdca.structures.chain.tuple_structure import TupleChain
 
 
@@ -297,31 +295,6 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
             if self._counts_pairs():
                 options["edge_counts"] = training.labels, self.min_count
         return TupleChain.name, options
-
-    def _pairs(self, training, n_labels):
-        """Return the pairs of feature and label with weights, None if all."""
-        if not self._counts_pairs():
-            return None
-        rows = training.label_rows
-        labels = training.labels if rows is None else rows
-        return ObservedPairs.of_data(training.data.X, labels, n_labels, self.min_count)
-
-    def _counts_pairs(self):
-        """Return whether only observed pairs have weights; check `min_count`."""
-        if self.features == "all" and self.min_count is not None:
-            raise ValueError(
-                f'min_count={self.min_count} needs features="observed", got '
-                'features="all"; set min_count=None to keep all pairs'
-            )
-        return self.features == "observed"
-
-    def _targets(self, training, chains):
-        if training.label_rows is None:
-            return chains.target_states(training.labels)
-        rows = chains.label_rows_of_states(training.label_rows)
-        if rows.dtype == bool:
-            return PartialLabels(chains, rows)
-        return SoftLabels.of_positions(chains, rows)
 
     @property
     def _span_scheme(self):

@@ -101,11 +101,18 @@ class PriorWeights:
         If the features of the model cannot be matched.
     """
 
+    _weights = WEIGHTS
+
     def __init__(self, model, training):
         fitted = training.attributes
         label = label_numbers(model, fitted["classes_"])
         self.columns = training.columns
         self.intercept = np.append(model.intercept_, 0.0)[label]
+        self._set_pairs(model, label, training)
+        self.coef = _selected(model.coef_, label, _feature_numbers(model, fitted))
+
+    def _set_pairs(self, model, label, training):
+        """Take the weights of pairs of labels, and of the ends."""
         bounds = boundary_weights(model, label)
         if not training.input_format.boundaries:
             bounds = map(np.zeros_like, bounds)
@@ -113,7 +120,6 @@ class PriorWeights:
         self.start, self.end, self.transition = (
             np.where(b == -np.inf, 0.0, b) for b in bounds
         )
-        self.coef = _selected(model.coef_, label, _feature_numbers(model, fitted))
 
     def fixed_scores(self, chains, scale):
         """Return the FixedScores of chains, over the scale of a loss."""
@@ -132,7 +138,7 @@ class PriorWeights:
         """Return the attributes of a fit, with these weights added to its own."""
         weights = {
             name: attributes[name] + getattr(self, name.removesuffix("_"))
-            for name in WEIGHTS
+            for name in self._weights
             if name != "coef_"
         }
         weights["coef_"] = self._added_coef(attributes["coef_"])

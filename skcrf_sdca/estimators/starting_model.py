@@ -78,7 +78,7 @@ def starting_weights(model, training, problem, name="init"):
     start, end, transition = (np.where(b == -np.inf, 0.0, b) for b in bounds)
     parameters.start[:], parameters.end[:] = start, end
     parameters.transition[:] = structure.layout.compact(transition)
-    _set_coef(parameters, model.coef_, feature, label)
+    set_coef(parameters, model.coef_, feature, label)
     parameters.clear_boundaries()
     parameters.w /= problem.loss.scale
     return parameters.w
@@ -147,7 +147,7 @@ def boundary_weights(model, label):
     return start, end, transition
 
 
-def _set_coef(parameters, coef, feature, label):
+def set_coef(parameters, coef, feature, label):
     """Write the weights of the features that are known, for the labels that are."""
     pairs = parameters.pairs
     if pairs is None:

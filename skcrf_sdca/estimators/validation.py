@@ -104,10 +104,10 @@ def training_data(estimator, X, y, sample_weight, lengths=None, prior=None):
         names,
         allowed=allowed,
     )
-    return training if prior is None else _on_own_features(training)
+    return training if prior is None else on_own_features(training)
 
 
-def _on_own_features(training):
+def on_own_features(training):
     """Return the TrainingData on the features that sparse data have."""
     X = training.data.X
     if not sp.issparse(X):

@@ -5,6 +5,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from skcrf_sdca._kernels import _graphs
+from skcrf_sdca.structures.chain.chains import clamped
 
 
 class GraphScores:
@@ -31,6 +32,11 @@ class GraphScores:
     def __len__(self):
         """Return the number of graphs."""
         return len(self.offsets) - 1
+
+    def clamped(self, labels):
+        """Return scores that forbid all labels but the known ones (not negative)."""
+        local = clamped(self.local, labels)
+        return GraphScores(self.trees, local, self.tied, self.offsets, self.begin)
 
     def log_partition(self):
         """Return log Z, an array (n,)."""
@@ -142,3 +148,10 @@ class GraphScores:
         unknown = np.flatnonzero(labels < 0)
         values[np.searchsorted(self.offsets, unknown, side="right") - 1] = -np.inf
         return np.minimum(values, 0.0)
+
+
+# How a labelling is chosen, by the name of `decoding`.
+GRAPH_DECODERS = {
+    "viterbi": lambda scores: scores.viterbi()[0],
+    "posterior": lambda scores: scores.node_marginals()[0].argmax(axis=1),
+}

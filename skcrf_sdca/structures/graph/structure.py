@@ -107,33 +107,37 @@ class Graph(TokenRows, Structure):
         return GraphScores(self.trees, local, tied, scores.offsets, begin)
 
     def parts(self, kept):
-        """Return the graphs of the nodes to keep, with the edges among these.
+        """Return what is left of the graphs at the nodes to keep.
 
         Returns
         -------
         graphs : Graph
-            One for each graph; nothing may be left of it.
+            Of each graph the nodes to keep, with the edges among these; graphs of which
+            no node is left are left out.
         graph : ndarray of intp
-            The numbers of the graphs: all.
+            The graph that each is a part of.
         """
-        lengths = np.diff(self.offsets)
-        number = np.cumsum(kept) - 1
-        offsets = np.append(0, np.cumsum(kept))[self.offsets]
-        graph = np.repeat(np.arange(len(lengths)), np.diff(self.edges.offsets))
-        ends = self.edges.ends + self.offsets[graph, np.newaxis]
+        n, all_edges = len(self.data), self.edges
+        n_kept = np.diff(np.append(0, np.cumsum(kept))[self.offsets])
+        # Where each node is among those of its graph that are kept.
+        place = np.cumsum(kept) - 1 - np.repeat(
+            np.cumsum(n_kept) - n_kept, self.data.lengths
+        )
+        graph = np.repeat(np.arange(n), np.diff(all_edges.offsets))
+        ends = all_edges.ends + self.offsets[graph, np.newaxis]
         left = kept[ends].all(axis=1)
-        graph, ends = graph[left], number[ends[left]] - offsets[graph[left], np.newaxis]
-        n_edges = np.bincount(graph, minlength=len(lengths))
+        n_left = np.bincount(graph[left], minlength=n)
+        (used,) = np.nonzero(n_kept)
         edges = Edges(
-            np.append(0, np.cumsum(n_edges)),
-            ends.astype(np.int32),
-            self.edges.features[left],
+            np.append(0, np.cumsum(n_left[used])),
+            place[ends[left]].astype(np.int32),
+            all_edges.features[left],
         )
         fixed = self.fixed
         if fixed is not None:
             fixed = FixedScores(fixed.local[kept], fixed.tied)
         graphs = Graph(
-            PackedSequences(self.data.X[kept], offsets),
+            PackedSequences(self.data.X[kept], np.append(0, np.cumsum(n_kept[used]))),
             self.n_labels,
             edges=edges,
             directed=self.directed,
@@ -141,7 +145,7 @@ class Graph(TokenRows, Structure):
             pairs=self.pairs,
             fixed=fixed,
         )
-        return graphs, np.arange(len(lengths))
+        return graphs, used
 
     def soft_scores(self, probabilities, begin, end):
         """Return the scores of soft labels, for begin <= i < end: of each node alone."""
