@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 
+from graph_cases import SHAPES, cycle, grid, sample
 from skcrf_sdca import LBFGSCRF, GraphCRF, TreeCRF
 from skcrf_sdca._kernels._graphs import label_places
 from skcrf_sdca.data.packed import PackedSequences
@@ -25,35 +26,6 @@ from skcrf_sdca.structures.graph.edges import Edges
 from skcrf_sdca.structures.graph.structure import Graph
 
 SOLVERS = "sdca", "oeg", "sag", "lbfgs"
-
-
-def grid(height, width):
-    """Return the edges of a grid, those along rows first."""
-    node = np.arange(height * width).reshape(height, width)
-    rows = np.column_stack([node[:, :-1].ravel(), node[:, 1:].ravel()])
-    columns = np.column_stack([node[:-1].ravel(), node[1:].ravel()])
-    return np.concatenate([rows, columns])
-
-
-def cycle(n):
-    return np.column_stack([np.arange(n), (np.arange(n) + 1) % n])
-
-
-# Name -> number of nodes, edges.
-SHAPES = {
-    "nothing": (0, []),
-    "one node": (1, []),
-    "no edges": (3, []),
-    "path": (4, [[0, 1], [1, 2], [3, 2]]),
-    "star": (5, [[0, 4], [1, 4], [4, 2], [3, 4]]),
-    "forest": (5, [[4, 0], [1, 2]]),
-    "cycle": (5, cycle(5)),
-    "clique": (4, [[0, 1], [0, 2], [3, 0], [1, 2], [3, 1], [2, 3]]),
-    "two cycles": (6, [[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [3, 5]]),
-    "twice": (3, [[0, 1], [1, 0], [0, 1], [1, 2]]),
-    "grid": (6, grid(2, 3)),
-    "pendant": (6, [[0, 1], [1, 2], [2, 3], [3, 0], [3, 4], [5, 4]]),
-}
 
 
 def graphs_of(names, n_labels, *, directed=False, n_features=2, seed=0):
@@ -168,9 +140,7 @@ def test_labels_that_are_forbidden_have_probability_0(name, scale):
     local, total, log_z = scores.expectations(np.ones(2))
     assert (local[forbidden] == 0.0).all()
     nodes, n_edges = slice(4, None), len(SHAPES[name][1])
-    *_, values = enumerated(
-        structure, edges, 0, scores.local[:4], parameters.tied
-    )
+    *_, values = enumerated(structure, edges, 0, scores.local[:4], parameters.tied)
     paths, features, own = enumerated(
         structure, edges, 1, scores.local[nodes], parameters.tied
     )
@@ -246,9 +216,7 @@ def test_a_path_has_the_marginals_of_the_chain_at_any_spread(scale, seed):
     scores = structure.scores(parameters, 0, 5)
     chance = rng.random(scores.local.shape)
     scores.local[chance < chance.max(axis=1, keepdims=True) - 0.5] = -np.inf
-    chains = Chains(
-        scores.local, parameters.tied.reshape(n_labels, n_labels), offsets
-    )
+    chains = Chains(scores.local, parameters.tied.reshape(n_labels, n_labels), offsets)
     for ours, theirs in zip(
         scores.expectations(np.ones(5)), chains.expectations(np.ones(5)), strict=True
     ):
@@ -470,21 +438,6 @@ def test_sdca_never_lowers_the_dual():
         solver.epoch()
     assert (np.diff(duals) >= -1e-12).all()
     assert duals[-1] > duals[0] + 0.1
-
-
-def sample(n=20, *, n_labels=3, seed=0, edge_features=True):
-    """Return graphs of all shapes, and labels that the features of nodes show."""
-    rng = np.random.default_rng(seed)
-    names = [name for name in SHAPES if name != "nothing"]
-    X, y = [], []
-    for i in range(n):
-        n_nodes, ends = SHAPES[names[i % len(names)]]
-        labels = rng.integers(n_labels, size=n_nodes)
-        nodes = np.eye(n_labels)[labels] + rng.normal(size=(n_nodes, n_labels))
-        parts = (rng.normal(size=(len(ends), 2)),) if edge_features else ()
-        X.append((nodes, ends, *parts))
-        y.append(labels.tolist())
-    return X, y
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,9 @@ def marginals(
                 )
             if values[i - begin] == -INFINITY:
                 # Nothing is possible: there is no distribution.
-                memset(out + place, 0, trees.length(i) * trees.n_labels * sizeof(double))
+                memset(
+                    out + place, 0, trees.length(i) * trees.n_labels * sizeof(double)
+                )
                 continue
             work.sum_down(i, False, out + place, edge_out)
             if tied_total is not None:

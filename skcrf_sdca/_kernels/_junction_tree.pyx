@@ -575,14 +575,13 @@ cdef class Workspace:
         self, Py_ssize_t i, Py_ssize_t step, double* local, double* edges
     ) noexcept nogil:
         """Write the marginals of a clique, its separator and its node."""
-        cdef Py_ssize_t above, r, e, j, k, n = self.trees.n_labels, square = n * n
+        cdef Py_ssize_t above, r, e, k, n = self.trees.n_labels, square = n * n
         cdef Py_ssize_t n_axes = self.trees.n_axes(step)
         cdef double* table = &self.tables[self.trees.table_at[step]]
         cdef double* message = self.message_of(step)
         cdef double* own = local + self.trees.node[step] * n
         cdef double* pair = &self.pair[0]
         cdef double* sums
-        cdef double* out
         message[0] = 1.0
         if n_axes == 1:
             above = self.trees.separator[self.trees.separator_bounds[step]]

@@ -160,7 +160,5 @@ class GraphPriorWeights(PriorWeights):
         set_tied(parameters, self.edge_coef)
         parameters.w /= scale
         n = len(graphs.data)
-        scores = parameters.scores(
-            FeatureRows(X), graphs.trees, graphs.offsets, 0, n
-        )
+        scores = parameters.scores(FeatureRows(X), graphs.trees, graphs.offsets, 0, n)
         return FixedScores(scores.local, scores.tied)

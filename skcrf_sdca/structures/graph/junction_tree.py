@@ -220,6 +220,7 @@ def junction_trees(offsets, edges, n_labels, place):
         for name in ("n_axes", "n_children", "n_exponents", "n_edges")
     }
     parent, features = _joined(trees, "parent"), edges.features[order]
+    is_narrow = narrow_steps(offsets, parent, bounds["n_axes"], bounds["n_edges"])
     return (
         JunctionTrees(
             n_labels,
@@ -230,7 +231,7 @@ def junction_trees(offsets, edges, n_labels, place):
             separator=(_joined(trees, "separator"), bounds["n_axes"]),
             child=(_joined(trees, "child"), bounds["n_children"]),
             exponent=(_joined(trees, "exponent"), bounds["n_exponents"]),
-            is_narrow=narrow_steps(offsets, parent, bounds["n_axes"], bounds["n_edges"]),
+            is_narrow=is_narrow,
             edge_bounds=bounds["n_edges"],
             edge_from=ends[:, 0].copy(),
             edge_to=ends[:, 1].copy(),

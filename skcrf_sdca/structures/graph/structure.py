@@ -66,7 +66,7 @@ class Graph(TokenRows, Structure):
 
     @property
     def sizes(self):
-        """Axes: n graphs, T nodes, K labels, P tied potentials, C numbers of cliques."""
+        """Axes: n graphs, T nodes, K labels, P tied potentials, C of all cliques."""
         return {
             "n": len(self.data),
             "T": self.data.n_positions,
@@ -120,8 +120,10 @@ class Graph(TokenRows, Structure):
         n, all_edges = len(self.data), self.edges
         n_kept = np.diff(np.append(0, np.cumsum(kept))[self.offsets])
         # Where each node is among those of its graph that are kept.
-        place = np.cumsum(kept) - 1 - np.repeat(
-            np.cumsum(n_kept) - n_kept, self.data.lengths
+        place = (
+            np.cumsum(kept)
+            - 1
+            - np.repeat(np.cumsum(n_kept) - n_kept, self.data.lengths)
         )
         graph = np.repeat(np.arange(n), np.diff(all_edges.offsets))
         ends = all_edges.ends + self.offsets[graph, np.newaxis]
@@ -148,7 +150,7 @@ class Graph(TokenRows, Structure):
         return graphs, used
 
     def soft_scores(self, probabilities, begin, end):
-        """Return the scores of soft labels, for begin <= i < end: of each node alone."""
+        """Return the scores of soft labels, each of one node, for begin <= i < end."""
         bounds = self.offsets[begin : end + 1]
         with np.errstate(divide="ignore"):
             scores = np.log(probabilities[bounds[0] : bounds[-1]])
