@@ -89,7 +89,7 @@ class GraphPrediction(FittedModel):
         >>> crf.predict([([["a"], ["b"]], [[0, 1]])])
         array([list(['A', 'B'])], dtype=object)
         >>> crf.predict([([["a"], ["b"]], [[0, 1]])], known=[["B", None]])
-        array([list(['B', 'B'])], dtype=object)
+        array([list(['B', 'A'])], dtype=object)
         """
         if not isinstance(decoding, str) or decoding not in GRAPH_DECODERS:
             raise ValueError(

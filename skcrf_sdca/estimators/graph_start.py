@@ -65,18 +65,18 @@ def pair_weights(model, label, fitted, *, directed, name):
         If the model has another number of features of edges, or edges with a direction
         that those of the fit do not have.
     """
-    n_edge_features, own = fitted["n_edge_features_in_"], model.edge_coef_
-    if len(own) != n_edge_features:
+    width, own = fitted["n_edge_features_in_"], model.edge_coef_
+    if len(own) != width:
         raise ValueError(
             f"{name} has {len(own)} features of each edge, but X has "
-            f"{n_edge_features}; features of edges are matched by their number."
+            f"{width}; features of edges are matched by their number."
         )
     if not directed and not np.array_equal(own, own.swapaxes(1, 2)):
         raise ValueError(
             f"{name} has weights of edges with a direction; set directed=True, or take "
             "a model whose edges have none."
         )
-    pairs, known = np.zeros((n_edge_features, len(label), len(label))), label >= 0
+    pairs, known = np.zeros((width, len(label), len(label))), label >= 0
     pairs[:, *np.ix_(known, known)] = own[:, *np.ix_(label[known], label[known])]
     return pairs
 
