@@ -304,6 +304,46 @@ def test_draws_are_those_of_enumeration(scale):
         crf.sample(X, 0)
 
 
+@pytest.mark.parametrize("loss", ["log_loss", "hinge"])
+def test_the_terms_of_an_explanation_add_up_to_differences_of_scores(loss):
+    X, y = sample(11)
+    crf = GraphCRF(0.1, directed=True, loss=loss, tol=0.1, random_state=0).fit(X, y)
+    for graph in X:
+        paths, scores = labelling_scores(crf, graph)
+        for v in range(-1, len(graph[0]) - 1):
+            found = crf.explain(graph, v, labels=[0, 1, 2], reference=1)
+            best = [scores[paths[:, v] == k].max() for k in range(3)]
+            assert_allclose(found.scores, np.subtract(best, best[1]), atol=1e-10)
+            assert found.label == paths[scores.argmax()][v]
+            if loss == "log_loss":
+                p = np.exp(scores - logsumexp(scores))
+                expected = [p[paths[:, v] == k].sum() for k in range(3)]
+                assert_allclose(found.probabilities, expected, atol=1e-10)
+            for k, path in found.paths.items():
+                assert_array_equal(
+                    path, paths[np.where(paths[:, v] == k, scores, -np.inf).argmax()]
+                )
+    own = crf.explain(X[2], 0)
+    assert own.reference != own.label
+    assert "Position 0" in repr(own)
+    with pytest.raises(IndexError, match="node: 9 is not in the graph of"):
+        crf.explain(X[2], 9)
+    with pytest.raises(TypeError, match="node must be an integer"):
+        crf.explain(X[2], "a")
+    with pytest.raises(ValueError, match="labels: 7 is not among"):
+        crf.explain(X[2], 0, labels=[7])
+
+
+def test_the_tables_of_weights_have_those_of_nodes():
+    X, y = [([["a"], ["b"]], [[0, 1]])], [["A", "B"]]
+    crf = GraphCRF(solver="lbfgs", tol=1e-10).fit(X, y)
+    features = crf.state_features().to_dict()
+    assert_allclose(features[("a", "A")], crf.coef_[0, 0])
+    names = {name for name, _ in features}
+    assert names <= {"a", "b", "<intercept>"}
+    assert crf.top_features(1, ["B"]).to_dict()
+
+
 def test_known_labels_are_kept_and_decodings_are_those_of_enumeration():
     X, y = sample(11)
     crf = GraphCRF(0.1, random_state=0).fit(X, y)

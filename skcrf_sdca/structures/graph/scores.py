@@ -38,6 +38,13 @@ class GraphScores:
         local = clamped(self.local, labels)
         return GraphScores(self.trees, local, self.tied, self.offsets, self.begin)
 
+    def restricted(self, node, labels):
+        """Return scores that forbid all labels but these at a node of all graphs."""
+        local = self.local.copy()
+        local[node] = -np.inf
+        local[node, labels] = self.local[node, labels]
+        return GraphScores(self.trees, local, self.tied, self.offsets, self.begin)
+
     def log_partition(self):
         """Return log Z, an array (n,)."""
         values = np.empty(len(self))
