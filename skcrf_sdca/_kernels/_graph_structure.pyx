@@ -10,8 +10,9 @@ their messages. The methods without a docstring have that of `Structure`.
 
 from libc.string cimport memcpy, memset
 
+from ._elimination cimport Workspace
 from ._features cimport DistinctFeatures
-from ._junction_tree cimport JunctionTrees, Workspace
+from ._junction_tree cimport JunctionTrees
 from ._line_search cimport Part, Segment
 from ._structure cimport Values
 from ._token_structure cimport TokenStructure

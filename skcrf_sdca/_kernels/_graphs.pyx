@@ -1,10 +1,11 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""Loops over many graphs laid end to end: the recursions of _junction_tree.pyx."""
+"""Loops over many graphs laid end to end: the recursions of _elimination.pyx."""
 
 from libc.math cimport INFINITY
 from libc.string cimport memset
 
-from ._junction_tree cimport JunctionTrees, Workspace
+from ._elimination cimport Workspace
+from ._junction_tree cimport JunctionTrees
 from ._math cimport total
 
 import numpy as np

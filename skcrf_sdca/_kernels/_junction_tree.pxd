@@ -1,6 +1,4 @@
-"""Sum-product and max-product on junction trees: see _junction_tree.pyx."""
-
-from ._transitions cimport TransitionLayout
+"""Junction trees, and the factors of their cliques: see _junction_tree.pyx."""
 
 
 cdef class JunctionTrees:
@@ -49,20 +47,12 @@ cdef class JunctionTrees:
         self, Py_ssize_t e, const int* path, double step, double* tied) noexcept nogil
 
 
-cdef class Workspace:
+cdef class Cliques:
     cdef JunctionTrees trees
-    cdef TransitionLayout layout            # all pairs
     cdef const double* tied                 # scores of pairs
     cdef bint is_finite                     # whether these are
-    cdef bint is_scaled                     # whether narrow steps have no table
     cdef double[::1] tables
     cdef double[::1] messages
-    cdef int[::1] best
-    cdef double[::1] inward                 # (V, K) of each step: its node, from below
-    cdef double[::1] spreads                # (V,) of messages, in logarithms
-    cdef double[::1] raw                    # of one clique
-    cdef double[::1] pair                   # (K, K)
-    cdef double[::1] row                    # (K,)
     # Of kinds of edges, [from, to] and [to, from]; of an age, or of a turn.
     cdef double[::1] pair_scores
     cdef double[::1] pair_exps
@@ -76,7 +66,6 @@ cdef class Workspace:
     cdef long long turn
     cdef Py_ssize_t[::1] summed             # an edge of each kind with sums
     cdef Py_ssize_t n_summed
-    cdef double[::1] totals                 # (d_e, K, K) [from, to]
     cdef Py_ssize_t[::1] strides
     cdef int[::1] digits
     cdef Py_ssize_t[::1] powers
@@ -99,29 +88,3 @@ cdef class Workspace:
         self, Py_ssize_t i, Py_ssize_t step, const double* own, bint multiplies,
         double* table) noexcept nogil
     cdef double* message_of(self, Py_ssize_t step) noexcept nogil
-    cdef double* inward_of(self, Py_ssize_t i, Py_ssize_t step) noexcept nogil
-    cdef double sum_up(self, Py_ssize_t i, const double* local) noexcept nogil
-    cdef double scaled_up(self, Py_ssize_t i, const double* local) noexcept nogil
-    cdef double scaled_clique(self, Py_ssize_t i, Py_ssize_t step) noexcept nogil
-    cdef void add_below(
-        self, Py_ssize_t i, Py_ssize_t step, const double* local) noexcept nogil
-    cdef double log_up(self, Py_ssize_t i, const double* local) noexcept nogil
-    cdef void sum_down(
-        self, Py_ssize_t i, bint with_tables, double* local,
-        double* edges) noexcept nogil
-    cdef void narrow_down(
-        self, Py_ssize_t i, Py_ssize_t step, bint with_tables, double* local,
-        double* edges) noexcept nogil
-    cdef void clique_down(
-        self, Py_ssize_t i, Py_ssize_t step, double* local,
-        double* edges) noexcept nogil
-    cdef void sum_pairs(self) noexcept nogil
-    cdef void add_tied(self, double factor, double* tied) noexcept nogil
-    cdef double entropy(self, Py_ssize_t i) noexcept nogil
-    cdef double maximise(
-        self, Py_ssize_t i, const double* local, int* path) noexcept nogil
-    cdef int best_label(
-        self, Py_ssize_t i, Py_ssize_t step, const int* path) noexcept nogil
-    cdef void draw(
-        self, Py_ssize_t i, const double* uniform, Py_ssize_t stride,
-        int* path) noexcept nogil
