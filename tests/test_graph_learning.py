@@ -275,8 +275,26 @@ def test_errors_of_init_and_prior_name_the_argument():
     warm = GraphCRF(0.1, warm_start=True, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="init and warm_start=True"):
         warm.fit(X, y, init=crf)
+    with pytest.raises(ValueError, match="init is not taken"):
+        GraphCRF(loss="hinge").fit(X, y, init=crf)
+    with pytest.raises(ValueError, match="init is not taken"):
+        GraphCRF().fit(X, with_gaps(y), init=crf)
     with pytest.raises(ValueError, match="min_count"):
         GraphCRF(min_count=2).fit(X, y)
+
+
+def test_the_likelihood_of_known_labels_is_summed_over_the_others():
+    X, y = sample(11)
+    crf = GraphCRF(0.1, unknown_label=9, random_state=0).fit(X, y)
+    known = [[k if t % 2 else 9 for t, k in enumerate(own)] for own in y]
+    for i, found in enumerate(crf.log_likelihood(X, known)):
+        paths, scores = labelling_scores(crf, X[i])
+        right = (paths[:, 1::2] == y[i][1::2]).all(axis=1)
+        expected = logsumexp(scores[right]) - logsumexp(scores)
+        assert_allclose(found, expected, atol=1e-10)
+    known[1][0] = 7
+    known[2][1] = 7
+    assert np.isneginf(crf.log_likelihood(X, known)[[1, 2]]).all()
 
 
 # With huge weights the draws come from logarithms.

@@ -740,6 +740,17 @@ def test_a_wide_graph_is_refused_with_its_treewidth_and_what_would_fit(monkeypat
     assert "TreeCRF" in message
 
 
+def test_edges_of_too_many_kinds_are_refused(monkeypatch):
+    def refuse(n_bytes, what, advice):
+        if "whose features differ" in what:
+            raise MemoryError(f"{n_bytes} bytes for {what} {advice}")
+
+    monkeypatch.setattr(junction_tree, "check_fits", refuse)
+    X, y = [(NODES, [[0, 1], [1, 2]], [[0.5], [0.25]])], [["a", "b", "a"]]
+    with pytest.raises(MemoryError, match="384 bytes for X: the scores of 2 edges"):
+        GraphCRF().fit(X, y)
+
+
 def test_graphs_go_through_the_tools_of_scikit_learn():
     X, y = sample()
     search = GridSearchCV(GraphCRF(random_state=0), {"alpha": [0.1, 1e4]}, cv=2)

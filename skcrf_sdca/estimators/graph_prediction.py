@@ -295,7 +295,8 @@ class GraphPrediction(FittedModel):
         Returns
         -------
         log_likelihood : ndarray of shape (n,)
-            In nats, at most 0. -inf where y has a label that was not in `fit`.
+            In nats, at most 0. -inf where y has a label that was not in `fit`. Where
+            some labels are not known, it is log p of those that are.
 
         Raises
         ------
@@ -311,11 +312,13 @@ class GraphPrediction(FittedModel):
         True
         """
         fitted = packed_graphs(self, X)
-        labels, _ = graph_labels(self, y, fitted)
+        labels, known = graph_labels(self, y, fitted)
         offsets = fitted.data.offsets
 
         def values(scores, begin, end):
-            return scores.log_likelihood(labels[offsets[begin] : offsets[end]])
+            nodes = slice(offsets[begin], offsets[end])
+            mask = None if known is None else known[nodes] > 0.0
+            return scores.log_likelihood(labels[nodes], mask)
 
         return self._over_graphs(values, fitted)
 

@@ -110,9 +110,11 @@ class GraphCRF(SolverByName, GraphInspection, BaseFit):
     The order of elimination is that of min-fill [1]_: it is exact for forests, and good
     for small graphs. The tables of one graph take about 8 * n_nodes * n_labels^c bytes,
     c the number of nodes of the largest clique (2 for trees, 3 for rings, the shorter
-    side plus 1 for grids); those of another graph take their place. With "oeg" the dual
-    variables take 12 * (n_nodes * n_labels + n * n_edge_features * n_labels^2) bytes,
-    n_nodes those of all graphs; with "sdca" half of the tables of all graphs.
+    side plus 1 for grids); those of another graph take their place. Every kind of edge,
+    of equal features, takes 48 * n_labels^2 bytes, those of one graph at a time. With
+    "oeg" the dual variables take 12 * (n_nodes * n_labels + n * n_edge_features *
+    n_labels^2) bytes, n_nodes those of all graphs; with "sdca" half of the tables of
+    all graphs.
 
     References
     ----------

@@ -220,6 +220,15 @@ def junction_trees(offsets, edges, n_labels, place):
         for name in ("n_axes", "n_children", "n_exponents", "n_edges")
     }
     parent, features = _joined(trees, "parent"), edges.features[order]
+    kinds = edge_kinds(features, edges.offsets)
+    # Scores, exponentials and sums, each in two orders.
+    check_fits(
+        48 * kinds[1] * n_labels**2,
+        f"X: the scores of {kinds[1]} edges of one graph, whose features differ, with "
+        f"{n_labels} labels,",
+        "round the features of edges, so that more are equal, or join labels that are "
+        "rare",
+    )
     is_narrow = narrow_steps(offsets, parent, bounds["n_axes"], bounds["n_edges"])
     return (
         JunctionTrees(
@@ -238,7 +247,7 @@ def junction_trees(offsets, edges, n_labels, place):
             edge_axis=_joined(trees, "edge_axis"),
             edge_leaves=_joined(trees, "edge_leaves"),
             edge_features=features,
-            edge_kind=edge_kinds(features, edges.offsets),
+            edge_kind=kinds,
             place=place,
         ),
         order,

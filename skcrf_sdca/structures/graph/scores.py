@@ -149,10 +149,20 @@ class GraphScores:
         _graphs.labelling_scores(*self._arguments, labels, values)
         return values
 
-    def log_likelihood(self, labels):
-        """Return log p(y | x) of one labelling of each; a label < 0 is unknown."""
-        values = self.path_scores(np.maximum(labels, 0)) - self.log_partition()
-        unknown = np.flatnonzero(labels < 0)
+    def log_likelihood(self, labels, known=None):
+        """Return log p(y | x) of one labelling of each; a label < 0 is impossible.
+
+        If some are not ``known``, the probability is summed over these.
+        """
+        impossible = labels < 0
+        if known is None:
+            values = self.path_scores(np.maximum(labels, 0))
+        else:
+            impossible &= known
+            free = np.where(known, np.maximum(labels, 0), -1)
+            values = self.clamped(free).log_partition()
+        values -= self.log_partition()
+        unknown = np.flatnonzero(impossible)
         values[np.searchsorted(self.offsets, unknown, side="right") - 1] = -np.inf
         return np.minimum(values, 0.0)
 
