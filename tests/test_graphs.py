@@ -428,6 +428,30 @@ def test_the_marginals_of_sdca_are_those_of_a_distribution(dtype):
     assert solver.certify().gap < found.gap
 
 
+@pytest.mark.parametrize("keep", [1.0, 0.3, 1e-3])
+def test_the_entropy_of_a_mixture_with_labels_is_known_before(keep):
+    structure, _ = graphs_of(NAMES, 3)
+    problem, labels = problem_of(structure)
+    marginals = structure.uniform_marginals(labels, 1.0, "float64")
+    parameters = structure.new_parameters()
+    parameters.w[:] = np.random.default_rng(2).normal(size=len(parameters.w))
+
+    def scores_of(begin, end):
+        return structure.scores(parameters, begin, end)
+
+    structure.mix_marginals(marginals, scores_of, 0.25)
+    _, entropy = marginals.renormalize(problem.weight)
+    node, _ = scores_of(0, len(NAMES)).node_marginals()
+    assert_allclose(marginals.node, 0.25 / 3 + 0.75 * node, atol=1e-12)
+    by_keep = marginals.entropy_by_keep(labels, problem.weight, entropy)
+    expected = keep * marginals.node
+    expected[np.arange(len(labels)), labels] += 1.0 - keep
+    marginals.shrink_to_labels(labels, keep=keep)
+    _, entropy = marginals.renormalize(problem.weight)
+    assert_allclose(marginals.node, expected, atol=1e-12)
+    assert_allclose(by_keep(keep), problem.weight @ entropy, rtol=1e-10)
+
+
 def test_sdca_never_lowers_the_dual():
     structure, _ = graphs_of(NAMES * 3, 3)
     problem, _ = problem_of(structure, alpha=0.01)
