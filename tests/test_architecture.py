@@ -113,6 +113,7 @@ PUBLIC = {
     "_transitions",
     "edgecolor",
     # Of graphs, whose users pass edges with features and get weights of these.
+    "edge_coef",
     "Edges",
     "edges",
     "n_edge_features_in_",

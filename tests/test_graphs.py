@@ -12,8 +12,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 
+from graph_cases import SHAPES, cycle, grid, sample
 from skcrf_sdca import LBFGSCRF, GraphCRF, TreeCRF
-from skcrf_sdca._kernels._junction_tree import label_places
+from skcrf_sdca._kernels._graphs import label_places
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.objective.losses import Loss
 from skcrf_sdca.objective.problem import Problem
@@ -25,35 +26,6 @@ from skcrf_sdca.structures.graph.edges import Edges
 from skcrf_sdca.structures.graph.structure import Graph
 
 SOLVERS = "sdca", "oeg", "sag", "lbfgs"
-
-
-def grid(height, width):
-    """Return the edges of a grid, those along rows first."""
-    node = np.arange(height * width).reshape(height, width)
-    rows = np.column_stack([node[:, :-1].ravel(), node[:, 1:].ravel()])
-    columns = np.column_stack([node[:-1].ravel(), node[1:].ravel()])
-    return np.concatenate([rows, columns])
-
-
-def cycle(n):
-    return np.column_stack([np.arange(n), (np.arange(n) + 1) % n])
-
-
-# Name -> number of nodes, edges.
-SHAPES = {
-    "nothing": (0, []),
-    "one node": (1, []),
-    "no edges": (3, []),
-    "path": (4, [[0, 1], [1, 2], [3, 2]]),
-    "star": (5, [[0, 4], [1, 4], [4, 2], [3, 4]]),
-    "forest": (5, [[4, 0], [1, 2]]),
-    "cycle": (5, cycle(5)),
-    "clique": (4, [[0, 1], [0, 2], [3, 0], [1, 2], [3, 1], [2, 3]]),
-    "two cycles": (6, [[0, 1], [1, 2], [2, 0], [3, 4], [4, 5], [3, 5]]),
-    "twice": (3, [[0, 1], [1, 0], [0, 1], [1, 2]]),
-    "grid": (6, grid(2, 3)),
-    "pendant": (6, [[0, 1], [1, 2], [2, 3], [3, 0], [3, 4], [5, 4]]),
-}
 
 
 def graphs_of(names, n_labels, *, directed=False, n_features=2, seed=0):
@@ -150,6 +122,123 @@ def test_inference_is_exact_for_tiny_and_huge_scores(scale):
     assert_allclose(scores.log_partition(), logsumexp(values), rtol=1e-12)
     local, _, _ = scores.expectations(np.ones(1))
     assert_allclose(local.sum(axis=1), 1.0, atol=1e-12)
+
+
+# With scores of 1 the recursions multiply, with larger ones they add logarithms.
+@pytest.mark.parametrize("scale", [1.0, 300.0, 5000.0])
+@pytest.mark.parametrize("name", [name for name in SHAPES if name != "nothing"])
+def test_labels_that_are_forbidden_have_probability_0(name, scale):
+    structure, edges = graphs_of(["path", name], 3, directed=True)
+    rng = np.random.default_rng(4)
+    parameters = structure.new_parameters(
+        scale * rng.normal(size=len(structure.new_parameters().w))
+    )
+    scores = structure.scores(parameters, 0, 2)
+    forbidden = rng.random(scores.local.shape) < 0.4
+    forbidden[np.arange(len(forbidden)), rng.integers(3, size=len(forbidden))] = False
+    scores.local[forbidden] = -np.inf
+    local, total, log_z = scores.expectations(np.ones(2))
+    assert (local[forbidden] == 0.0).all()
+    nodes, n_edges = slice(4, None), len(SHAPES[name][1])
+    *_, values = enumerated(structure, edges, 0, scores.local[:4], parameters.tied)
+    paths, features, own = enumerated(
+        structure, edges, 1, scores.local[nodes], parameters.tied
+    )
+    assert_allclose(log_z, [logsumexp(values), logsumexp(own)], rtol=1e-12, atol=1e-10)
+    each = structure.zero_potentials(np.float64)
+    scores.potential_expectations(*each)
+    p = np.exp(own - logsumexp(own))
+    assert_allclose(each.tied[1], p @ features, atol=1e-10)
+    expected = np.zeros_like(local[nodes])
+    for path, probability in zip(paths, p, strict=True):
+        expected[np.arange(len(path)), list(path)] += probability
+    assert_allclose(local[nodes], expected, atol=1e-10)
+    pairs = scores.pair_marginals(3 + n_edges)
+    assert_allclose(pairs.sum(axis=(1, 2)), 1.0, atol=1e-10)
+    best, value = scores.viterbi()
+    assert_allclose(value, [values.max(), own.max()], rtol=1e-12)
+    assert not forbidden[np.arange(len(best)), best].any()
+
+
+def test_a_graph_of_which_nothing_is_possible_has_no_distribution():
+    structure, _ = graphs_of(["star", "cycle"], 2)
+    scores = structure.scores(structure.new_parameters(), 0, 2)
+    scores.local[2] = -np.inf
+    for scale in (1.0, 1e5):
+        scores.local[[0, 6], 0] = scale
+        node, log_z = scores.node_marginals()
+        assert log_z[0] == -np.inf
+        assert np.isfinite(log_z[1])
+        assert_array_equal(node[:5], 0.0)
+        assert_allclose(node[5:].sum(axis=1), 1.0)
+    scores.local[6, 1] = np.nan
+    assert np.isnan(scores.log_partition()[1])
+
+
+def test_a_hub_of_many_leaves_is_exact():
+    # The messages of all leaves together are beyond the scaled domain.
+    n, n_labels = 500, 3
+    ends = [[0, i] if i % 2 else [i, 0] for i in range(1, n)]
+    rng = np.random.default_rng(0)
+    edges = Edges.of_lists([ends], None, [n])
+    data = PackedSequences(rng.normal(size=(n, 2)), [0, n])
+    structure = Graph(data, n_labels, edges=edges, directed=True)
+    parameters = structure.new_parameters(
+        3.0 * rng.normal(size=len(structure.new_parameters().w))
+    )
+    scores = structure.scores(parameters, 0, 1)
+    pair = parameters.tied.reshape(n_labels, n_labels)
+    below = np.array(
+        [
+            logsumexp((pair if i % 2 else pair.T) + scores.local[i], axis=1)
+            for i in range(1, n)
+        ]
+    )
+    hub = scores.local[0] + below.sum(axis=0)
+    assert_allclose(scores.log_partition(), logsumexp(hub), rtol=1e-12)
+    node, _ = scores.node_marginals()
+    assert_allclose(node[0], np.exp(hub - logsumexp(hub)), atol=1e-10)
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0, 3000.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_path_has_the_marginals_of_the_chain_at_any_spread(scale, seed):
+    rng = np.random.default_rng(seed)
+    lengths, n_labels = rng.integers(1, 20, size=5), 6
+    offsets = np.cumsum([0, *lengths])
+    ends = [np.column_stack([np.arange(n - 1), np.arange(1, n)]) for n in lengths]
+    edges = Edges.of_lists(ends, None, lengths)
+    data = PackedSequences(rng.normal(size=(offsets[-1], 3)), offsets)
+    structure = Graph(data, n_labels, edges=edges, directed=True)
+    parameters = structure.new_parameters(
+        scale * rng.normal(size=len(structure.new_parameters().w))
+    )
+    scores = structure.scores(parameters, 0, 5)
+    chance = rng.random(scores.local.shape)
+    scores.local[chance < chance.max(axis=1, keepdims=True) - 0.5] = -np.inf
+    chains = Chains(scores.local, parameters.tied.reshape(n_labels, n_labels), offsets)
+    for ours, theirs in zip(
+        scores.expectations(np.ones(5)), chains.expectations(np.ones(5)), strict=True
+    ):
+        assert_allclose(ours.ravel(), theirs.ravel(), rtol=1e-11, atol=1e-10)
+    assert_array_equal(scores.viterbi()[0], chains.viterbi()[0])
+
+
+@pytest.mark.parametrize("n_kinds", [1, 2, None])
+def test_equal_edges_are_of_one_kind(n_kinds):
+    rng = np.random.default_rng(0)
+    offsets = np.array([0, 3, 3, 8])
+    rows = rng.normal(size=(8, 2))
+    if n_kinds is not None:
+        rows = rows[rng.integers(n_kinds, size=8)]
+    kind, most, shared = junction_tree.edge_kinds(rows, offsets)
+    assert shared == (n_kinds is not None)
+    assert kind.max() < most <= 5
+    for i in range(8):
+        for j in range(8):
+            together = (i < 3) == (j < 3)
+            if together or shared:
+                assert (kind[i] == kind[j]) == (rows[i] == rows[j]).all()
 
 
 def test_a_chain_as_a_directed_graph_has_the_results_of_the_chain_kernels():
@@ -339,6 +428,30 @@ def test_the_marginals_of_sdca_are_those_of_a_distribution(dtype):
     assert solver.certify().gap < found.gap
 
 
+@pytest.mark.parametrize("keep", [1.0, 0.3, 1e-3])
+def test_the_entropy_of_a_mixture_with_labels_is_known_before(keep):
+    structure, _ = graphs_of(NAMES, 3)
+    problem, labels = problem_of(structure)
+    marginals = structure.uniform_marginals(labels, 1.0, "float64")
+    parameters = structure.new_parameters()
+    parameters.w[:] = np.random.default_rng(2).normal(size=len(parameters.w))
+
+    def scores_of(begin, end):
+        return structure.scores(parameters, begin, end)
+
+    structure.mix_marginals(marginals, scores_of, 0.25)
+    _, entropy = marginals.renormalize(problem.weight)
+    node, _ = scores_of(0, len(NAMES)).node_marginals()
+    assert_allclose(marginals.node, 0.25 / 3 + 0.75 * node, atol=1e-12)
+    by_keep = marginals.entropy_by_keep(labels, problem.weight, entropy)
+    expected = keep * marginals.node
+    expected[np.arange(len(labels)), labels] += 1.0 - keep
+    marginals.shrink_to_labels(labels, keep=keep)
+    _, entropy = marginals.renormalize(problem.weight)
+    assert_allclose(marginals.node, expected, atol=1e-12)
+    assert_allclose(by_keep(keep), problem.weight @ entropy, rtol=1e-10)
+
+
 def test_sdca_never_lowers_the_dual():
     structure, _ = graphs_of(NAMES * 3, 3)
     problem, _ = problem_of(structure, alpha=0.01)
@@ -349,21 +462,6 @@ def test_sdca_never_lowers_the_dual():
         solver.epoch()
     assert (np.diff(duals) >= -1e-12).all()
     assert duals[-1] > duals[0] + 0.1
-
-
-def sample(n=20, *, n_labels=3, seed=0, edge_features=True):
-    """Return graphs of all shapes, and labels that the features of nodes show."""
-    rng = np.random.default_rng(seed)
-    names = [name for name in SHAPES if name != "nothing"]
-    X, y = [], []
-    for i in range(n):
-        n_nodes, ends = SHAPES[names[i % len(names)]]
-        labels = rng.integers(n_labels, size=n_nodes)
-        nodes = np.eye(n_labels)[labels] + rng.normal(size=(n_nodes, n_labels))
-        parts = (rng.normal(size=(len(ends), 2)),) if edge_features else ()
-        X.append((nodes, ends, *parts))
-        y.append(labels.tolist())
-    return X, y
 
 
 @pytest.mark.parametrize(
@@ -630,7 +728,7 @@ def test_errors_of_graphs_that_do_not_fit_together():
     with pytest.raises(ValueError, match="nodes of graph 0 are a row of numbers"):
         crf.fit([(np.zeros(1), [])] * 2, ["a", "b"])
     with pytest.raises(ValueError, match="one label at every node"):
-        crf.fit([featured], [["a", None, "b"]])
+        GraphCRF(loss="hinge").fit([featured], [["a", None, "b"]])
     with pytest.raises(ValueError, match="loss="):
         clone(crf).set_params(class_weight="balanced").fit([featured], y[:1])
     assert_array_equal(before, crf.predict_proba([featured])[0])
@@ -664,6 +762,17 @@ def test_a_wide_graph_is_refused_with_its_treewidth_and_what_would_fit(monkeypat
     assert "a clique of 7 nodes with 3 labels has a table of 1.75e+04 bytes" in message
     assert "cliques of 6 nodes are the most that fit" in message
     assert "TreeCRF" in message
+
+
+def test_edges_of_too_many_kinds_are_refused(monkeypatch):
+    def refuse(n_bytes, what, advice):
+        if "whose features differ" in what:
+            raise MemoryError(f"{n_bytes} bytes for {what} {advice}")
+
+    monkeypatch.setattr(junction_tree, "check_fits", refuse)
+    X, y = [(NODES, [[0, 1], [1, 2]], [[0.5], [0.25]])], [["a", "b", "a"]]
+    with pytest.raises(MemoryError, match="384 bytes for X: the scores of 2 edges"):
+        GraphCRF().fit(X, y)
 
 
 def test_graphs_go_through_the_tools_of_scikit_learn():

@@ -15,17 +15,21 @@ ned      CoNLL-2002 Dutch names: chains, and chains with one more kind of edge, 
          a capitalised word and its next occurrence in the sentence. Sentences whose
          tables would take more than --mib MiB are counted, and get no such edges. The
          corpus is read from the folder SKCRF_SDCA_DATA or downloaded.
+speed    Random chains of 25 nodes as `SDCACRF` sees them, and the same as graphs: time
+         of the processor for each node, with the features of edges all 1. The rows are
+         numbers of labels; the columns marginals, log Z and the best labels.
 
-For every model the table has the accuracy on the test part (F1 of spans for "ned"), the
-seconds of the fit, and the epochs. Rounds use different random numbers. The script
-needs matplotlib.
+For every model of the others the table has the accuracy on the test part (F1 of spans
+for "ned"), the seconds of the processor that the fit took, and the epochs. Rounds use
+different random numbers. The script needs matplotlib.
 """
 
 import argparse
 import warnings
 from collections import Counter
+from functools import partial
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -33,15 +37,18 @@ from sklearn.exceptions import ConvergenceWarning
 
 import figures
 import tables
-from skcrf_sdca import SDCACRF, GraphCRF
+from skcrf_sdca import SDCACRF, GraphCRF, PackedSequences
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.metrics import span_f1_score
+from skcrf_sdca.structures.chain.chains import Chains
+from skcrf_sdca.structures.graph.edges import Edges
 from skcrf_sdca.structures.graph.junction_tree import TooWideError, tree_of
+from skcrf_sdca.structures.graph.structure import Graph
 from tasks import TEXTS
 
 OUTPUT = Path(__file__).resolve().parents[2] / "docs" / "images" / "graphs.png"
 HEIGHT, WIDTH, LENGTH = 3, 14, 10
-TASKS = ["snakes", "digits", "ned"]
+TASKS = ["snakes", "digits", "ned", "speed"]
 MOVES = np.array([[-1, 0], [0, 1], [1, 0], [0, -1]])
 HEADER = ["model", "score", "sd", "seconds", "epochs"]
 # How grids are drawn: shape, models, colours.
@@ -214,15 +221,59 @@ def dutch_models(first, mib):
     yield "skip edges", GraphCRF(directed=True, **options), graphs
 
 
+def inferences(n_labels, n, length=25):
+    """Return scores of n random chains, as graphs and as chains."""
+    rng = np.random.default_rng(0)
+    lengths = np.full(n, length)
+    path = np.column_stack([np.arange(length - 1), np.arange(1, length)])
+    data = PackedSequences(
+        rng.normal(size=(n * length, 1)), np.append(0, np.cumsum(lengths))
+    )
+    edges = Edges.of_lists([path] * n, None, lengths)
+    graph = Graph(data, n_labels, edges=edges, directed=True)
+    parameters = graph.new_parameters()
+    parameters.w[:] = rng.normal(size=len(parameters.w))
+    scores = graph.scores(parameters, 0, n)
+    pairs = parameters.tied.reshape(n_labels, n_labels)
+    return scores, Chains(scores.local, pairs, scores.offsets)
+
+
+def microseconds(run, n_nodes, repetitions=5):
+    """Return the shortest time of the processor for each node."""
+    times = []
+    for _ in range(repetitions):
+        start = process_time()
+        run()
+        times.append(process_time() - start)
+    return 1e6 * min(times) / n_nodes
+
+
+def speed(n):
+    """Return the rows of a table of times, as graph / as chain."""
+    names = {
+        "marginals": lambda scores: scores.expectations(np.ones(n)),
+        "log Z": lambda scores: scores.log_partition(),
+        "labels": lambda scores: scores.viterbi(),
+    }
+    rows = [["labels", *names]]
+    for n_labels in (3, 9, 22, 46):
+        both = inferences(n_labels, n)
+        rows.append([str(n_labels)])
+        for run in names.values():
+            times = [microseconds(partial(run, s), len(s.local)) for s in both]
+            rows[-1].append(" / ".join(f"{time:.2f}" for time in times))
+    return rows
+
+
 def measured(models, score):
     """Return name -> (score, seconds, epochs), name -> predictions, and the truth."""
     found, predictions = {}, {}
     for name, model, ((X, y), (X_test, y_test)) in models:
-        start = perf_counter()
+        start = process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(X, y)
-        seconds = perf_counter() - start
+        seconds = process_time() - start
         predictions[name] = model.predict(X_test)
         right = score(y_test, predictions[name])
         found[name] = right, seconds, model.n_iter_
@@ -319,6 +370,9 @@ def main():
         found, *_ = measured(dutch_models(first, arguments.mib), spans)
         print("ned")
         tables.show(table([found]))
+    if "speed" in arguments.task:
+        print("speed: microseconds for each node, as graph / as chain")
+        tables.show(speed(40 if arguments.quick else 1000))
 
 
 if __name__ == "__main__":

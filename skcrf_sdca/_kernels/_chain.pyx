@@ -36,6 +36,7 @@ from libc.string cimport memcpy, memset
 
 from ._math cimport (
     finite_minimum,
+    forbid,
     least_positive,
     log_softmax,
     logsumexp,
@@ -175,16 +176,6 @@ cdef inline double extent(
         if least[0] == INFINITY:
             return -INFINITY
     return largest
-
-
-cdef void forbid(
-    const double* scores, double* exponentials, Py_ssize_t n
-) noexcept nogil:
-    """Write 0 for the exponential of each score that is -inf."""
-    cdef Py_ssize_t k
-    for k in range(n):
-        if scores[k] == -INFINITY:
-            exponentials[k] = 0.0
 
 
 # Forward: forward_t[k] = emission_t[k] sum_j forward_{t-1}[j] E[j, k] / scale_t, with

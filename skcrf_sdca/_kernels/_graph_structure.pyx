@@ -8,15 +8,16 @@ the marginals of all: of cliques, the tables of the junction trees, and of separ
 their messages. The methods without a docstring have that of `Structure`.
 """
 
-from libc.math cimport fabs
 from libc.string cimport memcpy, memset
 
+from ._elimination cimport Workspace
 from ._features cimport DistinctFeatures
-from ._junction_tree cimport JunctionTrees, Workspace
+from ._junction_tree cimport JunctionTrees
 from ._line_search cimport Part, Segment
-from ._structure cimport Structure, Values
+from ._structure cimport Values
+from ._token_structure cimport TokenStructure
 from ._vecmath cimport Stored, doubles, ops, skip, vaim
-from ._weights cimport Weights, new_sums
+from ._weights cimport Weights
 
 import numpy as np
 
@@ -24,7 +25,7 @@ import numpy as np
 cdef double LARGEST_LOSS = 1e-13
 
 
-cdef class GraphStructure(Structure):
+cdef class GraphStructure(TokenStructure):
     """Graphs under given weights.
 
     Parameters
@@ -34,30 +35,17 @@ cdef class GraphStructure(Structure):
         Changed in place, but for those of start and end, which stay 0.
     trees : JunctionTrees
     offsets : ndarray of shape (n + 1,), int64
-    targets : ndarray of shape (N,), int32
-        Labels.
-    cost : ndarray of shape (K, K), default=None
-        Added to the node scores: cost[y, k] for label k where the target is y.
-
-    Raises
-    ------
-    ValueError
-        If there is another number of weights of pairs than the graphs have.
+    targets, cost, fixed
+        As for `TokenStructure`.
     """
 
     cdef Workspace workspace
     cdef JunctionTrees trees
-    cdef const long long[::1] offsets
-    cdef const int[::1] labels
-    cdef const double[:, ::1] cost
-    cdef Py_ssize_t n_labels
-    cdef Py_ssize_t first               # position of the current graph
-    cdef Py_ssize_t length
-    cdef double[::1] change             # (V, K) of nodes; the tied change is in sums
     cdef double[::1] nothing            # (K,) zeros: the change of start and of end
     # Marginals of all graphs, for SDCA.
+    cdef bint keeps                     # whether there are any
     cdef double[:, ::1] node
-    cdef double[:, ::1] tied
+    cdef double[:, ::1] tied_kept
     cdef unsigned char[::1] table       # of numbers
     cdef double[::1] message
     cdef Py_ssize_t itemsize            # of the numbers of table
@@ -74,22 +62,15 @@ cdef class GraphStructure(Structure):
 
     def __init__(
         self, DistinctFeatures features, Weights weights, JunctionTrees trees, offsets,
-        targets, *, cost=None,
+        targets, *, cost=None, fixed=None,
     ):
-        if weights.n_tied != trees.n_tied:
-            raise ValueError(
-                f"{weights.n_tied} weights for {trees.n_tied} pairs of labels"
-            )
-        self.rows, self.weights = features.rows, weights
-        self.sums = new_sums(features, weights)
-        self.trees, self.offsets, self.cost = trees, offsets, cost
-        self.labels = targets
-        self.n_labels, self.n_tied = weights.n_labels, trees.n_tied
-        self.most_local = int(np.diff(offsets).max(initial=1)) * self.n_labels
+        super().__init__(
+            features, weights, offsets, targets, n_tied=trees.n_tied, cost=cost,
+            fixed=fixed,
+        )
+        self.trees = trees
         self.workspace = Workspace(trees, 0, len(offsets) - 1)
-        self.change = np.empty(self.most_local)
         self.nothing = np.zeros(self.n_labels)
-        self.potentials, self.expected = self.new_values(), self.new_values()
 
     def keep_marginals(self, marginals):
         """Take the marginals of all graphs, for `set_direction` and `apply_step`.
@@ -101,7 +82,8 @@ cdef class GraphStructure(Structure):
         """
         most_in_tables = self.trees.table_sizes.max(initial=1)
         most_messages = self.trees.message_sizes.max(initial=1)
-        self.node, self.tied = marginals.node, marginals.tied
+        self.keeps = True
+        self.node, self.tied_kept = marginals.node, marginals.tied
         self.table, self.message = marginals.table.view(np.uint8), marginals.message
         self.itemsize = marginals.table.itemsize
         self.first_table, self.first_message = marginals.bounds
@@ -112,29 +94,6 @@ cdef class GraphStructure(Structure):
         self.message_moved = np.empty(most_messages)
         self.message_ratio = np.empty(most_messages, dtype=np.float32)
         self.unused = np.zeros(most_in_tables)
-
-    cdef Py_ssize_t first_local(self, Py_ssize_t i) noexcept nogil:
-        """Return where the nodes of graph i begin."""
-        return self.offsets[i] * self.n_labels
-
-    cdef void set_item(self, Py_ssize_t i) noexcept nogil:
-        """Take graph i, and write its scores, with the cost of each label."""
-        cdef Py_ssize_t t
-        self.item, self.first = i, self.offsets[i]
-        self.length = self.offsets[i + 1] - self.first
-        self.n_local = self.length * self.n_labels
-        if self.length == 0:
-            return
-        self.weights.score_nodes(
-            self.rows, self.first, self.length, self.potentials.local
-        )
-        self.potentials.tied = <double*> &self.weights.transition[0]
-        if self.cost is not None:
-            for t in range(self.length):
-                ops.axpy(
-                    1.0, &self.cost[self.labels[self.first + t], 0],
-                    self.potentials.local + t * self.n_labels, self.n_labels,
-                )
 
     cdef double argmax(self, Values potentials, int* path) noexcept nogil:
         self.workspace.set_tied(potentials.tied)
@@ -157,25 +116,20 @@ cdef class GraphStructure(Structure):
 
     cdef double expect(self, Values potentials, Values out) noexcept nogil:
         cdef double log_z = self.log_partition(potentials)
-        self.workspace.sum_down(self.item, out.local, NULL)
+        self.workspace.sum_down(self.item, self.keeps, out.local, NULL)
         if out.tied != NULL:
             memset(out.tied, 0, self.n_tied * sizeof(double))
             self.workspace.add_tied(1.0, out.tied)
         return log_z
 
-    cdef void set_change(self, Values to, Values start) noexcept nogil:
-        cdef Py_ssize_t k
-        ops.change(
-            to.local, start.local, self.length, self.n_labels, &self.change[0],
-            &self.sums.node[0],
-        )
-        for k in range(self.n_tied):
-            self.sums.edge[k] = to.tied[k] - start.tied[k]
-
     cdef void set_gradient(self) noexcept nogil:
         """Take the change expected - target."""
         cdef Py_ssize_t t, e, n = self.n_labels
-        cdef const int* path = &self.labels[self.first]
+        cdef const int* path
+        if self.labels is None:
+            self.set_change(self.expected, self.soft_target())
+            return
+        path = &self.labels[self.first]
         memcpy(&self.change[0], self.expected.local, self.n_local * sizeof(double))
         memcpy(&self.sums.edge[0], self.expected.tied, self.n_tied * sizeof(double))
         memset(&self.sums.node[0], 0, n * sizeof(double))
@@ -189,8 +143,11 @@ cdef class GraphStructure(Structure):
 
     cdef double target_score(self, Values potentials) noexcept nogil:
         cdef Py_ssize_t t, e
-        cdef const int* path = &self.labels[self.first]
+        cdef const int* path
         cdef double value = 0.0
+        if self.labels is None:
+            return self.inner(self.soft_target(), potentials)
+        path = &self.labels[self.first]
         for t in range(self.length):
             value += potentials.local[t * self.n_labels + path[t]]
         for e in range(
@@ -202,23 +159,6 @@ cdef class GraphStructure(Structure):
     cdef void sum_features(self) noexcept nogil:
         self.sums.set(self.item, self.first, self.length, &self.change[0])
         self.sums.first_node = self.sums.last_node = &self.nothing[0]
-
-    cdef void change_scores(self, Values out) noexcept nogil:
-        self.sums.score_nodes(self.length, out.local)
-        memcpy(out.tied, &self.sums.edge[0], self.n_tied * sizeof(double))
-
-    cdef double change_inner(self, Values potentials) noexcept nogil:
-        return (
-            ops.dot(&self.change[0], potentials.local, self.n_local)
-            + ops.dot(&self.sums.edge[0], potentials.tied, self.n_tied)
-        )
-
-    cdef double residual(self) noexcept nogil:
-        cdef Py_ssize_t k
-        cdef double total = 0.0
-        for k in range(self.n_local):
-            total += fabs(self.change[k])
-        return total
 
     cdef void add_change(self, Weights out, double step) noexcept nogil:
         self.rows.add_features(
@@ -232,7 +172,9 @@ cdef class GraphStructure(Structure):
 
     cdef Values kept(self) noexcept nogil:
         """Return the expectations of the graph as they are stored."""
-        return Values(&self.node[self.first, 0], &self.tied[self.item, 0])
+        return Values(
+            &self.node[self.first, 0], &self.tied_kept[self.item, 0]
+        )
 
     cdef double set_direction(self, Segment* segment) noexcept nogil:
         """Write target and direction of cliques and separators.

@@ -1,4 +1,4 @@
-"""Sum-product and max-product on junction trees: see _junction_tree.pyx."""
+"""Junction trees, and the factors of their cliques: see _junction_tree.pyx."""
 
 
 cdef class JunctionTrees:
@@ -32,6 +32,10 @@ cdef class JunctionTrees:
     cdef const int[::1] edge_axis
     cdef const unsigned char[::1] edge_leaves
     cdef const double[:, ::1] edge_features
+    cdef const int[::1] edge_kind           # equal for equal features
+    cdef readonly Py_ssize_t most_kinds
+    cdef bint shares_kinds                  # whether kinds are those of all graphs
+    cdef const unsigned char[::1] is_narrow     # whether a step needs no table
     cdef readonly double largest_row
     cdef const int[::1] place               # (K * K,) of a pair of labels
 
@@ -43,34 +47,44 @@ cdef class JunctionTrees:
         self, Py_ssize_t e, const int* path, double step, double* tied) noexcept nogil
 
 
-cdef class Workspace:
+cdef class Cliques:
     cdef JunctionTrees trees
+    cdef const double* tied                 # scores of pairs
+    cdef bint is_finite                     # whether these are
     cdef double[::1] tables
     cdef double[::1] messages
-    cdef double[::1] raw
-    cdef int[::1] best
-    cdef double[::1] pair
-    cdef double[::1] scores
-    cdef double[::1] totals
+    # Of kinds of edges, [from, to] and [to, from]; of an age, or of a turn.
+    cdef double[::1] pair_scores
+    cdef double[::1] pair_exps
+    cdef double[::1] pair_sums
+    cdef double[::1] peaks
+    cdef double[::1] pair_spreads
+    cdef long long[::1] has_scores
+    cdef long long[::1] has_exps
+    cdef long long[::1] has_sums
+    cdef long long age
+    cdef long long turn
+    cdef Py_ssize_t[::1] summed             # an edge of each kind with sums
+    cdef Py_ssize_t n_summed
     cdef Py_ssize_t[::1] strides
     cdef int[::1] digits
     cdef Py_ssize_t[::1] powers
 
     cdef void set_tied(self, const double* tied) noexcept nogil
+    cdef void begin_graph(self) noexcept nogil
+    cdef const double* scores_of(self, Py_ssize_t e, bint side) noexcept nogil
+    cdef const double* exps_of(self, Py_ssize_t e, bint side) noexcept nogil
+    cdef double* sums_of(self, Py_ssize_t e) noexcept nogil
     cdef Py_ssize_t rows(self, Py_ssize_t step) noexcept nogil
     cdef void set_child_strides(self, Py_ssize_t child, Py_ssize_t n) noexcept nogil
     cdef void set_edge_strides(self, Py_ssize_t e, Py_ssize_t n) noexcept nogil
     cdef Py_ssize_t next_row(self, Py_ssize_t row, Py_ssize_t n) noexcept nogil
     cdef void spread(
-        self, const double* factor, Py_ssize_t step, double* table) noexcept nogil
+        self, const double* factor, Py_ssize_t step, bint multiplies,
+        double* table) noexcept nogil
     cdef void collect(
         self, const double* table, Py_ssize_t step, double* factor) noexcept nogil
-    cdef void write_raw(
-        self, Py_ssize_t i, Py_ssize_t step, const double* local) noexcept nogil
-    cdef double sum_up(self, Py_ssize_t i, const double* local) noexcept nogil
-    cdef void sum_down(
-        self, Py_ssize_t i, double* local, double* edges) noexcept nogil
-    cdef void add_tied(self, double factor, double* tied) noexcept nogil
-    cdef double entropy(self, Py_ssize_t i) noexcept nogil
-    cdef double maximise(
-        self, Py_ssize_t i, const double* local, int* path) noexcept nogil
+    cdef void write_table(
+        self, Py_ssize_t i, Py_ssize_t step, const double* own, bint multiplies,
+        double* table) noexcept nogil
+    cdef double* message_of(self, Py_ssize_t step) noexcept nogil

@@ -1,33 +1,23 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""Sum-product and max-product on junction trees: inference on graphs, given scores.
+"""Junction trees, and the factors of their cliques: scores of pairs, and tables.
 
-The nodes of a graph are eliminated one by one. Step s eliminates node v: its clique
-holds v and its separator S, the neighbours that are still there. With psi_s the scores
-of v and of its edges into S, and m_c the messages of the cliques below,
+What is computed with them is said in _elimination.pyx. A table has one row for each
+labelling of a separator, and the node that is eliminated is its last axis. The axes of
+the separator are sorted by the step of their elimination, the last one first: so the
+clique above has the last axis of a message as its own last axis, and both are added and
+summed in rows of K.
 
-    m_s[x_S] = log sum_{x_v} exp( psi_s[x_S, x_v] + sum_c m_c ),
-    p(x_v | x_S) = exp( psi_s[x_S, x_v] + sum_c m_c - m_s[x_S] ),
-
-and log Z is the sum of the messages of the roots. Downward, the marginals of a clique
-are p(x_v | x_S) times those of S, which the clique above has. No marginal is divided,
-and no logarithm of one is taken: the largest exponent of each row is 0.
-
-A table has one row for each labelling of S, and v is its last axis. The axes of S are
-sorted by the step of their elimination, the last one first: so the clique above has the
-last axis of a message as its own last axis, and both are added and summed in rows of K.
+Edges with equal features are of one kind, whose scores, and their exponentials, are
+made once.
 """
 
-from libc.math cimport INFINITY, NAN, isfinite, log
+from libc.math cimport isfinite
 from libc.string cimport memcpy, memset
 
-from ._math cimport maximum, total
-from ._vecmath cimport doubles, ops, vxlogx
+from ._math cimport extremes
+from ._vecmath cimport ops
 
 import numpy as np
-
-ctypedef fused real:
-    float
-    double
 
 # A table of two labels and so many axes would take more than all memory.
 MOST_AXES = 62
@@ -48,6 +38,8 @@ cdef class JunctionTrees:
         For each step: the nodes of its separator, the steps of the cliques below, and
         the power of K that is the stride, in its message, of each axis of the separator
         above; -1 if the message does not have the axis.
+    is_narrow : ndarray of shape (N,), uint8
+        Whether a step needs no table.
     edge_bounds : ndarray of shape (N + 1,), int64
         The edges of each step: those of the node that it eliminates into its separator.
     edge_from, edge_to : ndarrays of shape (E,), int32
@@ -57,6 +49,10 @@ cdef class JunctionTrees:
     edge_leaves : ndarray of shape (E,), uint8
         Whether the edge goes from the node that is eliminated.
     edge_features : ndarray of shape (E, d_e)
+    edge_kind : tuple
+        Numbers of edges (E,) int32, equal for equal features; how many a graph has at
+        most; and whether the numbers are those of all graphs, or each graph has its
+        own.
     place : ndarray of shape (K, K), int32
         The number of the weight of each pair of labels [from, to].
 
@@ -72,8 +68,8 @@ cdef class JunctionTrees:
 
     def __init__(
         self, n_labels, offsets, edge_offsets, *, node, parent, separator, child,
-        exponent, edge_bounds, edge_from, edge_to, edge_axis, edge_leaves,
-        edge_features, place,
+        exponent, is_narrow, edge_bounds, edge_from, edge_to, edge_axis, edge_leaves,
+        edge_features, edge_kind, place,
     ):
         self.n_labels = n_labels
         self.offsets, self.edge_offsets = offsets, edge_offsets
@@ -96,6 +92,8 @@ cdef class JunctionTrees:
         self.table_at, self.table_sizes = begins(self.clique_sizes, offsets)
         self.n_in_tables, self.n_messages = self.table_sizes, self.message_sizes
         self.most_rows = messages.max(initial=1)
+        self.edge_kind, self.most_kinds, self.shares_kinds = edge_kind
+        self.is_narrow = is_narrow
 
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil:
         """Return the number of nodes of graph i."""
@@ -138,8 +136,8 @@ def begins(sizes, offsets):
     return ends[: len(sizes)] - first, of_graph
 
 
-cdef class Workspace:
-    """Buffers for the graphs begin <= i < end, one at a time, and their recursions.
+cdef class Cliques:
+    """Buffers for the cliques of one graph of begin <= i < end at a time.
 
     Parameters
     ----------
@@ -148,16 +146,18 @@ cdef class Workspace:
     """
 
     def __init__(self, JunctionTrees trees, begin, end):
-        n = trees.n_labels
+        n, kinds = trees.n_labels, trees.most_kinds
         self.trees = trees
-        n_messages = trees.message_sizes[begin:end].max(initial=1)
         self.tables = np.empty(trees.table_sizes[begin:end].max(initial=1))
-        self.messages = np.empty(n_messages)
-        self.best = np.empty(n_messages, dtype=np.intc)
-        self.raw = np.empty(trees.most_rows * n)
-        self.pair = np.empty(n * n)
-        self.scores = np.empty(2 * trees.n_edge_features * n * n)
-        self.totals = np.empty(2 * trees.n_edge_features * n * n)
+        self.messages = np.empty(trees.message_sizes[begin:end].max(initial=1))
+        self.pair_scores = np.empty(2 * kinds * n * n)
+        self.pair_exps = np.empty(2 * kinds * n * n)
+        self.pair_sums = np.empty(2 * kinds * n * n)
+        self.peaks, self.pair_spreads = np.empty(kinds), np.empty(kinds)
+        self.has_scores = np.zeros(kinds, dtype=np.int64)
+        self.has_exps = np.zeros(kinds, dtype=np.int64)
+        self.has_sums = np.zeros(kinds, dtype=np.int64)
+        self.summed = np.empty(kinds, dtype=np.intp)
         self.strides = np.empty(MOST_AXES, dtype=np.intp)
         self.digits = np.empty(MOST_AXES, dtype=np.intc)
         # Those that do not fit are of no table.
@@ -165,16 +165,69 @@ cdef class Workspace:
             self.powers = np.intp(n) ** np.arange(MOST_AXES + 1, dtype=np.intp)
 
     cdef void set_tied(self, const double* tied) noexcept nogil:
-        """Take the scores of pairs: both ways, [from, to] and [to, from]."""
-        cdef Py_ssize_t f, j, k, n = self.trees.n_labels
-        cdef Py_ssize_t half = self.trees.n_edge_features * n * n
-        cdef double value
+        """Take the scores of pairs; the pointer is kept."""
+        self.tied = tied
+        self.is_finite = isfinite(ops.dot(tied, tied, self.trees.n_tied))
+        self.age += 1
+
+    cdef void begin_graph(self) noexcept nogil:
+        """Forget the pairs of the graph before, if kinds are numbered in a graph."""
+        if not self.trees.shares_kinds:
+            self.age += 1
+
+    cdef const double* scores_of(self, Py_ssize_t e, bint side) noexcept nogil:
+        """Return the scores of the pairs of an edge, [from, to], or [to, from]."""
+        cdef Py_ssize_t f, j, k, n = self.trees.n_labels, square = n * n
+        cdef Py_ssize_t kind = self.trees.edge_kind[e]
+        cdef double* out = &self.pair_scores[2 * kind * square]
+        cdef const double* weight
+        if self.has_scores[kind] == self.age:
+            return out + side * square
+        self.has_scores[kind] = self.age
+        memset(out, 0, square * sizeof(double))
         for f in range(self.trees.n_edge_features):
-            for j in range(n):
-                for k in range(n):
-                    value = tied[f * self.trees.n_pairs + self.trees.place[j * n + k]]
-                    self.scores[(f * n + j) * n + k] = value
-                    self.scores[half + (f * n + k) * n + j] = value
+            if self.trees.edge_features[e, f] == 0.0:
+                continue
+            weight = self.tied + f * self.trees.n_pairs
+            if self.trees.n_pairs == square:
+                ops.axpy(self.trees.edge_features[e, f], weight, out, square)
+                continue
+            for k in range(square):
+                out[k] += self.trees.edge_features[e, f] * weight[self.trees.place[k]]
+        for j in range(n):
+            for k in range(n):
+                out[square + k * n + j] = out[j * n + k]
+        return out + side * square
+
+    cdef const double* exps_of(self, Py_ssize_t e, bint side) noexcept nogil:
+        """Return the exponentials of the same, over the largest; write their spread."""
+        cdef Py_ssize_t square = self.trees.n_labels * self.trees.n_labels
+        cdef Py_ssize_t kind = self.trees.edge_kind[e]
+        cdef double* out = &self.pair_exps[2 * kind * square]
+        cdef const double* scores
+        cdef double least, most
+        if self.has_exps[kind] != self.age:
+            self.has_exps[kind] = self.age
+            scores = self.scores_of(e, 0)
+            extremes(scores, square, &least, &most)
+            self.peaks[kind], self.pair_spreads[kind] = most, most - least
+            ops.exp(scores, most, out, 2 * square)
+        return out + side * square
+
+    cdef double* sums_of(self, Py_ssize_t e) noexcept nogil:
+        """Return two sums over the edges like one, [from, to], 0 when asked first.
+
+        The first is of marginals over the exponentials, the second of marginals.
+        """
+        cdef Py_ssize_t square = self.trees.n_labels * self.trees.n_labels
+        cdef Py_ssize_t kind = self.trees.edge_kind[e]
+        cdef double* out = &self.pair_sums[2 * kind * square]
+        if self.has_sums[kind] != self.turn:
+            self.has_sums[kind] = self.turn
+            self.summed[self.n_summed] = e
+            self.n_summed += 1
+            memset(out, 0, 2 * square * sizeof(double))
+        return out
 
     cdef Py_ssize_t rows(self, Py_ssize_t step) noexcept nogil:
         """Return how many labellings the separator of a step has."""
@@ -213,16 +266,23 @@ cdef class Workspace:
         return row
 
     cdef void spread(
-        self, const double* factor, Py_ssize_t step, double* table
+        self, const double* factor, Py_ssize_t step, bint multiplies, double* table
     ) noexcept nogil:
-        """Add the rows of a factor to those of the table of a step, by the strides."""
+        """Add the rows of a factor to those of the table of a step, or multiply them.
+
+        By the strides.
+        """
         cdef Py_ssize_t r, k, row = 0, n = self.trees.n_labels
         cdef Py_ssize_t n_axes = self.trees.n_axes(step)
         for k in range(n_axes):
             self.digits[k] = 0
         for r in range(self.rows(step)):
-            for k in range(n):
-                table[r * n + k] += factor[row + k]
+            if multiplies:
+                for k in range(n):
+                    table[r * n + k] *= factor[row + k]
+            else:
+                for k in range(n):
+                    table[r * n + k] += factor[row + k]
             row = self.next_row(row, n_axes)
 
     cdef void collect(
@@ -238,391 +298,34 @@ cdef class Workspace:
                 factor[row + k] += table[r * n + k]
             row = self.next_row(row, n_axes)
 
-    cdef void write_raw(
-        self, Py_ssize_t i, Py_ssize_t step, const double* local
+    cdef void write_table(
+        self, Py_ssize_t i, Py_ssize_t step, const double* own, bint multiplies,
+        double* table,
     ) noexcept nogil:
-        """Write the scores of the clique of a step, with the messages from below."""
-        cdef Py_ssize_t r, e, f, c, child, n = self.trees.n_labels, square = n * n
+        """Write the factors of the clique of a step, or their logarithms, as a table.
+
+        ``own`` are those of its node, with the messages on the node alone.
+        """
+        cdef Py_ssize_t r, e, c, child, n = self.trees.n_labels
         cdef Py_ssize_t n_axes = self.trees.n_axes(step)
-        cdef Py_ssize_t d = self.trees.n_edge_features
-        cdef const double* own = local + self.trees.node[step] * n
-        cdef double* pair = &self.pair[0]
+        cdef const double* pair
+        cdef bint side
         for r in range(self.rows(step)):
-            memcpy(&self.raw[r * n], own, n * sizeof(double))
+            memcpy(table + r * n, own, n * sizeof(double))
         for c in range(
             self.trees.child_bounds[step], self.trees.child_bounds[step + 1]
         ):
             child = self.trees.offsets[i] + self.trees.child[c]
-            self.set_child_strides(child, n_axes)
-            self.spread(
-                &self.messages[self.trees.message_at[child]], step, &self.raw[0]
-            )
+            if self.trees.n_axes(child) > 1:
+                self.set_child_strides(child, n_axes)
+                self.spread(self.message_of(child), step, multiplies, table)
         for e in range(self.trees.edge_bounds[step], self.trees.edge_bounds[step + 1]):
-            memset(pair, 0, square * sizeof(double))
-            for f in range(d):
-                if self.trees.edge_features[e, f] == 0.0:
-                    continue
-                # The table has the node that is eliminated as its columns.
-                ops.axpy(
-                    self.trees.edge_features[e, f],
-                    &self.scores[(self.trees.edge_leaves[e] * d + f) * square],
-                    pair, square,
-                )
+            # The table has the node that is eliminated as its columns.
+            side = self.trees.edge_leaves[e]
+            pair = self.exps_of(e, side) if multiplies else self.scores_of(e, side)
             self.set_edge_strides(e, n_axes)
-            self.spread(pair, step, &self.raw[0])
+            self.spread(pair, step, multiplies, table)
 
-    cdef double sum_up(self, Py_ssize_t i, const double* local) noexcept nogil:
-        """Write p(x_v | x_S) of all cliques of graph i; return log Z, NaN if undefined.
-
-        Follows `set_tied`.
-        """
-        cdef Py_ssize_t step, r, k, n_rows, n = self.trees.n_labels
-        cdef Py_ssize_t n_nodes = self.trees.length(i)
-        cdef double* message
-        cdef double* table
-        cdef double shift, inverse, value
-        # `exp` of the vector unit does not know NaN.
-        value = total(&self.scores[0], self.scores.shape[0])
-        if not isfinite(value + total(local, n_nodes * n)):
-            return NAN
-        value = 0.0
-        for step in range(self.trees.offsets[i], self.trees.offsets[i + 1]):
-            self.write_raw(i, step, local)
-            n_rows = self.rows(step)
-            message = &self.messages[self.trees.message_at[step]]
-            table = &self.tables[self.trees.table_at[step]]
-            for r in range(n_rows):
-                shift = maximum(&self.raw[r * n], n)
-                message[r] = shift
-                for k in range(n):
-                    self.raw[r * n + k] -= shift
-            ops.exp(&self.raw[0], 0.0, table, n_rows * n)
-            for r in range(n_rows):
-                shift = total(table + r * n, n)
-                message[r] += log(shift)
-                inverse = 1.0 / shift
-                for k in range(n):
-                    table[r * n + k] *= inverse
-            if self.trees.n_axes(step) == 0:
-                value += message[0]
-        return value
-
-    cdef void sum_down(
-        self, Py_ssize_t i,
-        double* local,                          # out, (V, K)
-        double* edges,                          # out, (E_i, K, K) [from, to], or NULL
-    ) noexcept nogil:
-        """Write the node marginals of graph i, and sum those of its edges in `totals`.
-
-        Follows `sum_up`, or anything that writes p(x_v | x_S). Edges are in the order
-        of the steps. Tables and messages become the marginals of cliques and
-        separators; that of a root, which has no separator, is 1.
-        """
-        cdef Py_ssize_t step, above, r, k, e, f, j, n = self.trees.n_labels
-        cdef Py_ssize_t square = n * n, d = self.trees.n_edge_features
-        cdef Py_ssize_t first = self.trees.offsets[i]
-        cdef double* table
-        cdef double* message
-        cdef double* own
-        cdef double* pair = &self.pair[0]
-        memset(&self.totals[0], 0, self.totals.shape[0] * sizeof(double))
-        for step in range(self.trees.offsets[i + 1] - 1, first - 1, -1):
-            table = &self.tables[self.trees.table_at[step]]
-            message = &self.messages[self.trees.message_at[step]]
-            message[0] = 1.0
-            if self.trees.parent[step] >= 0:
-                above = first + self.trees.parent[step]
-                memset(message, 0, self.rows(step) * sizeof(double))
-                self.set_child_strides(step, self.trees.n_axes(above))
-                self.collect(&self.tables[self.trees.table_at[above]], above, message)
-                for r in range(self.rows(step)):
-                    for k in range(n):
-                        table[r * n + k] *= message[r]
-            own = local + self.trees.node[step] * n
-            memset(own, 0, n * sizeof(double))
-            for r in range(self.rows(step)):
-                for k in range(n):
-                    own[k] += table[r * n + k]
-            for e in range(
-                self.trees.edge_bounds[step], self.trees.edge_bounds[step + 1]
-            ):
-                memset(pair, 0, square * sizeof(double))
-                self.set_edge_strides(e, self.trees.n_axes(step))
-                self.collect(table, step, pair)
-                for f in range(d):
-                    if self.trees.edge_features[e, f] == 0.0:
-                        continue
-                    ops.axpy(
-                        self.trees.edge_features[e, f], pair,
-                        &self.totals[(self.trees.edge_leaves[e] * d + f) * square],
-                        square,
-                    )
-                if edges != NULL:
-                    own = edges + (e - self.trees.edge_offsets[i]) * square
-                    for j in range(n):
-                        for k in range(n):
-                            own[j * n + k] = (
-                                pair[k * n + j] if self.trees.edge_leaves[e]
-                                else pair[j * n + k]
-                            )
-
-    cdef void add_tied(self, double factor, double* tied) noexcept nogil:
-        """Add factor times the tied expectations that `sum_down` has summed."""
-        cdef Py_ssize_t f, j, k, n = self.trees.n_labels
-        cdef Py_ssize_t half = self.trees.n_edge_features * n * n
-        for f in range(self.trees.n_edge_features):
-            for j in range(n):
-                for k in range(n):
-                    tied[f * self.trees.n_pairs + self.trees.place[j * n + k]] += (
-                        factor * (
-                            self.totals[(f * n + j) * n + k]
-                            + self.totals[half + (f * n + k) * n + j]
-                        )
-                    )
-
-    cdef double maximise(
-        self, Py_ssize_t i, const double* local, int* path
-    ) noexcept nogil:
-        """Write the labelling of highest score; return that. A score may be -inf.
-
-        Follows `set_tied`.
-        """
-        cdef Py_ssize_t step, r, k, s, n = self.trees.n_labels
-        cdef Py_ssize_t first = self.trees.offsets[i], last = self.trees.offsets[i + 1]
-        cdef double* message
-        cdef double highest, value = 0.0
-        cdef int* best
-        for step in range(first, last):
-            self.write_raw(i, step, local)
-            message = &self.messages[self.trees.message_at[step]]
-            best = &self.best[self.trees.message_at[step]]
-            for r in range(self.rows(step)):
-                highest, best[r] = -INFINITY, 0
-                for k in range(n):
-                    if self.raw[r * n + k] > highest:
-                        highest, best[r] = self.raw[r * n + k], k
-                message[r] = highest
-            if self.trees.n_axes(step) == 0:
-                value += message[0]
-        for step in range(last - 1, first - 1, -1):
-            r = 0
-            for s in range(
-                self.trees.separator_bounds[step], self.trees.separator_bounds[step + 1]
-            ):
-                r = r * n + path[self.trees.separator[s]]
-            path[self.trees.node[step]] = self.best[self.trees.message_at[step] + r]
-        return value
-
-    cdef double entropy(self, Py_ssize_t i) noexcept nogil:
-        """Return the entropy of the marginals that `sum_down` has written."""
-        return (
-            vxlogx(doubles(&self.messages[0]), self.trees.n_messages[i])
-            - vxlogx(doubles(&self.tables[0]), self.trees.n_in_tables[i])
-        )
-
-
-def label_places(
-    JunctionTrees trees,
-    const int[::1] paths,                   # in, (N,)
-    long long[::1] places,                  # out, (N,)
-):
-    """Write where the tables of all graphs, end to end, have the given labels."""
-    cdef Py_ssize_t i, step, s, r, n = trees.n_labels
-    cdef long long before = 0
-    with nogil:
-        for i in range(trees.offsets.shape[0] - 1):
-            for step in range(trees.offsets[i], trees.offsets[i + 1]):
-                r = 0
-                for s in range(
-                    trees.separator_bounds[step], trees.separator_bounds[step + 1]
-                ):
-                    r = r * n + paths[trees.offsets[i] + trees.separator[s]]
-                places[step] = (
-                    before + trees.table_at[step] + r * n
-                    + paths[trees.offsets[i] + trees.node[step]]
-                )
-            before += trees.n_in_tables[i]
-
-
-def renormalize(
-    JunctionTrees trees,
-    Py_ssize_t begin, Py_ssize_t end,
-    const double[::1] weight,               # in, (n,)
-    real[::1] tables,                       # in, out: those of all graphs
-    double[::1] messages,                   # out: those of all graphs
-    double[:, ::1] node,                    # out, (N, K)
-    double[:, ::1] tied,                    # out, (n, n_tied)
-    double[::1] tied_total,                 # in, out, (n_tied,)
-    double[::1] entropy,                    # out, (n,)
-):
-    """Make marginals consistent that rounding has moved, for begin <= i < end.
-
-    p(x_v | x_S) of each table is kept. Writes what follows from these, the marginals of
-    cliques among them, and adds weight[i] times the tied expectations to their total.
-    """
-    cdef Py_ssize_t i, r, k, n = trees.n_labels
-    cdef long long first_table = 0, first_message = 0
-    cdef Workspace work = Workspace(trees, begin, end)
-    cdef double* row
-    cdef double sum_of_row
-    with nogil:
-        for i in range(begin):
-            first_table += trees.n_in_tables[i]
-            first_message += trees.n_messages[i]
-        for i in range(begin, end):
-            for r in range(trees.n_messages[i]):
-                row = &work.tables[r * n]
-                for k in range(n):
-                    row[k] = tables[first_table + r * n + k]
-                sum_of_row = total(row, n)
-                for k in range(n):
-                    row[k] = row[k] / sum_of_row if sum_of_row > 0.0 else 1.0 / n
-            if trees.length(i) > 0:
-                work.sum_down(i, &node[trees.offsets[i], 0], NULL)
-            else:
-                memset(&work.totals[0], 0, work.totals.shape[0] * sizeof(double))
-            for r in range(trees.n_in_tables[i]):
-                tables[first_table + r] = <real> work.tables[r]
-            for r in range(trees.n_messages[i]):
-                messages[first_message + r] = work.messages[r]
-            entropy[i] = work.entropy(i)
-            tied[i, :] = 0.0
-            work.add_tied(1.0, &tied[i, 0])
-            work.add_tied(weight[i], &tied_total[0])
-            first_table += trees.n_in_tables[i]
-            first_message += trees.n_messages[i]
-
-
-def log_partitions(
-    JunctionTrees trees,
-    const double[:, ::1] local,             # in, (their nodes, K)
-    const double[::1] tied,                 # in, (n_tied,)
-    Py_ssize_t begin, Py_ssize_t end,
-    double[::1] values,                     # out, (end - begin,)
-):
-    """Write log Z of the graphs begin <= i < end."""
-    cdef Py_ssize_t i
-    cdef Workspace work = Workspace(trees, begin, end)
-    cdef const double* first = rows_pointer(local)
-    with nogil:
-        work.set_tied(&tied[0])
-        for i in range(begin, end):
-            values[i - begin] = work.sum_up(i, first + at(trees, begin, i))
-
-
-def marginals(
-    JunctionTrees trees,
-    const double[:, ::1] local,             # in, (their nodes, K)
-    const double[::1] tied,                 # in, (n_tied,)
-    Py_ssize_t begin, Py_ssize_t end,
-    double[:, ::1] node,                    # out, (their nodes, K)
-    double[::1] values,                     # out, (end - begin,)
-    *,
-    const double[::1] weight=None,          # in, (end - begin,)
-    double[::1] tied_total=None,            # in, out, (n_tied,)
-    double[:, ::1] tied_sums=None,          # out, (end - begin, n_tied)
-    double[:, :, ::1] edges=None,           # out, (their edges, K, K)
-):
-    """Write the node marginals and log Z of the graphs begin <= i < end.
-
-    Expectations of the tied potentials of each graph are written to ``tied_sums``, or
-    weight[i - begin] times them added to ``tied_total``, and the marginals of edges, in
-    the order of the steps, written to ``edges``, where these are given.
-    """
-    cdef Py_ssize_t i, place
-    cdef Workspace work = Workspace(trees, begin, end)
-    cdef const double* first = rows_pointer(local)
-    cdef double* out = <double*> rows_pointer(node)
-    cdef double* edge_out = NULL
-    cdef Py_ssize_t square = trees.n_labels * trees.n_labels
-    cdef bint with_edges = edges is not None and edges.shape[0] > 0
-    with nogil:
-        work.set_tied(&tied[0])
-        for i in range(begin, end):
-            place = at(trees, begin, i)
-            values[i - begin] = work.sum_up(i, first + place)
-            if with_edges:
-                edge_out = &edges[0, 0, 0] + square * (
-                    trees.edge_offsets[i] - trees.edge_offsets[begin]
-                )
-            work.sum_down(i, out + place, edge_out)
-            if tied_total is not None:
-                work.add_tied(weight[i - begin], &tied_total[0])
-            if tied_sums is not None:
-                tied_sums[i - begin, :] = 0.0
-                work.add_tied(1.0, &tied_sums[i - begin, 0])
-
-
-def best_labellings(
-    JunctionTrees trees,
-    const double[:, ::1] local,             # in, (their nodes, K)
-    const double[::1] tied,                 # in, (n_tied,)
-    Py_ssize_t begin, Py_ssize_t end,
-    int[::1] paths,                         # out, (their nodes,)
-    double[::1] values,                     # out, (end - begin,)
-):
-    """Write the labellings of highest score of begin <= i < end, and these scores."""
-    cdef Py_ssize_t i, place
-    cdef Workspace work = Workspace(trees, begin, end)
-    cdef const double* first = rows_pointer(local)
-    cdef int* out = &paths[0] if paths.shape[0] > 0 else NULL
-    with nogil:
-        work.set_tied(&tied[0])
-        for i in range(begin, end):
-            place = at(trees, begin, i)
-            values[i - begin] = work.maximise(
-                i, first + place, out + place // trees.n_labels
-            )
-
-
-def labelling_scores(
-    JunctionTrees trees,
-    const double[:, ::1] local,             # in, (their nodes, K)
-    const double[::1] tied,                 # in, (n_tied,)
-    Py_ssize_t begin, Py_ssize_t end,
-    const int[::1] paths,                   # in, (their nodes,)
-    double[::1] values,                     # out, (end - begin,)
-):
-    """Write the score of one labelling of each graph begin <= i < end."""
-    cdef Py_ssize_t i, t, e, first, n = trees.n_labels
-    cdef const double* scores = rows_pointer(local)
-    cdef const int* path = &paths[0] if paths.shape[0] > 0 else NULL
-    cdef double value
-    with nogil:
-        for i in range(begin, end):
-            value = 0.0
-            first = trees.offsets[i] - trees.offsets[begin]
-            for t in range(first, first + trees.length(i)):
-                value += scores[t * n + path[t]]
-            for e in range(trees.edge_offsets[i], trees.edge_offsets[i + 1]):
-                value += trees.edge_score(e, path + first, &tied[0])
-            values[i - begin] = value
-
-
-def add_labellings(
-    JunctionTrees trees,
-    Py_ssize_t begin, Py_ssize_t end,
-    const int[::1] paths,                   # in, (N,)
-    const double[::1] weight,               # in, (n,)
-    double[:, ::1] out,                     # in, out, (n or 1, n_tied)
-):
-    """Add weight[i] times the tied potentials of labellings to row i, or to the one."""
-    cdef Py_ssize_t i, e
-    cdef bint each = out.shape[0] > 1
-    cdef const int* path = &paths[0] if paths.shape[0] > 0 else NULL
-    with nogil:
-        for i in range(begin, end):
-            for e in range(trees.edge_offsets[i], trees.edge_offsets[i + 1]):
-                trees.add_edge(
-                    e, path + trees.offsets[i], weight[i], &out[i if each else 0, 0]
-                )
-
-
-cdef const double* rows_pointer(const double[:, ::1] rows) noexcept nogil:
-    """Return the address of the rows, NULL if there are none."""
-    return &rows[0, 0] if rows.shape[0] > 0 else NULL
-
-
-cdef Py_ssize_t at(JunctionTrees trees, Py_ssize_t begin, Py_ssize_t i) noexcept nogil:
-    """Return where the scores of graph i begin, those of ``begin`` first."""
-    return (trees.offsets[i] - trees.offsets[begin]) * trees.n_labels
+    cdef double* message_of(self, Py_ssize_t step) noexcept nogil:
+        """Return the address of the message of a step."""
+        return &self.messages[self.trees.message_at[step]]

@@ -31,10 +31,9 @@ from skcrf_sdca.estimators.held_out import new_held_out
 from skcrf_sdca.estimators.inspection import InspectionMixin
 from skcrf_sdca.estimators.prediction import PredictionMixin
 from skcrf_sdca.estimators.prior import Prior
-from skcrf_sdca.estimators.starting_model import starting_weights
+from skcrf_sdca.estimators.starting_model import check_model, starting_weights
 from skcrf_sdca.estimators.validation import held_out_data, training_data
 from skcrf_sdca.objective.problem import Problem
-from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
 from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
 from skcrf_sdca.structures.chain.observed import ObservedPairs, neighbours
@@ -225,6 +224,7 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
         problem = self._new_problem(training, weights)
         first = None
         if init is not None:
+            check_model(init, "init", self._structure)
             first = self._starting_weights(init, training, problem)
         if first is not None and prior is not None:
             first -= self._starting_weights(prior, training, problem, "prior")
@@ -319,31 +319,6 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
         pairs = neighbours(labels, data.offsets, n_labels)
         X = sp.csr_array(data.X)[:, columns]
         return ObservedPairs.of_data(X, pairs, n_labels**2, self.min_count)
-
-    def _pairs(self, training, n_labels):
-        """Return the pairs of feature and label with weights, None if all."""
-        if not self._counts_pairs():
-            return None
-        rows = training.label_rows
-        labels = training.labels if rows is None else rows
-        return ObservedPairs.of_data(training.data.X, labels, n_labels, self.min_count)
-
-    def _counts_pairs(self):
-        """Return whether only observed pairs have weights; check `min_count`."""
-        if self.features == "all" and self.min_count is not None:
-            raise ValueError(
-                f'min_count={self.min_count} needs features="observed", got '
-                'features="all"; set min_count=None to keep all pairs'
-            )
-        return self.features == "observed"
-
-    def _targets(self, training, chains):
-        if training.label_rows is None:
-            return chains.target_states(training.labels)
-        rows = training.label_rows
-        if rows.dtype == bool:
-            return PartialLabels(chains, rows)
-        return SoftLabels.of_positions(chains, chains.label_rows_of_states(rows))
 
     @property
     def _span_scheme(self):

@@ -41,13 +41,14 @@ from skcrf_sdca.objective.losses import (
     new_loss,
 )
 from skcrf_sdca.objective.penalties import PENALTIES
-from skcrf_sdca.objective.targets import PartialLabels
+from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
 from skcrf_sdca.solvers.averaged import Averaged
 from skcrf_sdca.solvers.base import check_needs, missing_needs
 from skcrf_sdca.solvers.cccp import CCCP
 from skcrf_sdca.solvers.dual import DualSolver
 from skcrf_sdca.solvers.monitor import FitMonitor
 from skcrf_sdca.solvers.proximal import PROVIDED, ProximalPoint, accelerates
+from skcrf_sdca.structures.chain.observed import ObservedPairs
 
 # Of a weight in a sparse array: the number, and the index of its feature.
 BYTES_OF_SPARSE = 12
@@ -256,6 +257,32 @@ class BaseFit(
             class_weight=self.class_weight,
         )
         return new_loss(self.loss, self.temperature, cost)
+
+    def _pairs(self, training, n_labels):
+        """Return the pairs of feature and label with weights, None if all."""
+        if not self._counts_pairs():
+            return None
+        rows = training.label_rows
+        labels = training.labels if rows is None else rows
+        return ObservedPairs.of_data(training.data.X, labels, n_labels, self.min_count)
+
+    def _counts_pairs(self):
+        """Return whether only observed pairs have weights; check `min_count`."""
+        if self.features == "all" and self.min_count is not None:
+            raise ValueError(
+                f'min_count={self.min_count} needs features="observed", got '
+                'features="all"; set min_count=None to keep all pairs'
+            )
+        return self.features == "observed"
+
+    def _targets(self, training, structure):
+        """Return the targets of a structure: labels, or what is known of them."""
+        if training.label_rows is None:
+            return structure.target_states(training.labels)
+        rows = training.label_rows
+        if rows.dtype == bool:
+            return PartialLabels(structure, rows)
+        return SoftLabels.of_positions(structure, structure.label_rows_of_states(rows))
 
     def _checked_penalty(self, structure, loss):
         """Return the penalty; ValueError if no solver takes it with these."""

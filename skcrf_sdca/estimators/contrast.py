@@ -135,7 +135,7 @@ def path_terms(
     terms = []
     for s in changed:
         where = "" if first + s == position else f"[{first + s}] "
-        for feature, value, scores in _state_terms(estimator, X[[s]], paths[:, s]):
+        for feature, value, scores in state_terms(estimator, X[[s]], paths[:, s]):
             terms.append((f"{where}{names[feature]}", value, scores))
         for name, scores in _bias_terms(estimator, paths, s, differs):
             terms.append((f"{where}{name}", 1.0, scores))
@@ -143,11 +143,23 @@ def path_terms(
             scores = estimator.transition_[paths[:, s - 1], paths[:, s]]
             terms.append((f"<transition {s - 1}-{s}>", 1.0, scores))
     terms += _tuple_terms(estimator, X, paths, names, differs)
+    return new_terms(terms, paths, [first + s for s in changed])
+
+
+def new_terms(
+    terms: list[tuple[str, float, NDArray[Any]]],
+    paths: NDArray[Any],
+    positions: list[int],
+) -> Terms:
+    """Return terms (name, value, scores of the paths) that are not equal in all paths.
+
+    ``positions`` are those where the paths differ.
+    """
     # Different labels may have the same weight.
     terms = [term for term in terms if (term[2] != term[2][0]).any()]
     features, values, rows = zip(*terms, strict=True) if terms else ((), (), ())
     scores = np.array(rows).reshape(-1, len(paths))
-    return Terms(list(features), np.array(values), scores, [first + s for s in changed])
+    return Terms(list(features), np.array(values), scores, positions)
 
 
 def _tuple_terms(estimator, X, paths, names, differs):
@@ -171,7 +183,7 @@ def _tuple_terms(estimator, X, paths, names, differs):
                 yield name, float(value), scores
 
 
-def _state_terms(estimator, row, labels):
+def state_terms(estimator, row, labels):
     """Yield the numbers of the features in a row, their values, and their scores."""
     row = sp.coo_array(row)
     features = row.coords[1]

@@ -13,12 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.messages import renamed
 from skcrf_sdca.data.input_formats import check_has_items, training_format
+from skcrf_sdca.data.label_encoding import encode_labels_beside
 from skcrf_sdca.estimators.fitted import check_form
 from skcrf_sdca.estimators.validation import (
     TrainingData,
     checked_weight,
     evaluation_labels,
     held_out_labels,
+    known_labels,
+    on_own_features,
     packed_for,
 )
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
@@ -58,8 +61,11 @@ class PackedGraphs(NamedTuple):
 
 
 @named_as_graphs
-def graph_training(estimator, X, y, sample_weight):
+def graph_training(estimator, X, y, sample_weight, prior=None):
     """Validate and pack the arguments of fit; return GraphTraining.
+
+    With a GraphPrior the features of X follow those of its vectorizer, the labels of
+    both are sorted, and the data are packed on the features that they have.
 
     The estimator is named in messages and not changed. The errors are those of
     `GraphCRF.fit`.
@@ -77,15 +83,22 @@ def graph_training(estimator, X, y, sample_weight):
             "shape (n_nodes, n_features), or a list of dicts or of lists of str"
         )
     vectorizer = SequenceVectorizer() if input_format.needs_vectorizer else None
-    data = input_format.pack_training(nodes, estimator, vectorizer)
+    if vectorizer is not None and prior is not None:
+        vectorizer = prior.new_vectorizer(input_format)
+        data = vectorizer._grow(nodes)
+    else:
+        data = input_format.pack_training(nodes, estimator, vectorizer)
     check_has_items(len(data), data.n_positions)
     edges = Edges.of_lists(ends, features, data.lengths)
-    classes, labels, rows = input_format.encode_labels(y, data)
-    if rows is not None:
-        raise ValueError(
-            f"y: {type(estimator).__name__} needs one label at every node; leave out "
-            "the graphs with unknown labels"
+    unknown_label = estimator.unknown_label
+    if prior is None:
+        encoded = input_format.encode_labels(y, data, unknown_label)
+    else:
+        lists = input_format.label_lists(y, data)
+        encoded = encode_labels_beside(
+            prior.classes, lists, data.lengths, unknown_label
         )
+    classes, labels, rows = encoded
     attributes = {
         "_input_format": input_format.name,
         "vectorizer_": vectorizer,
@@ -96,9 +109,10 @@ def graph_training(estimator, X, y, sample_weight):
     }
     known = {name: value for name, value in attributes.items() if value is not None}
     weight = checked_weight(sample_weight, data)
-    return GraphTraining(
-        data, labels, None, weight, None, input_format, known, edges=edges
+    training = GraphTraining(
+        data, labels, rows, weight, None, input_format, known, edges=edges
     )
+    return training if prior is None else on_own_features(training)
 
 
 @named_as_graphs
@@ -149,3 +163,9 @@ def graph_labels(estimator, y, packed, sample_weight=None):
     """Return the label numbers of y, and the weight of each node or None."""
     data, input_format = packed.data, packed.input_format
     return evaluation_labels(estimator, y, data, input_format, sample_weight)
+
+
+@named_as_graphs
+def known_graph_labels(estimator, known, packed):
+    """Return the numbers of the labels that a prediction must keep, -1 if free."""
+    return known_labels(estimator, known, packed.data, packed.input_format)

@@ -7,10 +7,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
 
 from skcrf_sdca._kernels._features import FeatureRows
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.messages import required_attribute
-from skcrf_sdca._utils.typing import Graphs, Labels
+from skcrf_sdca._utils.typing import (
+    Decoding,
+    Graphs,
+    KnownLabels,
+    Labels,
+    RandomState,
+)
 from skcrf_sdca.data.rows import split_rows
 from skcrf_sdca.estimators.answers import (
     accuracy,
@@ -21,11 +29,13 @@ from skcrf_sdca.estimators.answers import (
 from skcrf_sdca.estimators.fitted import FittedModel
 from skcrf_sdca.estimators.graph_data import (
     graph_labels,
+    known_graph_labels,
     named_as_graphs,
     packed_graphs,
 )
 from skcrf_sdca.estimators.parameter_docs import with_graph_docs
 from skcrf_sdca.structures.graph.parameters import WEIGHTS, GraphParameters
+from skcrf_sdca.structures.graph.scores import GRAPH_DECODERS
 
 
 @with_graph_docs
@@ -42,32 +52,115 @@ class GraphPrediction(FittedModel):
             "e": required_attribute(self, "n_edge_features_in_")
         }
 
-    def predict(self, X: Graphs) -> NDArray[Any]:
-        """Return the most probable labelling of every graph, exactly.
+    def predict(
+        self,
+        X: Graphs,
+        *,
+        decoding: Decoding = "viterbi",
+        known: KnownLabels | None = None,
+    ) -> NDArray[Any]:
+        """Return a labelling of every graph.
 
         Parameters
         ----------
         X : as in `fit`
+        decoding : {"viterbi", "posterior"}, default="viterbi"
+            "viterbi" is the most probable labelling, exactly. "posterior" is that with
+            the largest expected number of right labels: the most probable label of each
+            node. Ties go to the lowest label.
+        known : list of n lists of V labels, default=None
+            Labels that are known and kept, None where the label is free. The others are
+            decoded given these.
 
         Returns
         -------
         y : ndarray of shape (n,)
             An object array of label lists.
 
+        Raises
+        ------
+        ValueError
+            If `decoding` is unknown, or `known` does not have the numbers of nodes of X
+            or has a label that was not in `fit`; the message names the graph.
+
         Examples
         --------
         {graphs}
         >>> crf.predict([([["a"], ["b"]], [[0, 1]])])
         array([list(['A', 'B'])], dtype=object)
+        >>> crf.predict([([["a"], ["b"]], [[0, 1]])], known=[["B", None]])
+        array([list(['B', 'A'])], dtype=object)
         """
+        if not isinstance(decoding, str) or decoding not in GRAPH_DECODERS:
+            raise ValueError(
+                f"decoding must be one of {sorted(GRAPH_DECODERS)}, got {decoding!r}."
+            )
+        fitted = packed_graphs(self, X)
+        offsets, fixed = fitted.data.offsets, None
+        if known is not None:
+            fixed = known_graph_labels(self, known, fitted)
 
         def decode(scores, begin, end):
-            return fitted.input_format.labels(
-                scores.viterbi()[0], self.classes_, scores.offsets
-            )
+            if fixed is not None:
+                scores = scores.clamped(fixed[offsets[begin] : offsets[end]])
+            paths = GRAPH_DECODERS[decoding](scores)
+            return fitted.input_format.labels(paths, self.classes_, scores.offsets)
 
+        return self._over_graphs(decode, fitted, proba=decoding == "posterior")
+
+    def sample(
+        self, X: Graphs, n_draws: int = 1, random_state: RandomState = None
+    ) -> NDArray[Any]:
+        """Draw labellings of every graph from p(y | x), exactly.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        n_draws : int, default=1
+            Independent draws, at least 1.
+        random_state : int, RandomState instance or None, default=None
+            Pass an int for the same draws at every call.
+
+        Returns
+        -------
+        y : ndarray of shape (n_draws, n)
+            Each row is as from `predict`.
+
+        Raises
+        ------
+        ValueError
+            If `n_draws` is not an integer of at least 1.
+        MemoryError
+            If so many draws clearly do not fit into memory.
+
+        Examples
+        --------
+        {graphs}
+        >>> X = [([["a"], ["b"]], [[0, 1]])]
+        >>> crf.sample(X, n_draws=100, random_state=0).shape
+        (100, 1)
+        """
+        check_count("n_draws", n_draws)
         fitted = packed_graphs(self, X)
-        return self._over_graphs(decode, fitted, proba=False)
+        data = fitted.data
+        generator = check_random_state(random_state)
+        # The random numbers, and the labels: as numbers, and as pointers to the same.
+        check_fits(
+            24 * data.n_positions * n_draws,
+            f"{n_draws} draws of {data.n_positions} labels",
+            "draw fewer at a time (n_draws), or of fewer graphs",
+        )
+        uniform = generator.random_sample((data.n_positions, n_draws))
+
+        def draws(scores, begin, end):
+            own = uniform[data.offsets[begin] : data.offsets[end]]
+            drawn = [
+                fitted.input_format.labels(path, self.classes_, scores.offsets)
+                for path in scores.sample(own)
+            ]
+            return np.stack(drawn, axis=1)
+
+        return self._over_graphs(draws, fitted).T
 
     def predict_n_best(self, X: Graphs, n: int) -> NDArray[Any]:
         """Return the n most probable labellings of every graph, exactly.
@@ -202,7 +295,8 @@ class GraphPrediction(FittedModel):
         Returns
         -------
         log_likelihood : ndarray of shape (n,)
-            In nats, at most 0. -inf where y has a label that was not in `fit`.
+            In nats, at most 0. -inf where y has a label that was not in `fit`. Where
+            some labels are not known, it is log p of those that are.
 
         Raises
         ------
@@ -218,11 +312,13 @@ class GraphPrediction(FittedModel):
         True
         """
         fitted = packed_graphs(self, X)
-        labels, _ = graph_labels(self, y, fitted)
+        labels, known = graph_labels(self, y, fitted)
         offsets = fitted.data.offsets
 
         def values(scores, begin, end):
-            return scores.log_likelihood(labels[offsets[begin] : offsets[end]])
+            nodes = slice(offsets[begin], offsets[end])
+            mask = None if known is None else known[nodes] > 0.0
+            return scores.log_likelihood(labels[nodes], mask)
 
         return self._over_graphs(values, fitted)
 

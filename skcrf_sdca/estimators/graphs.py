@@ -5,18 +5,21 @@ solvers; nothing here says how inference is done. graph_data.py reads graphs, an
 methods of a fitted model are in graph_prediction.py.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from numbers import Real
 from typing import ClassVar, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.callback import with_callbacks
 
 from skcrf_sdca._utils.messages import names_class
-from skcrf_sdca._utils.sklearn_private import StrOptions, validates_parameters
+from skcrf_sdca._utils.sklearn_private import Interval, StrOptions, validates_parameters
 from skcrf_sdca._utils.typing import (
     Alpha,
     ClassWeight,
     Cost,
+    Features,
     Graphs,
     GraphSolver,
     Labels,
@@ -31,7 +34,8 @@ from skcrf_sdca.estimators.graph_data import (
     held_out_graphs,
     named_as_graphs,
 )
-from skcrf_sdca.estimators.graph_prediction import GraphPrediction
+from skcrf_sdca.estimators.graph_inspection import GraphInspection
+from skcrf_sdca.estimators.graph_start import GraphPrior, starting_graph_weights
 from skcrf_sdca.estimators.held_out import new_held_out
 from skcrf_sdca.estimators.parameter_docs import with_graph_docs
 from skcrf_sdca.objective.problem import Problem
@@ -54,7 +58,7 @@ SOLVERS = {
 
 
 @with_graph_docs
-class GraphCRF(SolverByName, GraphPrediction, BaseFit):
+class GraphCRF(SolverByName, GraphInspection, BaseFit):
     """CRF of graphs: a label of each node, with scores of the labels that edges join.
 
     Minimises, over all weights w (``coef_``, ``intercept_``, ``edge_coef_``)::
@@ -75,13 +79,16 @@ class GraphCRF(SolverByName, GraphPrediction, BaseFit):
     ----------
     {graph_parameters}
     {l1_ratio}
+    {features}
     directed : bool, default=False
         Whether an edge has a direction: the weights are of pairs of labels [from, to].
         By default pairs have no order, and their weights are symmetric; the two
         of a pair are one weight in the penalty.
+    {unknown_label}
     {graph_solver}
     {tol}
     {graph_patience}
+    {graph_warm_start}
     {graph_n_jobs}
     {random_state}
     {verbose}
@@ -96,16 +103,18 @@ class GraphCRF(SolverByName, GraphPrediction, BaseFit):
     See Also
     --------
     TreeCRF : The same for trees that are given by the head of each node.
-    SDCACRF : Chains, much faster.
+    SDCACRF : Chains, with weights of the first and the last label.
 
     Notes
     -----
     The order of elimination is that of min-fill [1]_: it is exact for forests, and good
     for small graphs. The tables of one graph take about 8 * n_nodes * n_labels^c bytes,
     c the number of nodes of the largest clique (2 for trees, 3 for rings, the shorter
-    side plus 1 for grids); those of another graph take their place. With "oeg" the dual
-    variables take 12 * (n_nodes * n_labels + n * n_edge_features * n_labels^2) bytes,
-    n_nodes those of all graphs; with "sdca" half of the tables of all graphs.
+    side plus 1 for grids); those of another graph take their place. Every kind of edge,
+    of equal features, takes 48 * n_labels^2 bytes, those of one graph at a time. With
+    "oeg" the dual variables take 12 * (n_nodes * n_labels + n * n_edge_features *
+    n_labels^2) bytes, n_nodes those of all graphs; with "sdca" half of the tables of
+    all graphs.
 
     References
     ----------
@@ -132,12 +141,12 @@ class GraphCRF(SolverByName, GraphPrediction, BaseFit):
     # Return nodes, edges, and features of edges or None, of each graph.
     _split = staticmethod(split_graphs)
 
-    # What other estimators have as parameters.
-    warm_start = False
-
     _parameter_constraints: ClassVar[dict] = {
         **BaseFit._parameter_constraints,
+        "features": [StrOptions({"all", "observed"})],
+        "min_count": [Interval(Real, 0, None, closed="neither"), None],
         "directed": ["boolean"],
+        "unknown_label": "no_validation",
         "solver": [StrOptions(SOLVERS.keys())],
         "random_state": ["random_state"],
     }
@@ -152,12 +161,16 @@ class GraphCRF(SolverByName, GraphPrediction, BaseFit):
         cost: Cost | None = None,
         class_weight: ClassWeight | None = None,
         l1_ratio: float = 0.0,
+        features: Features = "all",
+        min_count: float | None = None,
         directed: bool = False,
+        unknown_label: Hashable = None,
         solver: GraphSolver = "oeg",
         max_iter: int = 100,
         tol: float = 1e-3,
         patience: int | None = None,
         scoring: Scoring | None = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
@@ -169,12 +182,16 @@ class GraphCRF(SolverByName, GraphPrediction, BaseFit):
         self.cost = cost
         self.class_weight = class_weight
         self.l1_ratio = l1_ratio
+        self.features = features
+        self.min_count = min_count
         self.directed = directed
+        self.unknown_label = unknown_label
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
         self.patience = patience
         self.scoring = scoring
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -190,6 +207,8 @@ class GraphCRF(SolverByName, GraphPrediction, BaseFit):
         *,
         X_val: Graphs | Callable[[], Graphs] | None = None,
         y_val: Labels | None = None,
+        init: "GraphCRF | None" = None,
+        prior: "GraphCRF | None" = None,
     ) -> Self:
         """Fit the model to labelled graphs.
 
@@ -206,13 +225,23 @@ class GraphCRF(SolverByName, GraphPrediction, BaseFit):
             A graph may be one of networkx, whose nodes, and edges or not, have an
             attribute "features": a dict or a row of numbers.
         y : list of n lists of V labels
-            In the order of the nodes.
+            In the order of the nodes. None, and the parameter `unknown_label`, stand
+            for a label that is not known, a set of labels for one of these, and a dict
+            {label: probability} for a soft label.
         sample_weight : array-like of shape (n,), default=None
             Weight of each graph, not negative.
         X_val, y_val : as X and y, default=None
             Held-out data, on which the model of every epoch is scored; X_val may be a
             function of no argument that returns the graphs. With `patience` the fit
             ends, and the model is that of the best epoch.
+        init : estimator, default=None
+            A fitted GraphCRF or TreeCRF to start from. Features and labels are matched
+            by name, features without names, and those of edges, by number; what `init`
+            does not know starts at 0. The objective and its certificate stay the same.
+        prior : estimator, default=None
+            A fitted GraphCRF or TreeCRF that the weights shall stay near: with its
+            weights w_0, the penalty is that of w - w_0, see `SDCACRF.fit`. The model
+            has the labels and features of both.
 
         Returns
         -------
@@ -223,7 +252,11 @@ class GraphCRF(SolverByName, GraphPrediction, BaseFit):
         ValueError, TypeError
             If an edge joins a node to itself or to one that is not there, features are
             NaN or infinite, or X and y do not fit together; the message names the
-            graph, and the edge or the node.
+            graph, and the edge or the node. If `init` or `prior` is no fitted model of
+            graphs with features of the same kind, if ``warm_start=True`` has a state
+            already beside `init` or is set with a `prior`, and for an `init` with a
+            solver that does not start from weights: that of ``loss="hinge"``, and of
+            unknown labels.
         MemoryError
             If the tables of a graph do not fit; the message says its treewidth, the
             bytes, and what would fit.
@@ -241,14 +274,37 @@ class GraphCRF(SolverByName, GraphPrediction, BaseFit):
         """
         X = list(X) if isinstance(X, Iterator) else X
         y = list(y) if isinstance(y, Iterator) else y
-        training = graph_training(self, X, y, sample_weight)
+        near = None if prior is None else self._checked_prior(prior)
+        training = graph_training(self, X, y, sample_weight, near)
         weight = {"sample_weight": sample_weight}
         metadata = None if sample_weight is None else weight
         held_out = new_held_out(self, X_val, y_val, training)
-        problem = self._new_problem(training)
+        weights = None if near is None else near.weights(training)
+        problem = self._new_problem(training, weights)
+        start = None
+        if init is not None:
+            start = starting_graph_weights(init, training, problem)
+        if start is not None and prior is not None:
+            start -= starting_graph_weights(prior, training, problem, "prior")
         return self._run_on(
-            training, problem, held_out=held_out, X=X, y=y, metadata=metadata
+            training,
+            problem,
+            start=start,
+            prior=weights,
+            held_out=held_out,
+            X=X,
+            y=y,
+            metadata=metadata,
         )
+
+    def _checked_prior(self, model):
+        """Return the argument `prior` as a GraphPrior."""
+        if self.warm_start:
+            raise ValueError(
+                "prior is not taken with warm_start=True, whose state is that of a fit "
+                "without one; set warm_start=False"
+            )
+        return GraphPrior(model, self._is_directed)
 
     @property
     def _is_directed(self):
@@ -258,21 +314,43 @@ class GraphCRF(SolverByName, GraphPrediction, BaseFit):
         """Return checked held-out data, as the methods of the model take them."""
         return held_out_graphs(self, X, y)
 
+    def _model_of(self, structure):
+        """Return what the state of a warm start says of the model."""
+        return {"pairs": structure.pairs, "edge_ends": structure.edges.ends}
+
+    def _check_same_model(self, state, structure):
+        """Raise ValueError if the state of a warm start is that of other graphs."""
+        if not np.array_equal(state.get("edge_ends"), structure.edges.ends):
+            raise ValueError(
+                "warm_start=True needs the same edges as in the last fit; set "
+                "warm_start=False to fit other graphs"
+            )
+        if state.get("pairs") != structure.pairs:
+            raise ValueError(
+                "warm_start=True needs the same `features`, and with "
+                'features="observed" the same pairs of feature and label, as in the '
+                "last fit; set warm_start=False to fit with others"
+            )
+
     @named_as_graphs
-    def _new_problem(self, training):
-        """Return the problem of the parameters."""
+    def _new_problem(self, training, prior=None):
+        """Return the problem of the parameters; ``prior`` are GraphPriorWeights."""
         structure, loss = STRUCTURES["graph"], self._new_loss(training)
         penalty = self._checked_penalty(structure, loss)
+        n_labels = len(training.attributes["classes_"])
         graphs = structure(
             training.data,
-            len(training.attributes["classes_"]),
+            n_labels,
             edges=training.edges,
             directed=self._is_directed,
+            pairs=self._pairs(training, n_labels),
             n_jobs=self.n_jobs,
         )
+        if prior is not None:
+            graphs.fixed = prior.fixed_scores(graphs, loss.scale)
         return Problem(
             graphs,
-            training.labels,
+            self._targets(training, graphs),
             self.alpha,
             sample_weight=training.sample_weight,
             loss=loss,
@@ -299,9 +377,12 @@ class TreeCRF(GraphCRF):
     ----------
     {graph_parameters}
     {l1_ratio}
+    {features}
+    {unknown_label}
     {graph_solver}
     {tol}
     {graph_patience}
+    {graph_warm_start}
     {graph_n_jobs}
     {random_state}
     {verbose}
@@ -346,11 +427,15 @@ class TreeCRF(GraphCRF):
         cost: Cost | None = None,
         class_weight: ClassWeight | None = None,
         l1_ratio: float = 0.0,
+        features: Features = "all",
+        min_count: float | None = None,
+        unknown_label: Hashable = None,
         solver: GraphSolver = "oeg",
         max_iter: int = 100,
         tol: float = 1e-3,
         patience: int | None = None,
         scoring: Scoring | None = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
@@ -362,11 +447,15 @@ class TreeCRF(GraphCRF):
         self.cost = cost
         self.class_weight = class_weight
         self.l1_ratio = l1_ratio
+        self.features = features
+        self.min_count = min_count
+        self.unknown_label = unknown_label
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
         self.patience = patience
         self.scoring = scoring
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -379,6 +468,8 @@ class TreeCRF(GraphCRF):
         *,
         X_val: Graphs | Callable[[], Graphs] | None = None,
         y_val: Labels | None = None,
+        init: "GraphCRF | None" = None,
+        prior: "GraphCRF | None" = None,
     ) -> Self:
         """Fit the model to labelled trees.
 
@@ -394,8 +485,8 @@ class TreeCRF(GraphCRF):
             In the order of the nodes.
         sample_weight : array-like of shape (n,), default=None
             Weight of each tree, not negative.
-        X_val, y_val : as X and y, default=None
-            Held-out data, as for `GraphCRF`.
+        X_val, y_val, init, prior : default=None
+            As for `GraphCRF`.
 
         Returns
         -------
@@ -420,7 +511,15 @@ class TreeCRF(GraphCRF):
         >>> crf.score(X, y)
         1.0
         """
-        return super().fit(X, y, sample_weight, X_val=X_val, y_val=y_val)
+        return super().fit(
+            X,
+            y,
+            sample_weight,
+            X_val=X_val,
+            y_val=y_val,
+            init=init,
+            prior=prior,
+        )
 
     @property
     def _is_directed(self):

@@ -32,6 +32,7 @@ from skcrf_sdca.estimators.contrast import (
 from skcrf_sdca.estimators.explanation import Explanation
 from skcrf_sdca.estimators.fitted import (
     FittedAttributes,
+    FittedModel,
     check_form,
     fitted_format,
     known_names,
@@ -41,14 +42,14 @@ from skcrf_sdca.estimators.validation import prediction_data
 from skcrf_sdca.structures.chain.parameters import dense_coef
 
 
-class InspectionMixin(FittedAttributes):
-    """Methods that show the weights of an estimator and explain its labels."""
+class FeatureInspection(FittedModel):
+    """Methods that show the weights of the features of single labels."""
 
     def state_features(self, *, feature_names: Iterable[str] | None = None) -> Table:
         """Return all weights of labels that are not zero, the largest first.
 
-        ``<intercept>`` stands for a feature of all positions, ``<start>`` for one of
-        the first position and ``<end>`` for one of the last.
+        ``<intercept>`` stands for a feature of all positions; in chains ``<start>``
+        stands for one of the first position and ``<end>`` for one of the last.
 
         Parameters
         ----------
@@ -84,33 +85,6 @@ class InspectionMixin(FittedAttributes):
         return weight_table(
             self._state_weights(), feature=names, label=self._label_values()
         )
-
-    def transition_features(self) -> Table:
-        """Return all weights of transitions that are not zero, the largest first.
-
-        Returns
-        -------
-        table : Table
-            With the columns label_from, label_to, weight, as from `state_features`;
-            ``table.to_dict()`` is in the form of ``transition_features_`` of
-            sklearn-crfsuite. Forbidden transitions are left out.
-
-        Examples
-        --------
-        >>> from skcrf_sdca import LBFGSCRF
-        >>> X = [[["w=the"], ["w=cat"]], [["w=dogs"]]]
-        >>> crf = LBFGSCRF(tol=1e-10).fit(X, [["DET", "NOUN"], ["NOUN"]])
-        >>> crf.transition_features()
-        label_from  label_to  weight
-        DET         NOUN      +0.381
-        NOUN        DET       -0.066
-        DET         DET       -0.102
-        NOUN        NOUN      -0.213
-        """
-        check_is_fitted(self)
-        check_form(self)
-        labels = self._label_values()
-        return weight_table(self.transition_, label_from=labels, label_to=labels)
 
     def top_features(
         self,
@@ -176,6 +150,82 @@ class InspectionMixin(FittedAttributes):
             group="label",
             max_rows=None,
         )
+
+    def _label_values(self):
+        """Return the labels as a column of a table holds them."""
+        return label_objects(self.classes_)
+
+    def _codes(self, labels, name):
+        """Return the numbers of labels that were seen in fit."""
+        labels = _as_list(labels, name, "labels")
+        if not labels:
+            raise ValueError(f"{name} is empty; at least one label is needed.")
+        codes = label_codes(labels, self.classes_)
+        if (codes < 0).any():
+            unknown, known = labels[np.argmin(codes)], plain_labels(self.classes_)
+            raise ValueError(
+                f"{name}: {unknown!r} is not among the labels of fit, {known}."
+            )
+        return codes.tolist()
+
+    def _weight_names(self, feature_names):
+        """Return the names of the rows of `_state_weights`."""
+        check_is_fitted(self)
+        check_form(self)
+        d = self.n_features_in_
+        if feature_names is None:
+            feature_names = known_names(self)
+        if feature_names is None:
+            feature_names = [f"x{j}" for j in range(d)]
+        feature_names = _as_list(feature_names, "feature_names", "names")
+        if len(feature_names) != d:
+            raise ValueError(
+                f"feature_names has {len(feature_names)} names, but "
+                f"{type(self).__name__} was fitted on {d} features."
+            )
+        return np.array([*feature_names, *self._bias_weights()], dtype=object)
+
+    def _state_weights(self):
+        """Return the weights of all features, and those without one by labels."""
+        blocks = [self.coef_.T, np.vstack(list(self._bias_weights().values()))]
+        if sp.issparse(self.coef_):
+            return sp.vstack(blocks, format="csr")
+        return np.vstack(blocks)
+
+    def _bias_weights(self):
+        """Return the weights of labels without a feature, by their names."""
+        return {INTERCEPT: self.intercept_}
+
+
+class InspectionMixin(FeatureInspection, FittedAttributes):
+    """Methods that show the weights of an estimator and explain its labels."""
+
+    def transition_features(self) -> Table:
+        """Return all weights of transitions that are not zero, the largest first.
+
+        Returns
+        -------
+        table : Table
+            With the columns label_from, label_to, weight, as from `state_features`;
+            ``table.to_dict()`` is in the form of ``transition_features_`` of
+            sklearn-crfsuite. Forbidden transitions are left out.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import LBFGSCRF
+        >>> X = [[["w=the"], ["w=cat"]], [["w=dogs"]]]
+        >>> crf = LBFGSCRF(tol=1e-10).fit(X, [["DET", "NOUN"], ["NOUN"]])
+        >>> crf.transition_features()
+        label_from  label_to  weight
+        DET         NOUN      +0.381
+        NOUN        DET       -0.066
+        DET         DET       -0.102
+        NOUN        NOUN      -0.213
+        """
+        check_is_fitted(self)
+        check_form(self)
+        labels = self._label_values()
+        return weight_table(self.transition_, label_from=labels, label_to=labels)
 
     def explain(
         self,
@@ -261,7 +311,7 @@ class InspectionMixin(FittedAttributes):
         if reference is not None:
             (reference,) = self._codes([reference], "reference")
         data, _ = prediction_data(self, fitted_format(self).as_chain(sequence))
-        t, length = _as_index(position), data.n_positions
+        t, length = as_index(position, "position"), data.n_positions
         if not -length <= t < length:
             raise IndexError(
                 f"position: {position} is not in the sequence of {length} items."
@@ -288,23 +338,6 @@ class InspectionMixin(FittedAttributes):
             labels=labels,
             paths=paths,
         )
-
-    def _label_values(self):
-        """Return the labels as a column of a table holds them."""
-        return label_objects(self.classes_)
-
-    def _codes(self, labels, name):
-        """Return the numbers of labels that were seen in fit."""
-        labels = _as_list(labels, name, "labels")
-        if not labels:
-            raise ValueError(f"{name} is empty; at least one label is needed.")
-        codes = label_codes(labels, self.classes_)
-        if (codes < 0).any():
-            unknown, known = labels[np.argmin(codes)], plain_labels(self.classes_)
-            raise ValueError(
-                f"{name}: {unknown!r} is not among the labels of fit, {known}."
-            )
-        return codes.tolist()
 
     def _path_codes(self, path, data):
         """Return the label numbers of a path that the user gives."""
@@ -336,37 +369,17 @@ class InspectionMixin(FittedAttributes):
             return chain, rivals, None
         return chain, rivals, self._node_marginals(chain)[at]
 
-    def _weight_names(self, feature_names):
-        """Return the names of the rows of `_state_weights`."""
-        check_is_fitted(self)
-        check_form(self)
-        d = self.n_features_in_
-        if feature_names is None:
-            feature_names = known_names(self)
-        if feature_names is None:
-            feature_names = [f"x{j}" for j in range(d)]
-        feature_names = _as_list(feature_names, "feature_names", "names")
-        if len(feature_names) != d:
-            raise ValueError(
-                f"feature_names has {len(feature_names)} names, but "
-                f"{type(self).__name__} was fitted on {d} features."
-            )
-        return np.array([*feature_names, INTERCEPT, START, END], dtype=object)
-
-    def _state_weights(self):
-        """Return the weights of all features, (n_features_in_ + 3, n_labels)."""
-        blocks = [self.coef_.T, np.vstack([self.intercept_, self.start_, self.end_])]
-        if sp.issparse(self.coef_):
-            return sp.vstack(blocks, format="csr")
-        return np.vstack(blocks)
+    def _bias_weights(self):
+        return {**super()._bias_weights(), START: self.start_, END: self.end_}
 
 
-def _as_index(position):
+def as_index(value, name):
+    """Return an argument that is an integer; TypeError if it is none."""
     try:
-        return index(position)
+        return index(value)
     except TypeError as error:
         raise TypeError(
-            f"position must be an integer, got {described(position)}."
+            f"{name} must be an integer, got {described(value)}."
         ) from error
 
 

@@ -284,6 +284,11 @@ GRAPH_DOCS = {
             The score on ``X_val`` and ``y_val``, as of `SDCACRF`; by default the
             accuracy of the nodes.
         """,
+    "graph_warm_start": """
+        warm_start : bool, default=False
+            Keep the state of the solver, and start the next fit from it. The next fit
+            needs the same graphs; alpha, for example, may differ.
+        """,
     "graph_n_jobs": """
         n_jobs : int, default=None
             Number of threads; None means one. Each thread of "oeg" and "sdca" visits

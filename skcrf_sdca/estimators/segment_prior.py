@@ -103,6 +103,8 @@ class SegmentPriorWeights(PriorWeights):
     Parameters and errors are those of `PriorWeights`.
     """
 
+    _of_features = ("coef_",)
+
     def _matched(self, model, training, label, feature):
         weights = SegmentWeights.matched(model, training, label, feature)
         return weights.without_forbidden()

@@ -53,8 +53,9 @@ def starting_weights(model, training, problem, name="init", matched=matched_weig
     Parameters
     ----------
     model : BaseCRF
-        What it does not know gets the weight 0. Weights that the problem has no place
-        for, such as those of tuples that are too long, are left out.
+        Checked by `check_model`. What it does not know gets the weight 0. Weights that
+        the problem has no place for, such as those of tuples that are too long, are
+        left out.
     training : TrainingData
     problem : Problem
     name : str, default="init"
@@ -69,13 +70,10 @@ def starting_weights(model, training, problem, name="init", matched=matched_weig
 
     Raises
     ------
-    TypeError
-        If the model is not an estimator of this package.
     ValueError
-        If it is not fitted, or if its features cannot be matched.
+        If its features cannot be matched.
     """
     structure = problem.structure
-    check_model(model, name, structure.name)
     label = label_numbers(model, training.attributes["classes_"])
     feature = feature_numbers(model, training.attributes, name)
     if training.columns is not None:

@@ -107,11 +107,11 @@ def training_data(estimator, X, y, sample_weight, lengths=None, prior=None):
         allowed=allowed,
     )
     if prior is not None:
-        training = _on_own_features(training)
+        training = on_own_features(training)
     return estimator._with_own_training(training, X, prior)
 
 
-def _on_own_features(training):
+def on_own_features(training):
     """Return the TrainingData on the features that sparse data have."""
     X = training.data.X
     if not sp.issparse(X):

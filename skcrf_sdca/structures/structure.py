@@ -138,6 +138,10 @@ class Structure(ABC):
         """Return the states of the labels of all positions: the labels."""
         return labels
 
+    def kept_in_parts(self, kept):
+        """Return which of the positions to keep are in `parts`: all."""
+        return kept
+
     def label_rows_of_states(self, rows):
         """Return rows (n_positions, n_labels) of labels as those of states."""
         return rows

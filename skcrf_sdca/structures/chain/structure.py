@@ -3,15 +3,10 @@
 from copy import copy
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
 from skcrf_sdca._kernels._chain_structure import ChainStructure
-from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
-from skcrf_sdca._kernels._observed import (
-    ObservedFeatures,
-    ObservedRows,
-    sorted_by_width,
-)
+from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._kernels._transitions import all_transitions
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges, ranges
@@ -30,9 +25,10 @@ from skcrf_sdca.structures.chain.marginals import (
 )
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.structure import FixedScores, Potentials, Structure
+from skcrf_sdca.structures.token_rows import TokenRows
 
 
-class Chain(Structure):
+class Chain(TokenRows, Structure):
     """Linear chains: node scores at every position, and one transition matrix.
 
     Parameters
@@ -61,42 +57,6 @@ class Chain(Structure):
         if self.keeps_forbidden or allowed is None:
             return all_transitions(self.n_labels)
         return self.constraints.layout()
-
-    def _feature_rows(self):
-        if self.pairs is None:
-            return FeatureRows(self.data.X)
-        layout = self.pairs.layout
-        return ObservedRows(sorted_by_width(self._sparse_rows(), layout), layout)
-
-    def _sparse_rows(self):
-        """Return the rows of all features with weights, a csr_array of float64."""
-        return csr_array(self.data.X, dtype=np.float64)
-
-    def distinct_features(self):
-        """Return the distinct features of each sequence, as visits need them."""
-        make = DistinctFeatures if self.pairs is None else ObservedFeatures
-        return make(self.rows, self.offsets)
-
-    def in_partition(self, features, partition):
-        """Return the features with the rows of local weights, and their pairs.
-
-        Parameters
-        ----------
-        features : DistinctFeatures
-            Changed, unless there are pairs.
-        partition : FeaturePartition
-            Of these; with pairs, all rows are apart.
-        """
-        tiers = partition.n_frequent, len(partition.shared)
-        if self.pairs is None:
-            rows = FeatureRows(partition.renumber(self.data.X))
-            features.renumber(rows, partition.row, *tiers)
-            return features, None
-        order = np.concatenate([partition.shared, *partition.private])
-        pairs = self.pairs.of_features(order)
-        X = partition.renumber(self._sparse_rows())
-        rows = ObservedRows(sorted_by_width(X, pairs.layout), pairs.layout)
-        return ObservedFeatures(rows, self.offsets, *tiers), pairs
 
     def _check_memory(self):
         n_features, n_labels = self.rows.n_features, self.n_labels
@@ -225,10 +185,6 @@ class Chain(Structure):
         first, last = self.offsets[[begin, end]]
         chains.local[:] += self.fixed.local[first:last]
         return chains.with_tied(chains.tied + self.fixed.tied)
-
-    def kept_in_parts(self, kept):
-        """Return which of the positions to keep are in `parts`: all."""
-        return kept
 
     def parts(self, kept):
         """Return the chains that are left at the positions to keep.

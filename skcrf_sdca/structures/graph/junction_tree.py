@@ -219,22 +219,35 @@ def junction_trees(offsets, edges, n_labels, place):
         name: _bounds(trees, name)
         for name in ("n_axes", "n_children", "n_exponents", "n_edges")
     }
+    parent, features = _joined(trees, "parent"), edges.features[order]
+    kinds = edge_kinds(features, edges.offsets)
+    # Scores, exponentials and sums, each in two orders.
+    check_fits(
+        48 * kinds[1] * n_labels**2,
+        f"X: the scores of {kinds[1]} edges of one graph, whose features differ, with "
+        f"{n_labels} labels,",
+        "round the features of edges, so that more are equal, or join labels that are "
+        "rare",
+    )
+    is_narrow = narrow_steps(offsets, parent, bounds["n_axes"], bounds["n_edges"])
     return (
         JunctionTrees(
             n_labels,
             offsets,
             edges.offsets,
             node=_joined(trees, "node"),
-            parent=_joined(trees, "parent"),
+            parent=parent,
             separator=(_joined(trees, "separator"), bounds["n_axes"]),
             child=(_joined(trees, "child"), bounds["n_children"]),
             exponent=(_joined(trees, "exponent"), bounds["n_exponents"]),
+            is_narrow=is_narrow,
             edge_bounds=bounds["n_edges"],
             edge_from=ends[:, 0].copy(),
             edge_to=ends[:, 1].copy(),
             edge_axis=_joined(trees, "edge_axis"),
             edge_leaves=_joined(trees, "edge_leaves"),
-            edge_features=np.ascontiguousarray(edges.features[order]),
+            edge_features=features,
+            edge_kind=kinds,
             place=place,
         ),
         order,
@@ -299,3 +312,51 @@ def _joined(trees, name):
 def _bounds(trees, name):
     """Return where what each step has begins, and the end."""
     return np.cumsum(np.append(0, _joined(trees, name)), dtype=np.int64)
+
+
+def edge_kinds(features, offsets):
+    """Return numbers of edges, equal for equal features, as `JunctionTrees` takes them.
+
+    The numbers are counted anew in each graph if all graphs together have more kinds
+    than the edges of the largest; the third result is whether they are not.
+
+    Parameters
+    ----------
+    features : ndarray of shape (E, d_e)
+    offsets : ndarray of shape (n + 1,), int64
+        Graph i has the edges offsets[i]:offsets[i + 1].
+
+    Returns
+    -------
+    kind : ndarray of shape (E,), int32
+    most : int
+        At least 1.
+    shared : bool
+    """
+    if len(features) == 0:
+        return np.zeros(0, dtype=np.int32), 1, True
+    rows = np.ascontiguousarray(features)
+    rows = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    known, kind = np.unique(rows, return_inverse=True)
+    n_edges = np.diff(offsets)
+    if len(known) <= n_edges.max():
+        return kind.astype(np.int32), len(known), True
+    graph = np.repeat(np.arange(len(n_edges)), n_edges)
+    of_graph, kind = np.unique(graph * len(known) + kind, return_inverse=True)
+    first = np.searchsorted(of_graph, np.arange(len(n_edges) + 1) * len(known))
+    kind = kind - first[graph]
+    return kind.astype(np.int32), int(np.diff(first).max()), False
+
+
+def narrow_steps(offsets, parent, separator_bounds, edge_bounds):
+    """Return which steps need no table: (N,) uint8.
+
+    The parameters are as for `JunctionTrees`.
+    """
+    n_axes = np.diff(separator_bounds)
+    above = parent + np.repeat(offsets[:-1], np.diff(offsets))
+    widest_below = np.zeros(len(n_axes), dtype=np.int64)
+    has_above = parent >= 0
+    np.maximum.at(widest_below, above[has_above], n_axes[has_above])
+    narrow = (n_axes <= 1) & (np.diff(edge_bounds) == n_axes) & (widest_below <= 1)
+    return narrow.astype(np.uint8)

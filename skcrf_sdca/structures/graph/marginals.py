@@ -4,8 +4,9 @@ Owns their layout, their first point, and the correction of their rounding.
 """
 
 import numpy as np
+from scipy.special import entr
 
-from skcrf_sdca._kernels import _junction_tree
+from skcrf_sdca._kernels import _graphs
 from skcrf_sdca._utils.parallel import over_ranges
 
 
@@ -55,12 +56,63 @@ class GraphMarginals:
         """
         marginals = cls(trees, offsets, dtype)
         sizes = trees.clique_sizes
-        used = marginals.table[: marginals.bounds[0][-1]]
-        used[:] = np.repeat(smoothing / sizes, sizes)
-        places = np.empty(len(labels), dtype=np.int64)
-        _junction_tree.label_places(trees, labels, places)
-        used[places] += 1.0 - smoothing
+        marginals._used[:] = np.repeat(1.0 / sizes, sizes)
+        marginals.shrink_to_labels(labels, keep=smoothing)
         return marginals
+
+    @property
+    def _used(self):
+        """The numbers of all cliques."""
+        return self.table[: self.bounds[0][-1]]
+
+    def state(self):
+        """Return the array that a warm start needs: all others follow."""
+        return {"table": self.table}
+
+    def shrink_to_labels(self, labels, *, keep):
+        """Mix cliques: keep times these, and 1 - keep times one-hot ones at labels.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_nodes,), int32
+        keep : float in (0, 1]
+        """
+        self._used[:] *= keep
+        self._used[self._places(labels)] += 1.0 - keep
+
+    def _places(self, labels):
+        """Return where the tables have the given labels, one place for each node."""
+        places = np.empty(len(labels), dtype=np.int64)
+        _graphs.label_places(self.trees, labels, places)
+        return places
+
+    def entropy_by_keep(self, labels, weight, entropy):
+        """Return sum_i weight[i] H(mu_i) as a function of keep (`shrink_to_labels`).
+
+        Follows `renormalize`. H is the sum over cliques less that over separators, and
+        of each of these it depends on keep as in `Marginals.entropy_by_keep`.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_nodes,), int32
+        weight : ndarray of shape (n,)
+        entropy : ndarray of shape (n,)
+            H(mu_i) now.
+        """
+        places = self._places(labels)
+        q = np.concatenate(
+            [self.table[places], self.message[places // self.trees.n_labels]]
+        )
+        of_node = np.repeat(weight, np.diff(self.offsets))
+        factor = np.concatenate([of_node, -of_node])
+        now = weight @ entropy - factor @ entr(q)
+        wrong = factor @ (1.0 - q)
+
+        def by_keep(keep):
+            correct = factor @ entr(1.0 - keep * (1.0 - q))
+            return keep * now + wrong * entr(keep) + correct
+
+        return by_keep
 
     def renormalize(self, weight, *, n_jobs=None):
         """Make all marginals follow from those of a node given its separator.
@@ -81,7 +133,7 @@ class GraphMarginals:
 
         def run(begin, end):
             total = np.zeros(self.trees.n_tied)
-            _junction_tree.renormalize(
+            _graphs.renormalize(
                 self.trees,
                 begin,
                 end,

@@ -5,7 +5,8 @@ Owns the feature map:
     intercept (K) | pair (d_e, P) | coef (d, K)
 
 with P = K^2 pairs of labels [from, to], or P = K (K + 1) / 2 where edges have no
-direction, so that [j, k] and [k, j] are one weight.
+direction, so that [j, k] and [k, j] are one weight. coef may have weights for some
+labels of each feature only, see structures/chain/observed.py.
 
     node_scores[v, k] = x_v . coef[:, k] + intercept[k]
     score(x, y) = sum_v node_scores[v, y_v] + sum_e x_e . pair[:, (y_from, y_to)]
@@ -15,7 +16,12 @@ import numpy as np
 
 from skcrf_sdca._kernels._weights import SparseWeights, Weights
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca.structures.chain.parameters import check_scores, used_features
+from skcrf_sdca.structures.chain.parameters import (
+    check_scores,
+    dense_coef,
+    used_features,
+    values_at,
+)
 from skcrf_sdca.structures.graph.scores import GraphScores
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
@@ -52,6 +58,8 @@ class GraphParameters:
         The number of the weight of each pair of labels, see `pair_places`.
     w : ndarray of shape (n_weights,), default=None
         Taken as it is, not copied; zeros by default.
+    pairs : ObservedPairs, default=None
+        The labels that each feature has weights for; None if all.
 
     Attributes
     ----------
@@ -62,20 +70,20 @@ class GraphParameters:
     tied : ndarray of shape (n_edge_features * n_pairs,)
         The weights of pairs of labels, which all edges share.
     coef : ndarray of shape (n_features, n_labels)
+        Or, with `pairs`, one number for each of them.
     """
 
-    pairs = None
-
-    def __init__(self, n_features, n_edge_features, place, w=None):
+    def __init__(self, n_features, n_edge_features, place, w=None, pairs=None):
         self.n_features, self.n_edge_features = n_features, n_edge_features
-        self.place = place
+        self.place, self.pairs = place, pairs
         self.n_labels = n_labels = len(place)
         n_tied = n_edge_features * (int(place.max(initial=0)) + 1)
-        sizes = [n_labels, n_tied, n_features * n_labels]
+        n_coef = n_features * n_labels if pairs is None else pairs.layout.size
+        sizes = [n_labels, n_tied, n_coef]
         self.w = np.zeros(sum(sizes)) if w is None else w
         self.intercept, self.tied, coef = np.split(self.w, np.cumsum(sizes)[:-1])
         self.biases = self.w[: n_labels + n_tied]
-        self.coef = coef.reshape(n_features, n_labels)
+        self.coef = coef if pairs is not None else coef.reshape(n_features, n_labels)
 
     @classmethod
     def of_fitted(cls, estimator, place, X):
@@ -96,15 +104,26 @@ class GraphParameters:
 
     def with_features(self, n_features, w, pairs=None):
         """Return parameters of other features, with the flat vector `w`."""
-        return GraphParameters(n_features, self.n_edge_features, self.place, w)
+        return GraphParameters(n_features, self.n_edge_features, self.place, w, pairs)
+
+    def assign(self, weights):
+        """Take the weights of `GraphWeights`; what has no place here is left out."""
+        self.intercept[:] = weights.intercept_
+        pairs = weights.edge_coef_.reshape(self.n_edge_features, -1)
+        self.tied.reshape(self.n_edge_features, -1)[:, self.place.ravel()] = pairs
+        if self.pairs is None:
+            self.coef[:] = dense_coef(weights.coef_).T
+        else:
+            features, labels = self.pairs.indices()
+            self.coef[self.pairs.exists] = values_at(weights.coef_, labels, features)
 
     def attributes(self, constraints=None):
         """Return the weights as attributes of an estimator."""
-        pairs = self.tied.reshape(self.n_edge_features, -1)
+        tied = self.tied.reshape(self.n_edge_features, -1)
         return {
-            "coef_": self.coef.T,
+            "coef_": self.coef.T if self.pairs is None else self.pairs.coef(self.coef),
             "intercept_": self.intercept,
-            "edge_coef_": pairs[:, self.place],
+            "edge_coef_": tied[:, self.place],
         }
 
     def clear_boundaries(self):
@@ -112,7 +131,7 @@ class GraphParameters:
 
     def weights(self):
         """Return the blocks as the kernels take them; they share memory with ``w``."""
-        return Weights(self._blocks())
+        return Weights(self._blocks(), layout=self._layout())
 
     def sparse_weights(self, dual, penalty):
         """Return the blocks as weights that follow dual weights, see `SparseWeights`.
@@ -124,10 +143,14 @@ class GraphParameters:
         """
         return SparseWeights(
             self._blocks(),
+            layout=self._layout(),
             dual=dual.weights(),
             threshold=penalty.threshold,
             curvature=penalty.curvature,
         )
+
+    def _layout(self):
+        return None if self.pairs is None else self.pairs.layout
 
     def _blocks(self):
         # A graph has no first and no last node: weights that nobody keeps.

@@ -4,7 +4,8 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from skcrf_sdca._kernels import _junction_tree
+from skcrf_sdca._kernels import _graphs
+from skcrf_sdca.structures.chain.chains import clamped
 
 
 class GraphScores:
@@ -32,17 +33,29 @@ class GraphScores:
         """Return the number of graphs."""
         return len(self.offsets) - 1
 
+    def clamped(self, labels):
+        """Return scores that forbid all labels but the known ones (not negative)."""
+        local = clamped(self.local, labels)
+        return GraphScores(self.trees, local, self.tied, self.offsets, self.begin)
+
+    def restricted(self, node, labels):
+        """Return scores that forbid all labels but these at a node of all graphs."""
+        local = self.local.copy()
+        local[node] = -np.inf
+        local[node, labels] = self.local[node, labels]
+        return GraphScores(self.trees, local, self.tied, self.offsets, self.begin)
+
     def log_partition(self):
         """Return log Z, an array (n,)."""
         values = np.empty(len(self))
-        _junction_tree.log_partitions(*self._arguments, values)
+        _graphs.log_partitions(*self._arguments, values)
         return values
 
     def expectations(self, weight):
         """Return node marginals, the weighted sum of tied expectations, and log Z."""
         node, values = np.empty_like(self.local), np.empty(len(self))
         total = np.zeros(len(self.tied))
-        _junction_tree.marginals(
+        _graphs.marginals(
             *self._arguments, node, values, weight=weight, tied_total=total
         )
         return node, total, values
@@ -50,13 +63,13 @@ class GraphScores:
     def potential_expectations(self, local, tied):
         """Write node marginals, and the tied expectations of each; return log Z."""
         values = np.empty(len(self))
-        _junction_tree.marginals(*self._arguments, local, values, tied_sums=tied)
+        _graphs.marginals(*self._arguments, local, values, tied_sums=tied)
         return values
 
     def node_marginals(self):
         """Return the node marginals, at most 1 in spite of rounding, and log Z."""
         node, values = np.empty_like(self.local), np.empty(len(self))
-        _junction_tree.marginals(*self._arguments, node, values)
+        _graphs.marginals(*self._arguments, node, values)
         return np.minimum(node, 1.0, out=node), values
 
     def pair_marginals(self, n_edges):
@@ -64,14 +77,31 @@ class GraphScores:
         n_labels = self.local.shape[1]
         node, values = np.empty_like(self.local), np.empty(len(self))
         pairs = np.empty((n_edges, n_labels, n_labels))
-        _junction_tree.marginals(*self._arguments, node, values, edges=pairs)
+        _graphs.marginals(*self._arguments, node, values, edges=pairs)
         return np.minimum(pairs, 1.0, out=pairs)
+
+    def mix_into(self, table, keep):
+        """Write keep times the marginals of cliques, 1 - keep times those of scores.
+
+        ``table`` has those of all graphs.
+        """
+        _graphs.mix_cliques(*self._arguments, keep, table)
+
+    def sample(self, uniform):
+        """Return labellings drawn from p(y | x), (n_draws, n_nodes) int32.
+
+        ``uniform`` are random numbers in [0, 1), of shape (n_nodes, n_draws).
+        """
+        paths = np.empty(uniform.shape[::-1], dtype=np.int32)
+        if paths.size:
+            _graphs.draws(*self._arguments, np.ascontiguousarray(uniform), paths)
+        return paths
 
     def viterbi(self):
         """Return the labellings of highest score, end to end, and their scores."""
         paths = np.empty(len(self.local), dtype=np.int32)
         values = np.empty(len(self))
-        _junction_tree.best_labellings(*self._arguments, paths, values)
+        _graphs.best_labellings(*self._arguments, paths, values)
         return paths, values
 
     def n_best(self, n):
@@ -116,12 +146,29 @@ class GraphScores:
     def path_scores(self, labels):
         """Return the score of one labelling of each graph."""
         values = np.empty(len(self))
-        _junction_tree.labelling_scores(*self._arguments, labels, values)
+        _graphs.labelling_scores(*self._arguments, labels, values)
         return values
 
-    def log_likelihood(self, labels):
-        """Return log p(y | x) of one labelling of each; a label < 0 is unknown."""
-        values = self.path_scores(np.maximum(labels, 0)) - self.log_partition()
-        unknown = np.flatnonzero(labels < 0)
+    def log_likelihood(self, labels, known=None):
+        """Return log p(y | x) of one labelling of each; a label < 0 is impossible.
+
+        If some are not ``known``, the probability is summed over these.
+        """
+        impossible = labels < 0
+        if known is None:
+            values = self.path_scores(np.maximum(labels, 0))
+        else:
+            impossible &= known
+            free = np.where(known, np.maximum(labels, 0), -1)
+            values = self.clamped(free).log_partition()
+        values -= self.log_partition()
+        unknown = np.flatnonzero(impossible)
         values[np.searchsorted(self.offsets, unknown, side="right") - 1] = -np.inf
         return np.minimum(values, 0.0)
+
+
+# How a labelling is chosen, by the name of `decoding`.
+GRAPH_DECODERS = {
+    "viterbi": lambda scores: scores.viterbi()[0],
+    "posterior": lambda scores: scores.node_marginals()[0].argmax(axis=1),
+}

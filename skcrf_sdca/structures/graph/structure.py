@@ -2,17 +2,22 @@
 
 import numpy as np
 
-from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
+from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._kernels._graph_structure import GraphStructure
-from skcrf_sdca._kernels._junction_tree import add_labellings
+from skcrf_sdca._kernels._graphs import add_labellings
 from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._utils.parallel import over_ranges
+from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.structures.graph.edges import Edges
 from skcrf_sdca.structures.graph.junction_tree import junction_trees
 from skcrf_sdca.structures.graph.marginals import GraphMarginals
 from skcrf_sdca.structures.graph.parameters import GraphParameters, pair_places
-from skcrf_sdca.structures.structure import Potentials, Structure
+from skcrf_sdca.structures.graph.scores import GraphScores
+from skcrf_sdca.structures.structure import FixedScores, Potentials, Structure
+from skcrf_sdca.structures.token_rows import TokenRows
 
 
-class Graph(Structure):
+class Graph(TokenRows, Structure):
     """Graphs: node scores, and scores of the pairs of labels that edges join.
 
     Inference is exact, by a junction tree of each graph.
@@ -25,8 +30,8 @@ class Graph(Structure):
     edges : Edges
     directed : bool, default=False
         Whether pairs of labels [from, to] have weights, or pairs without an order.
-    n_jobs : int, default=None
-        Threads of passes over all data.
+    n_jobs, pairs, fixed
+        As for `Structure`.
 
     Raises
     ------
@@ -37,12 +42,16 @@ class Graph(Structure):
     name = "graph"
     levels = frozenset({"argmax", "log_partition", "expect", "visit", "direct"})
 
-    def __init__(self, data, n_labels, *, edges, directed=False, n_jobs=None):
-        super().__init__(data, n_labels, n_jobs=n_jobs)
-        self.rows = FeatureRows(data.X)
+    def __init__(self, data, n_labels, *, edges, directed=False, **options):
+        super().__init__(data, n_labels, **options)
+        self.edges, self.directed = edges, directed
+        self.rows = self._feature_rows()
         n_edge_features = edges.features.shape[1]
+        n_coef = n_labels * data.n_features
+        if self.pairs is not None:
+            n_coef = self.pairs.layout.size
         check_fits(
-            8 * n_labels * (data.n_features + (5 * n_edge_features + 1) * n_labels),
+            8 * (n_coef + (5 * n_edge_features + 1) * n_labels**2),
             f"a model of {n_labels} labels, {data.n_features} features of nodes and "
             f"{n_edge_features} of edges",
             "join labels that are rare (are all values in y labels?) or take fewer "
@@ -58,41 +67,31 @@ class Graph(Structure):
 
     @property
     def sizes(self):
-        """Axes: n graphs, T nodes, K labels, P tied potentials."""
+        """Axes: n graphs, T nodes, K labels, P tied potentials, C of all cliques."""
         return {
             "n": len(self.data),
             "T": self.data.n_positions,
             "K": self.n_labels,
             "P": self.n_tied,
+            "C": max(int(self.trees.table_sizes.sum()), 1),
         }
+
+    @property
+    def marginal_axes(self):
+        """The axes of the arrays of `GraphMarginals.state`, letters of `sizes`."""
+        return {"table": "C"}
 
     @property
     def potential_axes(self):
         """The axes of Potentials, letters of `sizes`."""
         return "TK", "nP"
 
-    def distinct_features(self):
-        """Return the distinct features of each graph, as visits need them."""
-        return DistinctFeatures(self.rows, self.offsets)
-
-    def in_partition(self, features, partition):
-        """Return the features with the rows of local weights, and None, for no pairs.
-
-        Parameters
-        ----------
-        features : DistinctFeatures
-            Changed.
-        partition : FeaturePartition
-        """
-        rows = FeatureRows(partition.renumber(self.data.X))
-        tiers = partition.n_frequent, len(partition.shared)
-        features.renumber(rows, partition.row, *tiers)
-        return features, None
-
     def new_parameters(self, w=None):
         """Return GraphParameters with the flat vector `w`, by default of zeros."""
         n_edge_features = self.trees.n_edge_features
-        return GraphParameters(self.rows.n_features, n_edge_features, self.place, w)
+        return GraphParameters(
+            self.rows.n_features, n_edge_features, self.place, w, self.pairs
+        )
 
     def log_counts(self):
         """Return the logarithm of the number of labellings of each graph."""
@@ -100,7 +99,73 @@ class Graph(Structure):
 
     def scores(self, parameters, begin, end):
         """Return the GraphScores of the graphs begin <= i < end."""
-        return parameters.scores(self.rows, self.trees, self.offsets, begin, end)
+        scores = parameters.scores(self.rows, self.trees, self.offsets, begin, end)
+        if self.fixed is None:
+            return scores
+        first, last = self.offsets[[begin, end]]
+        local = scores.local + self.fixed.local[first:last]
+        tied = scores.tied + self.fixed.tied
+        return GraphScores(self.trees, local, tied, scores.offsets, begin)
+
+    def fixed_scores(self, weights):
+        """Return the FixedScores of weights of all pairs of a feature and a label."""
+        n_edge_features = self.trees.n_edge_features
+        parameters = GraphParameters(self.data.n_features, n_edge_features, self.place)
+        parameters.assign(weights)
+        n, rows = len(self.data), FeatureRows(self.data.X)
+        scores = parameters.scores(rows, self.trees, self.offsets, 0, n)
+        return FixedScores(scores.local, scores.tied)
+
+    def parts(self, kept):
+        """Return what is left of the graphs at the nodes to keep.
+
+        Returns
+        -------
+        graphs : Graph
+            Of each graph the nodes to keep, with the edges among these; graphs of which
+            no node is left are left out.
+        graph : ndarray of intp
+            The graph that each is a part of.
+        """
+        n, all_edges = len(self.data), self.edges
+        n_kept = np.diff(np.append(0, np.cumsum(kept))[self.offsets])
+        # Where each node is among those of its graph that are kept.
+        place = (
+            np.cumsum(kept)
+            - 1
+            - np.repeat(np.cumsum(n_kept) - n_kept, self.data.lengths)
+        )
+        graph = np.repeat(np.arange(n), np.diff(all_edges.offsets))
+        ends = all_edges.ends + self.offsets[graph, np.newaxis]
+        left = kept[ends].all(axis=1)
+        n_left = np.bincount(graph[left], minlength=n)
+        (used,) = np.nonzero(n_kept)
+        edges = Edges(
+            np.append(0, np.cumsum(n_left[used])),
+            place[ends[left]].astype(np.int32),
+            all_edges.features[left],
+        )
+        fixed = self.fixed
+        if fixed is not None:
+            fixed = FixedScores(fixed.local[kept], fixed.tied)
+        graphs = Graph(
+            PackedSequences(self.data.X[kept], np.append(0, np.cumsum(n_kept[used]))),
+            self.n_labels,
+            edges=edges,
+            directed=self.directed,
+            n_jobs=self.n_jobs,
+            pairs=self.pairs,
+            fixed=fixed,
+        )
+        return graphs, used
+
+    def soft_scores(self, probabilities, begin, end):
+        """Return the scores of soft labels, each of one node, for begin <= i < end."""
+        bounds = self.offsets[begin : end + 1]
+        with np.errstate(divide="ignore"):
+            scores = np.log(probabilities[bounds[0] : bounds[-1]])
+        tied = np.zeros(self.n_tied)
+        return GraphScores(self.trees, scores, tied, bounds - bounds[0], begin)
 
     def zero_potentials(self, dtype):
         """Return Potentials of zeros."""
@@ -143,6 +208,24 @@ class Graph(Structure):
             self.trees, self.offsets, labels, smoothing=smoothing, dtype=dtype
         )
 
+    def mix_marginals(self, marginals, scores_of, keep):
+        """Replace marginals by keep times these, and 1 - keep times those of scores.
+
+        Of cliques: the others follow from `GraphMarginals.renormalize`.
+        ``scores_of(begin, end)`` returns the GraphScores of begin <= i < end.
+        """
+
+        def mix(begin, end):
+            scores_of(begin, end).mix_into(marginals.table, keep)
+
+        over_ranges(mix, self.offsets, self.n_jobs)
+
+    def marginals_of(self, state, dtype):
+        """Return a copy of the marginals that `GraphMarginals.state` returned."""
+        marginals = GraphMarginals(self.trees, self.offsets, dtype)
+        marginals.table[:] = state["table"]
+        return marginals
+
     def check_marginals_fit(self, dtype):
         """Raise MemoryError if marginals of this type clearly do not fit."""
         size, n_messages = np.dtype(dtype).itemsize, int(self.trees.message_sizes.sum())
@@ -158,5 +241,11 @@ class Graph(Structure):
     def kernel(self, weights, features, targets, cost=None):
         """Return the compiled structure of one thread, which changes weights."""
         return GraphStructure(
-            features, weights, self.trees, self.offsets, targets, cost=cost
+            features,
+            weights,
+            self.trees,
+            self.offsets,
+            targets,
+            cost=cost,
+            fixed=self.fixed,
         )

@@ -1,0 +1,51 @@
+"""The features of tokens or nodes: all pairs with labels have weights, or some."""
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
+from skcrf_sdca._kernels._observed import (
+    ObservedFeatures,
+    ObservedRows,
+    sorted_by_width,
+)
+
+
+class TokenRows:
+    """Mixin of a Structure whose local scores are those of rows of features."""
+
+    def _feature_rows(self):
+        if self.pairs is None:
+            return FeatureRows(self.data.X)
+        layout = self.pairs.layout
+        return ObservedRows(sorted_by_width(self._sparse_rows(), layout), layout)
+
+    def _sparse_rows(self):
+        """Return the rows of all features with weights, a csr_array of float64."""
+        return csr_array(self.data.X, dtype=np.float64)
+
+    def distinct_features(self):
+        """Return the distinct features of each sequence, as visits need them."""
+        make = DistinctFeatures if self.pairs is None else ObservedFeatures
+        return make(self.rows, self.offsets)
+
+    def in_partition(self, features, partition):
+        """Return the features with the rows of local weights, and their pairs.
+
+        Parameters
+        ----------
+        features : DistinctFeatures
+            Changed, unless there are pairs.
+        partition : FeaturePartition
+            Of these; with pairs, all rows are apart.
+        """
+        tiers = partition.n_frequent, len(partition.shared)
+        if self.pairs is None:
+            rows = FeatureRows(partition.renumber(self.data.X))
+            features.renumber(rows, partition.row, *tiers)
+            return features, None
+        order = np.concatenate([partition.shared, *partition.private])
+        pairs = self.pairs.of_features(order)
+        X = partition.renumber(self._sparse_rows())
+        rows = ObservedRows(sorted_by_width(X, pairs.layout), pairs.layout)
+        return ObservedFeatures(rows, self.offsets, *tiers), pairs
