@@ -426,9 +426,10 @@ def test_what_a_fit_reports_is_what_enumeration_finds(crf):
         if name_of(crf) in ("SAGNUSCRF", "LBFGSCRF"):
             gradient = reference.gradient(w, X, Y, 0.05, 3)
             gap = gradient @ gradient / (2 * 0.05)
-            # That of one dual point, or of a mix of some, which is tighter.
+            # That of one dual point, or of a mix of some, which is tighter, or far from
+            # the optimum that of the marginals that SAG keeps.
             assert crf.duality_gap_ <= 1.000001 * gap + 1e-13
-            if name_of(crf) == "SAGNUSCRF":
+            if name_of(crf) == "SAGNUSCRF" and max_iter == 2000:
                 assert_allclose(crf.duality_gap_, gap, rtol=1e-6, atol=1e-13)
 
 
