@@ -150,8 +150,9 @@ class CCCP(Solver):
         if self._value < self._best:
             self._best = self._value
             self.model.w[:] = self.inner.model.w
-        # P is a difference of sums of the size of P(0), and 0 where nothing is known.
-        rounding = max(certificate.rounding, EPS * self.problem.initial_primal)
+        # P may be 0 where nothing is known, and is made of four numbers of the size of
+        # P(0): two objectives, the constant of the targets, and log Z.
+        rounding = max(certificate.rounding, 4.0 * EPS * self.problem.initial_primal)
         # A dual solver may be above the start, where the fall is negative.
         gap = max(self._start - self._value + certificate.gap, 0.0) + rounding
         return Certificate(self._best, self._best - gap, gap, rounding)
