@@ -50,6 +50,15 @@ def test_a_path_ends_where_cold_fits_end(crf):
         assert not fitted.warm_start
 
 
+@pytest.mark.parametrize("options", [{"order": 2}, {"edge_features": [0, 2]}])
+def test_a_path_keeps_the_weights_of_label_tuples(options):
+    crf = seeded(LBFGSCRF, tol=1e-10, max_iter=2000, **options)
+    for fitted in alpha_path(crf, X, Y, [0.1, 0.03]):
+        cold = clone(crf).set_params(alpha=fitted.alpha).fit(X, Y)
+        assert_allclose(fitted.predict_proba(X)[0], cold.predict_proba(X)[0], atol=1e-4)
+        assert fitted.score(X, Y) == cold.score(X, Y)
+
+
 # Not of SGDCRF, which calibrates its steps anew for every alpha.
 @pytest.mark.parametrize("estimator", [SDCACRF, OEGCRF, SAGNUSCRF, LBFGSCRF])
 def test_a_path_takes_fewer_calls_than_cold_fits(estimator):

@@ -34,8 +34,8 @@ METHODS = {
     "perceptron": (PassiveAggressiveCRF, {"loss": "perceptron", "average": "uniform"}),
     "sgd": (SGDCRF, {"method": "sgd"}),
     "asgd": (SGDCRF, {"method": "asgd"}),
-    "adagrad": (SGDCRF, {"method": "adagrad"}),
     # Their averages depend on where a stream is cut.
+    "adagrad": (SGDCRF, {"method": "adagrad", "average": False}),
     "smd": (SGDCRF, {"method": "smd", "average": False}),
     "pegasos": (SGDCRF, {"method": "pegasos", "average": False}),
 }

@@ -5,7 +5,7 @@ name, features of edges by number.
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,7 +159,7 @@ class GraphPriorWeights(PriorWeights):
     directed : bool
     """
 
-    _of_features = ("coef_",)
+    _of_features: ClassVar[tuple[str, ...]] = ("coef_",)
 
     def __init__(self, model, training, directed):
         self.directed = directed

@@ -11,6 +11,7 @@ packed (`Prior`), and after (`PriorWeights`).
 """
 
 from itertools import starmap, zip_longest
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -116,7 +117,7 @@ class PriorWeights:
     """
 
     # The weights of each feature of positions.
-    _of_features = ("coef_", "edge_coef_")
+    _of_features: ClassVar[tuple[str, ...]] = ("coef_", "edge_coef_")
 
     def __init__(self, model, training):
         label = label_numbers(model, training.attributes["classes_"])

@@ -5,7 +5,7 @@ number. What belongs to single items is in prior.py and starting_model.py.
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,7 +103,7 @@ class SegmentPriorWeights(PriorWeights):
     Parameters and errors are those of `PriorWeights`.
     """
 
-    _of_features = ("coef_",)
+    _of_features: ClassVar[tuple[str, ...]] = ("coef_",)
 
     def _matched(self, model, training, label, feature):
         weights = SegmentWeights.matched(model, training, label, feature)
