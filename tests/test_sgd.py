@@ -19,16 +19,17 @@ from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.objective.losses import LOG_LOSS, new_loss
 from skcrf_sdca.objective.penalties import elastic_net
 from skcrf_sdca.objective.problem import Problem
-from skcrf_sdca.solvers import sgd
-from skcrf_sdca.solvers.sgd import LEARNING_RATES, METHODS, least
+from skcrf_sdca.solvers import svrg
+from skcrf_sdca.solvers.sgd import LEARNING_RATES, least
+from skcrf_sdca.solvers.sgd_methods import METHODS
 from skcrf_sdca.structures.chain.structure import Chain
 
 HINGE = new_loss("hinge", cost=COST)
 ALL = sorted(METHODS)
 # Those whose steps are along gradients of single sequences.
 SINGLE = [m for m in ALL if m != "hybrid"]
-WITH_L1 = [m for m in SINGLE if "identity" not in METHODS[m].solver.needs]
-NOT_SMOOTH = [m for m in ALL if "smooth loss" not in METHODS[m].solver.needs]
+WITH_L1 = [m for m in SINGLE if "identity" not in METHODS[m].needs]
+NOT_SMOOTH = [m for m in ALL if "smooth loss" not in METHODS[m].needs]
 WEIGHTS = np.array([1.0, 2.0, 0.5, 0.0, 1.0, 3.0, 1.0, 1.0])
 
 
@@ -60,7 +61,7 @@ def problem_of(X, y, *, l1_ratio=0.0, loss=LOG_LOSS, sample_weight=None):
 
 def solver_of(problem, method, seed=0, **options):
     rng = np.random.default_rng(seed)
-    return METHODS[method].solver(problem, rng, method=method, **options)
+    return METHODS[method](problem, rng, method=method, **options)
 
 
 def power_of(method):
@@ -187,7 +188,7 @@ def inverse_hessian(pairs):
 
 
 def test_hybrid_is_bfgs_on_batches_that_grow(tiny, monkeypatch):
-    monkeypatch.setattr(sgd, "FIRST_BATCH", 2)
+    monkeypatch.setattr(svrg, "FIRST_BATCH", 2)
     problem = problem_of(*tiny, sample_weight=WEIGHTS)
     twin = Twin(*tiny, 0.0, sample_weight=WEIGHTS)
     rng, n, w, pairs = np.random.default_rng(0), len(twin.X), twin.w, []

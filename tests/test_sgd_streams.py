@@ -14,11 +14,12 @@ from sgd_twin import ALPHA, ETA0, Twin
 from skcrf_sdca import SGDCRF
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.persistence import load_model, save_model
-from skcrf_sdca.solvers.sgd import LEARNING_RATES, METHODS
+from skcrf_sdca.solvers.sgd import LEARNING_RATES
+from skcrf_sdca.solvers.sgd_methods import METHODS
 from streams import BAD, FORMS, assert_same_weights, bad_chunks, learnt, snapshot
 
 STREAMS = [name for name, method in METHODS.items() if method.streams]
-WITH_HINGE = [m for m in STREAMS if "smooth loss" not in METHODS[m].solver.needs]
+WITH_HINGE = [m for m in STREAMS if "smooth loss" not in METHODS[m].needs]
 LABELS = [0, 1, 2, 3]
 
 

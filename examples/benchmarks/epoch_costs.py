@@ -24,7 +24,7 @@ import runs
 import tables
 import tasks
 from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF, SGDCRF
-from skcrf_sdca.solvers.sgd import METHODS
+from skcrf_sdca.solvers.sgd_methods import METHODS
 
 SOLVERS = {
     "SAG": SAGNUSCRF(sampling="uniform", random_state=0),

@@ -18,7 +18,7 @@ import figures
 import runs
 import tasks
 from skcrf_sdca import SGDCRF
-from skcrf_sdca.solvers.sgd import METHODS
+from skcrf_sdca.solvers.sgd_methods import METHODS
 
 NAMES = {
     "sgd": "SG",

@@ -21,7 +21,8 @@ from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.estimators.streams import OnlineMixin
 from skcrf_sdca.solvers.cccp import CCCP
-from skcrf_sdca.solvers.sgd import LEARNING_RATES, METHODS
+from skcrf_sdca.solvers.sgd import LEARNING_RATES
+from skcrf_sdca.solvers.sgd_methods import METHODS
 
 
 @with_shared_docs
@@ -272,7 +273,7 @@ default="auto"
 
     @property
     def _solver(self):
-        return METHODS[self.method].solver
+        return METHODS[self.method]
 
     # A state has all transitions, since `partial_fit` may go on from it.
     @property

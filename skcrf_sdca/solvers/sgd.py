@@ -1,24 +1,18 @@
-"""Stochastic gradient methods: their table, their step sizes and their certificates.
+"""Stochastic gradient: the step sizes, means and certificates of all methods.
 
-All make proximal steps against gradients of single sequences, see _sgd.pyx. A new
-method is one entry of `METHODS`.
+All make proximal steps against gradients of single sequences, see _sgd.pyx. The other
+methods are subclasses, in sgd_methods.py and svrg.py.
 """
 
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from skcrf_sdca._kernels._sgd import BatchKernel, SGDKernel, SMDKernel, SVRGKernel
+from skcrf_sdca._kernels._sgd import SGDKernel
 from skcrf_sdca._kernels._steps import (
-    AdaGradSteps,
     ScaledSteps,
-    SMDSteps,
-    SVRGSteps,
 )
-from skcrf_sdca._kernels._vecmath import inner
-from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import EpochSolver, first_model
-from skcrf_sdca.solvers.owlqn import MAX_HALVINGS, N_VECTORS, SUFFICIENT, Pairs
 from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES, squared_radii
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
@@ -47,15 +41,6 @@ LEARNING_RATES = {
 # Step sizes are tried on so many sequences, and so often at most in each direction.
 SAMPLE = 1000
 MAX_TRIALS = 60
-# The first of them for AdaGrad: how far a weight moves at its first visit.
-FIRST_ADAGRAD = 0.1
-# The first batch, and by which factor batches grow: that of [Friedlander12].
-FIRST_BATCH = 10
-BATCH_GROWTH = 1.1
-TINY = np.finfo(float).tiny
-# mu and lambda of stochastic meta-descent: mu is that of [Vishwanathan06].
-META_RATE = 0.1
-MEMORY = 0.99
 # What the objective may rise by for its rounding.
 ROUNDING = 1e-12
 
@@ -94,8 +79,25 @@ class SGD(EpochSolver):
         A number from the first epoch on.
     mean_loss : float
         Of the visits of the last chunk, each at the weights that it found.
+    learning_rates : tuple of str
+        Keys of `LEARNING_RATES` that the method takes; the first is the default.
+    averages : tuple of bool
+        Whether it returns the mean of its weights; the first is the default.
+    fixed_eta0 : bool
+        Whether there is no choice of the first step.
+    streams : bool
+        Whether it can learn from a stream: others come back to the same sequences.
     """
 
+    learning_rates: ClassVar[tuple[str, ...]] = (
+        "adaptive",
+        "optimal",
+        "invscaling",
+        "constant",
+    )
+    averages: ClassVar[tuple[bool, ...]] = (False, True)
+    fixed_eta0 = False
+    streams = True
     needs: ClassVar[frozenset[str]] = frozenset(
         {"expect", "argmax", "visit", "threshold"}
     )
@@ -122,14 +124,13 @@ class SGD(EpochSolver):
     ):
         self.problem, self.rng, self.stream = problem, rng, stream
         self.certify_every = certify_every
-        self.method, self.rule = method, METHODS[method]
-        rates, averages = self.rule.learning_rates, self.rule.averages
+        self.method, rates = method, self.learning_rates
         if stream:
             rates = [name for name in rates if not LEARNING_RATES[name].adaptive]
         rate = _option("learning_rate", learning_rate, rates, method)
         self.rate = LEARNING_RATES[rate]
-        self.average = _option("average", average, averages, method)
-        if self.rule.fixed_eta0:
+        self.average = _option("average", average, self.averages, method)
+        if self.fixed_eta0:
             _option("eta0", eta0, ("auto",), method)
             eta0 = 1.0 / problem.strength
         self.eta0 = eta0
@@ -355,360 +356,6 @@ class SGD(EpochSolver):
             "method": self.method,
             "eta0": self.eta0 if self.kernel is None else self.kernel.eta0,
         }
-
-
-class Pegasos(SGD):
-    """Steps 1 / (alpha t), for strongly convex problems; parameters as for `SGD`.
-
-    The first steps are far too long, so that the mean is a late one.
-    """
-
-    needs: ClassVar[frozenset[str]] = SGD.needs | {"curvature"}
-    late_mean = True
-
-
-class AdaGrad(SGD):
-    """AdaGrad with a diagonal matrix; parameters as for `SGD`.
-
-    With D_k the distance that weight k has to go, the regret of the steps is at most
-
-        sum_k (D_k^2 / (2 eta0) + eta0) sqrt(G_k)
-
-    [McMahan and Streeter, COLT 2010, theorem 4], least for
-
-        eta0 = sqrt( sum_k D_k^2 sqrt(G_k) / (2 sum_k sqrt(G_k)) ).
-
-    The step size of least objective on a sample is for one pass. It is too short for
-    more of them, while the weights get further in that pass than is right for it: with
-    the weights after the pass as D, the step size is raised to where both sides agree.
-    """
-
-    late_mean = mean_of_ends = True
-
-    def _set_state(self, state):
-        super()._set_state(state)
-        self.squares = np.zeros_like(self.current.w)
-        if "squares" in state:
-            self.squares[:] = state["squares"]
-
-    def new_steps(self, w, *arguments, trial, **options):
-        """Return the steps of the method."""
-        squares = np.zeros_like(w) if trial else self.squares
-        if trial:
-            self.tried = squares
-        return AdaGradSteps(w, *arguments, **options, squares=squares)
-
-    def calibrated(self, order, w):
-        """Return the step size of the formula above, or that of `SGD` if it is larger.
-
-        Overwrites ``w``.
-        """
-        eta0 = super().calibrated(order, w)
-        reach = self.reach(order, eta0, w)
-        for _ in range(MAX_TRIALS):
-            if not reach > 1.0:
-                break
-            further = self.reach(order, 2.0 * eta0, w)
-            if not further > 1.0:
-                # Between the two, both logarithms are nearly a line.
-                part = np.log(reach) / np.log(reach / further) if further else 0.0
-                eta0 *= 2.0**part
-                break
-            eta0, reach = 2.0 * eta0, further
-        self.tried = None
-        return float(eta0)
-
-    def reach(self, order, eta0, w):
-        """Return the right side of the formula above after a pass, over eta0.
-
-        It is 0 where the weights are not finite. Overwrites ``w``.
-        """
-        if not np.isfinite(self.after(order, eta0, w)):
-            return 0.0
-        roots = np.sqrt(self.tried)
-        total = 2.0 * roots.sum()
-        return np.sqrt(inner(roots, w * w) / total) / eta0 if total > 0.0 else 0.0
-
-    def state(self):
-        """Return that of `SGD`, and the sums of squares."""
-        return {**super().state(), "squares": self.squares}
-
-    def first_eta0(self):
-        """Return the step size that is tried first, of the size of a weight."""
-        return FIRST_ADAGRAD
-
-
-class SMD(SGD):
-    """Stochastic meta-descent: a gain for each weight, which adapts.
-
-    Parameters as for `SGD`.
-
-    Attributes
-    ----------
-    trace : ndarray of shape (n_weights,)
-        The derivative of w by the logarithm of the gains.
-    gains : ndarray of shape (n_weights,)
-        0 for eta0.
-    """
-
-    needs: ClassVar[frozenset[str]] = SGD.needs | {"smooth loss", "identity"}
-    late_mean = mean_of_ends = True
-
-    def _set_state(self, state):
-        super()._set_state(state)
-        self.trace, self.gains = (np.zeros_like(self.current.w) for _ in range(2))
-        for name, vector in (("trace", self.trace), ("gains", self.gains)):
-            if name in state:
-                vector[:] = state[name]
-
-    def new_kernel(self, w, eta0, *, trial=False):
-        """Return a kernel that moves w, by gains of a first size; a trial is new."""
-        trace, gains = self.trace, self.gains
-        if trial:
-            trace, gains = np.zeros_like(w), np.zeros_like(w)
-        gains[gains == 0.0] = eta0
-        problem = self.problem
-        weights = problem.new_parameters(w).weights()
-        along_trace = problem.kernel(
-            problem.new_parameters(trace).weights(), self.features, with_cost=False
-        )
-        steps = SMDSteps(
-            w,
-            weights,
-            self.features,
-            strength=problem.strength,
-            penalty=problem.penalty,
-            eta0=eta0,
-            trace=trace,
-            gains=gains,
-            along_trace=along_trace,
-            meta_rate=META_RATE,
-            memory=MEMORY,
-        )
-        steps.count = 0 if trial else self.first_step
-        return SMDKernel(
-            problem.kernel(weights, self.features),
-            problem.offsets,
-            self.scale,
-            SAMPLING_SCHEMES["uniform"].make(problem, 0.0),
-            steps=steps,
-            strength=problem.strength,
-            along_trace=along_trace,
-        )
-
-    def state(self):
-        """Return that of `SGD`, the trace and the gains."""
-        return {**super().state(), "trace": self.trace, "gains": self.gains}
-
-
-class SVRG(SGD):
-    """SVRG: the weights at the end of an epoch are the anchor of the next one.
-
-    The first epoch is one of stochastic gradient, which finds the first anchor. Where
-    the objective has risen in an epoch, the weights go back to the anchor, and the step
-    is halved. Parameters as for `SGD`.
-    """
-
-    needs: ClassVar[frozenset[str]] = SGD.needs | {"smooth loss"}
-    anchor = found = None
-
-    def visit(self, order):
-        """Visit the sequences, and move the anchor if the objective has not risen."""
-        if self.first_step == 0 and self.anchor is None:
-            super().visit(order)
-            self.move_anchor(*self.evaluated())
-            return
-        if self.found is None:
-            self.move_anchor(*self.evaluated())
-        super().visit(order)
-        gradient, found = self.evaluated()
-        if found.primal <= self.found.primal + ROUNDING * abs(self.found.primal):
-            self.move_anchor(gradient, found)
-        else:
-            self.current.w[:] = self.anchor.w
-            self.kernel.eta0 *= 0.5
-
-    def anchored_kernel(self):
-        """Return the kernel of visits around the anchor."""
-        problem, w = self.problem, self.current.w
-        self.anchor = problem.new_parameters(w.copy())
-        self.drift = np.zeros_like(w)
-        weights = self.current.weights()
-        steps = SVRGSteps(
-            w,
-            weights,
-            self.features,
-            strength=problem.strength,
-            penalty=problem.penalty,
-            eta0=self.eta0,
-            drift=self.drift,
-        )
-        steps.count = self.kernel.count
-        return SVRGKernel(
-            problem.kernel(weights, self.features),
-            problem.offsets,
-            problem.scale,
-            SAMPLING_SCHEMES["uniform"].make(problem, 0.0),
-            steps=steps,
-            strength=problem.strength,
-            anchor=problem.kernel(self.anchor.weights(), self.features),
-        )
-
-    def evaluated(self):
-        """Return the gradient and the certificate of the weights."""
-        self.calls += self.problem.n_sequences
-        return self.problem.certify_primal(self.current.w)
-
-    def move_anchor(self, gradient, found):
-        """Make the weights the anchor; keep their gradient and certificate."""
-        problem, w = self.problem, self.current.w
-        if self.anchor is None:
-            self.calls += self.kernel.n_oracle_calls
-            self.kernel = self.anchored_kernel()
-        self.anchor.w[:], self.found = w, found
-        np.divide(gradient, problem.loss.scale, out=self.drift)
-        self.drift -= problem.strength * problem.penalty.curvature * w
-
-    def certificate_of(self, w):
-        """Return the certificate of the anchor, which the weights are."""
-        if self.found is None:
-            return super().certificate_of(w)
-        return self.found
-
-    def start_at(self, w):
-        """Start from weights."""
-        super().start_at(w)
-        self.found = None
-
-    def targets_changed(self):
-        """Forget the gradient of other targets."""
-        super().targets_changed()
-        self.found = None
-
-
-class Hybrid(SGD):
-    """L-BFGS on random batches that grow, from a few sequences to all.
-
-    A step is searched by halving on the objective of its batch. Parameters as for
-    `SGD`.
-    """
-
-    needs: ClassVar[frozenset[str]] = frozenset(
-        {"expect", "visit", "smooth loss", "identity"}
-    )
-
-    def __init__(self, problem, rng, *, state=None, **options):
-        super().__init__(problem, rng, state=state, **options)
-        check_fits(
-            8 * N_VECTORS * self.current.w.size,
-            f"the last steps of SGDCRF, of {self.current.w.size} weights each,",
-            'method="svrg" keeps none; or take fewer features',
-        )
-        self.pairs = Pairs(self.current.w.size)
-        # Weights of an earlier run are too good for steps on small batches.
-        self.size = FIRST_BATCH if state is None else problem.n_sequences
-        self.n_to_visit = 0
-
-    def begin(self):
-        """Make the kernel."""
-        problem = self.problem
-        self.batch_gradient = problem.new_parameters()
-        self.kernel = BatchKernel(
-            problem.kernel(self.current.weights(), self.features),
-            problem.offsets,
-            problem.scale,
-            SAMPLING_SCHEMES["uniform"].make(problem, 0.0),
-            strength=problem.strength,
-            gradient_sum=self.batch_gradient.weights(),
-        )
-
-    def epoch(self):
-        """Make steps on batches of n sequences together."""
-        if self.kernel is None:
-            self.begin()
-        n = self.problem.n_sequences
-        self.n_to_visit += n
-        while self.n_to_visit > 0:
-            batch = self.rng.permutation(n)[: self.size]
-            self.step(batch)
-            self.n_updates += 1
-            self.n_to_visit -= len(batch)
-            self.size = min(int(BATCH_GROWTH * self.size) + 1, n)
-
-    def step(self, batch):
-        """Make a step of L-BFGS on a batch, if one lowers its objective."""
-        w = self.current.w
-        start = w.copy()
-        value, gradient = self.of_batch(batch)
-        direction = self.pairs.times(-gradient)
-        slope = inner(gradient, direction)
-        length = 1.0 if self.pairs.count else 1.0 / max(np.sqrt(-slope), TINY)
-        for _ in range(MAX_HALVINGS):
-            w[:] = start + length * direction
-            new_value, new_gradient = self.of_batch(batch)
-            if new_value <= value + SUFFICIENT * length * slope:
-                self.pairs.add(w - start, new_gradient - gradient)
-                return
-            length *= 0.5
-        w[:] = start
-
-    def of_batch(self, batch):
-        """Return the mean objective of a batch, and its gradient."""
-        strength, w = self.problem.strength, self.current.w
-        self.batch_gradient.w[:] = self.kernel.loss_sum = 0.0
-        self.kernel.epoch_in_order(batch)
-        value = 0.5 * strength * inner(w, w) + self.kernel.loss_sum / len(batch)
-        return value, strength * w + self.batch_gradient.w / len(batch)
-
-    def state(self):
-        """Return that of `SGD`: the weights, and no visits."""
-        return {
-            "w": self.current.w,
-            "total": None,
-            "n_visits": 0,
-            "first_counted": 0,
-            "method": self.method,
-            "eta0": self.eta0,
-        }
-
-
-class Method(NamedTuple):
-    """A method: who makes its steps, and the values its parameters may have.
-
-    Attributes
-    ----------
-    solver : type
-        SGD, or a subclass of it.
-    learning_rates : tuple of str
-        Keys of `LEARNING_RATES`; the first is the default.
-    averages : tuple of bool
-        Whether it returns the mean of its weights; the first is the default.
-    fixed_eta0 : bool, default=False
-        Whether there is no choice of the first step.
-    streams : bool, default=True
-        Whether it can learn from a stream: others come back to the same sequences.
-    """
-
-    solver: type
-    learning_rates: tuple
-    averages: tuple
-    fixed_eta0: bool = False
-    streams: bool = True
-
-
-METHODS = {
-    "sgd": Method(
-        SGD, ("adaptive", "optimal", "invscaling", "constant"), (False, True)
-    ),
-    "asgd": Method(
-        SGD, ("optimal", "invscaling", "constant", "adaptive"), (True, False)
-    ),
-    "adagrad": Method(AdaGrad, ("constant", "adaptive"), (True, False)),
-    "smd": Method(SMD, ("constant",), (True, False)),
-    "pegasos": Method(Pegasos, ("optimal",), (True, False), fixed_eta0=True),
-    "svrg": Method(SVRG, ("constant",), (False,), streams=False),
-    "hybrid": Method(Hybrid, ("constant",), (False,), fixed_eta0=True, streams=False),
-}
 
 
 def sum_of_counts(first, last):
