@@ -1,5 +1,6 @@
 """CRF chooses a solver; each of them gives the model of its own estimator."""
 
+import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -69,6 +70,15 @@ def test_features_that_are_not_whitened_are_not_for_sag(monkeypatch, factor, nam
 def test_pixels_are_not_for_sag():
     pixels = [6.0 * rows * (rows > 0.5) for rows in X]
     assert fitted(pixels, alpha=0.01).solver_ == "sdca"
+
+
+@UNFINISHED
+def test_pixels_of_many_sequences_are_for_sag():
+    pixels = [rows * (rows > 0.5) for rows in X] * 100
+    labels = [*Y] * 100
+    square = np.mean([(rows**2).sum() for rows in pixels])
+    for size, name in [(30.0, "sdca"), (150.0, "sag"), (600.0, "sdca")]:
+        assert fitted(pixels, labels, alpha=square / (2000 * size)).solver_ == name
 
 
 @UNFINISHED

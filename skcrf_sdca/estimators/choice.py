@@ -25,6 +25,9 @@ MANY_LABELS = 12
 # R^2 / (alpha n^2) of dense features from which L-BFGS is faster than SAG. And R^2 /
 # (alpha n) from which it is faster than dual ascent, if SAG does not whiten them.
 FEW_SEQUENCES, HUGE = 30.0, 1e3
+# R^2 / (alpha n) of features that are mostly 0, as pixels, from which SAG is faster
+# than dual ascent, if R^2 / (alpha n^2) is at most the second number.
+PIXELS, MANY_SEQUENCES = 100.0, 0.1
 
 
 class Choice(NamedTuple):
@@ -58,7 +61,9 @@ def choose(problem):
     size, n_sequences = problem.relative_size, np.count_nonzero(problem.weight)
     whitens = Whitening.suits(problem.structure)
     if size < (LARGE if whitens else HUGE):
-        solver = dual
+        raw, are_mostly_zero = problem.dense_size
+        of_pixels = are_mostly_zero and PIXELS <= raw <= MANY_SEQUENCES * n_sequences
+        solver = "sag" if of_pixels else dual
     elif whitens and size < FEW_SEQUENCES * n_sequences:
         solver = "sag"
     else:

@@ -157,8 +157,8 @@ class Problem(Objective):
         return self.structure.whitening(self.weight, self.strength)
 
     @cached_property
-    def relative_size(self):
-        """R^2 / (alpha n) of dense features, a thousandth if most of them are 0.
+    def dense_size(self):
+        """R^2 / (alpha n) of dense features, and whether most of them are 0.
 
         R^2 is the mean over sequences of the sum of the squared features. It is
         estimated from positions that lie evenly in the data.
@@ -166,11 +166,17 @@ class Problem(Objective):
         X = self.data.X
         rows = X[:: max(len(X) // SAMPLE, 1)].astype(np.float64, copy=False)
         if not rows.size:
-            return 0.0
+            return 0.0, False
         square = float(row_norms(rows, squared=True).mean())
         n_sequences = np.count_nonzero(self.weight)
         size = self.mean_length * square / (self.strength * n_sequences)
-        return size if np.count_nonzero(rows) >= FULL * rows.size else EASIER * size
+        return size, np.count_nonzero(rows) < FULL * rows.size
+
+    @property
+    def relative_size(self):
+        """R^2 / (alpha n) of dense features, a thousandth if most of them are 0."""
+        size, are_mostly_zero = self.dense_size
+        return EASIER * size if are_mostly_zero else size
 
     def mean(self, values):
         """Return sum_i c_i values[i]."""
