@@ -252,11 +252,7 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
                 f"prior is not taken by {type(self).__name__}, which has no objective; "
                 "set prior=None, or call partial_fit of a copy of the prior"
             )
-        if self.warm_start:
-            raise ValueError(
-                "prior is not taken with warm_start=True, whose state is that of a fit "
-                "without one; set warm_start=False"
-            )
+        self._check_prior_without_state()
         near = self._prior_type(model)
         near.check_places(self)
         return near
@@ -346,12 +342,7 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
                 "warm_start=True needs the same allowed transitions as in the last "
                 "fit; set warm_start=False to fit with others"
             )
-        if state.get("pairs") != form["pairs"]:
-            raise ValueError(
-                "warm_start=True needs the same `features`, and with "
-                'features="observed" the same pairs of feature and label, as in the '
-                "last fit; set warm_start=False to fit with others"
-            )
+        self._check_same_pairs(state, form["pairs"])
 
     def __sklearn_tags__(self):
         """Return the tags: a classifier of rows, sparse or dense, or of sequences."""

@@ -220,6 +220,23 @@ class BaseFit(
                 "set warm_start=False"
             )
 
+    def _check_prior_without_state(self):
+        """Raise ValueError for `prior` beside ``warm_start=True``."""
+        if self.warm_start:
+            raise ValueError(
+                "prior is not taken with warm_start=True, whose state is that of a fit "
+                "without one; set warm_start=False"
+            )
+
+    def _check_same_pairs(self, state, pairs):
+        """Raise ValueError if the state of a warm start has weights of other pairs."""
+        if state.get("pairs") != pairs:
+            raise ValueError(
+                "warm_start=True needs the same `features`, and with "
+                'features="observed" the same pairs of feature and label, as in the '
+                "last fit; set warm_start=False to fit with others"
+            )
+
     def _set_fitted(self, fitted):
         """Replace the fitted attributes by others, all at once; return self.
 

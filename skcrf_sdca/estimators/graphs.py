@@ -299,11 +299,7 @@ class GraphCRF(SolverByName, GraphInspection, BaseFit):
 
     def _checked_prior(self, model):
         """Return the argument `prior` as a GraphPrior."""
-        if self.warm_start:
-            raise ValueError(
-                "prior is not taken with warm_start=True, whose state is that of a fit "
-                "without one; set warm_start=False"
-            )
+        self._check_prior_without_state()
         return GraphPrior(model, self._is_directed)
 
     @property
@@ -325,12 +321,7 @@ class GraphCRF(SolverByName, GraphInspection, BaseFit):
                 "warm_start=True needs the same edges as in the last fit; set "
                 "warm_start=False to fit other graphs"
             )
-        if state.get("pairs") != structure.pairs:
-            raise ValueError(
-                "warm_start=True needs the same `features`, and with "
-                'features="observed" the same pairs of feature and label, as in the '
-                "last fit; set warm_start=False to fit with others"
-            )
+        self._check_same_pairs(state, structure.pairs)
 
     @named_as_graphs
     def _new_problem(self, training, prior=None):
