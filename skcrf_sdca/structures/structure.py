@@ -20,6 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import entr
 
 # So that the scores of paths of any length are finite. Digits are lost long before.
 LARGEST_SCORE = 1e100
@@ -55,6 +56,37 @@ class FixedScores(NamedTuple):
 
     local: NDArray[np.float64]
     tied: NDArray[np.float64]
+
+
+def mixture_entropy(q, factor, entropy):
+    """Return the entropy of mixtures of marginals with labels, as a function.
+
+    With ``keep`` times the marginals and 1 - keep on the labels, all marginals but
+    those of the labels are multiplied by keep.
+
+    Parameters
+    ----------
+    q : ndarray
+        The marginals of the labels, of all cliques and separators.
+    factor : ndarray
+        How often the entropy of each counts, with the weight of its sequence; negative
+        for separators.
+    entropy : float
+        The weighted sum of H(mu_i) now.
+
+    Returns
+    -------
+    by_keep : callable
+        The weighted sum of H for a ``keep`` in [0, 1].
+    """
+    now = entropy - factor @ entr(q)
+    wrong = factor @ (1.0 - q)
+
+    def by_keep(keep):
+        correct = factor @ entr(1.0 - keep * (1.0 - q))
+        return keep * now + wrong * entr(keep) + correct
+
+    return by_keep
 
 
 class Structure(ABC):

@@ -8,12 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from scipy.special import entr
 
 from skcrf_sdca._kernels import _chains
 from skcrf_sdca._kernels._transitions import TransitionLayout, all_transitions
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
+from skcrf_sdca.structures.structure import mixture_entropy
 
 
 def edge_offsets(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -245,14 +245,7 @@ class Marginals:
         n_edges_at = np.bincount(np.concatenate([to - 1, to]), minlength=n_nodes)
         of_node = np.repeat(weight, np.diff(self.offsets))
         factor = np.concatenate([of_node[to], of_node * (1 - n_edges_at)])
-        now = weight @ entropy - factor @ entr(q)
-        wrong = factor @ (1.0 - q)
-
-        def by_keep(keep):
-            correct = factor @ entr(1.0 - keep * (1.0 - q))
-            return keep * now + wrong * entr(keep) + correct
-
-        return by_keep
+        return mixture_entropy(q, factor, weight @ entropy)
 
     def renormalize(
         self, weight: NDArray[np.float64], *, n_jobs: int | None = None

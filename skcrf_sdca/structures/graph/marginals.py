@@ -4,10 +4,10 @@ Owns their layout, their first point, and the correction of their rounding.
 """
 
 import numpy as np
-from scipy.special import entr
 
 from skcrf_sdca._kernels import _graphs
 from skcrf_sdca._utils.parallel import over_ranges
+from skcrf_sdca.structures.structure import mixture_entropy
 
 
 class GraphMarginals:
@@ -105,14 +105,7 @@ class GraphMarginals:
         )
         of_node = np.repeat(weight, np.diff(self.offsets))
         factor = np.concatenate([of_node, -of_node])
-        now = weight @ entropy - factor @ entr(q)
-        wrong = factor @ (1.0 - q)
-
-        def by_keep(keep):
-            correct = factor @ entr(1.0 - keep * (1.0 - q))
-            return keep * now + wrong * entr(keep) + correct
-
-        return by_keep
+        return mixture_entropy(q, factor, weight @ entropy)
 
     def renormalize(self, weight, *, n_jobs=None):
         """Make all marginals follow from those of a node given its separator.
