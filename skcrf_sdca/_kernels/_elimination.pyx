@@ -30,7 +30,7 @@ from libc.math cimport INFINITY, NAN, isfinite, log
 from libc.string cimport memcpy, memset
 
 from ._junction_tree cimport Cliques, JunctionTrees
-from ._math cimport extremes, finite_minimum, forbid, maximum, total
+from ._math cimport finite_minimum, forbid, maximum, total
 from ._vecmath cimport doubles, ops, vxlogx
 
 from ._transitions import all_transitions
@@ -96,7 +96,7 @@ cdef class Workspace(Cliques):
         for step in range(self.trees.offsets[i], self.trees.offsets[i + 1]):
             own = local + self.trees.node[step] * n
             inward, message = self.inward_of(i, step), self.message_of(step)
-            extremes(own, n, &least, &most)
+            most = ops.extent(own, n, &least)
             if most == -INFINITY:
                 return -INFINITY
             spread = most - least
@@ -150,7 +150,7 @@ cdef class Workspace(Cliques):
         for r in range(n_rows):
             message[r] = total(table + r * n, n)
             scale_by(1.0 / message[r], n, table + r * n)
-        extremes(message, n_rows, &least, &most)
+        most = ops.extent(message, n_rows, &least)
         scale_by(1.0 / most, n_rows, message)
         self.spreads[step - self.trees.offsets[i]] = log(most / least)
         return log(most)

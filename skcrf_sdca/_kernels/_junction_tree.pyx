@@ -14,7 +14,6 @@ made once.
 from libc.math cimport isfinite
 from libc.string cimport memcpy, memset
 
-from ._math cimport extremes
 from ._vecmath cimport ops
 
 import numpy as np
@@ -209,7 +208,7 @@ cdef class Cliques:
         if self.has_exps[kind] != self.age:
             self.has_exps[kind] = self.age
             scores = self.scores_of(e, 0)
-            extremes(scores, square, &least, &most)
+            most = ops.extent(scores, square, &least)
             self.peaks[kind], self.pair_spreads[kind] = most, most - least
             ops.exp(scores, most, out, 2 * square)
         return out + side * square

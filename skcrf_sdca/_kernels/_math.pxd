@@ -33,23 +33,6 @@ cdef inline double least_positive(const double* x, Py_ssize_t n) noexcept nogil:
     return least
 
 
-cdef inline void extremes(
-    const double* x, Py_ssize_t n, double* least, double* most
-) noexcept nogil:
-    """Write min_i x[i] and max_i x[i] of at least one number, in one pass."""
-    cdef double low = x[0], high = x[0], other_low, other_high
-    cdef Py_ssize_t i
-    # Two of each, so that one comparison need not wait for another.
-    other_low, other_high = x[n - 1], x[n - 1]
-    for i in range(1, n - 1, 2):
-        low = x[i] if x[i] < low else low
-        high = x[i] if x[i] > high else high
-        other_low = x[i + 1] if x[i + 1] < other_low else other_low
-        other_high = x[i + 1] if x[i + 1] > other_high else other_high
-    least[0] = other_low if other_low < low else low
-    most[0] = other_high if other_high > high else high
-
-
 cdef inline void forbid(
     const double* scores, double* exponentials, Py_ssize_t n
 ) noexcept nogil:
