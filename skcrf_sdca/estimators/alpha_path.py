@@ -12,7 +12,6 @@ from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.validation import training_data
-from skcrf_sdca.structures.chain.parameters import MORE_WEIGHTS
 
 Estimator = TypeVar("Estimator", bound=BaseCRF)
 
@@ -92,9 +91,8 @@ def alpha_path(
         crf._warm_state = state
         crf.fit(X, y, sample_weight=sample_weight)
         state = vars(crf).pop("_warm_state")
-        weights = {name: vars(crf)[name] for name in MORE_WEIGHTS if name in vars(crf)}
         # The attributes of the conversion of X replace those of packed sequences.
-        crf._set_fitted({**training.attributes, **weights})
+        crf._set_input(training.attributes)
         path.append(crf.set_params(warm_start=False))
     return path
 

@@ -78,8 +78,9 @@ class BaseFit(
     _penalty : str
         A key of `PENALTIES`; the penalty is called with `l1_ratio` and the temperature
         of the loss.
-    _of_some_fits : tuple of str
-        Fitted attributes that the next fit may not have.
+    _of_some_inputs, _of_some_fits : tuple of str
+        Fitted attributes that the input format of the next fit may not have, and others
+        that its model may not have.
 
     and defines what depends on the data: `_held_out_data`, `_model_of` and
     `_check_same_model`.
@@ -91,12 +92,12 @@ class BaseFit(
     _solver: Any
     _solver_options: Any
     _other_solvers: Any = ()
-    _of_some_fits: ClassVar[tuple[str, ...]] = (
+    _of_some_inputs: ClassVar[tuple[str, ...]] = (
         "vectorizer_",
-        "_warm_state",
         "_feature_names",
         "feature_names_in_",
     )
+    _of_some_fits: ClassVar[tuple[str, ...]] = ("_warm_state",)
 
     vectorizer_: SequenceVectorizer
 
@@ -242,9 +243,15 @@ class BaseFit(
 
         An interrupt finds the old fit or the new one.
         """
-        dropped = self._of_some_fits
+        return self._replace((*self._of_some_inputs, *self._of_some_fits), fitted)
+
+    def _set_input(self, attributes):
+        """Replace the fitted attributes of the input format alone; return self."""
+        return self._replace(self._of_some_inputs, attributes)
+
+    def _replace(self, dropped, attributes):
         kept = {name: v for name, v in vars(self).items() if name not in dropped}
-        self.__dict__ = {**kept, **fitted}
+        self.__dict__ = {**kept, **attributes}
         return self
 
     def _validate_params(self):
