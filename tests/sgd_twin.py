@@ -1,7 +1,7 @@
 """The stochastic gradient methods in dense NumPy, by enumeration of all paths."""
 
 import numpy as np
-from scipy.special import softmax
+from scipy.special import logsumexp, softmax
 
 import reference
 
@@ -33,6 +33,20 @@ class Twin:
         else:
             change = reference.gradient(w, [x], [path], 0.0, K)
         return len(self.X) * self.weight[i] * change
+
+    def loss(self, w, i):
+        """That of sequence i, f_i."""
+        x, path = self.X[i], self.y[i]
+        if not len(x):
+            return 0.0
+        scores = reference.all_features(x, K) @ w
+        if self.hinge:
+            paths = reference.all_paths(len(x), K)
+            scores = scores + COST[path, paths].sum(axis=1)
+            largest = scores.max()
+        else:
+            largest = logsumexp(scores)
+        return largest - reference.features(x, path, K) @ w
 
     def step(self, gradient, eta):
         """A proximal step; eta is a number, or one for each weight."""
@@ -70,7 +84,8 @@ class Twin:
                 h = self.curvature(self.w, i, self.trace)
                 # The features of the sequence: others keep their gains and traces.
                 read = (g != 0.0) | (h != 0.0)
-                self.gains[read] *= np.maximum(0.5, 1.0 - 0.1 * g * self.trace)[read]
+                growth = np.clip(1.0 - 0.1 * g * self.trace, 0.5, 2.0)
+                self.gains[read] *= growth[read]
                 step = self.gains * (g + 0.99 * h)
                 self.trace[read] = (0.99 * self.trace - step)[read]
                 self.w = self.w - self.gains * g

@@ -6,7 +6,7 @@ from ._weights cimport FeatureSums, Weights
 
 cdef class Steps:
     cdef double[::1] w
-    cdef Weights weights
+    cdef readonly Weights weights
     cdef DistinctFeatures features
     cdef double strength
     cdef double decay                   # s c

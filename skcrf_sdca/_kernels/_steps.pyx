@@ -66,6 +66,7 @@ cdef class Steps:
     ----------
     count : int
         t, the number of steps made.
+    weights : Weights
     """
 
     def __init__(
@@ -365,7 +366,7 @@ cdef class SMDSteps(DiagonalSteps):
     With g the gradient of a visit, H v its derivative along v, the trace of how w
     follows log eta, the weights of the features in the sequence move by
 
-        eta <- eta max(1/2, 1 - mu g v)
+        eta <- eta min(2, max(1/2, 1 - mu g v))
         v   <- lambda v - eta (g + lambda H v)
         w   <- w - eta g,
 
@@ -431,7 +432,7 @@ cdef class SMDSteps(DiagonalSteps):
             # The feature is not in the sequence.
             if g == 0.0 and h == 0.0:
                 continue
-            eta[k] *= max(0.5, 1.0 - self.meta_rate * g * v[k])
+            eta[k] *= min(2.0, max(0.5, 1.0 - self.meta_rate * g * v[k]))
             v[k] = self.memory * v[k] - eta[k] * (g + self.memory * h)
             self.w[begin + k] -= eta[k] * g
 

@@ -65,14 +65,15 @@ default="svrg"
         * "adagrad": each weight has the step eta0 / sqrt(G), G the sum of its squared
           gradients [3]_.
         * "smd": stochastic meta-descent [6]_. Each weight has a gain of its own, first
-          `eta0`, which grows while gradients agree and falls while they alternate. A
-          visit takes three marginalisations. It is for L2 and smooth losses.
+          `eta0`, which grows while gradients agree and falls while they alternate, by a
+          factor of 2 at most. A
+          visit takes four marginalisations. It is for L2 and smooth losses.
         * "pegasos": stochastic gradient with the steps 1 / (alpha t) [4]_, for an
           `l1_ratio` below 1.
         * "hybrid": L-BFGS on random batches, from 10 sequences to all, each larger than
           the last by a tenth [5]_. An epoch is the steps on batches of n sequences
-          together; a step takes two passes or more over its batch. It is for L2 and
-          smooth losses.
+          together; a step takes two passes or more over its batch, one or more if that
+          is all sequences. It is for L2 and smooth losses.
     learning_rate : {"auto", "adaptive", "optimal", "invscaling", "constant"}, \
 default="auto"
         How the step size falls with the number t of visits. "constant": eta0.
@@ -83,8 +84,9 @@ default="auto"
         "pegasos" and "hybrid" have no choice.
     eta0 : float or "auto", default="auto"
         The first step size. "auto" visits a random sample of up to 1000 sequences with
-        several step sizes, doubled or halved while the objective on the sample falls,
-        and takes the best. For "adagrad" it then goes on to the step size of the regret
+        several step sizes, longer or shorter ones while the objective on the sample
+        falls, and takes the best. The objective is the median of those after each third
+        of the sample. For "adagrad" it then goes on to the step size of the regret
         bound [7]_ for the distances that weights have in the sample: the best one for a
         single pass is too small for more. "pegasos" and "hybrid" have step sizes of
         their own.
@@ -93,7 +95,7 @@ default="auto"
         "adagrad", "smd" and "pegasos"; "sgd" can do it too. The mean of "smd",
         "adagrad" and "pegasos" begins anew in the epochs 2, 3, 5, 9, 17, ..., or when
         the visits of a stream have doubled. For "smd" and "adagrad" the weights at the
-        end of each epoch, or chunk, count for all its visits.
+        end of each quarter of an epoch, or of a chunk, count for all its visits.
     certify_every : int, default=1
         Epochs from one certificate to the next. The fit can stop, and ``history_`` has
         a value, after these epochs only. A certificate takes a full pass.
@@ -148,8 +150,8 @@ default="auto"
     all weights, which the penalty shrinks.
 
     "smd" needs the product of the Hessian of the loss of a sequence with a vector. It
-    is a difference of two expectations at scores that are moved by 6e-6 both ways, and
-    has ten digits. Its constants are mu = 0.1 and lambda = 0.99, and the penalty is in
+    is a difference of expectations at scores that are moved by some 1e-4, and has
+    twelve digits. Its constants are mu = 0.1 and lambda = 0.99, and the penalty is in
     the proximal step above rather than in the gradient.
 
     The hinge loss has subgradients. The dual point of its certificate is a mean over

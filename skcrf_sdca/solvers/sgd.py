@@ -9,9 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from skcrf_sdca._kernels._sgd import SGDKernel
-from skcrf_sdca._kernels._steps import (
-    ScaledSteps,
-)
+from skcrf_sdca._kernels._steps import ScaledSteps
 from skcrf_sdca.solvers.base import EpochSolver, first_model
 from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES, squared_radii
 from skcrf_sdca.structures.structure import LARGEST_SCORE
@@ -41,6 +39,8 @@ LEARNING_RATES = {
 # Step sizes are tried on so many sequences, and so often at most in each direction.
 SAMPLE = 1000
 MAX_TRIALS = 60
+# A trial looks at the objective so often.
+LOOKS = 3
 # What the objective may rise by for its rounding.
 ROUNDING = 1e-12
 
@@ -73,8 +73,9 @@ class SGD(EpochSolver):
     late_mean : bool
         Whether the mean is that of late visits: it begins anew before an epoch, or a
         chunk, when the number of visits has doubled.
-    mean_of_ends : bool
-        Whether the weights at the end of an epoch, or chunk, count for all its visits.
+    n_ends : int
+        With a mean, the parts of an epoch whose last weights count for all their
+        visits; a chunk of a stream is one part. 0 where every visit has its own.
     eta0 : float or "auto"
         A number from the first epoch on.
     mean_loss : float
@@ -105,7 +106,8 @@ class SGD(EpochSolver):
     last_primal = np.inf
     n_certificates = 0
     calls = 0.0
-    late_mean = mean_of_ends = False
+    late_mean = False
+    n_ends = 0
     kernel = None
     mean_loss = np.nan
 
@@ -133,7 +135,7 @@ class SGD(EpochSolver):
         if self.fixed_eta0:
             _option("eta0", eta0, ("auto",), method)
             eta0 = 1.0 / problem.strength
-        self.eta0 = eta0
+        self.eta0, self.is_calibrated = eta0, eta0 == "auto"
         self._set_state(state or {})
         self.features = problem.structure.distinct_features()
         self.paths = None
@@ -171,35 +173,45 @@ class SGD(EpochSolver):
 
     def new_kernel(self, w, eta0, *, trial=False):
         """Return a kernel that moves w, by steps of a first size; a trial is new."""
-        problem, weights = self.problem, self.problem.new_parameters(w).weights()
-        steps = self.new_steps(
+        steps = self.new_steps(w, eta0, trial=trial)
+        steps.count = 0 if trial else self.first_step
+        return self.kernel_of(steps, SGDKernel, paths=self.paths)
+
+    def new_steps(self, w, eta0, *, trial):
+        """Return the steps of the method."""
+        return self.steps_of(
             w,
-            weights,
+            eta0,
+            ScaledSteps,
+            power=self.rate.power,
+            capacity=self.problem.n_sequences,
+            total=None if trial else self.sums,
+        )
+
+    def steps_of(self, w, eta0, kind, **options):
+        """Return steps of a class of _steps.pyx, which move w."""
+        problem = self.problem
+        return kind(
+            w,
+            problem.new_parameters(w).weights(),
             self.features,
             strength=problem.strength,
             penalty=problem.penalty,
             eta0=eta0,
-            trial=trial,
+            **options,
         )
-        steps.count = 0 if trial else self.first_step
-        return SGDKernel(
-            problem.kernel(weights, self.features),
+
+    def kernel_of(self, steps, kind, **options):
+        """Return a kernel of a class of _sgd.pyx, with steps."""
+        problem = self.problem
+        return kind(
+            problem.kernel(steps.weights, self.features),
             problem.offsets,
             self.scale,
             SAMPLING_SCHEMES["uniform"].make(problem, 0.0),
             steps=steps,
             strength=problem.strength,
-            paths=self.paths,
-        )
-
-    def new_steps(self, *arguments, trial, **options):
-        """Return the steps of the method."""
-        return ScaledSteps(
-            *arguments,
             **options,
-            power=self.rate.power,
-            capacity=self.problem.n_sequences,
-            total=None if trial else self.sums,
         )
 
     @property
@@ -263,40 +275,64 @@ class SGD(EpochSolver):
         """Return the step size that is tried first."""
         return 1.0 / (self.problem.strength + squared_radii(self.problem).mean())
 
+    # The last of a few visits may lead the weights far away.
     def after(self, order, eta0, w):
-        """Return the objective on some sequences after one visit to each, from w = 0.
+        """Return the objective on some sequences after visits to them, from w = 0.
 
-        Weights near the optimum would ask for steps of no length. Overwrites ``w``.
+        It is the median of those after each third of the visits, and infinite if the
+        weights are then no numbers. Weights near the optimum would ask for steps of no
+        length. Overwrites ``w``.
+        """
+        strength, penalty = self.problem.strength, self.problem.penalty
+        try:
+            found = [
+                strength * penalty.value(w) + kernel.mean_loss(order)
+                for kernel in self.trial(np.array_split(order, LOOKS), eta0, w)
+            ]
+        except ValueError:
+            return np.inf
+        return float(np.median(found))
+
+    def trial(self, parts, eta0, w):
+        """Visit sequences from w = 0; yield the kernel after each part of them.
+
+        Raises ValueError if a score is not finite. Overwrites ``w``.
         """
         w[:] = 0.0
         kernel = self.new_kernel(w, eta0, trial=True)
         try:
-            kernel.epoch_in_order(order)
-            loss = kernel.mean_loss(order)
-        except ValueError:
-            return np.inf
+            for part in parts:
+                kernel.epoch_in_order(part)
+                yield kernel
         finally:
             self.calls += kernel.n_oracle_calls
-        return self.problem.strength * self.problem.penalty.value(w) + loss
 
     def visit(self, order):
         """Visit the sequences in the given order."""
-        before = self.n_visits
-        if self.average and self.late_mean and before >= 2 * self.first_counted:
-            self.sums[:], self.first_counted = 0.0, before
+        n_visits = self.n_visits
+        if self.average and self.late_mean and n_visits >= 2 * self.first_counted:
+            self.sums[:], self.first_counted = 0.0, n_visits
+        if not (self.average and self.n_ends):
+            self.visit_in_order(order)
+            return
+        for part in np.array_split(order, 1 if self.stream else self.n_ends):
+            before = self.n_visits
+            self.visit_in_order(part)
+            self.sums += sum_of_counts(before, self.n_visits) * self.current.w
+
+    def visit_in_order(self, order):
+        """Visit the sequences in the given order; ValueError names the step size."""
         try:
             self.kernel.epoch_in_order(order)
         except ValueError as error:
             raise self.not_finite() from error
-        if self.average and self.mean_of_ends:
-            self.sums += sum_of_counts(before, self.n_visits) * self.current.w
 
     def not_finite(self):
         """Return what to raise where the steps have led too far."""
+        smaller = "a smaller one" if self.is_calibrated else 'a smaller one, or "auto"'
         return ValueError(
-            f"the scores are not finite after steps with eta0={self.kernel.eta0}: "
-            'take a smaller one, or eta0="auto"; scale the features in X, or take '
-            "a larger alpha"
+            f"the scores are not finite after steps with eta0={self.kernel.eta0}: take "
+            f"{smaller}; scale the features in X, or take a larger alpha"
         )
 
     def certify(self):
@@ -366,19 +402,19 @@ def sum_of_counts(first, last):
 def least(objective, first):
     """Return the step size, first times a power of 2, of least objective.
 
-    It is doubled while the objective falls, or else halved while it falls.
+    It is made four times as long while the objective falls, or else as short; and at
+    the end twice, or half as long if that is better.
     """
     best, value = first, objective(first)
-    for factor in (2.0, 0.5):
+    for factors, most in (((4.0, 0.25), MAX_TRIALS), ((2.0, 0.5), 1)):
         begin = best
-        for _ in range(MAX_TRIALS):
-            tried = objective(factor * best)
-            # Where both are infinite, a smaller step is needed.
-            if not (tried < value or (np.isinf(value) and factor < 1.0)):
-                break
-            best, value = factor * best, tried
-        if best != begin:
-            break
+        for factor in factors:
+            for _ in range(most if best == begin else 0):
+                tried = objective(factor * best)
+                # Where both are infinite, a smaller step is needed.
+                if not (tried < value or (np.isinf(value) and factor < 1.0)):
+                    break
+                best, value = factor * best, tried
     return best
 
 

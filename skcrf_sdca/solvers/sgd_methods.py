@@ -10,7 +10,6 @@ import numpy as np
 from skcrf_sdca._kernels._sgd import SMDKernel
 from skcrf_sdca._kernels._steps import AdaGradSteps, SMDSteps
 from skcrf_sdca._kernels._vecmath import inner
-from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES
 from skcrf_sdca.solvers.sgd import MAX_TRIALS, SGD
 from skcrf_sdca.solvers.svrg import SVRG, Hybrid
 
@@ -19,6 +18,8 @@ FIRST_ADAGRAD = 0.1
 # mu and lambda of stochastic meta-descent: mu is that of [Vishwanathan06].
 META_RATE = 0.1
 MEMORY = 0.99
+# Parts of an epoch whose last weights have a mean: each costs a pass over all weights.
+PARTS = 4
 
 
 class AveragedSGD(SGD):
@@ -59,7 +60,8 @@ class AdaGrad(SGD):
 
     learning_rates = ("constant", "adaptive")
     averages = (True, False)
-    late_mean = mean_of_ends = True
+    late_mean = True
+    n_ends = PARTS
 
     def _set_state(self, state):
         super()._set_state(state)
@@ -67,12 +69,12 @@ class AdaGrad(SGD):
         if "squares" in state:
             self.squares[:] = state["squares"]
 
-    def new_steps(self, w, *arguments, trial, **options):
+    def new_steps(self, w, eta0, *, trial):
         """Return the steps of the method."""
         squares = np.zeros_like(w) if trial else self.squares
         if trial:
             self.tried = squares
-        return AdaGradSteps(w, *arguments, **options, squares=squares)
+        return self.steps_of(w, eta0, AdaGradSteps, squares=squares)
 
     def calibrated(self, order, w):
         """Return the step size of the formula above, or that of `SGD` if it is larger.
@@ -99,7 +101,9 @@ class AdaGrad(SGD):
 
         It is 0 where the weights are not finite. Overwrites ``w``.
         """
-        if not np.isfinite(self.after(order, eta0, w)):
+        try:
+            list(self.trial([order], eta0, w))
+        except ValueError:
             return 0.0
         roots = np.sqrt(self.tried)
         total = 2.0 * roots.sum()
@@ -130,7 +134,8 @@ class SMD(SGD):
     learning_rates = ("constant",)
     averages = (True, False)
     needs: ClassVar[frozenset[str]] = SGD.needs | {"smooth loss", "identity"}
-    late_mean = mean_of_ends = True
+    late_mean = True
+    n_ends = PARTS
 
     def _set_state(self, state):
         super()._set_state(state)
@@ -146,17 +151,13 @@ class SMD(SGD):
             trace, gains = np.zeros_like(w), np.zeros_like(w)
         gains[gains == 0.0] = eta0
         problem = self.problem
-        weights = problem.new_parameters(w).weights()
         along_trace = problem.kernel(
             problem.new_parameters(trace).weights(), self.features, with_cost=False
         )
-        steps = SMDSteps(
+        steps = self.steps_of(
             w,
-            weights,
-            self.features,
-            strength=problem.strength,
-            penalty=problem.penalty,
-            eta0=eta0,
+            eta0,
+            SMDSteps,
             trace=trace,
             gains=gains,
             along_trace=along_trace,
@@ -164,15 +165,7 @@ class SMD(SGD):
             memory=MEMORY,
         )
         steps.count = 0 if trial else self.first_step
-        return SMDKernel(
-            problem.kernel(weights, self.features),
-            problem.offsets,
-            self.scale,
-            SAMPLING_SCHEMES["uniform"].make(problem, 0.0),
-            steps=steps,
-            strength=problem.strength,
-            along_trace=along_trace,
-        )
+        return self.kernel_of(steps, SMDKernel, along_trace=along_trace)
 
     def state(self):
         """Return that of `SGD`, the trace and the gains."""

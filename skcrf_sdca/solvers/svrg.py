@@ -53,26 +53,10 @@ class SVRG(SGD):
         problem, w = self.problem, self.current.w
         self.anchor = problem.new_parameters(w.copy())
         self.drift = np.zeros_like(w)
-        weights = self.current.weights()
-        steps = SVRGSteps(
-            w,
-            weights,
-            self.features,
-            strength=problem.strength,
-            penalty=problem.penalty,
-            eta0=self.eta0,
-            drift=self.drift,
-        )
+        steps = self.steps_of(w, self.eta0, SVRGSteps, drift=self.drift)
         steps.count = self.kernel.count
-        return SVRGKernel(
-            problem.kernel(weights, self.features),
-            problem.offsets,
-            problem.scale,
-            SAMPLING_SCHEMES["uniform"].make(problem, 0.0),
-            steps=steps,
-            strength=problem.strength,
-            anchor=problem.kernel(self.anchor.weights(), self.features),
-        )
+        anchor = problem.kernel(self.anchor.weights(), self.features)
+        return self.kernel_of(steps, SVRGKernel, anchor=anchor)
 
     def evaluated(self):
         """Return the gradient and the certificate of the weights."""
@@ -132,6 +116,8 @@ class Hybrid(SGD):
         # Weights of an earlier run are too good for steps on small batches.
         self.size = FIRST_BATCH if state is None else problem.n_sequences
         self.n_to_visit = 0
+        # On all sequences: the objective at the weights, and its gradient.
+        self.found = None
 
     def begin(self):
         """Make the kernel."""
@@ -163,7 +149,7 @@ class Hybrid(SGD):
         """Make a step of L-BFGS on a batch, if one lowers its objective."""
         w = self.current.w
         start = w.copy()
-        value, gradient = self.of_batch(batch)
+        value, gradient = self.found or self.of_batch(batch)
         direction = self.pairs.times(-gradient)
         slope = inner(gradient, direction)
         length = 1.0 if self.pairs.count else 1.0 / max(np.sqrt(-slope), TINY)
@@ -172,9 +158,21 @@ class Hybrid(SGD):
             new_value, new_gradient = self.of_batch(batch)
             if new_value <= value + SUFFICIENT * length * slope:
                 self.pairs.add(w - start, new_gradient - gradient)
+                if len(batch) == self.problem.n_sequences:
+                    self.found = new_value, new_gradient
                 return
             length *= 0.5
         w[:] = start
+
+    def start_at(self, w):
+        """Start from weights."""
+        super().start_at(w)
+        self.found = None
+
+    def targets_changed(self):
+        """Forget the objective of other targets."""
+        super().targets_changed()
+        self.found = None
 
     def of_batch(self, batch):
         """Return the mean objective of a batch, and its gradient."""
