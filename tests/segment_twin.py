@@ -91,6 +91,48 @@ class Enumeration:
         self.tied = sum(p * c for c, p in zip(self.counts, self.proba, strict=True))
 
 
+def enumerated(crf, X, y, values=None):
+    """Return P(w), its gradient, and the Enumeration of each sequence, by features.
+
+    ``values`` gives the features of a segment, an array, from (sequence, begin, end).
+    """
+    grammar = crf._grammar()
+    code = crf.classes_.tolist().index
+    of_segments = [crf.transition_, crf.length_]
+    if values is not None:
+        of_segments.append(crf.segment_coef_.T)
+    blocks = [crf.intercept_, crf.start_, crf.end_, *of_segments, crf.coef_.T]
+    w = np.concatenate([np.where(b == -np.inf, 0.0, b).ravel() for b in blocks])
+    tied = np.concatenate([np.where(b == -np.inf, 0.0, b).ravel() for b in of_segments])
+    sizes = np.cumsum([*map(len, blocks[:3]), len(tied)])
+    gradient, loss, found = crf.alpha_ * w, 0.5 * crf.alpha_ * w @ w, []
+    for own, labels in zip(X, y, strict=True):
+        if not own:
+            continue
+        rows = crf.vectorizer_.transform([own]).X.toarray()
+        local = rows @ crf.coef_.T + crf.intercept_
+        local[0] += crf.start_
+        local[-1] += crf.end_
+        features = None
+        if values is not None:
+            size = crf.segment_coef_.shape[1]
+            features = Features(size, functools.partial(values, own))
+        known = Enumeration(grammar, local, tied, features)
+        path = np.array([code(label) for label in labels])
+        i = [tuple(labelling) for labelling in known.labels].index(tuple(path))
+        loss += (known.log_z - known.scores[i]) / len(X)
+        change = known.local.copy()
+        change[np.arange(len(path)), path] -= 1.0
+        parts = np.split(np.zeros_like(w), sizes)
+        parts[0][:] = change.sum(axis=0)
+        parts[1][:], parts[2][:] = change[0], change[-1]
+        parts[3][:] = known.tied - known.counts[i]
+        parts[4][:] = (rows.T @ change).ravel()
+        gradient += np.concatenate(parts) / len(X)
+        found.append(known)
+    return loss, gradient, found
+
+
 GRAMMARS = [
     (["B-A", "B-B", "I-A", "I-B", "O"], "BIO"),
     (["B-A", "E-A", "I-A", "O", "S-A"], "BIOES"),

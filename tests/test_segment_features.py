@@ -1,15 +1,13 @@
 """Features of whole segments in SegmentCRF, against enumeration."""
 
-import functools
 import pickle
 
 import numpy as np
 import pytest
 from segment_twin import (
     GRAMMARS,
-    Enumeration,
-    Features,
     counts_of,
+    enumerated,
     labels_of,
     random_rows,
     random_scores,
@@ -37,7 +35,7 @@ LENGTHS = np.array([3, 0, 1, 5, 2, 4])
 def test_inference_equals_enumeration(names, scheme, max_length, scale):
     grammar = Grammar(names, scheme, max_length)
     lengths = LENGTHS[grammar.possible_lengths(5)[LENGTHS]]
-    scores, enumerated = random_scores(
+    scores, expected = random_scores(
         grammar, lengths, n_features=N_FEATURES, scale=scale
     )
     local = np.empty_like(scores.local)
@@ -48,7 +46,7 @@ def test_inference_equals_enumeration(names, scheme, max_length, scale):
     close = {"rtol": 1e-10, "atol": 1e-10}
     np.testing.assert_allclose(scores.log_partition(), log_z, **close)
     np.testing.assert_allclose(scores.expectations(weight)[1], weight @ tied, **close)
-    for i, known in enumerate(enumerated):
+    for i, known in enumerate(expected):
         own = slice(*scores.offsets[i : i + 2])
         np.testing.assert_allclose(log_z[i], known.log_z, **close)
         np.testing.assert_allclose(local[own], known.local, **close)
@@ -56,10 +54,10 @@ def test_inference_equals_enumeration(names, scheme, max_length, scale):
         best = known.scores.argmax()
         np.testing.assert_allclose(values[i], known.scores[best], **close)
         np.testing.assert_array_equal(paths[own], known.labels[best])
-    labels = [known.labels[-1] for known in enumerated]
+    labels = [known.labels[-1] for known in expected]
     np.testing.assert_allclose(
         scores.path_scores(np.concatenate(labels).astype(np.int32)),
-        [known.scores[-1] for known in enumerated],
+        [known.scores[-1] for known in expected],
         **close,
     )
 
@@ -67,7 +65,7 @@ def test_inference_equals_enumeration(names, scheme, max_length, scale):
 @pytest.mark.parametrize(("names", "scheme"), GRAMMARS)
 def test_posteriors_of_segments_equal_enumeration(names, scheme):
     grammar = Grammar(names, scheme, 3)
-    scores, enumerated = random_scores(grammar, [4, 3], n_features=N_FEATURES)
+    scores, expected = random_scores(grammar, [4, 3], n_features=N_FEATURES)
     spans = [
         (i, b, e, k)
         for i, length in enumerate([4, 3])
@@ -80,8 +78,8 @@ def test_posteriors_of_segments_equal_enumeration(names, scheme):
         np.ascontiguousarray(rows[:, :3]), np.ascontiguousarray(rows[:, 3])
     )
     for (i, *segment), p in zip(spans, found, strict=True):
-        has = [tuple(segment) in s for s in enumerated[i].found]
-        assert p == pytest.approx(enumerated[i].proba[has].sum(), abs=1e-12)
+        has = [tuple(segment) in s for s in expected[i].found]
+        assert p == pytest.approx(expected[i].proba[has].sum(), abs=1e-12)
 
 
 @pytest.mark.parametrize(("names", "scheme"), GRAMMARS)
@@ -127,19 +125,9 @@ def exact():
     return SegmentCRF(solver="lbfgs", segment_features=of_segment, **EXACT).fit(X, Y)
 
 
-def enumerated(crf):
-    """Return P(w), its gradient, and the Enumeration of each sequence, by features."""
-    grammar = crf._grammar()
+def values_of(crf):
+    """Return the function (sequence, begin, end) to the features that a fit has."""
     names = crf.segment_vectorizer_.get_feature_names_out().tolist()
-    code = crf.classes_.tolist().index
-    blocks = [crf.intercept_, crf.start_, crf.end_, crf.transition_, crf.length_]
-    blocks += [crf.segment_coef_.T, crf.coef_.T]
-    w = np.concatenate([np.where(b == -np.inf, 0.0, b).ravel() for b in blocks])
-    tied = np.concatenate([np.where(b == -np.inf, 0.0, b).ravel() for b in blocks[3:6]])
-    gradient = crf.alpha_ * w
-    loss = 0.5 * crf.alpha_ * w @ w
-    found = []
-    sizes = np.cumsum([*map(len, blocks[:3]), len(tied)])
 
     def values(sequence, begin, end):
         own = np.zeros(len(names))
@@ -148,33 +136,11 @@ def enumerated(crf):
             own[names.index(f"{key}:{value}" if is_name else key)] = is_name or value
         return own
 
-    for own, labels in zip(X, Y, strict=True):
-        if not own:
-            continue
-        rows = crf.vectorizer_.transform([own]).X.toarray()
-        local = rows @ crf.coef_.T + crf.intercept_
-        local[0] += crf.start_
-        local[-1] += crf.end_
-        known = Enumeration(
-            grammar, local, tied, Features(len(names), functools.partial(values, own))
-        )
-        path = np.array([code(label) for label in labels])
-        i = [tuple(y) for y in known.labels].index(tuple(path))
-        loss += (known.log_z - known.scores[i]) / len(X)
-        change = known.local.copy()
-        change[np.arange(len(path)), path] -= 1.0
-        parts = np.split(np.zeros_like(w), sizes)
-        parts[0][:] = change.sum(axis=0)
-        parts[1][:], parts[2][:] = change[0], change[-1]
-        parts[3][:] = known.tied - known.counts[i]
-        parts[4][:] = (rows.T @ change).ravel()
-        gradient += np.concatenate(parts) / len(X)
-        found.append(known)
-    return loss, gradient, found
+    return values
 
 
 def test_the_optimum_is_that_of_the_enumerated_objective(exact):
-    primal, gradient, _ = enumerated(exact)
+    primal, gradient, _ = enumerated(exact, X, Y, values_of(exact))
     assert sorted(exact.segment_vectorizer_.get_feature_names_out()) == sorted(NAMES)
     assert exact.segment_coef_.shape == (3, len(NAMES))
     assert exact.primal_objective_ == pytest.approx(primal, rel=1e-10)
@@ -223,7 +189,7 @@ def test_hinge_is_certified():
     crf = SegmentCRF(alpha=0.1, loss="hinge", tol=1e-2, random_state=0)
     crf.set_params(segment_features=of_segment).fit(X, Y)
     assert crf.duality_gap_ <= 1e-2 * crf.primal_objective_
-    primal, _, found = enumerated(crf)
+    primal, _, found = enumerated(crf, X, Y, values_of(crf))
     paths = [labels for labels in crf.predict(X) if labels]
     code = crf.classes_.tolist().index
     for known, path in zip(found, paths, strict=True):
@@ -232,7 +198,7 @@ def test_hinge_is_certified():
 
 
 def test_answers_equal_enumeration(exact):
-    _, _, found = enumerated(exact)
+    _, _, found = enumerated(exact, X, Y, values_of(exact))
     used = [i for i, own in enumerate(X) if own]
     proba, paths, spans = (
         exact.predict_proba(X),

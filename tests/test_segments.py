@@ -9,6 +9,7 @@ from segment_twin import (
     WORDS,
     Enumeration,
     counts_of,
+    enumerated,
     labels_of,
     segmentations,
     sentences,
@@ -237,40 +238,6 @@ EXACT = {"alpha": 0.05, "tol": 1e-9, "max_iter": 3000, "random_state": 0}
 @pytest.fixture(scope="module")
 def exact():
     return SegmentCRF(solver="lbfgs", **EXACT).fit(X, Y)
-
-
-def enumerated(crf, X, y):
-    """Return P(w), its gradient, and the Enumeration of each sequence, by features."""
-    grammar = crf._grammar()
-    code = {label: k for k, label in enumerate(crf.classes_.tolist())}
-    tied = np.concatenate([crf.transition_.ravel(), crf.length_.ravel()])
-    blocks = [crf.intercept_, crf.start_, crf.end_, tied, crf.coef_.T.ravel()]
-    w = np.concatenate([np.where(block == -np.inf, 0.0, block) for block in blocks])
-    gradient = crf.alpha_ * w
-    loss = 0.5 * crf.alpha_ * w @ w
-    found = []
-    sizes = np.cumsum([len(block) for block in blocks])[:-1]
-    for own, labels in zip(X, y, strict=True):
-        if not own:
-            continue
-        rows = crf.vectorizer_.transform([own]).X.toarray()
-        local = rows @ crf.coef_.T + crf.intercept_
-        local[0] += crf.start_
-        local[-1] += crf.end_
-        known = Enumeration(grammar, local, np.where(grammar.allowed, tied, 0.0))
-        path = np.array([code[label] for label in labels])
-        i = [tuple(y) for y in known.labels].index(tuple(path))
-        loss += (known.log_z - known.scores[i]) / len(X)
-        change = known.local.copy()
-        change[np.arange(len(path)), path] -= 1.0
-        parts = np.split(np.zeros_like(w), sizes)
-        parts[0][:] = change.sum(axis=0)
-        parts[1][:], parts[2][:] = change[0], change[-1]
-        parts[3][:] = known.tied - known.counts[i]
-        parts[4][:] = (rows.T @ change).ravel()
-        gradient += np.concatenate(parts) / len(X)
-        found.append(known)
-    return loss, gradient, found
 
 
 def test_the_optimum_is_that_of_the_enumerated_objective(exact):
