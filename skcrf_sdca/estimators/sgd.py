@@ -83,7 +83,7 @@ default="auto"
         and "constant" for the others. "adagrad" also takes "adaptive"; "svrg",
         "pegasos" and "hybrid" have no choice.
     eta0 : float or "auto", default="auto"
-        The first step size. "auto" visits a random sample of up to 1000 sequences with
+        The first step size. "auto" visits a random sample of up to 600 sequences with
         several step sizes, longer or shorter ones while the objective on the sample
         falls, and takes the best. The objective is the median of those after each third
         of the sample. For "adagrad" it then goes on to the step size of the regret

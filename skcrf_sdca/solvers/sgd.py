@@ -37,7 +37,7 @@ LEARNING_RATES = {
     "adaptive": LearningRate(0.0, adaptive=True),
 }
 # Step sizes are tried on so many sequences, and so often at most in each direction.
-SAMPLE = 1000
+SAMPLE = 600
 MAX_TRIALS = 60
 # A trial looks at the objective so often.
 LOOKS = 3
