@@ -6,6 +6,7 @@ import pickle
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -440,6 +441,61 @@ def test_a_stream_goes_on_from_the_weights_of_any_fit(stream):
     assert crf.n_visits_ == 1
     assert_allclose(crf.coef_, coef, atol=1e-100)
     assert_allclose(crf.start_, start, atol=1e-100)
+
+
+def test_assigned_weights_are_kept_also_if_nobody_has_looked_before(stream):
+    X, y = stream
+    crf = CRF().partial_fit(X, y)
+    before = CRF().partial_fit(X, y)
+    crf.coef_ = np.zeros_like(before.coef_)
+    again = pickle.loads(pickle.dumps(crf))
+    for model in (crf, again):
+        assert not model.coef_.any()
+        assert_array_equal(model.transition_, before.transition_)
+    crf.partial_fit(X[:1], y[:1], sample_weight=NO_STEP)
+    assert_allclose(crf.coef_, 0.0, atol=1e-100)
+    assert_allclose(crf.transition_, before.transition_, atol=1e-100)
+
+
+def test_weights_of_a_stream_are_not_changed_in_place(stream):
+    for crf in (CRF().partial_fit(*stream), CRF(warm_start=True).fit(*stream)):
+        with pytest.raises(ValueError, match="read-only"):
+            crf.transition_[0, 0] = 1.0
+    # Those of a fit without a state may be.
+    crf = CRF().fit(*stream)
+    crf.transition_[0, 0] = 9.0
+    assert pickle.loads(pickle.dumps(crf)).transition_[0, 0] == 9.0
+
+
+def test_a_copy_goes_on_by_itself(stream):
+    X, y = as_strings(stream[0]), stream[1]
+    crf = CRF().partial_fit(X[:10], y[:10])
+    other, expected = copy.copy(crf), copy.deepcopy(crf)
+    crf.partial_fit(X[10:], y[10:])
+    assert_same_weights(
+        other.partial_fit(X[5:9], y[5:9]), expected.partial_fit(X[5:9], y[5:9])
+    )
+
+
+def test_parameters_are_checked_for_every_chunk(stream):
+    for changed in ({"C": -1.0}, {"loss": "bogus"}, {"temperature": 0.0}):
+        crf = CRF().partial_fit(*stream)
+        with pytest.raises(ValueError, match=next(iter(changed))):
+            crf.set_params(**changed).partial_fit(*stream)
+
+
+def test_names_of_features_are_dropped_where_a_wider_chunk_has_none():
+    frame = pd.DataFrame({"a": [1.0, 0.0]})
+    crf = CRF().partial_fit([frame], [[0, 1]])
+    assert crf.feature_names_in_.tolist() == ["a"]
+    crf = pickle.loads(pickle.dumps(crf.partial_fit([np.eye(2)], [[0, 1]])))
+    assert crf.n_features_in_ == 2
+    assert not hasattr(crf, "feature_names_in_")
+
+
+def test_steps_that_lead_too_far_are_an_error_that_names_C(stream):
+    with pytest.raises(ValueError, match="take a smaller C"):
+        CRF(C=1e300).partial_fit([1e200 * x for x in stream[0]], stream[1])
 
 
 def test_the_weights_of_observed_pairs_are_kept_for_a_warm_start(stream):

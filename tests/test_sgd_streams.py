@@ -207,7 +207,8 @@ def test_a_fit_with_warm_start_and_partial_fit_share_mean_and_steps(stream):
     assert_allclose(state["total"], first["total"] + 41.0 * state["w"], rtol=1e-12)
     # The certificate of the fit is not one of the weights now.
     assert not {"duality_gap_", "history_", "n_iter_"} & set(vars(crf))
-    assert not {"loss_", "n_visits_"} & set(vars(crf.fit(X, y)))
+    assert "loss_" not in vars(crf.fit(X, y))
+    assert crf.n_visits_ == 81
 
 
 def test_a_warm_start_of_allowed_transitions_goes_on_as_a_stream():
@@ -229,6 +230,34 @@ def test_a_stream_goes_on_from_the_weights_of_any_fit(stream):
         crf = load_model(file.getvalue()).set_params(method="sgd", eta0=1e-12)
         crf.partial_fit(X[:1], y[:1])
         assert_allclose(flat_weights(crf), before, atol=1e-9)
+
+
+def test_steps_go_on_after_a_fit_and_where_the_mean_begins_anew(stream):
+    X, y = stream
+    for method in ("sgd", "asgd", "adagrad", "smd", "pegasos"):
+        fitted = SGDCRF(method=method, max_iter=3, tol=9.0, random_state=0).fit(X, y)
+        pruned = SGDCRF(method=method, random_state=0).partial_fit(X, y).sparsify()
+        for crf in (fitted, pruned):
+            eta0, n_visits = crf.eta0_, crf.n_visits_
+            assert n_visits == len(X)
+            save_model(crf, file := io.BytesIO())
+            loaded = load_model(file.getvalue())
+            for model in (crf, loaded):
+                model.partial_fit(X[:1], y[:1])
+                assert model.n_visits_ == n_visits + 1
+                # That of "pegasos" is one over alpha.
+                assert model.eta0_ == eta0 or method == "pegasos"
+    # Steps of another method are calibrated.
+    fitted.set_params(method="sgd").partial_fit(X, y)
+    assert fitted.eta0_ < 1.0 < eta0
+
+
+def test_an_unknown_label_in_the_first_chunk_is_an_error(stream):
+    for y in ([["A", None]], [["A", {"A": 0.5, "B": 0.5}]], [["A", "?"]]):
+        crf = SGDCRF(method="sgd", unknown_label="?")
+        with pytest.raises(ValueError, match="sequence 0, position 1"):
+            crf.partial_fit([[["a"], ["b"]]], y)
+        assert not hasattr(crf, "classes_")
 
 
 @pytest.mark.parametrize("method", ["svrg", "hybrid"])

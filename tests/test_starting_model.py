@@ -142,3 +142,10 @@ def test_packed_names_are_those_of_the_vectorizer():
     assert np.array_equal(
         from_packed, first_weights(LBFGSCRF(), WORDS, TAGS, init)[1].w
     )
+
+
+def test_oeg_starts_at_the_optimum_if_that_is_given():
+    X, y = make_chains(n_sequences=60, random_state=0)
+    best = LBFGSCRF(tol=1e-9, max_iter=5000).fit(X, y)
+    crf = OEGCRF(random_state=0).fit(X, y, init=best)
+    assert crf.n_iter_ == 1

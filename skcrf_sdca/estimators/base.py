@@ -250,7 +250,7 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
         if not self._takes_prior:
             raise ValueError(
                 f"prior is not taken by {type(self).__name__}, which has no objective; "
-                "set prior=None, or call partial_fit of a copy of the prior"
+                "set prior=None, or call partial_fit of a copy of a model that has it"
             )
         self._check_prior_without_state()
         near = self._prior_type(model)

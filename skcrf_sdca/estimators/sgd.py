@@ -111,7 +111,7 @@ default="auto"
     {weights_}
     {n_iter_}
     n_visits_ : int
-        After `partial_fit`: sequences visited so far, which step sizes count.
+        Sequences visited so far, which step sizes count.
     loss_ : float
         After `partial_fit`: mean loss of the visits of the last chunk, each sequence at
         the weights before its visit. A stream has no certificate, and no `history_`.
@@ -122,7 +122,7 @@ default="auto"
         those of the calibration), seconds (without the certificates), primal, dual,
         gap; with ``X_val`` also val_score.
     eta0_ : float
-        The step size of the fit, given or calibrated. Not after `partial_fit`.
+        The step size, given or calibrated.
 
     See Also
     --------
@@ -135,13 +135,15 @@ default="auto"
 
         w <- soft(w - eta g, eta alpha l1_ratio) / (1 + eta alpha (1 - l1_ratio))
 
-    with g the gradient of the loss of one sequence. The steps that a weight misses
+    with g the gradient of the loss of one sequence, and eta the step size times the
+    temperature. The steps that a weight misses
     while its feature does not occur are made up for in closed form, so that a visit
     costs in proportion to the features of its sequence.
 
     `partial_fit` learns from a stream, by every method that visits each sequence once:
     all but "svrg" and "hybrid". One pass in chunks gives the weights of one pass over
-    all of the data in their order, but for rounding, if `alpha` and `eta0` are numbers.
+    all of the data in their order, but for rounding, if `alpha` and `eta0` are numbers;
+    the means of "adagrad", "smd" and "pegasos" depend on where the chunks end.
     With "auto", alpha is one over the number of sequences so far, those of a fit
     before among them, and the step size is calibrated on the first chunk, which should
     have some hundred sequences. "auto" is the first `learning_rate` that is not
@@ -284,7 +286,7 @@ default="auto"
 
     def _attributes_of_run(self, solver):
         inner = solver.inner if isinstance(solver, CCCP) else solver
-        return {**super()._attributes_of_run(solver), "eta0_": inner.eta0}
+        return {**super()._attributes_of_run(solver), **_steps(inner)}
 
     def _check_for_stream(self):
         super()._check_for_stream()
@@ -301,5 +303,20 @@ default="auto"
         before = 1.0 / self.alpha_ if "alpha_" in vars(self) else 0.0
         return 1.0 / (before + len(training.data))
 
-    def _attributes_of_chunk(self, problem):
-        return {"alpha_": problem.alpha}
+    def _attributes_of_chunk(self, solver):
+        return {"alpha_": solver.problem.alpha, **_steps(solver)}
+
+    def _steps_so_far(self):
+        steps = {"n_visits": getattr(self, "n_visits_", 0)}
+        if hasattr(self, "eta0_"):
+            steps |= {"eta0": self.eta0_, "method": self._method_of_steps}
+        return steps
+
+
+def _steps(solver):
+    """Return the fitted attributes that tell of the steps of a solver."""
+    return {
+        "eta0_": float(solver.eta0),
+        "n_visits_": solver.state()["n_visits"],
+        "_method_of_steps": solver.method,
+    }

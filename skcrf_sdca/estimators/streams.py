@@ -5,12 +5,14 @@ average over all chunks, and the weights as attributes, which are made when some
 looks. An error leaves the model as it was before.
 """
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from skcrf_sdca._utils.random import as_generator
@@ -44,7 +46,6 @@ _OF_FIT = (
     "dual_objective_",
     "duality_gap_",
     "gap_target_",
-    "eta0_",
 )
 # Parameters, with values that need all of the data at once.
 _OF_ALL_DATA = {
@@ -69,7 +70,7 @@ class _MadeWhenLookedAt:
     def __get__(self, estimator, owner=None):
         if estimator is None:
             return self.default
-        if "coef_" not in vars(estimator):
+        if "n_nonzero_" not in vars(estimator):
             estimator._publish()
         return vars(estimator).get(self.name, self.default)
 
@@ -112,8 +113,10 @@ class OnlineMixin(BaseCRF):
         """Learn from one more chunk of a stream: a single pass in the order of X.
 
         After a `fit` the stream goes on from its weights, with a new average, unless
-        ``warm_start=True`` kept the old one; and likewise after `prune`, `sparsify`,
-        `densify` and `constrain`.
+        ``warm_start=True`` kept the old one; and likewise after `prune`, `sparsify` and
+        `constrain`, or if weights were assigned. What `constrain` forbade is allowed
+        again, unless `transitions` forbids it, and the penalty is around 0, also after
+        a fit with ``prior``. Arrays of weights are read-only: assign a changed copy.
 
         Parameters
         ----------
@@ -157,6 +160,8 @@ class OnlineMixin(BaseCRF):
         >>> crf.classes_.tolist(), crf.coef_.shape
         (['DET', 'NOUN', 'VERB'], (3, 4))
         """
+        # Parameters may have changed since the first chunk.
+        self._validate_params()
         self._check_for_stream()
         X = as_sequence_list(X)
         y = list(y) if isinstance(y, Iterator) else y
@@ -167,12 +172,12 @@ class OnlineMixin(BaseCRF):
                 training, alpha=self._alpha_of_chunk(training), keeps_forbidden=True
             )
             solver = self._learn(problem, training)
-        stale = (*_PUBLISHED, *_OF_FIT)
+        stale = (*_PUBLISHED, *_OF_FIT, *self._of_some_inputs)
         kept = {name: v for name, v in vars(self).items() if name not in stale}
         self.__dict__ = {
             **kept,
             **training.attributes,
-            **self._attributes_of_chunk(problem),
+            **self._attributes_of_chunk(solver),
             "temperature_": problem.loss.temperature,
             "n_visits_": solver.n_visits,
             "loss_": solver.mean_loss,
@@ -218,9 +223,13 @@ class OnlineMixin(BaseCRF):
         """Return the alpha of the objective that steps on a chunk follow."""
         return self.alpha
 
-    def _attributes_of_chunk(self, problem):
+    def _attributes_of_chunk(self, solver):
         """Return the fitted attributes that only some of the estimators have."""
         return {}
+
+    def _steps_so_far(self):
+        """Return what the state has of steps, of a stream that begins at weights."""
+        return {"n_visits": 0}
 
     @contextmanager
     def _vocabulary_kept(self):
@@ -291,7 +300,7 @@ class OnlineMixin(BaseCRF):
         check_form(self)
         parameters = self._parameters(None)
         parameters.assign(LabelWeights.of_fitted(self).without_forbidden())
-        return {"w": parameters.w, "total": None, "n_visits": 0, "scale": 1.0}
+        return {"w": parameters.w, "total": None, "scale": 1.0, **self._steps_so_far()}
 
     def _form(self):
         """Return what says which weights there are, as `Structure.model_form` does."""
@@ -337,8 +346,9 @@ class OnlineMixin(BaseCRF):
         weights = self._maker(state)(w=w).attributes(state["constraints"])
         n_nonzero = int(np.count_nonzero(w))
         # Of two threads that look, both take what the first has made.
-        weights = state.setdefault("published", weights)
-        vars(self).update(weights, n_nonzero_=n_nonzero)
+        weights = state.setdefault("published", _read_only(weights))
+        # What was assigned before anybody looked goes before it.
+        self.__dict__ = {**weights, "n_nonzero_": n_nonzero, **vars(self)}
         return True
 
     def _attributes_of_run(self, solver):
@@ -352,7 +362,7 @@ class OnlineMixin(BaseCRF):
         if "_warm_state" in fitted and self.patience is None:
             names = *WEIGHTS, *MORE_WEIGHTS
             published = {name: fitted[name] for name in names if name in fitted}
-            fitted["_warm_state"]["published"] = published
+            fitted["_warm_state"]["published"] = _read_only(published)
         return super()._set_fitted(fitted)
 
     def __getstate__(self):
@@ -360,11 +370,15 @@ class OnlineMixin(BaseCRF):
 
         Where the weights were changed since, the state is left out.
         """
-        attributes, state = super().__getstate__(), vars(self).get("_warm_state")
+        state = vars(self).get("_warm_state")
+        is_stream = self._stream_state() is not None
+        if not is_stream and "n_nonzero_" not in vars(self):
+            # Some weights were assigned before anybody looked at the others.
+            self._publish()
+        attributes = super().__getstate__()
         if state is None:
             return attributes
         del attributes["_warm_state"]
-        is_stream = self._stream_state() is not None
         if is_stream:
             attributes = {n: v for n, v in attributes.items() if n not in _PUBLISHED}
         if is_stream or state["pairs"] is not None:
@@ -372,6 +386,19 @@ class OnlineMixin(BaseCRF):
             attributes["_warm_state"] = kept
         return attributes
 
+    def __copy__(self):
+        """Return a deep copy: chunks change the arrays of the state in place."""
+        return copy.deepcopy(self)
+
     def __sklearn_is_fitted__(self):
         """Return whether there are weights."""
         return "classes_" in vars(self)
+
+
+# A change in place would not reach the state.
+def _read_only(weights):
+    """Make the arrays of weights, by name, read-only; return the dict."""
+    for value in weights.values():
+        for array in value if isinstance(value, tuple) else (value,):
+            (array.data if sp.issparse(array) else array).flags.writeable = False
+    return weights

@@ -150,7 +150,7 @@ def chunk_data(estimator, X, y, classes, sample_weight, lengths=None):
     data.check_source()
     check_has_items(len(data), data.n_positions)
     names = _grown_names(estimator, input_format.feature_names(X, data), data)
-    labels = _labels_of_chunk(known.get("classes_"), y, classes, data, input_format)
+    labels = _labels_of_chunk(estimator, y, classes, data, input_format)
     training = _training(
         estimator, data, labels, sample_weight, input_format, vectorizer, names
     )
@@ -185,10 +185,12 @@ def _grown_names(estimator, names, data):
     return names
 
 
-def _labels_of_chunk(known, y, classes, data, input_format):
-    """Return classes and label numbers, and None or what else is known of labels."""
+def _labels_of_chunk(estimator, y, classes, data, input_format):
+    """Return classes and label numbers, and None: all labels must be known."""
+    known = vars(estimator).get("classes_")
     if known is None and classes is None:
-        return input_format.encode_labels(y, data)
+        unknown_label = getattr(estimator, "unknown_label", None)
+        known, *_ = input_format.encode_labels(y, data, unknown_label)
     if classes is not None:
         known = merged_classes(known, classes)
     lists = input_format.label_lists(y, data)

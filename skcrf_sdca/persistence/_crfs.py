@@ -163,7 +163,7 @@ def rebuild_crf(model, array):
         "_input_format": model["input_format"],
         "classes_": labels_from(model["labels"]),
         "n_features_in_": model["n_features"],
-        **figures_from(model["fit"]),
+        **_figures_from(crf, model["fit"]),
     }
     if has_choice:
         if model["solver"] not in SOLVERS:
@@ -194,6 +194,12 @@ def rebuild_crf(model, array):
     crf._set_fitted(attributes)
     check_fitted(crf)
     return crf
+
+
+def _figures_from(crf, fit):
+    """Return the figures of a fit, and of which method its step size is."""
+    figures = figures_from(fit)
+    return figures | ({"_method_of_steps": crf.method} if "eta0_" in figures else {})
 
 
 def _stream_from(crf, stream, array, attributes):

@@ -87,7 +87,8 @@ class Solver(ABC):
     def start_at(self, w):
         """Start from weights; ValueError if the solver cannot."""
         raise ValueError(
-            f"init is not taken by the solver {type(self).__name__}; set init=None"
+            f"init is not taken: the solver {type(self).__name__} cannot start from "
+            "the weights of a model; set init=None"
         )
 
     def targets_changed(self):  # noqa: B027

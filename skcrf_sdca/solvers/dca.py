@@ -178,7 +178,13 @@ class DCA(EpochSolver):
 
     def _visit(self, order):
         n, before = len(order), self.kernel.sum_of_losses
-        self.kernel.epoch_in_order(order.astype(np.intp))
+        try:
+            self.kernel.epoch_in_order(order.astype(np.intp))
+        except ValueError as error:
+            raise ValueError(
+                "steps have led to scores that are not finite: scale the features in X, "
+                "or take a smaller C"
+            ) from error
         change = self.kernel.sum_of_losses - before
         self.mean_loss = self.problem.loss.scale * change / n
 

@@ -116,7 +116,9 @@ class OEG(DualSolver):
 
         options = {"xatol": SHARE_TOL}
         bounds = 0.0, self.init_score
-        set_point(minimize_scalar(negative_dual, bounds=bounds, options=options).x)
+        found = minimize_scalar(negative_dual, bounds=bounds, options=options)
+        # Near the optimum any share is too large.
+        set_point(found.x if found.fun < negative_dual(0.0) else 0.0)
 
     def _scores_of(self, w):
         """Return the scores of weights as natural parameters."""
