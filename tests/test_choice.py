@@ -169,3 +169,18 @@ def test_a_saved_model_keeps_its_solver(tmp_path):
 def test_another_fit_forgets_the_solver():
     crf = OEGCRF().fit(X, Y)
     assert not hasattr(crf, "solver_")
+
+
+def test_the_warning_of_sparse_features_of_uneven_size_says_so():
+    X = [
+        [{"w": word, "length": 30.0 * len(word)} for word in "a list of words".split()]
+    ]
+    y = [list("abab")]
+    crf = CRF(max_iter=2, tol=1e-6, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="go up to 1.5e\\+02, and most are 1"):
+        crf.set_params(max_iter=1).fit(
+            [[*X[0], {"w": "b"}, {"w": "c"}]], [[*y[0], "a", "b"]]
+        )
+    with pytest.warns(ConvergenceWarning) as found:
+        crf.fit([[{"w": word} for word in "abcd"]], y)
+    assert "go up to" not in str(found[0].message)

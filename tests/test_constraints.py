@@ -814,12 +814,29 @@ def test_a_fitted_model_is_constrained_to_the_odds_of_what_is_left(crf, scheme):
         assert_allclose(value, expected, rtol=1e-9, atol=1e-300)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_usable_labels_are_those_of_allowed_paths(seed):
+    rng, n = np.random.default_rng(seed), 3
+    masks = rng.random(n) < 0.4, rng.random(n) < 0.4, rng.random((n, n)) < 0.3
+    constraints, expected = Constraints(*masks), np.zeros(n, dtype=bool)
+    # Each label is reached within n steps, and the end within n more.
+    for length in range(1, 2 * n):
+        for path in product(range(n), repeat=length):
+            if is_allowed(constraints, path):
+                expected[list(path)] = True
+    np.testing.assert_array_equal(constraints.usable(), expected)
+
+
 def test_constraining_needs_no_labels_but_names_what_is_wrong():
     crf = LBFGSCRF().fit([np.eye(3)], [["O", "B-X", "I-X"]])
     with pytest.raises(ValueError, match="before fit"):
         crf.constrain("observed")
     with pytest.raises(ValueError, match="scheme must be one of"):
         crf.constrain("Bio")
+    with pytest.raises(ValueError, match="leaves no path with the label 'B-X'"):
+        crf.constrain("BIOES")
+    with pytest.raises(ValueError, match="fit anew"):
+        crf.constrain(None)
     assert np.isfinite(crf.transition_).all()
 
 

@@ -581,3 +581,12 @@ def test_labels_in_columns_of_polars():
     for metric in (metrics.flat_accuracy_score, metrics.sequence_accuracy_score):
         expected = metric(y_true, y_pred)
         assert metric(pl.Series(y_true), list(map(pl.Series, y_pred))) == expected
+
+
+def test_the_warning_names_the_types_without_spans():
+    y_true, y_pred = [["B-A", "O", "B-B"]], [["B-A", "O", "O"]]
+    for average in (None, "macro"):
+        with pytest.warns(
+            UndefinedMetricWarning, match="no predicted spans of type 'B'"
+        ):
+            metrics.span_precision_score(y_true, y_pred, average=average)

@@ -29,6 +29,9 @@ FEW_SEQUENCES, HUGE = 30.0, 1e3
 # than dual ascent, if R^2 / (alpha n^2) is at most the second number.
 PIXELS, MANY_SEQUENCES = 100.0, 0.1
 
+# How many times the median the largest value of sparse features may be.
+UNEVEN = 20.0
+
 
 class Choice(NamedTuple):
     """A solver, one of the names of `CRF`, and why it was chosen."""
@@ -86,7 +89,17 @@ def advice(solver):
     problem = solver.problem
     if isinstance(solver, QuasiNewton) or not isinstance(problem, Problem):
         return ""
-    if sp.issparse(problem.data.X) or (size := problem.relative_size) < LARGE:
+    X = problem.data.X
+    if sp.issparse(X):
+        sizes = np.abs(X.data)
+        usual = float(np.median(sizes)) if sizes.size else 0.0
+        if not sizes.max(initial=0.0) > UNEVEN * usual > 0.0:
+            return ""
+        return (
+            f"; values in X go up to {sizes.max():.2g}, and most are {usual:.2g}: "
+            "divide the features that have large ones by their size"
+        )
+    if (size := problem.relative_size) < LARGE:
         return ""
     return (
         f"; the features are large, R^2 / (alpha n) = {size:.2g}: standardise them, or "

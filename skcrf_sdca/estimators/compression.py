@@ -10,9 +10,14 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.typing import Transitions
+from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.estimators.fitted import FittedAttributes, check_form
-from skcrf_sdca.structures.chain.constraints import FROM_DATA, read_constraints
+from skcrf_sdca.structures.chain.constraints import (
+    FROM_DATA,
+    Constraints,
+    read_constraints,
+)
 from skcrf_sdca.structures.chain.parameters import dense_coef
 
 
@@ -129,7 +134,7 @@ class TrimmingMixin(FittedAttributes):
         Raises
         ------
         ValueError, TypeError
-            If transitions is malformed, or does not fit the labels.
+            If transitions is malformed, None, or leaves no path with some label.
 
         Examples
         --------
@@ -144,6 +149,11 @@ class TrimmingMixin(FittedAttributes):
         """
         check_is_fitted(self)
         check_form(self)
+        if transitions is None:
+            raise ValueError(
+                "transitions=None forbids nothing, and what was forbidden stays so: "
+                "fit anew to allow it."
+            )
         if isinstance(transitions, str) and transitions in FROM_DATA:
             raise ValueError(
                 f"transitions={transitions!r} needs the labels of the training data: "
@@ -157,9 +167,16 @@ class TrimmingMixin(FittedAttributes):
             names=names_of_classes(self, self.classes_),
         )
         if constraints is not None:
-            self.start_, self.end_, self.transition_ = constraints.forbid_weights(
+            weights = constraints.forbid_weights(
                 self.start_, self.end_, self.transition_
             )
+            usable = Constraints.of_scores(*weights).usable()
+            for label in plain_labels(self.classes_[~usable])[:1]:
+                raise ValueError(
+                    f"transitions={transitions!r} leaves no path with the label "
+                    f"{label!r}: take a scheme that fits the labels, or allow more."
+                )
+            self.start_, self.end_, self.transition_ = weights
         return self
 
 

@@ -370,9 +370,9 @@ class OnlineMixin(BaseCRF):
 
         Where the weights were changed since, the state is left out.
         """
-        state = vars(self).get("_warm_state")
-        is_stream = self._stream_state() is not None
-        if not is_stream and "n_nonzero_" not in vars(self):
+        known = vars(self)
+        state, is_stream = known.get("_warm_state"), self._stream_state() is not None
+        if "classes_" in known and not is_stream and "n_nonzero_" not in known:
             # Some weights were assigned before anybody looked at the others.
             self._publish()
         attributes = super().__getstate__()

@@ -281,6 +281,9 @@ def averaged(name, counts, average, zero_division, *, stacklevel=3):
     above, below, reason = counts.fractions()[name]
     if average == "micro" or (average is not None and not counts.types):
         above, below = above.sum(keepdims=True), below.sum(keepdims=True)
+    elif counts.types:
+        without = np.array(counts.types, dtype=object)[below == 0]
+        reason += f" of type {', '.join(map(repr, without))}"
     values = ratio(above, below, name, reason, zero_division, stacklevel=stacklevel)
     if average is None:
         return values

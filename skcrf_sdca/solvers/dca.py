@@ -182,8 +182,8 @@ class DCA(EpochSolver):
             self.kernel.epoch_in_order(order.astype(np.intp))
         except ValueError as error:
             raise ValueError(
-                "steps have led to scores that are not finite: scale the features in X, "
-                "or take a smaller C"
+                "steps have led to scores that are not finite: scale the features in "
+                "X, or take a smaller C"
             ) from error
         change = self.kernel.sum_of_losses - before
         self.mean_loss = self.problem.loss.scale * change / n

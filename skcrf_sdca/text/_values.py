@@ -262,7 +262,9 @@ class _Affix(Function):
 
     def __post_init__(self):
         if not isinstance(self.length, Integral) or self.length < 1:
-            raise ValueError(f"length must be an int of at least 1; got {self.length}.")
+            raise ValueError(
+                f"length must be an int of at least 1; got {self.length!r}."
+            )
 
     @property
     def _function_name(self):

@@ -57,6 +57,14 @@ class Constraints(NamedTuple):
         """Return whether nothing is forbidden."""
         return all(mask.all() for mask in self)
 
+    def usable(self):
+        """Return whether each label is in an allowed path of some length."""
+        after, before = self.start.copy(), self.end.copy()
+        for _ in range(len(after)):
+            after |= self.transition[after].any(axis=0)
+            before |= self.transition[:, before].any(axis=1)
+        return after & before
+
     def log_masks(self):
         """Return 0 where allowed and -inf elsewhere: start, end and transition."""
         return tuple(np.where(mask, 0.0, -np.inf) for mask in self)
