@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-MAX_BYTES = 5_000_000
+MAX_BYTES = 3_000_000
 
 pytestmark = pytest.mark.slow
 
