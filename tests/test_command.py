@@ -574,7 +574,7 @@ def test_wrong_training_data_is_told_with_its_line(run, files, tmp_path, text, m
         (["train", "BANK", "-o", "OUT", "--format", "columns"], "line 2"),
         (["tag", "-m", "TRAIN", "TRAIN"], "cannot be read"),
         (["tag", "-m", "MODEL", "ONE"], "line 1: 1 column, but at least 2 are needed"),
-        (["eval", "-m", "CONLLU", "TRAIN"], "line 1: 1 columns, but CoNLL-U has 10"),
+        (["eval", "-m", "CONLLU", "TRAIN"], "line 1: 1 column, but CoNLL-U has 10"),
         (["explain", "-m", "MODEL", "TRAIN", "--token", "5"], "it has 5 tokens"),
         (
             ["explain", "-m", "MODEL", "TRAIN", "--sentence", "3", "--token", "0"],

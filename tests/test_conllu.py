@@ -226,7 +226,7 @@ ONE = lines("1")
     ("text", "line", "message"),
     [
         (ONE + "2\ta\n", 2, "2 columns, but CoNLL-U has 10; separate them by single"),
-        (ONE.replace("\t", " "), 1, "1 columns"),
+        (ONE.replace("\t", " "), 1, "1 column,"),
         (ONE.replace("\t", "\t\t", 1), 1, "11 columns"),
         (ONE + lines("2", xpos=""), 2, "XPOS is empty; write _ for it"),
         (lines("1", word=""), 1, "FORM is empty"),

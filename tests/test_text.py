@@ -337,7 +337,7 @@ def test_what_is_no_token_is_a_type_error(X, message):
 @pytest.mark.parametrize(
     ("X", "columns", "message"),
     [
-        ([["a"]], ("word", "pos"), "item 0 is of type str 'a' and has 1 columns, but"),
+        ([["a"]], ("word", "pos"), "of type str 'a' and has 1 column, but must"),
         ([[], [("a", "b")]], ("word",), r"sequence 1, item 0 .* has 2 columns"),
         ([[("a",), ()]], ("word",), "item 1 .* has 0 columns"),
         ([[("a", "b")]], ("form", "pos"), r"no column 'word': .* \['form', 'pos'\]"),

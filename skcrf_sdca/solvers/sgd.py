@@ -80,6 +80,8 @@ class SGD(EpochSolver):
         A number from the first epoch on.
     mean_loss : float
         Of the visits of the last chunk, each at the weights that it found.
+    found : object
+        What a method has evaluated at the weights, on all sequences; None before.
     learning_rates : tuple of str
         Keys of `LEARNING_RATES` that the method takes; the first is the default.
     averages : tuple of bool
@@ -108,7 +110,7 @@ class SGD(EpochSolver):
     calls = 0.0
     late_mean = False
     n_ends = 0
-    kernel = None
+    kernel = found = None
     mean_loss = np.nan
 
     def __init__(
@@ -373,10 +375,12 @@ class SGD(EpochSolver):
     def start_at(self, w):
         """Start from weights."""
         self.current.w[:] = self.model.w[:] = w
+        self.found = None
 
     def targets_changed(self):
         """Forget the objectives of other targets."""
         self.best_dual, self.last_primal = -np.inf, np.inf
+        self.found = None
 
     def state(self):
         """Return the weights, their sum, the numbers of visits, and the step size.

@@ -30,7 +30,7 @@ class SVRG(SGD):
     averages = (False,)
     streams = False
     needs: ClassVar[frozenset[str]] = SGD.needs | {"smooth loss"}
-    anchor = found = None
+    anchor = None
 
     def visit(self, order):
         """Visit the sequences, and move the anchor if the objective has not risen."""
@@ -79,16 +79,6 @@ class SVRG(SGD):
             return super().certificate_of(w)
         return self.found
 
-    def start_at(self, w):
-        """Start from weights."""
-        super().start_at(w)
-        self.found = None
-
-    def targets_changed(self):
-        """Forget the gradient of other targets."""
-        super().targets_changed()
-        self.found = None
-
 
 class Hybrid(SGD):
     """L-BFGS on random batches that grow, from a few sequences to all.
@@ -116,8 +106,6 @@ class Hybrid(SGD):
         # Weights of an earlier run are too good for steps on small batches.
         self.size = FIRST_BATCH if state is None else problem.n_sequences
         self.n_to_visit = 0
-        # On all sequences: the objective at the weights, and its gradient.
-        self.found = None
 
     def begin(self):
         """Make the kernel."""
@@ -158,21 +146,12 @@ class Hybrid(SGD):
             new_value, new_gradient = self.of_batch(batch)
             if new_value <= value + SUFFICIENT * length * slope:
                 self.pairs.add(w - start, new_gradient - gradient)
+                # All sequences are the next batch too.
                 if len(batch) == self.problem.n_sequences:
                     self.found = new_value, new_gradient
                 return
             length *= 0.5
         w[:] = start
-
-    def start_at(self, w):
-        """Start from weights."""
-        super().start_at(w)
-        self.found = None
-
-    def targets_changed(self):
-        """Forget the objective of other targets."""
-        super().targets_changed()
-        self.found = None
 
     def of_batch(self, batch):
         """Return the mean objective of a batch, and its gradient."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import IO, Any
 
+from skcrf_sdca._utils.messages import counted
 from skcrf_sdca._utils.typing import FilePath, Labels
 from skcrf_sdca.data.containers import check_container, plain_column
 from skcrf_sdca.data.label_encoding import flat_labels
@@ -381,8 +382,8 @@ def _fault_of_line(line):
     fields = line.split("\t")
     if len(fields) != len(COLUMNS):
         return (
-            f"{len(fields)} columns, but CoNLL-U has {len(COLUMNS)}; separate them by "
-            "single tabs, and write _ for one that is empty"
+            f"{counted(len(fields), 'column')}, but CoNLL-U has {len(COLUMNS)}; "
+            "separate them by single tabs, and write _ for one that is empty"
         )
     for name, field in zip(COLUMNS, fields, strict=True):
         title = "FORM" if name == "word" else name.upper()

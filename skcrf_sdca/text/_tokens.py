@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.messages import counted, described
 from skcrf_sdca.data.containers import check_container, plain_column
 
 _FORMS = (
@@ -120,8 +120,9 @@ class Tokens:
     def _refuse_widths(self, widths):
         i = next(i for i, width in enumerate(widths) if width != len(self._names))
         raise ValueError(
-            f"{self.place(i)} is {described(self._tokens[i])} and has {widths[i]} "
-            f"columns, but there are to be {len(self._names)}: {self._names}. {_FORMS}"
+            f"{self.place(i)} is {described(self._tokens[i])} and has "
+            f"{counted(widths[i], 'column')}, but must have {len(self._names)}: "
+            f"{self._names}. {_FORMS}"
         )
 
     def _check_strings(self, name, values):
