@@ -91,12 +91,20 @@ class Enumeration:
         self.tied = sum(p * c for c, p in zip(self.counts, self.proba, strict=True))
 
 
+def enumeration_of(crf, sequence, tied, features=None):
+    """Return the features of a sequence, an array, and its Enumeration in a fit."""
+    rows = crf.vectorizer_.transform([sequence]).X.toarray()
+    local = rows @ crf.coef_.T + crf.intercept_
+    local[0] += crf.start_
+    local[-1] += crf.end_
+    return rows, Enumeration(crf._grammar(), local, tied, features)
+
+
 def enumerated(crf, X, y, values=None):
     """Return P(w), its gradient, and the Enumeration of each sequence, by features.
 
     ``values`` gives the features of a segment, an array, from (sequence, begin, end).
     """
-    grammar = crf._grammar()
     code = crf.classes_.tolist().index
     of_segments = [crf.transition_, crf.length_]
     if values is not None:
@@ -109,15 +117,11 @@ def enumerated(crf, X, y, values=None):
     for own, labels in zip(X, y, strict=True):
         if not own:
             continue
-        rows = crf.vectorizer_.transform([own]).X.toarray()
-        local = rows @ crf.coef_.T + crf.intercept_
-        local[0] += crf.start_
-        local[-1] += crf.end_
         features = None
         if values is not None:
             size = crf.segment_coef_.shape[1]
             features = Features(size, functools.partial(values, own))
-        known = Enumeration(grammar, local, tied, features)
+        rows, known = enumeration_of(crf, own, tied, features)
         path = np.array([code(label) for label in labels])
         i = [tuple(labelling) for labelling in known.labels].index(tuple(path))
         loss += (known.log_z - known.scores[i]) / len(X)

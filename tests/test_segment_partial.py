@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from segment_twin import Enumeration, Features, random_rows, sentences
+from segment_twin import Features, enumeration_of, random_rows, sentences
 
 from skcrf_sdca import PackedSequences, SegmentCRF
 from skcrf_sdca.objective.targets import PartialLabels
@@ -60,17 +60,13 @@ def enumerated(crf, targets):
     for i, own in enumerate(X):
         if not own:
             continue
-        rows = crf.vectorizer_.transform([own]).X.toarray()
-        local = rows @ crf.coef_.T + crf.intercept_
-        local[0] += crf.start_
-        local[-1] += crf.end_
         features = None
         if has_more:
             features = Features(
                 1,
                 lambda b, e, own=own: np.array([of_segment(own, b, e)["capitals"]]),
             )
-        known = Enumeration(crf._grammar(), local, tied, features)
+        rows, known = enumeration_of(crf, own, tied, features)
         weight = targets(i, known.labels)
         if weight.dtype == bool:
             log_z = np.logaddexp.reduce(known.scores[weight])
