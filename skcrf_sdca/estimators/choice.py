@@ -28,7 +28,6 @@ FEW_SEQUENCES, HUGE = 30.0, 1e3
 # R^2 / (alpha n) of features that are mostly 0, as pixels, from which SAG is faster
 # than dual ascent, if R^2 / (alpha n^2) is at most the second number.
 PIXELS, MANY_SEQUENCES = 100.0, 0.1
-
 # How many times the median the largest value of sparse features may be.
 UNEVEN = 20.0
 

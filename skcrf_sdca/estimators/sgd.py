@@ -66,8 +66,8 @@ default="svrg"
           gradients [3]_.
         * "smd": stochastic meta-descent [6]_. Each weight has a gain of its own, first
           `eta0`, which grows while gradients agree and falls while they alternate, by a
-          factor of 2 at most. A
-          visit takes four marginalisations. It is for L2 and smooth losses.
+          factor of 2 at most. A visit takes four marginalisations. It is for L2 and
+          smooth losses.
         * "pegasos": stochastic gradient with the steps 1 / (alpha t) [4]_, for an
           `l1_ratio` below 1.
         * "hybrid": L-BFGS on random batches, from 10 sequences to all, each larger than
@@ -136,9 +136,9 @@ default="auto"
         w <- soft(w - eta g, eta alpha l1_ratio) / (1 + eta alpha (1 - l1_ratio))
 
     with g the gradient of the loss of one sequence, and eta the step size times the
-    temperature. The steps that a weight misses
-    while its feature does not occur are made up for in closed form, so that a visit
-    costs in proportion to the features of its sequence.
+    temperature. The steps that a weight misses while its feature does not occur are
+    made up for in closed form, so that a visit costs in proportion to the features of
+    its sequence.
 
     `partial_fit` learns from a stream, by every method that visits each sequence once:
     all but "svrg" and "hybrid". One pass in chunks gives the weights of one pass over
@@ -286,7 +286,8 @@ default="auto"
 
     def _attributes_of_run(self, solver):
         inner = solver.inner if isinstance(solver, CCCP) else solver
-        return {**super()._attributes_of_run(solver), **_steps(inner)}
+        found = {**super()._attributes_of_run(solver), **_steps(inner)}
+        return {**found, "n_visits_": inner.state()["n_visits"]}
 
     def _check_for_stream(self):
         super()._check_for_stream()
@@ -314,9 +315,5 @@ default="auto"
 
 
 def _steps(solver):
-    """Return the fitted attributes that tell of the steps of a solver."""
-    return {
-        "eta0_": float(solver.eta0),
-        "n_visits_": solver.state()["n_visits"],
-        "_method_of_steps": solver.method,
-    }
+    """Return the step size of a solver, and of which method it is, as attributes."""
+    return {"eta0_": float(solver.eta0), "_method_of_steps": solver.method}
