@@ -56,8 +56,8 @@ FORBIDDING = Constraints(
 class Paths:
     """All allowed paths of all sequences, with their features, as the reference."""
 
-    def __init__(self, X, n_labels, constraints=None):
-        self.c = reference.loss_weights(len(X), WEIGHT)
+    def __init__(self, X, n_labels, constraints=None, weight=WEIGHT):
+        self.c = reference.loss_weights(len(X), weight)
         self.paths, self.features = [], []
         for x in X:
             paths = reference.all_paths(len(x), n_labels)
@@ -344,7 +344,9 @@ def partial_loss(w, paths, known):
 
 
 def partial_primal(crf, X, known, constraints=None):
-    w, paths = flat_weights(crf), Paths(X, 3, constraints)
+    # Sequences of which nothing is known do not count, empty ones do.
+    some = [not row or any(label is not None for label in row) for row in known]
+    w, paths = flat_weights(crf), Paths(X, 3, constraints, WEIGHT * some)
     # Forbidden weights are -inf.
     w = np.where(np.isinf(w), 0.0, w)
     norm = (1 - crf.l1_ratio) / 2 * w @ w + crf.l1_ratio * np.abs(w).sum()

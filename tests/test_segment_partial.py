@@ -43,11 +43,11 @@ CLASSES = ["B-A", "B-B", "I-A", "I-B", "O"]
 SOFT = list(softened(Y, CLASSES))
 
 
-def enumerated(crf, targets):
+def enumerated(crf, targets, weight=None):
     """Return P(w) and its gradient; ``targets(i, labels)`` are weights of label lists.
 
     These are q of soft labels, or of partly known ones None where y disagrees and else
-    True, for p given what is known.
+    True, for p given what is known. ``weight`` is that of each sequence, by default 1.
     """
     blocks = [crf.intercept_, crf.start_, crf.end_, crf.transition_, crf.length_]
     has_more = crf.segment_coef_ is not None
@@ -57,6 +57,8 @@ def enumerated(crf, targets):
     w = np.concatenate([*blocks[:3], tied, crf.coef_.T.ravel()])
     sizes = np.cumsum([*map(len, blocks[:3]), len(tied)])
     value, gradient = 0.5 * crf.alpha_ * w @ w, crf.alpha_ * w
+    c = np.ones(len(X)) if weight is None else np.array(weight, dtype=float)
+    c /= c.sum()
     for i, own in enumerate(X):
         if not own:
             continue
@@ -70,10 +72,10 @@ def enumerated(crf, targets):
         weight = targets(i, known.labels)
         if weight.dtype == bool:
             log_z = np.logaddexp.reduce(known.scores[weight])
-            value += (known.log_z - log_z) / len(X)
+            value += c[i] * (known.log_z - log_z)
             weight = np.where(weight, np.exp(known.scores - log_z), 0.0)
         else:
-            value += (known.log_z - weight @ known.scores) / len(X)
+            value += c[i] * (known.log_z - weight @ known.scores)
         change = known.local.copy()
         for p, path in zip(weight, known.labels, strict=True):
             change[np.arange(len(path)), path] -= p
@@ -82,7 +84,7 @@ def enumerated(crf, targets):
         parts[1][:], parts[2][:] = change[0], change[-1]
         parts[3][:] = known.tied - weight @ np.array(known.counts)
         parts[4][:] = (rows.T @ change).ravel()
-        gradient = gradient + np.concatenate(parts) / len(X)
+        gradient = gradient + c[i] * np.concatenate(parts)
     return value, gradient
 
 
@@ -114,7 +116,10 @@ def test_partly_known_labels_have_the_enumerated_objective(solver, segment_featu
     tol = {"lbfgs": 1e-6, "sgd": 1e-3}.get(solver, 1e-5)
     crf = SegmentCRF(solver=solver, segment_features=segment_features, max_length=4)
     crf.set_params(**EXACT | {"tol": tol}).fit(X, PARTIAL)
-    value, gradient = enumerated(crf, agreeing)
+    # Sequences of which nothing is known do not count, empty ones do.
+    some = [not row or any(known is not None for known in row) for row in PARTIAL]
+    assert not all(some)
+    value, gradient = enumerated(crf, agreeing, some)
     assert crf.classes_.tolist() == CLASSES
     # What is reported is Q, which is P where the labels were completed, and above it.
     assert value * (1.0 - 1e-9) <= crf.primal_objective_ <= value + crf.duality_gap_

@@ -6,6 +6,7 @@ give, and the features of a change of one sequence's marginals, by which every s
 that visits sequences moves them.
 """
 
+from libc.math cimport isinf
 from libc.string cimport memcpy
 
 from ._features cimport DistinctFeatures, FeatureRows, RowLayout
@@ -512,13 +513,19 @@ cdef class SparseFeatureSums(FeatureSums):
         curvature[0] = self.scale * self.sparse.inverse * second
         return self.sparse.inverse * value
 
+    # The rise over scale is 0 for scale = 0, as the direction has no features then. Its
+    # product with a factor that has overflown would be no number.
     cdef double value(self, double step) noexcept nogil:
         """Return R(step)."""
         cdef Py_ssize_t n = self.weights.n_labels
         cdef Py_ssize_t n_coef = self.features.size(self.i, n)
         cdef double moved = step * self.scale, t = self.sparse.threshold
         cdef const double* v = &self.dual[0] + n_coef
-        cdef double rise = (
+        cdef double factor = self.sparse.inverse / self.scale
+        cdef double rise
+        if isinf(factor):
+            return 0.0
+        rise = (
             ops.shrunk_rise(&self.dual[0], &self.distinct[0], moved, t, n_coef)
             + ops.shrunk_rise(v, &self.node[0], moved, t, n)
         )
@@ -528,7 +535,7 @@ cdef class SparseFeatureSums(FeatureSums):
             rise += ops.shrunk_rise(
                 v + 3 * n, &self.edge[0], moved, t, self.weights.n_tied
             )
-        return self.sparse.inverse / self.scale * rise
+        return factor * rise
 
     cdef void add_to_weights(self, double step) noexcept nogil:
         """Add step times the features to the dual weights; the weights follow."""

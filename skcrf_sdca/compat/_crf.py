@@ -66,6 +66,19 @@ def penalty_of(c1, c2, n_sequences):
     return total / n_sequences, c1 / total
 
 
+def _n_of_sum(y, n_sequences):
+    """Return n in alpha: how many sequences have a label that is known, or no item."""
+    lists = y if isinstance(y, (list, tuple, np.ndarray)) else ()
+    unknown = (
+        isinstance(labels, (list, tuple))
+        and len(labels) > 0
+        and all(label is None for label in labels)
+        for labels in lists
+    )
+    # At least 1: what y has instead of labels is refused in the fit.
+    return max(n_sequences - sum(unknown), 1)
+
+
 class _Trainer:
     """An estimator whose messages name the parameters of CRFsuite."""
 
@@ -505,7 +518,7 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
                 "min_freq needs dicts or lists of str, or all_possible_states=False; X "
                 f"has {input_format.name}."
             )
-        trainer, words = self._trainer(len(X), observed)
+        trainer, words = self._trainer(_n_of_sum(y, len(X)), observed)
         estimator = trainer.fitted(X, y, words, X_val=X_dev, y_val=y_dev)
         if vectorizer is not None:
             # The state that a fit on the dicts or strings themselves would have.

@@ -17,12 +17,12 @@ from skcrf_sdca.data.label_encoding import encode_labels_beside
 from skcrf_sdca.estimators.fitted import check_form
 from skcrf_sdca.estimators.validation import (
     TrainingData,
-    checked_weight,
     evaluation_labels,
     held_out_labels,
     known_labels,
     on_own_features,
     packed_for,
+    training_weight,
 )
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.structures.graph.edges import Edges
@@ -108,7 +108,7 @@ def graph_training(estimator, X, y, sample_weight, prior=None):
         "n_edge_features_in_": edges.features.shape[1],
     }
     known = {name: value for name, value in attributes.items() if value is not None}
-    weight = checked_weight(sample_weight, data)
+    weight = training_weight(sample_weight, data, rows)
     training = GraphTraining(
         data, labels, rows, weight, None, input_format, known, edges=edges
     )

@@ -149,7 +149,8 @@ SHARED_DOCS = {
 
             which is not convex: a sequence of convex problems is solved. The objective
             never rises, and the certificate bounds how far the next convex problem
-            could lower it. For the default loss only.
+            could lower it. A sequence of which no label is known has the weight 0, and
+            does not count in n. For the default loss only.
         """,
     "acceleration": """
         acceleration : {"auto", "proximal_point"} or None, default="auto"

@@ -221,7 +221,7 @@ def _training(
         "n_features_in_": data.n_features,
     }
     attributes = {k: value for k, value in attributes.items() if value is not None}
-    weight = checked_weight(sample_weight, data)
+    weight = training_weight(sample_weight, data, label_rows)
     names = names_of_classes(estimator, classes)
     constraints = read_constraints(
         estimator.transitions,
@@ -322,6 +322,24 @@ def known_labels(estimator, known, data, input_format):
     """
     known = input_format.known_lists(known, data)
     return encode_partial_labels(known, data.lengths, estimator.classes_)
+
+
+def training_weight(sample_weight, data, label_rows):
+    """Return the weight of each sequence in a fit, or None if all are alike.
+
+    A sequence of which no label is known has the weight 0: its loss is 0 for every w,
+    and it does not count in the mean over sequences either. ``label_rows`` are the
+    possible labels of all positions, or their probabilities; None if all labels are
+    known.
+    """
+    weight = checked_weight(sample_weight, data)
+    if label_rows is None or label_rows.dtype != bool:
+        return weight
+    n_unknown = np.concatenate([[0], np.cumsum(label_rows.all(axis=1))])
+    known = (np.diff(n_unknown[data.offsets]) < data.lengths) | (data.lengths == 0)
+    given = np.ones(len(data)) if weight is None else weight
+    # Where nothing is known at all, the penalty alone is minimised.
+    return weight if known.all() or not given[known].any() else given * known
 
 
 def checked_weight(sample_weight, data):
