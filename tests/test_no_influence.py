@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 import graph_cases
 from samples import seeded
-from skcrf_sdca import GraphCRF, SegmentCRF, SGDCRF, TreeCRF, compat
+from skcrf_sdca import SGDCRF, GraphCRF, SegmentCRF, TreeCRF, compat
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 
 ALPHA, TOL = 0.1, 1e-7

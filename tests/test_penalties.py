@@ -294,13 +294,13 @@ def test_every_pair_of_points_has_a_certificate(seed, l1_ratio):
     best, problem = tiny.optimum(), tiny.problem
     for size in (0.1, 1.0, 5.0):
         w, other = tiny.point(size), tiny.point(size)
-        v, loss = problem.expected_point(other)
+        v, loss, _ = problem.expected_point(other)
         # The mean of H + <cost, mu>, of KL(mu, p(. | w)).
         entropy = loss + problem.strength * other @ v
-        loss = problem.mean_loss(w)
+        loss, largest = problem.evaluate(w)
         divergence = loss + problem.strength * w @ v - entropy
         assert divergence >= -1e-12
-        found = problem.certify_pair(w, v, loss, divergence)
+        found = problem.certify_pair(w, v, loss, largest, divergence)
         assert found.gap >= 0.0
         assert found.dual <= best + 1e-9 <= found.primal + 2e-9
         mixes = np.linspace(0.0, 1.0, 101)

@@ -43,7 +43,7 @@ def test_the_bound_is_below_the_minimum_and_above_that_of_one_point(loss):
     for n_planes in range(1, 2 * planes.N_PLANES):
         w = 0.3 * rng.standard_normal(problem.new_parameters().w.size)
         gradient, alone = problem.certify_primal(w)
-        found.add(w, gradient, alone.primal)
+        found.add(w, gradient, alone)
         certificate = found.certificate(w, alone)
         assert certificate.primal == alone.primal
         assert certificate.dual <= best + 1e-12
@@ -63,7 +63,7 @@ def test_the_mix_of_two_points_is_theirs():
     points = [0.5 * rng.standard_normal(size) for _ in range(2)]
     for w in points:
         gradient, alone = problem.certify_primal(w)
-        found.add(w, gradient, alone.primal)
+        found.add(w, gradient, alone)
     v, heights = found.points[:2], found.heights[:2]
     shares = np.linspace(0.0, 1.0, 2001)
     mixed = np.outer(1.0 - shares, v[0]) + np.outer(shares, v[1])

@@ -17,6 +17,7 @@ from skcrf_sdca.distributed._agreement import agree
 from skcrf_sdca.distributed._checkpoint import Checkpoint, load_weights
 from skcrf_sdca.distributed._local import LocalCluster
 from skcrf_sdca.distributed._method import CoCoA, CommonProblem
+from skcrf_sdca.distributed._partition import MEANS
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.crfs import LBFGSCRF
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
@@ -237,7 +238,7 @@ class DistributedCRF(BaseCRF):
         about = constraints, alpha, weight, cluster.n_partitions, self.n_jobs
         calls = ((own, *about) for own in of_each)
         parts = list(cluster.map("begin", calls, lasting=True))
-        mean_length, initial_primal = np.sum(parts, axis=0)
+        means = np.sum(parts, axis=0)
         problem = CommonProblem(
             cluster,
             list(rows),
@@ -250,8 +251,7 @@ class DistributedCRF(BaseCRF):
                 pairs=pairs,
             ),
             n_sequences=sum(s.n_sequences for s in summaries),
-            mean_length=mean_length,
-            initial_primal=initial_primal,
+            means=dict(zip(MEANS, means, strict=True)),
             constraints=constraints,
         )
         return problem, attributes

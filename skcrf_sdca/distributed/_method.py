@@ -20,8 +20,9 @@ from contextlib import closing
 
 import numpy as np
 
+from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca.distributed._partition import StateLostError
-from skcrf_sdca.objective.objective import Objective
+from skcrf_sdca.objective.objective import ROUNDING, LowerBound, Objective
 from skcrf_sdca.solvers.base import Solver
 from skcrf_sdca.solvers.lbfgs import LBFGS
 
@@ -78,14 +79,14 @@ class CommonProblem(Objective):
     parameters : ChainParameters
         Of the shape of the model.
     n_sequences : int
-    mean_length, initial_primal : float
-        As those of `Problem`.
+    means : dict of float
+        The attributes `MEANS` of `Problem`, which are attributes here too.
     constraints : Constraints or None
 
     Attributes
     ----------
-    best_dual : float
-        The largest D(mu) found so far.
+    lower_bound : LowerBound
+        By the largest D(mu) found so far.
     n_oracle_calls : int
         Of the visits of the dual method.
     traffic : dict of int
@@ -101,8 +102,7 @@ class CommonProblem(Objective):
         parameters,
         *,
         n_sequences,
-        mean_length,
-        initial_primal,
+        means,
         constraints,
     ):
         super().__init__(alpha)
@@ -110,10 +110,9 @@ class CommonProblem(Objective):
         self.cluster = cluster
         self.rows = rows
         self.n_sequences = n_sequences
-        self.mean_length = mean_length
-        self.initial_primal = initial_primal
+        vars(self).update(means)
         self.constraints = constraints
-        self.best_dual = -np.inf
+        self.lower_bound = LowerBound()
         self.n_oracle_calls = 0
         self.traffic = {"rounds": 0, "sent": 0, "received": 0}
 
@@ -137,8 +136,8 @@ class CommonProblem(Objective):
         return self.cluster.map(method, each)
 
     def add_up(self, answers):
-        """Return w_hat(mu) and the total of the values of Sums of all partitions."""
-        model, total = self.new_parameters(), 0.0
+        """Return w_hat(mu), and the total value and the largest number of all Sums."""
+        model, total, largest = self.new_parameters(), 0.0, 0.0
         with closing(answers):
             for rows, part in zip(self.rows, answers, strict=True):
                 biases, coef = np.split(part.w, [model.biases.size])
@@ -146,9 +145,10 @@ class CommonProblem(Objective):
                 # No partition has a feature twice.
                 model.coef[rows] += coef.reshape(len(rows), *model.coef.shape[1:])
                 total += part.value
+                largest = max(largest, part.largest)
                 self.n_oracle_calls += part.n_oracle_calls
                 self.traffic["received"] += part.w.nbytes
-        return model.w, total
+        return model.w, total, largest
 
     def start_dual(self, seeds):
         """Let all partitions start at their labels; return w_hat(mu)."""
@@ -161,22 +161,31 @@ class CommonProblem(Objective):
         return self._take_dual(self._ask_at("visit", w, fraction))
 
     def _take_dual(self, answers):
-        w, entropy = self.add_up(answers)
-        self.best_dual = max(self.best_dual, self.dual(w, entropy))
+        w, entropy, largest = self.add_up(answers)
+        dual = self.dual(w, entropy)
+        rounding = self._rounding_of(dual, w, largest)
+        self.lower_bound.add(dual - rounding, rounding)
         return w
 
-    def certificate(self, primal, dual, gap=None):
+    def _rounding_of(self, dual, w, largest):
+        """Return a bound on the rounding of D(mu), given w_hat(mu)."""
+        of_point = ROUNDING * self.mean_size * np.sqrt(inner(w, w))
+        return of_point + self.primal_rounding(dual, largest)
+
+    def certificate(self, primal, dual, gap=None, rounding=0.0, dual_rounding=0.0):
         """Return the Certificate of a primal objective and the largest dual so far."""
-        self.best_dual = max(self.best_dual, dual)
-        return super().certificate(primal, self.best_dual, primal - self.best_dual)
+        bound = self.lower_bound
+        bound.add(dual, dual_rounding)
+        gap = bound.gap(primal)
+        return super().certificate(primal, bound.value, gap, bound.rounding)
 
     def certify(self, w):
         """Return the Certificate of w, from a pass for P(w)."""
         loss = sum(self._ask_at("losses", w))
-        return self.certificate(self.primal(w, loss), self.best_dual)
+        return self.certificate(self.primal(w, loss), -np.inf)
 
     def expected_point(self, w):
-        """Return w_hat(p(. | x; w)), and the mean loss at w."""
+        """Return w_hat(p(. | x; w)), the mean loss at w, and the largest potential."""
         return self.add_up(self._ask_at("expect", w))
 
 

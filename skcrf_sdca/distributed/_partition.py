@@ -54,6 +54,16 @@ class Summary(NamedTuple):
     weight: float
 
 
+# Attributes of an `Objective` that are weighted means over the sequences.
+MEANS = (
+    "mean_length",
+    "mean_squared_length",
+    "mean_size",
+    "mean_squared_size",
+    "initial_primal",
+)
+
+
 class Sums(NamedTuple):
     """What a pass over a partition adds up.
 
@@ -63,12 +73,15 @@ class Sums(NamedTuple):
         The partition's part of w_hat(mu), for its own features.
     value : float
         Its part of the losses, or of the entropies.
+    largest : float
+        The largest potential at w, or natural parameter of mu.
     n_oracle_calls : float, default=0
         Of the visits made for it.
     """
 
     w: np.ndarray
     value: float
+    largest: float
     n_oracle_calls: float = 0.0
 
 
@@ -156,7 +169,7 @@ class Partition:
         )
 
     def begin(self, pairs, constraints, alpha, total_weight, n_partitions, n_jobs):
-        """Make the problem; return the partition's parts of mean length and P(0).
+        """Make the problem; return the partition's part of each of `MEANS`.
 
         Parameters
         ----------
@@ -184,10 +197,7 @@ class Partition:
         )
         alpha = alpha / (n_partitions * self.share)
         self.problem = Problem(structure, self._labels, alpha, sample_weight=weight)
-        return (
-            self.share * self.problem.mean_length,
-            self.share * self.problem.initial_primal,
-        )
+        return [self.share * getattr(self.problem, name) for name in MEANS]
 
     def losses(self, w):
         """Return the partition's part of the losses at w."""
@@ -195,9 +205,9 @@ class Partition:
 
     def expect(self, w):
         """Return Sums of mu = p(. | x; w): its part of w_hat(mu), and the losses."""
-        part, loss = self.problem.expected_point(w)
+        part, loss, largest = self.problem.expected_point(w)
         part /= self._n_partitions
-        return Sums(part, self.share * loss)
+        return Sums(part, self.share * loss, largest)
 
     def start_dual(self, seed):
         """Start the dual solver at the labels; return Sums, with the entropies."""
@@ -232,7 +242,8 @@ class Partition:
         w = problem.dual_to_primal(solver.marginals.local, solver.renormalize())
         w /= self._n_partitions
         entropy = self.share * problem.mean(solver.entropy)
-        return Sums(w, entropy, solver.kernel.n_oracle_calls - calls_before)
+        calls = solver.kernel.n_oracle_calls - calls_before
+        return Sums(w, entropy, solver.largest_parameter(), calls)
 
 
 def _load(source):

@@ -46,7 +46,7 @@ from skcrf_sdca.solvers.averaged import Averaged
 from skcrf_sdca.solvers.base import check_needs, missing_needs
 from skcrf_sdca.solvers.cccp import CCCP
 from skcrf_sdca.solvers.dual import DualSolver
-from skcrf_sdca.solvers.monitor import FitMonitor
+from skcrf_sdca.solvers.monitor import CHECKED_LATER, FitMonitor
 from skcrf_sdca.solvers.proximal import PROVIDED, ProximalPoint, accelerates
 from skcrf_sdca.structures.chain.observed import ObservedPairs
 
@@ -130,10 +130,11 @@ class BaseFit(
         **arguments
             As `_run` takes them.
         """
-        solver = self._new_solver(problem)
-        if start is not None:
-            self._check_no_state()
-            solver.start_at(start)
+        with np.errstate(**CHECKED_LATER):
+            solver = self._new_solver(problem)
+            if start is not None:
+                self._check_no_state()
+                solver.start_at(start)
         return self._run(solver, training.attributes, **arguments)
 
     def _run(

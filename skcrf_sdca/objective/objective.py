@@ -54,8 +54,9 @@ NOT_FINITE = (
     "the objective is not finite: scale the features in X, or take a larger alpha"
 )
 
+EPS = np.finfo(float).eps
 # Rounding of a mean of features, relative to the mean of their size.
-ROUNDING = 8.0 * np.finfo(float).eps
+ROUNDING = 8.0 * EPS
 
 
 @dataclass(frozen=True)
@@ -68,12 +69,45 @@ class Certificate:
         In nats, averaged over sequences.
     rounding : float, default=0.0
         Part of the gap that bounds its rounding error; no smaller gap can be certified.
+    dual_rounding : float, default=0.0
+        Where the dual is certified by expectations under w: a bound on its rounding
+        error, by which it has been lowered. It is large where the weights are.
     """
 
     primal: float
     dual: float
     gap: float
     rounding: float = 0.0
+    dual_rounding: float = 0.0
+
+
+class LowerBound:
+    """The largest lower bound of min P that a fit has found.
+
+    D(mu) <= min P holds for every mu, so that a dual objective certifies the weights of
+    all later epochs. Its rounding error is as large as its own weights made it: it is
+    lowered by a bound on that before it is kept.
+
+    Attributes
+    ----------
+    value : float
+        The largest dual objective, lowered; -inf at first.
+    rounding : float
+        By how much it was lowered.
+    """
+
+    def __init__(self):
+        self.value = -np.inf
+        self.rounding = 0.0
+
+    def add(self, dual, rounding):
+        """Take a dual objective that has been lowered by a bound on its rounding."""
+        if dual > self.value:
+            self.value, self.rounding = float(dual), float(rounding)
+
+    def gap(self, primal):
+        """Return the gap to a primal objective, without the rounding of the dual."""
+        return primal - self.value - self.rounding
 
 
 class Objective(ABC):
@@ -91,14 +125,20 @@ class Objective(ABC):
     strength : float
         alpha tau, or alpha if tau = 0: the strength in the problem that solvers see.
     n_sequences : int
-    mean_length : float
-        sum_i c_i T_i.
+    mean_length, mean_squared_length : float
+        sum_i c_i T_i and sum_i c_i T_i^2.
+    mean_size, mean_squared_size : float
+        sum_i c_i N_i and sum_i c_i N_i^2, N_i = sum_t (||x_t|| + 2) a bound on the norm
+        of the features of a labelling of sequence i.
     initial_primal : float
         P(0).
     """
 
     n_sequences: int
     mean_length: float
+    mean_squared_length: float
+    mean_size: float
+    mean_squared_size: float
     initial_primal: float
 
     def __init__(self, alpha, *, loss=LOG_LOSS, penalty=None):
@@ -113,7 +153,7 @@ class Objective(ABC):
 
     @abstractmethod
     def expected_point(self, w):
-        """Return w_hat(p(. | x; w)), and the mean loss at w."""
+        """Return w_hat(p(. | x; w)), the mean loss at w, and the largest potential."""
 
     def curvature(self, w=None):
         """Return the curvature of P at w or 0, or None; see `Structure.curvature`."""
@@ -127,12 +167,46 @@ class Objective(ABC):
         """Return D(mu), given w_hat(mu) and what `Problem.mean_entropy` returns."""
         return self.loss.scale * (entropy - self.strength * self.penalty.conjugate(v))
 
-    def certificate(self, primal, dual, gap=None, rounding=0.0):
+    # The potentials of a position are at most 2 S, S the largest: scores of sequence i,
+    # and logarithms of its marginals, have an error of at most EPS 2 S T_i.
+    def primal_rounding(self, primal, largest):
+        """Return a bound on the rounding of P(w); ``largest`` is S at w."""
+        of_scores = 2.0 * EPS * largest * self.mean_length
+        return self.loss.scale * of_scores + ROUNDING * abs(primal)
+
+    # By such marginals strength v has an error of at most
+    #     e = sum_i c_i N_i (ROUNDING + EPS 2 S T_i),    2 T_i <= N_i,
+    # and P - D, of slope strength ||w - grad r*(v)|| in v, one of e ||w - grad r*(v)||.
+    # Without curvature the slope is strength w: the error is that of expected scores.
+    def gap_rounding(self, gap, distance, largest):
+        """Return a bound on the rounding of P(w) - D(mu).
+
+        ``distance`` is ||w - grad r*(v)||, None without it, and ``largest`` is S at w.
+        """
+        if distance is not None:
+            of_point = ROUNDING * self.mean_size
+            of_point += EPS * largest * self.mean_squared_size
+            of_point *= distance
+        else:
+            of_point = 2.0 * ROUNDING * largest * self.mean_length
+            of_point += 4.0 * EPS * largest**2 * self.mean_squared_length
+        return self.loss.scale * of_point + ROUNDING * abs(gap)
+
+    def _distance(self, penalty_gap):
+        """Return sqrt(2 / c (r(w) + r*(v) - <w, v>)), or None without curvature c.
+
+        It is at least ||w - grad r*(v)||.
+        """
+        curvature = self.penalty.curvature
+        return np.sqrt(2.0 * penalty_gap / curvature) if curvature else None
+
+    def certificate(self, primal, dual, gap=None, rounding=0.0, dual_rounding=0.0):
         """Return the Certificate of two objectives.
 
         ``gap`` is their difference where it was computed with more digits, and
         ``rounding`` a bound on its error, which is added. A negative gap, which exact
         arithmetic does not know, is all rounding: its size is claimed.
+        ``dual_rounding`` is by how much the dual has been lowered.
         """
         primal = float(primal)
         if self.initial_primal == 0.0:
@@ -143,7 +217,15 @@ class Objective(ABC):
         gap = primal - dual if gap is None else gap
         claimed = float(abs(gap) + rounding)
         dual = float(min(dual, primal - claimed))
-        return Certificate(primal, dual, claimed, float(rounding))
+        return Certificate(primal, dual, claimed, float(rounding), float(dual_rounding))
+
+    def certify_below(self, primal, lower_bound, rounding=0.0):
+        """Return the Certificate of P(w) and of a `LowerBound` of min P.
+
+        ``rounding`` is a bound on that of P(w).
+        """
+        gap, rounding = lower_bound.gap(primal), rounding + lower_bound.rounding
+        return self.certificate(primal, lower_bound.value, gap, rounding)
 
     def certify_primal(self, w):
         """Certify a primal point w by the dual point p(. | x; w).
@@ -158,21 +240,26 @@ class Objective(ABC):
             grad P(w), without that of the l1 norm.
         certificate : Certificate
         """
-        v, loss = self.expected_point(w)
+        v, loss, largest = self.expected_point(w)
         scale = self.loss.scale * self.strength
         if "gradient" not in self.penalty.offers:
-            certificate = self.certify_pair(w, v, loss)
+            certificate = self.certify_pair(w, v, loss, largest)
             gradient = np.subtract(self.penalty.curvature * w, v, out=v)
             gradient *= scale
             return gradient, certificate
         primal = self.primal(w, loss)
+        if "curvature" not in self.penalty.offers:
+            distance = np.linalg.norm(w - self.penalty.primal_point(v))
         # In place: these vectors are long.
         gradient = v
-        gap = scale * self.penalty.gap(w, v, out=gradient)
+        penalty_gap = self.penalty.gap(w, v, out=gradient)
+        if "curvature" in self.penalty.offers:
+            distance = self._distance(penalty_gap)
+        gap = scale * penalty_gap
         gradient *= scale
-        return gradient, self.certificate(primal, primal - gap, gap)
+        return gradient, self._certificate_by_gap(primal, gap, distance, largest)
 
-    def certify_pair(self, w, v, loss, divergence=0.0, rounding=0.0):
+    def certify_pair(self, w, v, loss, largest, divergence=0.0, rounding=0.0):
         """Certify any primal point w by any dual point mu, mixed with the targets.
 
         Parameters
@@ -181,6 +268,8 @@ class Objective(ABC):
             v = w_hat(mu).
         loss : float
             The mean of log Z_i(w) - score_i(target_i).
+        largest : float
+            The largest potential at w.
         divergence : float, default=0.0
             The mean of KL(mu_i || p(. | x_i; w)), or of the gaps for tau = 0.
         rounding : float, default=0.0
@@ -194,11 +283,23 @@ class Objective(ABC):
         entropy = loss + strength * inner(w, v) - divergence
         mix = best_mix(penalty, v, entropy / strength)
         mixed = mix * v
-        gap = strength * penalty.gap(w, mixed, out=mixed)
-        gap += mix * divergence + (1.0 - mix) * loss
+        penalty_gap = penalty.gap(w, mixed, out=mixed)
+        gap = strength * penalty_gap + mix * divergence + (1.0 - mix) * loss
         gap *= self.loss.scale
         primal = self.primal(w, loss)
-        return self.certificate(primal, primal - gap, gap, rounding)
+        distance = self._distance(penalty_gap)
+        return self._certificate_by_gap(primal, gap, distance, largest, rounding)
+
+    def _certificate_by_gap(self, primal, gap, distance, largest, rounding=0.0):
+        """Return the Certificate of P(w) and of a gap to the dual that it was made of.
+
+        The arguments are those of `gap_rounding`, and a rounding that comes to it. The
+        dual is lowered by this, and by the rounding of P(w).
+        """
+        of_gap = self.gap_rounding(gap, distance, largest)
+        of_dual = of_gap + self.primal_rounding(primal, largest)
+        dual = primal - gap - of_dual
+        return self.certificate(primal, dual, gap, rounding + of_gap, of_dual)
 
     def solution(self, w):
         """Return the parameters of the model, given the weights that a solver found."""

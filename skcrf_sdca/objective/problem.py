@@ -95,11 +95,13 @@ class Problem(Objective):
         self.weight = weight / weight.sum()
         alpha = 1.0 / weight.sum() if alpha == "auto" else float(alpha)
         super().__init__(alpha, loss=loss, penalty=penalty)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             self.scale = self.weight / self.strength
-        if np.isinf(self.scale).any():
+        if not np.isfinite(self.scale).all():
             raise ValueError(NOT_FINITE)
-        self.mean_length = inner(self.weight, self.data.lengths.astype(np.float64))
+        lengths = self.data.lengths.astype(np.float64)
+        self.mean_length = inner(self.weight, lengths)
+        self.mean_squared_length = inner(self.weight, lengths**2)
         self.targets_changed()
 
     def targets_changed(self):
@@ -169,7 +171,8 @@ class Problem(Objective):
             return 0.0, False
         square = float(row_norms(rows, squared=True).mean())
         n_sequences = np.count_nonzero(self.weight)
-        size = self.mean_length * square / (self.strength * n_sequences)
+        with np.errstate(over="ignore"):
+            size = self.mean_length * square / (self.strength * n_sequences)
         return size, np.count_nonzero(rows) < FULL * rows.size
 
     @property
@@ -272,15 +275,37 @@ class Problem(Objective):
         return self.loss.scale * (of_sums + 0.5 * self.strength * of_w**2)
 
     @cached_property
-    def mean_feature_norm(self):
-        """sum_i c_i sum_t ||x_t||."""
+    def _feature_norms(self):
+        """||x_t|| of all positions."""
         blocks = (
             self.data.X[slice(*self._positions(begin, end))]
             for begin, end in ranges(self.offsets)
         )
         norms = [row_norms(rows.astype(np.float64, copy=False)) for rows in blocks]
+        return np.concatenate(norms)
+
+    @cached_property
+    def mean_feature_norm(self):
+        """sum_i c_i sum_t ||x_t||."""
         weight = np.repeat(self.weight, self.data.lengths)
-        return inner(weight, np.concatenate(norms))
+        return inner(weight, self._feature_norms)
+
+    @cached_property
+    def _sizes(self):
+        """N_i of all sequences, see `Objective`."""
+        sums = np.concatenate([[0.0], np.cumsum(self._feature_norms)])
+        norms = sums[self.offsets[1:]] - sums[self.offsets[:-1]]
+        return norms + 2.0 * self.data.lengths
+
+    @property
+    def mean_size(self):
+        """sum_i c_i N_i."""
+        return self.mean(self._sizes)
+
+    @property
+    def mean_squared_size(self):
+        """sum_i c_i N_i^2."""
+        return self.mean(self._sizes**2)
 
     def certify_dual(self, w, v, local, tied_total, entropy, largest_parameter=0.0):
         """Certify a dual point mu with the primal point it defines.
@@ -302,7 +327,7 @@ class Problem(Objective):
             Its gap is tau sum_i c_i KL(mu_i || p(. | x_i; w)), or what objective.py
             states for tau = 0.
         """
-        loss, gap, rounding = self.compare(
+        loss, _, gap, rounding = self.compare(
             w, local, tied_total, entropy, largest_parameter
         )
         return self.certificate(
@@ -319,6 +344,8 @@ class Problem(Objective):
         -------
         loss : float
             The mean of log Z_i(w) - score_i(target_i).
+        largest : float
+            The largest potential at w.
         divergence : float
             The mean of KL(mu_i || p(. | x_i; w)), or of the gaps for tau = 0.
         rounding : float
@@ -340,8 +367,8 @@ class Problem(Objective):
             tied = tied + fixed.tied
         expected = sum(expected) + inner(tied_total.ravel(), tied.ravel())
         divergence = self.mean(np.concatenate(log_partition) - entropy) - expected
-        rounding = self._rounding(largest_parameter + max(sizes))
-        return self.mean(np.concatenate(losses)), divergence, rounding
+        loss, size = self.mean(np.concatenate(losses)), max(sizes)
+        return loss, size, divergence, self._rounding(largest_parameter + size)
 
     def certify_kept(self, w, v, local, entropy, primal=None):
         """Certify a dual point far from the optimum, by its two objectives.
@@ -391,36 +418,45 @@ class Problem(Objective):
         return float(np.einsum("t,tk,tk->", weight, local[first:last], scores))
 
     def expected_point(self, w):
-        """Return w_hat(p(. | x; w)), and sum_i c_i (log Z_i(w) - score_i(target_i)).
+        """Return w_hat(p(. | x; w)), the mean loss over tau, and the largest potential.
 
         Only for a smooth loss.
         """
         parameters, point = self.new_parameters(w), self.new_parameters()
         tied_total = np.zeros_like(self.tied_targets)
-        losses = []
+        losses, sizes = [], []
 
         def run(begin, end):
             scores = self.scores(parameters, begin, end)
             local, tied, log_partition = scores.expectations(self.weight[begin:end])
-            return local, tied, self._losses(log_partition, scores, begin, end)
+            losses = self._losses(log_partition, scores, begin, end)
+            return local, tied, losses, largest(scores.local, scores.tied)
 
         # Sums over ranges are made in their order: the bits do not depend on n_jobs.
         passes = each_range(run, self.offsets, self.n_jobs)
-        for (begin, end), (local, tied, losses_of_range) in zip(
+        for (begin, end), (local, tied, losses_of_range, size) in zip(
             ranges(self.offsets), passes, strict=True
         ):
             self._add_to_primal_point(point, begin, end, local)
             tied_total += tied
             losses.append(losses_of_range)
+            sizes.append(size)
         self._add_tied_to_primal_point(point, tied_total)
-        return point.w, self.mean(np.concatenate(losses))
+        return point.w, self.mean(np.concatenate(losses)), max(sizes)
 
     def mean_loss(self, w):
         """Return the mean loss over tau: sum_i c_i (log Z_i(w) - score_i(target_i))."""
+        return self.evaluate(w)[0]
+
+    def evaluate(self, w):
+        """Return the mean loss over tau, and the largest potential."""
         parameters = self.new_parameters(w)
 
         def run(begin, end):
             scores = self.scores(parameters, begin, end)
-            return self._losses(self._log_partition(scores), scores, begin, end)
+            losses = self._losses(self._log_partition(scores), scores, begin, end)
+            return losses, largest(scores.local, scores.tied)
 
-        return self.mean(np.concatenate(over_ranges(run, self.offsets, self.n_jobs)))
+        parts = over_ranges(run, self.offsets, self.n_jobs)
+        losses, sizes = zip(*parts, strict=True)
+        return self.mean(np.concatenate(losses)), max(sizes)

@@ -13,6 +13,7 @@ quickly.
 
 import numpy as np
 
+from skcrf_sdca.objective.objective import LowerBound
 from skcrf_sdca.solvers.base import OuterSolver
 
 POWER = 4
@@ -38,19 +39,22 @@ class Averaged(OuterSolver):
         v.
     n_epochs : int
         m.
-    best_primal, best_dual : float
-        P of ``model``, and D of the best dual point so far.
+    best_primal, rounding : float
+        P of ``model``, and a bound on its rounding.
+    lower_bound : LowerBound
+        By the best dual point so far.
     """
 
     n_epochs = 0
     best_primal = np.inf
-    best_dual = -np.inf
+    rounding = 0.0
 
     def __init__(self, problem, rng, *, solver, state=None, **options):
         self.problem = problem
         self.solver = solver(problem, rng, state=state, **options)
         self.model = problem.new_parameters()
         self.average = np.zeros_like(self.model.w)
+        self.lower_bound = LowerBound()
 
     def epoch(self):
         """Make an epoch of visits, and follow it with the average."""
@@ -61,19 +65,20 @@ class Averaged(OuterSolver):
 
     def certify(self):
         """Certify the best weights with the best dual point."""
-        found = self.solver.certify()
-        self.best_dual = max(self.best_dual, found.dual)
-        self._keep(self.solver.model.w, found.primal)
-        w = self.problem.penalty.primal_point(self.average)
-        self._keep(w, self.problem.primal(w, self.problem.mean_loss(w)))
-        return self.problem.certificate(
-            self.best_primal, self.best_dual, rounding=found.rounding
-        )
+        problem, found = self.problem, self.solver.certify()
+        # P(w) has as much rounding as the gap has.
+        self.lower_bound.add(found.dual - found.rounding, found.rounding)
+        self._keep(self.solver.model.w, found.primal, found.rounding)
+        w = problem.penalty.primal_point(self.average)
+        loss, size = problem.evaluate(w)
+        primal = problem.primal(w, loss)
+        self._keep(w, primal, problem.primal_rounding(primal, size))
+        return problem.certify_below(self.best_primal, self.lower_bound, self.rounding)
 
-    def _keep(self, w, primal):
+    def _keep(self, w, primal, rounding):
         """Keep weights that are the best so far."""
         if not primal >= self.best_primal:
-            self.best_primal = primal
+            self.best_primal, self.rounding = primal, rounding
             self.model.w[:] = w
 
     def state(self):

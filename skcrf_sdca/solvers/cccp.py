@@ -104,7 +104,10 @@ class CCCP(Solver):
         problem.targets_changed()
         self._constant = problem.loss.scale * problem.mean(targets.entropy)
         w = self.model.w
-        self._start = problem.primal(w, problem.mean_loss(w)) - self._constant
+        loss, size = problem.evaluate(w)
+        primal = problem.primal(w, loss)
+        self._rounding = problem.primal_rounding(primal, size)
+        self._start = primal - self._constant
         self._best = self._value = self._start
         self._inner_gap, self._n_epochs = np.inf, 0
         self.n_completions += 1
@@ -151,8 +154,10 @@ class CCCP(Solver):
             self._best = self._value
             self.model.w[:] = self.inner.model.w
         # P may be 0 where nothing is known, and is made of four numbers of the size of
-        # P(0): two objectives, the constant of the targets, and log Z.
+        # P(0): two objectives, the constant of the targets, and log Z. The start and
+        # the bound on min Q have the rounding of their own weights.
         rounding = max(certificate.rounding, 4.0 * EPS * self.problem.initial_primal)
+        rounding += self._rounding + certificate.dual_rounding
         # A dual solver may be above the start, where the fall is negative.
         gap = max(self._start - self._value + certificate.gap, 0.0) + rounding
         return Certificate(self._best, self._best - gap, gap, rounding)

@@ -113,7 +113,7 @@ class LBFGS(QuasiNewton):
         gradient, certificate = self.problem.certify_primal(w)
         self._last = w.copy(), certificate
         if self.planes is not None:
-            self.planes.add(w, gradient, certificate.primal)
+            self.planes.add(w, gradient, certificate)
         return certificate.primal, gradient
 
     def certify(self):

@@ -23,6 +23,9 @@ HISTORY_COLUMNS = (
 )
 
 
+# For `np.errstate`: what overflows is found by the check of every certificate.
+CHECKED_LATER = {"over": "ignore", "divide": "ignore", "invalid": "ignore"}
+
 # A gap below so many times the bound on its rounding is taken for rounding.
 AT_ROUNDING = 1.1
 
@@ -97,8 +100,7 @@ class FitMonitor:
         """
         try:
             self._begin_epoch()
-            # What overflows is found by the check of every certificate.
-            with np.errstate(over="ignore", invalid="ignore"):
+            with np.errstate(**CHECKED_LATER):
                 self.solver.run(self._end_epoch)
                 if not self.rows:
                     self._end_epoch()

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from skcrf_sdca._kernels._vecmath import inner
+from skcrf_sdca.objective.objective import LowerBound
 from skcrf_sdca.solvers.lbfgs import QuasiNewton
 
 # Pairs of differences that are kept, and all vectors of weights.
@@ -24,10 +25,10 @@ class OWLQN(QuasiNewton):
 
     needs: ClassVar[frozenset[str]] = frozenset({"expect", "smooth loss", "threshold"})
     n_vectors = N_VECTORS
-    _best_dual = -np.inf
 
     def __init__(self, problem, rng, *, max_iter=100, state=None):
         super().__init__(problem, rng, max_iter=max_iter, state=state)
+        self._lower_bound = LowerBound()
         self.threshold = (
             problem.loss.scale * problem.strength * problem.penalty.threshold
         )
@@ -35,9 +36,8 @@ class OWLQN(QuasiNewton):
     def _evaluate(self, w):
         """Return P(w) and the gradient without that of the l1 norm."""
         gradient, found = self.problem.certify_primal(w)
-        # The best of all dual points is a lower bound too.
-        self._best_dual = max(self._best_dual, found.dual)
-        self._last = w, self.problem.certificate(found.primal, self._best_dual)
+        self._lower_bound.add(found.dual, found.dual_rounding)
+        self._last = w, self.problem.certify_below(found.primal, self._lower_bound)
         return found.primal, gradient
 
     def run(self, end_epoch):
@@ -84,7 +84,7 @@ class OWLQN(QuasiNewton):
     def targets_changed(self):
         """Forget what was evaluated."""
         super().targets_changed()
-        self._best_dual = -np.inf
+        self._lower_bound = LowerBound()
 
 
 class Pairs:

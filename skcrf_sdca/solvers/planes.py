@@ -44,15 +44,17 @@ class Planes:
         self.points = np.zeros((N_PLANES, size))
         # L(w_j) + alpha <v_j, w_j>: what the plane is at w = 0.
         self.heights = np.zeros(N_PLANES)
+        self.roundings = np.zeros(N_PLANES)
         self.n_seen = 0
 
-    def add(self, w, gradient, primal):
-        """Add the plane of a full pass at w."""
+    def add(self, w, gradient, certificate):
+        """Add the plane of a full pass at w, with what it certified."""
         problem, place = self.problem, self.n_seen % N_PLANES
         strength, scale = problem.strength, problem.loss.scale
         v = w - gradient / (scale * strength)
-        loss = primal / scale - 0.5 * strength * inner(w, w)
+        loss = certificate.primal / scale - 0.5 * strength * inner(w, w)
         self.points[place] = v
+        self.roundings[place] = certificate.dual_rounding / scale
         self.heights[place] = loss + strength * inner(v, w)
         self.n_seen += 1
 
@@ -75,6 +77,7 @@ class Planes:
         heights = self.heights[:m]
         distances = np.maximum(loss + slopes - heights, 0.0)
         distances += ROUNDING * (abs(loss) + abs(slopes) + abs(heights))
+        distances += self.roundings[:m]
         last = (self.n_seen - 1) % N_PLANES
         distances[last] = 0.0
         residuals = w - self.points[:m]

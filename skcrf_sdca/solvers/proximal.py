@@ -14,6 +14,7 @@ The certificate is that of P itself, with the best dual point of all epochs.
 
 import numpy as np
 
+from skcrf_sdca.objective.objective import LowerBound
 from skcrf_sdca.solvers.base import OuterSolver
 
 # What solvers may need and get, by the parameter `acceleration`.
@@ -62,16 +63,15 @@ class ProximalPoint(OuterSolver):
         It solves ``proximal``, the problem with a center.
     share : float
         The center of `Problem.proximal` is z times this.
-    best_dual : float
-        D of the best dual point so far.
+    lower_bound : LowerBound
+        By the best dual point so far.
     """
-
-    best_dual = -np.inf
 
     def __init__(self, problem, rng, *, solver, state=None, **options):
         kappa = KAPPA / problem.n_sequences
         self.problem = problem
         self.proximal = problem.proximal(kappa)
+        self.lower_bound = LowerBound()
         self.share = kappa / self.proximal.strength
         self.solver = solver(self.proximal, rng, state=state, **options)
         self.model = self.solver.model
@@ -93,14 +93,14 @@ class ProximalPoint(OuterSolver):
         v = self.solver.dual_point.w - self.proximal.center
         v *= self.proximal.strength / self.problem.strength
         found = self.problem.certify_pair(w, v, *self.proximal.compare(w, *mu))
-        self.best_dual = max(self.best_dual, found.dual)
-        return self.problem.certificate(found.primal, self.best_dual)
+        self.lower_bound.add(found.dual, found.dual_rounding)
+        return self.problem.certify_below(found.primal, self.lower_bound)
 
     def targets_changed(self):
         """Follow a change of the targets: mu, and so D, is another."""
         self.proximal.targets_changed()
         self.solver.targets_changed()
-        self.best_dual = -np.inf
+        self.lower_bound = LowerBound()
 
     def state(self):
         """Return that of the solver, and z."""

@@ -4,12 +4,14 @@ All make proximal steps against gradients of single sequences, see _sgd.pyx. The
 methods are subclasses, in sgd_methods.py and svrg.py.
 """
 
+from operator import attrgetter
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from skcrf_sdca._kernels._sgd import SGDKernel
 from skcrf_sdca._kernels._steps import ScaledSteps
+from skcrf_sdca.objective.objective import LowerBound
 from skcrf_sdca.solvers.base import EpochSolver, first_model
 from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES, squared_radii
 from skcrf_sdca.structures.structure import LARGEST_SCORE
@@ -41,8 +43,6 @@ SAMPLE = 600
 MAX_TRIALS = 60
 # A trial looks at the objective so often.
 LOOKS = 3
-# What the objective may rise by for its rounding.
-ROUNDING = 1e-12
 
 
 class SGD(EpochSolver):
@@ -104,7 +104,6 @@ class SGD(EpochSolver):
     needs: ClassVar[frozenset[str]] = frozenset(
         {"expect", "argmax", "visit", "threshold"}
     )
-    best_dual = -np.inf
     last_primal = np.inf
     n_certificates = 0
     calls = 0.0
@@ -127,6 +126,7 @@ class SGD(EpochSolver):
         stream=False,
     ):
         self.problem, self.rng, self.stream = problem, rng, stream
+        self.lower_bound = LowerBound()
         self.certify_every = certify_every
         self.method, rates = method, self.learning_rates
         if stream:
@@ -345,11 +345,12 @@ class SGD(EpochSolver):
         if self.rate.adaptive and found.primal >= self.last_primal:
             self.kernel.eta0 *= 0.5
         self.last_primal = found.primal
-        self.best_dual = max(self.best_dual, found.dual)
+        self.lower_bound.add(found.dual, found.dual_rounding)
         # A difference of objectives has their rounding, a gap has not.
-        below = found.primal - self.best_dual + ROUNDING * abs(found.primal)
-        gap = min(found.gap, below)
-        return self.problem.certificate(found.primal, found.primal - gap, gap)
+        below = self.problem.certify_below(
+            found.primal, self.lower_bound, found.dual_rounding
+        )
+        return min(found, below, key=attrgetter("gap"))
 
     def certificate_of(self, w):
         """Return the Certificate of weights alone, or with the labellings found."""
@@ -368,9 +369,9 @@ class SGD(EpochSolver):
         v = problem.dual_to_primal(mu.local, mu.tied_total(problem.weight))
         self.v += share * (v - self.v)
         self.mean_added += share * (problem.mean_added(mu.local, v) - self.mean_added)
-        loss = problem.mean_loss(w)
+        loss, size = problem.evaluate(w)
         divergence = loss + problem.strength * (w @ self.v) - self.mean_added
-        return problem.certify_pair(w, self.v, loss, divergence)
+        return problem.certify_pair(w, self.v, loss, size, divergence)
 
     def start_at(self, w):
         """Start from weights."""
@@ -379,7 +380,7 @@ class SGD(EpochSolver):
 
     def targets_changed(self):
         """Forget the objectives of other targets."""
-        self.best_dual, self.last_primal = -np.inf, np.inf
+        self.lower_bound, self.last_primal = LowerBound(), np.inf
         self.found = None
 
     def state(self):

@@ -10,12 +10,14 @@ from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.owlqn import MAX_HALVINGS, N_VECTORS, SUFFICIENT, Pairs
 from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES
-from skcrf_sdca.solvers.sgd import ROUNDING, SGD
+from skcrf_sdca.solvers.sgd import SGD
 
 # The first batch, and by which factor batches grow: that of [Friedlander12].
 FIRST_BATCH = 10
 BATCH_GROWTH = 1.1
 TINY = np.finfo(float).tiny
+# What the objective may rise by for its rounding.
+ROUNDING = 1e-12
 
 
 class SVRG(SGD):
