@@ -345,17 +345,21 @@ def test_warm_starts_need_the_same_order(data):
         warm.set_params(order=3).fit(X, y)
 
 
+@pytest.mark.parametrize("by_last_label", [False, True])
 @pytest.mark.parametrize("order", [1, 2, 3])
-def test_states_are_the_allowed_tuples(order):
+def test_states_are_the_allowed_tuples(order, by_last_label):
     allowed = np.array([[True, True, False], [False, True, True], [True, False, True]])
     anywhere = np.ones(K, dtype=bool)
-    tuples = LabelTuples(K, order, Constraints(anywhere, anywhere, allowed))
+    constraints = Constraints(anywhere, anywhere, allowed)
+    tuples = LabelTuples(K, order, constraints, by_last_label=by_last_label)
     expected = [
         list(labels)
         for length in range(1, order + 1)
         for labels in product(range(K), repeat=length)
         if allowed[labels[:-1], labels[1:]].all()
     ]
+    if by_last_label:
+        expected.sort(key=lambda labels: (len(labels), labels[::-1]))
     found = [[k for k in row if k >= 0] for row in tuples.tuples.tolist()]
     assert found == expected
     for labels, suffix in zip(found, tuples.suffix, strict=True):

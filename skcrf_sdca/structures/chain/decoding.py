@@ -34,7 +34,8 @@ def posterior(
     Returns
     -------
     paths : ndarray of shape (n_positions,), int32
-        Ties go to the lowest label.
+        Of equally good paths the one with the lower label at the last position where
+        they differ.
     log_partition : ndarray of shape (n,)
 
     Examples

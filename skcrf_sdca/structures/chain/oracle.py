@@ -174,7 +174,7 @@ def viterbi(
     *,
     n_jobs: int | None = None,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return the label paths of highest score; ties go to the lowest label.
+    """Return the label paths of highest score.
 
     Parameters
     ----------
@@ -184,7 +184,8 @@ def viterbi(
     Returns
     -------
     paths : ndarray of shape (n_positions,), int32
-        The paths of all chains, end to end.
+        The paths of all chains, end to end. Of paths with equal scores the one with
+        the lower label at the last position where they differ.
     scores : ndarray of shape (n,)
         -inf for a chain without an allowed path, whose labels then mean nothing.
 

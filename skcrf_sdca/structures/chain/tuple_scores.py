@@ -26,7 +26,8 @@ class FittedTuples:
     labels : ChainParameters
         The weights of the estimator but those of tuples, for the features of X.
     tuples : LabelTuples, default=None
-        Tuples that have a place for all of the weights; by default the shortest.
+        Tuples that have a place for all of the weights; by default the shortest, in
+        the order of their last labels.
     """
 
     def __init__(self, estimator, labels, tuples=None):
@@ -41,6 +42,7 @@ class FittedTuples:
                 longest,
                 allowed.tobytes(),
                 longest_have_weights=order == longest,
+                by_last_label=True,
             )
         self.tuples = tuples
         if self.edge_coef is not None:
@@ -188,6 +190,8 @@ class TupleScores:
         """Return the paths with the largest expected accuracy, and log Z."""
         node, log_z = self.node_marginals()
         states = self.states
+        if self.tuples.allow_every_path():
+            return node.argmax(axis=1).astype(np.int32), log_z
         possible = Chains(
             np.ascontiguousarray(node[:, self.tuples.label]),
             np.where(states.transition == -np.inf, -np.inf, 0.0),

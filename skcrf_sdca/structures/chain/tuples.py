@@ -7,7 +7,9 @@ path of states, so that the recursions of the chain run on states as they are.
 
 Owns the numbering of the tuples, by length and then in the order of their labels, and
 the translation of labels, constraints, soft labels and costs to states. Tuples with a
-forbidden transition in them do not exist.
+forbidden transition in them do not exist. The weights of a fit are stored in the order
+of the first labels. Predictions number by the last labels: then the lowest of equally
+good states has the lowest label, and Viterbi decides ties as in a chain of labels.
 """
 
 import numpy as np
@@ -27,6 +29,9 @@ class LabelTuples:
         Those of labels; None if nothing is forbidden.
     longest_have_weights : bool, default=True
         Whether there are weights of order + 1 labels.
+    by_last_label : bool, default=False
+        Whether tuples of one length are in the order of their last labels, then of
+        those before them, and so on; by default in the order of their first labels.
 
     Attributes
     ----------
@@ -53,10 +58,21 @@ class LabelTuples:
     >>> from skcrf_sdca.structures.chain.tuples import LabelTuples
     >>> LabelTuples(n_labels=2, order=2).tuples.tolist()
     [[-1, 0], [-1, 1], [0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> LabelTuples(n_labels=2, order=2, by_last_label=True).tuples.tolist()
+    [[-1, 0], [-1, 1], [0, 0], [1, 0], [0, 1], [1, 1]]
     """
 
-    def __init__(self, n_labels, order, constraints=None, *, longest_have_weights=True):
+    def __init__(
+        self,
+        n_labels,
+        order,
+        constraints=None,
+        *,
+        longest_have_weights=True,
+        by_last_label=False,
+    ):
         self.n_labels, self.order = n_labels, order
+        self.by_last_label = by_last_label
         self.labels_allowed = constraints
         if constraints is None:
             anywhere = np.ones(n_labels, dtype=bool)
@@ -65,7 +81,8 @@ class LabelTuples:
         _check_states_fit(constraints.transition, order)
         levels = [np.arange(n_labels)[:, np.newaxis]]
         while len(levels) < order:
-            levels.append(_extended(levels[-1], constraints.transition))
+            level = _extended(levels[-1], constraints.transition)
+            levels.append(level[self._codes(level).argsort()])
         self.n_of_length = [len(level) for level in levels]
         self.tuples = np.full((sum(self.n_of_length), order), -1, dtype=np.int32)
         self.suffix = np.full(len(self.tuples), -1, dtype=np.int32)
@@ -95,6 +112,10 @@ class LabelTuples:
         """Return the number of states."""
         return len(self.tuples)
 
+    def allow_every_path(self):
+        """Return whether every label may follow every label."""
+        return self.labels_allowed is None or bool(self.labels_allowed.transition.all())
+
     def _constraints_of_states(self, constraints):
         """Return the Constraints of states that those of labels make."""
         is_single = self.suffix < 0
@@ -119,11 +140,16 @@ class LabelTuples:
         """Return the numbers of tuples of one length (n, length), -1 if not allowed."""
         length = rows.shape[1]
         own = self.of_length(length)
-        codes = _codes(self.tuples[own, -length:], self.n_labels)
-        asked = _codes(rows, self.n_labels)
+        codes = self._codes(self.tuples[own, -length:])
+        asked = self._codes(rows)
         numbers = np.minimum(np.searchsorted(codes, asked), len(codes) - 1)
         exists = (codes[numbers] == asked) & (rows >= 0).all(axis=1)
         return np.where(exists, own.start + numbers, -1)
+
+    def _codes(self, rows):
+        """Return a number for each tuple of one length, in the order of the tuples."""
+        values = self.n_labels ** np.arange(rows.shape[1])
+        return rows.astype(np.int64) @ (values if self.by_last_label else values[::-1])
 
     def of_length(self, length):
         """Return the numbers of the tuples of a length, a slice."""
@@ -154,14 +180,9 @@ class LabelTuples:
 
 
 def _extended(level, allowed):
-    """Return the tuples that are one allowed label longer, in their order."""
+    """Return the tuples that are one allowed label longer."""
     row, label = np.nonzero(allowed[level[:, -1]])
     return np.column_stack([level[row], label])
-
-
-def _codes(rows, n_labels):
-    """Return a number for each tuple of one length that orders them by their labels."""
-    return rows.astype(np.int64) @ n_labels ** np.arange(rows.shape[1])[::-1]
 
 
 def _check_states_fit(allowed, order):

@@ -1,0 +1,158 @@
+"""Equal scores: which of the best paths is the answer, beside enumeration of all paths.
+
+Weights are small integers and features 0 or 1, so that all sums are exact and many
+paths have the same score. The rule is that of docs/decoding.rst.
+"""
+
+import warnings
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
+
+from skcrf_sdca import LBFGSCRF
+
+K, D = 3, 2
+CHAINS = {
+    "order 1": {},
+    "order 2": {"order": 2},
+    "order 3": {"order": 3},
+    "an edge feature": {"edge_features": [1]},
+    "edge features": {"edge_features": "all"},
+    "edge features, order 2": {"order": 2, "edge_features": "all"},
+    "an edge feature, order 3": {"order": 3, "edge_features": [1]},
+}
+ALLOWED = np.array([[False, True, True], [True, True, False], [True, True, False]])
+# What is forbidden: options of the fit, and the transitions that `constrain` allows.
+LIMITS = {
+    "nothing": ({}, None),
+    "not observed": ({"transitions": "observed"}, None),
+    "not listed": ({"transitions": [(0, 1), (1, 2), (2, 0), (1, 1), (2, 1)]}, None),
+    "by constrain": ({}, ALLOWED),
+}
+
+
+def ranking(paths, scores):
+    """Return the places of possible paths: the best first, ties by the last labels."""
+    places = np.lexsort([*paths.T, -scores])
+    return places[scores[places] > -np.inf]
+
+
+def fitted(allowed=None, **options):
+    """Return a model of three labels, whose weights the tests replace."""
+    y = [[0, 1, 2, 0, 1], [1, 1, 2, 1], [2, 0, 1, 2]]
+    X = [np.ones((len(labels), D)) for labels in y]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        crf = LBFGSCRF(max_iter=1, **options).fit(X, y)
+    return crf if allowed is None else crf.constrain(allowed)
+
+
+def random_integers(crf, rng):
+    """Give the model integer weights; what is forbidden stays so."""
+
+    def like(weights):
+        drawn = rng.integers(0, 2, size=np.shape(weights)).astype(float)
+        return np.where(np.asarray(weights) == -np.inf, -np.inf, drawn)
+
+    for name in ("coef_", "intercept_", "start_", "end_", "transition_"):
+        setattr(crf, name, like(getattr(crf, name)))
+    crf.higher_transitions_ = tuple(map(like, crf.higher_transitions_))
+    if crf.edge_coef_ is not None:
+        names = [0, 1] if crf.edge_features == "all" else crf.edge_features
+        weights = np.zeros((K * K, D))
+        weights[:, names] = like(weights[:, names])
+        crf.edge_coef_ = csr_array(weights)
+
+
+def chain_scores(crf, x, paths):
+    """Return the scores of label paths, by the sum in docs/higher_order.rst."""
+    edges = np.zeros((K * K, D))
+    if crf.edge_coef_ is not None:
+        edges = crf.edge_coef_.toarray()
+    scores = crf.start_[paths[:, 0]] + crf.end_[paths[:, -1]]
+    for t, row in enumerate(x):
+        label = paths[:, t]
+        scores = scores + crf.coef_[label] @ row + crf.intercept_[label]
+        if t > 0:
+            scores = scores + edges[paths[:, t - 1] * K + label] @ row
+        for m, weights in enumerate((crf.transition_, *crf.higher_transitions_), 1):
+            if t >= m:
+                scores = scores + weights[tuple(paths[:, t - m : t + 1].T)]
+    return scores
+
+
+def differences(crf, rng):
+    """Return which answers of a random problem are not those of the rule."""
+    random_integers(crf, rng)
+    x = rng.integers(0, 2, size=(rng.integers(1, 7), D)).astype(float)
+    paths = np.array(list(product(range(K), repeat=len(x))))
+    scores = chain_scores(crf, x, paths)
+    rank, wrong = ranking(paths, scores), []
+    if len(rank) == 0:
+        return wrong
+    if crf.predict([x])[0] != paths[rank[0]].tolist():
+        wrong.append("predict")
+    for n in (2, 7, 100):
+        found = [labels for labels, _ in crf.predict_n_best([x], n)[0]]
+        if found != paths[rank[:n]].tolist():
+            wrong.append(f"predict_n_best, n={n}")
+    kept = paths[rng.choice(rank)]
+    free = rng.random(len(x)) < 0.6
+    known = [None if f else int(k) for f, k in zip(free, kept, strict=True)]
+    agree = paths[rank][(paths[rank] == kept)[:, ~free].all(axis=1)]
+    if crf.predict([x], known=[known])[0] != agree[0].tolist():
+        wrong.append("known")
+    if (crf.transition_ > -np.inf).all():
+        node = crf.predict_proba([x])[0]
+        if crf.predict([x], decoding="posterior")[0] != node.argmax(axis=1).tolist():
+            wrong.append("posterior")
+    return wrong
+
+
+@pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)
+@pytest.mark.parametrize("options", CHAINS.values(), ids=CHAINS)
+def test_chains_take_the_lower_label_at_the_last_difference(options, limits):
+    forbidden, allowed = limits
+    crf, rng = fitted(allowed, **options, **forbidden), np.random.default_rng(0)
+    assert [differences(crf, rng) for _ in range(12)] == [[]] * 12
+
+
+def zeroed(y, **options):
+    """Return a model of the labels in y whose weights are 0, or forbidden."""
+    X = [np.ones((len(labels), D)) for labels in y]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        crf = LBFGSCRF(max_iter=1, **options).fit(X, y)
+    for name in ("coef_", "intercept_", "start_", "end_", "transition_"):
+        setattr(crf, name, np.where(getattr(crf, name) == -np.inf, -np.inf, 0.0))
+    crf.higher_transitions_ = tuple(0.0 * w for w in crf.higher_transitions_)
+    if crf.edge_coef_ is not None:
+        crf.edge_coef_ = 0.0 * crf.edge_coef_
+    return crf
+
+
+@pytest.mark.parametrize("options", CHAINS.values(), ids=CHAINS)
+def test_posterior_decoding_of_equal_sums_of_probabilities(options):
+    """All labels have probability 1/4, exactly: all allowed paths are equally good."""
+    pairs = [(j, (j + step) % 4) for j in range(4) for step in (1, 2)]
+    crf = zeroed([[0, 1, 2, 3, 0]], transitions=pairs, **options)
+    x = np.ones((6, D))
+    assert (crf.predict_proba([x])[0] == 0.25).all()
+    paths = np.array(list(product(range(4), repeat=6)))
+    allowed = (crf.transition_ > -np.inf)[paths[:, :-1], paths[:, 1:]].all(axis=1)
+    first = ranking(paths, np.where(allowed, 0.0, -np.inf))[0]
+    assert crf.predict([x], decoding="posterior")[0] == paths[first].tolist()
+
+
+@pytest.mark.parametrize("options", CHAINS.values(), ids=CHAINS)
+def test_posterior_decoding_compares_the_labels_of_each_position(options):
+    """A sum over many positions would hide the difference of two probabilities."""
+    crf = zeroed([[0, 1, 0]], **options)
+    crf.intercept_ = np.array([0.0, 4e-14])
+    x = np.ones((2000, D))
+    node = crf.predict_proba([x])[0]
+    assert (node[:, 1] > node[:, 0]).all()
+    assert crf.predict([x], decoding="posterior")[0] == [1] * 2000
