@@ -10,9 +10,12 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from skcrf_sdca import LBFGSCRF
+from graph_cases import SHAPES, labelling_scores
+from skcrf_sdca import LBFGSCRF, GraphCRF, TreeCRF
+from skcrf_sdca.structures.graph.junction_tree import elimination
 
 K, D = 3, 2
 CHAINS = {
@@ -156,3 +159,69 @@ def test_posterior_decoding_compares_the_labels_of_each_position(options):
     node = crf.predict_proba([x])[0]
     assert (node[:, 1] > node[:, 0]).all()
     assert crf.predict([x], decoding="posterior")[0] == [1] * 2000
+
+
+TREES = {
+    "star": [-1, 0, 0, 0, 0],
+    "path": [1, 2, 3, 4, -1],
+    "tree": [2, 2, 4, -1, 3],
+    "forest": [-1, 0, 4, 4, -1],
+}
+
+
+def tree_shape(heads):
+    """Return number of nodes, and the edges, [head, node]."""
+    return len(heads), [[head, v] for v, head in enumerate(heads) if head >= 0]
+
+
+SHAPED = {
+    **{name: (GraphCRF(directed=True), *SHAPES[name], None) for name in SHAPES},
+    **{
+        f"TreeCRF, {name}": (TreeCRF(), *tree_shape(heads), heads)
+        for name, heads in TREES.items()
+    },
+}
+del SHAPED["nothing"]
+
+
+def fitted_graphs(estimator, n_nodes, ends, heads):
+    """Return a model of three labels, whose weights the tests replace."""
+    crf = clone(estimator).set_params(max_iter=1, solver="lbfgs")
+    X = [(np.ones((n_nodes, D)), ends if heads is None else heads)] * K
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return crf.fit(X, [[k] * n_nodes for k in range(K)])
+
+
+def graph_differences(crf, n_nodes, ends, heads, rng):
+    """Return which answers of a random problem are not those of the rule."""
+    for name in ("coef_", "intercept_", "edge_coef_"):
+        shape = np.shape(getattr(crf, name))
+        setattr(crf, name, rng.integers(0, 2, size=shape).astype(float))
+    nodes = rng.integers(0, 2, size=(n_nodes, D)).astype(float)
+    graph = nodes, ends if heads is None else heads
+    paths, scores = labelling_scores(crf, (nodes, ends))
+    order, _ = elimination(n_nodes, ends, most_axes=n_nodes)
+    rank, wrong = np.lexsort([*paths[:, order].T, -scores]), []
+    if crf.predict([graph])[0] != paths[rank[0]].tolist():
+        wrong.append("predict")
+    for n in (2, 7, 40):
+        found = [labels for labels, _ in crf.predict_n_best([graph], n)[0]]
+        if found != paths[rank[:n]].tolist():
+            wrong.append(f"predict_n_best, n={n}")
+    kept, free = paths[rng.choice(rank)], rng.random(n_nodes) < 0.6
+    known = [None if f else int(k) for f, k in zip(free, kept, strict=True)]
+    agree = paths[rank][(paths[rank] == kept)[:, ~free].all(axis=1)]
+    if crf.predict([graph], known=[known])[0] != agree[0].tolist():
+        wrong.append("known")
+    node = crf.predict_proba([graph])[0]
+    if crf.predict([graph], decoding="posterior")[0] != node.argmax(axis=1).tolist():
+        wrong.append("posterior")
+    return wrong
+
+
+@pytest.mark.parametrize("shape", SHAPED.values(), ids=SHAPED)
+def test_graphs_take_the_lower_label_at_the_node_eliminated_last(shape):
+    crf, rng = fitted_graphs(*shape), np.random.default_rng(0)
+    found = [graph_differences(crf, *shape[1:], rng) for _ in range(8)]
+    assert found == [[]] * 8

@@ -94,6 +94,10 @@ cdef class JunctionTrees:
         self.edge_kind, self.most_kinds, self.shares_kinds = edge_kind
         self.is_narrow = is_narrow
 
+    def eliminated(self, i):
+        """Return the nodes of graph i, of its own numbers, as they are eliminated."""
+        return np.asarray(self.node)[self.offsets[i]:self.offsets[i + 1]]
+
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil:
         """Return the number of nodes of graph i."""
         return self.offsets[i + 1] - self.offsets[i]

@@ -65,9 +65,11 @@ class GraphPrediction(FittedModel):
         ----------
         X : as in `fit`
         decoding : {"viterbi", "posterior"}, default="viterbi"
-            "viterbi" is the most probable labelling, exactly. "posterior" is that with
-            the largest expected number of right labels: the most probable label of each
-            node. Ties go to the lowest label.
+            "viterbi" is the most probable labelling, exactly; of equally good ones that
+            with the lower label at the node where they differ that is eliminated last,
+            see :ref:`equal-scores`. "posterior" is that with the largest expected
+            number of right labels: the most probable label of each node, the lowest of
+            equally probable ones.
         known : list of n lists of V labels, default=None
             Labels that are known and kept, None where the label is free. The others are
             decoded given these.
@@ -178,7 +180,8 @@ class GraphPrediction(FittedModel):
         labellings : ndarray of shape (n_graphs,)
             An object array of lists of (labels, probability), best first, or of
             (labels, score) after a fit with the hinge loss; fewer than n where a graph
-            does not have so many labellings. The first labels are those of `predict`.
+            does not have so many labellings. The first labels are those of `predict`,
+            and labellings with equal scores are ordered as there.
 
         Raises
         ------

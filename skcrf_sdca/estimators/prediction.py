@@ -87,7 +87,8 @@ class PredictionMixin(FittedAttributes):
             "viterbi" is the most probable path. "posterior" is the path with the
             largest expected number of right labels, of those without a forbidden
             transition; it may be an improbable one. Of equally good paths, the one with
-            the lower label at the last position where they differ is returned.
+            the lower label at the last position where they differ is returned, see
+            :ref:`equal-scores`.
         known : list of n lists of T labels, default=None
             Labels that are known and kept, None where the label is free; for a table a
             list with one for each row. The others are decoded given these.

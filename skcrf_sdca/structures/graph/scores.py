@@ -98,7 +98,11 @@ class GraphScores:
         return paths
 
     def viterbi(self):
-        """Return the labellings of highest score, end to end, and their scores."""
+        """Return the labellings of highest score, end to end, and their scores.
+
+        Of equal ones that with the lower label at the node where they differ that is
+        eliminated last.
+        """
         paths = np.empty(len(self.local), dtype=np.int32)
         values = np.empty(len(self))
         _graphs.best_labellings(*self._arguments, paths, values)
@@ -107,18 +111,20 @@ class GraphScores:
     def n_best(self, n):
         """Return the n best labellings (n, n_nodes) of each graph, and their scores.
 
-        Two lists; fewer than n if there are no more.
+        Two lists; fewer than n if there are no more. The order of equal ones is that of
+        `viterbi`.
         """
         found = [self._n_best_of(i, n) for i in range(len(self))]
         return [paths for paths, _ in found], [scores for _, scores in found]
 
     # Lawler's partition: the labellings left are those that agree with one already
     # found before a node, and differ from it there. The best of each part is found by
-    # the same recursion, with other labels forbidden.
+    # the same recursion, with other labels forbidden; so of equal ones it is the first.
     def _n_best_of(self, i, n):
         """Return those of graph i; it takes n_nodes searches for each."""
         local = self.local[self.offsets[i] : self.offsets[i + 1]]
         offsets = self.offsets[i : i + 2] - self.offsets[i]
+        last_first = self.trees.eliminated(self.begin + i)[::-1]
 
         def best(local):
             one = GraphScores(self.trees, local, self.tied, offsets, self.begin + i)
@@ -126,8 +132,8 @@ class GraphScores:
             return path, score
 
         path, score = best(local)
-        parts = [(-score, 0, path, local, 0)]
-        paths, scores, count = [], [], 0
+        parts = [(-score, path[last_first].tolist(), path, local, 0)]
+        paths, scores = [], []
         while parts and len(paths) < n:
             score, _, path, local, first = heappop(parts)
             paths.append(path)
@@ -137,8 +143,8 @@ class GraphScores:
                 different[t, path[t]] = -np.inf
                 other, score = best(different)
                 if score > -np.inf:
-                    count += 1
-                    heappush(parts, (-score, count, other, different, t))
+                    rank = other[last_first].tolist()
+                    heappush(parts, (-score, rank, other, different, t))
                 local = local.copy()
                 local[t, np.arange(local.shape[1]) != path[t]] = -np.inf
         return np.array(paths), np.array(scores)
