@@ -10,12 +10,15 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from segment_twin import GRAMMARS, Enumeration, Features, enumeration_of, sentences
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from graph_cases import SHAPES, labelling_scores
-from skcrf_sdca import LBFGSCRF, GraphCRF, TreeCRF
+from skcrf_sdca import LBFGSCRF, GraphCRF, SegmentCRF, TreeCRF
 from skcrf_sdca.structures.graph.junction_tree import elimination
+from skcrf_sdca.structures.segment.grammar import Grammar
+from skcrf_sdca.structures.segment.scores import SegmentScores
 
 K, D = 3, 2
 CHAINS = {
@@ -43,13 +46,18 @@ def ranking(paths, scores):
     return places[scores[places] > -np.inf]
 
 
-def fitted(allowed=None, **options):
-    """Return a model of three labels, whose weights the tests replace."""
-    y = [[0, 1, 2, 0, 1], [1, 1, 2, 1], [2, 0, 1, 2]]
-    X = [np.ones((len(labels), D)) for labels in y]
+def one_step(crf, X, y):
+    """Fit a model whose weights the tests replace."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        crf = LBFGSCRF(max_iter=1, **options).fit(X, y)
+        return crf.set_params(max_iter=1).fit(X, y)
+
+
+def fitted(allowed=None, **options):
+    """Return a model of three labels."""
+    y = [[0, 1, 2, 0, 1], [1, 1, 2, 1], [2, 0, 1, 2]]
+    X = [np.ones((len(labels), D)) for labels in y]
+    crf = one_step(LBFGSCRF(**options), X, y)
     return crf if allowed is None else crf.constrain(allowed)
 
 
@@ -126,9 +134,7 @@ def test_chains_take_the_lower_label_at_the_last_difference(options, limits):
 def zeroed(y, **options):
     """Return a model of the labels in y whose weights are 0, or forbidden."""
     X = [np.ones((len(labels), D)) for labels in y]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        crf = LBFGSCRF(max_iter=1, **options).fit(X, y)
+    crf = one_step(LBFGSCRF(**options), X, y)
     for name in ("coef_", "intercept_", "start_", "end_", "transition_"):
         setattr(crf, name, np.where(getattr(crf, name) == -np.inf, -np.inf, 0.0))
     crf.higher_transitions_ = tuple(0.0 * w for w in crf.higher_transitions_)
@@ -185,12 +191,10 @@ del SHAPED["nothing"]
 
 
 def fitted_graphs(estimator, n_nodes, ends, heads):
-    """Return a model of three labels, whose weights the tests replace."""
-    crf = clone(estimator).set_params(max_iter=1, solver="lbfgs")
+    """Return a model of three labels."""
+    crf = clone(estimator).set_params(solver="lbfgs")
     X = [(np.ones((n_nodes, D)), ends if heads is None else heads)] * K
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return crf.fit(X, [[k] * n_nodes for k in range(K)])
+    return one_step(crf, X, [[k] * n_nodes for k in range(K)])
 
 
 def graph_differences(crf, n_nodes, ends, heads, rng):
@@ -225,3 +229,65 @@ def test_graphs_take_the_lower_label_at_the_node_eliminated_last(shape):
     crf, rng = fitted_graphs(*shape), np.random.default_rng(0)
     found = [graph_differences(crf, *shape[1:], rng) for _ in range(8)]
     assert found == [[]] * 8
+
+
+def segment_differences(names, scheme, rng):
+    """Return which answers of random scores of segments are not those of the rule.
+
+    The labels are numbered at random.
+    """
+    grammar = Grammar(rng.permutation(names).tolist(), scheme, int(rng.integers(1, 6)))
+    length, wrong = int(rng.integers(1, 7)), []
+    local = rng.integers(0, 2, size=(length, grammar.n_labels)).astype(float)
+    local[rng.random(local.shape) < 0.1] = -np.inf
+    tied = rng.integers(0, 2, size=grammar.n_tied).astype(float)
+    known = Enumeration(grammar, np.where(local == -np.inf, -1e3, local), tied)
+    paths = np.array(known.labels).reshape(-1, length)
+    possible = known.scores > -500.0
+    rank = ranking(paths, np.where(possible, known.scores, -np.inf))
+    scores = SegmentScores(local, tied, np.array([0, length]), grammar)
+    if len(rank) and scores.viterbi()[0].tolist() != paths[rank[0]].tolist():
+        wrong.append("viterbi")
+    for n in (2, 7, 10_000):
+        (found,), _ = scores.n_best(n)
+        if found.tolist() != paths[rank[:n]].tolist():
+            wrong.append(f"n_best, n={n}")
+    return wrong
+
+
+@pytest.mark.parametrize(("names", "scheme"), GRAMMARS)
+def test_segments_take_the_lower_label_at_the_last_difference(names, scheme):
+    rng = np.random.default_rng(0)
+    found = [segment_differences(names, scheme, rng) for _ in range(40)]
+    assert found == [[]] * 40
+
+
+def size_of(sequence, begin, end):
+    return {"size": end - begin}
+
+
+@pytest.mark.parametrize("segment_features", [None, size_of])
+def test_a_segment_model_orders_as_a_chain(segment_features):
+    X, y = sentences(20)
+    crf = SegmentCRF(solver="lbfgs", segment_features=segment_features)
+    one_step(crf, X, y)
+    rng = np.random.default_rng(0)
+    names = ["coef_", "intercept_", "start_", "end_", "transition_", "length_"]
+    features = None
+    if segment_features is not None:
+        names.append("segment_coef_")
+        features = Features(1, lambda begin, end: np.array([end - begin]))
+    for sequence in X[4:20:5]:
+        for name in names:
+            weights = getattr(crf, name)
+            drawn = rng.integers(0, 2, size=weights.shape).astype(float)
+            setattr(crf, name, np.where(weights == -np.inf, -np.inf, drawn))
+        # What is forbidden is not enumerated.
+        blocks = [getattr(crf, name).ravel() for name in names[4:]]
+        tied = np.maximum(np.concatenate(blocks), -1.0)
+        _, known = enumeration_of(crf, sequence, tied, features)
+        paths = crf.classes_[np.array(known.labels)]
+        rank = ranking(np.array(known.labels), known.scores)
+        assert crf.predict([sequence])[0] == paths[rank[0]].tolist()
+        found = [labels for labels, _ in crf.predict_n_best([sequence], 25)[0]]
+        assert found == paths[rank[:25]].tolist()

@@ -15,3 +15,6 @@ cdef void add_path(
 cdef double path_score(
     SegmentWorkspace work, const double* local, const double* tied, const int* path,
     Py_ssize_t length) noexcept nogil
+cdef bint later_is_first(
+    SegmentWorkspace work, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t k, int before
+) noexcept nogil

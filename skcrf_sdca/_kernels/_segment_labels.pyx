@@ -5,7 +5,92 @@
 from libc.math cimport INFINITY
 from libc.string cimport memset
 
+from ._math cimport maximum
 from ._segment_chain cimport SegmentWorkspace, fill, first_maximum, write_terms
+
+
+# Of segmentations with equal scores the first is that with the lower label at the last
+# token where they differ. Two last segments of one type that end together differ at the
+# later begin, where one has its first label and the other an inner one. If these are the
+# same label, they differ before that begin: the label there is not that of the type,
+# for two segments of one type that touch would be one.
+cdef bint later_is_first(
+    SegmentWorkspace work, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t k, int before
+) noexcept nogil:
+    """Return whether a last segment of type k goes before those that begin earlier.
+
+    ``before`` is the label before it.
+    """
+    cdef int own = work.first[k], other = work.inside[k]
+    if end == begin + 1:
+        own, other = work.single[k], work.last[k]
+    return own < other if own != other else before < other
+
+
+cdef int last_label(
+    SegmentWorkspace work, const double* local, Py_ssize_t end, Py_ssize_t k
+) noexcept nogil:
+    """Return the last label of the first of the best that end with a type."""
+    cdef Py_ssize_t count, begin
+    cdef double* terms = &work.exps[0]
+    cdef double several
+    if work.single[k] == work.last[k]:
+        return work.single[k]
+    count = write_terms(work, local, end, k, terms, &begin)
+    several = maximum(terms + 1, count - 1) if count > 1 else -INFINITY
+    if several == terms[0]:
+        return min(work.single[k], work.last[k])
+    return work.last[k] if several > terms[0] else work.single[k]
+
+
+cdef Py_ssize_t best_type(
+    SegmentWorkspace work, const double* local, Py_ssize_t end,
+    Py_ssize_t to,                  # the type that follows, or -1 at the end
+) noexcept nogil:
+    """Return the type of the segment that ends there, in the first of the best."""
+    cdef Py_ssize_t k, best, n = work.n_types
+    cdef double* values = &work.shifts[0]
+    cdef double highest
+    cdef int label, lowest = -1     # the last label of the best, -1 as long as unknown
+    for k in range(n):
+        values[k] = work.ended[end * n + k]
+        if to >= 0:
+            values[k] += work.transition[k * n + to]
+    best = first_maximum(values, n)
+    highest = values[best]
+    for k in range(best + 1, n):
+        if values[k] == highest > -INFINITY:
+            if lowest < 0:
+                lowest = last_label(work, local, end, best)
+            label = last_label(work, local, end, k)
+            if label < lowest:
+                best, lowest = k, label
+    return best
+
+
+cdef Py_ssize_t best_begin(
+    SegmentWorkspace work, const double* local, Py_ssize_t end, Py_ssize_t k
+) noexcept nogil:
+    """Return where the last segment of type k begins, in the first of the best."""
+    cdef Py_ssize_t i, begin, first, best
+    cdef double* terms = &work.terms[0]
+    cdef Py_ssize_t count = write_terms(work, local, end, k, terms, &first)
+    cdef double highest
+    if count == 1:
+        return end - 1
+    i = 1 + first_maximum(terms + 1, count - 1)
+    highest, best = terms[i], first + i - 1
+    if terms[0] > highest:
+        return end - 1
+    # The term of one token is the first, and it begins last.
+    for i in range(i + 1, count + 1):
+        begin = first + i - 1 if i < count else end - 1
+        if terms[i if i < count else 0] == highest and later_is_first(
+            work, begin, end, k,
+            last_label(work, local, begin, best_type(work, local, begin, k)),
+        ):
+            best = begin
+    return best
 
 
 cdef double segment_viterbi(
@@ -14,33 +99,23 @@ cdef double segment_viterbi(
     Py_ssize_t length,
     int* path,                      # out, (T,) labels
 ) noexcept nogil:
-    """Fill the labels of the best segmentation; return its score, -inf if none.
-
-    Of equal ones it takes the first type, and the shorter of two last segments of one
-    token or more.
-    """
-    cdef Py_ssize_t i, j, k, begin, count, n = work.n_types, end = length
+    """Fill the labels of the best segmentation; return its score, -inf if none."""
+    cdef Py_ssize_t k, begin, end = length
     cdef double value
-    cdef double* row
     if length == 0:
         return 0.0
     fill(work, local, length, True)
-    row = &work.ended[length * n]
-    k = first_maximum(row, n)
-    value = row[k]
+    k = best_type(work, local, length, -1)
+    value = work.ended[length * work.n_types + k]
     if not value > -INFINITY:
         memset(path, 0, length * sizeof(int))
         return value
     while True:
-        count = write_terms(work, local, end, k, &work.terms[0], &begin)
-        i = first_maximum(&work.terms[0], count)
-        begin = end - 1 if i == 0 else begin + i - 1
+        begin = best_begin(work, local, end, k)
         write_segment(work, path, begin, end, k)
         if begin == 0:
             return value
-        for j in range(n):
-            work.terms[j] = work.ended[begin * n + j] + work.transition[j * n + k]
-        k = first_maximum(&work.terms[0], n)
+        k = best_type(work, local, begin, k)
         end = begin
 
 

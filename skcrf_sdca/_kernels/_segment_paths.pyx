@@ -18,7 +18,7 @@ from ._segment_chain cimport (
     segment_forward,
     write_terms,
 )
-from ._segment_labels cimport write_segment
+from ._segment_labels cimport later_is_first, write_segment
 
 import numpy as np
 
@@ -62,6 +62,64 @@ cdef double term(
     return reached
 
 
+cdef int label_of(
+    SegmentWorkspace work, SegmentLists lists, Py_ssize_t t,
+    long long place,                # type times W, plus the place in its list
+) noexcept nogil:
+    """Return the last label of what ends before token t."""
+    cdef Py_ssize_t k = place // lists.width
+    cdef long long begun = lists.begun[t * work.n_types * lists.width + place]
+    return work.single[k] if begun // lists.width == t - 1 else work.last[k]
+
+
+cdef Py_ssize_t first_type(
+    SegmentWorkspace work, SegmentLists lists, Py_ssize_t t
+) noexcept nogil:
+    """Return the type of the first of what is left: lower labels go before."""
+    cdef Py_ssize_t j, n = work.n_types, width = lists.width
+    cdef const double* front = &lists.front[0]
+    cdef const Py_ssize_t* head = &lists.head[0]
+    cdef Py_ssize_t best = first_maximum(front, n)
+    cdef double highest = front[best]
+    if highest == -INFINITY:
+        return best
+    for j in range(best + 1, n):
+        if front[j] == highest and (
+            label_of(work, lists, t, j * width + head[j])
+            < label_of(work, lists, t, best * width + head[best])
+        ):
+            best = j
+    return best
+
+
+cdef Py_ssize_t first_begin(
+    SegmentWorkspace work, SegmentLists lists, Py_ssize_t end, Py_ssize_t k,
+    Py_ssize_t first, Py_ssize_t count,     # as of `write_terms`
+) noexcept nogil:
+    """Return the number of the first of what is left, see `later_is_first`."""
+    cdef Py_ssize_t i, number, begin, place, best
+    cdef const double* front = &lists.front[0]
+    cdef double highest
+    if count == 1:
+        return 0
+    best = 1 + first_maximum(front + 1, count - 1)
+    highest = front[best]
+    if front[0] > highest or highest == -INFINITY:
+        return 0
+    # The segment of one token is the first in number, and it begins last.
+    for i in range(best + 1, count + 1):
+        number = i if i < count else 0
+        if front[number] != highest:
+            continue
+        begin = first + i - 1 if i < count else end - 1
+        place = (begin * work.n_types + k) * lists.width + lists.head[number]
+        if later_is_first(
+            work, begin, end, k, label_of(work, lists, begin, lists.before[place])
+        ):
+            best = number
+    return best
+
+
 cdef void merge_types(
     SegmentWorkspace work, SegmentLists lists, Py_ssize_t t,
     Py_ssize_t to,                  # the type that follows, or -1 at the end
@@ -80,7 +138,7 @@ cdef void merge_types(
         if to >= 0:
             lists.front[j] += work.transition[j * n + to]
     for r in range(width):
-        j = first_maximum(&lists.front[0], n)
+        j = first_type(work, lists, t)
         scores[r] = lists.front[j]
         origins[r] = j * width + lists.head[j]
         if scores[r] == -INFINITY:
@@ -109,7 +167,7 @@ cdef void merge_begins(
             work, local, b, end, k, lists.reached[(b * n + k) * width]
         )
     for r in range(width):
-        i = first_maximum(&lists.front[0], count)
+        i = first_begin(work, lists, end, k, first, count)
         b = end - 1 if i == 0 else first + i - 1
         scores[r] = lists.front[i]
         origins[r] = b * width + lists.head[i]
