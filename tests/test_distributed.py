@@ -1,5 +1,6 @@
 """DistributedCRF in one process: it gives the model of a serial fit."""
 
+import io
 import pickle
 from functools import partial
 
@@ -13,8 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from skcrf_sdca import LBFGSCRF, DualityGapMonitor, PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.distributed import DistributedCRF, _estimator
+from skcrf_sdca.distributed._checkpoint import load_weights
 from skcrf_sdca.distributed._local import LocalCluster
 from skcrf_sdca.distributed._partition import Partition
+from skcrf_sdca.persistence import save_model
 
 METHODS = ("dual", "lbfgs")
 
@@ -359,6 +362,114 @@ def test_bad_checkpoints_are_refused(chains, tmp_path):
     DistributedCRF(checkpoint=path).fit(cut(X, y, 3))
     with pytest.raises(ValueError, match="resume with the same data"):
         DistributedCRF(checkpoint=path).fit(cut(X[1:], y[1:], 3), resume=True)
+
+
+def npz(save=np.savez, **arrays):
+    """Return the bytes of an archive of arrays."""
+    file = io.BytesIO()
+    save(file, **arrays)
+    return file.getvalue()
+
+
+def forged(good, **replaced):
+    """Return the bytes of a checkpoint with other arrays; None leaves one out."""
+    with np.load(io.BytesIO(good)) as file:
+        arrays = {**file, **replaced}
+    return npz(**{name: a for name, a in arrays.items() if a is not None})
+
+
+# What is in the place of a checkpoint, made from the bytes of a good one.
+NO_CHECKPOINTS = {
+    "empty": lambda good: b"",
+    "text": lambda good: b"nothing of the kind",
+    "cut": lambda good: good[:-30],
+    "without its beginning": lambda good: good[40:],
+    "an array": lambda good: good[good.index(b"\x93NUMPY") :],
+    "a pickle": lambda good: pickle.dumps({"w": [0.0], "sizes": [1, 2, 3]}),
+    "compressed": lambda good: npz(np.savez_compressed, w=np.zeros(4)),
+    "other arrays": lambda good: npz(x=np.zeros(4)),
+    "one more array": lambda good: forged(good, more=np.zeros(2)),
+    "no sizes": lambda good: forged(good, sizes=None),
+    "no weights": lambda good: forged(good, w=None),
+    "objects": lambda good: forged(good, w=np.array([{}, []], dtype=object)),
+    "single precision": lambda good: forged(good, w=np.zeros(42, np.float32)),
+    "integers": lambda good: forged(good, w=np.zeros(42, np.int64)),
+    "few weights": lambda good: forged(good, w=np.zeros(3)),
+    "a scalar": lambda good: forged(good, w=np.float64(1.0)),
+    "rows": lambda good: forged(good, w=np.zeros((6, 7))),
+    "two sizes": lambda good: forged(good, sizes=np.array([40, 8])),
+    "sizes of floats": lambda good: forged(good, sizes=np.array([40.0, 8.0, 3.0])),
+    "other sizes": lambda good: forged(good, sizes=np.array([41, 8, 3])),
+    "NaN": lambda good: forged(good, w=np.full(42, np.nan)),
+    "infinity": lambda good: forged(good, w=np.full(42, np.inf)),
+}
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    """A good checkpoint, the estimator that goes on from it, and its partitions."""
+    partitions = [make_chains(3, n_labels=2, n_features=2, random_state=0)[:2]]
+    crf = DistributedCRF(checkpoint=tmp_path / "fit.npz").fit(partitions)
+    return crf.checkpoint, crf, partitions
+
+
+def check_refused(crf, partitions):
+    """Check that the checkpoint is refused with advice, and stays as it is."""
+    path, before = crf.checkpoint, vars(crf).copy()
+    content = path.read_bytes() if path.is_file() else None
+    with pytest.raises(ValueError, match="as `checkpoint`, or delete this") as error:
+        crf.fit(partitions, resume=True)
+    assert str(path) in str(error.value)
+    assert content is None or path.read_bytes() == content
+    assert vars(crf) == before
+
+
+@pytest.mark.parametrize("damage", NO_CHECKPOINTS.values(), ids=NO_CHECKPOINTS)
+def test_what_is_no_checkpoint_is_refused_by_its_path(chains, tmp_path, damage):
+    crf = DistributedCRF(checkpoint=tmp_path / "fit.npz").fit([chains])
+    good = crf.checkpoint.read_bytes()
+    with np.load(io.BytesIO(good)) as file:
+        assert (file["w"].shape, file["sizes"].tolist()) == ((42,), [40, 8, 3])
+    crf.checkpoint.write_bytes(damage(good))
+    check_refused(crf, [chains])
+
+
+def test_a_folder_is_refused_as_a_checkpoint(chains, tmp_path):
+    check_refused(DistributedCRF(checkpoint=tmp_path), [chains])
+
+
+def test_a_model_is_refused_as_a_checkpoint(checkpoint):
+    path, crf, partitions = checkpoint
+    save_model(crf.to_estimator(), path)
+    check_refused(crf, partitions)
+
+
+def test_every_cut_checkpoint_is_refused(checkpoint):
+    path, crf, partitions = checkpoint
+    good = path.read_bytes()
+    for end in range(0, len(good), 5):
+        path.write_bytes(good[:end])
+        check_refused(crf, partitions)
+
+
+def test_a_flipped_bit_is_refused_or_leaves_the_weights(checkpoint, monkeypatch):
+    path, crf, partitions = checkpoint
+    good, found = path.read_bytes(), []
+
+    def spy(*arguments):
+        found.append(load_weights(*arguments))
+        raise FloatingPointError
+
+    monkeypatch.setattr(_estimator, "load_weights", spy)
+    with pytest.raises(FloatingPointError):
+        crf.fit(partitions, resume=True)
+    (weights,) = found
+    for i in range(0, len(good), 3):
+        path.write_bytes(good[:i] + bytes([good[i] ^ 1 << i % 8]) + good[i + 1 :])
+        with pytest.raises((FloatingPointError, ValueError), match="delete this|^$"):
+            crf.fit(partitions, resume=True)
+    assert all(np.array_equal(w, weights) for w in found)
+    assert 1 < len(found) < len(good) // 6
 
 
 @pytest.mark.parametrize("method", ["lbfgs", "dual"])

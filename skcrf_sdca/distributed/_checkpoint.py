@@ -4,9 +4,12 @@ A fit needs nothing else to go on: every w has a dual point, p(. | x; w), from w
 certificate is computed.
 """
 
+import os
+
 import numpy as np
 
-from skcrf_sdca._utils.files import atomic_write
+from skcrf_sdca._utils.archives import FLOAT, INT, opened_members
+from skcrf_sdca._utils.files import atomic_write, checked_read
 from skcrf_sdca.solvers.monitor import Observer
 
 
@@ -41,8 +44,9 @@ class Checkpoint(Observer):
 
     def _write(self):
         w, sizes = self.solver.model.w, _sizes(self.solver.problem)
+        arrays = {"w": np.asarray(w, FLOAT), "sizes": np.asarray(sizes, INT)}
         with atomic_write(self.path) as file:
-            np.savez(file, w=w, sizes=sizes)
+            np.savez(file, **arrays)
         self._n_unwritten = 0
 
 
@@ -54,19 +58,29 @@ def _sizes(problem):
 def load_weights(path, problem):
     """Return the weights in the file of a `Checkpoint` on a CommonProblem.
 
-    It raises ValueError if the file is no checkpoint, or one of other data, and OSError
-    if the file cannot be read.
+    It raises ValueError if the file is damaged or no checkpoint, or one of other data,
+    and OSError if it is not there or cannot be opened.
     """
-    sizes = _sizes(problem)
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            w, found = file["w"], file["sizes"].tolist()
-    except (KeyError, ValueError, AttributeError, EOFError) as error:
-        raise ValueError(f"{path} is no checkpoint of DistributedCRF") from error
-    right = w.shape == problem.new_parameters().w.shape and w.dtype == np.float64
-    if found != sizes or not right or not np.isfinite(w).all():
-        raise ValueError(
-            f"the checkpoint {path} is of n_sequences, n_features, n_labels = {found}, "
-            f"but the partitions have {sizes}; resume with the same data"
-        )
+    if os.path.isdir(path):
+        raise _refused(f"{path} cannot be read: it is a folder")
+    with checked_read(path, _refused) as file, opened_members(file, 2) as members:
+        sizes = _sizes(problem)
+        found = members.array("sizes", INT, (len(sizes),)).tolist()
+        if found != sizes:
+            raise ValueError(
+                f"it is of n_sequences, n_features, n_labels = {found}, but the "
+                f"partitions have {sizes}"
+            )
+        w = members.array("w", FLOAT, problem.new_parameters().w.shape)
+        if not np.isfinite(w).all():
+            raise ValueError("its weights are no finite numbers")
     return w
+
+
+def _refused(message):
+    """Return the error of a path that has no checkpoint of these partitions."""
+    return ValueError(
+        f"{message}; it is no checkpoint of these partitions: resume with the same "
+        "data, or give the path of another file as `checkpoint`, or delete this one "
+        "and fit with resume=False"
+    )

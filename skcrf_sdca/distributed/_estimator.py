@@ -173,7 +173,8 @@ class DistributedCRF(BaseCRF):
         Raises
         ------
         ValueError, TypeError
-            As other estimators do, naming the partition too.
+            As other estimators do, naming the partition too; and if the file of
+            ``resume=True`` is damaged, or no checkpoint of these partitions.
         ConnectionError
             If the scheduler of the cluster is gone, or all its workers stay away.
         ImportError

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.archives import FLOAT, INT
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
@@ -19,7 +20,6 @@ from skcrf_sdca.estimators.graphs import GraphCRF, TreeCRF
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.segments import SegmentCRF
 from skcrf_sdca.estimators.streams import OnlineMixin
-from skcrf_sdca.persistence._archive import FLOAT, INT
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._labels import labels_from, labels_of
 from skcrf_sdca.persistence._values import (

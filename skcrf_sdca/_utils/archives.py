@@ -1,0 +1,95 @@
+"""Zip archives of arrays that may be damaged or hostile, checked while they are read.
+
+Members are stored without compression, so that none can be larger than the archive, and
+the checksums of zip detect damage. Arrays are .npy files of little-endian float64 or
+int64 in C order; their type and shape are known before they are read.
+"""
+
+import contextlib
+import math
+import os
+import zipfile
+
+import numpy as np
+
+FLOAT, INT = "<f8", "<i8"
+_NPY_MAGIC = b"\x93NUMPY\x01\x00"
+_BLANKS = dict.fromkeys(map(ord, " \n"))
+_ENCRYPTED = 0x1
+
+
+class Members:
+    """The members of an open archive, each of which is read once.
+
+    Parameters
+    ----------
+    archive : zipfile.ZipFile
+    entries : dict
+        Of zipfile, by the names of the members.
+    """
+
+    def __init__(self, archive, entries):
+        self._archive = archive
+        self._unread = entries
+
+    def read(self, name):
+        """Return the bytes of a member; ValueError if there is none of this name."""
+        if name not in self._unread:
+            raise ValueError(f"it has no member {name}")
+        return self._archive.read(self._unread.pop(name))
+
+    def array(self, name, dtype, shape):
+        """Return the writeable array of the member `name`.npy.
+
+        Raise ValueError if it does not have this type and shape.
+        """
+        return _array(f"{name}.npy", self.read(f"{name}.npy"), dtype, shape)
+
+
+@contextlib.contextmanager
+def opened_members(file, most):
+    """Read an open file as an archive of at most so many members; yield its `Members`.
+
+    Raise ValueError if it does not have this form, or if a member is left unread; other
+    exceptions come from zipfile.
+    """
+    size = file.seek(0, os.SEEK_END)
+    with zipfile.ZipFile(file) as archive:
+        entries = _checked_entries(archive, size, most)
+        yield Members(archive, entries)
+    if entries:
+        raise ValueError(f"it has unknown members: {sorted(entries)}")
+
+
+def _checked_entries(archive, size, most):
+    """Return {name: entry}, without reading or allocating anything for members."""
+    entries = archive.infolist()
+    members = {entry.filename: entry for entry in entries}
+    if len(entries) > most or len(members) != len(entries):
+        raise ValueError(f"it has {len(entries)} members, or two of one name")
+    for name, entry in members.items():
+        is_plain = entry.compress_type == zipfile.ZIP_STORED
+        if not is_plain or entry.flag_bits & _ENCRYPTED:
+            raise ValueError(f"{name} is compressed or encrypted")
+        if entry.file_size != entry.compress_size:
+            raise ValueError(f"{name} declares two different sizes")
+    if sum(entry.file_size for entry in entries) > size:
+        raise ValueError("its members declare more bytes than it has")
+    return members
+
+
+def _array(name, data, dtype, shape):
+    """Return the array of a .npy member, which must have this type and shape."""
+    begin = 10 + int.from_bytes(data[8:10], "little")
+    header = data[10:begin].decode("latin-1").translate(_BLANKS)
+    header = header.replace(",)", ")").replace(",}", "}")
+    lengths = ",".join(map(str, shape))
+    form = f"{{'descr':'{dtype}','fortran_order':False,'shape':({lengths})}}"
+    n_bytes = 8 * math.prod(shape)
+    if data[:8] != _NPY_MAGIC or header != form or len(data) - begin != n_bytes:
+        raise ValueError(
+            f"{name} must be a .npy file, version 1.0, in C order, of type {dtype} and "
+            f"shape {shape}, and nothing more"
+        )
+    values = np.frombuffer(data, dtype, offset=begin).reshape(shape)
+    return values.astype(values.dtype.newbyteorder("="))
