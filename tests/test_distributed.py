@@ -88,6 +88,63 @@ def test_weights_of_sequences_count_across_partitions(chains):
         assert distance(crf, serial) < 1e-3
 
 
+WITHOUT_INFLUENCE = {
+    "first": [0.0, 0.0, 1.0, 1.0, 2.0],
+    "last": [1.0, 2.0, 1.0, 0.0, 0.0],
+    "all but one": [0.0, 0.0, 2.0, 0.0, 0.0],
+    "all but nothing": [1e-310, 1e-310, 1.0, 1.0, 2.0],
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("features", ["all", "observed"])
+@pytest.mark.parametrize("weight", WITHOUT_INFLUENCE.values(), ids=WITHOUT_INFLUENCE)
+def test_a_partition_of_weight_0_has_no_influence(weight, features, method):
+    """It has features and labels, as those sequences have in one fit."""
+    X = [[["a", "b"], ["c"]], [["d"]], [["a"], ["c"]], [["e"], ["b"]], [["f"], ["a"]]]
+    y = [["A", "B"], ["C"], ["B", "A"], ["A", "D"], ["B", "B"]]
+    serial = LBFGSCRF(tol=1e-12, features=features)
+    serial.fit(X, y, sample_weight=weight)
+    parts = [(X[b], y[b], weight[b]) for b in (slice(2), slice(2, 3), slice(3, None))]
+    crf = DistributedCRF(method=method, tol=1e-9, features=features, random_state=0)
+    crf.fit(parts)
+    assert crf.n_partitions_ == sum(max(w) > 1e-300 for _, _, w in parts)
+    assert crf.classes_.tolist() == serial.classes_.tolist()
+    names = (model.vectorizer_.get_feature_names_out() for model in (crf, serial))
+    assert list(next(names)) == list(next(names))
+    assert crf.alpha_ == pytest.approx(serial.alpha_, rel=1e-15)
+    assert crf.primal_objective_ == pytest.approx(serial.primal_objective_, rel=1e-7)
+    assert crf.gap_target_ == pytest.approx(1e3 * serial.gap_target_, rel=1e-6)
+    assert distance(crf, serial) < 1e-3
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_partition_of_empty_sequences_counts_as_in_one_fit(method):
+    X, y = [[["a"], ["b"]], [["b"]], [], []], [["A", "B"], ["A"], [], []]
+    for weight in ([1.0] * 4, [1.0, 2.0, 3.0, 0.0], [0.0, 0.0, 1.0, 1.0]):
+        serial = LBFGSCRF(tol=1e-12).fit(X, y, sample_weight=weight)
+        parts = [(X[b], y[b], weight[b]) for b in (slice(2, None), slice(2))]
+        crf = DistributedCRF(method=method, tol=1e-9, random_state=0).fit(parts)
+        assert crf.alpha_ == pytest.approx(serial.alpha_, rel=1e-15)
+        assert crf.primal_objective_ == pytest.approx(
+            serial.primal_objective_, rel=1e-7
+        )
+        assert distance(crf, serial) < 1e-3
+
+
+def test_weights_that_sum_to_0_are_refused_as_by_one_fit(chains):
+    X, y = chains
+    zero = np.zeros(20)
+    with pytest.raises(ValueError, match="at least one non-zero") as one:
+        LBFGSCRF().fit(X, y, sample_weight=np.zeros(40))
+    with pytest.raises(ValueError, match="at least one non-zero") as parts:
+        DistributedCRF().fit([(X[:20], y[:20], zero), (X[20:], y[20:], zero)])
+    assert str(parts.value) == str(one.value)
+    half = np.full(20, 4e298)
+    with pytest.raises(ValueError, match=r"sums to 1\.6e\+300: scale the weights"):
+        DistributedCRF().fit([(X[:20], y[:20], half), (X[20:], y[20:], half)])
+
+
 def read_mapped(path):
     """Return a partition whose arrays are memory-mapped files."""
     X = PackedSequences.open(path)
@@ -225,6 +282,25 @@ def framed(columns):
 BAD = [
     ([], ValueError, "hold no sequences"),
     ([[], []], ValueError, "hold no sequences"),
+    ([([[], []], [[], []])] * 2, ValueError, "X has 4 sequences and 0 items"),
+    (
+        [(WORDS, TAGS), ([[]], [["A"]])],
+        ValueError,
+        "partition 1: Sequence 0 has 0 items",
+    ),
+    ([(WORDS, TAGS), ([[]], [[]], [-1.0])], ValueError, "partition 1: Negative"),
+    ([(WORDS, TAGS), (WORDS[1:2], [[None]])], ValueError, "partition 1: y has 1"),
+    (
+        [(WORDS, TAGS), (WORDS[1:2] * 2, [["A"], [None]])],
+        ValueError,
+        "partition 1: y has labels that are not known",
+    ),
+    (
+        [(WORDS, TAGS), (WORDS[1:2] * 2, [["A"], [{"A", "B"}]])],
+        ValueError,
+        "partition 1: y has labels that are not known",
+    ),
+    ([[], (WORDS, TAGS), (WORDS[1:2], [[1]])], TypeError, "partition 2 has labels of"),
     ("ab", TypeError, "must be a list"),
     ([(WORDS, TAGS), 3], TypeError, "partition 1: a partition must be a tuple"),
     ([(WORDS, TAGS), (WORDS, TAGS[:3])], ValueError, "partition 1: X has 4 sequences"),

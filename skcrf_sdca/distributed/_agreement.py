@@ -49,22 +49,24 @@ def agree(summaries):
 
 
 def _check_equal(summaries, name, what):
-    first = summaries[0].attributes[name]
-    for p, summary in enumerate(summaries):
-        if summary.attributes[name] != first:
+    first = summaries[0]
+    for summary in summaries:
+        if summary.attributes[name] != first.attributes[name]:
             raise ValueError(
-                f"partition {p} has {what} {summary.attributes[name]!r}, but partition "
-                f"0 has {first!r}; all must be alike."
+                f"partition {summary.number} has {what} {summary.attributes[name]!r}, "
+                f"but partition {first.number} has {first.attributes[name]!r}; all "
+                "must be alike."
             )
 
 
 def _check_names(summaries):
-    first = summaries[0].attributes.get("_feature_names")
-    for p, summary in enumerate(summaries):
-        if summary.attributes.get("_feature_names") != first:
+    first = summaries[0]
+    names = first.attributes.get("_feature_names")
+    for summary in summaries:
+        if summary.attributes.get("_feature_names") != names:
             raise ValueError(
-                f"partition {p} and partition 0 differ in the names of features or "
-                "their order; all must have the same, or none."
+                f"partition {summary.number} and partition {first.number} differ in "
+                "the names of features or their order; all must have the same, or none."
             )
 
 
@@ -72,11 +74,12 @@ def _common_classes(summaries):
     """Return the classes of all, and the numbers of those of each."""
     own = [plain_labels(summary.attributes["classes_"]) for summary in summaries]
     label_type = type(own[0][0])
-    for p, classes in enumerate(own):
+    for summary, classes in zip(summaries, own, strict=True):
         if type(classes[0]) is not label_type:
             raise TypeError(
-                f"partition {p} has labels of type {type(classes[0]).__name__}, but "
-                f"partition 0 of type {label_type.__name__}; all must be of one type."
+                f"partition {summary.number} has labels of type "
+                f"{type(classes[0]).__name__}, but partition {summaries[0].number} of "
+                f"type {label_type.__name__}; all must be of one type."
             )
     sizes = [len(classes) for classes in own]
     classes, codes = encode_labels(own, sizes)
@@ -88,13 +91,13 @@ def _common_vectorizer(summaries):
     # A feature, as `_features` names it, to its number.
     numbers = {}
     sizes, columns = {}, []
-    for p, summary in enumerate(summaries):
+    for summary in summaries:
         vectorizer = summary.attributes["vectorizer_"]
         for key, block in vectorizer.vocabulary_["vectors"].items():
             if sizes.setdefault(key, len(block)) != len(block):
                 raise ValueError(
-                    f"partition {p} has {len(block)} numbers in the array {key!r}, but "
-                    f"one before has {sizes[key]}."
+                    f"partition {summary.number} has {len(block)} numbers in the array "
+                    f"{key!r}, but one before has {sizes[key]}."
                 )
         features = _features(vectorizer)
         own = (numbers.setdefault(feature, len(numbers)) for feature in features)

@@ -1,6 +1,7 @@
 """DistributedCRF: one model over partitions of the data."""
 
 from contextlib import closing
+from itertools import compress
 from numbers import Integral
 from os import PathLike
 from typing import ClassVar
@@ -11,7 +12,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
 from skcrf_sdca._utils.sklearn_private import Interval, StrOptions, validates_parameters
-from skcrf_sdca.data.input_formats import FORMATS
+from skcrf_sdca.data.input_formats import FORMATS, check_has_items
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.distributed._agreement import agree
 from skcrf_sdca.distributed._checkpoint import Checkpoint, load_weights
@@ -21,10 +22,14 @@ from skcrf_sdca.distributed._partition import MEANS
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.crfs import LBFGSCRF
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
+from skcrf_sdca.estimators.validation import checked_weight
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.structures.chain.constraints import FROM_DATA, OBSERVED, Constraints
 from skcrf_sdca.structures.chain.observed import ObservedPairs
 from skcrf_sdca.structures.chain.parameters import ChainParameters
+
+# A partition with a smaller part of all weights moves no weight of the model.
+LEAST_SHARE = 1e-200
 
 
 @with_shared_docs
@@ -68,7 +73,7 @@ class DistributedCRF(BaseCRF):
     traffic_ : dict
         ``rounds``, and the bytes ``sent`` to and ``received`` from the partitions.
     n_partitions_ : int
-        Number of partitions that have sequences.
+        Number of partitions in which sequences with items have a weight above 0.
     {weights_}
     {n_iter_}
     {certificate_}
@@ -158,7 +163,9 @@ class DistributedCRF(BaseCRF):
             estimators take them, a list of pairs (sequence, labels), a function of no
             argument that returns one of these, called where the partition will be, or
             a future or delayed value of one. A Bag holds pairs (sequence, labels).
-            Empty partitions are left out.
+            Empty partitions are left out. The sum of `sample_weight` is that of all
+            partitions: one whose weights are all 0 has its part in the features and
+            labels alone.
         y : None
             Ignored: the labels are in the partitions.
         client : dask.distributed.Client, default=None
@@ -221,28 +228,27 @@ class DistributedCRF(BaseCRF):
 
     def _agree(self, cluster):
         """Let the partitions agree; return the problem and the attributes."""
-        summaries = cluster.ask("describe", lasting=True)
-        chosen = [summary is not None for summary in summaries]
-        if not any(chosen):
-            raise ValueError("partitions hold no sequences; at least one is required.")
-        cluster.keep(chosen)
-        summaries = [summary for summary in summaries if summary is not None]
+        summaries, weight, n_sequences = _summaries(cluster)
         attributes, columns, codes = agree(summaries)
-        classes, weight = attributes["classes_"], sum(s.weight for s in summaries)
+        classes = attributes["classes_"]
         alpha = 1.0 / weight if self.alpha == "auto" else float(self.alpha)
         constraints = self._common_constraints(cluster, classes, codes)
-        pairs, rows = self._common_pairs(cluster, columns, attributes), columns
+        pairs = self._common_pairs(cluster, columns, attributes)
+        # These have their part in the features and labels alone.
+        chosen = [summary.weight > LEAST_SHARE * weight for summary in summaries]
+        cluster.keep(chosen)
+        columns = rows = list(compress(columns, chosen))
         of_each = [None] * cluster.n_partitions
         if pairs is not None:
             of_each = map(pairs.of_features, columns)
-            rows = map(pairs.places_of, columns)
+            rows = list(map(pairs.places_of, columns))
         about = constraints, alpha, weight, cluster.n_partitions, self.n_jobs
         calls = ((own, *about) for own in of_each)
-        parts = list(cluster.map("begin", calls, lasting=True))
-        means = np.sum(parts, axis=0)
+        parts = cluster.map("begin", calls, lasting=True)
+        means = np.sum([np.zeros(len(MEANS)), *parts], axis=0)
         problem = CommonProblem(
             cluster,
-            list(rows),
+            rows,
             alpha,
             ChainParameters(
                 attributes["n_features_in_"],
@@ -251,7 +257,7 @@ class DistributedCRF(BaseCRF):
                 layout=constraints and constraints.layout(),
                 pairs=pairs,
             ),
-            n_sequences=sum(s.n_sequences for s in summaries),
+            n_sequences=n_sequences,
             means=dict(zip(MEANS, means, strict=True)),
             constraints=constraints,
         )
@@ -297,6 +303,25 @@ class DistributedCRF(BaseCRF):
         # A checkpoint has weights only: no dual point from which CoCoA+ could go on.
         state = {"w": load_weights(self.checkpoint, problem)} if resume else None
         return LBFGS(problem, None, max_iter=self.max_iter, state=state)
+
+
+def _summaries(cluster):
+    """Let the partitions read their sequences, and forget those without an item.
+
+    Return the Summary of each of the others, and the weight and the number of all
+    sequences. Raise ValueError if these are none that a fit takes.
+    """
+    found = cluster.ask("describe", lasting=True)
+    sequences = [summary for summary in found if summary is not None]
+    if not sequences:
+        raise ValueError("partitions hold no sequences; at least one is required.")
+    n_sequences = sum(summary.n_sequences for summary in sequences)
+    chosen = [s is not None and s.attributes is not None for s in found]
+    check_has_items(n_sequences, sum(chosen))
+    weights = [summary.weight for summary in sequences]
+    checked_weight(weights, weights)
+    cluster.keep(chosen)
+    return list(compress(found, chosen)), sum(weights), n_sequences
 
 
 def _cluster(partitions, client):

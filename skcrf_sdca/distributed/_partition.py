@@ -18,15 +18,17 @@ References
 """
 
 import copy
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from skcrf_sdca.data.containers import as_sequence_list
+from skcrf_sdca.data.label_encoding import flat_labels, without_unknown_labels
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import on_own_columns
 from skcrf_sdca.estimators.crfs import OEGCRF
-from skcrf_sdca.estimators.validation import training_data
+from skcrf_sdca.estimators.validation import checked_weight, training_data
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.structures.chain.constraints import label_counts, read_constraints
@@ -39,17 +41,21 @@ class Summary(NamedTuple):
 
     Attributes
     ----------
-    attributes : dict
+    number : int
+        Of the partition, for messages.
+    attributes : dict or None
         As `TrainingData` has them, with the partition's own vocabulary and classes.
-    columns : ndarray of int
+        None if no sequence has an item.
+    columns : ndarray of int, or None
         The features that the partition has, where they are numbered already.
     n_sequences : int
     weight : float
         Sum of the weights of the sequences.
     """
 
-    attributes: dict
-    columns: np.ndarray
+    number: int
+    attributes: dict | None
+    columns: np.ndarray | None
     n_sequences: int
     weight: float
 
@@ -123,22 +129,28 @@ class Partition:
         if loaded is None:
             return None
         X, y, sample_weight = loaded
+        X = as_sequence_list(X)
+        if all(map(_is_empty, X)):
+            flat_labels(y, np.zeros(len(X), dtype=np.int64))
+            weight = _total(checked_weight(sample_weight, X, is_part=True), X)
+            return Summary(self.number, None, None, len(X), weight)
+        y = list(y) if isinstance(y, Iterator) else y
         # An estimator for the messages, and without `transitions`.
-        training = training_data(OEGCRF(), as_sequence_list(X), y, sample_weight)
-        if training.label_rows is not None:
+        training = training_data(OEGCRF(), X, y, None)
+        if _has_unknown_labels(training, y):
             raise ValueError(
                 "y has labels that are not known: DistributedCRF needs every label"
             )
         data, attributes = training.data, training.attributes
+        self._sample_weight = checked_weight(sample_weight, data, is_part=True)
         columns = np.arange(data.n_features)
         if data.is_sparse:
             X, columns = on_own_columns(data.X)
             data = PackedSequences(X, data.offsets)
         self._data, self._labels = data, training.labels
-        self._sample_weight = training.sample_weight
         self._boundaries = training.input_format.boundaries
-        weight = len(data) if self._sample_weight is None else self._sample_weight.sum()
-        return Summary(attributes, columns, len(data), float(weight))
+        weight = _total(self._sample_weight, data)
+        return Summary(self.number, attributes, columns, len(data), weight)
 
     def encode(self, classes, codes, transitions, names):
         """Take the common classes; return the Constraints of `transitions`, or None.
@@ -184,8 +196,7 @@ class Partition:
         n_jobs : int or None
         """
         weight = self._sample_weight
-        own = len(self._data) if weight is None else weight.sum()
-        self.share = own / total_weight
+        self.share = _total(weight, self._data) / total_weight
         self._n_partitions = n_partitions
         structure = Chain(
             self._data,
@@ -244,6 +255,28 @@ class Partition:
         entropy = self.share * problem.mean(solver.entropy)
         calls = solver.kernel.n_oracle_calls - calls_before
         return Sums(w, entropy, solver.largest_parameter(), calls)
+
+
+def _total(weight, data):
+    """Return the sum of the weights of sequences, which are 1 if there are none."""
+    return float(len(data) if weight is None else weight.sum())
+
+
+def _is_empty(sequence):
+    """Return whether a sequence of any format has no items."""
+    if hasattr(sequence, "shape"):
+        return sequence.shape[:1] == (0,)
+    return isinstance(sequence, (list, tuple)) and not sequence
+
+
+def _has_unknown_labels(training, y):
+    """Return whether there is not one label at some position of y."""
+    classes, data = training.attributes["classes_"], training.data
+    if training.label_rows is not None or len(classes) > 1:
+        return training.label_rows is not None
+    # The only label of a partition is not that of all.
+    lists = training.input_format.label_lists(y, data)
+    return without_unknown_labels(lists, data.lengths, classes)[1] is not None
 
 
 def _load(source):

@@ -342,8 +342,11 @@ def training_weight(sample_weight, data, label_rows):
     return weight if known.all() or not given[known].any() else given * known
 
 
-def checked_weight(sample_weight, data):
-    """Return the sample weights as an array, or None; ValueError for wrong ones."""
+def checked_weight(sample_weight, data, *, is_part=False):
+    """Return the sample weights as an array, or None; ValueError for wrong ones.
+
+    Those of a part of the data have any sum: 0, too.
+    """
     if sample_weight is None:
         return None
     weight = as_numbers(sample_weight, "sample_weight")
@@ -352,7 +355,10 @@ def checked_weight(sample_weight, data):
         data,
         dtype=np.float64,
         ensure_non_negative=True,
+        allow_all_zero_weights=is_part,
     )
+    if is_part:
+        return weight
     # Their sum and its inverse scale the problem.
     with np.errstate(over="ignore"):
         total = weight.sum()
