@@ -1,6 +1,10 @@
 """Files are replaced as a whole: by the helper, and by all that write through it."""
 
+import fcntl
 import os
+import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -64,3 +68,106 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     reader.join(timeout=10)
     assert received == [b"content"]
     assert path.is_fifo()
+
+
+def abandon(write, path, monkeypatch):
+    """Write as a process that is killed at the end: nothing is removed."""
+
+    def fail(*_):
+        raise OSError("killed")
+
+    before = set(path.parent.iterdir())
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", fail)
+        patched.setattr(os, "unlink", fail)
+        with pytest.raises(OSError, match="killed"):
+            write(path)
+    (left,) = set(path.parent.iterdir()) - before
+    return left
+
+
+def write_old(path):
+    with atomic_write(path) as file:
+        file.write(b"old")
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+def test_a_write_removes_what_killed_writers_left(write, tmp_path, monkeypatch):
+    path, other = tmp_path / "file", tmp_path / "other"
+    abandon(write, path, monkeypatch)
+    abandon(write, path, monkeypatch)
+    of_other = abandon(write, other, monkeypatch)
+    write(path)
+    assert set(tmp_path.iterdir()) == {path, of_other}
+
+
+KILLED_IN_SAVE_MODEL = f"""
+import os
+from skcrf_sdca import SequenceHasher
+from skcrf_sdca.persistence import save_model
+
+os.fsync = lambda file: os.kill(os.getpid(), {int(signal.SIGKILL)})
+save_model(SequenceHasher(), "model")
+"""
+
+
+def test_a_killed_save_model_leaves_a_file_that_the_next_removes(tmp_path):
+    (tmp_path / "model").write_bytes(b"old")
+    command = [sys.executable, "-c", KILLED_IN_SAVE_MODEL]
+    root = os.path.dirname(os.path.dirname(__file__))
+    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": path}}
+    done = subprocess.run(command, check=False, **options)
+    assert done.returncode == -signal.SIGKILL
+    assert (tmp_path / "model").read_bytes() == b"old"
+    assert len(os.listdir(tmp_path)) == 2
+    save_model(CRF, tmp_path / "model")
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_the_files_of_living_writers_stay(tmp_path):
+    path = tmp_path / "file"
+    with atomic_write(path) as first:
+        first.write(b"first")
+        with atomic_write(path) as second:
+            second.write(b"second")
+        assert path.read_bytes() == b"second"
+    assert path.read_bytes() == b"first"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_files_that_are_not_certainly_abandoned_stay(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    ours = abandon(write_old, path, monkeypatch)
+    with monkeypatch.context() as patched:
+        patched.setattr("platform.node", lambda: "another machine")
+        of_others = abandon(write_old, path, monkeypatch)
+    places = [ours.with_name(f"{ours.name[:-5]}{k}.tmp") for k in "xyz"]
+    places += [ours.with_name(name) for name in ("a.tmp", f".{16 * '0'}.tmp")]
+    for place in places:
+        place.write_bytes(b"of the user")
+    target, link = (
+        tmp_path / "target",
+        ours.with_name(f"{ours.name[:-20]}{16 * '1'}.tmp"),
+    )
+    ours.rename(target)
+    link.symlink_to(target)
+    write_old(path)
+    stay = {path, of_others, target, link, *places}
+    assert set(tmp_path.iterdir()) == stay
+
+
+def test_without_locks_files_are_written_and_none_is_removed(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    ours = abandon(write_old, path, monkeypatch)
+
+    def refuse(*_):
+        raise OSError("no locks available")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fcntl, "flock", refuse)
+        without = abandon(write_old, path, monkeypatch)
+        write_old(path)
+        assert set(tmp_path.iterdir()) == {path, ours, without}
+    write_old(path)
+    assert set(tmp_path.iterdir()) == {path, without}

@@ -4,7 +4,8 @@ import contextlib
 import json
 import math
 import os
-import secrets
+
+from skcrf_sdca._utils.temporary_files import remove_abandoned, temporary_file
 
 
 @contextlib.contextmanager
@@ -12,25 +13,21 @@ def atomic_write(path):
     """Open a file for writing bytes that replaces the file at `path` when complete.
 
     The bytes go to a temporary file in the same folder, which is renamed at the end.
-    After an error it is removed, and the file at `path` is unchanged. Pipes and devices
-    cannot be replaced: they are written to directly.
+    After an error it is removed, and the file at `path` is unchanged. Those of killed
+    writers to this path are removed first. Pipes and devices cannot be replaced: they
+    are written to directly.
     """
     path = os.path.realpath(os.fsdecode(path))
     if not is_regular_file(path):
         with open(path, "wb") as file:
             yield file
         return
-    temporary = os.path.join(os.path.dirname(path), f".{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
+    remove_abandoned(path)
+    with temporary_file(path) as (file, temporary):
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 def is_regular_file(path):

@@ -273,7 +273,8 @@ class PackedSequences:
         """Save to a file that `open` maps into memory.
 
         The file is first written under another name in the same folder. It replaces an
-        older file when it is complete.
+        older file when it is complete. If the process is killed, that file stays until
+        the next save to `path`.
 
         Parameters
         ----------

@@ -86,7 +86,9 @@ def save_model(estimator: Any, path: FilePath | SupportsWrite) -> None:
     variables that ``warm_start=True`` keeps; but of a stream it has what the next
     ``partial_fit`` goes on from. It has no function of the user: set the parameter
     ``segment_features`` again after `load_model`. The file replaces an older one only
-    when it is complete: after an error the older file is unchanged.
+    when it is complete: after an error the older file is unchanged. If the process is
+    killed, a file ``.skcrf_sdca-*.tmp`` stays beside it, until the next save to `path`
+    from this machine removes it.
 
     Parameters
     ----------
