@@ -15,7 +15,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skcrf_sdca import SDCACRF, Tagger, compat, load_model, make_tagger, save_model
+from skcrf_sdca import (
+    SDCACRF,
+    SegmentCRF,
+    Tagger,
+    compat,
+    load_model,
+    make_tagger,
+    save_model,
+)
 from skcrf_sdca.command import main
 from skcrf_sdca.command._inputs import ColumnsFormat
 from skcrf_sdca.command._template_files import default_templates, read_templates
@@ -360,6 +368,24 @@ def test_the_scheme_of_spans_is_that_of_the_labels(run, stdin, tmp_path):
         for r in run("tag", "-m", tmp_path / "m", "--spans")[1].splitlines()
     ]
     assert [row[1:4] for row in rows] == [["X", "0", "2"], ["Y", "2", "3"]]
+
+
+@pytest.mark.parametrize("scheme", ["IO", "iob2", None])
+def test_the_scheme_of_segments_is_that_of_the_fit(run, stdin, tmp_path, scheme):
+    X = [[("a",), ("b",), ("c",)], [("c",), ("a",)]]
+    y = [["I-X", "I-X", "O"], ["O", "I-X"]]
+    if scheme == "iob2":
+        y = [["B-X", "I-X", "O"], ["O", "B-X"]]
+    crf = SegmentCRF(scheme=scheme, solver="lbfgs")
+    features = TokenFeatures([Window("word")], columns=["word"])
+    tagger = Tagger([("features", features), ("label", crf)]).fit(X, y)
+    save_model(tagger, tmp_path / "m")
+    stdin("a\nb\nc\n")
+    status, out, err = run("tag", "-m", tmp_path / "m", "--spans")
+    assert (status, err) == (0, "")
+    (spans,) = tagger.predict_spans(X[:1])
+    rows = [row.split("\t")[1:4] for row in out.splitlines()]
+    assert rows == [[kind, str(b), str(e)] for kind, b, e, _ in spans]
 
 
 def test_spans_need_a_tagging_scheme(files, run, stdin):

@@ -533,6 +533,36 @@ def test_labels_of_another_scheme_than_the_one_that_is_named(crf):
         LBFGSCRF().fit(ARRAYS, LABELS).predict_spans(ARRAYS)
 
 
+@pytest.mark.parametrize("scheme", sorted(SCHEME_LABELS))
+def test_typed_spans_are_read_in_the_scheme_of_the_fit(scheme):
+    names = SCHEME_LABELS[scheme]
+    X, codes = make_chains(
+        9, n_labels=len(names), n_features=4, length=(1, 4), random_state=1
+    )
+    y, _ = repair_labels([[names[k] for k in own] for own in codes], scheme)
+    crf = LBFGSCRF(transitions=scheme).fit(X, y)
+    found = crf.predict_spans(X)
+    for spans in (found, (iter(own) for own in found)):
+        for own, values in zip(found, crf.span_proba(X, spans), strict=True):
+            assert [span[3] for span in own] == values.tolist()
+    # Of the labels themselves, and of no span at all, no scheme is asked.
+    crf.set_params(transitions="IO")
+    assert crf.span_proba(X, [[] for _ in X])[0].shape == (0,)
+    labelled = crf.span_proba(X[:1], [[(y[0][:1], 0, 1)]])[0]
+    k = crf.classes_.tolist().index(y[0][0])
+    assert_allclose(labelled, crf.predict_proba(X[:1])[0][0, k], rtol=1e-12)
+
+
+def test_typed_spans_are_by_default_of_bio(crf):
+    found = crf.predict_spans(ARRAYS)
+    default = np.concatenate(crf.span_proba(ARRAYS, found))
+    named = np.concatenate(crf.span_proba(ARRAYS, found, scheme="BIO"))
+    assert default.tolist() == named.tolist()
+    ids = LBFGSCRF().fit(ARRAYS, LABELS)
+    with pytest.raises(TypeError, match="label_names"):
+        ids.span_proba(ARRAYS[:1], [[("X", 0, 1)]])
+
+
 BAD_SPANS = {
     "beyond": ((3, 5, ["O", "O"]), ValueError, "goes from 3 to 5, but 0 <= begin"),
     "empty": ((2, 2, []), ValueError, "goes from 2 to 2"),

@@ -426,6 +426,14 @@ def test_wrong_labels_are_named(parameters, y, message):
         SegmentCRF(**parameters).fit([[["a"], ["b"], ["c"], ["d"]]], [y])
 
 
+def test_a_scheme_may_be_given_by_its_other_name(exact):
+    found = exact.predict_spans(X)
+    for name in ("BIO", "IOB2", "iob2"):
+        assert exact.predict_spans(X, scheme=name).tolist() == found.tolist()
+        proba = exact.span_proba(X, found, scheme=name)
+        assert [p for own in found for *_, p in own] == np.concatenate(proba).tolist()
+
+
 def test_wrong_arguments(exact):
     with pytest.raises(ValueError, match="scheme"):
         SegmentCRF(scheme="BIOX").fit(X, Y)
@@ -433,6 +441,8 @@ def test_wrong_arguments(exact):
         SegmentCRF(max_length=0).fit(X, Y)
     with pytest.raises(ValueError, match="scheme='BIOES', but the model was fitted"):
         exact.predict_spans(X, scheme="BIOES")
+    with pytest.raises(ValueError, match="scheme must be one of"):
+        exact.predict_spans(X, scheme=3)
     for name in ("explain", "constrain", "predict_edge_proba"):
         assert not hasattr(exact, name)
     assert exact.log_likelihood([[["a"], ["b"]]], [["I-A", "O"]])[0] == -np.inf

@@ -85,9 +85,14 @@ def _with_proba(tagger, source, batch, X, first):
 
 def _spans(tagger, source, batch, X, first):
     """Yield the lines of the spans of sentences."""
-    scheme = scheme_of_readable(label_texts(tagger, [tagger[-1].classes_.tolist()]))
-    if scheme is None:
-        raise ValueError("--spans: the labels of the model are in no tagging scheme.")
+    scheme, crf = None, tagger[-1]
+    # A model of segments was fitted in a scheme, and answers in no other.
+    if not hasattr(crf, "scheme_"):
+        scheme = scheme_of_readable(label_texts(tagger, [crf.classes_.tolist()]))
+        if scheme is None:
+            raise ValueError(
+                "--spans: the labels of the model are in no tagging scheme."
+            )
     words = [[columns[0] for columns in sentence.tokens] for sentence in batch]
     found = tagger.predict_spans(X, scheme=scheme, tokens=words)
     for i, spans in enumerate(found, start=first):

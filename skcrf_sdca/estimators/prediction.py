@@ -35,9 +35,9 @@ from skcrf_sdca.estimators.answers import (
 )
 from skcrf_sdca.estimators.fitted import FittedAttributes
 from skcrf_sdca.estimators.span_queries import (
-    LabelSpans,
     Reading,
     TypedSpans,
+    asked_spans,
     checked_tokens,
     scheme_of,
 )
@@ -402,18 +402,19 @@ class PredictionMixin(FittedAttributes):
         ----------
         X : as in `fit`
         spans : list of n lists of spans
-            The positions of a span are begin <= t < end, of its sequence. Without a
-            `scheme` a span is (labels, begin, end), with a label for each position: it
-            is there if these labels stand at these positions. With a `scheme` it is
-            (type, begin, end), as :func:`skcrf_sdca.metrics.extract_spans` returns it:
-            it is there if `extract_spans` finds it in y. With "BIO" that means labels
-            of the type, of which only the first begins a span, and neither a label
-            before nor one after that belongs to the same span.
+            The positions of a span are begin <= t < end, of its sequence. A span is
+            (type, begin, end), as :func:`skcrf_sdca.metrics.extract_spans` returns it,
+            where the type is a str: it is there if `extract_spans` finds it in y. With
+            "BIO" that means labels of the type, of which only the first begins a span,
+            and neither a label before nor one after that belongs to the same span.
+            Without `scheme` all spans may be (labels, begin, end) instead, with a list
+            of a label for each position: such a span is there if these labels stand at
+            these positions.
             Both may have begin and end first. What follows these three is ignored: the
             spans of `predict_spans` may be given.
         scheme : str, default=None
             "BIO", "IOB1", "IO", "BIOES" or "BILOU": what the prefixes of the labels
-            mean, see `extract_spans`.
+            mean. By default that of `predict_spans`.
 
         Returns
         -------
@@ -436,17 +437,13 @@ class PredictionMixin(FittedAttributes):
         >>> spans = [extract_spans(labels) for labels in crf.predict(X[:1])]
         >>> spans
         [[('X', 0, 2)]]
-        >>> (typed,) = crf.span_proba(X[:1], spans, scheme="BIO")
+        >>> (typed,) = crf.span_proba(X[:1], spans)
         >>> (labelled,) = crf.span_proba(X[:1], [[(["B-X", "I-X"], 0, 2)]])
         >>> bool(typed[0] > labelled[0])    # I-X I-X, too, is read as this span
         True
         """
         data, _ = prediction_data(self, X)
-        if scheme is None:
-            asked = LabelSpans(spans, data.lengths, self.classes_)
-        else:
-            reading = Reading.of(names_of_classes(self, self.classes_), scheme)
-            asked = TypedSpans(spans, data.lengths, reading)
+        asked = asked_spans(spans, data.lengths, self, scheme)
         return self._over_chains(asked.probabilities, data)
 
     def log_partition(self, X: Sequences) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from skcrf_sdca._utils.typing import Sequences, SpanScheme
 from skcrf_sdca.data.label_encoding import label_objects, plain_labels
 from skcrf_sdca.data.rows import split_rows
 from skcrf_sdca.data.spans import SpanForm, span_rows
+from skcrf_sdca.data.tagging_schemes import get_scheme
 from skcrf_sdca.estimators.fitted import FittedModel, check_form
 from skcrf_sdca.estimators.inspection import weight_table
 from skcrf_sdca.estimators.span_queries import checked_tokens
@@ -239,7 +240,10 @@ class SegmentAnswers(FittedModel):
     def _check_scheme(self, scheme):
         """Raise ValueError for a scheme that is not that of the fit."""
         own = self.scheme_
-        if scheme is None or (own is not None and scheme.upper() == own.upper()):
+        # A scheme may have two names.
+        if scheme is None or (
+            own is not None and get_scheme(scheme) == get_scheme(own)
+        ):
             return
         raise ValueError(
             f"scheme={scheme!r}, but the model was fitted with scheme={own!r}; set "

@@ -4,6 +4,7 @@ Both readings have one use: ``probabilities`` of the spans of some sequences, gi
 scores of these. Predicted spans are of the second kind.
 """
 
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca.data.containers import check_container
 from skcrf_sdca.data.label_encoding import label_codes
-from skcrf_sdca.data.label_names import NAME_THEM
+from skcrf_sdca.data.label_names import NAME_THEM, names_of_classes
 from skcrf_sdca.data.rows import split_rows
 from skcrf_sdca.data.spans import TYPED, SpanForm, bounds_and_name, span_rows
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES, get_scheme, parse_label
@@ -114,6 +115,36 @@ class TypedSpans:
             self.reading.joins,
         )
         return split_rows(values, self.bounds[begin : end + 1] - first)
+
+
+def asked_spans(spans, lengths, model, scheme=None):
+    """Return the spans that a user asks a model about, by what names the first of them.
+
+    Without a scheme the name may be labels. A type is one of the scheme of `scheme_of`.
+    """
+    spans, first = _with_first(spans)
+    if scheme is None and not _is_typed(first):
+        return LabelSpans(spans, lengths, model.classes_)
+    if scheme is None:
+        scheme = scheme_of(getattr(model, "transitions", None))
+    reading = Reading.of(names_of_classes(model, model.classes_), scheme)
+    return TypedSpans(spans, lengths, reading)
+
+
+def _with_first(spans):
+    """Return lists of spans for others to check, and the first span, None if none."""
+    check_container(spans, "spans")
+    spans = [list(own) if isinstance(own, Iterator) else own for own in spans]
+    flat = chain.from_iterable(own for own in spans if isinstance(own, Iterable))
+    return spans, next(flat, None)
+
+
+def _is_typed(span):
+    try:
+        _, _, name = bounds_and_name(span)
+    except (TypeError, ValueError):
+        return False
+    return isinstance(name, str)
 
 
 def scheme_of(transitions):
