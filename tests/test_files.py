@@ -1,6 +1,5 @@
 """Files are replaced as a whole: by the helper, and by all that write through it."""
 
-import fcntl
 import os
 import signal
 import subprocess
@@ -157,15 +156,22 @@ def test_files_that_are_not_certainly_abandoned_stay(tmp_path, monkeypatch):
     assert set(tmp_path.iterdir()) == stay
 
 
-def test_without_locks_files_are_written_and_none_is_removed(tmp_path, monkeypatch):
+def refuse(*_):
+    raise OSError("no locks available")
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [("fcntl.flock", refuse), ("skcrf_sdca._utils.temporary_files.fcntl", None)],
+    ids=["by the file system", "by the system"],
+)
+def test_without_locks_files_are_written_and_none_is_removed(
+    missing, tmp_path, monkeypatch
+):
     path = tmp_path / "file"
     ours = abandon(write_old, path, monkeypatch)
-
-    def refuse(*_):
-        raise OSError("no locks available")
-
     with monkeypatch.context() as patched:
-        patched.setattr(fcntl, "flock", refuse)
+        patched.setattr(*missing)
         without = abandon(write_old, path, monkeypatch)
         write_old(path)
         assert set(tmp_path.iterdir()) == {path, ours, without}

@@ -5,7 +5,7 @@ import json
 import math
 import os
 
-from skcrf_sdca._utils.temporary_files import remove_abandoned, temporary_file
+from skcrf_sdca._utils.temporary_files import remove_abandoned, replacement
 
 
 @contextlib.contextmanager
@@ -23,11 +23,8 @@ def atomic_write(path):
             yield file
         return
     remove_abandoned(path)
-    with temporary_file(path) as (file, temporary):
+    with replacement(path) as file:
         yield file
-        file.flush()
-        os.fsync(file.fileno())
-        os.replace(temporary, path)
 
 
 def is_regular_file(path):

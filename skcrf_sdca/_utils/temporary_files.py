@@ -7,36 +7,48 @@ not reach the other machines that share a folder: the name depends on the machin
 """
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import platform
 import re
 import secrets
 
-_AT_ONCE = fcntl.LOCK_EX | fcntl.LOCK_NB
+try:
+    import fcntl
+except ImportError:
+    # Windows has no such locks.
+    fcntl = None
 
 
 @contextlib.contextmanager
-def temporary_file(path):
-    """Open a new file for writing bytes in the folder of `path`; yield it and its name.
+def replacement(path):
+    """Open a temporary file for writing bytes, which replaces `path` when complete.
 
-    It is removed after an error. Where files cannot be locked, it has a name that
-    `remove_abandoned` leaves alone.
+    It is in the same folder, and is removed after an error. Where files cannot be
+    locked, it has a name that `remove_abandoned` leaves alone.
     """
     name = os.path.join(os.path.dirname(path), f".{secrets.token_hex(8)}.tmp")
-    with open(name, "xb") as file:
-        try:
+    is_locked = False
+    try:
+        with open(name, "xb") as file:
             with contextlib.suppress(OSError):
-                fcntl.flock(file, _AT_ONCE)
+                _lock(file)
                 locked = f"{_beginning(path)}{secrets.token_hex(8)}.tmp"
                 os.rename(name, locked)
-                name = locked
-            yield file, name
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
+                name, is_locked = locked, True
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            if is_locked:
+                # Closed, it would be taken for abandoned.
+                os.replace(name, path)
+        if not is_locked:
+            # Windows does not rename open files.
+            os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
 
 
 def remove_abandoned(path):
@@ -58,5 +70,12 @@ def _beginning(path):
 
 def _remove_unlocked(name):
     with contextlib.suppress(OSError), open(name, "r+b") as file:
-        fcntl.flock(file, _AT_ONCE)
+        _lock(file)
         os.unlink(name)
+
+
+def _lock(file):
+    """Lock an open file; OSError if it is locked, or cannot be."""
+    if fcntl is None:
+        raise OSError("this system has no locks of files")
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
