@@ -435,9 +435,7 @@ def test_functions_without_a_name_in_the_file(template, path):
         (TokenFeatures([str.lower]), TypeError, "write Apply"),
         (TokenFeatures(["word", "word"]), ValueError, "'word' twice"),
         (TokenFeatures(["word"], columns=[0, 1]), ValueError, "columns must be str"),
-        (TokenFeatures([At("word", 101)]), ValueError, "a place beyond 100"),
-        (TokenFeatures([Window("word", (0, 9), n=True)]), ValueError, "n must be"),
-        (TokenFeatures([Shape(compact=1)]), ValueError, "compact must be of type bool"),
+        (TokenFeatures(["x" * 2**18]), ValueError, "more than 262144 characters"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -447,6 +445,49 @@ def test_parameters_that_a_file_cannot_hold(features, error, message, path):
     with pytest.raises(error, match="^step 'tokenfeatures': "):
         save_model(make_pipeline(features, CRF), path)
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("largest", "larger"),
+    [
+        (lambda: At("word", -100), lambda: At("word", -101)),
+        (lambda: Window("word", 100), lambda: Window("word", 101)),
+        (lambda: Window("word", (0, 99), n=100), lambda: Window("word", 100, n=101)),
+        (lambda: Joint(*["word"] * 100), lambda: Joint(*["word"] * 101)),
+        (
+            lambda: Joint(Window("w", 60), Window("w", 30)),
+            lambda: Joint(Window("w", 100), Window("w", 100)),
+        ),
+        (lambda: joints(15), lambda: joints(16)),
+        (lambda: LabelPairs(joints(15)), lambda: LabelPairs(joints(16))),
+    ],
+    ids="place window parts joint characters depth pairs".split(),
+)
+def test_a_template_can_be_made_if_and_only_if_a_file_can_hold_it(
+    largest, larger, path
+):
+    features = TokenFeatures([largest()])
+    assert saved_again(features.fit(), path).get_params() == features.get_params()
+    with pytest.raises(ValueError, match="beyond 100|more than"):
+        larger()
+
+
+def joints(depth):
+    """Return a template in so many Joints."""
+    return Joint(joints(depth - 1)) if depth else "word"
+
+
+@pytest.mark.parametrize("make", [TokenFeatures.fit, TokenFeatures.transform])
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"templates": [Window("w", 100), "x" * 2**18]}, "templates: the names of"),
+        ({"columns": ["word", 1]}, "columns must be str"),
+    ],
+)
+def test_a_fit_refuses_what_a_file_cannot_hold(make, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        make(TokenFeatures(**parameters), [["a"]])
 
 
 @pytest.mark.parametrize(

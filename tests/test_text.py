@@ -129,6 +129,49 @@ def test_features_of_a_template(template, expected):
     assert first_features(template) == expected
 
 
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: At("word", True), TypeError, "place must be an int"),
+        (lambda: Window("word", True), TypeError, "places must be an int"),
+        (lambda: Window("word", (True, 2)), TypeError, "places must be an int"),
+        (lambda: Window("word", 1, n=True), TypeError, "n must be an int"),
+        (lambda: Prefix(True), ValueError, "length must be an int"),
+        (lambda: Suffix(2, 1), TypeError, "column must be a str; got 1"),
+        (lambda: Shape(["word"]), TypeError, "column must be a str"),
+        (lambda: Shape(compact=1), TypeError, "compact must be a bool; got 1"),
+        (lambda: Apply(str.lower, 1), TypeError, "column must be a str"),
+        (lambda: Apply(str.lower, name=1), TypeError, "name must be a str or None"),
+        (lambda: At("word", 10**6), ValueError, "place=1000000 has a place beyond 100"),
+        (lambda: Window("word", 10**6), ValueError, "places=1000000 has a place"),
+        (lambda: Window("word", (-9, 200)), ValueError, r"places=\(-9, 200\) has a pl"),
+        (lambda: Window("word", 90, n=101), ValueError, "Window: a feature has more"),
+        (lambda: Joint(*[Window("word", 100)] * 9), ValueError, "Joint: the names of"),
+    ],
+)
+def test_wrong_parameters_of_templates_are_refused_at_once(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_templates_of_a_user_have_a_size():
+    class Far:
+        def expand(self):
+            return At("word", 1).expand()
+
+    assert features(LabelPairs(Joint(Far(), "pos")))[0][0] == ("b:word[1]|pos=Dogs|DT",)
+
+
+def test_numbers_of_numpy_make_templates():
+    templates = [
+        At("word", np.int64(1)),
+        Window("pos", np.int32(1), n=np.int8(2)),
+        Shape(compact=np.bool_(True)),
+    ]
+    plain = [At("word", 1), Window("pos", 1, n=2), Shape(compact=True)]
+    assert features(*templates) == features(*plain)
+
+
 def pieces(word):
     return [word[:1], word[1:]]
 

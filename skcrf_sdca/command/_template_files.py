@@ -9,7 +9,8 @@ import ast
 from skcrf_sdca.persistence._templates import CLASSES
 from skcrf_sdca.text import DEFAULT_TEMPLATES, TokenFeatures, Window
 from skcrf_sdca.text._files import numbered_lines, place
-from skcrf_sdca.text._templates import expanded
+from skcrf_sdca.text._sizes import check_sizes
+from skcrf_sdca.text._templates import sized
 from skcrf_sdca.text._values import FUNCTIONS, WORD, Column
 
 HELP = "print the default templates, for a file that train --templates reads"
@@ -59,7 +60,7 @@ def read_templates(path):
             continue
         try:
             template = _built(ast.parse(line.strip(), mode="eval").body)
-            expanded(template)
+            check_sizes(type(template).__name__, [sized(template)])
         except (SyntaxError, TypeError, ValueError) as error:
             raise ValueError(
                 f"{place(path, number)}: {line.strip()!r:.80} is no template: {error}"

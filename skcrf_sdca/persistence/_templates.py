@@ -1,12 +1,10 @@
 """Converts a TokenFeatures and its templates to JSON and back.
 
-Owns the entries of templates, and the limits of the work that a file can ask for.
-Names of functions are looked up in a table and never imported.
+Owns the entries of templates. The templates themselves limit the work that a file can
+ask for. Names of functions are looked up in a table and never imported.
 """
 
-import math
 from types import NoneType
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +20,6 @@ from skcrf_sdca.text import (
     TokenFeatures,
     Window,
 )
-from skcrf_sdca.text._templates import as_value
 from skcrf_sdca.text._values import FUNCTIONS, Column, function_name
 
 # A list is a list of JSON; a tuple is an object with one entry.
@@ -48,8 +45,6 @@ ENTRIES = {
 }
 CLASSES = {cls.__name__: cls for cls in ENTRIES}
 PLAIN = (NoneType, bool, int, str)
-# A few bytes, such as a Joint of windows, can stand for any number of features.
-MAX_PLACE, MAX_PARTS, MAX_CHARACTERS = 100, 100, 2**18
 
 
 def features_of(features):
@@ -122,22 +117,11 @@ def _from_plain(entry):
 
 
 def _token_features(templates, columns, pad):
-    if not set(map(type, columns)) <= {str}:
-        raise ModelFormatError("columns must be str")
-    _check_sizes(templates)
     return TokenFeatures(templates, columns=columns, pad=pad).fit()
 
 
 def _joint(templates):
-    # Its constructor makes all features of its templates.
-    _check_sizes(templates)
     return Joint(*templates)
-
-
-def _label_pairs(template):
-    # Its constructor makes all features of its template.
-    _check_sizes([template])
-    return LabelPairs(template)
 
 
 def _apply(function, column, name):
@@ -152,60 +136,5 @@ def _apply(function, column, name):
 _BUILDERS = {
     TokenFeatures: _token_features,
     Joint: _joint,
-    LabelPairs: _label_pairs,
     Apply: _apply,
 }
-
-
-def _check_sizes(templates):
-    sizes = list(map(_size, templates))
-    if sum(size.n_characters for size in sizes) > MAX_CHARACTERS:
-        raise ModelFormatError(
-            f"templates: the names of their features have more than {MAX_CHARACTERS} "
-            "characters"
-        )
-    if max((size.n_parts for size in sizes), default=0) > MAX_PARTS:
-        raise ModelFormatError(f"templates: a feature has more than {MAX_PARTS} parts")
-
-
-class _Size(NamedTuple):
-    """How many features a template has, parts of each, and characters of all names."""
-
-    n_features: int
-    n_parts: int
-    n_characters: int
-
-
-def _size(template):
-    """Return the size of a template, without making its features.
-
-    In a Joint the characters count twice, because each Joint around it makes the
-    features again: so the limit of characters is one of the depth, too.
-    """
-    if isinstance(template, Joint):
-        sizes = list(map(_size, template.templates))
-        n_features = math.prod(size.n_features for size in sizes)
-        n_characters = sum(
-            n_features // size.n_features * size.n_characters for size in sizes
-        )
-        return _Size(n_features, sum(size.n_parts for size in sizes), 2 * n_characters)
-    if isinstance(template, LabelPairs):
-        size = _size(template.template)
-        n_characters = size.n_characters + len("b:") * size.n_features
-        return size._replace(n_characters=n_characters)
-    if not isinstance(template, (At, Window)):
-        return _Size(1, 1, len(as_value(template).feature_name) + 1)
-    first, last, n = _places(template)
-    if max(abs(first), abs(last)) > MAX_PLACE:
-        raise ModelFormatError(f"{type(template).__name__}: a place beyond {MAX_PLACE}")
-    n_features = last - first - n + 2
-    length = len(f"{as_value(template.value).feature_name}[{last}]|")
-    return _Size(n_features, n, n_features * n * length)
-
-
-def _places(template):
-    """Return the first and the last place, and the length of the runs."""
-    if isinstance(template, At):
-        return template.place, template.place, 1
-    places = template.places
-    return (*((-places, places) if isinstance(places, int) else places), template.n)

@@ -12,7 +12,8 @@ from skcrf_sdca._utils.callbacks import TakesCallbacks
 from skcrf_sdca._version import VersionStamped
 
 from ._patterns import numbered_strings
-from ._templates import Template, Window, expanded
+from ._sizes import check_sizes
+from ._templates import Template, Window, expanded, sized
 from ._tokens import Token, Tokens
 from ._values import Apply, Prefix, Shape, Suffix, has_digit, is_capitalized
 
@@ -65,7 +66,8 @@ class TokenFeatures(  # type: ignore[call-arg]
     templates : list or tuple of templates, default=DEFAULT_TEMPLATES
         Templates of the features, in their order. The default makes features of the
         column ``"word"``: neighbouring words and pairs of words, shapes, prefixes and
-        suffixes.
+        suffixes. An empty list makes no features: an estimator then learns from the
+        labels alone.
     columns : list or tuple of str, default=("word",)
         Names of the columns, if tokens are tuples, or of the one column, if they are
         str. In dicts the keys are the names.
@@ -78,8 +80,8 @@ class TokenFeatures(  # type: ignore[call-arg]
     Raises
     ------
     TypeError, ValueError
-        In `fit` and `transform`, if a parameter is not valid or two features have the
-        same name.
+        In `fit` and `transform`, if a parameter is not valid, two features have the
+        same name, or the names of all features have too many characters.
 
     See Also
     --------
@@ -213,6 +215,8 @@ class TokenFeatures(  # type: ignore[call-arg]
                 raise TypeError(
                     f"{name} must be a list or tuple; got {getattr(self, name)!r:.60}."
                 )
+        if not all(isinstance(name, str) for name in self.columns):
+            raise ValueError(f"columns must be str; got {self.columns!r:.60}.")
         if len(set(self.columns)) < len(self.columns):
             raise ValueError(f"columns has a name twice: {self.columns}.")
         if self.pad is not None and not (
@@ -221,6 +225,7 @@ class TokenFeatures(  # type: ignore[call-arg]
             and all(isinstance(text, str) for text in self.pad)
         ):
             raise ValueError(f"pad must be None or a pair of str; got {self.pad!r}.")
+        check_sizes("templates", map(sized, self.templates))
         features = [f for template in self.templates for f in expanded(template)]
         names = set()
         for feature in features:

@@ -7,10 +7,10 @@ for the same features.
 
 from dataclasses import dataclass
 from itertools import product
-from numbers import Integral
 from typing import NamedTuple, TypeAlias
 
-from ._values import Column, Function
+from ._sizes import Size, check_places, check_sizes, size_of_product, size_of_runs
+from ._values import Column, Function, is_int
 
 
 class Part(NamedTuple):
@@ -33,6 +33,21 @@ def expanded(template):
         return template.expand()
     value = as_value(template)
     return [Feature(value.feature_name, (Part(value, 0),))]
+
+
+def sized(template):
+    """Return the size of a template, a value or the name of a column.
+
+    The features of the templates of this package are not made for it.
+    """
+    if isinstance(template, (At, Window, Joint, LabelPairs)):
+        return template._size()
+    if hasattr(template, "expand"):
+        features = template.expand()
+        n_parts = max((len(feature.parts) for feature in features), default=0)
+        n_characters = sum(len(feature.name) + 1 for feature in features)
+        return Size(len(features), n_parts, n_characters)
+    return Size(1, 1, len(as_value(template).feature_name) + 1)
 
 
 def as_value(value):
@@ -69,6 +84,8 @@ class At:
     ------
     TypeError
         If `value` is none of these, or `place` is not an int.
+    ValueError
+        If `place` is not between -100 and 100.
 
     Examples
     --------
@@ -83,12 +100,17 @@ class At:
     def __post_init__(self) -> None:
         """Check the parameters."""
         as_value(self.value)
-        if not isinstance(self.place, Integral):
+        if not is_int(self.place):
             raise TypeError(f"place must be an int; got {self.place!r}.")
+        check_places("place", self.place, int(self.place))
 
     def expand(self) -> list[Feature]:
         """Return the feature."""
         return [_placed([Part(as_value(self.value), int(self.place))])]
+
+    def _size(self):
+        place = int(self.place)
+        return size_of_runs(as_value(self.value).feature_name, place, place)
 
 
 @dataclass(frozen=True)
@@ -101,17 +123,17 @@ class Window:
         Name of a column, or a function of one.
     places : int or tuple (first, last), default=2
         First and last place, relative to the token that has the features; k stands for
-        (-k, k).
+        (-k, k). Places are between -100 and 100.
     n : int, default=1
-        Length of the runs. Each run of `n` neighbouring places from first to last is a
-        feature.
+        Length of the runs, at most 100. Each run of `n` neighbouring places from first
+        to last is a feature.
 
     Raises
     ------
     TypeError
         If `value` is none of these, or `places` or `n` are not int.
     ValueError
-        If there are fewer than `n` places.
+        If there are fewer than `n` places, or a place or `n` is beyond its limit.
 
     Examples
     --------
@@ -134,19 +156,21 @@ class Window:
         """Check the parameters."""
         as_value(self.value)
         first, last = self._bounds()
-        if not isinstance(self.n, Integral):
+        if not is_int(self.n):
             raise TypeError(f"n must be an int; got {self.n!r}.")
+        check_places("places", self.places, first, last)
         if not 1 <= self.n <= last - first + 1:
             raise ValueError(
                 f"no run of n={self.n} places fits into places={self.places}."
             )
+        check_sizes("Window", [self._size()])
 
     def _bounds(self):
-        if isinstance(self.places, Integral):
+        if is_int(self.places):
             return -int(self.places), int(self.places)
         try:
             first, last = self.places
-            if isinstance(first, Integral) and isinstance(last, Integral):
+            if is_int(first) and is_int(last):
                 return int(first), int(last)
         except (TypeError, ValueError):
             pass
@@ -161,6 +185,11 @@ class Window:
         first, last = self._bounds()
         runs = (range(k, k + self.n) for k in range(first, last - self.n + 2))
         return [_placed([Part(value, place) for place in run]) for run in runs]
+
+    def _size(self):
+        return size_of_runs(
+            as_value(self.value).feature_name, *self._bounds(), int(self.n)
+        )
 
 
 @dataclass(frozen=True, init=False)
@@ -180,6 +209,9 @@ class Joint:
     TypeError
         If there are no templates, or one of them is of another type, such as
         `LabelPairs`.
+    ValueError
+        If the features have more than 100 parts, or their names have too many
+        characters.
 
     Examples
     --------
@@ -196,8 +228,8 @@ class Joint:
             raise TypeError("Joint() needs at least one template.")
         for template in templates:
             _check_inner(template)
-            expanded(template)
         object.__setattr__(self, "templates", templates)
+        check_sizes("Joint", [self._size()])
 
     def __repr__(self):
         """Return the expression that constructs the template."""
@@ -212,6 +244,9 @@ class Joint:
             )
             for combination in product(*map(expanded, self.templates))
         ]
+
+    def _size(self):
+        return size_of_product(list(map(sized, self.templates)))
 
 
 def _check_inner(template):
@@ -241,6 +276,8 @@ class LabelPairs:
     ------
     TypeError
         If `template` is none of these.
+    ValueError
+        If the names of the features have too many characters.
 
     Examples
     --------
@@ -261,11 +298,16 @@ class LabelPairs:
     def __post_init__(self) -> None:
         """Check the template."""
         _check_inner(self.template)
-        expanded(self.template)
+        check_sizes("LabelPairs", [self._size()])
 
     def expand(self) -> list[Feature]:
         """Return the features of the template, by their longer names."""
         return [Feature(f"b:{name}", parts) for name, parts in expanded(self.template)]
+
+    def _size(self):
+        size = sized(self.template)
+        n_characters = size.n_characters + len("b:") * size.n_features
+        return size._replace(n_characters=n_characters)
 
 
 Template: TypeAlias = str | Column | Function | At | Window | Joint | LabelPairs

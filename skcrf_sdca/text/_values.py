@@ -7,7 +7,7 @@ provides, and the names of functions in files.
 import re
 from collections.abc import Callable, Hashable, Set
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -38,10 +38,23 @@ _DOCS = {
 
         Raises
         ------
+        TypeError
+            If `column` is not a str.
         ValueError
-            If `length` is below 1.
+            If `length` is not an int of at least 1.
         """,
 }
+
+
+def is_int(value):
+    """Return whether a value is an integer that files hold as one: True is none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def check_column(column):
+    """Raise TypeError if the name of a column is not a str."""
+    if not isinstance(column, str):
+        raise TypeError(f"column must be a str; got {column!r}.")
 
 
 @dataclass(frozen=True)
@@ -49,6 +62,10 @@ class Column:
     """The value of a column; in templates the name of the column stands for it."""
 
     column: str
+
+    def __post_init__(self) -> None:
+        """Check the name."""
+        check_column(self.column)
 
     @property
     def feature_name(self) -> str:
@@ -139,7 +156,7 @@ class Apply(Function):
     Raises
     ------
     TypeError
-        If ``function`` cannot be called.
+        If ``function`` cannot be called, or a name is not a str.
     ValueError
         If ``function`` has no name, such as a lambda, and ``name`` is None.
 
@@ -159,10 +176,13 @@ class Apply(Function):
 
     def __post_init__(self) -> None:
         """Check that the function can be called and has a name."""
+        check_column(self.column)
         if not (callable(self.function) and isinstance(self.function, Hashable)):
             raise TypeError(
                 f"function must be callable and hashable; got {self.function!r}."
             )
+        if not isinstance(self.name, (str, NoneType)):
+            raise TypeError(f"name must be a str or None; got {self.name!r}.")
         if self.name is None and not self._function_name.isidentifier():
             raise ValueError(f"{self.function!r} has no name: give it one with name=.")
 
@@ -229,6 +249,11 @@ class Shape(Function):
         Whether to replace each run of equal characters of the shape by one of them. The
         name of the feature is then ``compact_shape``.
 
+    Raises
+    ------
+    TypeError
+        If `column` is not a str, or `compact` is not a bool.
+
     Examples
     --------
     >>> from skcrf_sdca.text import Shape
@@ -241,6 +266,12 @@ class Shape(Function):
     column: str = WORD
     _: KW_ONLY
     compact: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_column(self.column)
+        if not isinstance(self.compact, (bool, np.bool_)):
+            raise TypeError(f"compact must be a bool; got {self.compact!r}.")
 
     def __call__(self, value: str) -> str:
         """Return the shape of a str."""
@@ -261,7 +292,8 @@ class _Affix(Function):
     column: str = WORD
 
     def __post_init__(self):
-        if not isinstance(self.length, Integral) or self.length < 1:
+        check_column(self.column)
+        if not is_int(self.length) or self.length < 1:
             raise ValueError(
                 f"length must be an int of at least 1; got {self.length!r}."
             )
