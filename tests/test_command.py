@@ -268,7 +268,7 @@ templates = st.one_of(
 )
 
 
-@given(st.lists(templates, max_size=4))
+@given(st.lists(templates, min_size=1, max_size=4))
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_template_is_written_as_it_prints(tmp_path, expected):
     path = tmp_path / "templates"

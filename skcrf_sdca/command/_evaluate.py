@@ -19,6 +19,7 @@ from ._inputs import (
     load_tagger,
 )
 from ._schemes import SCHEMES, scheme_of_readable
+from ._streams import write
 
 HELP = "report accuracy, precision, recall and F1 of a model, or of two columns"
 
@@ -48,7 +49,7 @@ def run(options):
         tagger = load_tagger(options.model)
         X, y = labelled_sentences(format_of(tagger, options), options.files)
         predicted = label_texts(tagger, tagger.predict(X))
-    print(report(y, predicted, options.scheme))
+    write([report(y, predicted, options.scheme), "\n"])
 
 
 def report(y, predicted, scheme=None):

@@ -1,7 +1,5 @@
 """`skcrf-sdca explain` shows the weights of a model, or those behind one label."""
 
-from itertools import islice
-
 from skcrf_sdca._utils.messages import counted
 
 from ._inputs import (
@@ -11,6 +9,7 @@ from ._inputs import (
     format_of,
     load_tagger,
 )
+from ._streams import write
 
 HELP = "show the strongest features of each label, or those behind one decision"
 
@@ -52,18 +51,20 @@ def run(options):
     """Print the table."""
     if (options.file is None) != (options.token is None):
         options.usage_error("FILE and --token must be given together.")
+    if options.top < 1:
+        options.usage_error("--top must be at least 1.")
     tagger = load_tagger(options.model)
     labels = options.labels and _classes(tagger, options.labels)
     if options.file is None:
-        print(tagger.top_features(options.top, labels))
+        write([f"{tagger.top_features(options.top, labels)}\n"])
         return
     tokens = _sentence(format_of(tagger, options), options)
-    if not -len(tokens) <= options.token < len(tokens):
+    if not 0 <= options.token < len(tokens):
         raise ValueError(
             f"{options.file}, sentence {options.sentence}: there is no token "
-            f"{options.token}, it has {counted(len(tokens), 'token')}."
+            f"{options.token}, {_has(len(tokens), 'token')}."
         )
-    print(tagger.explain(tokens, options.token, labels=labels))
+    write([f"{tagger.explain(tokens, options.token, labels=labels)}\n"])
 
 
 def _classes(tagger, labels):
@@ -74,10 +75,17 @@ def _classes(tagger, labels):
 
 def _sentence(source, options):
     """Return the tokens of the sentence that the options name."""
-    sentences = source.sentences(options.file, labelled=False)
-    found = None
-    if options.sentence >= 0:
-        found = next(islice(sentences, options.sentence, None), None)
-    if found is None:
-        raise ValueError(f"{options.file}: no sentence {options.sentence}.")
-    return found.tokens
+    n = 0
+    for sentence in source.sentences(options.file, labelled=False):
+        if n == options.sentence:
+            return sentence.tokens
+        n += 1
+    raise ValueError(
+        f"{options.file}: no sentence {options.sentence}, {_has(n, 'sentence')}."
+    )
+
+
+def _has(n, noun):
+    """Return how many items there are, and which numbers they have."""
+    numbers = f", with the numbers 0 to {n - 1}" if n else ""
+    return f"it has {counted(n, noun)}{numbers}"

@@ -6,7 +6,6 @@ the column that it predicts.
 """
 
 import argparse
-import codecs
 import io
 import re
 import sys
@@ -23,7 +22,9 @@ from skcrf_sdca.persistence import load_model
 from skcrf_sdca.text import TokenFeatures, write_conllu
 from skcrf_sdca.text._conll import iter_rows
 from skcrf_sdca.text._conllu import COLUMNS, check_known, iter_sentences
-from skcrf_sdca.text._files import place
+from skcrf_sdca.text._files import place, text_encoding
+
+from ._streams import standard_input
 
 _STANDARD_INPUT = "-"
 FILE_HELP = "text, also compressed by gzip, bzip2 or xz; - is the standard input"
@@ -177,14 +178,14 @@ def add_model_option(parser, *, required):
 
 def _encoding(name):
     try:
-        return codecs.lookup(name).name
+        return text_encoding(name)
     except LookupError as error:
-        raise argparse.ArgumentTypeError(f"{error}.") from error
+        raise argparse.ArgumentTypeError(error.args[0]) from error
 
 
 def file_of(name):
     """Return what the readers take: a path, or the standard input."""
-    return sys.stdin.buffer if name == _STANDARD_INPUT else name
+    return standard_input() if name == _STANDARD_INPUT else name
 
 
 def labelled_sentences(source, names):
@@ -207,7 +208,7 @@ def check_any(y, names):
 def batches(iterable, size):
     """Yield lists of at most `size` items."""
     iterator = iter(iterable)
-    while batch := list(islice(iterator, size)):
+    while batch := list(islice(iterator, min(size, sys.maxsize))):
         yield batch
 
 

@@ -1,7 +1,6 @@
 """The parser of the command line, and how a run ends: warnings, errors, exit codes."""
 
 import argparse
-import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from collections.abc import Sequence
 from skcrf_sdca._version import __version__
 
 from . import _evaluate, _explain, _tag, _template_files, _train
+from ._streams import lasting_messages, write
 
 _PROGRAM = "skcrf-sdca"
 _SUBCOMMANDS = {
@@ -36,8 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     status : int
-        0 after success, 1 after an error in files or values, which is told in one line,
-        130 if interrupted, and 141 if the reader of the output has gone.
+        0 after success, 1 after any error, which is told in one line, 130 if
+        interrupted, and 141 if the reader of the output has gone.
 
     Raises
     ------
@@ -53,33 +53,41 @@ def main(argv: Sequence[str] | None = None) -> int:
     ...
     0
     """
-    options = _parser().parse_args(argv)
-    name = f"{_PROGRAM} {options.subcommand}"
-
-    def show(message, *_, **__):
-        _say(f"{name}: warning: {message}")
-
-    with warnings.catch_warnings():
-        warnings.showwarning = show
+    options = argparse.Namespace(subcommand=None, traceback=False)
+    with lasting_messages():
         try:
-            options.run(options)
-            sys.stdout.flush()
+            _parser().parse_args(argv, options)
+            with warnings.catch_warnings():
+                warnings.showwarning = _warner(options)
+                options.run(options)
         except BrokenPipeError:
-            # Python flushes the output once more at its end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return _BROKEN_PIPE
         except KeyboardInterrupt:
             return _INTERRUPTED
-        except (OSError, ValueError) as error:
+        except Exception as error:
             if options.traceback:
                 raise
-            _say(f"{name}: {_told(error)}")
+            _say(options, _told(error))
             return 1
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose help and version are written as results are, errors included."""
+
+    def _print_message(self, message, file=None):
+        if file is sys.stdout:
+            write([message])
+        else:
+            super()._print_message(message, file)
+
+
+def _warner(options):
+    return lambda message, *_, **__: _say(options, f"warning: {message}")
+
+
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         _PROGRAM,
         description="Train linear-chain CRFs on files of labelled text, and use them.",
         epilog=f"'{_PROGRAM} SUBCOMMAND --help' lists the options of a subcommand.",
@@ -108,9 +116,14 @@ def _told(error):
     """Return the message of an error."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    return str(error)
+    if isinstance(error, MemoryError):
+        return str(error) or "the memory does not suffice."
+    if isinstance(error, (OSError, ValueError)):
+        return str(error)
+    return f"{type(error).__name__}: {error}; --traceback shows where it was raised."
 
 
-def _say(message):
+def _say(options, message):
     """Print a message on the standard error, as one line."""
-    print(" ".join(message.split()), file=sys.stderr)
+    name = " ".join(filter(None, [_PROGRAM, options.subcommand]))
+    print(" ".join(f"{name}: {message}".split()), file=sys.stderr)

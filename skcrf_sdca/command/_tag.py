@@ -1,7 +1,5 @@
 """`skcrf-sdca tag` labels text, which it reads and writes sentence by sentence."""
 
-import sys
-
 from ._inputs import (
     ConlluFormat,
     add_files,
@@ -13,6 +11,7 @@ from ._inputs import (
     load_tagger,
 )
 from ._schemes import scheme_of_readable
+from ._streams import encode_output, write
 
 HELP = "label the sentences of files or of the standard input"
 
@@ -54,13 +53,12 @@ def run(options):
         options.usage_error("--proba: CoNLL-U has no column for probabilities.")
     answer = _spans if options.spans else _with_proba if options.proba else _labelled
     # Bytes go out in the encoding in which they came, whatever the terminal has.
-    sys.stdout.reconfigure(encoding=options.encoding.removesuffix("-sig"))
+    encode_output(options.encoding.removesuffix("-sig"))
     n_written = 0
     for name in options.files:
         for batch in batches(source.sentences(name, labelled=False), options.batch):
             X = [sentence.tokens for sentence in batch]
-            sys.stdout.writelines(answer(tagger, source, batch, X, n_written))
-            sys.stdout.flush()
+            write(answer(tagger, source, batch, X, n_written))
             n_written += len(batch)
 
 

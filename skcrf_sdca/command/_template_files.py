@@ -13,7 +13,11 @@ from skcrf_sdca.text._sizes import check_sizes
 from skcrf_sdca.text._templates import sized
 from skcrf_sdca.text._values import FUNCTIONS, WORD, Column
 
+from ._streams import write
+
 HELP = "print the default templates, for a file that train --templates reads"
+# What a line that is no template raises.
+_WRONG = (MemoryError, RecursionError, SyntaxError, TypeError, ValueError)
 _CONSTRUCTORS = {
     name: cls for name, cls in CLASSES.items() if cls not in (TokenFeatures, Column)
 }
@@ -39,8 +43,7 @@ def add_columns_option(parser, default=None):
 
 def run(options):
     """Print the default templates."""
-    for template in default_templates(options.columns):
-        print(repr(template))
+    write(f"{template!r}\n" for template in default_templates(options.columns))
 
 
 def default_templates(columns):
@@ -53,7 +56,10 @@ def default_templates(columns):
 
 
 def read_templates(path):
-    """Return the templates of a file; blank lines and comments, "#", are left out."""
+    """Return the templates of a file; blank lines and comments, "#", are left out.
+
+    Raise ValueError if a line is no template, or there is none.
+    """
     templates = []
     for number, line in numbered_lines(path, "utf-8-sig"):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -61,11 +67,19 @@ def read_templates(path):
         try:
             template = _built(ast.parse(line.strip(), mode="eval").body)
             check_sizes(type(template).__name__, [sized(template)])
-        except (SyntaxError, TypeError, ValueError) as error:
+        except _WRONG as error:
+            # Python runs out of its stack, or of that of its parser.
+            too_deep = isinstance(error, (MemoryError, RecursionError))
+            why = "it is nested too deep." if too_deep else error
             raise ValueError(
-                f"{place(path, number)}: {line.strip()!r:.80} is no template: {error}"
+                f"{place(path, number)}: {line.strip()!r:.80} is no template: {why}"
             ) from error
         templates.append(template)
+    if not templates:
+        raise ValueError(
+            f"{path}: there is no template. A template is a line such as "
+            f"{DEFAULT_TEMPLATES[0]!r}; 'skcrf-sdca templates' prints the default ones."
+        )
     return templates
 
 

@@ -1,11 +1,14 @@
 """`skcrf-sdca train` fits a Tagger to labelled text and saves it."""
 
+import argparse
 import contextlib
 import errno
+import math
 import os
 import sys
 import time
 
+from skcrf_sdca._utils.files import is_regular_file
 from skcrf_sdca.compat._crf import penalty_of
 from skcrf_sdca.estimators.crfs import CRF, SOLVERS
 from skcrf_sdca.estimators.tagger import Tagger
@@ -23,6 +26,7 @@ from ._inputs import (
     labelled_sentences,
 )
 from ._schemes import scheme_of_valid
+from ._streams import write
 from ._template_files import add_columns_option, default_templates, read_templates
 
 HELP = "train a model on labelled files and save it"
@@ -71,7 +75,7 @@ def _add_fit_options(group):
     )
     group.add_argument(
         "--alpha",
-        type=lambda text: text if text == "auto" else float(text),
+        type=_alpha,
         help="strength of the regularisation (default: auto, 1 / sentences)",
     )
     group.add_argument(
@@ -99,12 +103,21 @@ def _add_fit_options(group):
     )
 
 
+def _alpha(text):
+    try:
+        return text if text == "auto" else float(text)
+    except ValueError as error:
+        message = f"must be a number or 'auto', got {text!r:.80}."
+        raise argparse.ArgumentTypeError(message) from error
+
+
 def run(options):
     """Fit, save, and report scores if asked to."""
     _check_usage(options)
     _check_writable(options.output)
     source = _source(options)
     X, y = labelled_sentences(source, options.files)
+    dev = options.dev and labelled_sentences(source, [options.dev])
     features = _features(source, options)
     scheme = options.scheme or scheme_of_valid(y) or "none"
     crf = CRF(**_parameters(options, len(X), scheme))
@@ -117,9 +130,11 @@ def run(options):
     with contextlib.redirect_stdout(sys.stderr):
         tagger.fit(X, y)
     seconds = time.perf_counter() - begin
+    _check_has_features(crf, options)
     if crf.l1_ratio > 0.0:
         tagger.prune().sparsify()
-    save_model(tagger, options.output)
+    with _named_output(options):
+        save_model(tagger, options.output)
     _say(
         options,
         f"solver {crf.solver_}, {crf.n_iter_} epochs, {seconds:.1f} s, gap "
@@ -128,8 +143,8 @@ def run(options):
         f"and {len(crf.classes_)} labels",
     )
     if options.dev is not None:
-        X, y = labelled_sentences(source, [options.dev])
-        print(report(y, tagger.predict(X)))
+        X, y = dev
+        write([report(y, tagger.predict(X)), "\n"])
 
 
 def _check_usage(options):
@@ -139,9 +154,9 @@ def _check_usage(options):
             "use --c1 and --c2, or --alpha and --l1-ratio, but not both."
         )
     given = [strength for strength in crfsuite if strength is not None]
-    if given and not (min(given) >= 0 and max(given) > 0):
+    if not all(0 <= strength < math.inf for strength in given) or set(given) == {0.0}:
         options.usage_error(
-            "--c1 and --c2 must not be negative, and one must be above 0."
+            "--c1 and --c2 must be finite and not negative, and one must be above 0."
         )
 
 
@@ -150,10 +165,36 @@ def _check_writable(path):
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
         raise OSError(errno.EISDIR, "Is a directory", path)
+    if not os.path.basename(path):
+        raise OSError(errno.ENOENT, "is no name of a file", path)
     if not os.path.isdir(folder):
         raise OSError(errno.ENOENT, "No such directory", folder)
-    if not os.access(folder, os.W_OK):
+    with contextlib.suppress(FileNotFoundError):
+        # The name may be too long.
+        os.stat(path)
+    # Pipes and devices are not replaced, but written to.
+    written = folder if is_regular_file(path) else path
+    if not os.access(written, os.W_OK):
         raise OSError(errno.EACCES, "Permission denied", path)
+
+
+@contextlib.contextmanager
+def _named_output(options):
+    """Raise errors of the system with the name of the output: it may be full, say."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:
+            error.filename = options.output
+        raise
+
+
+def _check_has_features(crf, options):
+    if crf.n_features_in_ == 0:
+        raise ValueError(
+            f"{_templates_name(options)}: no token has a feature: the templates reach "
+            "beyond the ends of all sentences."
+        )
 
 
 def _source(options):
@@ -181,10 +222,12 @@ def _features(source, options):
         features_of(features)
         features.transform([[("",) * len(source.columns)]])
     except ValueError as error:
-        raise ValueError(
-            f"{options.templates or 'default templates'}: {error}"
-        ) from error
+        raise ValueError(f"{_templates_name(options)}: {error}") from error
     return features
+
+
+def _templates_name(options):
+    return options.templates or "default templates"
 
 
 def _parameters(options, n_sequences, scheme):

@@ -65,6 +65,8 @@ def read_conll(
         among them.
     OSError
         If the file cannot be read or decompressed.
+    LookupError
+        If `encoding` is no encoding of text files.
 
     See Also
     --------

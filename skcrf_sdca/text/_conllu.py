@@ -146,6 +146,8 @@ def read_conllu(
         If `file` is neither a path nor an open file, or `columns` is no sequence.
     OSError
         If the file cannot be read or decompressed.
+    LookupError
+        If `encoding` is no encoding of text files.
 
     See Also
     --------

@@ -31,7 +31,7 @@ def write_text(file, text, encoding):
     if not _is_path(file):
         file.write(text)
         return
-    content = text.encode(encoding)
+    content = text.encode(text_encoding(encoding))
     if os.fspath(file).endswith(".gz"):
         content = gzip.compress(content, mtime=0)
     with atomic_write(file) as stream:
@@ -52,6 +52,27 @@ def decompressed(content):
 
 def _refused(module, place=""):
     return refused_as(OSError, f"{place}data compressed by {module}")
+
+
+def text_encoding(name):
+    """Return the name of the codec of an encoding of text files.
+
+    Raise LookupError if there is none of this name. base64 is a codec of bytes, and
+    idna one of single names: what it writes line by line it does not read again.
+    """
+    lines = ["a b\n", "a b\n"]
+    try:
+        codec = codecs.lookup(name)
+        "".encode(name)
+        encode, decode = codec.incrementalencoder().encode, codec.incrementaldecoder()
+        if decode.decode(b"".join(map(encode, lines))) == "".join(lines):
+            return codec.name
+    except (LookupError, ValueError):
+        pass
+    raise LookupError(
+        f"encoding={name!r:.80} is no encoding of text files; one is 'utf-8' or "
+        "'latin-1'."
+    )
 
 
 def place(file, number):
@@ -92,7 +113,7 @@ def _texts(file, encoding):
     if not hasattr(file, "read"):
         raise TypeError(f"file must be a path or an open file, got {described(file)}.")
     # read1 returns what a pipe has, and does not wait until the piece is full.
-    pieces = _pieces(getattr(file, "read1", file.read))
+    pieces = _pieces(getattr(file, "read1", file.read), _name(file))
     first = next(pieces, b"")
     if isinstance(first, str):
         yield first
@@ -108,9 +129,15 @@ def _texts(file, encoding):
     yield from _decoded(pieces, file, encoding)
 
 
-def _pieces(read):
-    while piece := read(_PIECE):
-        yield piece
+def _pieces(read, name):
+    try:
+        while piece := read(_PIECE):
+            yield piece
+    except OSError as error:
+        # The system does not say in which file it could not read.
+        if error.errno is not None and error.filename is None:
+            error.filename = name
+        raise
 
 
 def _beginning(first, pieces):
@@ -129,7 +156,7 @@ def _beginning(first, pieces):
 
 def _decompressed_pieces(file, module, name):
     with _refused(module, f"{name}: "):
-        yield from _pieces(import_module(module).open(file).read1)
+        yield from _pieces(import_module(module).open(file).read1, name)
 
 
 class _Resumed:
@@ -148,18 +175,21 @@ class _Resumed:
 
 
 def _decoded(pieces, file, encoding):
-    decoder, n_lines = codecs.getincrementaldecoder(encoding)(), 0
+    decoder, n_lines = codecs.getincrementaldecoder(text_encoding(encoding))(), 0
     try:
         for piece in pieces:
             text = decoder.decode(piece)
             n_lines += text.count("\n")
             yield text
         yield decoder.decode(b"", final=True)
-    except UnicodeDecodeError as error:
-        line = n_lines + error.object.count(b"\n", 0, error.start) + 1
+    except UnicodeError as error:
+        line, reason = n_lines + 1, error
+        if isinstance(error, UnicodeDecodeError):
+            line += error.object.count(b"\n", 0, error.start)
+            reason = error.reason
         raise ValueError(
-            f"{place(file, line)}: not {encoding} ({error.reason}); give the "
-            "encoding of the file, such as encoding='latin-1'."
+            f"{place(file, line)}: not {encoding} ({reason}); give the encoding of the "
+            "file, such as encoding='latin-1'."
         ) from error
 
 

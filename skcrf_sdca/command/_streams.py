@@ -1,0 +1,99 @@
+"""The standard streams, any of which may be closed, full, or without a reader.
+
+Owns how results and messages are written. An error of the standard output is raised
+with its name; messages that nobody can read are left out, and the status still tells.
+"""
+
+import contextlib
+import errno
+import os
+import sys
+
+_INPUT, _OUTPUT = "standard input", "standard output"
+
+
+def standard_input():
+    """Return the file of the standard input; raise OSError if it is closed."""
+    if sys.stdin is None:
+        raise _closed(_INPUT)
+    return getattr(sys.stdin, "buffer", sys.stdin)
+
+
+def encode_output(encoding):
+    """Set the encoding of the standard output, if it writes bytes."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding=encoding)
+
+
+def write(texts):
+    """Write texts to the standard output, at once.
+
+    Raise OSError if it is closed or cannot be written to, and ValueError if its
+    encoding lacks a character.
+    """
+    # First the results: their errors are none of the output.
+    texts = list(texts)
+    if sys.stdout is None:
+        raise _closed(_OUTPUT)
+    try:
+        sys.stdout.writelines(texts)
+        sys.stdout.flush()
+    except UnicodeEncodeError as error:
+        lacking = error.object[error.start : error.end]
+        raise ValueError(
+            f"{_OUTPUT}: the encoding {error.encoding} has no {lacking!r:.40}; choose "
+            "one that has it, by --encoding of tag, or by PYTHONIOENCODING."
+        ) from error
+    except OSError as error:
+        # What is stored is not written again.
+        _discard(sys.stdout)
+        raise OSError(error.errno, error.strerror or str(error), _OUTPUT) from error
+
+
+@contextlib.contextmanager
+def lasting_messages():
+    """Have a standard error that can be written to, even if nobody reads it."""
+    with contextlib.redirect_stderr(_Messages(sys.stderr)):
+        yield
+
+
+class _Messages:
+    """A stream of messages; those that cannot be written are left out."""
+
+    encoding = "utf-8"
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def write(self, text):
+        """Write a message."""
+        if self._stream is not None:
+            self._try(self._stream.write, text)
+        return len(text)
+
+    def flush(self):
+        """Write what the stream has stored."""
+        if self._stream is not None:
+            self._try(self._stream.flush)
+
+    def isatty(self):
+        """Return False: messages have no colours."""
+        return False
+
+    def _try(self, function, *arguments):
+        try:
+            function(*arguments)
+        except (OSError, ValueError):
+            _discard(self._stream)
+
+
+def _closed(name):
+    return OSError(errno.EBADF, "it is closed", name)
+
+
+def _discard(stream):
+    """Let what a stream has stored go nowhere: Python writes it again at its end."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
