@@ -23,6 +23,8 @@ EPS = np.finfo(float).eps
 FULL, EASIER = 0.5, 0.001
 # Positions that are read to estimate the size of features.
 SAMPLE = 4096
+# Values of X that are copied at a time, since X may be a mapped file.
+VALUES_OF_BLOCK = 2**16
 
 
 def largest(*arrays):
@@ -277,12 +279,12 @@ class Problem(Objective):
     @cached_property
     def _feature_norms(self):
         """||x_t|| of all positions."""
-        blocks = (
-            self.data.X[slice(*self._positions(begin, end))]
-            for begin, end in ranges(self.offsets)
-        )
-        norms = [row_norms(rows.astype(np.float64, copy=False)) for rows in blocks]
-        return np.concatenate(norms)
+        X, norms = self.data.X, np.empty(self.data.n_positions)
+        n_rows = max(VALUES_OF_BLOCK * len(norms) // max(X.size, 1), 1)
+        for begin in range(0, len(norms), n_rows):
+            rows = X[begin : begin + n_rows].astype(np.float64, copy=False)
+            norms[begin : begin + n_rows] = row_norms(rows)
+        return norms
 
     @cached_property
     def mean_feature_norm(self):
