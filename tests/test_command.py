@@ -370,6 +370,18 @@ def test_the_scheme_of_spans_is_that_of_the_labels(run, stdin, tmp_path):
     assert [row[1:4] for row in rows] == [["X", "0", "2"], ["Y", "2", "3"]]
 
 
+@pytest.mark.parametrize("option", ["--proba", "--spans"])
+def test_a_model_of_scores_has_no_probabilities(run, stdin, tmp_path, option):
+    features = TokenFeatures([Window("word")], columns=["word"])
+    crf = SDCACRF(loss="hinge", tol=0.1)
+    tagger = Tagger([("features", features), ("label", crf)])
+    save_model(tagger.fit([[("a",), ("b",)]] * 4, [["B-X", "O"]] * 4), tmp_path / "m")
+    stdin("a\nb\n")
+    status, out, err = run("tag", "-m", tmp_path / "m", option)
+    assert (status, out) == (1, "")
+    assert "--proba, --spans: SDCACRF was fitted with a loss that gives scores" in err
+
+
 @pytest.mark.parametrize("scheme", ["IO", "iob2", None])
 def test_the_scheme_of_segments_is_that_of_the_fit(run, stdin, tmp_path, scheme):
     X = [[("a",), ("b",), ("c",)], [("c",), ("a",)]]

@@ -635,7 +635,7 @@ class TestCRF:
         assert crf.predict(X).tolist() == own.fit(X, y).predict(X).tolist()
         loaded = saved_and_loaded(crf)
         assert loaded.predict(X).tolist() == crf.predict(X).tolist()
-        with pytest.raises(ValueError, match="no probabilities"):
+        with pytest.raises(AttributeError, match="no probabilities"):
             crf.predict_marginals(X)
 
     def test_online_algorithms_have_no_penalty(self):

@@ -527,7 +527,7 @@ def test_the_hinge_certifies_its_gap():
     crf = GraphCRF(0.05, loss="hinge", tol=0.05, max_iter=500, random_state=0).fit(X, y)
     assert 0.0 <= crf.duality_gap_ <= crf.gap_target_
     assert crf.score(X, y) > 0.6
-    with pytest.raises(ValueError, match="no probabilities"):
+    with pytest.raises(AttributeError, match="no probabilities"):
         crf.predict_proba(X)
 
 

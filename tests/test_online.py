@@ -271,7 +271,7 @@ def test_only_losses_with_a_temperature_give_probabilities(data):
     crf = PassiveAggressiveCRF(loss="log_loss").fit(*data)
     assert crf.predict_proba(data[0])[0].sum() == pytest.approx(1.0)
     for loss in ("hinge", "perceptron"):
-        with pytest.raises(ValueError, match="no probabilities"):
+        with pytest.raises(AttributeError, match="no probabilities"):
             PassiveAggressiveCRF(loss=loss).fit(*data).predict_proba(data[0])
 
 
@@ -597,7 +597,7 @@ def test_the_error_of_an_unknown_label_names_its_place(stream):
     ],
 )
 def test_what_needs_all_data_is_refused(stream, parameters):
-    with pytest.raises(ValueError, match="needs all of the data at once"):
+    with pytest.raises(AttributeError, match="needs all of the data at once"):
         CRF(**parameters).partial_fit(*stream)
 
 

@@ -116,7 +116,7 @@ def test_the_hinge_has_scores_of_the_n_best():
     crf = SegmentCRF(alpha=0.1, loss="hinge", tol=1e-1, random_state=0).fit(X, Y)
     first, second = crf.predict_n_best(X[-1:], 2)[0]
     assert first[1] >= second[1]
-    with pytest.raises(ValueError, match="no probabilities"):
+    with pytest.raises(AttributeError, match="no probabilities"):
         crf.sample(X)
 
 

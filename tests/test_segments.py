@@ -291,7 +291,7 @@ def test_hinge_is_certified_and_has_no_probabilities():
     crf = SegmentCRF(alpha=0.1, loss="hinge", tol=1e-2, random_state=0).fit(X, Y)
     assert crf.duality_gap_ <= 1e-2 * crf.primal_objective_
     assert crf.score(X, Y) > 0.6
-    with pytest.raises(ValueError, match="no probabilities"):
+    with pytest.raises(AttributeError, match="no probabilities"):
         crf.predict_proba(X)
     with pytest.raises(ValueError, match="needs a loss with temperature"):
         SegmentCRF(loss="hinge", solver="lbfgs").fit(X, Y)

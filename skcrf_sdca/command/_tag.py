@@ -52,6 +52,8 @@ def run(options):
     if options.proba and isinstance(source, ConlluFormat):
         options.usage_error("--proba: CoNLL-U has no column for probabilities.")
     answer = _spans if options.spans else _with_proba if options.proba else _labelled
+    if answer is not _labelled:
+        _check_has_probabilities(tagger[-1])
     # Bytes go out in the encoding in which they came, whatever the terminal has.
     encode_output(options.encoding.removesuffix("-sig"))
     n_written = 0
@@ -60,6 +62,13 @@ def run(options):
             X = [sentence.tokens for sentence in batch]
             write(answer(tagger, source, batch, X, n_written))
             n_written += len(batch)
+
+
+def _check_has_probabilities(crf):
+    try:
+        getattr(crf, "predict_proba")  # noqa: B009
+    except AttributeError as error:
+        raise ValueError(f"--proba, --spans: {error}.") from error
 
 
 def _labelled(tagger, source, batch, X, first):

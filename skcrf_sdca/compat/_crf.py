@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.messages import renamed
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
@@ -39,6 +40,7 @@ from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.base_fit import check_finite_numbers
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.estimators.crfs import SOLVERS
+from skcrf_sdca.estimators.fitted import no_probabilities
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
@@ -399,6 +401,7 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
         """
         return self.predict([xseq])[0]
 
+    @available_if(lambda self: self._no_marginals())
     def predict_marginals(self, X: Sequences) -> list[list[dict[Any, float]]]:
         """Return the probability of every label at every position, by name.
 
@@ -417,6 +420,7 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
             for proba in self.estimator_.predict_proba(X)
         ]
 
+    @available_if(lambda self: self._no_marginals())
     def predict_marginals_single(self, xseq: Items) -> list[dict[Any, float]]:
         """Return the probability of every label at every position of one sequence.
 
@@ -560,6 +564,19 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
         )
         alpha_as = {r"\balpha = [^:]*": f"c1 = {c1:.3g} and c2 = {c2:.3g}"}
         return trainer, alpha_as | {r"\balpha\b": "c2"} | words
+
+    def _no_marginals(self):
+        """Return why there are no marginals, None if there are, or may be, some."""
+        algorithm, fitted = self.algorithm, vars(self).get("estimator_")
+        gives_scores = isinstance(algorithm, str) and algorithm in _ONLINE
+        if fitted is not None:
+            gives_scores = no_probabilities(fitted) is not None
+        if not gives_scores:
+            return None
+        return (
+            f"the algorithms {sorted(_ONLINE)} of {type(self).__name__} give scores, "
+            f"and no probabilities; fit with one of {list(_MINIMISERS)}"
+        )
 
     def _steps(self):
         """Return the parameters of the steps of an online algorithm."""

@@ -9,6 +9,7 @@ from numbers import Integral
 import numpy as np
 
 from skcrf_sdca._utils.parallel import over_ranges
+from skcrf_sdca.estimators.fitted import no_probabilities
 
 
 def over_scores(estimator, function, scores, offsets, *, proba=True):
@@ -33,11 +34,8 @@ def over_scores(estimator, function, scores, offsets, *, proba=True):
     ValueError
         If there are none, after a fit with the hinge loss.
     """
-    if proba and not estimator._has_probabilities:
-        raise ValueError(
-            f"{type(estimator).__name__} was fitted with a loss that gives scores, and "
-            'no probabilities; fit with loss="softmax_margin" or "log_loss"'
-        )
+    if proba and (why := no_probabilities(estimator)):
+        raise ValueError(why)
 
     def run(begin, end):
         return function(scores(begin, end), begin, end)

@@ -17,6 +17,7 @@ from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.input_formats import FORMATS
 from skcrf_sdca.data.rows import checked_sparse
+from skcrf_sdca.objective.losses import may_give_probabilities
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.parameters import MAY_FORBID, WEIGHTS
 from skcrf_sdca.structures.structure import LARGEST_SCORE
@@ -31,6 +32,8 @@ class FittedModel:
 
     _weights: ClassVar[dict[str, str]]
     _may_forbid: ClassVar[tuple[str, ...]] = ()
+    # The parameters of a fit that gives probabilities.
+    _with_probabilities: ClassVar[str] = 'loss="softmax_margin" or "log_loss"'
     # Whether there are weights of more than two labels, or of features and two labels.
     _has_tuples: bool = False
 
@@ -102,6 +105,26 @@ class FittedModel:
     def _has_probabilities(self):
         """Whether the model is one of p(y | x): the hinge gives scores alone."""
         return self.temperature_ > 0.0
+
+
+def no_probabilities(estimator):
+    """Return why an estimator has no probabilities, None if it has, or may get, some.
+
+    Before a fit the parameter ``loss`` decides.
+    """
+    if "classes_" in vars(estimator):
+        if estimator._has_probabilities:
+            return None
+        why = "was fitted with a loss that gives"
+    else:
+        loss = getattr(estimator, "loss", None)
+        if may_give_probabilities(loss):
+            return None
+        why = f'has loss="{loss}", which gives'
+    return (
+        f"{type(estimator).__name__} {why} scores, and no probabilities; fit with "
+        f"{estimator._with_probabilities}"
+    )
 
 
 class FittedAttributes(FittedModel):

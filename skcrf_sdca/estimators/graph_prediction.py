@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from skcrf_sdca._kernels._features import FeatureRows
+from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca._utils.typing import (
@@ -26,7 +27,7 @@ from skcrf_sdca.estimators.answers import (
     n_best_labels,
     over_scores,
 )
-from skcrf_sdca.estimators.fitted import FittedModel
+from skcrf_sdca.estimators.fitted import FittedModel, no_probabilities
 from skcrf_sdca.estimators.graph_data import (
     graph_labels,
     known_graph_labels,
@@ -110,6 +111,7 @@ class GraphPrediction(FittedModel):
 
         return self._over_graphs(decode, fitted, proba=decoding == "posterior")
 
+    @available_if(no_probabilities)
     def sample(
         self, X: Graphs, n_draws: int = 1, random_state: RandomState = None
     ) -> NDArray[Any]:
@@ -203,6 +205,7 @@ class GraphPrediction(FittedModel):
 
         return self._over_graphs(best, fitted, proba=False)
 
+    @available_if(no_probabilities)
     def predict_proba(self, X: Graphs) -> NDArray[Any]:
         """Return the probability of every label at every node.
 
@@ -229,6 +232,7 @@ class GraphPrediction(FittedModel):
 
         return self._over_graphs(rows, packed_graphs(self, X))
 
+    @available_if(no_probabilities)
     def predict_edge_proba(self, X: Graphs) -> NDArray[Any]:
         """Return the probability of every pair of labels that an edge joins.
 
@@ -262,6 +266,7 @@ class GraphPrediction(FittedModel):
 
         return self._over_graphs(pairs, fitted)
 
+    @available_if(no_probabilities)
     def log_partition(self, X: Graphs) -> NDArray[np.float64]:
         """Return log Z of every graph, the log of the sum of exp(score(x, y)).
 
@@ -288,6 +293,7 @@ class GraphPrediction(FittedModel):
 
         return self._over_graphs(values, packed_graphs(self, X))
 
+    @available_if(no_probabilities)
     def log_likelihood(self, X: Graphs, y: Labels) -> NDArray[np.float64]:
         """Return log p(y | x) of every graph: score(x, y) - log Z.
 

@@ -30,7 +30,7 @@ SHARED_DOCS = {
                 L_i(w) = max_y (score(x_i, y) + cost_i(y)) - score(x_i, y_i)
 
             It is for `SDCACRF` and `SGDCRF`. The model has scores, and no
-            probabilities.
+            probabilities: methods such as ``predict_proba`` are then not there.
         temperature : float, default=1.0
             T > 0. The probabilities of the model are those of score / T. A small T
             comes near to the hinge loss, which ignores it.

@@ -3,7 +3,8 @@
 Paths, probabilities, score. It needs the fitted attributes alone, and changes none.
 All methods take X as `fit` does, raise ValueError or TypeError if its input format or
 number of features differs from that in `fit`, and treat one-node chains, a 2-D X, row
-by row. Those that scikit-learn knows take `lengths` too. Most lines are reference.
+by row. Those that scikit-learn knows take `lengths` too. Methods of probabilities are
+not there if the loss gives none. Most lines are reference.
 """
 
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from skcrf_sdca._kernels._features import FeatureRows
+from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import (
@@ -33,7 +35,7 @@ from skcrf_sdca.estimators.answers import (
     n_best_labels,
     over_scores,
 )
-from skcrf_sdca.estimators.fitted import FittedAttributes
+from skcrf_sdca.estimators.fitted import FittedAttributes, no_probabilities
 from skcrf_sdca.estimators.span_queries import (
     Reading,
     TypedSpans,
@@ -177,6 +179,7 @@ class PredictionMixin(FittedAttributes):
 
         return self._over_chains(best, data, proba=False)
 
+    @available_if(no_probabilities)
     def sample(
         self, X: Sequences, n_draws: int = 1, random_state: RandomState = None
     ) -> NDArray[Any]:
@@ -227,6 +230,7 @@ class PredictionMixin(FittedAttributes):
 
         return self._over_chains(draws, data).T
 
+    @available_if(no_probabilities)
     def predict_proba(
         self, X: Sequences, lengths: ArrayLike | None = None
     ) -> NDArray[Any]:
@@ -252,6 +256,7 @@ class PredictionMixin(FittedAttributes):
         """
         return self._rows_of(X, lengths, lambda chains: chains.node_marginals()[0])
 
+    @available_if(no_probabilities)
     def predict_log_proba(
         self, X: Sequences, lengths: ArrayLike | None = None
     ) -> NDArray[Any]:
@@ -280,6 +285,7 @@ class PredictionMixin(FittedAttributes):
         """
         return self._rows_of(X, lengths, lambda chains: chains.log_node_marginals())
 
+    @available_if(no_probabilities)
     def predict_edge_proba(self, X: Sequences) -> NDArray[Any]:
         """Return the probability of every pair of labels at neighbouring positions.
 
@@ -309,6 +315,7 @@ class PredictionMixin(FittedAttributes):
 
         return self._over_chains(probabilities, data)
 
+    @available_if(no_probabilities)
     def predict_spans(
         self,
         X: Sequences,
@@ -341,8 +348,8 @@ class PredictionMixin(FittedAttributes):
         Raises
         ------
         ValueError, TypeError
-            If the labels are not of the scheme, `tokens` does not have the lengths of
-            X, or the loss of the fit gives no probabilities.
+            If the labels are not of the scheme, or `tokens` does not have the lengths
+            of X.
 
         See Also
         --------
@@ -386,6 +393,7 @@ class PredictionMixin(FittedAttributes):
                 spans_of[i] = [(*s, t) for s, t in zip(own, texts, strict=True)]
         return spans_of
 
+    @available_if(no_probabilities)
     def span_proba(
         self,
         X: Sequences,
@@ -446,6 +454,7 @@ class PredictionMixin(FittedAttributes):
         asked = asked_spans(spans, data.lengths, self, scheme)
         return self._over_chains(asked.probabilities, data)
 
+    @available_if(no_probabilities)
     def log_partition(self, X: Sequences) -> NDArray[np.float64]:
         """Return log Z of every sequence, the log of the sum of exp(score(x, y)).
 
@@ -469,6 +478,7 @@ class PredictionMixin(FittedAttributes):
         data, _ = prediction_data(self, X)
         return self._over_chains(lambda chains, *_: chains.log_partition(), data)
 
+    @available_if(no_probabilities)
     def log_likelihood(self, X: Sequences, y: Labels) -> NDArray[np.float64]:
         """Return log p(y | x) of every sequence: score(x, y) - log Z.
 

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.typing import Sequences, SpanScheme
 from skcrf_sdca.data.label_encoding import label_objects, plain_labels
 from skcrf_sdca.data.rows import split_rows
 from skcrf_sdca.data.spans import SpanForm, span_rows
 from skcrf_sdca.data.tagging_schemes import get_scheme
-from skcrf_sdca.estimators.fitted import FittedModel, check_form
+from skcrf_sdca.estimators.fitted import FittedModel, check_form, no_probabilities
 from skcrf_sdca.estimators.inspection import weight_table
 from skcrf_sdca.estimators.span_queries import checked_tokens
 from skcrf_sdca.estimators.tables import Table
@@ -122,6 +123,7 @@ class SegmentAnswers(FittedModel):
             coef = self.segment_coef_
         return weight_table(coef, type=types, feature=names)
 
+    @available_if(no_probabilities)
     def predict_spans(
         self,
         X: Sequences,
@@ -149,8 +151,7 @@ class SegmentAnswers(FittedModel):
         Raises
         ------
         ValueError, TypeError
-            If `scheme` is another one, `tokens` does not have the lengths of X, or the
-            loss of the fit gives no probabilities.
+            If `scheme` is another one, or `tokens` does not have the lengths of X.
 
         Examples
         --------
@@ -185,6 +186,7 @@ class SegmentAnswers(FittedModel):
 
         return self._over_chains(spans, data)
 
+    @available_if(no_probabilities)
     def span_proba(
         self,
         X: Sequences,
@@ -211,8 +213,8 @@ class SegmentAnswers(FittedModel):
         Raises
         ------
         ValueError, TypeError
-            If a span does not have this form or is not within its sequence, `scheme` is
-            another one, or the loss of the fit gives no probabilities.
+            If a span does not have this form or is not within its sequence, or `scheme`
+            is another one.
 
         Examples
         --------

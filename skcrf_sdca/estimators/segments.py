@@ -294,6 +294,7 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
         self.random_state = random_state
         self.verbose = verbose
 
+    _with_probabilities: ClassVar[str] = 'loss="log_loss"'
     predict_edge_proba: Any = _Absent("labels of one segment are not a Markov chain")
     explain: Any = _Absent("terms of a path are those of a chain")
     constrain: Any = _Absent("the scheme says what may follow what")

@@ -289,14 +289,15 @@ default="auto"
         found = {**super()._attributes_of_run(solver), **_steps(inner)}
         return {**found, "n_visits_": inner.state()["n_visits"]}
 
-    def _check_for_stream(self):
-        super()._check_for_stream()
-        if not METHODS[self.method].streams:
-            names = ", ".join(f'"{name}"' for name, m in METHODS.items() if m.streams)
-            raise ValueError(
-                f'partial_fit cannot work with method="{self.method}", which comes '
-                f"back to the same sequences: choose one of {names}."
-            )
+    def _no_stream(self):
+        method = METHODS.get(self.method) if isinstance(self.method, str) else None
+        if method is None or method.streams:
+            return super()._no_stream()
+        names = ", ".join(f'"{name}"' for name, m in METHODS.items() if m.streams)
+        return (
+            f'partial_fit cannot work with method="{self.method}", which comes back to '
+            f"the same sequences: choose one of {names}."
+        )
 
     def _alpha_of_chunk(self, training):
         if self.alpha != "auto":

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.typing import Labels, Sequences
@@ -52,6 +53,8 @@ _OF_ALL_DATA = {
     "features": {"observed"},
     "transitions": set(FROM_DATA),
     "class_weight": {"balanced"},
+    # It halves steps by the certificates of passes.
+    "learning_rate": {"adaptive"},
 }
 
 
@@ -101,6 +104,7 @@ class OnlineMixin(BaseCRF):
     _other_vectors: ClassVar[tuple[str, ...]] = ()
     _stream_values: ClassVar[dict[str, type]] = {"n_visits": int}
 
+    @available_if(lambda self: self._no_stream())
     @validates_parameters
     def partial_fit(
         self,
@@ -145,11 +149,13 @@ class OnlineMixin(BaseCRF):
         ValueError, TypeError
             As `fit`; and for a label that neither `classes` nor earlier chunks have, a
             chunk without sequences, with fewer features or of another input format, for
-            another `order` than that of the model, for edge features if the model has
-            none or the other way round, and for parameters that need all data at once
-            (``features="observed"``, ``transitions`` "observed" or "open",
-            ``class_weight="balanced"``, ``method`` "svrg" or "hybrid"). The model is
-            then as it was before.
+            another `order` than that of the model, and for edge features if the model
+            has none or the other way round. The model is then as it was before.
+        AttributeError
+            The method is not there with parameters that need all data at once:
+            ``features="observed"``, ``transitions`` "observed" or "open",
+            ``class_weight="balanced"``, ``method`` "svrg" or "hybrid",
+            ``learning_rate="adaptive"``.
 
         Examples
         --------
@@ -162,7 +168,8 @@ class OnlineMixin(BaseCRF):
         """
         # Parameters may have changed since the first chunk.
         self._validate_params()
-        self._check_for_stream()
+        if "classes_" in vars(self):
+            self._check_same_order()
         X = as_sequence_list(X)
         y = list(y) if isinstance(y, Iterator) else y
         with self._vocabulary_kept():
@@ -189,17 +196,16 @@ class OnlineMixin(BaseCRF):
         }
         return self
 
-    def _check_for_stream(self):
-        """Raise ValueError if a parameter needs all data at once."""
-        if "classes_" in vars(self):
-            self._check_same_order()
+    def _no_stream(self):
+        """Return why there is no `partial_fit`, or None: a parameter needs all data."""
         for name, values in _OF_ALL_DATA.items():
             given = getattr(self, name, None)
             if isinstance(given, str) and given in values:
-                raise ValueError(
+                return (
                     f'partial_fit cannot work with {name}="{given}", which needs all '
                     "of the data at once: set it to another value."
                 )
+        return None
 
     def _check_same_order(self):
         """Raise ValueError if the parameters ask for other weights than there are."""

@@ -133,6 +133,9 @@ class Tagger(VersionStamped, _Pipeline):
         """
         method = self._method_of_last_step(name)
         if method is None:
+            if not name.startswith("_") and name in dir(type(self._last_step)):
+                # Raises the error of the last step, which says why.
+                getattr(self._last_step, name)
             # Raises the error of Pipeline, which says why.
             return super().__getattribute__(name)
 

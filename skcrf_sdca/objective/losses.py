@@ -86,6 +86,15 @@ def names_with_cost():
     return sorted(name for name, option in LOSSES.items() if option.takes_cost)
 
 
+def may_give_probabilities(name):
+    """Return whether a value of the parameter ``loss`` is none that gives scores alone.
+
+    Values that no estimator takes are for others to refuse.
+    """
+    option = ONLINE_LOSSES.get(name) if isinstance(name, str) else None
+    return option is None or option.takes_temperature
+
+
 def new_loss(name, temperature=1.0, cost=None):
     """Return the Loss of a name of `ONLINE_LOSSES`.
 
