@@ -22,6 +22,7 @@ from skcrf_sdca import (
     PassiveAggressiveCRF,
     SegmentCRF,
     SequenceHasher,
+    SequenceUnion,
     SequenceVectorizer,
     compat,
     load_model,
@@ -183,3 +184,16 @@ def test_pipelines_and_searches_have_what_their_last_step_has(tmp_path):
     check_absent(segments, {"explain"}, "SegmentCRF has no explain")
     with pytest.raises(AttributeError, match="'Tagger' object has no attribute"):
         _ = tagger.nothing
+
+
+def test_a_union_with_a_hasher_has_no_names_of_features():
+    hasher = ("hashed", SequenceHasher(n_features=8))
+    union = SequenceUnion([("named", SequenceVectorizer()), hasher])
+    tagger = make_tagger(union, LBFGSCRF()).fit(X, Y)
+    reason = "its transformer 'hashed', a SequenceHasher, has none"
+    for without_names in (tagger[0], SequenceUnion([("inner", union)]).fit(X)):
+        assert not hasattr(without_names, "get_feature_names_out")
+    with pytest.raises(AttributeError, match=reason):
+        _ = tagger[0].get_feature_names_out
+    # The features have numbers, as those of a hasher alone.
+    assert len(tagger.top_features(2)) == len(tagger[-1].top_features(2))

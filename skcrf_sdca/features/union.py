@@ -17,6 +17,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.callbacks import TakesCallbacks
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import (
@@ -193,6 +194,7 @@ class SequenceUnion(  # type: ignore[call-arg]
         )
         return self._side_by_side(self.transformers_, outputs)
 
+    @available_if(lambda self: self._no_names())
     def get_feature_names_out(
         self, input_features: Iterable[str] | None = None
     ) -> NDArray[np.object_]:
@@ -214,6 +216,19 @@ class SequenceUnion(  # type: ignore[call-arg]
             for _, transformer, _ in self.transformers_
         ]
         return np.array(joined_names(names, *blocks), dtype=object)
+
+    def _no_names(self):
+        """Return why the features have no names, None if they have, or are not known.
+
+        A hasher has none.
+        """
+        for name, transformer, _ in vars(self).get("transformers_", ()):
+            if not hasattr(transformer, "get_feature_names_out"):
+                return (
+                    f"the features of {type(self).__name__} have no names, for its "
+                    f"transformer {name!r}, a {type(transformer).__name__}, has none."
+                )
+        return None
 
     @property
     def named_transformers_(self) -> Bunch:
