@@ -95,8 +95,10 @@ class Twin:
     def _objective(self, w, agree, alpha, w_0):
         value = 0.5 * alpha * (w - w_0) @ (w - w_0)
         gradient = alpha * (w - w_0)
+        # Sequences of which nothing is known do not count; empty ones, of one path, do.
+        n = sum(len(own) == 1 or not own.all() for own in agree)
         for features, own in zip(self.features, agree, strict=True):
-            scores, n = features @ w, len(agree)
+            scores = features @ w
             value += (logsumexp(scores) - logsumexp(scores[own])) / n
             target = softmax(scores[own]) @ features[own]
             gradient = gradient + (softmax(scores) @ features - target) / n

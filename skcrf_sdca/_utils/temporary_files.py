@@ -17,7 +17,7 @@ try:
     import fcntl
 except ImportError:
     # Windows has no such locks.
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
 
 
 @contextlib.contextmanager
