@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from skcrf_sdca import SegmentCRF, Tagger
 from skcrf_sdca.command import main
-from skcrf_sdca.text import read_conll, write_conll
+from skcrf_sdca.persistence import save_model
+from skcrf_sdca.text import TokenFeatures, read_conll, write_conll
 
 TRAIN = "Anna NNP B-PER\nlives VBZ O\n\nBern NNP B-LÜ\nflows VBZ O\n\n"
 
@@ -170,6 +172,14 @@ def test_a_batch_may_be_larger_than_any_file(run):
     assert run("tag", "-m", "m", "train", f"--batch={10**30}") == expected
 
 
+def test_a_model_that_explains_no_label_is_told(told, tmp_path):
+    steps = [("features", TokenFeatures(columns=["word", "pos"])), ("y", SegmentCRF())]
+    X = [[("Anna", "NNP"), ("lives", "VBZ")]]
+    save_model(Tagger(steps).fit(X, [["B-PER", "O"]]), tmp_path / "m")
+    line = told("explain", "-m", tmp_path / "m", "train", "--token=0")
+    assert line.startswith(f"{tmp_path / 'm'}: a model of SegmentCRF does not explain")
+
+
 # Templates
 
 
@@ -214,6 +224,60 @@ def test_a_wrong_template_is_told_with_its_line(told, tmp_path, template, messag
     assert message in line
 
 
+@pytest.mark.parametrize("columns", ["pos", "", "word,word"])
+def test_columns_that_no_template_fits_are_told_by_templates_too(told, columns):
+    line = told("templates", "--columns", columns)
+    assert line.startswith("default templates: ")
+    assert line == told("train", "train", "-o", "new", "--columns", columns)
+
+
+# Options that contradict
+
+
+CONLLU = "1\tAnna\t_\tPROPN\t_\t_\t0\troot\t_\t_\n\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--label=word"], "'word' is the label, and among --columns"),
+        (["--columns=word,upos"], "'upos' is the label, and among --columns"),
+    ],
+)
+def test_a_label_among_the_columns_is_wrong_usage(run, tmp_path, options, message):
+    path = tmp_path / "a.conllu"
+    path.write_text(CONLLU)
+    status, _, err = run("train", "-q", path, "-o", tmp_path / "m", *options)
+    assert (status, (tmp_path / "m").exists()) == (2, False)
+    assert message in err.splitlines()[-1]
+
+
+def test_a_label_without_a_name_is_not_the_default(told, tmp_path):
+    path = tmp_path / "a.conllu"
+    path.write_text(CONLLU)
+    line = told("train", "-q", path, "-o", tmp_path / "m", "--label=")
+    assert line.startswith("there is no '', but the columns of CoNLL-U are called")
+
+
+@pytest.mark.parametrize("subcommand", ["train -o new", "tag -m m", "eval"])
+def test_a_comment_that_begins_every_line_is_told(told, subcommand):
+    line = told(*subcommand.split(), "train", "--comment=")
+    assert line == "comment='' begins every line; comment=None has no comments."
+
+
+@pytest.mark.parametrize("option", ["", "--dev", "--templates"])
+def test_a_model_does_not_replace_what_it_is_made_of(told, tmp_path, option):
+    path = tmp_path / "read"
+    path.write_text("Shape()" if option == "--templates" else TRAIN, encoding="utf-8")
+    (tmp_path / "link").symlink_to(path)
+    content = path.read_bytes()
+    line = told(
+        "train", "-q", "-o", tmp_path / "link", *filter(None, ["train", option]), path
+    )
+    assert line.startswith(f"{tmp_path / 'link'}: the model would replace this file")
+    assert path.read_bytes() == content
+
+
 # Files
 
 
@@ -233,6 +297,25 @@ def test_a_wrong_output_is_told_before_the_fit(told, monkeypatch, path, message)
         "skcrf_sdca.command._train.labelled_sentences", raising(OSError)
     )
     assert message in told("train", "train", "-o", path)
+
+
+def test_a_link_to_a_missing_folder_is_told_before_the_fit(told, monkeypatch, tmp_path):
+    monkeypatch.setattr("skcrf_sdca.command._train.Tagger.fit", raising(TypeError))
+    (tmp_path / "link").symlink_to(tmp_path / "none" / "m")
+    line = told("train", "-q", "train", "-o", tmp_path / "link")
+    assert line == f"{tmp_path / 'none'}: No such directory"
+
+
+def test_a_closed_output_of_scores_is_told_before_the_fit(told, monkeypatch, folder):
+    monkeypatch.setattr("skcrf_sdca.command._train.Tagger.fit", raising(TypeError))
+    monkeypatch.setattr(sys, "stdout", None)
+    line = told("train", "-q", "train", "-o", "new", "--dev", "train")
+    assert line == "standard output: it is closed"
+
+
+def test_a_file_of_scores_without_a_name_is_not_left_out(told):
+    line = told("train", "-q", "train", "-o", "new", "--dev=")
+    assert line == ": No such file or directory"
 
 
 def test_a_wrong_file_of_scores_is_told_before_the_fit(told, folder):

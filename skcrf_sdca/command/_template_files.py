@@ -6,7 +6,7 @@ templates of a file with several columns. No line is run as code.
 
 import ast
 
-from skcrf_sdca.persistence._templates import CLASSES
+from skcrf_sdca.persistence._templates import CLASSES, features_of
 from skcrf_sdca.text import DEFAULT_TEMPLATES, TokenFeatures, Window
 from skcrf_sdca.text._files import numbered_lines, place
 from skcrf_sdca.text._sizes import check_sizes
@@ -43,7 +43,9 @@ def add_columns_option(parser, default=None):
 
 def run(options):
     """Print the default templates."""
-    write(f"{template!r}\n" for template in default_templates(options.columns))
+    templates = default_templates(options.columns)
+    checked_features(templates, options.columns, "default templates")
+    write(f"{template!r}\n" for template in templates)
 
 
 def default_templates(columns):
@@ -53,6 +55,21 @@ def default_templates(columns):
         *DEFAULT_TEMPLATES,
         *(Window(name, 2, n=n) for name in others for n in (1, 2, 3)),
     ]
+
+
+def checked_features(templates, columns, name):
+    """Return the TokenFeatures of templates, called `name` in messages, and columns.
+
+    Raise ValueError, before a long fit, for what a model file cannot hold, and for
+    columns that are missing.
+    """
+    features = TokenFeatures(templates, columns=columns)
+    try:
+        features_of(features)
+        features.transform([[("",) * len(columns)]])
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+    return features
 
 
 def read_templates(path):

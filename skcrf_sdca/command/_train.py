@@ -13,8 +13,6 @@ from skcrf_sdca.compat._crf import penalty_of
 from skcrf_sdca.estimators.crfs import CRF, SOLVERS
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.persistence import save_model
-from skcrf_sdca.persistence._templates import features_of
-from skcrf_sdca.text import TokenFeatures
 
 from ._evaluate import add_scheme_option, report
 from ._inputs import (
@@ -27,7 +25,12 @@ from ._inputs import (
 )
 from ._schemes import scheme_of_valid
 from ._streams import write
-from ._template_files import add_columns_option, default_templates, read_templates
+from ._template_files import (
+    add_columns_option,
+    checked_features,
+    default_templates,
+    read_templates,
+)
 
 HELP = "train a model on labelled files and save it"
 
@@ -115,9 +118,13 @@ def run(options):
     """Fit, save, and report scores if asked to."""
     _check_usage(options)
     _check_writable(options.output)
+    _check_not_read(options)
     source = _source(options)
     X, y = labelled_sentences(source, options.files)
-    dev = options.dev and labelled_sentences(source, [options.dev])
+    if options.dev is not None:
+        dev = labelled_sentences(source, [options.dev])
+        # The standard output may be closed.
+        write([])
     features = _features(source, options)
     scheme = options.scheme or scheme_of_valid(y) or "none"
     crf = CRF(**_parameters(options, len(X), scheme))
@@ -162,20 +169,34 @@ def _check_usage(options):
 
 def _check_writable(path):
     """Raise OSError before a long fit, not after it."""
-    folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):
         raise OSError(errno.EISDIR, "Is a directory", path)
     if not os.path.basename(path):
         raise OSError(errno.ENOENT, "is no name of a file", path)
-    if not os.path.isdir(folder):
-        raise OSError(errno.ENOENT, "No such directory", folder)
-    with contextlib.suppress(FileNotFoundError):
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         # The name may be too long.
         os.stat(path)
+    # A link may lead to another folder.
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        raise OSError(errno.ENOENT, "No such directory", folder)
     # Pipes and devices are not replaced, but written to.
     written = folder if is_regular_file(path) else path
     if not os.access(written, os.W_OK):
         raise OSError(errno.EACCES, "Permission denied", path)
+
+
+def _check_not_read(options):
+    """Raise ValueError if the model would replace a file that it is made of."""
+    output = options.output
+    for name in [*options.files, options.dev, options.templates]:
+        if name is None or not (os.path.isfile(name) and os.path.isfile(output)):
+            continue
+        if os.path.samefile(name, output):
+            raise ValueError(
+                f"{output}: the model would replace this file, which train reads; "
+                "choose another --output."
+            )
 
 
 @contextlib.contextmanager
@@ -201,8 +222,13 @@ def _source(options):
     """Return the format of the files."""
     name = options.format or format_of_name(options.files[0])
     if name == "conllu":
-        label = options.label or "upos"
-        return ConlluFormat(options.columns, label, options.encoding)
+        label = "upos" if options.label is None else options.label
+        source = ConlluFormat(options.columns, label, options.encoding)
+        if label in source.columns:
+            options.usage_error(
+                f"{label!r} is the label, and among --columns: choose one of both."
+            )
+        return source
     if options.label is not None:
         options.usage_error(
             "--label is for CoNLL-U: of columns, the last is the label."
@@ -216,18 +242,11 @@ def _features(source, options):
         templates = default_templates(source.columns)
     else:
         templates = read_templates(options.templates)
-    features = TokenFeatures(templates, columns=source.columns)
-    # Before a long fit: what a model file cannot hold, and columns that are missing.
-    try:
-        features_of(features)
-        features.transform([[("",) * len(source.columns)]])
-    except ValueError as error:
-        raise ValueError(f"{_templates_name(options)}: {error}") from error
-    return features
+    return checked_features(templates, source.columns, _templates_name(options))
 
 
 def _templates_name(options):
-    return options.templates or "default templates"
+    return "default templates" if options.templates is None else options.templates
 
 
 def _parameters(options, n_sequences, scheme):

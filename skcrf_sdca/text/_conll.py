@@ -61,8 +61,8 @@ def read_conll(
     ------
     ValueError
         If a line has another number of columns, or the file has another encoding; the
-        message names the line. If names of columns are repeated, or `label` is not
-        among them.
+        message names the line. If names of columns are repeated, `label` is not
+        among them, or `comment` is empty.
     OSError
         If the file cannot be read or decompressed.
     LookupError
@@ -195,6 +195,8 @@ def iter_rows(file, delimiter, comment, encoding, n_columns=None):
     taken. The number of columns is not checked; a delimiter that ends a line is ignored
     if without it there are ``n_columns``.
     """
+    if comment == "":
+        raise ValueError("comment='' begins every line; comment=None has no comments.")
     for block in blocks(_lines(numbered_lines(file, encoding), comment)):
         numbers, lines = zip(*block, strict=True)
         yield numbers, lines, [_fields(line, delimiter, n_columns) for line in lines]
