@@ -204,7 +204,9 @@ def test_templates_that_make_no_feature_are_told(told, folder, tmp_path):
     ("template", "message"),
     [
         ("Window('word', 1000000)", "places=1000000 has a place beyond 100"),
-        ("Joint(*[1])", "Starred"),
+        ("Joint(*[1])", "*[1] is no value that is written out"),
+        ("Prefix(10**9)", "10 ** 9 is no value that is written out"),
+        ("Window('word', {1, 2})", "must be an int or a pair of int"),
         (
             "Joint(Window('a', 99), Window('b', 99), Window('c', 99))",
             "more than 262144",

@@ -410,6 +410,8 @@ def test_missing_columns_are_a_value_error(X, columns, message):
         (lambda: Window("word", 1.0), TypeError, "places must be an int or a pair"),
         (lambda: Window("word", (1, 2, 3)), TypeError, "places must be an int or"),
         (lambda: Window("word", "ab"), TypeError, "places must be an int or a pair"),
+        (lambda: Window("word", {1, 2}), TypeError, "places must be an int or a pair"),
+        (lambda: Window("word", range(1, 3)), TypeError, "places must be an int or a"),
         (lambda: Window("word", (1, 0)), ValueError, "no run of n=1"),
         (lambda: Window("word", -1), ValueError, "no run of n=1"),
         (lambda: Window("word", 1, n=4), ValueError, "no run of n=4"),

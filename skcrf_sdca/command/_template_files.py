@@ -108,7 +108,12 @@ def _built(node):
         return build(*map(_built, node.args), **arguments)
     if isinstance(node, (ast.Name, ast.Attribute)):
         return _named(node, FUNCTIONS)
-    return ast.literal_eval(node)
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise ValueError(
+            f"{ast.unparse(node)} is no value that is written out, as 2 and 'word' are."
+        ) from None
 
 
 def _named(node, table):

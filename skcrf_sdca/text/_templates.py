@@ -168,12 +168,11 @@ class Window:
     def _bounds(self):
         if is_int(self.places):
             return -int(self.places), int(self.places)
-        try:
+        # Others, such as sets, have no order, or no place in a model file.
+        is_pair = isinstance(self.places, (tuple, list)) and len(self.places) == 2
+        if is_pair and all(map(is_int, self.places)):
             first, last = self.places
-            if is_int(first) and is_int(last):
-                return int(first), int(last)
-        except (TypeError, ValueError):
-            pass
+            return int(first), int(last)
         raise TypeError(
             f"places must be an int or a pair of int, (first, last); got "
             f"{self.places!r}."
