@@ -6,10 +6,13 @@ the available memory. Only what clearly cannot fit is refused.
 """
 
 import os
+from math import log10
 from pathlib import Path
 
 # Smaller requests are not compared.
 SMALL = 2**26
+# Larger ones are refused on every machine: sizes must not wrap around.
+MOST_BYTES = 2**60
 
 _MEMINFO = Path("/proc/meminfo")
 # The memory limits of a container, in versions 2 and 1 of control groups.
@@ -43,6 +46,10 @@ def check_fits(n_bytes, need, advice):
     """
     if n_bytes < SMALL:
         return
+    if n_bytes > MOST_BYTES:
+        power = log10(n_bytes)
+        raise MemoryError(f"{need} would take about 10^{power:.0f} bytes: {advice}")
+    n_bytes = int(n_bytes)
     available = available_memory()
     if available is not None and n_bytes > available:
         raise MemoryError(

@@ -8,8 +8,14 @@ from numbers import Integral
 
 import numpy as np
 
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.estimators.fitted import no_probabilities
+from skcrf_sdca.structures.chain.chains import numbers_of_paths
+
+# Bytes of an answer beside its labels: of a labelling with its probability; of a draw
+# for all sequences, and of its list for each.
+BYTES_OF_LABELLING, BYTES_OF_DRAW, BYTES_OF_LIST = 144, 200, 72
 
 
 def over_scores(estimator, function, scores, offsets, *, proba=True):
@@ -43,6 +49,34 @@ def over_scores(estimator, function, scores, offsets, *, proba=True):
     # Without sequences the one call is for the type and shape of the result.
     parts = over_ranges(run, offsets, estimator.n_jobs) or [run(0, 0)]
     return np.concatenate(parts)
+
+
+def check_labellings_fit(estimator, n, lengths):
+    """Raise MemoryError if the n best labellings of all sequences do not fit.
+
+    ``lengths``, an ndarray of shape (n_sequences,), are those of the sequences.
+    """
+    widths = numbers_of_paths(n, len(estimator.classes_), lengths)
+    check_fits(
+        float((widths * (8.0 * lengths + BYTES_OF_LABELLING)).sum()),
+        f"the n={n} best labellings of each of {len(lengths)} sequences",
+        "lower n, or predict fewer sequences at a time",
+    )
+
+
+def check_draws_fit(n_draws, data, input_format):
+    """Raise MemoryError if so many draws for PackedSequences do not fit.
+
+    ``input_format`` is that of the answers.
+    """
+    n_lists = len(data) if input_format.boundaries else 0
+    # The random numbers, and the labels: as numbers, and as pointers to the same.
+    n_bytes = 24 * data.n_positions + BYTES_OF_LIST * n_lists + BYTES_OF_DRAW
+    check_fits(
+        int(n_draws) * n_bytes,
+        f"{n_draws} draws of {data.n_positions} labels",
+        "draw fewer at a time (n_draws), or of fewer sequences",
+    )
 
 
 def n_best_labels(estimator, scores, n, input_format):

@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._utils.availability import available_if
-from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca._utils.typing import (
     Decoding,
@@ -24,6 +23,8 @@ from skcrf_sdca.data.rows import split_rows
 from skcrf_sdca.estimators.answers import (
     accuracy,
     check_count,
+    check_draws_fit,
+    check_labellings_fit,
     n_best_labels,
     over_scores,
 )
@@ -148,12 +149,7 @@ class GraphPrediction(FittedModel):
         fitted = packed_graphs(self, X)
         data = fitted.data
         generator = check_random_state(random_state)
-        # The random numbers, and the labels: as numbers, and as pointers to the same.
-        check_fits(
-            24 * data.n_positions * n_draws,
-            f"{n_draws} draws of {data.n_positions} labels",
-            "draw fewer at a time (n_draws), or of fewer graphs",
-        )
+        named_as_graphs(check_draws_fit)(n_draws, data, fitted.input_format)
         uniform = generator.random_sample((data.n_positions, n_draws))
 
         def draws(scores, begin, end):
@@ -169,7 +165,8 @@ class GraphPrediction(FittedModel):
     def predict_n_best(self, X: Graphs, n: int) -> NDArray[Any]:
         """Return the n most probable labellings of every graph, exactly.
 
-        It takes as many searches as a graph has nodes for each labelling.
+        It takes as many searches as a graph has nodes for each labelling. The memory is
+        that of the labellings: a few hundred bytes for each, and twelve for each label.
 
         Parameters
         ----------
@@ -189,6 +186,8 @@ class GraphPrediction(FittedModel):
         ------
         ValueError
             If n is not an integer of at least 1.
+        MemoryError
+            If so many labellings clearly do not fit into memory.
 
         Examples
         --------
@@ -199,7 +198,9 @@ class GraphPrediction(FittedModel):
         """
         check_count("n", n)
         fitted = packed_graphs(self, X)
+        named_as_graphs(check_labellings_fit)(self, n, fitted.data.lengths)
 
+        @named_as_graphs
         def best(scores, begin, end):
             return n_best_labels(self, scores, n, fitted.input_format)
 

@@ -16,7 +16,6 @@ from sklearn.utils import check_random_state
 
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._utils.availability import available_if
-from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import (
     Decoding,
@@ -32,6 +31,8 @@ from skcrf_sdca.data.spans import extract_spans
 from skcrf_sdca.estimators.answers import (
     accuracy,
     check_count,
+    check_draws_fit,
+    check_labellings_fit,
     n_best_labels,
     over_scores,
 )
@@ -163,6 +164,8 @@ class PredictionMixin(FittedAttributes):
         ------
         ValueError
             If n is not an integer of at least 1.
+        MemoryError
+            If so many paths clearly do not fit into memory.
 
         Examples
         --------
@@ -173,6 +176,7 @@ class PredictionMixin(FittedAttributes):
         """
         check_count("n", n)
         data, input_format = prediction_data(self, X)
+        check_labellings_fit(self, n, data.lengths)
 
         def best(chains, begin, end):
             return n_best_labels(self, chains, n, input_format)
@@ -214,12 +218,7 @@ class PredictionMixin(FittedAttributes):
         check_count("n_draws", n_draws)
         data, input_format = prediction_data(self, X)
         generator = check_random_state(random_state)
-        # The random numbers, and the labels: as numbers, and as pointers to the same.
-        check_fits(
-            24 * data.n_positions * n_draws,
-            f"{n_draws} draws of {data.n_positions} labels",
-            "draw fewer at a time (n_draws), or of fewer sequences",
-        )
+        check_draws_fit(n_draws, data, input_format)
         uniform = generator.random_sample((data.n_positions, n_draws))
 
         def draws(chains, begin, end):

@@ -11,13 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skcrf_sdca._kernels import _chains, _paths, _spans
-from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._utils.memory import MOST_BYTES, check_fits
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.data.rows import split_rows
 from skcrf_sdca.structures.chain.marginals import Marginals, by_pairs
-
-# Far below what integers can count: sizes must not wrap around.
-MOST_BYTES = 2**60
 
 
 class Chains(_chains.ChainScores):
@@ -197,7 +194,9 @@ class Chains(_chains.ChainScores):
     def n_best(self, n):
         """Return for each chain its n best paths (n_paths, T), and their scores."""
         lengths = np.diff(self.offsets)
-        widths = numbers_of_paths(n, self.n_labels, lengths, self.n_labels)
+        widths = checked_numbers_of_paths(
+            n, self.n_labels, lengths, 8.0 * self.n_labels * (lengths + 1.0)
+        )
         path_offsets = np.concatenate([[0], np.cumsum(widths)])
         label_offsets = np.concatenate([[0], np.cumsum(widths * lengths)])
         scores = np.empty(path_offsets[-1])
@@ -281,18 +280,28 @@ def split_paths(widths, lengths, scores, paths):
     return paths, scores
 
 
-def numbers_of_paths(n, n_labels, lengths, n_lists):
-    """Return n for each chain, or how many paths it has; MemoryError if too many.
+def numbers_of_paths(n, n_labels, lengths):
+    """Return n for each sequence, or how many label paths it has, as floats.
 
-    ``n_lists`` is how many numbers the search keeps of each path at a position.
+    They are at most MOST_BYTES, so that sums of them are finite.
     """
     with np.errstate(over="ignore"):
         n_paths = float(n_labels) ** lengths
-    widths = np.minimum(float(min(n, MOST_BYTES)), n_paths)
-    # Scores and labels of all paths, and the lists of the chain with the longest ones.
-    n_bytes = (widths * (4.0 * lengths + 8.0)).sum()
-    n_bytes += 8.0 * n_lists * (widths * (lengths + 1.0)).max(initial=0.0)
-    if n_bytes > MOST_BYTES:
-        raise MemoryError(f"so many paths need about {n_bytes:.1e} bytes: lower n")
-    check_fits(int(n_bytes), f"{n} paths of each chain", "lower n, or cut long chains")
+    return np.minimum(float(min(n, MOST_BYTES)), n_paths)
+
+
+def checked_numbers_of_paths(n, n_labels, lengths, n_bytes):
+    """Return the same as integers; MemoryError if the paths do not fit into memory.
+
+    ``n_bytes``, an array of the shape of ``lengths``, is what the search of a sequence
+    keeps for each of its paths; one sequence is searched at a time.
+    """
+    widths = numbers_of_paths(n, n_labels, lengths)
+    # Beside the search, scores and labels of all paths.
+    total = (widths * (4.0 * lengths + 8.0)).sum() + (widths * n_bytes).max(initial=0.0)
+    check_fits(
+        total,
+        f"the n={n} best paths of each sequence",
+        "lower n, or cut long sequences",
+    )
     return widths.astype(np.int64)

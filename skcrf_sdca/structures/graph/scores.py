@@ -1,11 +1,15 @@
 """Inference on graphs given their scores: every recursion behind one object."""
 
-from heapq import heappop, heappush
+from heapq import heappop, heappush, nsmallest
 
 import numpy as np
 
 from skcrf_sdca._kernels import _graphs
-from skcrf_sdca.structures.chain.chains import clamped
+from skcrf_sdca.structures.chain.chains import checked_numbers_of_paths, clamped
+
+# Of a search for several labellings: parts that are kept for each that is wanted, and
+# the bytes of a part beside its best labelling.
+PARTS_OF_PATH, BYTES_OF_PART = 2, 500
 
 
 class GraphScores:
@@ -114,40 +118,67 @@ class GraphScores:
         Two lists; fewer than n if there are no more. The order of equal ones is that of
         `viterbi`.
         """
-        found = [self._n_best_of(i, n) for i in range(len(self))]
+        lengths, n_labels = np.diff(self.offsets), self.local.shape[1]
+        n_bytes = PARTS_OF_PATH * (4.0 * lengths + BYTES_OF_PART)
+        widths = checked_numbers_of_paths(n, n_labels, lengths, n_bytes)
+        found = [self._n_best_of(i, width) for i, width in enumerate(widths.tolist())]
         return [paths for paths, _ in found], [scores for _, scores in found]
 
     # Lawler's partition: the labellings left are those that agree with one already
     # found before a node, and differ from it there. The best of each part is found by
     # the same recursion, with other labels forbidden; so of equal ones it is the first.
+    # A part is kept as its best labelling, the node, and the labels that it does not
+    # have there; of the parts, no more than labellings are wanted are of use.
     def _n_best_of(self, i, n):
         """Return those of graph i; it takes n_nodes searches for each."""
-        local = self.local[self.offsets[i] : self.offsets[i + 1]]
-        offsets = self.offsets[i : i + 2] - self.offsets[i]
-        last_first = self.trees.eliminated(self.begin + i)[::-1]
-
-        def best(local):
-            one = GraphScores(self.trees, local, self.tied, offsets, self.begin + i)
-            path, (score,) = one.viterbi()
-            return path, score
-
-        path, score = best(local)
-        parts = [(-score, path[last_first].tolist(), path, local, 0)]
+        order = self.trees.eliminated(self.begin + i)[::-1]
+        path, score = self._best_of(i, self._local_of(i))
+        parts = [(-score, _rank(path, order), 0, ())]
         paths, scores = [], []
-        while parts and len(paths) < n:
-            score, _, path, local, first = heappop(parts)
+        while parts:
+            score, rank, first, excluded = heappop(parts)
+            path = _ranked(rank, order)
             paths.append(path)
             scores.append(-score)
-            for t in range(first, len(path)):
-                different = local.copy()
-                different[t, path[t]] = -np.inf
-                other, score = best(different)
-                if score > -np.inf:
-                    rank = other[last_first].tolist()
-                    heappush(parts, (-score, rank, other, different, t))
-                local = local.copy()
-                local[t, np.arange(local.shape[1]) != path[t]] = -np.inf
+            left = n - len(paths)
+            if not left:
+                break
+            for t, others, best, score in self._parts_of(i, path, first, excluded):
+                heappush(parts, (-score, _rank(best, order), t, others))
+                if len(parts) > PARTS_OF_PATH * left:
+                    parts = nsmallest(left, parts)
         return np.array(paths), np.array(scores)
+
+    def _parts_of(self, i, path, first, excluded):
+        """Yield the parts of a part of graph i without its best labelling.
+
+        Each is a node, the labels that are excluded there, the best labelling, and its
+        score; what has no labelling is left out.
+        """
+        local = self._local_of(i).copy()
+        for t in range(first):
+            _forbid_others(local[t], path[t])
+        local[first : first + 1, list(excluded)] = -np.inf
+        for t in range(first, len(path)):
+            excluded = (*excluded, path[t]) if t == first else (path[t],)
+            own = local[t, path[t]]
+            local[t, path[t]] = -np.inf
+            best, score = self._best_of(i, local)
+            if score > -np.inf:
+                yield t, excluded, best, score
+            local[t, path[t]] = own
+            _forbid_others(local[t], path[t])
+
+    def _local_of(self, i):
+        """Return the scores of the nodes of graph i."""
+        return self.local[self.offsets[i] : self.offsets[i + 1]]
+
+    def _best_of(self, i, local):
+        """Return the best labelling of graph i with other local scores, its score."""
+        offsets, begin = np.array([0, len(local)]), self.begin + i
+        one = GraphScores(self.trees, local, self.tied, offsets, begin)
+        path, (score,) = one.viterbi()
+        return path, score
 
     def path_scores(self, labels):
         """Return the score of one labelling of each graph."""
@@ -178,3 +209,22 @@ GRAPH_DECODERS = {
     "viterbi": lambda scores: scores.viterbi()[0],
     "posterior": lambda scores: scores.node_marginals()[0].argmax(axis=1),
 }
+
+
+def _rank(path, order):
+    """Return the labels of nodes in an order, as bytes that compare as they do."""
+    return path[order].astype(">i4").tobytes()
+
+
+def _ranked(rank, order):
+    """Return the labels that have this rank."""
+    path = np.empty(len(order), dtype=np.int32)
+    path[order] = np.frombuffer(rank, dtype=">i4")
+    return path
+
+
+def _forbid_others(scores, label):
+    """Forbid all labels of a node but one, in place."""
+    own = scores[label]
+    scores[:] = -np.inf
+    scores[label] = own

@@ -7,10 +7,14 @@ the results of those.
 import numpy as np
 
 from skcrf_sdca._kernels._segments import SegmentScoreArrays
-from skcrf_sdca.structures.chain.chains import clamped, numbers_of_paths, split_paths
+from skcrf_sdca.structures.chain.chains import (
+    checked_numbers_of_paths,
+    clamped,
+    split_paths,
+)
 
-# Numbers that lists of segmentations have for each type: two scores and two origins.
-NUMBERS_OF_TYPE = 4
+# Bytes that lists of segmentations have for each type: two scores and two origins.
+BYTES_OF_TYPE = 32
 
 
 class SegmentScores(SegmentScoreArrays):
@@ -73,8 +77,8 @@ class SegmentScores(SegmentScoreArrays):
     def n_best(self, n):
         """Return the labels (n_paths, T) of the n best of each sequence, and scores."""
         lengths = np.diff(self.offsets)
-        n_lists = NUMBERS_OF_TYPE * self.grammar.n_types
-        widths = numbers_of_paths(n, self.grammar.n_labels, lengths, n_lists)
+        n_bytes = BYTES_OF_TYPE * self.grammar.n_types * (lengths + 1.0)
+        widths = checked_numbers_of_paths(n, self.grammar.n_labels, lengths, n_bytes)
         path_offsets = np.concatenate([[0], np.cumsum(widths)])
         label_offsets = np.concatenate([[0], np.cumsum(widths * lengths)])
         scores = np.empty(path_offsets[-1])
