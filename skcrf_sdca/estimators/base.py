@@ -38,6 +38,7 @@ from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
 from skcrf_sdca.structures.chain.observed import ObservedPairs, neighbours
 from skcrf_sdca.structures.chain.tuple_structure import TupleChain
+from skcrf_sdca.structures.chain.tuples import MOST_ORDER
 
 
 class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
@@ -75,7 +76,7 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
         "features": [StrOptions({"all", "observed"})],
         "min_count": [Interval(Real, 0, None, closed="neither"), None],
         "edge_features": ["array-like", StrOptions({"all"}), None],
-        "order": [Interval(Integral, 1, None, closed="left")],
+        "order": [Interval(Integral, 1, MOST_ORDER, closed="both")],
         "transitions": [StrOptions({*TAGGING_SCHEMES, *FROM_DATA}), "array-like", None],
         "label_names": [list, tuple, dict, None],
         "unknown_label": "no_validation",

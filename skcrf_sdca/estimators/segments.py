@@ -46,6 +46,8 @@ from skcrf_sdca.structures.segment.parameters import (
 )
 from skcrf_sdca.structures.segment.scores import check_possible
 
+# Of a larger `max_length` only lengths that a sequence of the fit can have are kept.
+LENGTHS_KEPT = 1000
 # As `SolverByName` reads them.
 SOLVERS = {
     "oeg": (((OEG, ()), (BCFW, ())), "auto"),
@@ -103,7 +105,8 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
     {alpha}
     max_length : int, default=None
         The largest number of items of a segment. None takes that of the longest in the
-        training data, in the sequences whose labels are all known.
+        training data, in the sequences whose labels are all known. Lengths above 1000
+        are kept up to that of the longest sequence of X only, or that of a prior.
     scheme : str or None, default="BIO"
         The tagging scheme of the labels: "BIO" ("IOB2"), "IO", "BIOES" ("IOBES") or
         "BILOU" ("BILUO"), in capitals or small letters. Each of its prefixes has
@@ -454,8 +457,10 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
         is larger.
         """
         names = plain_labels(training.attributes["classes_"])
+        learnt = max(training.data.lengths.max(initial=1), LENGTHS_KEPT)
+        learnt = max(int(learnt), getattr(prior, "max_length_", 0))
         try:
-            grammar = Grammar(names, self.scheme, self.max_length or 1)
+            grammar = Grammar(names, self.scheme, min(self.max_length or 1, learnt))
         except (TypeError, ValueError) as error:
             raise ValueError(f"y, by scheme={self.scheme!r}: {error}") from error
         labels, offsets = training.labels, training.data.offsets

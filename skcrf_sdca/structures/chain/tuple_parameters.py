@@ -16,7 +16,7 @@ from skcrf_sdca.structures.chain.parameters import (
     dense_coef,
     values_at,
 )
-from skcrf_sdca.structures.chain.tuples import LabelTuples
+from skcrf_sdca.structures.chain.tuples import LabelTuples, check_weights_fit
 
 
 class TupleForm:
@@ -57,6 +57,7 @@ class TupleForm:
     ):
         self.n_features, self.order = n_features, order
         self.constraints, self.edge_columns = constraints, edge_columns
+        check_weights_fit(n_labels, order)
         longest = order if edge_columns is None else max(order, 2)
         self.tuples = LabelTuples(
             n_labels, longest, constraints, longest_have_weights=order == longest

@@ -18,6 +18,9 @@ from skcrf_sdca._kernels._transitions import TransitionLayout
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.chain.constraints import Constraints
 
+# Weights of order + 1 labels are an array with as many axes: NumPy indexes 63.
+MOST_ORDER = 62
+
 
 class LabelTuples:
     """The tuples of up to ``order`` labels whose transitions are allowed.
@@ -185,6 +188,16 @@ def _extended(level, allowed):
     return np.column_stack([level[row], label])
 
 
+def check_weights_fit(n_labels, order):
+    """Raise MemoryError if the weights of order + 1 labels clearly do not fit."""
+    check_fits(
+        8 * n_labels ** (order + 1),
+        f"the weights of {order + 1} labels in a row that order={order} needs, "
+        f"{n_labels}^{order + 1},",
+        "take a lower order, or join labels that are rare",
+    )
+
+
 def _check_states_fit(allowed, order):
     """Raise MemoryError if the tables of states clearly do not fit."""
     paths = np.ones(len(allowed))
@@ -194,7 +207,7 @@ def _check_states_fit(allowed, order):
         paths = paths @ allowed
     # A mask and a number for each pair of states.
     check_fits(
-        int(min(9.0 * n_states**2, 2.0**62)),
+        9.0 * n_states**2,
         f"the {n_states:.0f} tuples of up to {order} labels that order={order} needs",
         'take a lower order, or fewer transitions, such as transitions="observed"',
     )
