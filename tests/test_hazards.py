@@ -480,17 +480,6 @@ def test_as_many_labels_as_items(crf, table, monkeypatch):
     assert not hasattr(crf, "classes_")
 
 
-ADVICE = {
-    "SDCACRF": 'dual_dtype="float32" takes half; OEGCRF needs .* LBFGSCRF none',
-    "SAGNUSCRF": "LBFGSCRF keeps none",
-    "OEGCRF": "LBFGSCRF keeps none",
-    "LBFGSCRF": "OEGCRF and SDCACRF keep none",
-    # It chooses OEG.
-    "CRF": "LBFGSCRF keeps none",
-    "SGDCRF": 'method="svrg" keeps none',
-}
-
-
 def test_what_a_solver_keeps(crf, monkeypatch):
     """The fit is refused before any allocation, with the bytes and with advice."""
     monkeypatch.setattr(_memory, "SMALL", 0)
@@ -503,7 +492,10 @@ def test_what_a_solver_keeps(crf, monkeypatch):
         crf.set_params(method="hybrid")
     x = [np.ones((40, 1))] * 20
     y = [rng.integers(n_labels, size=40) for _ in x]
-    with pytest.raises(MemoryError, match=ADVICE[name_of(crf)]) as e:
+    advice = "of the solvers, these fit: SGDCRF "
+    if isinstance(crf, SGDCRF):
+        advice = 'method="svrg" keeps none'
+    with pytest.raises(MemoryError, match=advice) as e:
         crf.fit(x, y)
     squares = {"SDCACRF": 20 * 39 * 8, "SAGNUSCRF": 20 * 16, "OEGCRF": 20 * 12}
     squares |= {"LBFGSCRF": 25 * 8, "SGDCRF": 28 * 8, "CRF": 20 * 12}
@@ -534,7 +526,7 @@ def test_draws_and_best_paths(monkeypatch):
     with pytest.raises(MemoryError, match="draws of .* labels.*n_draws") as e:
         crf.sample(X, n_draws=10**9)
     assert bytes_in(str(e.value)) >= 8 * 10**9
-    with pytest.raises(MemoryError, match="paths of each chain.*lower n"):
+    with pytest.raises(MemoryError, match="best labellings of each of 1 seq.*lower n"):
         crf.predict_n_best([np.ones((30, 4))], 10**9)
     assert len(crf.predict_n_best([np.ones((2, 4))], 10**9)[0]) == 9
 

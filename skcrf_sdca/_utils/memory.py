@@ -38,24 +38,36 @@ def available_memory():
     return min([sum(free), *filter(None, map(_number_in, _LIMITS))])
 
 
+def may_fit(n_bytes):
+    """Return whether this many bytes are available, or this is unknown."""
+    if n_bytes < SMALL:
+        return True
+    available = available_memory()
+    return n_bytes <= MOST_BYTES and (available is None or n_bytes <= available)
+
+
 def check_fits(n_bytes, need, advice):
     """Raise MemoryError if this many bytes are clearly not available.
 
     `need` is the subject of the message: what needs the bytes, with its sizes. `advice`
     ends the message: what the user can do.
     """
-    if n_bytes < SMALL:
+    if may_fit(n_bytes):
         return
     if n_bytes > MOST_BYTES:
         power = log10(n_bytes)
         raise MemoryError(f"{need} would take about 10^{power:.0f} bytes: {advice}")
-    n_bytes = int(n_bytes)
-    available = available_memory()
-    if available is not None and n_bytes > available:
-        raise MemoryError(
-            f"{need} would take {n_bytes} bytes ({n_bytes / 2**30:.1f} GiB), of which "
-            f"{available / 2**30:.1f} GiB are available: {advice}"
-        )
+    raise MemoryError(
+        f"{need} would take {int(n_bytes)} bytes ({n_bytes / 2**30:.1f} GiB), of which "
+        f"{available_memory() / 2**30:.1f} GiB are available: {advice}"
+    )
+
+
+def size_text(n_bytes):
+    """Return a number of bytes as text, in GiB or MiB."""
+    if n_bytes >= 2**30:
+        return f"{n_bytes / 2**30:.1f} GiB"
+    return f"{n_bytes / 2**20:.3g} MiB"
 
 
 def _machine_memory():

@@ -42,6 +42,7 @@ from skcrf_sdca.objective.losses import (
 )
 from skcrf_sdca.objective.penalties import PENALTIES
 from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
+from skcrf_sdca.solvers import fitting
 from skcrf_sdca.solvers.averaged import Averaged
 from skcrf_sdca.solvers.base import check_needs, missing_needs
 from skcrf_sdca.solvers.cccp import CCCP
@@ -334,6 +335,21 @@ class BaseFit(
         return None
 
     def _new_solver(self, problem):
+        """Return the solver of a problem; MemoryError, with those that fit, if not."""
+        try:
+            return self._made_solver(problem)
+        except MemoryError as error:
+            provided = PROVIDED[self._acceleration]
+            others = fitting.advice(problem, *self._choices(), provided)
+            if not others:
+                raise
+            raise MemoryError(f"{error}; of the solvers, {others}") from error
+
+    def _choices(self):
+        """Return the solvers that users may choose, by name, and the name of this."""
+        return fitting.OF_CHAINS, type(self).__name__
+
+    def _made_solver(self, problem):
         solver, names = self._solver_of(
             problem.structure,
             problem.loss,
@@ -395,6 +411,13 @@ class SolverByName:
     @property
     def _acceleration(self):
         return self._solvers[self.solver][1]
+
+    def _choices(self):
+        choices = {
+            f'solver="{name}"': tuple(solver for solver, _ in solvers)
+            for name, (solvers, _) in self._solvers.items()
+        }
+        return choices, f'solver="{self.solver}"'
 
     def _message_of(self, monitor):
         message = super()._message_of(monitor)

@@ -92,11 +92,11 @@ SHARED_DOCS = {
         order : int, default=1
             How many labels before it a label depends on, 1 to 62. A chain of order 2
             has a weight for every three labels in a row, ``higher_transitions_[0]``,
-            beside those of two in ``transition_``; and so on. A visit takes n_labels^(order+1)
-            operations for each position, of the tuples whose transitions are allowed:
-            with `transitions` there are fewer. `SDCACRF`, `OEGCRF` and `SAGNUSCRF`
-            store numbers for as many tuples; `LBFGSCRF`, `SGDCRF` and
-            `PassiveAggressiveCRF` store none.
+            beside those of two in ``transition_``; and so on. A visit takes
+            n_labels^(order+1) operations for each position, of the tuples whose
+            transitions are allowed: with `transitions` there are fewer. `SDCACRF`,
+            `OEGCRF` and `SAGNUSCRF` store numbers for as many tuples; `LBFGSCRF`,
+            `SGDCRF` and `PassiveAggressiveCRF` store none.
         """,
     "edge_features": """
         edge_features : {"all"}, list of str or array of int, default=None

@@ -31,6 +31,8 @@ FAR = 1e-5
 # R^2 / (alpha n) of dense features from which visits of single sequences make slow
 # progress in the coordinates of w.
 LARGE = 2e2
+# Vectors of all weights that a solver keeps at least, beside those of the model.
+N_VECTORS = 3
 
 
 class Solver(ABC):
@@ -63,6 +65,14 @@ class Solver(ABC):
     n_oracle_calls = 0
     message = ""
     columns: Mapping[str, float] = MappingProxyType({})
+
+    @classmethod
+    def n_bytes(cls, problem, n_weights):
+        """Return about how many bytes the solver keeps, beside the data and the model.
+
+        It is called before the solver is made.
+        """
+        return 8 * N_VECTORS * n_weights
 
     @abstractmethod
     def run(self, end_epoch):

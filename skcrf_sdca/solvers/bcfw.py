@@ -51,11 +51,17 @@ class BCFW(DualSolver):
         if state is not None and problem.alpha < state["alpha"]:
             self._shrink_to_labels(problem.alpha / state["alpha"])
 
+    @classmethod
+    def n_bytes(cls, problem, n_weights):
+        """Return about how many bytes the solver keeps."""
+        of_weights = super().n_bytes(problem, n_weights)
+        return of_weights + 8 * problem.structure.n_potentials
+
     def _check_memory(self):
         problem = self.problem
         n, n_labels = problem.n_sequences, problem.structure.n_labels
         check_fits(
-            8 * problem.structure.n_potentials,
+            self.n_bytes(problem, self.model.w.size),
             f"the dual variables of the hinge, {n} sequences with {n_labels} labels,",
             "join labels that are rare",
         )

@@ -48,6 +48,11 @@ class QuasiNewton(Solver):
 
     n_vectors: ClassVar[int]
 
+    @classmethod
+    def n_bytes(cls, problem, n_weights):
+        """Return about how many bytes the solver keeps."""
+        return 8 * cls.n_vectors * n_weights
+
     def __init__(self, problem, rng, *, max_iter=100, state=None):
         self.problem = problem
         self.max_iter = max_iter
@@ -55,7 +60,7 @@ class QuasiNewton(Solver):
         check_fits(
             8 * self.n_vectors * self.model.w.size,
             f"the last steps of LBFGSCRF, of {self.model.w.size} weights each,",
-            "OEGCRF and SDCACRF keep none; or take fewer features",
+            "take fewer features",
         )
         if state is not None:
             self.model = first_model(problem, state)
@@ -98,6 +103,12 @@ class LBFGS(QuasiNewton):
     """
 
     n_vectors = N_VECTORS
+
+    @classmethod
+    def n_bytes(cls, problem, n_weights):
+        """Return about how many bytes the solver keeps."""
+        has_curvature = problem.curvature() is not None
+        return 8 * (MANY_VECTORS if has_curvature else N_VECTORS) * n_weights
 
     def __init__(self, problem, rng, *, max_iter=100, state=None):
         self.curvature = problem.curvature()

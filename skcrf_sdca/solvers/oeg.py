@@ -63,14 +63,20 @@ class OEG(DualSolver):
         self.visitors[0].marginalise()
         self._set_point(self.renormalize())
 
+    @classmethod
+    def n_bytes(cls, problem, n_weights):
+        """Return about how many bytes the solver keeps."""
+        # Natural parameters in single precision, marginals in double.
+        of_weights = super().n_bytes(problem, n_weights)
+        return of_weights + 12 * problem.structure.n_potentials
+
     def _check_memory(self):
         problem = self.problem
         n, n_labels = problem.n_sequences, problem.structure.n_labels
-        # Natural parameters in single precision, marginals in double.
         check_fits(
-            12 * problem.structure.n_potentials,
+            self.n_bytes(problem, self.model.w.size),
             f"the dual variables of OEGCRF, {n} sequences with {n_labels} labels,",
-            "LBFGSCRF keeps none; or join labels that are rare",
+            "join labels that are rare",
         )
 
     def new_visitor(self, features, weights, sampler):

@@ -132,13 +132,20 @@ class SAG(EpochSolver):
             return None
         return problem.whitening()
 
-    def _check_memory(self):
-        n, n_labels = self.problem.n_sequences, self.problem.structure.n_labels
+    @classmethod
+    def n_bytes(cls, problem, n_weights):
+        """Return about how many bytes the solver keeps."""
         # The marginals of the last visits, and those they begin with.
+        of_weights = super().n_bytes(problem, n_weights)
+        return of_weights + 16 * problem.structure.n_potentials
+
+    def _check_memory(self):
+        problem = self.problem
+        n, n_labels = problem.n_sequences, problem.structure.n_labels
         check_fits(
-            16 * self.problem.structure.n_potentials,
+            self.n_bytes(problem, problem.new_parameters().w.size),
             f"the gradients of SAGNUSCRF, {n} sequences with {n_labels} labels,",
-            "LBFGSCRF keeps none; or join labels that are rare",
+            "join labels that are rare",
         )
 
     def _set_state(self, state, n_constants):

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from skcrf_sdca._kernels._sdca import SDCAKernel
+from skcrf_sdca._utils.memory import check_fits, may_fit
 from skcrf_sdca.solvers.base import FAR, check_same_sequences
 from skcrf_sdca.solvers.dual import DualSolver
 
@@ -71,12 +72,28 @@ class SDCA(DualSolver):
         self.single = dual_dtype == "float32"
         if self.single:
             self.recompute_every = 1
-        problem.structure.check_marginals_fit(dual_dtype)
+        self._check_memory(dual_dtype)
         self.marginals = self._first_marginals(init_smoothing, dual_dtype, state)
         self.steps = np.full(problem.n_sequences, FIRST_STEP)
         tied_total = self.renormalize()
         self._make_visitors(sampling, sampling_mix)
         self._set_point(tied_total)
+
+    @classmethod
+    def n_bytes(cls, problem, n_weights):
+        """Return about how many bytes the solver keeps, in single precision."""
+        of_weights = super().n_bytes(problem, n_weights)
+        return of_weights + problem.structure.size_of_marginals("float32")
+
+    def _check_memory(self, dtype):
+        structure, advice = self.problem.structure, "join labels that are rare"
+        if dtype == "float64" and may_fit(structure.size_of_marginals("float32")):
+            advice = f'dual_dtype="float32" takes half, and fits; or {advice}'
+        check_fits(
+            structure.size_of_marginals(dtype),
+            f"the dual variables of SDCA, {structure.describe_marginals(dtype)},",
+            advice,
+        )
 
     def new_visitor(self, features, weights, sampler):
         """Return a visitor that moves weights, for one thread."""

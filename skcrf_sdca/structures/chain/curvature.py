@@ -194,7 +194,7 @@ class Whitening:
             8 * data.X.size,
             f"the whitened features of SAGNUSCRF, {data.X.shape[1]} at each of "
             f"{data.X.shape[0]} positions,",
-            "LBFGSCRF makes no copy of them",
+            "take fewer features",
         )
         moments = _moments(data, np.repeat(weight, data.lengths))[:-1, :-1] / n_labels
         # The bits of LAPACK depend on its threads.

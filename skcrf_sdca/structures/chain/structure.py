@@ -322,20 +322,18 @@ class Chain(TokenRows, Structure):
         edge = state["edge"].astype(dtype, order="C")
         return Marginals(state["node"].copy(), edge, self.offsets, self.layout)
 
-    def check_marginals_fit(self, dtype):
-        """Raise MemoryError if marginals of this type clearly do not fit."""
+    def size_of_marginals(self, dtype):
+        """Return the bytes of marginals of this type, and of the buffers of a visit."""
         size, n_edges = np.dtype(dtype).itemsize, int(self.sizes["E"])
-        n_labels, longest = self.n_labels, int(self.data.lengths.max())
-        halved = 'dual_dtype="float32" takes half; ' if size == 8 else ""
-        # The dual, and the buffers of a visit: target, ratio and moved edges.
-        check_fits(
-            8 * self.data.n_positions * n_labels
-            + (n_edges * size + max(longest - 1, 0) * (2 * size + 4)) * self.n_tied,
-            f"the dual variables of SDCACRF, {n_edges} edges with {self.n_tied} "
-            f"transitions in {dtype},",
-            f"{halved}OEGCRF needs one such matrix for each sequence, not for each "
-            "edge, and LBFGSCRF none; or join labels that are rare",
-        )
+        longest = int(self.data.lengths.max())
+        # The buffers are the target, ratio and moved edges.
+        of_edges = n_edges * size + max(longest - 1, 0) * (2 * size + 4)
+        return 8 * self.data.n_positions * self.n_labels + of_edges * self.n_tied
+
+    def describe_marginals(self, dtype):
+        """Return what `size_of_marginals` is the size of, for a message."""
+        n_edges = int(self.sizes["E"])
+        return f"{n_edges} edges with {self.n_tied} transitions in {dtype}"
 
     def kernel(self, weights, features, targets, cost=None):
         """Return the compiled structure of one thread, which changes weights."""

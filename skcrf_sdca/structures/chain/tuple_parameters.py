@@ -57,11 +57,11 @@ class TupleForm:
     ):
         self.n_features, self.order = n_features, order
         self.constraints, self.edge_columns = constraints, edge_columns
-        check_weights_fit(n_labels, order)
         longest = order if edge_columns is None else max(order, 2)
         self.tuples = LabelTuples(
             n_labels, longest, constraints, longest_have_weights=order == longest
         )
+        check_weights_fit(n_labels, order + 1)
         self.all_features = pairs is None
         self.pairs = _of_states(pairs, n_features, n_labels, len(self.tuples))
         if edge_columns is not None:

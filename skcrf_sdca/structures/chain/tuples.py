@@ -82,6 +82,7 @@ class LabelTuples:
             every = np.ones((n_labels, n_labels), dtype=bool)
             constraints = Constraints(anywhere, anywhere, every)
         _check_states_fit(constraints.transition, order)
+        check_weights_fit(n_labels, order)
         levels = [np.arange(n_labels)[:, np.newaxis]]
         while len(levels) < order:
             level = _extended(levels[-1], constraints.transition)
@@ -188,12 +189,11 @@ def _extended(level, allowed):
     return np.column_stack([level[row], label])
 
 
-def check_weights_fit(n_labels, order):
-    """Raise MemoryError if the weights of order + 1 labels clearly do not fit."""
+def check_weights_fit(n_labels, length):
+    """Raise MemoryError if the weights of all tuples of a length clearly do not fit."""
     check_fits(
-        8 * n_labels ** (order + 1),
-        f"the weights of {order + 1} labels in a row that order={order} needs, "
-        f"{n_labels}^{order + 1},",
+        8 * n_labels**length,
+        f"the weights of {length} labels in a row, {n_labels}^{length},",
         "take a lower order, or join labels that are rare",
     )
 

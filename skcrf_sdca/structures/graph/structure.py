@@ -226,17 +226,17 @@ class Graph(TokenRows, Structure):
         marginals.table[:] = state["table"]
         return marginals
 
-    def check_marginals_fit(self, dtype):
-        """Raise MemoryError if marginals of this type clearly do not fit."""
+    def size_of_marginals(self, dtype):
+        """Return the bytes of marginals of this type, and of the buffers of a visit."""
         size, n_messages = np.dtype(dtype).itemsize, int(self.trees.message_sizes.sum())
         n_in_tables = int(self.trees.table_sizes.sum())
         largest = int(self.trees.table_sizes.max(initial=0))
-        check_fits(
-            size * n_in_tables + 8 * n_messages + (2 * size + 12) * largest,
-            f"the dual variables of SDCA, {n_in_tables} marginals of the cliques of "
-            "all graphs,",
-            'solver="oeg" needs a few numbers for each graph, not those of all cliques',
-        )
+        return size * n_in_tables + 8 * n_messages + (2 * size + 12) * largest
+
+    def describe_marginals(self, dtype):
+        """Return what `size_of_marginals` is the size of, for a message."""
+        n_in_tables = int(self.trees.table_sizes.sum())
+        return f"{n_in_tables} marginals of the cliques of all graphs in {dtype}"
 
     def kernel(self, weights, features, targets, cost=None):
         """Return the compiled structure of one thread, which changes weights."""

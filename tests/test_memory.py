@@ -1,0 +1,216 @@
+"""Sizes are checked before memory is allocated, and errors name what would fit."""
+
+import re
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.base import clone
+
+import graph_cases
+from samples import seeded
+from skcrf_sdca import (
+    LBFGSCRF,
+    OEGCRF,
+    SAGNUSCRF,
+    SDCACRF,
+    SGDCRF,
+    GraphCRF,
+    SegmentCRF,
+    TreeCRF,
+)
+from skcrf_sdca._kernels._features import RowLayout
+from skcrf_sdca._kernels._observed import sorted_by_width
+from skcrf_sdca._utils import memory
+from skcrf_sdca.estimators.segments import LENGTHS_KEPT
+from skcrf_sdca.structures.chain.tuples import MOST_ORDER
+
+WORDS = [[["a"], ["b"], ["b"]], [["b"]]]
+SPANS = [["B-X", "O", "O"], ["O"]]
+
+
+def peak_of(function):
+    """Return the most bytes that Python and NumPy have allocated in a call."""
+    tracemalloc.start()
+    try:
+        function()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+# Advice that is no circle -------------------------------------------------------------
+
+OF_CHAINS = {
+    cls.__name__: seeded(cls, max_iter=1)
+    for cls in (SDCACRF, OEGCRF, SAGNUSCRF, LBFGSCRF, SGDCRF)
+}
+OF_CHAINS['SGDCRF with method="sgd"'] = seeded(SGDCRF, max_iter=1, method="sgd")
+
+
+def of_solvers(estimator, *names):
+    options = {"max_iter": 1, "random_state": 0}
+    return {f'solver="{n}"': estimator(solver=n, **options) for n in names}
+
+
+def chains():
+    rng = np.random.default_rng(0)
+    x = [csr_array(np.eye(30)[rng.integers(30, size=20)]) for _ in range(10)]
+    return x, [rng.integers(8, size=20).tolist() for _ in x]
+
+
+def graphs():
+    return graph_cases.sample(30, n_labels=4)
+
+
+def trees():
+    rng = np.random.default_rng(0)
+    heads = [[-1, 0, 1, 1, 2, 2, 0]] * 20
+    x = [(rng.normal(size=(7, 3)), own) for own in heads]
+    return x, [rng.integers(5, size=7).tolist() for _ in heads]
+
+
+CHOICES = {
+    "chains": (chains, OF_CHAINS),
+    "segments": (
+        chains,
+        {
+            name: crf.set_params(scheme=None, max_length=5)
+            for name, crf in of_solvers(
+                SegmentCRF, "oeg", "sag", "sgd", "lbfgs"
+            ).items()
+        },
+    ),
+    "graphs": (graphs, of_solvers(GraphCRF, "sdca", "oeg", "sag", "lbfgs")),
+    "trees": (trees, of_solvers(TreeCRF, "sdca", "oeg", "sag", "lbfgs")),
+}
+
+
+def is_refused(crf, data):
+    """Return the message of the MemoryError of a fit, or an empty one."""
+    try:
+        clone(crf).fit(*data)
+    except MemoryError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("structure", CHOICES)
+@pytest.mark.parametrize("loss", ["log_loss", "hinge"])
+def test_every_solver_that_a_message_names_fits(structure, loss, monkeypatch):
+    make, choices = CHOICES[structure]
+    data, sizes = make(), 2 ** np.arange(10, 24)
+    choices = {name: clone(crf).set_params(loss=loss) for name, crf in choices.items()}
+    takes = {}
+    for name, crf in choices.items():
+        try:
+            clone(crf).fit(*data)
+        except ValueError:
+            # Not every solver takes the hinge.
+            continue
+        takes[name] = crf
+    monkeypatch.setattr(memory, "SMALL", 0)
+    n_advised = 0
+    for size in sizes.tolist():
+        monkeypatch.setattr(memory, "available_memory", lambda size=size: size)
+        messages = {name: is_refused(crf, data) for name, crf in takes.items()}
+        for message in messages.values():
+            named = re.search(r"of the solvers, these fit: (.*)$", message)
+            for item in named[1].split(", ") if named else ():
+                name = item.rsplit(" (", 1)[0]
+                assert not messages[name], (size, message)
+                n_advised += 1
+            if "no other solver fits" in message:
+                assert all(messages.values()), (size, message)
+    # Of graphs and segments one solver takes the hinge.
+    assert n_advised or (loss == "hinge" and structure != "chains")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_single_precision_is_advised_where_it_fits(monkeypatch):
+    data, crf = chains(), SDCACRF(dual_dtype="float64", max_iter=1, random_state=0)
+    monkeypatch.setattr(memory, "SMALL", 0)
+    halves = []
+    for size in range(50_000, 150_000, 1_000):
+        monkeypatch.setattr(memory, "available_memory", lambda size=size: size)
+        message = is_refused(crf, data)
+        single = clone(crf).set_params(dual_dtype="float32")
+        halves.append('dual_dtype="float32" takes half, and fits' in message)
+        assert halves[-1] == bool(message and not is_refused(single, data))
+    assert any(halves)
+    assert not all(halves)
+
+
+# Sizes that parameters ask for --------------------------------------------------------
+
+
+def test_the_best_labellings_of_a_graph_take_the_memory_of_the_labellings(monkeypatch):
+    """The scores of a graph are not copied for each labelling."""
+    X, y = [(np.zeros((60, 1)), [[t, t + 1] for t in range(59)])], [["a", "b"] * 30]
+    crf = GraphCRF(max_iter=1, tol=1e9, random_state=0).fit(X, y)
+    n = 300
+    # Before, each of 60 parts of each labelling had 60 rows of scores.
+    assert peak_of(lambda: crf.predict_n_best(X, n)) < n * (60 * 12 + 2000)
+    monkeypatch.setattr(memory, "available_memory", lambda: 2**28)
+    for n in (10**6, 10**30):
+        with pytest.raises(MemoryError, match=rf"the n={n} best.*lower n"):
+            crf.predict_n_best(X, n)
+
+
+@pytest.mark.parametrize("max_length", [10**6, 10**9, 10**10, 2**63, 10**30])
+def test_lengths_that_no_sequence_has_are_not_kept(max_length):
+    crf = SegmentCRF(max_length=max_length, random_state=0)
+    assert peak_of(lambda: crf.fit(WORDS, SPANS)) < 2**20
+    assert crf.max_length_ == LENGTHS_KEPT
+    few = SegmentCRF(max_length=LENGTHS_KEPT, random_state=0).fit(WORDS, SPANS)
+    assert_array_equal(crf.coef_, few.coef_)
+    assert few.max_length_ == LENGTHS_KEPT
+    long = [[["b"]] * 1500], [["O"] * 1499 + ["B-X"]]
+    crf.fit(WORDS + long[0], SPANS + long[1])
+    assert crf.max_length_ == min(max_length, 1500)
+
+
+@pytest.mark.parametrize("order", [MOST_ORDER + 1, 64, 10**6, 2**62, 10**30])
+def test_an_order_that_arrays_cannot_have_is_refused(order):
+    with pytest.raises(ValueError, match=rf"'order' .* range \[1, {MOST_ORDER}\]"):
+        SDCACRF(order=order).fit(WORDS, [["A", "A", "A"], ["A"]])
+
+
+def test_the_largest_order():
+    y = [["A", "A", "A"], ["A"]]
+    crf = SDCACRF(order=MOST_ORDER, random_state=0).fit(WORDS, y)
+    assert crf.predict(WORDS).tolist() == y
+    with pytest.raises(MemoryError, match="take a lower order"):
+        SDCACRF(order=MOST_ORDER).fit(WORDS, SPANS)
+
+
+@pytest.mark.parametrize("order", [10, 16, 40])
+def test_weights_of_tuples_that_do_not_fit_are_refused_before_the_fit(order):
+    """Few transitions make few tuples, but an array of weights has all labels."""
+    y = [[f"L{k:02d}" for k in range(20)]]
+    X = [[[label] for label in y[0]]]
+    with pytest.raises(MemoryError, match=r"the weights of \d+ labels in a row, 20\^"):
+        SDCACRF(order=order, transitions="observed").fit(X, y)
+
+
+@pytest.mark.parametrize("differ", [False, True])
+def test_long_rows_are_sorted_as_short_ones(differ):
+    rng = np.random.default_rng(0)
+    widths = rng.integers(1, 4, size=500)
+    bounds = np.concatenate([[0], np.cumsum(widths)])
+    labels = np.concatenate([np.arange(width) for width in widths])
+    layout = RowLayout(500, 3, bounds, labels.astype(np.int32), labels >= 0)
+    dense = rng.random((60, 500)) * (
+        rng.random((60, 500)) < np.linspace(0, 1, 60)[:, None]
+    )
+    X = csr_array(dense if differ else dense > 0, dtype=np.float64)
+    X.indices = X.indices.astype(np.int32)
+    assert np.diff(X.indptr).max() > 400 > 10 > np.diff(X.indptr).min()
+    found = sorted_by_width(X, layout)
+    for begin, end in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+        order = np.argsort(-widths[X.indices[begin:end]], kind="stable")
+        assert_array_equal(found.indices[begin:end], X.indices[begin:end][order])
+        assert_array_equal(found.data[begin:end], X.data[begin:end][order])
