@@ -18,6 +18,7 @@ from skcrf_sdca import (
     SDCACRF,
     SGDCRF,
     GraphCRF,
+    PassiveAggressiveCRF,
     SegmentCRF,
     TreeCRF,
 )
@@ -214,3 +215,18 @@ def test_long_rows_are_sorted_as_short_ones(differ):
         order = np.argsort(-widths[X.indices[begin:end]], kind="stable")
         assert_array_equal(found.indices[begin:end], X.indices[begin:end][order])
         assert_array_equal(found.data[begin:end], X.data[begin:end][order])
+
+
+@pytest.mark.parametrize("n_best", [10**6, 10**30])
+def test_more_labellings_of_a_visit_than_fit_are_refused(n_best):
+    crf = PassiveAggressiveCRF(loss="hinge", n_best=n_best, random_state=0)
+    with pytest.raises(MemoryError, match=f"n_best={n_best} labellings.*smaller") as e:
+        crf.fit(WORDS, SPANS)
+    assert "solvers" not in str(e.value)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("certify_every", [10**6, 10**30])
+def test_no_certificate_is_beyond_max_iter(certify_every):
+    crf = SGDCRF(max_iter=3, certify_every=certify_every, random_state=0)
+    assert crf.fit(WORDS, SPANS).history_["epoch"].tolist() == [3]

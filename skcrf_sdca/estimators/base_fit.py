@@ -349,6 +349,10 @@ class BaseFit(
         """Return the solvers that users may choose, by name, and the name of this."""
         return fitting.OF_CHAINS, type(self).__name__
 
+    def _option_of_solver(self, name):
+        """Return the value of a parameter that the solver takes."""
+        return getattr(self, name)
+
     def _made_solver(self, problem):
         solver, names = self._solver_of(
             problem.structure,
@@ -360,7 +364,7 @@ class BaseFit(
             solver = partial(ProximalPoint, solver=solver)
         elif not problem.loss.is_smooth and issubclass(solver, DualSolver):
             solver = partial(Averaged, solver=solver)
-        options = {name: getattr(self, name) for name in names}
+        options = {name: self._option_of_solver(name) for name in names}
         state = getattr(self, "_warm_state", None) if self.warm_start else None
         if state is not None:
             self._check_same_model(state, problem.structure)

@@ -213,6 +213,10 @@ class PassiveAggressiveCRF(OnlineMixin):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _choices(self):
+        # No other estimator learns in this way.
+        return {}, type(self).__name__
+
     def _attributes_of_run(self, solver):
         alpha = solver.problem.alpha / self.C
         return {**super()._attributes_of_run(solver), "alpha_": alpha}

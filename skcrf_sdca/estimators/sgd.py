@@ -289,6 +289,11 @@ default="auto"
         found = {**super()._attributes_of_run(solver), **_steps(inner)}
         return {**found, "n_visits_": inner.state()["n_visits"]}
 
+    def _option_of_solver(self, name):
+        value = super()._option_of_solver(name)
+        # A fit ends at a certificate, and the first is not beyond max_iter.
+        return min(value, self.max_iter) if name == "certify_every" else value
+
     def _no_stream(self):
         method = METHODS.get(self.method) if isinstance(self.method, str) else None
         if method is None or method.streams:

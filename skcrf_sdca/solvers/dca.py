@@ -11,6 +11,7 @@ from skcrf_sdca._kernels._dca import (
     KBestKernel,
     PredictionKernel,
 )
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.objective.losses import STEP_LOSSES
 from skcrf_sdca.solvers.base import EpochSolver, first_model
 
@@ -95,6 +96,15 @@ class DCA(EpochSolver):
         if update == "arow" and self.squares is None:
             self.squares = np.zeros_like(self.w)
 
+    def _check_memory(self, n_best):
+        structure = self.problem.structure
+        n_local = int(structure.data.lengths.max(initial=0)) * structure.n_labels
+        check_fits(
+            8 * n_best * (n_best + n_local + structure.n_tied),
+            f"the products of n_best={n_best} labellings with each other",
+            "take a smaller n_best",
+        )
+
     def _new_kernel(self, C, n_best, update):
         problem, loss = self.problem, self.problem.loss
         weights, total = (
@@ -113,6 +123,7 @@ class DCA(EpochSolver):
             "n_visits": self._visits_before,
         }
         if n_best > 1:
+            self._check_memory(n_best)
             return KBestKernel(*arguments, n_best=n_best, **options)
         if update != "max_loss":
             prediction = problem.kernel(weights, features, with_cost=False)
