@@ -1,5 +1,7 @@
 """Losses, estimators, problems and forms of input that several test modules use."""
 
+import tracemalloc
+
 import numpy as np
 
 import reference
@@ -74,3 +76,13 @@ def as_dicts(X):
 def as_strings(X):
     """Return arrays as lists of strings: the names of the columns above zero."""
     return [[[f"f{j}" for j in np.flatnonzero(row > 0)] for row in x] for x in X]
+
+
+def peak_of(function):
+    """Return the peak memory that Python and NumPy allocate in a call."""
+    tracemalloc.start()
+    try:
+        function()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()

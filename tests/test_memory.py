@@ -1,7 +1,6 @@
 """Sizes are checked before memory is allocated, and errors name what would fit."""
 
 import re
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 import graph_cases
-from samples import seeded
+from samples import peak_of, seeded
 from skcrf_sdca import (
     LBFGSCRF,
     OEGCRF,
@@ -30,16 +29,6 @@ from skcrf_sdca.structures.chain.tuples import MOST_ORDER
 
 WORDS = [[["a"], ["b"], ["b"]], [["b"]]]
 SPANS = [["B-X", "O", "O"], ["O"]]
-
-
-def peak_of(function):
-    """Return the most bytes that Python and NumPy have allocated in a call."""
-    tracemalloc.start()
-    try:
-        function()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 # Advice that is no circle -------------------------------------------------------------

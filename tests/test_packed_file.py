@@ -6,7 +6,6 @@ import mmap
 import os
 import pickle
 import struct
-import tracemalloc
 import warnings
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from samples import seeded
+from samples import peak_of, seeded
 from skcrf_sdca import LBFGSCRF, SDCACRF, PackedSequences
 from skcrf_sdca.data import packed_file as pf
 from skcrf_sdca.data.packed_file import PackedFormatError
@@ -452,16 +451,6 @@ def test_a_file_that_was_replaced_or_removed_is_still_mapped(tmp_path, change):
     opened = PackedSequences.open(tmp_path / "x")
     change(tmp_path / "x")
     assert_array_equal(fitted(SDCACRF, opened, y).coef_, fitted(SDCACRF, X, y).coef_)
-
-
-def peak_of(function):
-    """Return the peak memory that Python and NumPy allocate in a call."""
-    tracemalloc.start()
-    try:
-        function()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("density", [0.3, 1.0])

@@ -45,6 +45,8 @@ class Solver(ABC):
     ----------
     needs : frozenset of str
         Keys of `NEEDS` that the structure, the loss and the penalty must offer.
+    bytes_of_potential : int
+        Bytes that the solver keeps for each number in the Potentials of all sequences.
     certify_every : int
         Epochs from one certificate to the next.
     problem : Objective
@@ -60,6 +62,7 @@ class Solver(ABC):
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"expect", "smooth loss", "gradient"})
+    bytes_of_potential: ClassVar[int] = 0
     certify_every = 1
     n_updates = 0
     n_oracle_calls = 0
@@ -72,7 +75,8 @@ class Solver(ABC):
 
         It is called before the solver is made.
         """
-        return 8 * N_VECTORS * n_weights
+        of_potentials = cls.bytes_of_potential * problem.structure.n_potentials
+        return 8 * N_VECTORS * n_weights + of_potentials
 
     @abstractmethod
     def run(self, end_epoch):

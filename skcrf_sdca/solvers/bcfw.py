@@ -31,6 +31,7 @@ class BCFW(DualSolver):
         `state()` of an earlier run on the same sequences, to start from.
     """
 
+    bytes_of_potential = 8
     needs: ClassVar[frozenset[str]] = frozenset(
         {"argmax", "visit", "curvature", "threshold"}
     )
@@ -50,12 +51,6 @@ class BCFW(DualSolver):
         self._set_point(self.renormalize())
         if state is not None and problem.alpha < state["alpha"]:
             self._shrink_to_labels(problem.alpha / state["alpha"])
-
-    @classmethod
-    def n_bytes(cls, problem, n_weights):
-        """Return about how many bytes the solver keeps."""
-        of_weights = super().n_bytes(problem, n_weights)
-        return of_weights + 8 * problem.structure.n_potentials
 
     def _check_memory(self):
         problem = self.problem

@@ -41,6 +41,9 @@ class OEG(DualSolver):
         Natural parameters of mu, in single precision.
     """
 
+    # Of natural parameters in single precision, and marginals in double.
+    bytes_of_potential = 12
+
     def __init__(
         self,
         problem,
@@ -62,13 +65,6 @@ class OEG(DualSolver):
         self._make_visitors(sampling, sampling_mix)
         self.visitors[0].marginalise()
         self._set_point(self.renormalize())
-
-    @classmethod
-    def n_bytes(cls, problem, n_weights):
-        """Return about how many bytes the solver keeps."""
-        # Natural parameters in single precision, marginals in double.
-        of_weights = super().n_bytes(problem, n_weights)
-        return of_weights + 12 * problem.structure.n_potentials
 
     def _check_memory(self):
         problem = self.problem

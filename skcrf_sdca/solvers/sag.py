@@ -61,6 +61,8 @@ class SAG(EpochSolver):
         Whether a gap was so small that its rounding matters.
     """
 
+    # The marginals of the last visits, and those they begin with.
+    bytes_of_potential = 16
     needs: ClassVar[frozenset[str]] = frozenset(
         {"expect", "visit", "smooth loss", "curvature", "threshold"}
     )
@@ -131,13 +133,6 @@ class SAG(EpochSolver):
         if plain or problem.relative_size < LARGE:
             return None
         return problem.whitening()
-
-    @classmethod
-    def n_bytes(cls, problem, n_weights):
-        """Return about how many bytes the solver keeps."""
-        # The marginals of the last visits, and those they begin with.
-        of_weights = super().n_bytes(problem, n_weights)
-        return of_weights + 16 * problem.structure.n_potentials
 
     def _check_memory(self):
         problem = self.problem
