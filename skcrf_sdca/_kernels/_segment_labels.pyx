@@ -11,7 +11,7 @@ from ._segment_chain cimport SegmentWorkspace, fill, first_maximum, write_terms
 
 # Of segmentations with equal scores the first is that with the lower label at the last
 # token where they differ. Two last segments of one type that end together differ at the
-# later begin, where one has its first label and the other an inner one. If these are one
+# later begin, where one has its first label and the other an inner one. If both are one
 # label, they differ before that begin: the label there is not that of the type, as two
 # segments of one type that touch would be one.
 cdef bint later_is_first(
