@@ -5,7 +5,6 @@ import io
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -352,12 +351,11 @@ def test_an_input_that_cannot_be_read_is_told_with_its_name(told, monkeypatch):
 
 def process(folder, arguments, redirections):
     """Return the status, output and errors of the command in a shell."""
-    root = str(Path(__file__).parents[1])
     done = subprocess.run(
         ["sh", "-c", f'exec "$0" "$@" {redirections}', sys.executable, "-P", "-m"]
         + ["skcrf_sdca", *arguments.split()],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": root, "PYTHONIOENCODING": "utf-8"},
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
@@ -411,9 +409,8 @@ def test_a_reader_that_has_gone_ends_the_command_quietly(folder, arguments):
     os.close(reader)
     with os.fdopen(writer, "wb") as gone:
         done = subprocess.run(
-            [sys.executable, "-m", "skcrf_sdca", *arguments.split()],
+            [sys.executable, "-P", "-m", "skcrf_sdca", *arguments.split()],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
             stdin=subprocess.DEVNULL,
             stdout=gone,
             stderr=subprocess.PIPE,

@@ -112,11 +112,8 @@ save_model(SequenceHasher(), "model")
 
 def test_a_killed_save_model_leaves_a_file_that_the_next_removes(tmp_path):
     (tmp_path / "model").write_bytes(b"old")
-    command = [sys.executable, "-c", KILLED_IN_SAVE_MODEL]
-    root = os.path.dirname(os.path.dirname(__file__))
-    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-    options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": path}}
-    done = subprocess.run(command, check=False, **options)
+    command = [sys.executable, "-P", "-c", KILLED_IN_SAVE_MODEL]
+    done = subprocess.run(command, cwd=tmp_path, check=False)
     assert done.returncode == -signal.SIGKILL
     assert (tmp_path / "model").read_bytes() == b"old"
     assert len(os.listdir(tmp_path)) == 2
