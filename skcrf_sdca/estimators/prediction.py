@@ -489,7 +489,8 @@ class PredictionMixin(FittedAttributes):
         -------
         log_likelihood : ndarray of shape (n,)
             In nats, at most 0. -inf where y has a label that was not in `fit`, or a
-            forbidden transition; 0 for an empty sequence.
+            forbidden transition; 0 for an empty sequence. Where some labels are not
+            known, it is log p of those that are.
 
         Raises
         ------
@@ -505,11 +506,12 @@ class PredictionMixin(FittedAttributes):
         array([-0.1, -inf])
         """
         data, input_format = prediction_data(self, X)
-        labels, _ = evaluation_labels(self, y, data, input_format)
+        labels, known = evaluation_labels(self, y, data, input_format)
 
         def values(chains, begin, end):
-            path = labels[data.offsets[begin] : data.offsets[end]]
-            return chains.log_likelihood(path)
+            own = slice(data.offsets[begin], data.offsets[end])
+            mask = None if known is None else known[own] > 0.0
+            return chains.log_likelihood(labels[own], mask)
 
         return self._over_chains(values, data)
 

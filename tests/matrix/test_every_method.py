@@ -147,6 +147,15 @@ def check_log_likelihood(model, crf):
         assert_allclose(value, score - own.log_z, **CLOSE)
 
 
+def check_log_likelihood_of_known_labels(model, crf):
+    """Labels that are not known are summed over."""
+    y = [[None, *v[1:]] if i % 2 else v for i, v in enumerate(model.labels())]
+    found = crf.log_likelihood(model.X, [v[0] for v in y] if model.is_table else y)
+    for own, labels, value in zip(model.labellings(crf), y, found, strict=True):
+        agree = own.agreeing(labels, classes_of(crf))
+        assert_allclose(np.exp(value), own.proba[agree].sum(), **CLOSE)
+
+
 def check_score(model, crf):
     right = [
         np.array(predicted) == np.array(labels)
@@ -484,6 +493,7 @@ def test_a_method_agrees_with_enumeration_or_is_a_hole(name, method, loss):
 
 FORMS = {
     "posterior decoding": check_posterior_decoding,
+    "likelihood of known labels": check_log_likelihood_of_known_labels,
     "alpha_path": check_alpha_path,
     "lengths": check_lengths,
 }

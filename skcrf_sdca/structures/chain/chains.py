@@ -182,8 +182,13 @@ class Chains(_chains.ChainScores):
         possible = Chains(node, log_mask, self.offsets, layout=self.layout)
         return possible.with_threads(self.n_jobs).viterbi()[0], log_z
 
-    def log_likelihood(self, labels):
-        """Return log p(y | x) of one path of each chain; a label < 0 is unknown."""
+    def log_likelihood(self, labels, known=None):
+        """Return log p(y | x) of one path of each chain; a label < 0 is impossible.
+
+        If some are not ``known``, the probability is summed over these.
+        """
+        if known is not None:
+            return known_log_likelihood(self, labels, known)
         values = self.path_scores(np.maximum(labels, 0))
         unknown = np.flatnonzero(labels < 0)
         values[np.searchsorted(self.offsets, unknown, side="right") - 1] = -np.inf
@@ -254,6 +259,29 @@ def clamped(node_scores: NDArray[np.float64], labels: ArrayLike) -> NDArray[np.f
         labels[:, np.newaxis] != np.arange(node_scores.shape[1])
     )
     return np.where(other, -np.inf, node_scores)
+
+
+def known_log_likelihood(scores, labels, known):
+    """Return log p of the labels that are known, a sum over all the others.
+
+    Parameters
+    ----------
+    scores : Chains, or scores like them
+        With ``offsets``, `clamped` and `log_partition`.
+    labels : ndarray of int of shape (n_positions,)
+        A known label < 0 is impossible.
+    known : ndarray of bool of shape (n_positions,)
+
+    Returns
+    -------
+    values : ndarray of shape (n,)
+    """
+    values = scores.clamped(np.where(known, labels, -1)).log_partition()
+    impossible = np.flatnonzero(known & (labels < 0))
+    values[np.searchsorted(scores.offsets, impossible, side="right") - 1] = -np.inf
+    possible = values > -np.inf
+    values[possible] -= scores.log_partition()[possible]
+    return np.minimum(values, 0.0)
 
 
 # Name -> call of the method of Chains, or of scores like them, that returns the paths,

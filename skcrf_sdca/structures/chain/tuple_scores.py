@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 
 from skcrf_sdca._kernels._tuple_structure import complete_rows
-from skcrf_sdca.structures.chain.chains import Chains
+from skcrf_sdca.structures.chain.chains import Chains, known_log_likelihood
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.chain.tuples import LabelTuples
@@ -213,8 +213,13 @@ class TupleScores:
         scores[position, ~np.isin(self.tuples.label, labels)] = -np.inf
         return self._with_scores(scores)
 
-    def log_likelihood(self, labels):
-        """Return log p(y | x) of one path of each chain; a label < 0 is unknown."""
+    def log_likelihood(self, labels, known=None):
+        """Return log p(y | x) of one path of each chain; a label < 0 is impossible.
+
+        If some are not ``known``, the probability is summed over these.
+        """
+        if known is not None:
+            return known_log_likelihood(self, labels, known)
         states = self.tuples.states(labels, self.offsets)
         return self.states.log_likelihood(states)
 

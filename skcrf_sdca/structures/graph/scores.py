@@ -5,7 +5,11 @@ from heapq import heappop, heappush, nsmallest
 import numpy as np
 
 from skcrf_sdca._kernels import _graphs
-from skcrf_sdca.structures.chain.chains import checked_numbers_of_paths, clamped
+from skcrf_sdca.structures.chain.chains import (
+    checked_numbers_of_paths,
+    clamped,
+    known_log_likelihood,
+)
 
 # Of a search for several labellings: parts that are kept for each that is wanted, and
 # the bytes of a part beside its best labelling.
@@ -191,15 +195,11 @@ class GraphScores:
 
         If some are not ``known``, the probability is summed over these.
         """
-        impossible = labels < 0
-        if known is None:
-            values = self.path_scores(np.maximum(labels, 0))
-        else:
-            impossible &= known
-            free = np.where(known, np.maximum(labels, 0), -1)
-            values = self.clamped(free).log_partition()
+        if known is not None:
+            return known_log_likelihood(self, labels, known)
+        values = self.path_scores(np.maximum(labels, 0))
         values -= self.log_partition()
-        unknown = np.flatnonzero(impossible)
+        unknown = np.flatnonzero(labels < 0)
         values[np.searchsorted(self.offsets, unknown, side="right") - 1] = -np.inf
         return np.minimum(values, 0.0)
 

@@ -10,6 +10,7 @@ from skcrf_sdca._kernels._segments import SegmentScoreArrays
 from skcrf_sdca.structures.chain.chains import (
     checked_numbers_of_paths,
     clamped,
+    known_log_likelihood,
     split_paths,
 )
 
@@ -109,8 +110,13 @@ class SegmentScores(SegmentScoreArrays):
         self.write_path_scores(labels, values)
         return values
 
-    def log_likelihood(self, labels):
-        """Return log p(y | x) of one label list of each; a label < 0 is unknown."""
+    def log_likelihood(self, labels, known=None):
+        """Return log p(y | x) of one label list of each; a label < 0 is impossible.
+
+        If some are not ``known``, the probability is summed over these.
+        """
+        if known is not None:
+            return known_log_likelihood(self, labels, known)
         values = self.path_scores(np.maximum(labels, 0))
         unknown = np.flatnonzero(labels < 0)
         values[np.searchsorted(self.offsets, unknown, side="right") - 1] = -np.inf
