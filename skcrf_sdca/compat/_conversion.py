@@ -165,7 +165,8 @@ def to_crfsuite(
         cannot be written; if the model is too large for the format; if the estimator
         was fitted on numbers and `feature_names` is None.
     TypeError
-        If `estimator` is of another type, or its labels are not str.
+        If `estimator` is of another type or no model of chains, or its labels are not
+        str.
 
     Notes
     -----
@@ -191,6 +192,11 @@ def to_crfsuite(
             f"{type(estimator).__name__} instead."
         )
     check_is_fitted(estimator)
+    if estimator._structure != "chain":
+        raise TypeError(
+            f"estimator is a {type(estimator).__name__}, whose weights of segments a "
+            "file of CRFsuite cannot have: fit a chain, for example SDCACRF."
+        )
     if estimator._has_tuples:
         raise ValueError(
             "crf has weights of more than two labels, or edge features, and a file of "

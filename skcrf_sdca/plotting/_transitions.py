@@ -109,11 +109,15 @@ class TransitionDisplay:
         ------
         ValueError
             If a label was not seen in `fit`.
+        TypeError
+            If the estimator is no model of chains. Of a `SegmentCRF` pass
+            ``transition_`` and ``types_`` to the class.
         NotFittedError
             If the estimator is not fitted.
         """
         crf = crf_of(estimator)
         check_is_fitted(crf)
+        _check_chain(crf)
         known = plain_labels(crf.classes_)
         labels = known if labels is None else list(labels)
         unknown = [label for label in labels if label not in known]
@@ -236,3 +240,13 @@ def _hatch(ax, cells):
         corner = (j - 0.5, i - 0.5)
         look = {"facecolor": "#f2f2f2", "edgecolor": "#b5b5b5", "linewidth": 0}
         ax.add_patch(Rectangle(corner, 1, 1, hatch="////", zorder=1.5, **look))
+
+
+def _check_chain(crf):
+    """Raise TypeError if a fitted model has no transitions between all its labels."""
+    if not hasattr(crf, "transition_") or hasattr(crf, "types_"):
+        raise TypeError(
+            f"TransitionDisplay draws the transitions between labels of a chain, and "
+            f"{type(crf).__name__} has none; pass an array and its labels to the "
+            "class, those of a SegmentCRF are transition_ and types_."
+        )

@@ -23,8 +23,10 @@ from skcrf_sdca import (
     SegmentCRF,
     TreeCRF,
     alpha_path,
+    compat,
 )
 from skcrf_sdca.metrics import extract_spans
+from skcrf_sdca.plotting import TransitionDisplay
 
 CLASSES = (
     *(CRF, LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, SGDCRF, PassiveAggressiveCRF),
@@ -367,6 +369,27 @@ def check_lengths(model, crf):
     assert_array_equal(cut.predict(table, lengths), np.concatenate(crf.predict(X)))
 
 
+def check_to_crfsuite(model, crf, path):
+    names = None
+    if not hasattr(crf, "vectorizer_"):
+        names = [f"f{j}" for j in range(crf.n_features_in_)]
+    compat.to_crfsuite(
+        crf, path, feature_names=names, intercept="bias", start="BOS", end="EOS"
+    )
+    again = compat.from_crfsuite(path)
+    assert classes_of(again) == classes_of(crf)
+    assert_allclose(again.transition_, crf.transition_)
+
+
+def check_transition_display(model, crf):
+    pytest.importorskip("matplotlib").use("Agg")
+    plt = pytest.importorskip("matplotlib.pyplot")
+    display = TransitionDisplay.from_estimator(crf, include_values=False)
+    assert_array_equal(display.transition, crf.transition_)
+    assert display.labels == classes_of(crf)
+    plt.close(display.figure_)
+
+
 # Method -> check of it.
 CHECKS = {
     "predict": check_predict,
@@ -496,26 +519,40 @@ FORMS = {
     "likelihood of known labels": check_log_likelihood_of_known_labels,
     "alpha_path": check_alpha_path,
     "lengths": check_lengths,
+    "to_crfsuite": check_to_crfsuite,
+    "TransitionDisplay": check_transition_display,
 }
 NO_LENGTHS = Hole("mathematics: a graph is no range of rows", "argument 'lengths'")
+NO_FILE = Hole(
+    "mathematics: the file of CRFsuite has the weights of a chain of order 1 alone",
+    "file of CRFsuite cannot have|estimator must be one of",
+)
 NO_PATH = Hole(LAYOUT, "takes an estimator of skcrf_sdca itself")
+NOT_DRAWN = Hole(LAYOUT, "draws the transitions between labels of a chain")
 # (form, model) -> why it is not there.
 HOLES_OF_FORMS = {
+    **{("to_crfsuite", n): NO_FILE for n in MODELS if n not in ("chain", "table")},
     **{("lengths", n): NO_LENGTHS for n in MODELS if MODELS[n].family == "graphs"},
     **{("alpha_path", n): NO_PATH for n in MODELS if MODELS[n].family == "graphs"},
+    **{
+        ("TransitionDisplay", n): NOT_DRAWN
+        for n in MODELS
+        if MODELS[n].family != "chains"
+    },
 }
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", MODELS)
-def test_a_form_agrees_with_enumeration_or_is_a_hole(name, form):
+def test_a_form_agrees_with_enumeration_or_is_a_hole(name, form, tmp_path):
     model, crf = MODELS[name], fitted(name)
+    paths = (tmp_path / "model",) if form == "to_crfsuite" else ()
     hole = HOLES_OF_FORMS.get((form, name))
     if hole is None:
-        FORMS[form](model, crf)
+        FORMS[form](model, crf, *paths)
         return
     with pytest.raises((TypeError, ValueError), match=hole.message):
-        FORMS[form](model, crf)
+        FORMS[form](model, crf, *paths)
 
 
 # Weights -> the method that shows them.
