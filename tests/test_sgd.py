@@ -262,6 +262,19 @@ def test_all_methods_come_near_to_the_optimum(chains, method, l1_ratio):
     assert distance <= 1e-2 * exact.primal_objective_
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("method", WITH_L1)
+def test_a_fit_moves_away_from_a_prior_that_is_near_the_optimum(chains, method):
+    options = {"alpha": 0.5, "l1_ratio": 0.5}
+    prior = LBFGSCRF(alpha=0.1).fit(*chains)
+    exact = LBFGSCRF(**options, tol=1e-7).fit(*chains, prior=prior)
+    crf = SGDCRF(**options, method=method, max_iter=100, tol=0.0, random_state=0)
+    crf.fit(*chains, prior=prior)
+    assert crf.eta0_ > 1e-6
+    distance = crf.primal_objective_ - exact.primal_objective_
+    assert distance <= 1e-2 * exact.primal_objective_
+
+
 @pytest.mark.parametrize("method", NOT_SMOOTH)
 def test_certificate_of_the_hinge_bounds_the_distance(chains, method):
     exact = SDCACRF(loss="hinge", tol=1e-3, max_iter=300, random_state=0).fit(*chains)

@@ -41,6 +41,8 @@ LEARNING_RATES = {
 # Step sizes are tried on so many sequences, and so often at most in each direction.
 SAMPLE = 600
 MAX_TRIALS = 60
+# A step size below so many times the first one that is tried is no step.
+SHORTEST = 1e-6
 # A trial looks at the objective so often.
 LOOKS = 3
 
@@ -271,7 +273,12 @@ class SGD(EpochSolver):
 
         Overwrites ``w``.
         """
-        return least(lambda eta0: self.after(order, eta0, w), self.first_eta0())
+        first = self.first_eta0()
+        eta0 = least(lambda eta0: self.after(order, eta0, w), first)
+        if eta0 >= SHORTEST * first or np.isinf(self.after(order, first, w)):
+            return eta0
+        # No step lowers the objective, for w = 0 is near the optimum: at a prior, say.
+        return first
 
     def first_eta0(self):
         """Return the step size that is tried first."""
