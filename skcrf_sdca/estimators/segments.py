@@ -37,7 +37,7 @@ from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.owlqn import OWLQN
 from skcrf_sdca.solvers.sag import SAG
-from skcrf_sdca.solvers.sgd import SGD
+from skcrf_sdca.solvers.svrg import SVRG
 from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.structures.segment.parameters import (
     MAY_FORBID,
@@ -52,7 +52,7 @@ LENGTHS_KEPT = 1000
 SOLVERS = {
     "oeg": (((OEG, ()), (BCFW, ())), "auto"),
     "sag": (((SAG, ()),), None),
-    "sgd": (((SGD, ()),), None),
+    "sgd": (((SVRG, ()),), None),
     "lbfgs": (((LBFGS, ("max_iter",)), (OWLQN, ("max_iter",))), None),
 }
 

@@ -30,6 +30,8 @@ from skcrf_sdca import (
 from skcrf_sdca.structures.segment.grammar import Grammar
 
 ALPHA, TOL = 0.1, 1e-5
+# The reason for a hole that has none in the mathematics.
+LAYOUT = "accident of layout"
 LABELS = ["B-X", "I-X", "O"]
 Y = [
     ["B-X", "I-X", "O"],
@@ -372,9 +374,9 @@ MODELS = {
     "tuples": row("chains", ARRAYS, order=2),
     "edge features": row("chains", DICTS, edge_features="all"),
     "tuples, edge features": row("chains", ARRAYS, order=2, edge_features="all"),
-    "segments": row("segments", ARRAYS),
+    "segments": row("segments", ARRAYS, max_length=3),
     "segments with features": row(
-        "segments", STRINGS, segment_features=segment_features
+        "segments", STRINGS, max_length=3, segment_features=segment_features
     ),
     "trees": row(
         "graphs", trees(DICTS), solvers=TREES, enumerate_=of_tree, ends=ends_of_tree

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import issparse
 
-from matrix_models import ALPHA, ARRAYS, MODELS, dense, fitted
+from matrix_models import ALPHA, ARRAYS, LAYOUT, MODELS, dense, fitted
 from skcrf_sdca import (
     CRF,
     LBFGSCRF,
@@ -435,7 +435,6 @@ class Hole(NamedTuple):
     message: str
 
 
-LAYOUT = "accident of layout"
 NO_ATTRIBUTE = "object has no attribute"
 NO_SEGMENTS = Hole("mathematics: only segments have lengths and features", NO_ATTRIBUTE)
 NO_ORDER = Hole("mathematics: nodes of a graph have no order", NO_ATTRIBUTE)
