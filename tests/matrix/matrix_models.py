@@ -11,6 +11,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.special import logsumexp, softmax
 from segment_twin import Enumeration, Features
 
@@ -255,7 +256,7 @@ TREES = {s: (TreeCRF, {"solver": s}) for s in GRAPHS}
 # Those that make no certificate, by what they learn from.
 ONLINE = {
     "passive aggressive": (PassiveAggressiveCRF, {}),
-    "asgd": (SGDCRF, {"method": "asgd", "eta0": 0.1}),
+    "asgd": (SGDCRF, {"method": "asgd", "eta0": 0.1, "tol": 1e-3}),
 }
 
 
@@ -386,6 +387,8 @@ MODELS = {
         "graphs", graphs(ARRAYS, with_features=True), ends=ends_of_graph, directed=True
     ),
 }
+# (model, solver) of every fit that ends with a certificate.
+EXACT = [(name, solver) for name, model in MODELS.items() for solver in model.solvers]
 
 
 @cache
@@ -396,3 +399,39 @@ def fitted(name, solver="lbfgs", loss="log_loss"):
         solver = "sdca" if "sdca" in model.solvers else "oeg"
     parameters = {} if loss == "log_loss" else {"loss": loss, "tol": 1e-2}
     return model.new(solver, **parameters).fit(model.X, model.y)
+
+
+def check_same_optimum(crf, other):
+    """Check that two fits are of one objective, as far as their certificates say."""
+    assert crf.dual_objective_ <= other.primal_objective_ + 1e-12
+    assert other.dual_objective_ <= crf.primal_objective_ + 1e-12
+
+
+# Answers of a model that a copy of it, and threads, must give to the last bit.
+PROBABLE = ("predict_proba", "predict_edge_proba", "log_partition")
+
+
+def bits(value):
+    """Return an answer as nested lists of values, arrays of numbers by their bytes."""
+    if issparse(value):
+        return bits([value.data, value.indices, value.indptr, np.array(value.shape)])
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fi":
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, dict):
+        return {key: bits(own) for key, own in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [bits(own) for own in value]
+    if hasattr(value, "get_feature_names_out"):
+        return value.get_feature_names_out().tolist()
+    return value
+
+
+def answers(model, crf):
+    """Return what a fitted model answers, by bits."""
+    found = {"predict": crf.predict(model.X), "n_best": crf.predict_n_best(model.X, 3)}
+    for method in PROBABLE:
+        if hasattr(crf, method):
+            found[method] = getattr(crf, method)(model.X)
+    if hasattr(crf, "sample"):
+        found["sample"] = crf.sample(model.X, 3, random_state=0)
+    return bits(found)

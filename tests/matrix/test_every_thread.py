@@ -1,0 +1,29 @@
+"""Answers and optima of every model with two threads, which share even tiny data."""
+
+import copy
+
+import pytest
+
+from matrix_models import EXACT, MODELS, answers, check_same_optimum, fitted
+
+# The ranges of the data change the order of sums: no fit is shared with other modules.
+pytestmark = pytest.mark.usefixtures("many_ranges")
+new_fit = fitted.__wrapped__
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "hinge"])
+@pytest.mark.parametrize("name", MODELS)
+def test_answers_do_not_depend_on_threads(name, loss):
+    model, crf = MODELS[name], new_fit(name, loss=loss)
+    threads = copy.deepcopy(crf).set_params(n_jobs=2)
+    assert answers(model, threads) == answers(model, crf)
+
+
+@pytest.mark.parametrize(("name", "solver"), EXACT)
+def test_threads_find_the_same_optimum(name, solver):
+    model = MODELS[name]
+    crf = model.new(solver, n_jobs=2).fit(model.X, model.y)
+    assert crf.duality_gap_ <= crf.gap_target_
+    check_same_optimum(crf, new_fit(name, solver))
+    again = model.new(solver, n_jobs=2).fit(model.X, model.y)
+    assert answers(model, again) == answers(model, crf)
