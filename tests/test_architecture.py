@@ -1,13 +1,19 @@
 """The data flows one way: a module imports only from folders above its own."""
 
 import ast
+import inspect
 import io
 import re
+import textwrap
 import tokenize
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from skcrf_sdca._kernels._structure import Structure as CompiledStructure
+from skcrf_sdca.structures import STRUCTURES
+from skcrf_sdca.structures.structure import Structure
 
 # The sources: an installed package holds only a part of them.
 ROOT = Path(__file__).parents[1] / "skcrf_sdca"
@@ -140,3 +146,103 @@ def test_nothing_below_the_estimators_says_edge_or_transition(folder):
         # The parameter by which an estimator finds features of pairs of labels.
         text = path.read_text().replace("edge_features", "")
         assert not re.search("edge|transition", text, re.I), path
+
+
+# Estimators of one structure alone, which may use what it adds.
+ESTIMATORS_OF = {
+    "graphs.py": "graph",
+    "graph_start.py": "graph",
+    "segments.py": "segments",
+}
+
+
+def structures_of(function, maker):
+    """Return the names of a function's variables that are calls of ``maker``."""
+    calls = (node for node in ast.walk(function) if isinstance(node, ast.Assign))
+    return {
+        target.id
+        for node in calls
+        if isinstance(node.value, ast.Call)
+        and ast.unparse(node.value.func).rsplit(".", 1)[-1] == maker
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def attributes_of_structures(path):
+    """Return what a file uses of structures, and of the compiled ones, by names."""
+    used, compiled = set(), set()
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    for function in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(function, functions):
+            continue
+        kernels = structures_of(function, "kernel")
+        own = structures_of(function, "structure") | {"structure"} - kernels
+        for node in ast.walk(function):
+            if not isinstance(node, ast.Attribute):
+                continue
+            owner = ast.unparse(node.value)
+            if owner in own or owner.endswith(".structure"):
+                used.add(node.attr)
+            elif owner in kernels:
+                compiled.add(node.attr)
+    return used, compiled
+
+
+def declared(cls):
+    """Return the attributes of a class, with those that its constructor sets."""
+    names = set(dir(cls))
+    for base in cls.__mro__[:-1]:
+        if "__init__" not in vars(base):
+            continue
+        code = ast.parse(textwrap.dedent(inspect.getsource(base.__init__)))
+        names |= {
+            node.attr
+            for node in ast.walk(code)
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        }
+    return names | set(inspect.get_annotations(cls))
+
+
+USERS = [p for p in MODULES if folder_of(p) in {"objective", "solvers", "estimators"}]
+
+
+@pytest.mark.parametrize("path", USERS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_what_is_used_of_structures_is_declared_by_their_base(path):
+    used, compiled = attributes_of_structures(path)
+    name = ESTIMATORS_OF.get(path.name)
+    base = Structure if name is None else STRUCTURES[name]
+    assert used <= declared(base)
+    assert compiled <= set(dir(CompiledStructure))
+
+
+def test_the_search_for_what_is_used_of_structures_finds_it():
+    found = [attributes_of_structures(path) for path in USERS]
+    used, compiled = (set().union(*names) for names in zip(*found, strict=True))
+    # By `structure`, `problem.structure`, `self.structure`, `chains` and `graphs`.
+    assert used >= {"kernel", "sizes", "mix_marginals", "cost_of_states", "fixed"}
+    assert compiled == {"keep_marginals"}
+
+
+# What structures of a level must have.
+OF_LEVELS = {
+    "visit": {"kernel", "distinct_features", "in_partition"},
+    "direct": {
+        "marginal_axes",
+        "uniform_marginals",
+        "mix_marginals",
+        "marginals_of",
+        "check_marginals_fit",
+    },
+}
+
+
+@pytest.mark.parametrize("structure", STRUCTURES.values())
+@pytest.mark.parametrize("level", OF_LEVELS)
+def test_structures_have_the_methods_of_their_levels(structure, level):
+    own = {
+        name
+        for name in OF_LEVELS[level]
+        if getattr(structure, name) is not getattr(Structure, name)
+    }
+    assert level not in structure.levels or own == OF_LEVELS[level]

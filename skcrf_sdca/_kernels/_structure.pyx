@@ -90,6 +90,21 @@ cdef class Structure:
     cdef void add_change(self, Weights out, double step) noexcept nogil:
         """Add step times the features of the change to weights."""
 
+    def keep_marginals(self, marginals):
+        """Take the marginals of all items, for `set_direction` and `apply_step`.
+
+        Parameters
+        ----------
+        marginals : Marginals or GraphMarginals
+            Changed in place.
+
+        Raises
+        ------
+        NotImplementedError
+            If the structure has no level 4.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no keep_marginals")
+
     cdef double set_direction(self, Segment* segment) noexcept nogil:
         """Describe the segment from the item's marginals to those under the weights.
 

@@ -11,8 +11,17 @@ which solvers need some (see `skcrf_sdca.solvers.base.check_needs`):
     "visit"           the same for one sequence at a time, compiled
     "direct"          marginals of cliques and separators, for an exact line search
 
-Soft and partly known labels ask for more, see `Chain`: `zero_potentials`,
-`soft_scores`, `kept_in_parts` and `parts`, and for "direct" `mix_marginals`.
+Every structure has the abstract methods of `Structure`. The others have a default that
+is right for any structure, or belong to something that not all structures can do, and
+raise NotImplementedError until a structure has them:
+
+    "visit"           `kernel`, `distinct_features`, `in_partition`
+    "direct"          `marginal_axes`, `uniform_marginals`, `mix_marginals`,
+                      `marginals_of`, `check_marginals_fit`
+    soft labels       `soft_scores`
+    partly known      `parts`, and `kept_in_parts` if not all positions are in them
+    a prior           `fixed_scores`
+    partial_fit       `grown`
 """
 
 from abc import ABC, abstractmethod
@@ -20,7 +29,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr
 
 # So that the scores of paths of any length are finite. Digits are lost long before.
 LARGEST_SCORE = 1e100
@@ -58,37 +66,6 @@ class FixedScores(NamedTuple):
     tied: NDArray[np.float64]
 
 
-def mixture_entropy(q, factor, entropy):
-    """Return the entropy of mixtures of marginals with labels, as a function.
-
-    With ``keep`` times the marginals and 1 - keep on the labels, all marginals but
-    those of the labels are multiplied by keep.
-
-    Parameters
-    ----------
-    q : ndarray
-        The marginals of the labels, of all cliques and separators.
-    factor : ndarray
-        How often the entropy of each counts, with the weight of its sequence; negative
-        for separators.
-    entropy : float
-        The weighted sum of H(mu_i) now.
-
-    Returns
-    -------
-    by_keep : callable
-        The weighted sum of H for a ``keep`` in [0, 1].
-    """
-    now = entropy - factor @ entr(q)
-    wrong = factor @ (1.0 - q)
-
-    def by_keep(keep):
-        correct = factor @ entr(1.0 - keep * (1.0 - q))
-        return keep * now + wrong * entr(keep) + correct
-
-    return by_keep
-
-
 class Structure(ABC):
     """Packed sequences whose labels depend on each other in one way.
 
@@ -119,6 +96,8 @@ class Structure(ABC):
         How many potentials the cliques of a sequence share.
     sizes : dict of str to int
         The length of each axis of the arrays in a solver's state, by a letter.
+    potential_axes : tuple of two str
+        The axes of Potentials, letters of ``sizes``.
     """
 
     name: ClassVar[str]
@@ -153,6 +132,13 @@ class Structure(ABC):
     # To objective and solvers the labels of a structure are its states: the labels of
     # users themselves, or in a chain of higher order tuples of them.
 
+    def _lacking(self, method):
+        """Return the error of a method that this structure does not have."""
+        return NotImplementedError(
+            f"the structure {self.name!r} has no `{method}`, see "
+            "skcrf_sdca.structures.structure"
+        )
+
     @property
     def label_constraints(self):
         """The constraints of labels, or None."""
@@ -171,8 +157,34 @@ class Structure(ABC):
         return labels
 
     def kept_in_parts(self, kept):
-        """Return which of the positions to keep are in `parts`: all."""
+        """Return which of the positions to keep are in `parts`: all.
+
+        Parameters
+        ----------
+        kept : ndarray of shape (n_positions,), bool
+
+        Returns
+        -------
+        kept : ndarray of shape (n_positions,), bool
+        """
         return kept
+
+    def parts(self, kept):
+        """Return what is left of the sequences at the positions to keep.
+
+        Parameters
+        ----------
+        kept : ndarray of shape (n_positions,), bool
+            As `kept_in_parts` returns it.
+
+        Returns
+        -------
+        structure : Structure
+            The same model on these positions, in their order.
+        sequence : ndarray of shape (n_parts,), intp
+            The sequence that each of its sequences is a part of.
+        """
+        raise self._lacking("parts")
 
     def label_rows_of_states(self, rows):
         """Return rows (n_positions, n_labels) of labels as those of states."""
@@ -192,6 +204,25 @@ class Structure(ABC):
         """How many numbers the Potentials of all sequences have."""
         n_local = self.data.n_positions * self.n_labels
         return n_local + len(self.data) * self.n_tied
+
+    @property
+    @abstractmethod
+    def sizes(self):
+        """The length of each axis of the arrays in a solver's state, by a letter."""
+
+    @property
+    @abstractmethod
+    def potential_axes(self):
+        """The axes of ``local`` and ``tied`` of Potentials, letters of `sizes`.
+
+        Two str, such as "TK" and "nP": those of ``tied`` begin with that of sequences.
+        """
+
+    def zero_potentials(self, dtype):
+        """Return Potentials of zeros, of a dtype."""
+        sizes = self.sizes
+        shapes = [[sizes[axis] for axis in axes] for axes in self.potential_axes]
+        return Potentials(*(np.zeros(shape, dtype=dtype) for shape in shapes))
 
     @abstractmethod
     def new_parameters(self, w=None):
@@ -233,6 +264,60 @@ class Structure(ABC):
         """
         return None
 
+    def grown(self, parameters, labels):
+        """Return weights of fewer features and labels as parameters of these.
+
+        Parameters
+        ----------
+        parameters : Parameters
+            Of a structure of the same kind, with at most these features and labels.
+        labels : ndarray of int
+            The number that each of their labels has here.
+
+        Returns
+        -------
+        parameters : Parameters
+            The weights of what is new are 0.
+        """
+        raise self._lacking("grown")
+
+    def seen_coef(self):
+        """Return an index of the numbers in ``coef`` that visits may change: all.
+
+        A structure may leave out features that its data do not have.
+        """
+        return slice(None)
+
+    def fixed_scores(self, weights):
+        """Return the FixedScores that the weights of a prior model give.
+
+        Parameters
+        ----------
+        weights : LabelWeights, SegmentWeights or GraphWeights
+            Those of the structure's estimators, without forbidden ones, for all pairs
+            of a feature and a label.
+        """
+        raise self._lacking("fixed_scores")
+
+    def soft_scores(self, probabilities, begin, end):
+        """Return the scores whose distribution is that of soft labels.
+
+        What the structure forbids has probability 0.
+
+        Parameters
+        ----------
+        probabilities : ndarray of shape (n_positions, n_labels)
+            Those of the labels of all positions, see `label_rows_of_states`.
+        begin, end : int
+            The sequences begin <= i < end.
+
+        Returns
+        -------
+        scores : object
+            As `scores` returns it.
+        """
+        raise self._lacking("soft_scores")
+
     @abstractmethod
     def log_counts(self):
         """Return the logarithm of the number of allowed labellings of each sequence."""
@@ -265,3 +350,104 @@ class Structure(ABC):
     @abstractmethod
     def add_tied_features(self, parameters, tied):
         """Add the features of a sum of tied changes."""
+
+    # Of the level "visit".
+
+    def kernel(self, weights, features, targets, cost=None):
+        """Return the compiled structure of one thread, which changes weights.
+
+        Parameters
+        ----------
+        weights : Weights
+            The compiled ones of parameters.
+        features : DistinctFeatures
+            As `distinct_features` or `in_partition` returns them.
+        targets : ndarray of shape (n_positions,), int32, or Potentials
+            States, or the expectations of soft labels.
+        cost : ndarray of shape (n_labels, n_labels), default=None
+            Added to the local scores, cost[target, label].
+
+        Returns
+        -------
+        kernel : skcrf_sdca._kernels._structure.Structure
+        """
+        raise self._lacking("kernel")
+
+    def distinct_features(self):
+        """Return the DistinctFeatures of each sequence, as visits need them."""
+        raise self._lacking("distinct_features")
+
+    def in_partition(self, features, partition):
+        """Return the features with the rows of local weights, and their pairs.
+
+        Parameters
+        ----------
+        features : DistinctFeatures
+            May be changed.
+        partition : FeaturePartition
+            Of these.
+
+        Returns
+        -------
+        features : DistinctFeatures
+        pairs : ObservedPairs or None
+            The labels that each row has weights for; None if all.
+        """
+        raise self._lacking("in_partition")
+
+    # Of the level "direct".
+
+    @property
+    def marginal_axes(self):
+        """The axes of the arrays in ``state()`` of marginals, letters of `sizes`.
+
+        A dict of the names of the arrays to str.
+        """
+        raise self._lacking("marginal_axes")
+
+    def uniform_marginals(self, labels, smoothing, dtype):
+        """Return the marginals of cliques and separators, uniform mixed with labels.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_positions,), int32
+            States.
+        smoothing : float
+            The weight of the uniform distribution over what is allowed, in (0, 1].
+        dtype : str
+            That of the marginals of cliques, "float32" or "float64".
+
+        Returns
+        -------
+        marginals : Marginals or GraphMarginals
+        """
+        raise self._lacking("uniform_marginals")
+
+    def mix_marginals(self, marginals, scores_of, keep):
+        """Replace marginals by keep times these, and 1 - keep times those of scores.
+
+        Parameters
+        ----------
+        marginals : Marginals or GraphMarginals
+            Changed in place.
+        scores_of : callable
+            ``scores_of(begin, end)`` returns the scores of begin <= i < end.
+        keep : float
+            In [0, 1].
+        """
+        raise self._lacking("mix_marginals")
+
+    def marginals_of(self, state, dtype):
+        """Return a copy of the marginals whose ``state()`` is part of a solver's state.
+
+        Parameters
+        ----------
+        state : dict of str to ndarray
+        dtype : str
+            As for `uniform_marginals`.
+        """
+        raise self._lacking("marginals_of")
+
+    def check_marginals_fit(self, dtype):
+        """Raise MemoryError if marginals of this type clearly do not fit."""
+        raise self._lacking("check_marginals_fit")

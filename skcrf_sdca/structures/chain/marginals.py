@@ -13,7 +13,7 @@ from skcrf_sdca._kernels import _chains
 from skcrf_sdca._kernels._transitions import TransitionLayout, all_transitions
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
-from skcrf_sdca.structures.structure import mixture_entropy
+from skcrf_sdca.structures.entropy import mixture_entropy
 
 
 def edge_offsets(offsets: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -24,7 +24,7 @@ from skcrf_sdca.structures.chain.marginals import (
     edge_offsets,
 )
 from skcrf_sdca.structures.chain.parameters import ChainParameters
-from skcrf_sdca.structures.structure import FixedScores, Potentials, Structure
+from skcrf_sdca.structures.structure import FixedScores, Structure
 from skcrf_sdca.structures.token_rows import TokenRows
 
 
@@ -235,13 +235,6 @@ class Chain(TokenRows, Structure):
             bounds - bounds[0],
             self.constraints,
             self.layout,
-        )
-
-    def zero_potentials(self, dtype):
-        """Return Potentials of zeros."""
-        return Potentials(
-            np.zeros((self.data.n_positions, self.n_labels), dtype=dtype),
-            np.zeros((len(self.data), *self.layout.shape), dtype=dtype),
         )
 
     def label_potentials(self, labels):

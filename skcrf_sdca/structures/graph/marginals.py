@@ -7,7 +7,7 @@ import numpy as np
 
 from skcrf_sdca._kernels import _graphs
 from skcrf_sdca._utils.parallel import over_ranges
-from skcrf_sdca.structures.structure import mixture_entropy
+from skcrf_sdca.structures.entropy import mixture_entropy
 
 
 class GraphMarginals:

@@ -13,7 +13,7 @@ from skcrf_sdca.structures.graph.junction_tree import junction_trees
 from skcrf_sdca.structures.graph.marginals import GraphMarginals
 from skcrf_sdca.structures.graph.parameters import GraphParameters, pair_places
 from skcrf_sdca.structures.graph.scores import GraphScores
-from skcrf_sdca.structures.structure import FixedScores, Potentials, Structure
+from skcrf_sdca.structures.structure import FixedScores, Structure
 from skcrf_sdca.structures.token_rows import TokenRows
 
 
@@ -166,13 +166,6 @@ class Graph(TokenRows, Structure):
             scores = np.log(probabilities[bounds[0] : bounds[-1]])
         tied = np.zeros(self.n_tied)
         return GraphScores(self.trees, scores, tied, bounds - bounds[0], begin)
-
-    def zero_potentials(self, dtype):
-        """Return Potentials of zeros."""
-        return Potentials(
-            np.zeros((self.data.n_positions, self.n_labels), dtype=dtype),
-            np.zeros((len(self.data), self.n_tied), dtype=dtype),
-        )
 
     def label_potentials(self, labels):
         """Return the expectations of the distribution that is certain of labels."""

@@ -13,7 +13,7 @@ from skcrf_sdca.structures.segment.parameters import (
     number_of_tied,
 )
 from skcrf_sdca.structures.segment.scores import SegmentScores
-from skcrf_sdca.structures.structure import FixedScores, Potentials
+from skcrf_sdca.structures.structure import FixedScores
 
 
 class SegmentChain(Chain):
@@ -148,13 +148,6 @@ class SegmentChain(Chain):
             rows = rows.of_tokens(bounds[0], bounds[-1])
         tied, offsets = np.zeros(self.n_tied), bounds - bounds[0]
         return SegmentScores(scores, tied, offsets, self.constraints, rows)
-
-    def zero_potentials(self, dtype):
-        """Return Potentials of zeros."""
-        return Potentials(
-            np.zeros((self.data.n_positions, self.n_labels), dtype=dtype),
-            np.zeros((len(self.data), self.n_tied), dtype=dtype),
-        )
 
     def _counted(self, labels, offsets):
         """Return the tied potentials of segments, their sequences, and their values."""

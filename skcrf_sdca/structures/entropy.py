@@ -1,0 +1,34 @@
+"""The entropy of marginals that are mixed with labels, whatever the structure is."""
+
+from scipy.special import entr
+
+
+def mixture_entropy(q, factor, entropy):
+    """Return the entropy of mixtures of marginals with labels, as a function.
+
+    With ``keep`` times the marginals and 1 - keep on the labels, all marginals but
+    those of the labels are multiplied by keep.
+
+    Parameters
+    ----------
+    q : ndarray
+        The marginals of the labels, of all cliques and separators.
+    factor : ndarray
+        How often the entropy of each counts, with the weight of its sequence; negative
+        for separators.
+    entropy : float
+        The weighted sum of H(mu_i) now.
+
+    Returns
+    -------
+    by_keep : callable
+        The weighted sum of H for a ``keep`` in [0, 1].
+    """
+    now = entropy - factor @ entr(q)
+    wrong = factor @ (1.0 - q)
+
+    def by_keep(keep):
+        correct = factor @ entr(1.0 - keep * (1.0 - q))
+        return keep * now + wrong * entr(keep) + correct
+
+    return by_keep
