@@ -246,3 +246,12 @@ def test_structures_have_the_methods_of_their_levels(structure, level):
         if getattr(structure, name) is not getattr(Structure, name)
     }
     assert level not in structure.levels or own == OF_LEVELS[level]
+
+
+def test_compiled_structures_name_each_method_that_they_lack():
+    text = (ROOT / "_kernels" / "_structure.pyx").read_text()
+    methods = re.split(r"\n    (?=cdef |def )", text[text.index("cdef class") :])
+    names = {re.match(r"cdef [\w ]+?[ *](\w+)\(", method) for method in methods}
+    named = {name[1] for name in names if name and "noexcept nogil" in name.string}
+    lacked = set(re.findall(r'self\.lacks\(b"(\w+)"\)', text))
+    assert lacked == named - {"lacks", "inner", "copy_values"}

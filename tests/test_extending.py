@@ -12,12 +12,22 @@ from scipy.special import logsumexp
 
 import reference
 from samples import flat_weights, seeded
-from skcrf_sdca import LBFGSCRF, SDCACRF
+from skcrf_sdca import (
+    LBFGSCRF,
+    OEGCRF,
+    SAGNUSCRF,
+    SDCACRF,
+    SGDCRF,
+    PassiveAggressiveCRF,
+)
+from skcrf_sdca._kernels._token_structure import TokenStructure
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.objective.losses import LOSSES, LossOption
 from skcrf_sdca.objective.penalties import L2, PENALTIES
+from skcrf_sdca.solvers import parallel
 from skcrf_sdca.solvers.base import EpochSolver, first_model
 from skcrf_sdca.solvers.samplers import DUAL, SAMPLING_SCHEMES, SamplingScheme, SumTree
+from skcrf_sdca.solvers.sgd_methods import METHODS
 from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.structure import Chain
@@ -200,6 +210,63 @@ def test_a_structure_without_a_kernel_is_refused_by_solvers_that_visit(
     monkeypatch.setitem(STRUCTURES, "independent", Independent)
     with pytest.raises(ValueError, match="a structure with a compiled kernel"):
         variant(SDCACRF, _structure="independent")().fit(*data)
+
+
+class Bare(Chain):
+    """Chains whose compiled structure has the features of tokens, and no inference."""
+
+    name = "bare"
+
+    def kernel(self, weights, features, targets, cost=None):
+        return TokenStructure(
+            features, weights, self.offsets, targets, n_tied=self.n_tied, cost=cost
+        )
+
+
+@pytest.fixture
+def bare(data, monkeypatch):
+    """Return a function that fits an estimator of the structure without inference."""
+    monkeypatch.setitem(STRUCTURES, "bare", Bare)
+    monkeypatch.setattr(parallel, "MIN_SHARD", 1)
+
+    def fit(estimator, **parameters):
+        seeded(variant(estimator, _structure="bare"), **parameters).fit(*data)
+
+    return fit
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize(
+    ("estimator", "parameters"),
+    [
+        (SDCACRF, {}),
+        (SDCACRF, {"loss": "hinge"}),
+        (OEGCRF, {}),
+        (SAGNUSCRF, {}),
+    ],
+)
+def test_visits_name_what_a_compiled_structure_lacks(
+    bare, estimator, parameters, n_jobs
+):
+    with pytest.raises(NotImplementedError, match="structure TokenStructure has no "):
+        bare(estimator, max_iter=2, n_jobs=n_jobs, **parameters)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_stochastic_gradients_name_what_a_compiled_structure_lacks(bare, method):
+    with pytest.raises(NotImplementedError, match="structure TokenStructure has no "):
+        bare(SGDCRF, method=method, max_iter=2)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+def test_online_learning_names_what_a_compiled_structure_lacks(bare, loss):
+    with pytest.raises(NotImplementedError, match="structure TokenStructure has no "):
+        bare(PassiveAggressiveCRF, loss=loss, max_iter=2)
+
+
+def test_a_structure_without_n_best_does_not_have_0_labellings(bare):
+    with pytest.raises(NotImplementedError, match="TokenStructure has no n_best"):
+        bare(PassiveAggressiveCRF, loss="hinge", n_best=2, max_iter=2)
 
 
 # A solver: gradient descent, certified every second epoch -----------------------------

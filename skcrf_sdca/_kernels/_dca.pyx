@@ -106,7 +106,8 @@ cdef class DCAKernel(Visitor):
         super().__init__(structure, offsets, scale, None)
         self.smooth, self.fixed_step = smooth, fixed_step
         self.total, self.power, self.n_visits = total, power, n_visits
-        self.path = np.empty(self.structure.most_local, dtype=np.intc)
+        # Labels from the start, since a structure without argmax writes none.
+        self.path = np.zeros(self.structure.most_local, dtype=np.intc)
         if not smooth:
             self.sums = changed_sums(self.sums.features, self.structure.weights)
             self.structure.sums = self.sums

@@ -95,6 +95,7 @@ cdef class OEGKernel(DualVisitor):
                     self.structure.set_item(i)
                     self.try_step(i, 0.0)
                     self.accept(i)
+        self.structure.check()
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit item i; return False if a number is not finite."""

@@ -18,7 +18,7 @@ the number of workers, and not on which of them is faster.
 """
 
 from ._local_weights cimport LocalWeights, SquaredNorms
-from ._visits cimport DualVisitor, Plan, not_finite, plan_of
+from ._visits cimport DualVisitor, Plan, plan_of
 from ._weights cimport SigmaPrime
 
 import numpy as np
@@ -144,8 +144,7 @@ cdef class Rounds:
                     state.done = False
                     break
                 self.measure(&state)
-        if not finite:
-            raise not_finite(state.plan.sequence)
+        visitor.check(finite, state.plan.sequence)
         if state.done:
             self.finish(&state, worker)
 
@@ -164,14 +163,17 @@ cdef class Rounds:
         cdef Py_ssize_t p, n = self.local_weights.n_workers
         cdef unsigned char[::1] memory = np.empty(n * sizeof(Worker), dtype=np.uint8)
         cdef Worker* states = <Worker*> &memory[0]
+        cdef DualVisitor visitor
+        cdef bint finite
         self.begin()
         for p in range(n):
             states[p] = self.start(p, visits[p][0], visits[p][1])
         while not states[0].done:
             for p in range(n):
-                if not self.visit(&states[p], p, visitors[p]):
-                    self.stale = True
-                    raise not_finite(states[p].plan.sequence)
+                visitor = visitors[p]
+                finite = self.visit(&states[p], p, visitor)
+                self.stale |= not finite
+                visitor.check(finite, states[p].plan.sequence)
             for p in range(n):
                 self.aggregate(&states[p], p)
             for p in range(n):

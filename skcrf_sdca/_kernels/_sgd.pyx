@@ -113,6 +113,7 @@ cdef class SGDKernel(Visitor):
                 weight += self.scale[i]
                 if not self.is_empty(i):
                     total += self.scale[i] * self.loss(i)
+        self.structure.check()
         return total / weight if weight > 0.0 else 0.0
 
     cdef double loss(self, Py_ssize_t i) noexcept nogil:
@@ -219,6 +220,11 @@ cdef class SMDKernel(SGDKernel):
         self.smd.curvature_scale = e
         self.gradient()
         return value
+
+    cdef int check(self, bint sane, Py_ssize_t i) except -1:
+        """Raise an error as `Visitor` does, for both structures."""
+        self.along_trace.check()
+        return SGDKernel.check(self, sane, i)
 
     cdef void expect_moved(self, double step, Values out) noexcept nogil:
         """Write the expectations at the scores moved along the trace."""

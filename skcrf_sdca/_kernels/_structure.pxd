@@ -22,7 +22,11 @@ cdef class Structure:
     cdef Values potentials                  # its scores under the weights
     cdef Values expected                    # written by `Visitor.expect`
     cdef object buffers                     # owners of what pointers point to
+    cdef const char* lacking                # a method that was called and is not there
 
+    cdef double lacks(self, const char* method) noexcept nogil
+    cdef int check(self) except -1
+    cdef object lack_of(self, str method)
     cdef Py_ssize_t first_local(self, Py_ssize_t i) noexcept nogil
     cdef void set_item(self, Py_ssize_t i) noexcept nogil
     # Level 1.

@@ -16,7 +16,6 @@ cdef struct Plan:
 
 cdef Plan plan_of(
     const double[:, ::1] uniforms, const Py_ssize_t[::1] order, Py_ssize_t n_visits)
-cdef object not_finite(Py_ssize_t i)
 
 
 cdef class Visitor:
@@ -29,6 +28,7 @@ cdef class Visitor:
     cdef Py_ssize_t n_labels
     cdef const Py_ssize_t[::1] sequences    # those of the sampler, None for all
 
+    cdef int check(self, bint sane, Py_ssize_t i) except -1
     cdef bint visit_some(self, Plan* plan, Py_ssize_t work) noexcept nogil
     cdef Py_ssize_t pick(self, const Plan* plan) noexcept nogil
     cdef Py_ssize_t work_of(self, Py_ssize_t i) noexcept nogil

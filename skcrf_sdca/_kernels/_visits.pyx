@@ -110,8 +110,16 @@ cdef class Visitor:
             with nogil:
                 sane = self.visit_some(&plan, WORK_BETWEEN_SIGNALS)
             PyErr_CheckSignals()
+        self.check(sane, plan.sequence)
+
+    cdef int check(self, bint sane, Py_ssize_t i) except -1:
+        """Raise an error if the structure lacks what visits need, or a number is not
+        finite at the visit of sequence i.
+        """
+        self.structure.check()
         if not sane:
-            raise not_finite(plan.sequence)
+            raise not_finite(i)
+        return 0
 
     cdef bint visit_some(self, Plan* plan, Py_ssize_t work) noexcept nogil:
         """Make the next visits of a plan, as many as are so much work.
