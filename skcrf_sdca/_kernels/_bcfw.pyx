@@ -18,6 +18,7 @@ from libc.math cimport isfinite
 from ._line_search cimport linear_step
 from ._structure cimport Values
 from ._visits cimport DualVisitor
+from ._weights cimport addressable
 
 import numpy as np
 
@@ -40,7 +41,7 @@ cdef class BCFWKernel(DualVisitor):
     def __init__(self, structure, offsets, scale, gaps, sampler, *, expected):
         super().__init__(structure, offsets, scale, gaps, sampler)
         self.local = expected.local.reshape(-1)
-        self.tied = expected.tied.reshape(len(offsets) - 1, -1)
+        self.tied = addressable(expected.tied.reshape(len(offsets) - 1, -1))
         self.path = np.empty(self.structure.most_local, dtype=np.intc)
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:

@@ -309,7 +309,7 @@ cdef class KBestKernel(DCAKernel):
         self.losses, self.multipliers = np.empty(n_best), np.empty(n_best)
         self.gram = np.empty((n_best, n_best))
         self.local = np.empty((n_best + 1, self.structure.most_local))
-        self.tied = np.empty((n_best + 1, self.structure.n_tied))
+        self.tied = np.empty((n_best + 1, max(self.structure.n_tied, 1)))
 
     cdef Values values(self, Py_ssize_t r) noexcept nogil:
         """Return the buffers of potentials under g_r."""

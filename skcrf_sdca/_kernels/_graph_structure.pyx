@@ -17,7 +17,7 @@ from ._line_search cimport Part, Segment
 from ._structure cimport Values
 from ._token_structure cimport TokenStructure
 from ._vecmath cimport Stored, doubles, ops, skip, vaim
-from ._weights cimport Weights
+from ._weights cimport Weights, addressable
 
 import numpy as np
 
@@ -83,7 +83,7 @@ cdef class GraphStructure(TokenStructure):
         most_in_tables = self.trees.table_sizes.max(initial=1)
         most_messages = self.trees.message_sizes.max(initial=1)
         self.keeps = True
-        self.node, self.tied_kept = marginals.node, marginals.tied
+        self.node, self.tied_kept = marginals.node, addressable(marginals.tied)
         self.table, self.message = marginals.table.view(np.uint8), marginals.message
         self.itemsize = marginals.table.itemsize
         self.first_table, self.first_message = marginals.bounds

@@ -7,6 +7,7 @@ from libc.string cimport memset
 from ._elimination cimport Workspace
 from ._junction_tree cimport JunctionTrees
 from ._math cimport total
+from ._vecmath cimport start_of
 
 import numpy as np
 
@@ -80,8 +81,8 @@ def renormalize(
                 messages[first_message + r] = work.messages[r]
             entropy[i] = work.entropy(i)
             tied[i, :] = 0.0
-            work.add_tied(1.0, &tied[i, 0])
-            work.add_tied(weight[i], &tied_total[0])
+            work.add_tied(1.0, <double*> rows_pointer(tied[i:]))
+            work.add_tied(weight[i], start_of(tied_total))
             first_table += trees.n_in_tables[i]
             first_message += trees.n_messages[i]
 
@@ -98,7 +99,7 @@ def log_partitions(
     cdef Workspace work = Workspace(trees, begin, end)
     cdef const double* first = rows_pointer(local)
     with nogil:
-        work.set_tied(&tied[0])
+        work.set_tied(start_of(tied))
         for i in range(begin, end):
             values[i - begin] = work.sum_up(i, first + at(trees, begin, i))
 
@@ -130,7 +131,7 @@ def marginals(
     cdef Py_ssize_t square = trees.n_labels * trees.n_labels
     cdef bint with_edges = edges is not None and edges.shape[0] > 0
     with nogil:
-        work.set_tied(&tied[0])
+        work.set_tied(start_of(tied))
         for i in range(begin, end):
             place = at(trees, begin, i)
             values[i - begin] = work.sum_up(i, first + place)
@@ -146,10 +147,10 @@ def marginals(
                 continue
             work.sum_down(i, False, out + place, edge_out)
             if tied_total is not None:
-                work.add_tied(weight[i - begin], &tied_total[0])
+                work.add_tied(weight[i - begin], start_of(tied_total))
             if tied_sums is not None:
                 tied_sums[i - begin, :] = 0.0
-                work.add_tied(1.0, &tied_sums[i - begin, 0])
+                work.add_tied(1.0, <double*> rows_pointer(tied_sums[i - begin :]))
 
 
 def mix_cliques(
@@ -167,7 +168,7 @@ def mix_cliques(
     cdef const double* scores = rows_pointer(local)
     cdef double[:, ::1] node = np.empty((local.shape[0] + 1, trees.n_labels))
     with nogil:
-        work.set_tied(&tied[0])
+        work.set_tied(start_of(tied))
         for i in range(begin):
             first += trees.n_in_tables[i]
         for i in range(begin, end):
@@ -193,7 +194,7 @@ def draws(
     cdef Workspace work = Workspace(trees, begin, end)
     cdef const double* scores = rows_pointer(local)
     with nogil:
-        work.set_tied(&tied[0])
+        work.set_tied(start_of(tied))
         for i in range(begin, end):
             if trees.length(i) == 0:
                 continue
@@ -219,7 +220,7 @@ def best_labellings(
     cdef const double* first = rows_pointer(local)
     cdef int* out = &paths[0] if paths.shape[0] > 0 else NULL
     with nogil:
-        work.set_tied(&tied[0])
+        work.set_tied(start_of(tied))
         for i in range(begin, end):
             place = at(trees, begin, i)
             values[i - begin] = work.maximise(
@@ -247,7 +248,7 @@ def labelling_scores(
             for t in range(first, first + trees.length(i)):
                 value += scores[t * n + path[t]]
             for e in range(trees.edge_offsets[i], trees.edge_offsets[i + 1]):
-                value += trees.edge_score(e, path + first, &tied[0])
+                value += trees.edge_score(e, path + first, start_of(tied))
             values[i - begin] = value
 
 
@@ -266,13 +267,14 @@ def add_labellings(
         for i in range(begin, end):
             for e in range(trees.edge_offsets[i], trees.edge_offsets[i + 1]):
                 trees.add_edge(
-                    e, path + trees.offsets[i], weight[i], &out[i if each else 0, 0]
+                    e, path + trees.offsets[i], weight[i],
+                    <double*> rows_pointer(out[i if each else 0 :]),
                 )
 
 
 cdef const double* rows_pointer(const double[:, ::1] rows) noexcept nogil:
-    """Return the address of the rows, NULL if there are none."""
-    return &rows[0, 0] if rows.shape[0] > 0 else NULL
+    """Return the address of the rows, NULL if there are no numbers."""
+    return &rows[0, 0] if rows.shape[0] > 0 and rows.shape[1] > 0 else NULL
 
 
 cdef Py_ssize_t at(JunctionTrees trees, Py_ssize_t begin, Py_ssize_t i) noexcept nogil:

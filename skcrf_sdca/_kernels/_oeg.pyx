@@ -21,6 +21,7 @@ from libc.math cimport fabs
 from ._structure cimport Values
 from ._vecmath cimport ops
 from ._visits cimport DualVisitor
+from ._weights cimport addressable
 
 # A change of the dual below ROUNDING (1 + H + |log Z|) is rounding: the trial is taken,
 # else an item that is momentarily optimal would halve its step for ever, and the step
@@ -76,9 +77,9 @@ cdef class OEGKernel(DualVisitor):
         super().__init__(structure, offsets, scale, gaps, sampler)
         n = len(offsets) - 1
         self.theta_local = theta.local.reshape(-1)
-        self.theta_tied = theta.tied.reshape(n, -1)
+        self.theta_tied = addressable(theta.tied.reshape(n, -1))
         self.local = expected.local.reshape(-1)
-        self.tied = expected.tied.reshape(n, -1)
+        self.tied = addressable(expected.tied.reshape(n, -1))
         self.entropy, self.step = entropy, step
         self.max_halvings = 2
         self.trial = self.structure.new_values()

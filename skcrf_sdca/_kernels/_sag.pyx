@@ -25,7 +25,7 @@ from ._lazy cimport LazyWeights
 from ._lipschitz cimport LipschitzConstants
 from ._structure cimport Values
 from ._visits cimport Visitor
-from ._weights cimport Weights
+from ._weights cimport Weights, addressable
 
 # No search along a gradient whose square is smaller [Schmidt15, sec. 5].
 cdef double SMALLEST_GRADIENT = 1e-8
@@ -98,7 +98,7 @@ cdef class SAGKernel(Visitor):
         self.alpha, self.saga, self.caution = alpha, saga, 1.0
         self.curvature = curvature
         self.local = expected.local.reshape(-1)
-        self.tied = expected.tied.reshape(n, -1)
+        self.tied = addressable(expected.tied.reshape(n, -1))
         self.entropy = entropy
         self.gradient_scores = self.structure.new_values()
         self.trial = self.structure.new_values()

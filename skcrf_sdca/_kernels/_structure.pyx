@@ -170,7 +170,7 @@ cdef class Structure:
     cdef Values new_values(self):
         """Return buffers for the values of any item."""
         cdef double[::1] local = np.zeros(self.most_local)
-        cdef double[::1] tied = np.zeros(self.n_tied)
+        cdef double[::1] tied = np.zeros(max(self.n_tied, 1))
         cdef Values values
         self.buffers = (self.buffers, local, tied)
         values.local, values.tied = &local[0], &tied[0]

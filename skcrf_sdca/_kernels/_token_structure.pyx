@@ -12,7 +12,7 @@ from libc.string cimport memcpy
 from ._features cimport DistinctFeatures
 from ._structure cimport Structure, Values
 from ._vecmath cimport ops
-from ._weights cimport Weights, new_sums
+from ._weights cimport Weights, addressable, new_sums
 
 import numpy as np
 
@@ -46,7 +46,7 @@ cdef class TokenStructure(Structure):
         self.offsets, self.cost = offsets, cost
         if isinstance(targets, tuple):
             self.labels, (self.soft_local, soft_tied) = None, targets
-            self.soft_tied = soft_tied.reshape(len(soft_tied), -1)
+            self.soft_tied = addressable(soft_tied.reshape(len(soft_tied), -1))
         else:
             self.labels = targets
         self.n_labels = weights.n_labels
@@ -58,8 +58,9 @@ cdef class TokenStructure(Structure):
             )
         self.fixed_local = self.fixed_tied = None
         if fixed is not None:
-            self.fixed_local, self.fixed_tied = fixed.local, fixed.tied.reshape(-1)
-            self.tied = np.empty(self.n_tied)
+            self.fixed_local = fixed.local
+            self.fixed_tied = addressable(fixed.tied.reshape(-1))
+            self.tied = np.empty(max(self.n_tied, 1))
         self.change = np.empty(self.most_local)
         self.potentials, self.expected = self.new_values(), self.new_values()
 

@@ -136,6 +136,11 @@ cdef struct Stored:
     bint single
 
 
+cdef inline double* start_of(const double[::1] x) noexcept nogil:
+    """Return the address of the first number, NULL if there is none."""
+    return <double*> &x[0] if x.shape[0] > 0 else NULL
+
+
 cdef inline Stored doubles(const double* x) noexcept nogil:
     """Return where numbers in double precision are stored."""
     return Stored(<void*> x, False)

@@ -17,8 +17,16 @@ from ._structure cimport Structure, Values
 cdef Py_ssize_t WORK_BETWEEN_SIGNALS = 4_000_000
 
 # What a visit costs beside its positions, in positions.
-cpdef enum:
+cdef enum:
     VISIT = 4
+
+
+cpdef double work_of_visit(double length, Py_ssize_t n_tied) noexcept nogil:
+    """Return the work of a visit to a sequence of a length, in tied potentials.
+
+    A sequence without tied potentials counts as if it had one.
+    """
+    return (length + VISIT) * max(n_tied, 1)
 
 
 cdef class Visitor:
@@ -145,9 +153,10 @@ cdef class Visitor:
         return place if self.sequences is None else self.sequences[place]
 
     cdef Py_ssize_t work_of(self, Py_ssize_t i) noexcept nogil:
-        """Return the work of a visit: (T + VISIT) n_tied for a sequence of length T."""
-        cdef Py_ssize_t length = self.offsets[i + 1] - self.offsets[i]
-        return (length + VISIT) * self.structure.n_tied
+        """Return the work of a visit to sequence i."""
+        return <Py_ssize_t> work_of_visit(
+            self.offsets[i + 1] - self.offsets[i], self.structure.n_tied
+        )
 
 
 cdef Plan plan_of(

@@ -20,6 +20,15 @@ cdef enum:
     BATCH = 64
 
 
+cdef object addressable(array):
+    """Return an array, one of zeros if it has no columns, of which addresses are taken.
+
+    A structure may have no tied potentials.
+    """
+    *shape, n_columns = array.shape
+    return array if n_columns > 0 else np.zeros((*shape, 1), dtype=array.dtype)
+
+
 cdef class Weights:
     """The five blocks of weights of a model.
 
@@ -55,7 +64,8 @@ cdef class Weights:
                 f"end, transition are {shapes}"
             )
         coef, self.intercept, self.start, self.end, transition = blocks
-        self.coef, self.transition = coef.reshape(-1), transition.reshape(-1)
+        self.coef = coef.reshape(-1)
+        self.transition = addressable(transition.reshape(-1))
         self.n_tied = transition.size
         self.layout = layout
         self.n_features, self.n_labels = layout.n_features, n_labels
@@ -345,7 +355,7 @@ cdef class FeatureSums:
         n_labels = weights.n_labels
         self.distinct = np.empty(max(features.max_size(n_labels), 1))
         self.node = np.empty(n_labels)
-        self.edge = np.empty(weights.n_tied)
+        self.edge = np.empty(max(weights.n_tied, 1))
         self.sigma_prime.frequent = self.sigma_prime.rare = 1.0
 
     cdef void set(

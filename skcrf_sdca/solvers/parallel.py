@@ -11,7 +11,7 @@ import numpy as np
 
 from skcrf_sdca._kernels._local_weights import LocalWeights
 from skcrf_sdca._kernels._rounds import Rounds
-from skcrf_sdca._kernels._visits import VISIT
+from skcrf_sdca._kernels._visits import work_of_visit
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import n_threads
 from skcrf_sdca.solvers.partition import FeaturePartition, equal_shards
@@ -80,7 +80,7 @@ def make_parallel_visitor(problem, model, n_workers, new_sampler, new_visitor):
         visitor.assign_shard(shard, index_in_shard)
         visitors.append(visitor)
     mean_length = problem.offsets[-1] / problem.n_sequences
-    mean_work = int((mean_length + VISIT) * problem.structure.n_tied)
+    mean_work = int(work_of_visit(mean_length, problem.structure.n_tied))
     rounds = Rounds(
         local_weights,
         work=max(1, ROUND_VISITS // n_workers) * mean_work,

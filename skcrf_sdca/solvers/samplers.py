@@ -29,7 +29,7 @@ def first_gap(problem):
         by_position += problem.loss.scaled_cost.max()
     fixed = problem.structure.fixed
     if fixed is not None:
-        by_position += 2.0 * sum(np.abs(values).max() for values in fixed)
+        by_position += 2.0 * sum(np.abs(values).max(initial=0.0) for values in fixed)
     largest = problem.data.lengths.max() * by_position
     return max(FIRST_GAP, 10.0 * largest)
 

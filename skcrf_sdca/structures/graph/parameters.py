@@ -180,7 +180,10 @@ class GraphParameters:
         """Return the same, or raise ValueError for scores that overflow."""
         scores = self.scores(rows, trees, offsets, begin, end, temperature=temperature)
         check_scores(scores.local, scores.offsets, begin)
-        if not trees.largest_row * np.abs(scores.tied).max() <= LARGEST_SCORE:
+        if (
+            not trees.largest_row * np.abs(scores.tied).max(initial=0.0)
+            <= LARGEST_SCORE
+        ):
             raise ValueError(
                 "X has edges with features so large that their scores are not finite "
                 f"or beyond {LARGEST_SCORE:g}; scale the features."
