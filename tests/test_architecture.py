@@ -232,7 +232,8 @@ OF_LEVELS = {
         "uniform_marginals",
         "mix_marginals",
         "marginals_of",
-        "check_marginals_fit",
+        "size_of_marginals",
+        "describe_marginals",
     },
 }
 

@@ -17,7 +17,7 @@ raise NotImplementedError until a structure has them:
 
     "visit"           `kernel`, `distinct_features`, `in_partition`
     "direct"          `marginal_axes`, `uniform_marginals`, `mix_marginals`,
-                      `marginals_of`, `check_marginals_fit`
+                      `marginals_of`, `size_of_marginals`, `describe_marginals`
     soft labels       `soft_scores`
     partly known      `parts`, and `kept_in_parts` if not all positions are in them
     a prior           `fixed_scores`
@@ -448,6 +448,10 @@ class Structure(ABC):
         """
         raise self._lacking("marginals_of")
 
-    def check_marginals_fit(self, dtype):
-        """Raise MemoryError if marginals of this type clearly do not fit."""
-        raise self._lacking("check_marginals_fit")
+    def size_of_marginals(self, dtype):
+        """Return the bytes of marginals of this type, and of the buffers of a visit."""
+        raise self._lacking("size_of_marginals")
+
+    def describe_marginals(self, dtype):
+        """Return what `size_of_marginals` is the size of, for a message."""
+        raise self._lacking("describe_marginals")
