@@ -42,9 +42,9 @@ CASES = [
     *(Case(loss, start=s) for loss, s in product(LOSSES[1:], STARTS[1:])),
 ]
 PARAMETERS = {
-    "log_loss": {"tol": 1e-4},
-    "softmax_margin": {"loss": "softmax_margin", "tol": 1e-4},
-    "hinge": {"loss": "hinge", "tol": 1e-2},
+    "log_loss": {"tol": 1e-3},
+    "softmax_margin": {"loss": "softmax_margin", "tol": 1e-3},
+    "hinge": {"loss": "hinge", "tol": 3e-2},
 }
 # A fault: the gap of these rises and falls, and stays above 0.05 for 2000 epochs.
 SLOW = {("hinge", 1.0)}
