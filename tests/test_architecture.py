@@ -226,7 +226,7 @@ def test_the_search_for_what_is_used_of_structures_finds_it():
 
 # What structures of a level must have.
 OF_LEVELS = {
-    "visit": {"kernel", "distinct_features", "in_partition"},
+    "visit": {"kernel", "distinct_features", "in_partition", "n_coef_in"},
     "direct": {
         "marginal_axes",
         "uniform_marginals",
@@ -256,3 +256,16 @@ def test_compiled_structures_name_each_method_that_they_lack():
     named = {name[1] for name in names if name and "noexcept nogil" in name.string}
     lacked = set(re.findall(r'self\.lacks\(b"(\w+)"\)', text))
     assert lacked == named - {"lacks", "inner", "copy_values"}
+
+
+# What a structure was made with is for its own folder; there are questions to ask it.
+MADE_WITH = {"boundaries", "pairs", "keeps_forbidden"}
+
+
+@pytest.mark.parametrize("path", [p for p in USERS if folder_of(p) != "estimators"])
+def test_solvers_ask_no_structure_what_it_was_made_with(path):
+    used, _ = attributes_of_structures(path)
+    assert not used & MADE_WITH
+    assert not re.search(
+        r"isinstance\([^)]*(Solver|Structure|Chain|Graph)\b", path.read_text()
+    )

@@ -59,6 +59,8 @@ class Solver(ABC):
         The reason, if the solver stopped on its own.
     columns : dict
         More columns of the history, by name: their values now.
+    starts_at_targets : bool
+        Whether a new run starts at the targets of the problem, as dual solvers do.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"expect", "smooth loss", "gradient"})
@@ -68,6 +70,7 @@ class Solver(ABC):
     n_oracle_calls = 0
     message = ""
     columns: Mapping[str, float] = MappingProxyType({})
+    starts_at_targets = False
 
     @classmethod
     def n_bytes(cls, problem, n_weights):
@@ -127,6 +130,11 @@ class EpochSolver(Solver):
 
 class OuterSolver(EpochSolver):
     """A solver that works by the epochs of another, its ``solver``."""
+
+    @property
+    def starts_at_targets(self):
+        """Whether the other solver does."""
+        return self.solver.starts_at_targets
 
     @property
     def n_updates(self):

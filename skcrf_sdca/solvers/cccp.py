@@ -23,8 +23,7 @@ import numpy as np
 
 from skcrf_sdca.objective.objective import Certificate
 from skcrf_sdca.objective.problem import Problem
-from skcrf_sdca.solvers.base import OuterSolver, Solver, first_model
-from skcrf_sdca.solvers.dual import DualSolver
+from skcrf_sdca.solvers.base import Solver, first_model
 from skcrf_sdca.solvers.monitor import FitMonitor
 
 EPS = np.finfo(float).eps
@@ -72,8 +71,8 @@ class CCCP(Solver):
         self.n_completions = -1
         self._complete()
         self.inner = inner(problem, rng, state=state, **options)
-        # A dual solver starts at its targets, which the weights have completed.
-        if state is None and not isinstance(self.inner, (DualSolver, OuterSolver)):
+        # The weights have completed the targets.
+        if state is None and not self.inner.starts_at_targets:
             self.inner.start_at(self.model.w)
 
     @property

@@ -41,6 +41,7 @@ class DualSolver(EpochSolver):
     needs: ClassVar[frozenset[str]] = frozenset(
         {"expect", "visit", "smooth loss", "curvature", "threshold"}
     )
+    starts_at_targets = True
     recompute_every = 10
     n_certificates = 0
 

@@ -64,7 +64,7 @@ def make_parallel_visitor(problem, model, n_workers, new_sampler, new_visitor):
         features,
         shards,
         FREQUENT * problem.n_sequences,
-        apart=problem.structure.pairs is not None,
+        apart=problem.structure.has_ragged_rows,
     )
     _check_memory(problem, partition)
     features, pairs = problem.structure.in_partition(features, partition)
@@ -111,10 +111,8 @@ def _local_weights(model, partition):
 
 def _check_memory(problem, partition):
     """Raise MemoryError if the local weights do not fit into memory."""
-    n_workers, n_labels = len(partition.private), problem.structure.n_labels
-    n_coef, n_shared = partition.n_rows * n_labels, len(partition.shared) * n_labels
-    if problem.structure.pairs is not None:
-        n_coef = n_shared = problem.structure.pairs.layout.size
+    n_workers = len(partition.private)
+    n_coef, n_shared = problem.structure.n_coef_in(partition)
     local = 8 * n_workers * (n_coef + problem.structure.n_tied)
     aggregated = 8 * n_shared
     columns = 4 * problem.data.X.nnz if problem.data.is_sparse else 0

@@ -57,9 +57,7 @@ def squared_radii(problem):
     np.minimum(values, 1e100, out=values)
     squares = sums.power(2) if issparse(sums) else sums**2
     radii = np.asarray(squares.sum(axis=1)).ravel() + lengths**2
-    if problem.structure.boundaries:
-        radii += np.where(lengths > 0, 2.0 + np.maximum(lengths - 1.0, 0.0) ** 2, 0.0)
-    return 2.0 * radii
+    return 2.0 * (radii + problem.structure.squared_radii_of_ties())
 
 
 def _ones(problem):
@@ -111,7 +109,7 @@ class SamplingScheme:
         It draws from a shard of the sequences, by their indices in the shard. Raise
         ValueError if the scheme is not one for the problem.
         """
-        if self.by_residual and problem.structure.boundaries:
+        if self.by_residual and not problem.structure.is_table:
             raise ValueError(
                 'sampling="residual" is for tables, whose rows are chains of one node; '
                 'set sampling="gap" for sequences'

@@ -15,7 +15,7 @@ Every structure has the abstract methods of `Structure`. The others have a defau
 is right for any structure, or belong to something that not all structures can do, and
 raise NotImplementedError until a structure has them:
 
-    "visit"           `kernel`, `distinct_features`, `in_partition`
+    "visit"           `kernel`, `distinct_features`, `in_partition`, `n_coef_in`
     "direct"          `marginal_axes`, `uniform_marginals`, `mix_marginals`,
                       `marginals_of`, `size_of_marginals`, `describe_marginals`
     soft labels       `soft_scores`
@@ -138,6 +138,26 @@ class Structure(ABC):
             f"the structure {self.name!r} has no `{method}`, see "
             "skcrf_sdca.structures.structure"
         )
+
+    @property
+    def is_table(self):
+        """Whether every sequence is a row of a table: a position, and nothing else."""
+        return not self.boundaries
+
+    def squared_radii_of_ties(self):
+        """Return bounds of squared distances between labellings, by features of ties.
+
+        Returns
+        -------
+        radii : ndarray of shape (n,)
+            At least half the squared distance of the features of two labellings of a
+            sequence, without those of positions: the start, the end, and T - 1 pairs
+            of neighbours. 0 for a table.
+        """
+        lengths = self.data.lengths.astype(np.float64)
+        if self.is_table:
+            return np.zeros(len(lengths))
+        return np.where(lengths > 0, 2.0 + np.maximum(lengths - 1.0, 0.0) ** 2, 0.0)
 
     @property
     def label_constraints(self):
@@ -394,6 +414,25 @@ class Structure(ABC):
             The labels that each row has weights for; None if all.
         """
         raise self._lacking("in_partition")
+
+    @property
+    def has_ragged_rows(self):
+        """Whether features have weights of some labels only, in rows of that length."""
+        return self.pairs is not None
+
+    def n_coef_in(self, partition):
+        """Return how many weights of features workers have.
+
+        Parameters
+        ----------
+        partition : FeaturePartition
+
+        Returns
+        -------
+        n_local, n_shared : int
+            At most, of the features of one worker, and of shared ones.
+        """
+        raise self._lacking("n_coef_in")
 
     # Of the level "direct".
 

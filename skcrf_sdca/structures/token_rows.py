@@ -29,6 +29,12 @@ class TokenRows:
         make = DistinctFeatures if self.pairs is None else ObservedFeatures
         return make(self.rows, self.offsets)
 
+    def n_coef_in(self, partition):
+        """Return how many weights of features workers have: local and shared ones."""
+        if self.pairs is not None:
+            return self.pairs.layout.size, self.pairs.layout.size
+        return partition.n_rows * self.n_labels, len(partition.shared) * self.n_labels
+
     def in_partition(self, features, partition):
         """Return the features with the rows of local weights, and their pairs.
 
