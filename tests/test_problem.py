@@ -52,7 +52,12 @@ def test_primal_and_gradient(case):
     expected = reference.gradient(*arguments, **case.arguments)
     assert_allclose(gradient, expected, rtol=1e-10, atol=1e-12)
     assert_allclose(certificate.gap, expected @ expected / (2 * case.alpha), rtol=1e-10)
-    assert_allclose(certificate.dual, certificate.primal - certificate.gap, rtol=1e-12)
+    # The dual is lowered by the rounding of both objectives, and may be near 0.
+    difference = certificate.primal - certificate.gap
+    assert certificate.dual <= difference
+    assert_allclose(
+        certificate.dual, difference, rtol=0, atol=1e-12 * (1.0 + certificate.gap)
+    )
 
 
 @settings(max_examples=30)
