@@ -25,6 +25,8 @@ from skcrf_sdca._kernels._features import RowLayout
 from skcrf_sdca._kernels._observed import sorted_by_width
 from skcrf_sdca._utils import memory
 from skcrf_sdca.estimators.segments import LENGTHS_KEPT
+from skcrf_sdca.metrics import flat_confusion_matrix
+from skcrf_sdca.persistence import load_model, save_model
 from skcrf_sdca.structures.chain.tuples import MOST_ORDER
 
 WORDS = [[["a"], ["b"], ["b"]], [["b"]]]
@@ -219,3 +221,75 @@ def test_more_labellings_of_a_visit_than_fit_are_refused(n_best):
 def test_no_certificate_is_beyond_max_iter(certify_every):
     crf = SGDCRF(max_iter=3, certify_every=certify_every, random_state=0)
     assert crf.fit(WORDS, SPANS).history_["epoch"].tolist() == [3]
+
+
+@pytest.mark.parametrize("order", [16, 33, MOST_ORDER])
+def test_models_of_every_order_are_saved_and_loaded(order, tmp_path):
+    y = [["A", "A", "A"], ["A"]]
+    crf = SDCACRF(order=order, random_state=0).fit(WORDS, y)
+    save_model(crf, tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    assert len(again.higher_transitions_) == order - 1
+    assert again.predict(WORDS).tolist() == y
+
+
+# Tables of labels ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def little(monkeypatch):
+    """Return a function that leaves so many bytes."""
+    monkeypatch.setattr(memory, "SMALL", 0)
+
+    def leave(n_bytes):
+        monkeypatch.setattr(memory, "available_memory", lambda: n_bytes)
+
+    return leave
+
+
+def refused(function, message, *arguments):
+    """Check that a call is refused without the memory that it asks for."""
+
+    def call():
+        with pytest.raises(MemoryError, match=message):
+            function(*arguments)
+
+    assert peak_of(call) < 2**22
+
+
+@pytest.mark.parametrize("options", [{"transitions": "observed"}, {"loss": "hinge"}])
+def test_tables_of_all_pairs_of_labels(options, little):
+    """These are made before the model whose size is compared."""
+    little(2**22)
+    y = [list(range(2000)), [0, 1]]
+    x = [np.ones((2000, 1)), np.ones((2, 1))]
+    refused(SDCACRF(**options).fit, "between 2000 labels|costs of 2000 labels", x, y)
+
+
+def test_rows_of_labels_that_are_not_known(little):
+    little(2**22)
+    y = [[*range(1000), None]]
+    refused(OEGCRF().fit, "what y says of 1000 labels", [np.ones((1001, 1))], y)
+
+
+def test_confusion_matrices_of_many_labels(little):
+    little(2**22)
+    y = [list(range(2000))]
+    refused(flat_confusion_matrix, "confusion matrix of 2000 labels", y, y)
+
+
+def test_marginals_of_the_edges_of_graphs(little):
+    crf = GraphCRF(random_state=0).fit(*graph_cases.sample(edge_features=False))
+    # No graph has large tables; all together have many edges.
+    few = [(np.ones((2, 3)), [[0, 1]])] * 500
+    little(8 * 9 * 500 - 1)
+    with pytest.raises(MemoryError, match="marginals of 500 edges between 3 labels"):
+        crf.predict_edge_proba(few)
+
+
+def test_scores_of_tuples(little):
+    X, y = [np.ones((30, 2))], [[0, 1, 2] * 10]
+    crf = LBFGSCRF(order=3).fit(X, y)
+    little(8 * 3000 * 39 - 1)
+    with pytest.raises(MemoryError, match="scores of 3000 positions and 39 tuples"):
+        crf.predict([np.ones((3000, 2))])

@@ -54,6 +54,7 @@ from skcrf_sdca.persistence import (
     load_model,
     save_model,
 )
+from skcrf_sdca.persistence._archive import MAX_MEMBERS
 from skcrf_sdca.text import (
     DEFAULT_TEMPLATES,
     Apply,
@@ -869,7 +870,7 @@ def test_more_members(path):
     save_model(fitted(), path)
     resealed(path, extra=npy(np.zeros(2)))
     assert_refused(path, "unknown members")
-    resealed(path, **{f"extra{i}": b"" for i in range(20)})
+    resealed(path, **{f"extra{i}": b"" for i in range(MAX_MEMBERS)})
     assert_refused(path, "members, or two of one name")
 
 

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.messages import described, renamed
 from skcrf_sdca._utils.typing import KnownLabels, Labels
 from skcrf_sdca.data.containers import check_container, is_frame, plain_column
@@ -104,6 +105,11 @@ def encode_training_labels(
     labels = _of_one_type(labels, lengths, "y", positions)
     classes, codes = _encode(labels)
     _check_discrete(classes, codes, lengths, positions)
+    check_fits(
+        8 * len(flat) * len(classes),
+        f"what y says of {len(classes)} labels at {len(flat)} positions",
+        "join labels that are rare, or leave out sequences without known labels",
+    )
     rows = np.zeros((len(flat), len(classes)))
     rows[positions, codes] = values
     if dict not in types:

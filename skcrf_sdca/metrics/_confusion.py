@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import confusion_matrix
 
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import Labels, Normalize, SpanScheme
 from skcrf_sdca.metrics._docs import METRIC_DOCS
@@ -131,6 +132,11 @@ def token_confusion(y_true, y_pred, labels, sample_weight, normalize):
     given = {} if labels is None else {"labels": list(labels)}
     flat, options = joined_labels(y_true, y_pred, (), sample_weight, given)
     labels = options.setdefault("labels", sorted(set().union(*flat)))
+    check_fits(
+        8 * len(labels) ** 2,
+        f"the confusion matrix of {len(labels)} labels",
+        "name fewer labels by `labels` (are all values in y_true labels?)",
+    )
     if is_empty(flat, options):
         return np.zeros((len(labels), len(labels)), dtype=np.int64), labels
     return confusion_matrix(*flat, normalize=normalize, **options), labels

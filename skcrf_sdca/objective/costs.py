@@ -6,6 +6,7 @@
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.data.label_encoding import plain_labels
 
 
@@ -49,6 +50,11 @@ def cost_matrix(classes, labels, *, cost=None, margin=1.0, class_weight=None):
            [0.67, 0.  ]])
     """
     index = {label: k for k, label in enumerate(plain_labels(classes))}
+    check_fits(
+        16 * len(index) ** 2,
+        f"the costs of {len(index)} labels",
+        "join labels that are rare (are all values in y labels?)",
+    )
     matrix = margin * _costs(cost, index)
     return _class_weights(class_weight, index, labels)[:, None] * matrix
 

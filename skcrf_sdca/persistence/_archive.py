@@ -20,9 +20,11 @@ from skcrf_sdca._utils.files import (
     strict_json,
 )
 from skcrf_sdca.persistence._fields import ModelFormatError
+from skcrf_sdca.structures.chain.tuples import MOST_ORDER
 
 DOCUMENT = "model.json"
-MAX_MEMBERS = 16
+# Weights of label tuples are an array for each length.
+MAX_MEMBERS = 16 + MOST_ORDER
 # What is a path, also if it has methods of files; and what is the bytes of a file.
 PATHS = (str, os.PathLike)
 BUFFERS = (bytes, bytearray, memoryview)

@@ -35,6 +35,7 @@ from skcrf_sdca.persistence._vectorizers import describe_vectorizer, rebuild_vec
 from skcrf_sdca.structures.chain.label_weights import LabelWeights
 from skcrf_sdca.structures.chain.parameters import MORE_WEIGHTS, WEIGHTS
 from skcrf_sdca.structures.chain.tuple_parameters import TupleForm, form_of_weights
+from skcrf_sdca.structures.chain.tuples import MOST_ORDER
 from skcrf_sdca.structures.segment.grammar import Grammar
 
 TYPES = (*ESTIMATORS, PassiveAggressiveCRF, SegmentCRF, GraphCRF, TreeCRF)
@@ -69,8 +70,7 @@ TUPLES = {"n_higher": int, "n_edge_stored": (int, NoneType)}
 SEGMENTS = {"scheme": (str, NoneType), "max_length": int}
 # What a GraphCRF knows of edges beside their weights.
 GRAPHS = {"n_edge_features": int}
-# NumPy has arrays of 64 axes at most.
-MAX_HIGHER = 32
+MAX_HIGHER = MOST_ORDER - 1
 MAX_FEATURES = int(np.iinfo(np.int32).max)
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skcrf_sdca._kernels._transitions import layout_of
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.label_names import NAME_THEM
 from skcrf_sdca.data.tagging_schemes import is_valid_pair, parse_label
@@ -145,6 +146,11 @@ def read_constraints(
         if allowed is None:
             return None
         transitions = OBSERVED
+    check_fits(
+        8 * len(classes) ** 2,
+        f"the transitions between {len(classes)} labels",
+        "join labels that are rare (are all values in y labels?)",
+    )
     advice = "Correct the labels, or allow it"
     known = plain_labels(classes)
     names = known if names is None else names

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 
 from skcrf_sdca._kernels._tuple_structure import complete_rows
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.chain.chains import Chains, known_log_likelihood
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.parameters import ChainParameters
@@ -72,7 +73,13 @@ class FittedTuples:
         """Return the TupleScores of begin <= i < end, of scores over a temperature."""
         tuples, layout = self.tuples, self.tuples.layout
         labels = self.labels.scores(rows, offsets, begin, end, temperature=temperature)
-        node_scores = np.empty((len(labels.node_scores), len(tuples)))
+        n_positions = len(labels.node_scores)
+        check_fits(
+            8 * n_positions * len(tuples),
+            f"the scores of {n_positions} positions and {len(tuples)} tuples of labels",
+            "cut long sequences into shorter ones",
+        )
+        node_scores = np.empty((n_positions, len(tuples)))
         node_scores[:] = self.of_tuple / temperature
         node_scores[:, : tuples.n_labels] = labels.node_scores
         if self.edge_coef is not None:

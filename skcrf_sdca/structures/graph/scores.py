@@ -5,6 +5,7 @@ from heapq import heappop, heappush, nsmallest
 import numpy as np
 
 from skcrf_sdca._kernels import _graphs
+from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.chain.chains import (
     checked_numbers_of_paths,
     clamped,
@@ -84,6 +85,11 @@ class GraphScores:
         """Return the marginals (n_edges, K, K) of edges, in the order of the trees."""
         n_labels = self.local.shape[1]
         node, values = np.empty_like(self.local), np.empty(len(self))
+        check_fits(
+            8 * n_edges * n_labels**2,
+            f"the marginals of {n_edges} edges between {n_labels} labels",
+            "take fewer or smaller graphs at once",
+        )
         pairs = np.empty((n_edges, n_labels, n_labels))
         _graphs.marginals(*self._arguments, node, values, edges=pairs)
         return np.minimum(pairs, 1.0, out=pairs)
