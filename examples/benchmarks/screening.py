@@ -58,7 +58,7 @@ class Screening(Observer):
         while self.levels and relative <= self.levels[0]:
             del self.levels[0]
         w = self.solver.model.w
-        point, _ = self.problem.expected_point(w)
+        point, *_ = self.problem.expected_point(w)
         v = np.abs(self.problem.new_parameters(point).coef)
         error = np.sqrt(row["gap"]) * self.spread / self.problem.strength
         proven = v + error[:, None] < self.problem.penalty.threshold

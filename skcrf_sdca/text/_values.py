@@ -39,7 +39,7 @@ _DOCS = {
         Raises
         ------
         TypeError
-            If `column` is not a str.
+            If ``column`` is not a str.
         ValueError
             If `length` is not an int of at least 1.
         """,
@@ -252,7 +252,7 @@ class Shape(Function):
     Raises
     ------
     TypeError
-        If `column` is not a str, or `compact` is not a bool.
+        If ``column`` is not a str, or ``compact`` is not a bool.
 
     Examples
     --------
