@@ -367,6 +367,9 @@ def test_partly_known_labels_end_where_no_step_lowers_the_objective(
 ):
     X, _ = draw(3)
     crf = seeded(estimator, alpha=ALPHA, l1_ratio=l1_ratio, **CONVERGED)
+    if l1_ratio == 1.0:
+        # Without curvature, natural parameters in single precision leave gaps of 1e-8.
+        crf.set_params(tol=2e-8)
     crf.fit(X, KNOWN, sample_weight=WEIGHT)
     value, gradient = partial_primal(crf, X, KNOWN)
     history = crf.history_
