@@ -13,12 +13,11 @@ from sklearn.utils.extmath import row_norms
 from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca._utils.parallel import each_range, over_ranges, ranges
 from skcrf_sdca.objective.losses import LOG_LOSS
-from skcrf_sdca.objective.objective import NOT_FINITE, ROUNDING, Objective
+from skcrf_sdca.objective.objective import EPS, NOT_FINITE, ROUNDING, Objective
 from skcrf_sdca.objective.penalties import L2, ElasticNet
 from skcrf_sdca.objective.targets import Labels
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
-EPS = np.finfo(float).eps
 # Rows of which a smaller part is not 0, as of pixels, are easier: they count so much.
 FULL, EASIER = 0.5, 0.001
 # Positions that are read to estimate the size of features.

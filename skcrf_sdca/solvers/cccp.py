@@ -21,12 +21,10 @@ start may end at a lower P.
 
 import numpy as np
 
-from skcrf_sdca.objective.objective import Certificate
+from skcrf_sdca.objective.objective import EPS, Certificate
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.base import Solver, first_model
 from skcrf_sdca.solvers.monitor import FitMonitor
-
-EPS = np.finfo(float).eps
 
 # The labels are completed anew when Q has fallen by this share of what it can still
 # fall, or at all in so many epochs.
