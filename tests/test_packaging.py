@@ -1,19 +1,24 @@
-"""Files that must agree with pyproject.toml, and sources that are not compiled."""
+"""Files that must agree with pyproject.toml, and what setup.py compiles anew."""
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tomllib
+from contextlib import chdir
 from pathlib import Path
+from unittest import mock
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
 from skcrf_sdca import __version__
 
 ROOT = Path(__file__).parents[1]
+KERNELS = ROOT / "skcrf_sdca" / "_kernels"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
@@ -80,3 +85,90 @@ def test_sources_that_are_not_compiled_say_what_to_do(tmp_path):
     assert last_line.startswith("ImportError: skcrf_sdca was imported from ")
     assert str(tmp_path) in last_line
     assert "start Python in another folder" in last_line
+
+
+def defined_by_setup():
+    """Return what setup.py defines, without a build."""
+    with chdir(ROOT), mock.patch("setuptools.setup") as setup:
+        defined = runpy.run_path("setup.py")
+    return defined, setup.call_args.kwargs["ext_modules"]
+
+
+def test_every_source_of_the_kernels_is_compiled():
+    _, modules = defined_by_setup()
+    sources = [source for module in modules for source in module.sources]
+    written = {path.relative_to(ROOT).as_posix() for path in KERNELS.rglob("*.pyx")}
+    written |= {p.relative_to(ROOT).as_posix() for p in KERNELS.rglob("[!_]*.c")}
+    assert sorted(sources) == sorted(written | {"skcrf_sdca/_kernels/_cython.c"})
+
+
+def test_options_are_of_modules_that_exist():
+    defined, _ = defined_by_setup()
+    named = {*defined["OPTIONS_OF"], *defined["LINK_OPTIONS_OF"]}
+    assert named <= {path.stem for path in KERNELS.rglob("*.pyx")}
+
+
+SOURCES = {
+    "low/_low.pxd": 'cdef extern from "low.h":\n    int f()\n',
+    "low/_low.pyx": 'cdef extern from "low.h":\n    pass\n',
+    "low/low.c": '#include "low.h"\n#include "common.h"\n',
+    "low/low.h": '#include <math.h>\n# include "lower.h"\n',
+    "low/lower.h": "int f(void);\n",
+    "high/common.h": "",
+    "high/_high.pyx": "from skcrf_sdca._kernels.low._low cimport f\nx = f()\n",
+    "high/_alone.pyx": "",
+}
+
+
+@pytest.fixture(scope="module")
+def small_project(tmp_path_factory):
+    """Folder of three modules with the setup.py of this project, built once."""
+    folder = tmp_path_factory.mktemp("project")
+    for name, text in SOURCES.items():
+        path = folder / "skcrf_sdca" / "_kernels" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        for package in path.parents[:3]:
+            (package / "__init__.py").touch()
+    shutil.copy(ROOT / "setup.py", folder)
+    # In the place of a compiler: it makes empty files.
+    compiler = folder / "compiler"
+    compiler.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done; : >"$2"\n')
+    compiler.chmod(0o755)
+    assert built(folder) == {"_cython", "_low", "_high", "_alone"}
+    return folder
+
+
+def built(folder, changed=None):
+    """Return which modules a build compiles after a change of one source."""
+    for path in folder.rglob("*"):
+        os.utime(path, (1e9, 1e9))
+    if changed is not None:
+        os.utime(folder / "skcrf_sdca" / "_kernels" / changed)
+    compiler = str(folder / "compiler")
+    subprocess.run(
+        [sys.executable, "-P", "setup.py", "--quiet", "build_ext"],
+        cwd=folder,
+        env={**os.environ, "CC": compiler, "LDSHARED": compiler},
+        check=True,
+    )
+    libraries = (folder / "build").rglob("*.so")
+    return {p.name.partition(".")[0] for p in libraries if p.stat().st_mtime > 1e9}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the compiler is a shell script")
+@pytest.mark.parametrize(
+    ("changed", "compiled"),
+    [
+        (None, set()),
+        ("low/_low.pxd", {"_low", "_high"}),
+        ("low/lower.h", {"_low", "_high"}),
+        ("low/low.c", {"_low"}),
+        ("high/common.h", {"_low"}),
+        ("high/_high.pyx", {"_high"}),
+    ],
+)
+def test_a_build_compiles_what_depends_on_what_changed(
+    small_project, changed, compiled
+):
+    assert built(small_project, changed) == compiled
