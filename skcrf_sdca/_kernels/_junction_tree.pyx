@@ -98,6 +98,11 @@ cdef class JunctionTrees:
         """Return the nodes of graph i, of its own numbers, as they are eliminated."""
         return np.asarray(self.node)[self.offsets[i]:self.offsets[i + 1]]
 
+    def edge_bounds_of(self, begin, end):
+        """Return where the edges of each of the graphs begin <= i < end begin."""
+        bounds = np.asarray(self.edge_offsets)[begin:end + 1]
+        return bounds - bounds[0]
+
     cdef Py_ssize_t length(self, Py_ssize_t i) noexcept nogil:
         """Return the number of nodes of graph i."""
         return self.offsets[i + 1] - self.offsets[i]

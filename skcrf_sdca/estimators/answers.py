@@ -11,7 +11,7 @@ import numpy as np
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.estimators.fitted import no_probabilities
-from skcrf_sdca.structures.chain.chains import numbers_of_paths
+from skcrf_sdca.structures.scores import numbers_of_paths
 
 # Bytes of an answer beside its labels: of a labelling with its probability; of a draw
 # for all sequences, and of its list for each.

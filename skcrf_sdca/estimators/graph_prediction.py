@@ -37,7 +37,7 @@ from skcrf_sdca.estimators.graph_data import (
 )
 from skcrf_sdca.estimators.parameter_docs import with_graph_docs
 from skcrf_sdca.structures.graph.parameters import WEIGHTS, GraphParameters
-from skcrf_sdca.structures.graph.scores import GRAPH_DECODERS
+from skcrf_sdca.structures.scores import DECODERS
 
 
 @with_graph_docs
@@ -95,9 +95,9 @@ class GraphPrediction(FittedModel):
         >>> crf.predict([([["a"], ["b"]], [[0, 1]])], known=[["B", None]])
         array([list(['B', 'A'])], dtype=object)
         """
-        if not isinstance(decoding, str) or decoding not in GRAPH_DECODERS:
+        if not isinstance(decoding, str) or decoding not in DECODERS:
             raise ValueError(
-                f"decoding must be one of {sorted(GRAPH_DECODERS)}, got {decoding!r}."
+                f"decoding must be one of {sorted(DECODERS)}, got {decoding!r}."
             )
         fitted = packed_graphs(self, X)
         offsets, fixed = fitted.data.offsets, None
@@ -107,7 +107,7 @@ class GraphPrediction(FittedModel):
         def decode(scores, begin, end):
             if fixed is not None:
                 scores = scores.clamped(fixed[offsets[begin] : offsets[end]])
-            paths = GRAPH_DECODERS[decoding](scores)
+            paths, _ = DECODERS[decoding](scores)
             return fitted.input_format.labels(paths, self.classes_, scores.offsets)
 
         return self._over_graphs(decode, fitted, proba=decoding == "posterior")
@@ -156,7 +156,7 @@ class GraphPrediction(FittedModel):
             own = uniform[data.offsets[begin] : data.offsets[end]]
             drawn = [
                 fitted.input_format.labels(path, self.classes_, scores.offsets)
-                for path in scores.sample(own)
+                for path in scores.sample(own).T
             ]
             return np.stack(drawn, axis=1)
 
@@ -256,14 +256,13 @@ class GraphPrediction(FittedModel):
         (1, 2, 2)
         """
         fitted = packed_graphs(self, X)
-        bounds, order = fitted.edges.offsets, fitted.order
 
         def pairs(scores, begin, end):
-            first, last = bounds[[begin, end]]
-            found = scores.pair_marginals(last - first)
+            first, last = fitted.edges.offsets[[begin, end]]
+            found, bounds = scores.pair_marginals()
             out = np.empty_like(found)
-            out[order[first:last] - first] = found
-            return split_rows(out, bounds[begin : end + 1] - first)
+            out[fitted.order[first:last] - first] = found
+            return split_rows(out, bounds)
 
         return self._over_graphs(pairs, fitted)
 
@@ -374,7 +373,7 @@ class GraphPrediction(FittedModel):
 
         @named_as_graphs
         def scores(begin, end):
-            return parameters.checked_scores(
+            found = parameters.scores(
                 rows,
                 trees,
                 data.offsets,
@@ -382,5 +381,7 @@ class GraphPrediction(FittedModel):
                 end,
                 temperature=self.temperature_ or 1.0,
             )
+            found.check(begin)
+            return found
 
         return over_scores(self, function, scores, data.offsets, proba=proba)

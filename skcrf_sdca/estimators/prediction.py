@@ -49,9 +49,9 @@ from skcrf_sdca.estimators.validation import (
     known_labels,
     prediction_data,
 )
-from skcrf_sdca.structures.chain.chains import DECODERS
-from skcrf_sdca.structures.chain.parameters import ChainParameters, check_scores
+from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.chain.tuple_scores import FittedTuples
+from skcrf_sdca.structures.scores import DECODERS
 
 SHARED = {
     "lengths": """
@@ -595,7 +595,7 @@ class PredictionMixin(FittedAttributes):
             chains = parameters.scores(
                 rows, data.offsets, begin, end, temperature=self.temperature_ or 1.0
             )
-            check_scores(chains.node_scores, chains.offsets, begin)
+            chains.check(begin)
             return chains
 
         return over_scores(self, function, scores, data.offsets, proba=proba)

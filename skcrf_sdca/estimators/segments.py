@@ -187,7 +187,6 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
     A label that y does not have has no weights: with "BIOES" a type that has no label
     "I" in y has no segments of three items or more. Not there are the methods
     `explain`, `constrain` and `predict_edge_proba` of the other estimators.
-    `predict_log_proba` is the logarithm of `predict_proba`, -inf where that is 0.
 
     The features of all segments of N items in all are in memory during a fit, N times
     `max_length` rows. Take few of them: solvers other than "lbfgs" treat the weights of

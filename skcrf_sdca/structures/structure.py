@@ -348,11 +348,7 @@ class Structure(ABC):
 
         Returns
         -------
-        scores : object
-            With the potentials ``local`` and ``tied``, ``log_partition()``,
-            ``expectations(weight)`` (local, the weighted sum of tied ones, log Z),
-            ``potential_expectations(local, tied)`` (writes both, returns log Z),
-            ``viterbi()`` (best labels, their scores), and ``path_scores(labels)``.
+        scores : Scores
         """
 
     @abstractmethod

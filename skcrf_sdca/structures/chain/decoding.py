@@ -8,8 +8,8 @@ take ``node_scores``, ``transition`` and ``offsets`` as those of oracle.py; scor
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skcrf_sdca.structures.chain.chains import clamped
 from skcrf_sdca.structures.chain.oracle import as_chains
+from skcrf_sdca.structures.scores import forbid_others
 
 __all__ = ["clamped", "n_best", "posterior", "sample"]
 
@@ -147,3 +147,28 @@ def sample(
             "rows"
         )
     return chains.sample(uniform)
+
+
+def clamped(node_scores: NDArray[np.float64], labels: ArrayLike) -> NDArray[np.float64]:
+    """Return node scores that forbid all labels but the known ones.
+
+    Parameters
+    ----------
+    node_scores : ndarray of shape (n_positions, n_labels)
+    labels : array-like of int of shape (n_positions,)
+        Negative where the label is free.
+
+    Returns
+    -------
+    node_scores : ndarray of shape (n_positions, n_labels)
+        A copy, -inf for the other labels of positions whose label is known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcrf_sdca.structures.chain.decoding import clamped
+    >>> clamped(np.zeros((2, 2)), [-1, 1])
+    array([[  0.,   0.],
+           [-inf,   0.]])
+    """
+    return forbid_others(node_scores, labels, np.arange(node_scores.shape[1]))

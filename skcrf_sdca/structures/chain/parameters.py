@@ -19,7 +19,6 @@ from skcrf_sdca._kernels._transitions import all_transitions, layout_of
 from skcrf_sdca._kernels._weights import SparseWeights, Weights
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.chain.chains import Chains
-from skcrf_sdca.structures.structure import LARGEST_SCORE
 
 # The weights of a fitted estimator, with their axes: K labels, d features.
 WEIGHTS = {
@@ -255,26 +254,6 @@ def _lengthened(w, n_new):
         room = np.zeros(int(ROOM * size))
         room[: len(w)] = w
     return room[:size]
-
-
-def check_scores(node_scores, offsets, first):
-    """Raise ValueError if scores overflow, as those of huge features do.
-
-    The message names the place; ``first`` is the number of the first sequence.
-    """
-    least, most = node_scores.min(initial=0.0), node_scores.max(initial=0.0)
-    if -LARGEST_SCORE <= least and most <= LARGEST_SCORE:
-        return
-    right = (np.abs(node_scores) <= LARGEST_SCORE) | (node_scores == -np.inf)
-    if right.all():
-        return
-    row = int(np.argmin(right.all(axis=1)))
-    i = int(np.searchsorted(offsets, row, side="right")) - 1
-    raise ValueError(
-        f"X: sequence {first + i}, position {row - offsets[i]} has features so large "
-        f"that its scores are not finite or beyond {LARGEST_SCORE:g}; scale the "
-        "features."
-    )
 
 
 def dense_coef(coef):

@@ -184,7 +184,7 @@ class Chain(TokenRows, Structure):
             return chains
         first, last = self.offsets[[begin, end]]
         chains.local[:] += self.fixed.local[first:last]
-        return chains.with_tied(chains.tied + self.fixed.tied)
+        return chains.with_scores(chains.local, chains.tied + self.fixed.tied)
 
     def parts(self, kept):
         """Return the chains that are left at the positions to keep.

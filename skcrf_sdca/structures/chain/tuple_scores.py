@@ -1,8 +1,4 @@
-"""Scores of chains of higher order: what is asked of labels is answered by states.
-
-`TupleScores` has the methods of `Chains` that predictions need. Labels go in and come
-out; a `Chains` over states does the work.
-"""
+"""Scores of chains of higher order: what is asked of labels is answered by states."""
 
 from functools import lru_cache
 
@@ -12,10 +8,11 @@ from scipy.special import logsumexp
 
 from skcrf_sdca._kernels._tuple_structure import complete_rows
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca.structures.chain.chains import Chains, known_log_likelihood
+from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.chain.tuples import LabelTuples
+from skcrf_sdca.structures.scores import Scores
 
 
 class FittedTuples:
@@ -91,13 +88,13 @@ class FittedTuples:
         # A sequence begins with a tuple of one label.
         first = labels.offsets[:-1][np.diff(labels.offsets) > 0]
         node_scores[first, tuples.n_labels :] = -np.inf
-        states = Chains(
+        return TupleScores(
+            tuples,
             node_scores,
             (self.between / temperature).reshape(layout.shape),
             labels.offsets,
             layout=layout,
         )
-        return TupleScores(tuples, states)
 
     def _edge_scores(self, offsets, begin, end):
         """Return the scores of the edge features, (n_positions, tuples of two)."""
@@ -114,164 +111,90 @@ def _tuples_of(n_labels, order, allowed, **options):
     return LabelTuples(n_labels, order, constraints, **options)
 
 
-class TupleScores:
-    """Scores of n chains of higher order; the methods are those of `Chains`.
+class TupleScores(Chains):
+    """Scores of n chains of higher order: of states in, of labels out.
 
     Parameters
     ----------
     tuples : LabelTuples
-    states : Chains
-        The chains over states.
-
-    Attributes
-    ----------
-    offsets : ndarray of shape (n + 1,), int64
-    node_scores : ndarray of shape (n_positions, n_states)
+        The states.
+    node_scores, transition, offsets, constraints, layout
+        As for `Chains`, of states.
     """
 
-    def __init__(self, tuples, states):
-        self.tuples, self.states = tuples, states
-        self.offsets, self.node_scores = states.offsets, states.node_scores
+    def __init__(self, tuples, *scores, **options):
+        super().__init__(*scores, **options)
+        self.tuples = tuples
 
-    def __len__(self):
-        """Return the number of chains."""
-        return len(self.states)
+    def _new(self, local, tied, begin, end):
+        offsets = self.offsets[begin : end + 1] - self.offsets[begin]
+        return TupleScores(self.tuples, local, tied, offsets, layout=self.layout)
 
-    def _with_scores(self, node_scores):
-        """Return chains with other scores of states."""
-        states = self.states
-        return TupleScores(
-            self.tuples,
-            Chains(
-                node_scores, states.transition, states.offsets, layout=states.layout
-            ),
-        )
-
-    def _labels(self, states):
-        return self.tuples.label[states]
-
-    def log_partition(self):
-        """Return log Z, an array (n,)."""
-        return self.states.log_partition()
+    @property
+    def label_of(self):
+        """The last label of each state."""
+        return self.tuples.label
 
     def viterbi(self):
         """Return the best paths of all chains, end to end, and their scores."""
-        paths, scores = self.states.viterbi()
-        return self._labels(paths), scores
-
-    def _by_label(self, values):
-        """Return sums of values (n_positions, n_states) by the last label."""
-        out = np.zeros((len(values), self.tuples.n_labels))
-        for k in range(self.tuples.n_labels):
-            values[:, self.tuples.label == k].sum(axis=1, out=out[:, k])
-        return np.minimum(out, 1.0, out=out)
+        paths, scores = super().viterbi()
+        return self.label_of[paths], scores
 
     def node_marginals(self):
         """Return the node marginals (n_positions, n_labels), and log Z."""
-        node, log_z = self.states.node_marginals()
-        return self._by_label(node), log_z
+        node, log_z = super().node_marginals()
+        out = np.zeros((len(node), self.tuples.n_labels))
+        for k in range(self.tuples.n_labels):
+            node[:, self.label_of == k].sum(axis=1, out=out[:, k])
+        return np.minimum(out, 1.0, out=out), log_z
 
     def log_node_marginals(self):
         """Return the logarithms of the node marginals, which do not underflow."""
-        node, label = self.states.log_node_marginals(), self.tuples.label
+        node = super().log_node_marginals()
         with np.errstate(divide="ignore"):
             columns = [
-                logsumexp(node[:, label == k], axis=1)
+                logsumexp(node[:, self.label_of == k], axis=1)
                 for k in range(self.tuples.n_labels)
             ]
         return np.minimum(np.column_stack(columns), 0.0)
 
     def pair_marginals(self):
         """Return the edge marginals of all chains, and where those of each begin."""
-        marginals, _ = self.states.marginals()
-        tuples, layout, n = self.tuples, self.states.layout, self.tuples.n_labels
+        marginals, _ = self.marginals()
+        label, layout, n = self.label_of, self.layout, self.tuples.n_labels
         edge = marginals.edge.reshape(len(marginals.edge), layout.size)
         out = np.zeros((len(edge), n * n))
-        pair = tuples.label[layout.sources] * n + tuples.label[layout.targets]
+        pair = label[layout.sources] * n + label[layout.targets]
         for j in np.unique(pair):
             edge[:, pair == j].sum(axis=1, out=out[:, j])
         np.minimum(out, 1.0, out=out)
         return out.reshape(-1, n, n), marginals.edge_offsets
 
-    def posterior(self):
-        """Return the paths with the largest expected accuracy, and log Z."""
-        node, log_z = self.node_marginals()
-        states = self.states
-        if self.tuples.allow_every_path():
-            return node.argmax(axis=1).astype(np.int32), log_z
-        possible = Chains(
-            np.ascontiguousarray(node[:, self.tuples.label]),
-            np.where(states.transition == -np.inf, -np.inf, 0.0),
-            states.offsets,
-            layout=states.layout,
-        )
-        possible.node_scores[states.node_scores == -np.inf] = -np.inf
-        return self._labels(possible.viterbi()[0]), log_z
+    def _allows_every_labelling(self):
+        return self.tuples.allow_every_path()
 
-    def clamped(self, labels):
-        """Return chains that forbid all labels but the known ones (not negative)."""
-        labels = np.asarray(labels)[:, np.newaxis]
-        other = (labels >= 0) & (labels != self.tuples.label)
-        return self._with_scores(np.where(other, -np.inf, self.node_scores))
-
-    def restricted(self, position, labels):
-        """Return chains that forbid all labels but these at a position."""
-        scores = self.node_scores.copy()
-        scores[position, ~np.isin(self.tuples.label, labels)] = -np.inf
-        return self._with_scores(scores)
-
-    def log_likelihood(self, labels, known=None):
-        """Return log p(y | x) of one path of each chain; a label < 0 is impossible.
-
-        If some are not ``known``, the probability is summed over these.
-        """
-        if known is not None:
-            return known_log_likelihood(self, labels, known)
+    def path_scores(self, labels):
+        """Return the score of one label path of each chain, -inf if it is forbidden."""
         states = self.tuples.states(labels, self.offsets)
-        return self.states.log_likelihood(states)
+        values = super().path_scores(np.maximum(states, 0))
+        values[self._item_of(np.flatnonzero(states < 0))] = -np.inf
+        return values
 
     def n_best(self, n):
         """Return for each chain its n best paths (n_paths, T), and their scores."""
-        paths, scores = self.states.n_best(n)
-        return [self._labels(path) for path in paths], scores
+        paths, scores = super().n_best(n)
+        return [self.label_of[path] for path in paths], scores
 
     def sample(self, uniform):
         """Return draws from p(y | x), (n_positions, n_draws), of as many numbers."""
-        return self._labels(self.states.sample(uniform))
+        return self.label_of[super().sample(uniform)]
 
-    def span_probabilities(self, spans, labels):
-        """Return the probability that each span has its labels; < 0 is unknown."""
-        # p(labels of a span) = Z of the paths that have them / Z
-        log_z = self.log_partition()
-        lengths = spans[:, 2] - spans[:, 1]
-        bounds = np.concatenate([[0], np.cumsum(lengths)])
-        values = np.zeros(len(spans))
-        for s, (i, begin, end) in enumerate(spans):
-            own = labels[bounds[s] : bounds[s + 1]]
-            if (own >= 0).all():
-                known = np.full(np.diff(self.offsets)[i], -1)
-                known[begin:end] = own
-                part = self._only(i).clamped(known)
-                values[s] = np.exp(part.log_partition()[0] - log_z[i])
-        return np.minimum(values, 1.0)
-
-    def _only(self, i):
-        """Return chain i alone."""
-        states, (first, last) = self.states, self.offsets[[i, i + 1]]
-        return TupleScores(
-            self.tuples,
-            Chains(
-                states.node_scores[first:last],
-                states.transition,
-                np.array([0, last - first]),
-                layout=states.layout,
-            ),
-        )
+    span_probabilities = Scores.span_probabilities
 
     def typed_span_probabilities(self, spans, types, label_types, joins):
         """Return the probability that each span of a type stands where it is."""
-        label = self.tuples.label
-        return self.states.typed_span_probabilities(
+        label = self.label_of
+        return super().typed_span_probabilities(
             spans,
             types,
             np.ascontiguousarray(label_types[label]),

@@ -158,7 +158,7 @@ class TupleChain(Chain):
         fitted = FittedTuples(weights, labels, self.tuples)
         fitted.X = self.data.X
         n, rows = len(self.data), FeatureRows(self.data.X)
-        states = fitted.scores(rows, self.offsets, 0, n).states
+        states = fitted.scores(rows, self.offsets, 0, n)
         local, tied = states.local, states.tied.copy()
         # What is forbidden is said by the constraints.
         local[local == -np.inf] = 0.0

@@ -17,13 +17,11 @@ import numpy as np
 from skcrf_sdca._kernels._weights import SparseWeights, Weights
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.chain.parameters import (
-    check_scores,
     dense_coef,
     used_features,
     values_at,
 )
 from skcrf_sdca.structures.graph.scores import GraphScores
-from skcrf_sdca.structures.structure import LARGEST_SCORE
 
 # The weights of a fitted estimator, with their axes: labels K, features d, of edges e.
 WEIGHTS = {"coef_": "Kd", "intercept_": "K", "edge_coef_": "eKK"}
@@ -175,17 +173,3 @@ class GraphParameters:
             node_scores /= temperature
             tied = tied / temperature
         return GraphScores(trees, node_scores, tied, bounds, begin)
-
-    def checked_scores(self, rows, trees, offsets, begin, end, *, temperature=1.0):
-        """Return the same, or raise ValueError for scores that overflow."""
-        scores = self.scores(rows, trees, offsets, begin, end, temperature=temperature)
-        check_scores(scores.local, scores.offsets, begin)
-        if (
-            not trees.largest_row * np.abs(scores.tied).max(initial=0.0)
-            <= LARGEST_SCORE
-        ):
-            raise ValueError(
-                "X has edges with features so large that their scores are not finite "
-                f"or beyond {LARGEST_SCORE:g}; scale the features."
-            )
-        return scores

@@ -1,0 +1,370 @@
+"""Scores of items under one model, and every answer that follows from them.
+
+An item is a sequence or a graph. Each structure has one subclass of `Scores`: what it
+cannot do faster than by inference with other labels forbidden, it inherits.
+"""
+
+from heapq import heappop, heappush, nsmallest
+from operator import methodcaller
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skcrf_sdca._utils.memory import MOST_BYTES, check_fits
+from skcrf_sdca.data.rows import split_rows
+from skcrf_sdca.structures.structure import LARGEST_SCORE
+
+# Of a search for several labellings: parts that are kept for each that is wanted, and
+# the bytes of a part beside its best labelling.
+PARTS_OF_PATH, BYTES_OF_PART = 2, 500
+
+# Name of `decoding` -> call of the method of Scores that returns the labels, end to
+# end, and a number for each item that is finite if it has a possible labelling.
+DECODERS = {name: methodcaller(name) for name in ("viterbi", "posterior")}
+
+
+class Scores:
+    """Scores of n items end to end; what has a score of -inf has probability 0.
+
+    A structure adds `_new`, and the inference that all other answers follow from:
+
+    ``log_partition()``
+        Return log Z, (n,).
+    ``expectations(weight)``
+        Return probabilities of labels, of the shape of ``local``, the sum over items of
+        weight[i] times the expectations of the shape of ``tied``, and log Z.
+    ``potential_expectations(local, tied)``
+        Write probabilities of labels, and the tied expectations of each item; return
+        log Z.
+    ``viterbi()``
+        Return the best labels, end to end, int32, and their scores (n,).
+    ``path_scores(labels)``
+        Return the score of one labelling of each item, (n,).
+    ``sample(uniform)``
+        Return draws from p(y | x), (n_positions, n_draws) int32, of as many random
+        numbers in [0, 1).
+
+    Attributes
+    ----------
+    local : ndarray of shape (n_positions, n_columns)
+        Scores of the labels of single positions.
+    tied : ndarray
+        Scores that all positions share.
+    offsets : ndarray of shape (n + 1,), int64
+        Item i has the positions ``offsets[i]:offsets[i + 1]``.
+    """
+
+    local: NDArray[np.float64]
+    tied: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    log_partition: Any
+    expectations: Any
+    potential_expectations: Any
+    viterbi: Any
+    path_scores: Any
+    sample: Any
+
+    def _new(self, local, tied, begin, end):
+        """Return scores of the items begin <= i < end alone, with these numbers."""
+        raise NotImplementedError
+
+    def __len__(self):
+        """Return the number of items."""
+        return len(self.offsets) - 1
+
+    @property
+    def label_of(self):
+        """The label of each column of the local scores."""
+        return np.arange(self.local.shape[1])
+
+    def with_scores(self, local, tied=None):
+        """Return the same items with other scores."""
+        return self._new(local, self.tied if tied is None else tied, 0, len(self))
+
+    def only(self, i):
+        """Return the scores of item i alone."""
+        first, last = self.offsets[[i, i + 1]]
+        return self._new(self.local[first:last], self.tied, i, i + 1)
+
+    def clamped(self, labels):
+        """Return scores that forbid all labels but the known ones (not negative)."""
+        return self.with_scores(forbid_others(self.local, labels, self.label_of))
+
+    def restricted(self, position, labels):
+        """Return scores that forbid all labels but these at a position."""
+        local = self.local.copy()
+        local[position, ~np.isin(self.label_of, labels)] = -np.inf
+        return self.with_scores(local)
+
+    def check(self, first):
+        """Raise ValueError if scores overflow, as those of huge features do.
+
+        The message names the place; ``first`` is the number of the first item.
+        """
+        least, most = self.local.min(initial=0.0), self.local.max(initial=0.0)
+        if -LARGEST_SCORE <= least and most <= LARGEST_SCORE:
+            return
+        right = (np.abs(self.local) <= LARGEST_SCORE) | (self.local == -np.inf)
+        if right.all():
+            return
+        row = int(np.argmin(right.all(axis=1)))
+        i = self._item_of(row)
+        raise ValueError(
+            f"X: sequence {first + i}, position {row - self.offsets[i]} has features "
+            f"so large that its scores are not finite or beyond {LARGEST_SCORE:g}; "
+            "scale the features."
+        )
+
+    def _item_of(self, positions):
+        """Return the items that positions belong to."""
+        return np.searchsorted(self.offsets, positions, side="right") - 1
+
+    # The probabilities that follow are for users: they are at most 1, which rounding
+    # exceeds, and scikit-learn refuses more. Training reads them as they are, from
+    # `expectations`.
+
+    def node_marginals(self):
+        """Return the probability of every label at every position, and log Z."""
+        node, _, log_z = self.expectations(np.zeros(len(self)))
+        return np.minimum(node, 1.0, out=node), log_z
+
+    def log_node_marginals(self):
+        """Return the logarithms of these probabilities, which do not underflow."""
+        node, log_z = self.node_marginals()
+        with np.errstate(divide="ignore"):
+            values = np.log(node)
+        # Smaller numbers have lost digits; log Z with this one label there has not.
+        lost = (node < np.finfo(np.float64).tiny) & (self.local > -np.inf)
+        for row, label in np.argwhere(lost):
+            i = self._item_of(row)
+            if log_z[i] > -np.inf:
+                one = self.only(i).restricted(row - self.offsets[i], [label])
+                values[row, label] = one.log_partition()[0] - log_z[i]
+        return np.minimum(values, 0.0, out=values)
+
+    def pair_marginals(self):
+        """Return probabilities of the labels of pairs of positions, and their bounds.
+
+        Of neighbours, or of nodes that an edge joins: an ndarray of shape (n_pairs,
+        n_labels, n_labels), and where the pairs of each item begin, (n + 1,).
+        """
+        node, _ = self.node_marginals()
+        n_pairs = np.maximum(np.diff(self.offsets) - 1, 0)
+        bounds = np.concatenate([[0], np.cumsum(n_pairs)])
+        pairs = empty_pairs(bounds[-1], node.shape[1])
+        # p(y_t = j, y_t+1 = k) = p(y_t = j) p(y_t+1 = k | y_t = j)
+        for i, first in enumerate(self.offsets[:-1]):
+            one = self.only(i)
+            for t in range(n_pairs[i]):
+                pair = pairs[bounds[i] + t]
+                pair[:] = 0.0
+                for label in np.flatnonzero(node[first + t]):
+                    given, _ = one.restricted(t, [label]).node_marginals()
+                    pair[label] = node[first + t, label] * given[t + 1]
+        return pairs, bounds
+
+    def posterior(self):
+        """Return the labels with most right ones in expectation, and log Z."""
+        node, log_z = self.node_marginals()
+        if self._allows_every_labelling():
+            return node.argmax(axis=1).astype(np.int32), log_z
+        node = np.ascontiguousarray(node[:, self.label_of])
+        node[self.local == -np.inf] = -np.inf
+        tied = np.where(self.tied == -np.inf, -np.inf, 0.0)
+        return self.with_scores(node, tied).viterbi()[0], log_z
+
+    def _allows_every_labelling(self):
+        """Return whether every label may stand beside every label."""
+        return False
+
+    def log_likelihood(self, labels, known=None):
+        """Return log p(y | x) of one labelling of each item; a label < 0 is impossible.
+
+        If some are not ``known``, an ndarray of bool, the probability is summed over
+        these.
+        """
+        if known is None:
+            values = self.path_scores(np.maximum(labels, 0))
+            impossible = labels < 0
+        else:
+            values = self.clamped(np.where(known, labels, -1)).log_partition()
+            impossible = known & (labels < 0)
+        values[self._item_of(np.flatnonzero(impossible))] = -np.inf
+        possible = values > -np.inf
+        values[possible] -= self.log_partition()[possible]
+        return np.minimum(values, 0.0)
+
+    def span_probabilities(self, spans, labels):
+        """Return the probability that each span (i, begin, end) has its labels.
+
+        ``labels`` are those of all spans, end to end; < 0 is impossible.
+        """
+        # p(labels of a span) = Z of the labellings that have them / Z
+        log_z = self.log_partition()
+        bounds = np.concatenate([[0], np.cumsum(spans[:, 2] - spans[:, 1])])
+        values = np.zeros(len(spans))
+        for s, (i, begin, end) in enumerate(spans):
+            own = labels[bounds[s] : bounds[s + 1]]
+            if (own >= 0).all():
+                known = np.full(np.diff(self.offsets)[i], -1)
+                known[begin:end] = own
+                part = self.only(i).clamped(known)
+                values[s] = np.exp(part.log_partition()[0] - log_z[i])
+        return np.minimum(values, 1.0)
+
+    def n_best(self, n):
+        """Return the n best labellings of each item (n_paths, T), and their scores.
+
+        Two lists of arrays, best first; fewer than n if an item does not have as many.
+        The order of equal ones is that of `viterbi`.
+        """
+        lengths = np.diff(self.offsets)
+        n_bytes = PARTS_OF_PATH * (4.0 * lengths + BYTES_OF_PART)
+        n_labels = self.local.shape[1]
+        widths = checked_numbers_of_paths(n, n_labels, lengths, n_bytes)
+        found = [self._n_best_of(i, width) for i, width in enumerate(widths.tolist())]
+        return [paths for paths, _ in found], [scores for _, scores in found]
+
+    # Lawler's partition: the labellings left are those that agree with one already
+    # found before a position, and differ from it there. The best of each part is found
+    # by the same recursion, with other labels forbidden; so of equal ones it is the
+    # first. A part is kept as its best labelling, the position, and the labels that it
+    # does not have there; of the parts, no more than labellings are wanted are of use.
+    def _n_best_of(self, i, n):
+        """Return the n best of item i; each takes as many searches as positions."""
+        one, order = self.only(i), self._order_of_ties(i)
+        path, (score,) = one.viterbi()
+        parts = [(-score, _rank(path, order), 0, ())]
+        paths, scores = [], []
+        while parts:
+            score, rank, first, excluded = heappop(parts)
+            path = _ranked(rank, order)
+            paths.append(path)
+            scores.append(-score)
+            left = n - len(paths)
+            if not left:
+                break
+            for t, others, best, score in one._parts_of(path, first, excluded):
+                heappush(parts, (-score, _rank(best, order), t, others))
+                if len(parts) > PARTS_OF_PATH * left:
+                    parts = nsmallest(left, parts)
+        return np.array(paths), np.array(scores)
+
+    def _order_of_ties(self, i):
+        """Return the positions of item i by which `viterbi` orders equal labellings.
+
+        The one with the lower label at the first of these where two differ is first.
+        """
+        return np.arange(self.offsets[i + 1] - self.offsets[i])[::-1]
+
+    def _parts_of(self, path, first, excluded):
+        """Yield the parts of a part of the one item without its best labelling.
+
+        Each is a position, the labels that are excluded there, the best labelling, and
+        its score; what has no labelling is left out.
+        """
+        local = self.local.copy()
+        for t in range(first):
+            _forbid_others(local[t], path[t])
+        local[first : first + 1, list(excluded)] = -np.inf
+        for t in range(first, len(path)):
+            excluded = (*excluded, path[t]) if t == first else (path[t],)
+            own = local[t, path[t]]
+            local[t, path[t]] = -np.inf
+            best, (score,) = self.with_scores(local).viterbi()
+            if score > -np.inf:
+                yield t, excluded, best, score
+            local[t, path[t]] = own
+            _forbid_others(local[t], path[t])
+
+
+def _rank(path, order):
+    """Return the labels of positions in an order, as bytes that compare as they do."""
+    return path[order].astype(">i4").tobytes()
+
+
+def _ranked(rank, order):
+    """Return the labels that have this rank."""
+    path = np.empty(len(order), dtype=np.int32)
+    path[order] = np.frombuffer(rank, dtype=">i4")
+    return path
+
+
+def _forbid_others(scores, label):
+    """Forbid all labels of a position but one, in place."""
+    own = scores[label]
+    scores[:] = -np.inf
+    scores[label] = own
+
+
+def forbid_others(local, labels, label_of):
+    """Return local scores, -inf for other labels than the known ones, not negative.
+
+    ``label_of`` are the labels of the columns.
+    """
+    labels = np.asarray(labels)[:, np.newaxis]
+    return np.where((labels >= 0) & (labels != label_of), -np.inf, local)
+
+
+def empty_pairs(n_pairs, n_labels):
+    """Return an array for probabilities of pairs; MemoryError if it is too large."""
+    check_fits(
+        8 * n_pairs * n_labels**2,
+        f"the marginals of {n_pairs} edges between {n_labels} labels",
+        "take fewer or smaller graphs at once",
+    )
+    return np.empty((n_pairs, n_labels, n_labels))
+
+
+def listed_paths(kernel, widths, lengths):
+    """Return the paths (n_paths, T) and the scores that a kernel finds, as two lists.
+
+    Parameters
+    ----------
+    kernel : callable
+        ``kernel(widths, path_offsets, label_offsets, scores, paths)`` writes widths[i]
+        paths of item i. What it lacks has the score -inf, and stands at the end.
+    widths, lengths : ndarrays of shape (n,)
+    """
+    path_offsets = np.concatenate([[0], np.cumsum(widths)])
+    label_offsets = np.concatenate([[0], np.cumsum(widths * lengths)])
+    scores = np.empty(path_offsets[-1])
+    paths = np.empty(label_offsets[-1], dtype=np.int32)
+    kernel(widths, path_offsets, label_offsets, scores, paths)
+    scores = [part[part > -np.inf] for part in split_rows(scores, path_offsets)]
+    parts = split_rows(paths, label_offsets)
+    paths = [
+        part.reshape(width, length)[: len(found)]
+        for part, width, length, found in zip(
+            parts, widths, lengths, scores, strict=True
+        )
+    ]
+    return paths, scores
+
+
+def numbers_of_paths(n, n_labels, lengths):
+    """Return n for each item, or how many labellings it has, as floats.
+
+    They are at most MOST_BYTES, so that sums of them are finite.
+    """
+    with np.errstate(over="ignore"):
+        n_paths = float(n_labels) ** lengths
+    return np.minimum(float(min(n, MOST_BYTES)), n_paths)
+
+
+def checked_numbers_of_paths(n, n_labels, lengths, n_bytes):
+    """Return the same as integers; MemoryError if the paths do not fit into memory.
+
+    ``n_bytes``, an array of the shape of ``lengths``, is what the search of an item
+    keeps for each of its paths; one item is searched at a time.
+    """
+    widths = numbers_of_paths(n, n_labels, lengths)
+    # Beside the search, scores and labels of all paths.
+    total = (widths * (4.0 * lengths + 8.0)).sum() + (widths * n_bytes).max(initial=0.0)
+    check_fits(
+        total,
+        f"the n={n} best paths of each sequence",
+        "lower n, or cut long sequences",
+    )
+    return widths.astype(np.int64)
