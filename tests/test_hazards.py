@@ -27,7 +27,7 @@ from samples import (
     node_scores,
 )
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, SGDCRF
-from skcrf_sdca._kernels import _chains
+from skcrf_sdca._kernels import _passes
 from skcrf_sdca._kernels._samplers import MaxTree, SumTree
 from skcrf_sdca._utils import memory as _memory
 from skcrf_sdca.datasets import make_chains
@@ -677,13 +677,13 @@ def test_scores_beyond_2_31(huge):
     offsets = np.array([0, n - length, n], dtype=np.int64)
     values, paths = np.empty(2), np.zeros(n, dtype=np.int32)
     chains = Chains(scores, transition, offsets)
-    _chains.marginals(chains, 1, 2, node, values)
+    _passes.expectations(chains, 1, 2, node, values)
     alone, (value,) = oracle.node_marginals(last, transition)
     assert values[1] == value
     assert_array_equal(node[-length:], alone)
-    _chains.log_partitions(chains, 1, 2, values)
+    _passes.log_partitions(chains, 1, 2, values)
     assert values[1] == value
-    _chains.best_paths(chains, 1, 2, paths, values)
+    _passes.best_labels(chains, 1, 2, paths, values)
     path, (score,) = oracle.viterbi(last, transition)
     assert_array_equal(paths[-length:], path)
     assert values[1] == score

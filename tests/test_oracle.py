@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 import reference
 import twins
-from skcrf_sdca._kernels import _chains
+from skcrf_sdca._kernels import _passes
 from skcrf_sdca._utils.parallel import each_range, ranges
 from skcrf_sdca.structures.chain import decoding, oracle
 from skcrf_sdca.structures.chain.chains import Chains
@@ -109,7 +109,7 @@ def test_the_kernel_makes_labels_of_nan_scores(n_labels):
     """Callers refuse NaN; given NaN, the kernel still stays within its arrays."""
     nan, transition = np.full((3, n_labels), np.nan), np.zeros((n_labels, n_labels))
     path, score = np.full(3, -1, dtype=np.int32), np.zeros(1)
-    _chains.best_paths(Chains(nan, transition, np.array([0, 3])), 0, 1, path, score)
+    _passes.best_labels(Chains(nan, transition, np.array([0, 3])), 0, 1, path, score)
     assert path.tolist() == [0, 0, 0]
     assert np.isnan(score)
 

@@ -19,3 +19,6 @@ cdef class KBestLists:
 cdef void best_lists(
     KBestLists lists, const double* node_scores, const double* transition,
     Py_ssize_t length, double* scores, int* paths) noexcept nogil
+cdef int drawn(
+    const double* weight, Py_ssize_t stride, Py_ssize_t n,
+    double uniform) noexcept nogil

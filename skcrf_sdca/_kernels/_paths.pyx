@@ -1,18 +1,11 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Several paths of a chain: the best in their order, and random ones.
 
-Chain i has the positions offsets[i]:offsets[i + 1]. Every function treats the chains
-begin <= i < end without the GIL, so that threads can share the arrays. Scores of -inf
-are forbidden: no path goes there.
+Scores of -inf are forbidden: no path goes there.
 """
 
 from cython.view cimport array as cython_array
 from libc.math cimport INFINITY
-
-from ._chain cimport Workspace, forward_backward, write_edge_matrix
-from ._chains cimport ChainScores
-
-import numpy as np
 
 
 cdef class KBestLists:
@@ -101,68 +94,6 @@ cdef void best_lists(
         for t in range(length - 1, -1, -1):
             paths[r * length + t] = <int> (place // width)
             place = origins[t * n * width + place]
-
-
-def best_paths(
-    ChainScores chains, Py_ssize_t begin, Py_ssize_t end,
-    const long long[::1] widths,            # in, (n,) paths wanted, at least 1
-    const long long[::1] path_offsets,      # in, (n + 1,) sums of the widths
-    const long long[::1] label_offsets,     # in, (n + 1,) sums of widths * lengths
-    double[::1] scores,                     # out, (sum of widths,)
-    int[::1] paths,                         # out, (sum of widths * lengths,)
-):
-    """Write the widths[i] best paths of the chains begin <= i < end, best first, and
-    their scores. A chain that has fewer gets -inf for those it lacks.
-    """
-    cdef Py_ssize_t i, n = chains.n_labels, widest = 1, most = 1
-    for i in range(begin, end):
-        widest = max(widest, widths[i])
-        most = max(most, chains.length(i) * widths[i])
-    cdef KBestLists lists = KBestLists(n, widest, most * n)
-    cdef const double[:, ::1] transition = chains.layout.expand(
-        chains.transition, -np.inf
-    )
-    with nogil:
-        for i in range(begin, end):
-            if chains.length(i) == 0:
-                scores[path_offsets[i]] = 0.0
-                continue
-            lists.width = widths[i]
-            best_lists(
-                lists, chains.row(i), &transition[0, 0], chains.length(i),
-                &scores[path_offsets[i]], &paths[label_offsets[i]],
-            )
-
-
-def random_paths(
-    ChainScores chains, Py_ssize_t begin, Py_ssize_t end,
-    const double[:, ::1] uniform,           # in, (N, n_draws) in [0, 1)
-    int[:, ::1] paths,                      # out, (N, n_draws)
-):
-    """Write independent draws from p(y | x) for the chains begin <= i < end.
-
-    From the last position backwards, y_{t-1} in proportion to edge_t[., y_t].
-    """
-    cdef Py_ssize_t i, t, d, first, last, n = chains.n_labels
-    cdef Workspace work = chains.workspace(begin, end)
-    cdef double[:, ::1] node = cython_array((work.max_length, n), sizeof(double), "d")
-    cdef double[:, ::1] edge = cython_array((n, n), sizeof(double), "d")
-    with nogil:
-        for i in range(begin, end):
-            first, last = chains.bounds[i], chains.bounds[i + 1] - 1
-            forward_backward(
-                work, chains.row(i), chains.length(i), &node[0, 0], NULL, NULL
-            )
-            for t in range(last, first - 1, -1):
-                if t < last:
-                    write_edge_matrix(work, t + 1 - first, &edge[0, 0])
-                for d in range(uniform.shape[1]):
-                    if t < last:
-                        paths[t, d] = drawn(
-                            &edge[0, paths[t + 1, d]], n, n, uniform[t, d]
-                        )
-                    else:
-                        paths[t, d] = drawn(&node[t - first, 0], 1, n, uniform[t, d])
 
 
 cdef int drawn(

@@ -12,32 +12,37 @@ from cython.view cimport array as cython_array
 from libc.string cimport memcpy, memset
 
 from ._chain cimport Workspace, forward_backward, write_edge_matrix
-from ._chains cimport ChainScores
+from ._chain_inference cimport ChainInference
+from ._passes cimport Items
 
 
 cdef class MarkovChain:
     """The marginals of the chain that was set last, as a Markov chain."""
 
-    cdef ChainScores chains
+    cdef Items chains
     cdef Workspace work
     cdef Py_ssize_t n, i, length
     cdef double[:, ::1] node                # (T, K)
     cdef double[:, ::1] edge                # (K, K) the edge written last
 
-    def __init__(self, ChainScores chains):
-        self.chains, self.n, self.i = chains, chains.n_labels, -1
-        self.work = chains.workspace(0, len(chains))
-        self.node = cython_array((self.work.max_length, self.n), sizeof(double), "d")
-        self.edge = cython_array((self.n, self.n), sizeof(double), "d")
+    def __init__(self, chains):
+        cdef ChainInference inference
+        self.chains, self.i = Items(chains, 0, len(chains)), -1
+        inference = self.chains.inference
+        self.work, self.n = inference.workspace, inference.n_labels
+        inference.allow_sample()
+        self.node, self.edge = inference.node, inference.edge
 
     cdef void set_chain(self, Py_ssize_t i) noexcept nogil:
         """Write the marginals of chain i."""
         if i == self.i:
             return
         self.i = i
-        self.length = self.chains.length(i)
+        self.chains.take(i)
+        self.length = self.chains.inference.length
         forward_backward(
-            self.work, self.chains.row(i), self.length, &self.node[0, 0], NULL, NULL
+            self.work, self.chains.scores.local, self.length, &self.node[0, 0], NULL,
+            NULL,
         )
 
     # mass_t[k] = sum_j mass_{t-1}[j] edge_t[j, k] / node_{t-1}[j], over the pairs
@@ -64,7 +69,7 @@ cdef class MarkovChain:
 
 
 def label_probabilities(
-    ChainScores chains,
+    chains,
     const long long[:, ::1] spans,          # in, (S, 3)
     const int[::1] labels,                  # in, the labels of all spans, end to end
     double[::1] values,                     # out, (S,)
@@ -95,7 +100,7 @@ def label_probabilities(
 
 
 def type_probabilities(
-    ChainScores chains,
+    chains,
     const long long[:, ::1] spans,          # in, (S, 3)
     const long long[::1] types,             # in, (S,) of the spans
     const long long[::1] label_types,       # in, (K,)

@@ -6,12 +6,13 @@ cannot do faster than by inference with other labels forbidden, it inherits.
 
 from heapq import heappop, heappush, nsmallest
 from operator import methodcaller
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skcrf_sdca._kernels import _passes
 from skcrf_sdca._utils.memory import MOST_BYTES, check_fits
+from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.data.rows import split_rows
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
@@ -27,23 +28,7 @@ DECODERS = {name: methodcaller(name) for name in ("viterbi", "posterior")}
 class Scores:
     """Scores of n items end to end; what has a score of -inf has probability 0.
 
-    A structure adds `_new`, and the inference that all other answers follow from:
-
-    ``log_partition()``
-        Return log Z, (n,).
-    ``expectations(weight)``
-        Return probabilities of labels, of the shape of ``local``, the sum over items of
-        weight[i] times the expectations of the shape of ``tied``, and log Z.
-    ``potential_expectations(local, tied)``
-        Write probabilities of labels, and the tied expectations of each item; return
-        log Z.
-    ``viterbi()``
-        Return the best labels, end to end, int32, and their scores (n,).
-    ``path_scores(labels)``
-        Return the score of one labelling of each item, (n,).
-    ``sample(uniform)``
-        Return draws from p(y | x), (n_positions, n_draws) int32, of as many random
-        numbers in [0, 1).
+    A structure adds `_new`, and `inference`, which all answers follow from.
 
     Attributes
     ----------
@@ -53,20 +38,21 @@ class Scores:
         Scores that all positions share.
     offsets : ndarray of shape (n + 1,), int64
         Item i has the positions ``offsets[i]:offsets[i + 1]``.
+    n_jobs : int or None
+        Threads of full passes. 0, the default, takes all items as one range.
     """
 
     local: NDArray[np.float64]
     tied: NDArray[np.float64]
     offsets: NDArray[np.int64]
-    log_partition: Any
-    expectations: Any
-    potential_expectations: Any
-    viterbi: Any
-    path_scores: Any
-    sample: Any
+    n_jobs = 0
 
     def _new(self, local, tied, begin, end):
         """Return scores of the items begin <= i < end alone, with these numbers."""
+        raise NotImplementedError
+
+    def inference(self, begin, end):
+        """Return a new compiled `Inference` on the items begin <= i < end."""
         raise NotImplementedError
 
     def __len__(self):
@@ -97,6 +83,80 @@ class Scores:
         local[position, ~np.isin(self.label_of, labels)] = -np.inf
         return self.with_scores(local)
 
+    def with_threads(self, n_jobs):
+        """Cut the items into ranges on so many threads; return self."""
+        self.n_jobs = n_jobs
+        return self
+
+    def _over_ranges(self, kernel, *out, **options):
+        """Call a kernel for all items, range by range unless these are one range."""
+
+        def run(begin, end):
+            return kernel(self, begin, end, *out, **options)
+
+        if self.n_jobs == 0:
+            return [run(0, len(self))]
+        return over_ranges(run, self.offsets, self.n_jobs)
+
+    def log_partition(self):
+        """Return log Z, an array (n,)."""
+        values = np.empty(len(self))
+        self._over_ranges(_passes.log_partitions, values)
+        return values
+
+    def expectations(self, weight):
+        """Return local expectations, the weighted sum of tied ones, and log Z.
+
+        They have the shapes of ``local`` and ``tied``; ``weight`` is of shape (n,).
+        """
+        if len(weight) != len(self):
+            raise ValueError(f"{len(weight)} weights for {len(self)} chains")
+        local, values = np.empty_like(self.local), np.empty(len(self))
+
+        def add(scores, begin, end):
+            total = np.zeros_like(self.tied)
+            _passes.expectations(
+                scores,
+                begin,
+                end,
+                local,
+                values,
+                weight=weight,
+                tied_total=total.reshape(-1),
+            )
+            return total
+
+        return local, np.sum(self._over_ranges(add), axis=0, initial=0.0), values
+
+    def potential_expectations(self, local, tied):
+        """Write the local and the tied expectations of each item; return log Z."""
+        values = np.empty(len(self))
+        rows = tied.reshape(len(tied), int(np.prod(tied.shape[1:])))
+        self._over_ranges(_passes.expectations, local, values, tied_sums=rows)
+        return values
+
+    def viterbi(self):
+        """Return the labels of highest score, end to end, and their scores."""
+        labels = np.empty(len(self.local), dtype=np.int32)
+        values = np.empty(len(self))
+        self._over_ranges(_passes.best_labels, labels, values)
+        return labels, values
+
+    def path_scores(self, labels):
+        """Return the score of one labelling of each item, -inf if it is impossible."""
+        values = np.empty(len(self))
+        self._over_ranges(_passes.labels_scores, labels, values)
+        return values
+
+    def sample(self, uniform):
+        """Return draws from p(y | x), int32, of as many random numbers in [0, 1).
+
+        Both are of shape (n_positions, n_draws).
+        """
+        labels = np.empty(uniform.shape, dtype=np.int32)
+        self._over_ranges(_passes.draws, np.ascontiguousarray(uniform), labels)
+        return labels
+
     def check(self, first):
         """Raise ValueError if scores overflow, as those of huge features do.
 
@@ -126,7 +186,8 @@ class Scores:
 
     def node_marginals(self):
         """Return the probability of every label at every position, and log Z."""
-        node, _, log_z = self.expectations(np.zeros(len(self)))
+        node, log_z = np.empty_like(self.local), np.empty(len(self))
+        self._over_ranges(_passes.expectations, node, log_z)
         return np.minimum(node, 1.0, out=node), log_z
 
     def log_node_marginals(self):

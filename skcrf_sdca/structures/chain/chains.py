@@ -9,8 +9,9 @@ from functools import partial
 
 import numpy as np
 
-from skcrf_sdca._kernels import _chains, _paths, _spans
-from skcrf_sdca._utils.parallel import over_ranges
+from skcrf_sdca._kernels import _chain_marginals, _passes, _spans
+from skcrf_sdca._kernels._chain_inference import ChainInference
+from skcrf_sdca._kernels._transitions import all_transitions
 from skcrf_sdca.structures.chain.marginals import Marginals, by_pairs
 from skcrf_sdca.structures.scores import (
     Scores,
@@ -19,7 +20,7 @@ from skcrf_sdca.structures.scores import (
 )
 
 
-class Chains(Scores, _chains.ChainScores):
+class Chains(Scores):
     """Scores of n chains; what -inf or the constraints forbid has probability 0.
 
     Parameters
@@ -35,13 +36,34 @@ class Chains(Scores, _chains.ChainScores):
         The pairs of labels that transition scores and edge marginals are of; by default
         all.
 
-    Attributes
-    ----------
-    n_jobs : int or None
-        Threads of every method. 0, the default, takes all chains as one range.
+    Raises
+    ------
+    ValueError
+        If the layout is of other numbers of labels or pairs.
     """
 
-    n_jobs = 0
+    def __init__(self, node_scores, transition, offsets, constraints=None, layout=None):
+        self.node_scores, self.transition = node_scores, transition
+        self.offsets, self.n_labels = offsets, node_scores.shape[1]
+        self.layout = all_transitions(self.n_labels) if layout is None else layout
+        shape = self.layout.shape
+        if self.layout.n_labels != self.n_labels or transition.shape != shape:
+            raise ValueError(
+                f"transition is of shape {transition.shape}; {self.n_labels} labels "
+                f"need {shape}"
+            )
+        if constraints is None:
+            allowed = self.layout.expand(np.asarray(transition) != -np.inf, False)
+            if not allowed.all():
+                anywhere = np.ones(self.n_labels, dtype=bool)
+                constraints = anywhere, anywhere, allowed
+        self.constraints = constraints
+
+    def inference(self, begin, end):
+        """Return the compiled inference on the chains begin <= i < end."""
+        return ChainInference(
+            self.offsets, self.n_labels, self.constraints, self.layout, begin, end
+        )
 
     @property
     def local(self):
@@ -53,55 +75,28 @@ class Chains(Scores, _chains.ChainScores):
         """The potentials that all positions share: the transition scores."""
         return self.transition
 
-    def with_threads(self, n_jobs):
-        """Cut the chains into ranges on so many threads; return self."""
-        self.n_jobs = n_jobs
-        return self
-
     def _new(self, local, tied, begin, end):
         offsets = self.offsets[begin : end + 1] - self.offsets[begin]
         chains = Chains(local, tied, offsets, self.constraints, self.layout)
         return chains.with_threads(self.n_jobs)
-
-    def _over_ranges(self, kernel, *out, **options):
-        """Call a kernel for all chains, range by range unless these are one range."""
-
-        def run(begin, end):
-            return kernel(self, begin, end, *out, **options)
-
-        if self.n_jobs == 0:
-            return [run(0, len(self))]
-        return over_ranges(run, self.offsets, self.n_jobs)
-
-    def log_partition(self):
-        """Return log Z, an array (n,)."""
-        values = np.empty(len(self))
-        self._over_ranges(_chains.log_partitions, values)
-        return values
 
     def marginals(self):
         """Return the Marginals, and log Z."""
         out = Marginals.empty(self.offsets, self.n_labels, layout=self.layout)
         values = np.empty(len(self))
         self._over_ranges(
-            _chains.marginals,
+            _chain_marginals.marginals,
             out.node,
             values,
-            edge_offsets=out.edge_offsets,
-            edge=by_pairs(out.edge),
+            out.edge_offsets,
+            by_pairs(out.edge),
         )
         return out, values
-
-    def node_marginals(self):
-        """Return the node marginals (n_positions, n_labels), and log Z."""
-        node, values = np.empty_like(self.node_scores), np.empty(len(self))
-        self._over_ranges(_chains.marginals, node, values)
-        return np.minimum(node, 1.0, out=node), values
 
     def log_node_marginals(self):
         """Return the logarithms of the node marginals, which do not underflow."""
         node, values = np.empty_like(self.node_scores), np.empty(len(self))
-        self._over_ranges(_chains.marginals, node, values, log_node=True)
+        self._over_ranges(_chain_marginals.log_node_marginals, node, values)
         return np.minimum(node, 0.0, out=node)
 
     def pair_marginals(self):
@@ -109,47 +104,6 @@ class Chains(Scores, _chains.ChainScores):
         marginals, _ = self.marginals()
         edge = np.minimum(marginals.edge, 1.0, out=marginals.edge)
         return self.layout.expand(edge, 0.0), marginals.edge_offsets
-
-    def expectations(self, weight):
-        """Return node marginals, the weighted sum of all edge marginals, and log Z."""
-        if len(weight) != len(self):
-            raise ValueError(f"{len(weight)} weights for {len(self)} chains")
-        node, values = np.empty_like(self.node_scores), np.empty(len(self))
-
-        def add_edges(chains, begin, end):
-            total = np.zeros_like(self.transition)
-            _chains.marginals(
-                chains,
-                begin,
-                end,
-                node,
-                values,
-                weight=weight,
-                edge_total=total.reshape(-1),
-            )
-            return total
-
-        totals = self._over_ranges(add_edges)
-        return node, np.sum(totals, axis=0, initial=0.0), values
-
-    def potential_expectations(self, local, tied):
-        """Write node marginals and each chain's sum of edge marginals; return log Z."""
-        values = np.empty(len(self))
-        self._over_ranges(_chains.marginals, local, values, edge_sums=by_pairs(tied))
-        return values
-
-    def path_scores(self, labels):
-        """Return the score of one label path of each chain."""
-        values = np.empty(len(self))
-        _chains.path_scores(self, labels, values)
-        return values
-
-    def viterbi(self):
-        """Return the paths of highest score, end to end, and their scores."""
-        paths = np.empty(len(self.node_scores), dtype=np.int32)
-        values = np.empty(len(self))
-        self._over_ranges(_chains.best_paths, paths, values)
-        return paths, values
 
     def _allows_every_labelling(self):
         return self.layout.is_dense and not (self.transition == -np.inf).any()
@@ -160,14 +114,8 @@ class Chains(Scores, _chains.ChainScores):
         widths = checked_numbers_of_paths(
             n, self.n_labels, lengths, 8.0 * self.n_labels * (lengths + 1.0)
         )
-        kernel = partial(self._over_ranges, _paths.best_paths)
+        kernel = partial(self._over_ranges, _passes.n_best_labels)
         return listed_paths(kernel, widths, lengths)
-
-    def sample(self, uniform):
-        """Return draws from p(y | x), (n_positions, n_draws), of as many numbers."""
-        paths = np.empty(uniform.shape, dtype=np.int32)
-        self._over_ranges(_paths.random_paths, uniform, paths)
-        return paths
 
     def span_probabilities(self, spans, labels):
         """Return the probability that each span has its labels; < 0 is unknown."""

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from skcrf_sdca._kernels import _chains
+from skcrf_sdca._kernels import _chain_marginals
 from skcrf_sdca._kernels._transitions import TransitionLayout, all_transitions
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
@@ -275,7 +275,7 @@ class Marginals:
 
         def run(b, e):
             total = np.zeros(self.layout.shape)
-            _chains.renormalize(
+            _chain_marginals.renormalize(
                 self.node,
                 by_pairs(self.edge),
                 self.layout,

@@ -5,7 +5,7 @@ Owns their layout, their first point, and the correction of their rounding.
 
 import numpy as np
 
-from skcrf_sdca._kernels import _graphs
+from skcrf_sdca._kernels import _graph_marginals
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.structures.entropy import mixture_entropy
 
@@ -83,7 +83,7 @@ class GraphMarginals:
     def _places(self, labels):
         """Return where the tables have the given labels, one place for each node."""
         places = np.empty(len(labels), dtype=np.int64)
-        _graphs.label_places(self.trees, labels, places)
+        _graph_marginals.label_places(self.trees, labels, places)
         return places
 
     def entropy_by_keep(self, labels, weight, entropy):
@@ -126,7 +126,7 @@ class GraphMarginals:
 
         def run(begin, end):
             total = np.zeros(self.trees.n_tied)
-            _graphs.renormalize(
+            _graph_marginals.renormalize(
                 self.trees,
                 begin,
                 end,

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from skcrf_sdca._kernels import _graphs
+from skcrf_sdca._kernels import _graph_marginals
+from skcrf_sdca._kernels._graph_inference import GraphInference
 from skcrf_sdca.structures.scores import Scores, empty_pairs
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
@@ -26,11 +27,14 @@ class GraphScores(Scores):
         self.trees = trees
         self.local, self.tied = local, tied
         self.offsets, self.begin = offsets, begin
-        self._arguments = trees, local, tied, begin, begin + len(offsets) - 1
 
     def _new(self, local, tied, begin, end):
         offsets = self.offsets[begin : end + 1] - self.offsets[begin]
         return GraphScores(self.trees, local, tied, offsets, self.begin + begin)
+
+    def inference(self, begin, end):
+        """Return the compiled inference on some of the graphs."""
+        return GraphInference(self.trees, self.offsets, self.begin, begin, end)
 
     def check(self, first):
         """Raise ValueError if scores of nodes or of edges overflow."""
@@ -42,74 +46,22 @@ class GraphScores(Scores):
                 f"or beyond {LARGEST_SCORE:g}; scale the features."
             )
 
-    def log_partition(self):
-        """Return log Z, an array (n,)."""
-        values = np.empty(len(self))
-        _graphs.log_partitions(*self._arguments, values)
-        return values
-
-    def expectations(self, weight):
-        """Return node marginals, the weighted sum of tied expectations, and log Z."""
-        node, values = np.empty_like(self.local), np.empty(len(self))
-        total = np.zeros(len(self.tied))
-        _graphs.marginals(
-            *self._arguments, node, values, weight=weight, tied_total=total
-        )
-        return node, total, values
-
-    def potential_expectations(self, local, tied):
-        """Write node marginals, and the tied expectations of each; return log Z."""
-        values = np.empty(len(self))
-        _graphs.marginals(*self._arguments, local, values, tied_sums=tied)
-        return values
-
-    def node_marginals(self):
-        """Return the node marginals, at most 1 in spite of rounding, and log Z."""
-        node, values = np.empty_like(self.local), np.empty(len(self))
-        _graphs.marginals(*self._arguments, node, values)
-        return np.minimum(node, 1.0, out=node), values
-
     def pair_marginals(self):
         """Return the marginals of edges in the order of the trees, and their bounds."""
         bounds = self.trees.edge_bounds_of(self.begin, self.begin + len(self))
-        node, values = np.empty_like(self.local), np.empty(len(self))
         pairs = empty_pairs(bounds[-1], self.local.shape[1])
-        _graphs.marginals(*self._arguments, node, values, edges=pairs)
+        _graph_marginals.edge_marginals(self, pairs)
         return np.minimum(pairs, 1.0, out=pairs), bounds
 
-    def mix_into(self, table, keep):
+    def mix_into(self, marginals, keep):
         """Write keep times the marginals of cliques, 1 - keep times those of scores.
 
-        ``table`` has those of all graphs.
+        ``marginals`` are those of all graphs.
         """
-        _graphs.mix_cliques(*self._arguments, keep, table)
-
-    def sample(self, uniform):
-        """Return labellings drawn from p(y | x), (n_nodes, n_draws), of numbers."""
-        paths = np.empty(uniform.shape[::-1], dtype=np.int32)
-        if paths.size:
-            _graphs.draws(*self._arguments, np.ascontiguousarray(uniform), paths)
-        return paths.T
-
-    def viterbi(self):
-        """Return the labellings of highest score, end to end, and their scores.
-
-        Of equal ones that with the lower label at the node where they differ that is
-        eliminated last.
-        """
-        paths = np.empty(len(self.local), dtype=np.int32)
-        values = np.empty(len(self))
-        _graphs.best_labellings(*self._arguments, paths, values)
-        return paths, values
+        _graph_marginals.mix_cliques(self, keep, marginals.bounds[0], marginals.table)
 
     def _order_of_ties(self, i):
         return self.trees.eliminated(self.begin + i)[::-1]
 
     def _allows_every_labelling(self):
         return True
-
-    def path_scores(self, labels):
-        """Return the score of one labelling of each graph."""
-        values = np.empty(len(self))
-        _graphs.labelling_scores(*self._arguments, labels, values)
-        return values

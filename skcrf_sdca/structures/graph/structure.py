@@ -3,8 +3,9 @@
 import numpy as np
 
 from skcrf_sdca._kernels._features import FeatureRows
+from skcrf_sdca._kernels._graph_inference import GraphInference
 from skcrf_sdca._kernels._graph_structure import GraphStructure
-from skcrf_sdca._kernels._graphs import add_labellings
+from skcrf_sdca._kernels._passes import add_labels
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.data.packed import PackedSequences
@@ -171,14 +172,13 @@ class Graph(TokenRows, Structure):
         """Return the expectations of the distribution that is certain of labels."""
         certain = self.zero_potentials(np.float64)
         certain.local[np.arange(len(labels)), labels] = 1.0
-        n = len(self.data)
-        add_labellings(self.trees, 0, n, labels, np.ones(n), certain.tied)
+        add_labels(self.inference(), labels, np.ones(len(self.data)), certain.tied)
         return certain
 
     def tied_labels(self, labels, weight):
         """Return sum_i weight[i] times the tied potentials of labels."""
         total = np.zeros((1, self.n_tied))
-        add_labellings(self.trees, 0, len(self.data), labels, weight, total)
+        add_labels(self.inference(), labels, weight, total)
         return total[0]
 
     def add_features(self, parameters, begin, end, factor, local):
@@ -209,7 +209,7 @@ class Graph(TokenRows, Structure):
         """
 
         def mix(begin, end):
-            scores_of(begin, end).mix_into(marginals.table, keep)
+            scores_of(begin, end).mix_into(marginals, keep)
 
         over_ranges(mix, self.offsets, self.n_jobs)
 
@@ -230,6 +230,10 @@ class Graph(TokenRows, Structure):
         """Return what `size_of_marginals` is the size of, for a message."""
         n_in_tables = int(self.trees.table_sizes.sum())
         return f"{n_in_tables} marginals of the cliques of all graphs in {dtype}"
+
+    def inference(self):
+        """Return the compiled inference on all graphs."""
+        return GraphInference(self.trees, self.offsets)
 
     def kernel(self, weights, features, targets, cost=None):
         """Return the compiled structure of one thread, which changes weights."""

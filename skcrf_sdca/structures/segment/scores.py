@@ -1,8 +1,14 @@
 """Inference on sequences of segments given their scores, behind one object."""
 
+from functools import partial
+
 import numpy as np
 
-from skcrf_sdca._kernels._segments import SegmentScoreArrays
+from skcrf_sdca._kernels import _passes
+from skcrf_sdca._kernels._segment_inference import (
+    SegmentInference,
+    segment_probabilities,
+)
 from skcrf_sdca.structures.scores import (
     Scores,
     checked_numbers_of_paths,
@@ -13,7 +19,7 @@ from skcrf_sdca.structures.scores import (
 BYTES_OF_TYPE = 32
 
 
-class SegmentScores(Scores, SegmentScoreArrays):
+class SegmentScores(Scores):
     """Scores of n sequences; what -inf or the grammar forbids has probability 0.
 
     Parameters
@@ -24,7 +30,32 @@ class SegmentScores(Scores, SegmentScoreArrays):
     grammar : Grammar
     segment_rows : SegmentRows, default=None
         The features of segments, which the last tied scores are of.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not agree.
     """
+
+    def __init__(self, local, tied, offsets, grammar, segment_rows=None):
+        self.local, self.tied = local, tied
+        self.offsets, self.grammar = offsets, grammar
+        self.segment_rows = segment_rows
+        n_tied = grammar.n_tied
+        if segment_rows is not None:
+            n_tied += segment_rows.n_features * grammar.n_types
+        shapes = (int(offsets[-1]), grammar.n_labels), (n_tied,)
+        if (local.shape, tied.shape) != shapes:
+            raise ValueError(
+                f"local and tied scores have shapes {local.shape} and {tied.shape}; "
+                f"{shapes[0]} and {shapes[1]} are needed"
+            )
+
+    def inference(self, begin, end):
+        """Return the compiled inference on the sequences begin <= i < end."""
+        return SegmentInference(
+            self.offsets, self.grammar, self.segment_rows, begin, end
+        )
 
     def _new(self, local, tied, begin, end):
         offsets, rows = self.offsets[begin : end + 1], self.segment_rows
@@ -32,50 +63,19 @@ class SegmentScores(Scores, SegmentScoreArrays):
             rows = rows.of_tokens(offsets[0], offsets[-1])
         return SegmentScores(local, tied, offsets - offsets[0], self.grammar, rows)
 
-    def log_partition(self):
-        """Return log Z, an array (n,)."""
-        values = np.empty(len(self))
-        self.log_partitions(values)
-        return values
-
-    def expectations(self, weight):
-        """Return probabilities of labels, the weighted sum of counts, and log Z."""
-        local, tied = np.empty_like(self.local), np.zeros_like(self.tied)
-        return local, tied, self.sum_expectations(local, weight, tied)
-
-    def potential_expectations(self, local, tied):
-        """Write probabilities of labels, and counts of each sequence; return log Z."""
-        return self.write_expectations(local, tied)
-
-    def viterbi(self):
-        """Return the labels of the best segmentations, end to end, and their scores."""
-        paths, values = np.empty(len(self.local), dtype=np.int32), np.empty(len(self))
-        self.best_paths(paths, values)
-        return paths, values
-
     def n_best(self, n):
         """Return the labels (n_paths, T) of the n best of each sequence, and scores."""
         lengths = np.diff(self.offsets)
         n_bytes = BYTES_OF_TYPE * self.grammar.n_types * (lengths + 1.0)
         widths = checked_numbers_of_paths(n, self.grammar.n_labels, lengths, n_bytes)
-        return listed_paths(self.n_best_paths, widths, lengths)
-
-    def sample(self, uniform):
-        """Return draws from p(y | x), (n_positions, n_draws), of as many numbers."""
-        paths = np.empty(uniform.shape, dtype=np.int32)
-        self.random_paths(uniform, paths)
-        return paths
-
-    def path_scores(self, labels):
-        """Return the score of labels, -inf if they are not those of a segmentation."""
-        values = np.empty(len(self))
-        self.write_path_scores(labels, values)
-        return values
+        return listed_paths(
+            partial(self._over_ranges, _passes.n_best_labels), widths, lengths
+        )
 
     def segment_probabilities(self, spans, types):
         """Return the probability that each (i, b, e) is a segment of the type."""
         values = np.empty(len(spans))
-        self.write_probabilities(spans, types, values)
+        segment_probabilities(self, spans, types, values)
         return np.minimum(values, 1.0)
 
 
