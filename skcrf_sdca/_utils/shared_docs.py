@@ -1,18 +1,22 @@
-"""Puts text that several docstrings share, and that is written once, into them."""
+"""Text that several docstrings share, written once and put into them."""
 
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from inspect import cleandoc
 from typing import TypeVar
 
 T = TypeVar("T")
+
+_MARKER = re.compile(r"^\{(\w+)\}$", flags=re.MULTILINE)
 
 
 def shared_docs(entries: Mapping[str, str]) -> Callable[[T], T]:
     """Return a decorator that replaces the markers in docstrings by shared text.
 
-    A marker is a line with nothing but ``{alpha}``; the entry "alpha" replaces it. If a
-    class is decorated, the markers in its methods are replaced too.
+    A marker is a line with nothing but ``{alpha}``; the entry "alpha" replaces it, and
+    may have markers itself. If a class is decorated, the markers in its methods are
+    replaced too.
 
     Parameters
     ----------
@@ -46,11 +50,10 @@ def shared_docs(entries: Mapping[str, str]) -> Callable[[T], T]:
             # With python -OO there are no docstrings.
             if owner.__doc__ is not None:
                 # Without indentation, which Python 3.13 removes and 3.11 does not.
-                doc = inspect.cleandoc(owner.__doc__)
-                owner.__doc__ = re.sub(r"^\{(\w+)\}$", entry, doc, flags=re.MULTILINE)
+                owner.__doc__ = filled(owner.__doc__)
         return decorated
 
-    def entry(marker):
-        return inspect.cleandoc(entries[marker[1]])
+    def filled(text):
+        return _MARKER.sub(lambda marker: filled(entries[marker[1]]), cleandoc(text))
 
     return decorator

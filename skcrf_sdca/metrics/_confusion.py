@@ -1,7 +1,6 @@
 """Confusion matrices of tokens and of spans.
 
 Owns which pairs of a true and a predicted class are counted. scikit-learn counts them.
-Most lines are reference.
 """
 
 from collections.abc import Collection, Hashable, Iterable
@@ -83,8 +82,7 @@ def span_confusion_matrix(
     Parameters
     ----------
     {spans}
-    sample_weight : array-like of shape (n,), default=None
-        Weight of each sequence, the same for all its spans.
+    {weight_of_spans}
     {normalize}
 
     Returns
@@ -96,14 +94,7 @@ def span_confusion_matrix(
         true spans, and a column to its predicted spans: the diagonal over these sums is
         recall and precision. Int, or float with `sample_weight` or `normalize`.
 
-    Raises
-    ------
-    ValueError
-        If the numbers of sequences or the lengths of a sequence differ, if an option is
-        unknown, or if a label does not belong to the scheme; the message names the
-        sequence and the item.
-    TypeError
-        If an argument is not a list of label lists.
+    {errors_of_spans}
 
     See Also
     --------
@@ -112,8 +103,8 @@ def span_confusion_matrix(
     Examples
     --------
     One person is found, one is taken for a place, and one is missed. Of the two places
-    one is found; the other is predicted with a wrong end, so it is missed, and what is
-    predicted is spurious:
+    one is found; the other is predicted with a wrong end, so it is missed, and the
+    prediction is spurious:
 
     >>> from skcrf_sdca.metrics import span_confusion_matrix
     >>> y_true = [["B-PER", "B-PER", "B-PER", "O"], ["B-LOC", "O", "B-LOC", "I-LOC"]]
@@ -146,7 +137,7 @@ def span_confusion(y_true, y_pred, scheme, strict, types, sample_weight, normali
     """Return the matrix of spans, and the types of all rows but the last."""
     found = matched_spans(y_true, y_pred, scheme, strict, types, sample_weight)
     types, true, predicted, weight, i, j = found
-    # This stands for a span that is not there.
+    # Stands for a missing span.
     none = len(types)
     paired = np.full(len(true.start), none)
     paired[i] = predicted.type_code[j]

@@ -1,7 +1,6 @@
 """Metrics of tokens and of whole sequences.
 
-Metrics of tokens are those of scikit-learn on the concatenated sequences. Most lines
-are reference.
+Metrics of tokens call scikit-learn with the concatenated sequences.
 """
 
 from collections.abc import Collection, Hashable, Iterable
@@ -43,18 +42,7 @@ def flat_accuracy_score(
 ) -> float:
     """Return the fraction of tokens whose label is predicted correctly.
 
-    Parameters
-    ----------
-    {pair}
-    {token_weight}
-    {no_tokens}
-
-    Returns
-    -------
-    accuracy : float
-        In [0, 1].
-
-    {errors_and_warnings}
+    {share_of_tokens}
 
     Examples
     --------
@@ -76,18 +64,7 @@ def flat_hamming_loss(
 ) -> float:
     """Return the fraction of tokens whose label is predicted wrongly, 1 - accuracy.
 
-    Parameters
-    ----------
-    {pair}
-    {token_weight}
-    {no_tokens}
-
-    Returns
-    -------
-    loss : float
-        In [0, 1].
-
-    {errors_and_warnings}
+    {share_of_tokens}
 
     Examples
     --------
@@ -150,19 +127,7 @@ def flat_precision_score(
 ) -> Any:
     """Return scikit-learn's ``precision_score`` over all tokens.
 
-    Parameters
-    ----------
-    {pair}
-    {ignore}
-    {token_weight}
-    **kwargs
-        For :func:`sklearn.metrics.precision_score`: `average`, `labels` and so on.
-
-    Returns
-    -------
-    precision : float or ndarray of shape (n_labels,)
-
-    {score_errors}
+    {score}
 
     Examples
     --------
@@ -186,19 +151,7 @@ def flat_recall_score(
 ) -> Any:
     """Return scikit-learn's ``recall_score`` over all tokens.
 
-    Parameters
-    ----------
-    {pair}
-    {ignore}
-    {token_weight}
-    **kwargs
-        For :func:`sklearn.metrics.recall_score`: `average`, `labels` and so on.
-
-    Returns
-    -------
-    recall : float or ndarray of shape (n_labels,)
-
-    {score_errors}
+    {score}
 
     Examples
     --------
@@ -222,21 +175,7 @@ def flat_f1_score(
 ) -> Any:
     """Return scikit-learn's ``f1_score`` over all tokens.
 
-    Parameters
-    ----------
-    {pair}
-    {ignore}
-    {token_weight}
-    **kwargs
-        For :func:`sklearn.metrics.f1_score`: `average` (required if there are more than
-        two labels, or labels are not 0 and 1), `labels`, `zero_division` and so on.
-        Without any token or label, the value is `zero_division`.
-
-    Returns
-    -------
-    f1 : float or ndarray of shape (n_labels,)
-
-    {score_errors}
+    {score}
 
     Examples
     --------
@@ -268,16 +207,7 @@ def flat_fbeta_score(
     {pair}
     beta : float
         Weight of recall relative to precision: above 1, recall counts more.
-    {ignore}
-    {token_weight}
-    **kwargs
-        For :func:`sklearn.metrics.fbeta_score`: `average`, `labels` and so on.
-
-    Returns
-    -------
-    fbeta : float or ndarray of shape (n_labels,)
-
-    {score_errors}
+    {options_of_score}
 
     Examples
     --------

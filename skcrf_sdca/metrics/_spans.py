@@ -40,9 +40,7 @@ def span_precision_recall_fscore(
 
     Parameters
     ----------
-    {spans}
-    {average}
-    {span_weight}
+    {options_of_spans}
 
     Returns
     -------
@@ -54,9 +52,9 @@ def span_precision_recall_fscore(
 
     Notes
     -----
-    The values are those of seqeval 1.2.2: with ``strict=False`` those of ``mode=None``,
-    with ``strict=True`` those of ``mode="strict"`` and the scheme. They differ where
-    seqeval has errors:
+    The values equal the values of seqeval 1.2.2: ``strict=False`` is ``mode=None``, and
+    ``strict=True`` is ``mode="strict"`` with the scheme. They differ where seqeval has
+    errors:
 
     * IOB1, strict: seqeval counts the rest of an invalid span, "I-X" in "B-X I-X" after
       "O", but not the valid span "B-X" in "I-X B-X B-Y".
@@ -104,17 +102,7 @@ def span_precision_score(
 ) -> Any:
     """Return the precision of spans, n_correct / n_predicted.
 
-    Parameters
-    ----------
-    {spans}
-    {average}
-    {span_weight}
-
-    Returns
-    -------
-    precision : float, or ndarray of shape (n_types,)
-
-    {span_errors}
+    {span_score}
 
     Examples
     --------
@@ -140,17 +128,7 @@ def span_recall_score(
 ) -> Any:
     """Return the recall of spans, n_correct / n_true.
 
-    Parameters
-    ----------
-    {spans}
-    {average}
-    {span_weight}
-
-    Returns
-    -------
-    recall : float, or ndarray of shape (n_types,)
-
-    {span_errors}
+    {span_score}
 
     Examples
     --------
@@ -176,18 +154,9 @@ def span_f1_score(
 ) -> Any:
     """Return the F1 score of spans, 2 n_correct / (n_predicted + n_true).
 
-    Parameters
-    ----------
-    {spans}
-    {average}
-    {span_weight}
+    It is 0.0, and well defined, if there are true spans but no predicted ones.
 
-    Returns
-    -------
-    f1 : float, or ndarray of shape (n_types,)
-        0.0, and well defined, if there are true spans but no predicted ones.
-
-    {span_errors}
+    {span_score}
 
     Examples
     --------
@@ -236,10 +205,10 @@ def span_counts(y_true, y_pred, scheme, strict, types, sample_weight):
 
 
 class MatchedSpans(NamedTuple):
-    """True and predicted spans of some types, and those that have the same boundaries.
+    """True and predicted spans of some types, and the pairs with the same boundaries.
 
-    The true span i[k] begins and ends where the predicted span j[k] does. `weight` is
-    that of each token, or None.
+    The true span i[k] begins and ends where the predicted span j[k] does. `weight` has
+    the weight of each token, or is None.
     """
 
     types: list
