@@ -8,7 +8,7 @@ from samples import make_problem, make_solver
 from skcrf_sdca import SGDCRF
 from skcrf_sdca.objective.penalties import elastic_net
 from skcrf_sdca.solvers.owlqn import OWLQN
-from skcrf_sdca.solvers.planes import Planes
+from skcrf_sdca.solvers.planes import CuttingPlanes
 
 # Four positions, of two labels: P(0) = 4 log 2.
 PLAIN = [np.zeros((4, 1))], [[0, 0, 1, 0]]
@@ -102,7 +102,7 @@ def test_a_dual_objective_is_below_all_primal_ones(seed, l1_ratio):
 
 def planes_of(problem, weights):
     """Yield the certificates of LBFGS at some weights in turn."""
-    planes = Planes(problem)
+    planes = CuttingPlanes(problem)
     for w in weights:
         gradient, certificate = problem.certify_primal(w)
         planes.add(w, gradient, certificate)

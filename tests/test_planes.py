@@ -12,7 +12,7 @@ from skcrf_sdca.objective.losses import LOG_LOSS, Loss
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers import planes
 from skcrf_sdca.solvers.lbfgs import LBFGS
-from skcrf_sdca.solvers.planes import Planes
+from skcrf_sdca.solvers.planes import CuttingPlanes
 from skcrf_sdca.structures.chain.structure import Chain
 
 X, Y = make_chains(n_sequences=15, n_features=4, random_state=0)
@@ -38,7 +38,7 @@ def minimum(problem):
 def test_the_bound_is_below_the_minimum_and_above_that_of_one_point(loss):
     problem = new_problem(loss=loss)
     best, rng = minimum(problem), np.random.default_rng(0)
-    found = Planes(problem)
+    found = CuttingPlanes(problem)
     tighter = 0
     for n_planes in range(1, 2 * planes.N_PLANES):
         w = 0.3 * rng.standard_normal(problem.new_parameters().w.size)
@@ -58,7 +58,7 @@ def test_the_bound_is_below_the_minimum_and_above_that_of_one_point(loss):
 def test_the_mix_of_two_points_is_theirs():
     """Its dual objective is at least the bound, computed from the mixed marginals."""
     problem = new_problem()
-    rng, found = np.random.default_rng(1), Planes(problem)
+    rng, found = np.random.default_rng(1), CuttingPlanes(problem)
     size = problem.new_parameters().w.size
     points = [0.5 * rng.standard_normal(size) for _ in range(2)]
     for w in points:

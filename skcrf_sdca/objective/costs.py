@@ -1,4 +1,4 @@
-"""The cost of predicting one label for another: one matrix of all that users set.
+"""The cost of predicting one label for another.
 
 `cost_matrix` joins the parameters ``cost``, ``margin`` and ``class_weight``.
 """
@@ -13,32 +13,14 @@ from skcrf_sdca.data.label_encoding import plain_labels
 def cost_matrix(classes, labels, *, cost=None, margin=1.0, class_weight=None):
     """Return margin * class_weight[y] * cost[y, k] for right labels y and others k.
 
-    Parameters
-    ----------
-    classes : ndarray of shape (n_labels,)
-    labels : ndarray of int of shape (n_positions,)
-        Indices in `classes` of the labels of all positions, for "balanced".
-    cost : array-like of shape (n_labels, n_labels) or dict, default=None
-        The cost[y, k] in the order of `classes`, or {(y, k): cost} of labels, where
-        pairs that are left out cost 1. None is the Hamming cost: every wrong label
-        costs 1.
-    margin : float, default=1.0
-    class_weight : "balanced", dict or None, default=None
-        {y: weight}, where labels that are left out weigh 1. "balanced" weighs a label
-        by n_positions / (n_labels * its number of positions).
+    ``cost`` is a matrix in the order of ``classes``, or {(y, k): cost} of labels, where
+    pairs that are left out cost 1; None is the Hamming cost: every wrong label costs 1.
+    ``class_weight`` is {y: weight}, where labels that are left out weigh 1; "balanced"
+    weighs a label by n_positions / (n_labels * its number of positions), and ``labels``
+    are the indices in ``classes`` of the labels of all positions. ValueError if a cost
+    or a weight is negative or not finite, if the cost of the right label is not 0, or
+    if a dict has a label that is not in ``classes``.
 
-    Returns
-    -------
-    matrix : ndarray of shape (n_labels, n_labels)
-
-    Raises
-    ------
-    ValueError
-        If a cost or a weight is negative or not finite, if the cost of the right label
-        is not 0, or if a dict has a label that is not in `classes`.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from skcrf_sdca.objective.costs import cost_matrix
     >>> classes, labels = np.array(["B", "O"]), np.array([1, 1, 1, 0])

@@ -41,7 +41,7 @@ class Loss(NamedTuple):
 
     @property
     def offers(self):
-        """What solvers may need, see `skcrf_sdca.solvers.base.check_needs`."""
+        """Offers to solvers, see `skcrf_sdca.solvers.base.check_needs`."""
         return frozenset({"smooth loss"} if self.is_smooth else ())
 
     @property
@@ -64,7 +64,7 @@ LOG_LOSS = Loss("log_loss")
 
 
 class LossOption(NamedTuple):
-    """A value of the parameter ``loss``: which of the other parameters it takes."""
+    """Which other parameters a value of the parameter ``loss`` takes."""
 
     takes_temperature: bool
     takes_cost: bool
@@ -75,7 +75,7 @@ LOSSES = {
     "softmax_margin": LossOption(takes_temperature=True, takes_cost=True),
     "hinge": LossOption(takes_temperature=False, takes_cost=True),
 }
-# Losses for online steps alone. That of the perceptron, the hinge without a cost, is 0
+# Losses for online steps alone. The perceptron's loss, the hinge without a cost, is 0
 # at w = 0: there is nothing to minimise.
 STEP_LOSSES = {"perceptron": LossOption(takes_temperature=False, takes_cost=False)}
 ONLINE_LOSSES = ChainMap(LOSSES, STEP_LOSSES)
@@ -87,9 +87,9 @@ def names_with_cost():
 
 
 def may_give_probabilities(name):
-    """Return whether a value of the parameter ``loss`` is none that gives scores alone.
+    """Return whether a value of the parameter ``loss`` gives more than scores.
 
-    Values that no estimator takes are for others to refuse.
+    It is True for unknown values, which other checks refuse.
     """
     option = ONLINE_LOSSES.get(name) if isinstance(name, str) else None
     return option is None or option.takes_temperature
@@ -98,18 +98,6 @@ def may_give_probabilities(name):
 def new_loss(name, temperature=1.0, cost=None):
     """Return the Loss of a name of `ONLINE_LOSSES`.
 
-    Parameters
-    ----------
-    name : str
-    temperature : float, default=1.0
-    cost : ndarray of shape (n_labels, n_labels), default=None
-
-    Returns
-    -------
-    loss : Loss
-
-    Examples
-    --------
     >>> from skcrf_sdca.objective.losses import new_loss
     >>> new_loss("log_loss", temperature=0.5)
     Loss(name='log_loss', temperature=0.5, cost=None)

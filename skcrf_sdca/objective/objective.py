@@ -30,7 +30,7 @@ every w and every mu, with L the mean loss at w and tau = 1,
                       + t sum_i c_i KL(mu_i || p(. | x_i; w)) + (1 - t) L,
 
 three terms that are not negative. At t = 1 the first is 0 for w = grad r*(v) and the
-second for mu = p(. | w): that are the two certificates above. For tau = 0 the gaps
+second for mu = p(. | w): these are the two certificates above. For tau = 0 the gaps
 below take the place of KL.
 
 Solvers work on the problem of temperature 1 that losses.py derives: their weights are
@@ -71,7 +71,7 @@ class Certificate:
         Part of the gap that bounds its rounding error; no smaller gap can be certified.
     dual_rounding : float, default=0.0
         Where the dual is certified by expectations under w: a bound on its rounding
-        error, by which it has been lowered. It is large where the weights are.
+        error, by which it has been lowered. Large weights make it large.
     """
 
     primal: float
@@ -85,15 +85,8 @@ class LowerBound:
     """The largest lower bound of min P that a fit has found.
 
     D(mu) <= min P holds for every mu, so that a dual objective certifies the weights of
-    all later epochs. Its rounding error is as large as its own weights made it: it is
-    lowered by a bound on that before it is kept.
-
-    Attributes
-    ----------
-    value : float
-        The largest dual objective, lowered; -inf at first.
-    rounding : float
-        By how much it was lowered.
+    all later epochs. Its rounding error depends on its own weights: ``value``, the
+    largest dual objective, is lowered by a bound on that error, ``rounding``.
     """
 
     def __init__(self):
@@ -159,9 +152,17 @@ class Objective(ABC):
         """Return the curvature of P at w or 0, or None; see `Structure.curvature`."""
         return None
 
+    def regularised(self, w, loss):
+        """Return strength r(w) + loss: P(w) over the scale of the loss."""
+        return self.strength * self.penalty.value(w) + loss
+
     def primal(self, w, loss):
         """Return P(w), given the mean of log Z_i - score_i(target_i)."""
-        return self.loss.scale * (self.strength * self.penalty.value(w) + loss)
+        return self.loss.scale * self.regularised(w, loss)
+
+    def mean_loss_at(self, w, primal):
+        """Return the mean loss at w, given P(w)."""
+        return primal / self.loss.scale - self.strength * self.penalty.value(w)
 
     def dual(self, v, entropy):
         """Return D(mu), given w_hat(mu) and what `Problem.mean_entropy` returns."""
@@ -181,7 +182,7 @@ class Objective(ABC):
     def gap_rounding(self, gap, distance, largest):
         """Return a bound on the rounding of P(w) - D(mu).
 
-        ``distance`` is ||w - grad r*(v)||, None without it, and ``largest`` is S at w.
+        ``distance`` is ||w - grad r*(v)||, or None, and ``largest`` is S at w.
         """
         if distance is not None:
             of_point = ROUNDING * self.mean_size
@@ -205,8 +206,8 @@ class Objective(ABC):
 
         ``gap`` is their difference where it was computed with more digits, and
         ``rounding`` a bound on its error, which is added. A negative gap, which exact
-        arithmetic does not know, is all rounding: its size is claimed.
-        ``dual_rounding`` is by how much the dual has been lowered.
+        arithmetic does not know, is all rounding: its size is claimed. The dual has
+        been lowered by ``dual_rounding``.
         """
         primal = float(primal)
         if self.initial_primal == 0.0:
@@ -222,24 +223,13 @@ class Objective(ABC):
     def certify_below(self, primal, lower_bound, rounding=0.0):
         """Return the Certificate of P(w) and of a `LowerBound` of min P.
 
-        ``rounding`` is a bound on that of P(w).
+        ``rounding`` bounds the rounding of P(w).
         """
         gap, rounding = lower_bound.gap(primal), rounding + lower_bound.rounding
         return self.certificate(primal, lower_bound.value, gap, rounding)
 
     def certify_primal(self, w):
-        """Certify a primal point w by the dual point p(. | x; w).
-
-        Parameters
-        ----------
-        w : ndarray of shape (n_weights,)
-
-        Returns
-        -------
-        gradient : ndarray of shape (n_weights,)
-            grad P(w), without that of the l1 norm.
-        certificate : Certificate
-        """
+        """Return grad P(w), without the l1 norm, and a Certificate by p(. | x; w)."""
         v, loss, largest = self.expected_point(w)
         scale = self.loss.scale * self.strength
         if "gradient" not in self.penalty.offers:
@@ -260,24 +250,10 @@ class Objective(ABC):
         return gradient, self._certificate_by_gap(primal, gap, distance, largest)
 
     def certify_pair(self, w, v, loss, largest, divergence=0.0, rounding=0.0):
-        """Certify any primal point w by any dual point mu, mixed with the targets.
+        """Return the Certificate of any w and any mu, mixed with the targets.
 
-        Parameters
-        ----------
-        w, v : ndarrays of shape (n_weights,)
-            v = w_hat(mu).
-        loss : float
-            The mean of log Z_i(w) - score_i(target_i).
-        largest : float
-            The largest potential at w.
-        divergence : float, default=0.0
-            The mean of KL(mu_i || p(. | x_i; w)), or of the gaps for tau = 0.
-        rounding : float, default=0.0
-            A bound on the rounding of ``divergence``.
-
-        Returns
-        -------
-        certificate : Certificate
+        v is w_hat(mu); ``loss``, ``largest``, ``divergence`` and ``rounding`` are as
+        `Problem.compare` returns them.
         """
         strength, penalty = self.strength, self.penalty
         entropy = loss + strength * inner(w, v) - divergence
@@ -291,10 +267,10 @@ class Objective(ABC):
         return self._certificate_by_gap(primal, gap, distance, largest, rounding)
 
     def _certificate_by_gap(self, primal, gap, distance, largest, rounding=0.0):
-        """Return the Certificate of P(w) and of a gap to the dual that it was made of.
+        """Return the Certificate of P(w) and of a gap to the dual.
 
-        The arguments are those of `gap_rounding`, and a rounding that comes to it. The
-        dual is lowered by this, and by the rounding of P(w).
+        ``distance`` and ``largest`` are as for `gap_rounding`, to which ``rounding`` is
+        added. The dual is lowered by the rounding of the gap, and of P(w).
         """
         of_gap = self.gap_rounding(gap, distance, largest)
         of_dual = of_gap + self.primal_rounding(primal, largest)
@@ -302,6 +278,6 @@ class Objective(ABC):
         return self.certificate(primal, dual, gap, rounding + of_gap, of_dual)
 
     def solution(self, w):
-        """Return the parameters of the model, given the weights that a solver found."""
+        """Return the parameters of the model, given the weights of a solver."""
         scale = self.loss.scale
         return self.new_parameters(w if scale == 1.0 else scale * w)

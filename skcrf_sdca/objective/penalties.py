@@ -1,4 +1,4 @@
-"""Penalties r(w), with their conjugates: what the objective and solvers ask of one.
+"""Penalties r(w), with their conjugates.
 
 The primal point of a dual point is w = grad r*(v), v = w_hat(mu). A new penalty is one
 entry of `PENALTIES`.
@@ -10,7 +10,7 @@ import numpy as np
 
 from skcrf_sdca._kernels._vecmath import inner, shrink, shrunk_norm
 
-# The mixing of `best_mix` is searched in so many passes at most; any is valid.
+# Largest number of passes of the search in `best_mix`, whose every point is valid.
 MIX_PASSES = 30
 ROUNDING = 4.0 * np.finfo(float).eps
 
@@ -74,13 +74,7 @@ class ElasticNet:
         r*(v) = ||soft(v)||^2 / (2 curvature),    grad r*(v) = soft(v) / curvature.
 
     Without curvature r* is 0 where soft(v) = 0, infinite else, and not differentiable.
-
-    Parameters
-    ----------
-    curvature : float
-        >= 0.
-    threshold : float
-        > 0.
+    The curvature is >= 0, the threshold > 0.
     """
 
     name = "elastic_net"
@@ -116,12 +110,12 @@ class ElasticNet:
         shrink(v, self.threshold, 1.0 / self.curvature, out)
         return out
 
-    # Of one weight: (curvature w - soft(v))^2 / (2 curvature)
+    # One weight adds  (curvature w - soft(v))^2 / (2 curvature)
     #                + threshold |w| - w min(max(v, -threshold), threshold).
     def gap(self, w, v, out=None):
         """Return r(w) + r*(v) - <w, v>, a sum of terms that are not negative.
 
-        Write curvature w - v, the gradient without that of the l1 norm, to `out`.
+        Write curvature w - v, the gradient without the l1 norm, to `out`.
         """
         gap, out = 0.0, np.empty_like(v) if out is None else out
         for w_part, v_part, out_part in zip(*map(_parts, (w, v, out)), strict=True):
@@ -134,19 +128,12 @@ class ElasticNet:
 
 
 def _parts(array):
-    """Return views of a long array, so that what is computed of one stays in cache."""
+    """Return views of a long array, each of which stays in cache during its work."""
     return np.array_split(array, len(array) // 2**14 + 1)
 
 
 def best_mix(penalty, v, gain):
-    """Return the t in [0, 1] of largest t gain - r*(t v).
-
-    Parameters
-    ----------
-    penalty : ElasticNet or L2
-    v : ndarray of shape (n_weights,)
-    gain : float
-    """
+    """Return the t in [0, 1] of largest t gain - r*(t v), for ElasticNet or L2."""
     curvature, threshold = penalty.curvature, penalty.threshold
     size = np.concatenate([p[p > threshold] for p in map(np.abs, _parts(v))])
     if curvature == 0.0:
@@ -167,8 +154,8 @@ def best_mix(penalty, v, gain):
 def elastic_net(l1_ratio, temperature=1.0):
     """Return (1 - l1_ratio) / 2 ||w||^2 + l1_ratio ||w||_1 as solvers see it.
 
-    Their weights are those of the model over the temperature, see losses.py: the l1
-    part keeps its weight, so that the threshold is l1_ratio / temperature.
+    Solvers see the weights over the temperature, see losses.py: the l1 part keeps its
+    weight, so that the threshold is l1_ratio / temperature.
     """
     if l1_ratio == 0.0:
         return L2()

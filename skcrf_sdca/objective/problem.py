@@ -18,11 +18,12 @@ from skcrf_sdca.objective.penalties import L2, ElasticNet
 from skcrf_sdca.objective.targets import Labels
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
-# Rows of which a smaller part is not 0, as of pixels, are easier: they count so much.
+# Rows with less than this share of non-zeros (pixels) converge faster; their size is
+# weighted by EASIER.
 FULL, EASIER = 0.5, 0.001
 # Positions that are read to estimate the size of features.
 SAMPLE = 4096
-# Values of X that are copied at a time, since X may be a mapped file.
+# Values of X that are copied at a time: X may be a mapped file.
 VALUES_OF_BLOCK = 2**16
 
 
@@ -67,7 +68,7 @@ class Problem(Objective):
     tied_targets : ndarray
         sum_i c_i times the tied expectations of the targets.
     center : ndarray of shape (n_weights,) or None
-        What w_hat(mu) has besides, see `proximal`.
+        A constant part of w_hat(mu), see `proximal`.
 
     Raises
     ------
@@ -106,12 +107,12 @@ class Problem(Objective):
         self.targets_changed()
 
     def targets_changed(self):
-        """Follow a change of the targets."""
+        """Sum the tied expectations of changed targets."""
         self.tied_targets = self.targets.tied_total(self.structure, self.weight)
 
     @cached_property
     def initial_primal(self):
-        """P(0): the mean logarithm of the number of paths, if nothing adds scores."""
+        """P(0): the mean logarithm of the number of paths, without added scores."""
         if self.loss.cost is None and self.structure.fixed is None:
             losses = self.mean(self.structure.log_counts())
             return self.loss.temperature * losses
@@ -145,7 +146,8 @@ class Problem(Objective):
     def kernel(self, weights, features, *, with_cost=True, structure=None):
         """Return the compiled structure of the problem, for one thread.
 
-        ``structure`` is the same in other coordinates, see `whitening`.
+        ``structure`` replaces the problem's own with a preconditioned one, see
+        `whitening`.
         """
         cost = self.loss.scaled_cost if with_cost else None
         structure = self.structure if structure is None else structure
@@ -193,8 +195,8 @@ class Problem(Objective):
         """Return this problem with kappa/2 ||w - z||^2 added, for solvers.
 
         It has a penalty of curvature 1 and a ``center``, kappa z / strength, in
-        w_hat(mu): 0 until it is changed. Its P and D lack what does not depend on mu,
-        and the part of z; only visits, and `compare`, are meant for it.
+        w_hat(mu): 0 until it is changed. Its P and D lack the terms that do not depend
+        on mu, and the terms of z; only visits, and `compare`, are meant for it.
         """
         strength = self.strength * self.penalty.curvature + kappa
         threshold = self.strength * self.penalty.threshold / strength
@@ -214,16 +216,10 @@ class Problem(Objective):
         return self.offsets[begin], self.offsets[end]
 
     def dual_to_primal(self, local, tied_total, out=None):
-        """Return w_hat(mu) as a flat vector.
+        """Return w_hat(mu) as a flat vector, ``out`` if given.
 
-        Parameters
-        ----------
-        local : ndarray of shape (n_positions, n_labels)
-            Local expectations of mu.
-        tied_total : ndarray
-            sum_i c_i times the tied expectations of mu_i.
-        out : ndarray of shape (n_weights,), default=None
-            Where to write it.
+        ``local`` are the local expectations of mu, and ``tied_total`` is sum_i c_i
+        times the tied expectations of mu_i.
         """
         parameters = self.new_parameters(out)
         parameters.w[:] = 0.0 if self.center is None else self.center
@@ -267,7 +263,7 @@ class Problem(Objective):
         return log_partition - targets
 
     # The gap is a difference of sums over a sequence of potentials. The features of mu
-    # are summed with a relative error, of which w gets an error e: the gap lacks
+    # are summed with a relative error, which causes an error e of w: the gap lacks
     # alpha / 2 ||e||^2.
     def _rounding(self, largest_potential):
         """Return a bound on the rounding of a gap, see `certify_dual`."""
@@ -309,24 +305,13 @@ class Problem(Objective):
         return self.mean(self._sizes**2)
 
     def certify_dual(self, w, v, local, tied_total, entropy, largest_parameter=0.0):
-        """Certify a dual point mu with the primal point it defines.
+        """Return the Certificate of mu and w = grad r*(v), with v = w_hat(mu).
 
-        Parameters
-        ----------
-        w, v : ndarrays of shape (n_weights,)
-            v = w_hat(mu) and w = grad r*(v).
-        local, tied_total
-            mu, as for `dual_to_primal`.
-        entropy : ndarray of shape (n,)
-            H(mu_i); zeros for tau = 0, where D has no entropy.
-        largest_parameter : float, default=0.0
-            Size of the natural parameters that the entropies were computed from.
-
-        Returns
-        -------
-        certificate : Certificate
-            Its gap is tau sum_i c_i KL(mu_i || p(. | x_i; w)), or what objective.py
-            states for tau = 0.
+        Its gap is tau sum_i c_i KL(mu_i || p(. | x_i; w)), or for tau = 0 the sum in
+        objective.py. ``local`` and ``tied_total`` are mu, as for `dual_to_primal`;
+        ``entropy`` has H(mu_i), or zeros for tau = 0, where D has no entropy, and
+        ``largest_parameter`` is the size of the natural parameters that the entropies
+        were computed from.
         """
         loss, _, gap, rounding = self.compare(
             w, local, tied_total, entropy, largest_parameter
@@ -374,8 +359,8 @@ class Problem(Objective):
     def certify_kept(self, w, v, local, entropy, primal=None):
         """Certify a dual point far from the optimum, by its two objectives.
 
-        Half the price of `certify_dual`, where the entropies are at hand; the gap has
-        the rounding of P and D. ``primal`` is P(w), if that is at hand too.
+        It takes half the time of `certify_dual`, where the entropies are known; the gap
+        has the rounding of P and D. ``primal`` is P(w), if it is known too.
         """
         return self.certificate(
             self.primal(w, self.mean_loss(w)) if primal is None else primal,
@@ -421,7 +406,7 @@ class Problem(Objective):
     def expected_point(self, w):
         """Return w_hat(p(. | x; w)), the mean loss over tau, and the largest potential.
 
-        Only for a smooth loss.
+        The loss must be smooth.
         """
         parameters, point = self.new_parameters(w), self.new_parameters()
         tied_total = np.zeros_like(self.tied_targets)

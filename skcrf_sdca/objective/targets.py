@@ -1,9 +1,9 @@
-"""Targets: what is known of the labels: a path, or a distribution, of each sequence.
+"""Targets: the known labels of each sequence, as a path or a distribution.
 
 With soft labels q_i the loss is log Z_i - <q_i, scores_i>: the objective does not
-contain the entropy of q_i, which no weight changes, and its certificates are those of
-objective.py as they are. In solvers/cccp.py soft labels stand for labels that are only
-partly known.
+contain the entropy of q_i, which no weight changes, and the certificates of
+objective.py hold unchanged. In solvers/cccp.py soft labels stand for labels that are
+only partly known.
 """
 
 from functools import partial
@@ -22,13 +22,13 @@ class Targets(Protocol):
         """Raise ValueError if these are not targets of the structure's sequences."""
 
     def score(self, scores, begin, first):
-        """Return <q_i, scores_i> of sequences, of which ``scores`` are the scores.
+        """Return <q_i, scores_i> of the sequences that have these scores.
 
         The first of them is sequence ``begin``, which starts at position ``first``.
         """
 
     def subtract(self, local, first, last):
-        """Replace local expectations at first <= t < last by those of q less these."""
+        """Replace local expectations at first <= t < last by q's less these."""
 
     def tied_total(self, structure, weight):
         """Return sum_i weight[i] times the tied expectations of q_i."""
@@ -45,10 +45,10 @@ class Targets(Protocol):
     # First points of dual solvers: near q, where w_hat is near 0.
 
     def smoothed_marginals(self, structure, smoothing, dtype):
-        """Return the marginals of q, mixed with those of the uniform distribution."""
+        """Return the marginals of q, mixed with uniform ones."""
 
     def shrink(self, marginals, *, keep):
-        """Replace marginals by keep times these and 1 - keep times those of q."""
+        """Replace marginals by keep times these and 1 - keep times q's marginals."""
 
     def entropy_by_keep(self, marginals, weight, entropy):
         """Return the mean entropy after `shrink`, or a bound below, as a function."""
@@ -56,23 +56,14 @@ class Targets(Protocol):
     def natural_parameters(self, structure, init_score):
         """Return natural parameters in single precision of a distribution near q.
 
-        By ``init_score`` the possible labels exceed the others.
+        The possible labels exceed the others by ``init_score``.
         """
 
 
 class Labels:
-    """One label path for each sequence: q_i is certain.
+    """One label path for each sequence, in an int32 array: q_i is one-hot."""
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n_positions,), int32
-
-    Attributes
-    ----------
-    entropy : float
-        H(q_i) = 0.
-    """
-
+    # H(q_i)
     entropy = 0.0
 
     def __init__(self, labels):
@@ -137,14 +128,9 @@ class Labels:
 class SoftLabels:
     """A distribution over the labellings of each sequence, given by scores.
 
-    q_i is proportional to the exponential of the scores; the labellings that scores of
-    -inf, or the constraints, forbid have probability 0.
-
-    Parameters
-    ----------
-    structure : Structure
-    scores_of : callable
-        ``scores_of(begin, end)`` returns the scores of q_i for begin <= i < end.
+    q_i is proportional to the exponential of the scores, which ``scores_of(begin,
+    end)`` returns for begin <= i < end; the labellings that scores of -inf, or the
+    constraints, forbid have probability 0.
 
     Attributes
     ----------
@@ -199,7 +185,7 @@ class SoftLabels:
         return values + tied @ scores.tied.ravel()
 
     def subtract(self, local, first, last):
-        """Replace local expectations by those of q less these, in place."""
+        """Replace local expectations by q's less these, in place."""
         np.subtract(self.expected.local[first:last], local, out=local)
 
     def tied_total(self, structure, weight):
@@ -211,7 +197,7 @@ class SoftLabels:
         return self.expected
 
     def expected_cost(self, cost, first, last):
-        """Raise ValueError: a cost is that of known labels."""
+        """Raise ValueError: only known labels have a cost."""
         raise ValueError("soft labels have no cost; take the log loss")
 
     def for_kernel(self):
@@ -226,16 +212,16 @@ class SoftLabels:
         return marginals
 
     def shrink(self, marginals, *, keep):
-        """Mix marginals with those of q, in place."""
+        """Mix marginals with the marginals of q, in place."""
         self.structure.mix_marginals(marginals, self.scores_of, keep)
 
     def entropy_by_keep(self, marginals, weight, entropy):
-        """Return what the concave entropy is at least."""
+        """Return a lower bound of the concave entropy."""
         now, of_targets = weight @ entropy, weight @ self.entropy
         return lambda keep: keep * now + (1.0 - keep) * of_targets
 
     def natural_parameters(self, structure, init_score):
-        """Return the scores, but none by more than ``init_score`` below the best."""
+        """Return the scores, raised to at least the best less ``init_score``."""
         theta = structure.zero_potentials(np.float32)
 
         def fill(begin, end):
@@ -253,8 +239,8 @@ class SoftLabels:
         """Return soft labels of positions that are independent.
 
         ``probabilities`` are of shape (n_positions, n_labels). Labellings that the
-        structure forbids get the probability 0, and the others are divided by the sum
-        of theirs.
+        structure forbids get the probability 0, and the probabilities of the others are
+        divided by their sum.
         """
         return cls(structure, partial(structure.soft_scores, probabilities))
 
@@ -271,16 +257,8 @@ class PartialLabels(SoftLabels):
 
         L_i(w) <= log Z_i(w) - <q_i, scores_i> - H(q_i),    with equality at w = w'.
 
-    Parameters
-    ----------
-    structure : Structure
-    possible : ndarray of shape (n_positions, n_labels), bool
-        What is known: which labels are possible at each position.
-
-    Attributes
-    ----------
-    allowed : ndarray of bool
-        The same of the states of the structure.
+    ``possible``, of shape (n_positions, n_labels), says which labels are possible at
+    each position, and ``allowed`` which states of the structure.
     """
 
     def __init__(self, structure, possible):
@@ -291,13 +269,7 @@ class PartialLabels(SoftLabels):
     def known_parts(self):
         """Return the parts of the sequences in which every label is known.
 
-        Returns
-        -------
-        structure : Structure
-        labels : ndarray of int32
-            Their targets, states of the structure.
-        sequence : ndarray of intp
-            The sequence that each is a part of.
+        These are a structure, its labels (states), and the sequence of each part.
         """
         known = np.count_nonzero(self.possible, axis=1) == 1
         known = self.structure.kept_in_parts(known)
@@ -306,7 +278,7 @@ class PartialLabels(SoftLabels):
         return structure, structure.target_states(labels), sequence
 
     def complete(self, parameters):
-        """Let q be what the model with these parameters makes of what is known."""
+        """Make the E-step: q_i = p(. | Y_i; w) of the model with these parameters."""
         own = self.structure.new_parameters(parameters.w.copy())
         self.set_scores(partial(self._scores, own))
 

@@ -1,14 +1,14 @@
-"""Averages of the points of a dual solver, where its weights are slow to settle.
+"""Averages of the points of a dual solver whose weights oscillate.
 
-The weights of block-coordinate Frank-Wolfe go to and fro around the optimum, since the
+The weights of block-coordinate Frank-Wolfe oscillate around the optimum, since the
 hinge is not smooth. With v_e = w_hat(mu) after epoch e, an average with polynomial
 decay (Shamir and Zhang, ICML 2013; power 1 in [LacosteJulien13]) is lower in objective:
 
     v <- v + (power + 1) / (m + power) (v_m - v),    in which v_e counts about e^power.
 
-It is itself w_hat of such an average of mu, so that w = grad r*(v) is as sparse as the
-weights of the solver. With power 4 the first points, which are far off, are forgotten
-quickly.
+The average is itself w_hat of an average of mu, so that w = grad r*(v) is as sparse as
+the weights of the solver. With power 4 the first points, which are far off, are
+forgotten quickly.
 """
 
 import numpy as np
@@ -22,27 +22,9 @@ POWER = 4
 class Averaged(OuterSolver):
     """A dual solver whose model is the best of all its points and their averages.
 
-    Parameters
-    ----------
-    problem : Problem
-    rng : numpy.random.Generator
-    solver : type
-        A subclass of DualSolver.
-    state : dict, default=None
-        `state()` of an earlier run on the same sequences, to start from.
-    **options
-        Those of the solver.
-
-    Attributes
-    ----------
-    average : ndarray of shape (n_weights,)
-        v.
-    n_epochs : int
-        m.
-    best_primal, rounding : float
-        P of ``model``, and a bound on its rounding.
-    lower_bound : LowerBound
-        By the best dual point so far.
+    ``solver`` is a subclass of DualSolver, called with ``options``. In the formula
+    above ``average`` is v and ``n_epochs`` is m. ``best_primal`` is P of ``model``, and
+    ``rounding`` a bound on its rounding.
     """
 
     n_epochs = 0
@@ -57,7 +39,7 @@ class Averaged(OuterSolver):
         self.lower_bound = LowerBound()
 
     def epoch(self):
-        """Make an epoch of visits, and follow it with the average."""
+        """Make an epoch of visits, and update the average."""
         self.solver.epoch()
         self.n_epochs += 1
         share = (POWER + 1) / (self.n_epochs + POWER)
@@ -82,5 +64,5 @@ class Averaged(OuterSolver):
             self.model.w[:] = w
 
     def state(self):
-        """Return that of the solver."""
+        """Return the state of the solver."""
         return self.solver.state()

@@ -1,4 +1,4 @@
-"""What a solver is, what it needs, and what its state is checked for.
+"""The interface of solvers, their needs, and the checks of their states.
 
 The loop over epochs is `Solver.run`; clock, history and stopping are in monitor.py.
 """
@@ -9,6 +9,9 @@ from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
+
+from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca.structures.structure import Potentials
 
 # What a structure, a loss or a penalty may offer, in the words of messages.
 NEEDS = {
@@ -28,10 +31,10 @@ NEEDS = {
 # Above this share of P(0), a gap is more than a hundred times the rounding of marginals
 # in single precision, and far more than that of P and D.
 FAR = 1e-5
-# R^2 / (alpha n) of dense features from which visits of single sequences make slow
-# progress in the coordinates of w.
+# R^2 / (alpha n) of dense features above which visits of single sequences make slow
+# progress without a preconditioner.
 LARGE = 2e2
-# Vectors of all weights that a solver keeps at least, beside those of the model.
+# Least number of vectors of all weights that a solver keeps beside the model.
 N_VECTORS = 3
 
 
@@ -74,10 +77,7 @@ class Solver(ABC):
 
     @classmethod
     def n_bytes(cls, problem, n_weights):
-        """Return about how many bytes the solver keeps, beside the data and the model.
-
-        It is called before the solver is made.
-        """
+        """Return about how many bytes a solver keeps, beside the data and the model."""
         of_potentials = cls.bytes_of_potential * problem.structure.n_potentials
         return 8 * N_VECTORS * n_weights + of_potentials
 
@@ -93,7 +93,7 @@ class Solver(ABC):
         """Return a Certificate at the end of an epoch.
 
         While the gap is above the tol * primal that ends the run, it may be cheaper
-        than that of `certify`, and have the rounding of the visits.
+        than `certify`, and have the rounding of the visits.
         """
         return self.certify()
 
@@ -133,7 +133,7 @@ class OuterSolver(EpochSolver):
 
     @property
     def starts_at_targets(self):
-        """Whether the other solver does."""
+        """Whether the other solver starts at the targets."""
         return self.solver.starts_at_targets
 
     @property
@@ -148,7 +148,7 @@ class OuterSolver(EpochSolver):
 
 
 def missing_needs(solver, structure, loss, penalty, provided=frozenset()):
-    """Return the needs that no part of a problem offers; ``provided`` are others."""
+    """Return the needs that neither a part of a problem nor ``provided`` offers."""
     offers = structure.levels | loss.offers | penalty.offers | provided
     return solver.needs - offers
 
@@ -156,23 +156,8 @@ def missing_needs(solver, structure, loss, penalty, provided=frozenset()):
 def check_needs(solver, structure, loss, penalty, provided=frozenset()):
     """Raise ValueError if a solver cannot work on a problem of these parts.
 
-    Parameters
-    ----------
-    solver : type
-        A subclass of Solver.
-    structure : type or Structure
-    loss : Loss
-    penalty : Penalty
-    provided : frozenset of str, default=frozenset()
-        Needs that are met otherwise.
+    ``provided`` are needs that are met otherwise. The message names all needs.
 
-    Raises
-    ------
-    ValueError
-        The message names what the solver needs.
-
-    Examples
-    --------
     >>> from skcrf_sdca.objective.losses import LOG_LOSS, Loss
     >>> from skcrf_sdca.objective.penalties import L2
     >>> from skcrf_sdca.solvers.base import check_needs
@@ -219,14 +204,28 @@ def check_same_sequences(state, axes, problem):
         )
 
 
+def check_memory(solver, kept):
+    """Raise MemoryError if what a solver keeps, called ``kept``, does not fit."""
+    problem = solver.problem
+    n, n_labels = problem.n_sequences, problem.structure.n_labels
+    check_fits(
+        solver.n_bytes(problem, problem.new_parameters().w.size),
+        f"{kept}, {n} sequences with {n_labels} labels,",
+        "join labels that are rare",
+    )
+
+
+def potentials_of(state, keys, problem):
+    """Return copies of Potentials in a state of the same sequences."""
+    axes = dict(zip(keys, problem.structure.potential_axes, strict=True))
+    check_same_sequences(state, axes, problem)
+    return Potentials(*(state[key].copy() for key in keys))
+
+
 def moving_weights(model, dual_point, penalty):
     """Return compiled weights w = grad r*(v), which visits move.
 
-    Parameters
-    ----------
-    model, dual_point : Parameters
-        w and v; the same for L2.
-    penalty : Penalty
+    The Parameters ``model`` and ``dual_point`` hold w and v: for L2 one object.
     """
     if "identity" in penalty.offers:
         return model.weights()

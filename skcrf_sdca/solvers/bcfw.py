@@ -5,11 +5,9 @@ from typing import ClassVar
 from scipy.optimize import minimize_scalar
 
 from skcrf_sdca._kernels._bcfw import BCFWKernel
-from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca.solvers.base import check_same_sequences
+from skcrf_sdca.solvers.base import check_memory, potentials_of
 from skcrf_sdca.solvers.dual import DualSolver
 from skcrf_sdca.solvers.samplers import SchemeNames
-from skcrf_sdca.structures.structure import Potentials
 
 # The expectations in the state of a warm start.
 KEYS = ("local", "tied")
@@ -19,16 +17,7 @@ class BCFW(DualSolver):
     """BCFW with exact line search, and adaptive sampling [Osokin16].
 
     It solves problems with a loss of temperature 0, the structural SVM. The first dual
-    point is certain of the labels, so that w = 0.
-
-    Parameters
-    ----------
-    problem : Problem
-    rng : numpy.random.Generator
-    sampling, sampling_mix
-        The parameters of `SDCACRF`.
-    state : dict, default=None
-        `state()` of an earlier run on the same sequences, to start from.
+    point is the one-hot labels, so that w = 0. Its options are parameters of `SDCACRF`.
     """
 
     bytes_of_potential = 8
@@ -43,7 +32,7 @@ class BCFW(DualSolver):
                 f"{sorted(SchemeNames('bcfw'))}"
             )
         super().__init__(problem, rng)
-        self._check_memory()
+        check_memory(self, "the dual variables of the hinge")
         # D has no entropy.
         self.entropy[:] = 0.0
         self.marginals = self._first_marginals(state)
@@ -52,27 +41,15 @@ class BCFW(DualSolver):
         if state is not None and problem.alpha < state["alpha"]:
             self._shrink_to_labels(problem.alpha / state["alpha"])
 
-    def _check_memory(self):
-        problem = self.problem
-        n, n_labels = problem.n_sequences, problem.structure.n_labels
-        check_fits(
-            self.n_bytes(problem, self.model.w.size),
-            f"the dual variables of the hinge, {n} sequences with {n_labels} labels,",
-            "join labels that are rare",
-        )
-
     def _first_marginals(self, state):
-        structure = self.problem.structure
-        if state is None:
-            return structure.label_potentials(self.problem.targets.labels)
-        axes = dict(zip(KEYS, structure.potential_axes, strict=True))
-        check_same_sequences(state, axes, self.problem)
-        return Potentials(*(state[key].copy() for key in KEYS))
+        if state is not None:
+            return potentials_of(state, KEYS, self.problem)
+        return self.problem.structure.label_potentials(self.problem.targets.labels)
 
-    # If alpha falls to ratio * alpha, the same mu makes v longer by 1 / ratio. Mixed
-    # with the labels, mu gives keep * v and keep times what costs and fixed scores add,
-    # which is 0 for the labels, as their v is: the dual is largest for a keep between
-    # ratio and 1.
+    # If alpha falls to ratio * alpha, the same mu makes v longer by 1 / ratio. The
+    # labels have v = 0, and costs and fixed scores add 0 to them. Mixed with the
+    # labels, mu gives keep * v, and keep times the added scores: the dual is largest
+    # for a keep between ratio and 1.
     def _shrink_to_labels(self, ratio):
         """Mix mu with the labels, in the proportion of largest dual."""
         problem, v = self.problem, self.dual_point.w
@@ -91,18 +68,8 @@ class BCFW(DualSolver):
 
     def new_visitor(self, features, weights, sampler):
         """Return a visitor that moves weights, for one thread."""
-        return BCFWKernel(
-            self.problem.kernel(weights, features),
-            self.problem.offsets,
-            self.problem.scale,
-            self.gaps,
-            sampler,
-            expected=self.marginals,
-        )
-
-    def renormalize(self):
-        """Return the sum of the tied expectations, which are consistent as they are."""
-        return self.marginals.tied_total(self.problem.weight)
+        of_visits = self.arguments_of_visitor(features, weights, sampler)
+        return BCFWKernel(*of_visits, expected=self.marginals)
 
     def state(self):
         """Return the expectations."""

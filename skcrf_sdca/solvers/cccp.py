@@ -2,20 +2,20 @@
 
 The objective P(w) = alpha r(w) + sum_i c_i (log Z_i(w) - log Z_i(w; Y_i)) is a convex
 function less a convex one. The concave-convex procedure, here the same as expectation
-maximisation, repeats two steps: complete what is known with the current weights w', to
-soft labels q_i = p(. | Y_i; w'), and minimise
+maximisation, repeats two steps. The E-step completes the labels with the current
+weights w', to soft labels q_i = p(. | Y_i; w'). The M-step minimises
 
     Q(w; w') = alpha r(w) + sum_i c_i ( log Z_i(w) - <q_i, scores_i> - H(q_i) ),
 
-by any solver, from where it stands. As P <= Q and P(w') = Q(w'; w'), any fall of Q is
-one of P: P never rises. The lower bound D of min Q that the solver has bounds how far a
-minimisation could fall:
+by any solver, from its current point. As P <= Q and P(w') = Q(w'; w'), P falls with Q,
+and never rises. The solver's lower bound D of min Q bounds the decrease that an M-step
+could reach:
 
     gap = P(w') - D >= P(w') - min_w Q(w; w').
 
-The first weights w' are those of a short fit to the parts of the sequences in which
-every label is known; P is lower there than after a hundred epochs from w' = 0. The run
-ends when the gap is small. That certifies a stationary point of P, no minimum: another
+The first weights w' come from a short fit to the parts of the sequences in which every
+label is known; P is lower there than after a hundred epochs from w' = 0. The run ends
+when the gap is small. That certifies a stationary point of P, not a minimum: another
 start may end at a lower P.
 """
 
@@ -26,12 +26,12 @@ from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.base import Solver, first_model
 from skcrf_sdca.solvers.monitor import FitMonitor
 
-# The labels are completed anew when Q has fallen by this share of what it can still
-# fall, or at all in so many epochs.
+# The next E-step runs when Q has decreased by SHARE times its gap, or when it has
+# decreased at all within MAX_EPOCHS.
 SHARE = 0.1
 MAX_EPOCHS = 10
 
-# The fit to known labels ends at this gap, relative to P(w), or after so many epochs.
+# The fit to known labels ends at this gap, relative to P(w), or after FIRST_EPOCHS.
 FIRST_TOL = 1e-2
 FIRST_EPOCHS = 20
 
@@ -39,23 +39,8 @@ FIRST_EPOCHS = 20
 class CCCP(Solver):
     """The concave-convex procedure around a solver of the convex problems.
 
-    Parameters
-    ----------
-    problem : Problem
-        Its targets are PartialLabels.
-    rng : numpy.random.Generator
-    inner : type
-        A subclass of Solver.
-    state : dict, default=None
-        `state()` of an earlier run.
-    **options
-        Of the solver.
-
-    Attributes
-    ----------
-    inner : Solver
-    n_completions : int
-        How often labels were completed, the first time not counted.
+    The targets of the problem are PartialLabels. ``inner`` is a subclass of Solver,
+    called with ``options``. ``n_completions`` counts the E-steps after the first one.
     """
 
     def __init__(self, problem, rng, *, inner, state=None, **options):
@@ -80,7 +65,7 @@ class CCCP(Solver):
 
     @property
     def columns(self):
-        """The number of the convex problem."""
+        """Return the number of the convex problem."""
         return {"outer": self.n_completions}
 
     @property
@@ -90,12 +75,12 @@ class CCCP(Solver):
 
     @property
     def n_oracle_calls(self):
-        """Oracle calls so far, with those that complete labels."""
+        """Oracle calls so far, E-steps included."""
         n = self.problem.n_sequences
         return self.inner.n_oracle_calls + n * self.n_completions
 
     def _complete(self):
-        """Complete the labels with the model: P is Q there."""
+        """Make an E-step with the model: P is Q there."""
         problem, targets = self.problem, self.problem.targets
         targets.complete(self.model)
         problem.targets_changed()
@@ -129,14 +114,14 @@ class CCCP(Solver):
                 self.inner.targets_changed()
 
     def _is_due(self):
-        """Return whether the labels are to be completed with the best weights."""
+        """Return whether an E-step with the best weights is due."""
         fall = self._start - self._value
         return fall > 0.0 and (
             fall >= SHARE * self._inner_gap or self._n_epochs >= MAX_EPOCHS
         )
 
     def certify(self):
-        """Certify how far the next minimisation could fall."""
+        """Certify the decrease that the next M-step could reach."""
         return self._certified(self.inner.certify())
 
     def certify_epoch(self, tol):
@@ -144,14 +129,14 @@ class CCCP(Solver):
         return self._certified(self.inner.certify_epoch(tol))
 
     def _certified(self, certificate):
-        """Keep the best weights; return what is certified of them."""
+        """Keep the best weights; return their Certificate."""
         self._value = certificate.primal - self._constant
         self._inner_gap = certificate.gap
         if self._value < self._best:
             self._best = self._value
             self.model.w[:] = self.inner.model.w
-        # P may be 0 where nothing is known, and is made of four numbers of the size of
-        # P(0): two objectives, the constant of the targets, and log Z. The start and
+        # P may be 0 where nothing is known, and is the sum of four numbers of the size
+        # of P(0): two objectives, the constant of the targets, and log Z. The start and
         # the bound on min Q have the rounding of their own weights.
         rounding = max(certificate.rounding, 4.0 * EPS * self.problem.initial_primal)
         rounding += self._rounding + certificate.dual_rounding

@@ -25,23 +25,12 @@ UPDATES = "max_loss", "prediction", "arow"
 class DCA(EpochSolver):
     """Passes over sequences, each visit a step that needs no step size.
 
-    Parameters
-    ----------
-    problem : Problem
-        With one label at every position. Its alpha has no effect.
-    rng : numpy.random.Generator
-    C : float, default=1.0
-        The longest step for a sequence of sample weight 1.
-    average, shuffle, n_best, update
-        The parameters of `PassiveAggressiveCRF`.
-    state : dict, default=None
-        `state()` of an earlier run with as many weights, to go on from: ``w``,
-        ``total``, which is None without an average, ``n_visits``, and ``power``, the p
-        of the average. With another ``average`` a new one begins. For "arow" it may
-        have ``squares``.
-    stream : bool, default=False
-        Whether the sequences are a chunk of a stream, for `learn`: the arrays of the
-        state are then not copied, but changed in place.
+    The problem has one label at every position, and its alpha has no effect. The
+    options are parameters of `PassiveAggressiveCRF`. The state has ``w``, ``total``,
+    which is None without an average, ``n_visits``, and ``power``, the p of the average.
+    With another ``average`` a new one begins. For "arow" the state may have
+    ``squares``. With ``stream`` the sequences are a chunk of a stream, for `learn`: the
+    arrays of the state are then not copied, but changed in place.
 
     Attributes
     ----------
@@ -50,7 +39,7 @@ class DCA(EpochSolver):
     squares : ndarray of shape (n_weights,) or None
         With "arow" one over the variance of each weight, less 1.
     mean_loss : float
-        Of the visits of the last epoch, each at the weights that it found.
+        Mean loss over the visits of the last epoch, each at the weights that it found.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset(
@@ -204,7 +193,7 @@ class DCA(EpochSolver):
         return self.problem.certify_primal(self.model.w)[1]
 
     def state(self):
-        """Return the weights, the squares, and what makes the average."""
+        """Return the weights, the squares, and the terms of the average."""
         return {
             "w": self.w,
             "total": self.total,
@@ -215,7 +204,7 @@ class DCA(EpochSolver):
 
 
 def _check_options(loss, n_best, update):
-    """Raise ValueError for options that a loss, or one of them, does not take."""
+    """Raise ValueError for options that do not fit the loss or each other."""
     for name, value, default in (("n_best", n_best, 1), ("update", update, "max_loss")):
         if value != default and loss != "hinge":
             raise ValueError(

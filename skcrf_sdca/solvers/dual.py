@@ -1,4 +1,4 @@
-"""What the dual solvers share: visits by one or more threads, and the certificate.
+"""The base of dual solvers: visits by one or more threads, and the certificate.
 
 A dual solver holds expectations mu and w = w_hat(mu); each visit moves both. To limit
 accumulated rounding error, w is recomputed from mu every ``recompute_every``
@@ -21,21 +21,16 @@ class DualSolver(EpochSolver):
 
     Attributes
     ----------
-    rng : numpy.random.Generator
     model, dual_point : Parameters
-        w = grad r*(v), and v = w_hat(mu): the same for L2.
-    visitors : list of DualVisitor
-        One for each worker.
+        w = grad r*(v), and v = w_hat(mu): the same object for L2.
     kernel : DualVisitor or ParallelVisitor
-        The only visitor, or that of all workers.
+        The only one of the ``visitors``, or the visitor of all workers.
     marginals : Marginals or Potentials
         mu, with ``local``.
     entropy, gaps : ndarrays of shape (n,)
         H(mu_i), and the gap of each sequence when last visited.
     recompute_every : int
         Certificates from one recomputation of w to the next.
-    n_certificates : int
-        So far.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset(
@@ -63,6 +58,12 @@ class DualSolver(EpochSolver):
     def new_visitor(self, features, weights, sampler):
         """Return a visitor that moves weights, for one thread."""
 
+    def arguments_of_visitor(self, features, weights, sampler):
+        """Return the positional arguments of every visitor."""
+        problem = self.problem
+        structure = problem.kernel(weights, features)
+        return structure, problem.offsets, problem.scale, self.gaps, sampler
+
     def _make_visitors(self, sampling, mix):
         """Set visitors and kernel: one visitor, or workers on ``n_jobs`` threads."""
         problem = self.problem
@@ -85,15 +86,15 @@ class DualSolver(EpochSolver):
         self.problem.dual_to_primal(
             self.marginals.local, tied_total, out=self.dual_point.w
         )
-        # Where w is not v, its weights follow v.
+        # Where w is not v, w is computed from v.
         self.kernel.weights_changed()
 
     def targets_changed(self):
-        """Compute the weights from mu, which stays."""
+        """Compute the weights from mu, which does not change."""
         self._set_point(self.renormalize())
 
     def epoch(self):
-        """Make n visits, to sequences that the sampler draws."""
+        """Make n visits to sequences that the sampler draws."""
         n = self.problem.n_sequences
         self.kernel.epoch(self.rng.random((n, 2)))
         self._count(n)
@@ -102,9 +103,12 @@ class DualSolver(EpochSolver):
         self.n_updates += n_visits
         self.n_oracle_calls = self.kernel.n_oracle_calls
 
-    @abstractmethod
     def renormalize(self):
-        """Make mu consistent; return the weighted sum of its tied expectations."""
+        """Make mu consistent; return the weighted sum of its tied expectations.
+
+        Potentials are consistent as they are.
+        """
+        return self.marginals.tied_total(self.problem.weight)
 
     def certify(self):
         """Certify mu and w, which is recomputed when that is due."""
@@ -112,10 +116,7 @@ class DualSolver(EpochSolver):
         return self.problem.certify_dual(w, self.dual_point.w, *mu)
 
     def pair(self):
-        """Return w, recomputed when that is due, and mu, as `Problem.compare` takes it.
-
-        mu is made consistent.
-        """
+        """Return w, recomputed when due, and a consistent mu, for `Problem.compare`."""
         tied_total = self.renormalize()
         if self.n_certificates % self.recompute_every == 0:
             self._set_point(tied_total)

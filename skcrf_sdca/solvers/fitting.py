@@ -1,4 +1,4 @@
-"""Which solvers fit into memory for a problem: what the MemoryError of another advises.
+"""The advice in a MemoryError of a solver: which other solvers fit into memory.
 
 Each solver says in `Solver.n_bytes` how many bytes it keeps.
 """
@@ -28,22 +28,11 @@ OF_CHAINS = {
 
 
 def advice(problem, choices, refused, provided=frozenset()):
-    """Return which solvers a problem leaves memory for, as the end of a message.
+    """Return the solvers that fit into memory, as the end of a message.
 
-    Parameters
-    ----------
-    problem : Problem
-    choices : dict of tuples of types
-        The solvers that a user can choose instead, by their names.
-    refused : str
-        The name of the one that does not fit.
-    provided : frozenset of str, default=frozenset()
-        As for `check_needs`.
-
-    Returns
-    -------
-    str
-        Empty if there is no other solver.
+    ``choices`` has the solvers, a tuple of types by name, that a user can take instead
+    of the one called ``refused``; ``provided`` is as for `check_needs`. The text is
+    empty if there is no other solver.
     """
     parts = problem.structure, problem.loss, problem.penalty, provided
     n_weights = problem.new_parameters().w.size

@@ -1,10 +1,10 @@
 """L-BFGS by scipy on the same problem: the reference of the other solvers.
 
-Where the structure knows the curvature at w = 0, of dense features, the steps are made
-in coordinates u in which it is even, w = w_0 + S u; after some iterations, in those of
-the curvature at the weights found so far, if the structure knows it. The problem is
-that of w; only the metric of the steps changes. The certificates are tighter there:
-see planes.py.
+Where the structure knows the curvature at w = 0, for dense features, the steps are
+preconditioned: they move u, with w = w_0 + S u. After some iterations the
+preconditioner S is computed again at the current weights, if the structure can. The
+problem in w stays as it is; only the metric of the steps changes. The certificates are
+tighter there: see planes.py.
 """
 
 from abc import abstractmethod
@@ -16,34 +16,26 @@ from scipy.optimize import minimize
 from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import Solver, first_model
-from skcrf_sdca.solvers.planes import N_PLANES, Planes
+from skcrf_sdca.solvers.planes import N_PLANES, CuttingPlanes
 
-# Pairs of differences that scipy keeps, where there are many weights and where they are
-# few; and all vectors of weights.
+# Curvature pairs that scipy keeps: for many weights, and for few with a preconditioner;
+# and the number of vectors of weights in memory.
 N_PAIRS, MANY_PAIRS = 10, 50
 N_VECTORS, MANY_VECTORS = 25, 105 + 3 * N_PLANES
-# A gradient in the coordinates of even curvature of which scipy can take the square.
+# Smallest norm of the preconditioned gradient whose square does not underflow in scipy.
 LEAST_SIZE = 1e-70
-# Iterations after which the curvature is taken at the weights that they found.
+# Iterations after which the preconditioner is computed again.
 FIRST_ITERATIONS = 30
-# The status of a run that made all iterations, and the one that scipy gives a run whose
+# The status of a run that made all iterations, and the status in scipy of a run whose
 # callback raised StopIteration.
 LIMIT_REACHED, CALLBACK_STOPPED = 1, 99
 
 
 class QuasiNewton(Solver):
-    """What L-BFGS and OWL-QN share: one iteration is one epoch and one update.
+    """The base of L-BFGS and OWL-QN: one iteration is one epoch and one update.
 
     A subclass remembers in ``_last`` the weights evaluated last and their certificate.
-
-    Parameters
-    ----------
-    problem : Problem
-    rng : numpy.random.Generator
-        Not used: nothing is drawn.
-    max_iter : int, default=100
-    state : dict, default=None
-        `state()` of an earlier run with as many weights, to start from.
+    Nothing is drawn from ``rng``.
     """
 
     n_vectors: ClassVar[int]
@@ -85,7 +77,7 @@ class QuasiNewton(Solver):
         self.model.w[:] = w
 
     def targets_changed(self):
-        """Forget what was evaluated."""
+        """Forget the last evaluation."""
         self._last = None
 
     def state(self):
@@ -94,13 +86,7 @@ class QuasiNewton(Solver):
 
 
 class LBFGS(QuasiNewton):
-    """Limited-memory BFGS, see `QuasiNewton` for the parameters.
-
-    Attributes
-    ----------
-    curvature : Curvature or None
-        The coordinates of the steps.
-    """
+    """Limited-memory BFGS, with a preconditioner in ``curvature``, or None."""
 
     n_vectors = N_VECTORS
 
@@ -115,9 +101,9 @@ class LBFGS(QuasiNewton):
         if self.curvature is not None:
             self.n_vectors = MANY_VECTORS
         super().__init__(problem, rng, max_iter=max_iter, state=state)
-        # Few weights: the planes take little memory.
+        # Few weights: the cutting planes take little memory.
         has_planes = self.curvature is not None and "identity" in problem.penalty.offers
-        self.planes = Planes(problem) if has_planes else None
+        self.planes = CuttingPlanes(problem) if has_planes else None
 
     def _evaluate(self, w):
         """Return P(w) and its gradient; remember the certificate of w."""
@@ -135,7 +121,7 @@ class LBFGS(QuasiNewton):
         return self.planes.certificate(self.model.w, alone)
 
     def targets_changed(self):
-        """Forget what was evaluated."""
+        """Forget the last evaluation, and the cutting planes."""
         super().targets_changed()
         if self.planes is not None:
             self.planes.forget()
@@ -146,14 +132,14 @@ class LBFGS(QuasiNewton):
         while self._iterate(end_epoch, min(first, self.max_iter)) and (
             self.n_updates < self.max_iter
         ):
-            # The run goes on in other coordinates: it has not given up.
+            # The run goes on with another preconditioner: it has not given up.
             self.message = ""
             here = self.problem.curvature(self.model.w)
             self.curvature = here or self.curvature
             first = self.max_iter - self.n_updates
 
     def _iterate(self, end_epoch, n_iterations):
-        """Make iterations in one system of coordinates; return if all were made."""
+        """Make iterations with one preconditioner; return if all were made."""
         to_weights, of_point, first = self._coordinates()
 
         def on_iteration(intermediate_result):
@@ -178,18 +164,18 @@ class LBFGS(QuasiNewton):
                 "maxls": 50,
             },
         )
-        # The callback has a reason of its own, which the loop knows.
+        # If the callback stopped the run, the monitor reports why.
         if result.status != CALLBACK_STOPPED:
             self.message = f"L-BFGS: {result.message}"
         return result.nit == n_iterations and result.status == LIMIT_REACHED
 
     def _coordinates(self):
-        """Return the weights of a point, its P and gradient, and the first point."""
+        """Return the weights of u and P with gradient, as functions; and the first u."""
         first, curvature = self.model.w.copy(), self.curvature
         if curvature is None:
             return np.asarray, self._count, first
         at_first = self._count(first)
-        # The first step of scipy has the length 1: that of the gradient is right.
+        # The first step of scipy has the length 1; it should have the gradient's.
         slope = curvature.transposed_times(at_first[1])
         size = np.sqrt(inner(slope, slope))
         if size < LEAST_SIZE:

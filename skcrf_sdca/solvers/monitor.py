@@ -23,15 +23,15 @@ HISTORY_COLUMNS = (
 )
 
 
-# For `np.errstate`: what overflows is found by the check of every certificate.
+# For `np.errstate`: the check of every certificate finds an overflow.
 CHECKED_LATER = {"over": "ignore", "divide": "ignore", "invalid": "ignore"}
 
-# A gap below so many times the bound on its rounding is taken for rounding.
+# A gap below this multiple of the bound on its rounding is taken for rounding.
 AT_ROUNDING = 1.1
 
 
 class Observer:
-    """What a `FitMonitor` tells of a fit; subclasses override what they need."""
+    """Listener of a `FitMonitor`; subclasses override the methods that they need."""
 
     def begin_epoch(self):
         """Handle the beginning of an epoch."""
@@ -70,8 +70,8 @@ class FitMonitor:
         The gap that would have ended the run at the last certificate: tol * primal, or
         `floor` if that is larger.
     floor : float
-        The gap that is the bound on its rounding but for a tenth, or that rounding of
-        the gradient makes: where all labels are equal the optimum is 0.
+        Smallest gap that can be certified: 1.1 times the rounding bound, or the gap
+        that gradient rounding causes where all labels are equal and the optimum is 0.
     rows : list of dict
         One for each certificate, with the keys HISTORY_COLUMNS and those of
         ``solver.columns``.
@@ -91,13 +91,7 @@ class FitMonitor:
         self._seconds = 0.0
 
     def run(self):
-        """Run the solver to the end.
-
-        Raises
-        ------
-        ValueError
-            If the objective is not finite.
-        """
+        """Run the solver to the end; ValueError if the objective is not finite."""
         try:
             self._begin_epoch()
             with np.errstate(**CHECKED_LATER):
@@ -107,8 +101,8 @@ class FitMonitor:
         finally:
             for observer in self.observers:
                 observer.close()
-            # Some hold this monitor: in a circle, the state of the solver would live on
-            # until the garbage collector finds it.
+            # Some observers hold this monitor. Such a cycle would keep the state of the
+            # solver in memory until the garbage collector runs.
             self.observers.clear()
         return self
 
@@ -141,7 +135,7 @@ class FitMonitor:
         return done
 
     def _measure(self):
-        """Return what a row of the history says of the model."""
+        """Return the columns of a row of the history that measure the model."""
         certificate = self.solver.certify_epoch(self.tol)
         self._set_target(certificate)
         return {
@@ -154,7 +148,7 @@ class FitMonitor:
         return row["gap"] <= self.target
 
     def figures(self):
-        """Return what the last row says of the model, as attributes of an estimator."""
+        """Return the measures of the last row, as attributes of an estimator."""
         last = self.rows[-1]
         return {
             "gap_target_": self.target,
@@ -179,7 +173,7 @@ class FitMonitor:
     def convergence_message(self):
         """Return a warning if the run ended with the gap above tol * primal, or None.
 
-        With tol = 0 a run that ends at the floor did what was asked.
+        With tol = 0 a run that ends at the floor is complete.
         """
         last = self.rows[-1]
         wanted = self.tol * last["primal"]
@@ -210,7 +204,8 @@ class LossMonitor(FitMonitor):
     """Clock and history of a fit whose solver minimises no objective.
 
     A row has the mean loss of the visits of the epoch, each at the weights that it
-    found. The fit ends where this is at most ``tol``, and `max_iter` is no failure.
+    found. The fit ends where this loss is at most ``tol``, and `max_iter` is no
+    failure.
     """
 
     def _measure(self):

@@ -4,17 +4,16 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from skcrf_sdca._kernels._oeg import OEGKernel
-from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.objective.problem import largest
-from skcrf_sdca.solvers.base import check_same_sequences
+from skcrf_sdca.solvers.base import check_memory, potentials_of
 from skcrf_sdca.solvers.dual import DualSolver
-from skcrf_sdca.structures.structure import Potentials
 
 # Halvings of the step that one visit may make, in the first epoch and later.
 FIRST_HALVINGS, LATER_HALVINGS = 2, 5
 
-# To which the scores for the targets are searched that a start from weights adds.
+# Tolerance of the 1-D search for how much of the targets' natural parameters a start
+# from weights adds.
 SHARE_TOL = 0.3
 
 # The natural parameters in the state of a warm start.
@@ -24,24 +23,11 @@ KEYS = ("theta_local", "theta_tied")
 class OEG(DualSolver):
     """OEG with the step sizes of [Schmidt15, footnote 9], and adaptive sampling.
 
-    The first epoch visits every sequence once, in random order.
-
-    Parameters
-    ----------
-    problem : Problem
-    rng : numpy.random.Generator
-    sampling, sampling_mix, step_init, init_score
-        The parameters of `OEGCRF`.
-    state : dict, default=None
-        `state()` of an earlier run on the same sequences, to start from.
-
-    Attributes
-    ----------
-    theta : Potentials
-        Natural parameters of mu, in single precision.
+    The first epoch visits every sequence once, in random order. The options are
+    parameters of `OEGCRF`. The Potentials ``theta`` are the natural parameters of mu.
     """
 
-    # Of natural parameters in single precision, and marginals in double.
+    # Natural parameters in single precision, and marginals in double.
     bytes_of_potential = 12
 
     def __init__(
@@ -56,7 +42,7 @@ class OEG(DualSolver):
         state=None,
     ):
         super().__init__(problem, rng)
-        self._check_memory()
+        check_memory(self, "the dual variables of OEGCRF")
         self.init_score = init_score
         self.theta = self._first_parameters(state)
         self._unvisited = rng.permutation(problem.n_sequences)
@@ -66,39 +52,22 @@ class OEG(DualSolver):
         self.visitors[0].marginalise()
         self._set_point(self.renormalize())
 
-    def _check_memory(self):
-        problem = self.problem
-        n, n_labels = problem.n_sequences, problem.structure.n_labels
-        check_fits(
-            self.n_bytes(problem, self.model.w.size),
-            f"the dual variables of OEGCRF, {n} sequences with {n_labels} labels,",
-            "join labels that are rare",
-        )
-
     def new_visitor(self, features, weights, sampler):
         """Return a visitor that moves weights, for one thread."""
         return OEGKernel(
-            self.problem.kernel(weights, features),
-            self.problem.offsets,
-            self.problem.scale,
-            self.gaps,
-            sampler,
+            *self.arguments_of_visitor(features, weights, sampler),
             theta=self.theta,
             expected=self.marginals,
             entropy=self.entropy,
             step=self.steps,
         )
 
-    def renormalize(self):
-        """Return the sum of the tied expectations, which are consistent as they are."""
-        return self.marginals.tied_total(self.problem.weight)
-
     def largest_parameter(self):
         """Return the largest absolute value in theta."""
         return largest(*self.theta)
 
     def start_at(self, w):
-        """Start from the scores of w, with a share of the targets of largest dual.
+        """Start from the scores of w, and the share of the targets of largest dual.
 
         w_hat(p(. | x; w)) = w holds at the optimum only.
         """
@@ -137,14 +106,13 @@ class OEG(DualSolver):
         return theta
 
     def targets_changed(self):
-        """Start again near the new targets, unless the dual is larger where mu is."""
+        """Start again near the new targets, unless the dual is larger at mu."""
         super().targets_changed()
         problem = self.problem
         of_targets = problem.loss.scale * problem.mean(problem.targets.entropy)
         if self._dual_now() < of_targets:
-            for values, new in zip(
-                self.theta, self._first_parameters(None), strict=True
-            ):
+            first = self._first_parameters(None)
+            for values, new in zip(self.theta, first, strict=True):
                 values[:] = new
             self.visitors[0].marginalise()
             self._set_point(self.renormalize())
@@ -157,22 +125,15 @@ class OEG(DualSolver):
     def _first_parameters(self, state):
         structure, targets = self.problem.structure, self.problem.targets
         if state is not None:
-            axes = dict(zip(KEYS, structure.potential_axes, strict=True))
-            check_same_sequences(state, axes, self.problem)
-            return Potentials(*(state[key].copy() for key in KEYS))
+            return potentials_of(state, KEYS, self.problem)
         return targets.natural_parameters(structure, self.init_score)
 
     def epoch(self):
-        """Visit each sequence once in the first epoch, then those of the sampler."""
+        """Visit each sequence once in the first epoch, then as the sampler draws."""
         self.visit(self.problem.n_sequences)
 
     def visit(self, n_visits):
-        """Visit the sequences that had no visit yet, then those of the sampler.
-
-        Parameters
-        ----------
-        n_visits : int
-        """
+        """Visit the sequences that had no visit yet, then as the sampler draws."""
         first, self._unvisited = np.split(self._unvisited, [n_visits])
         n_later = n_visits - len(first)
         if len(first):

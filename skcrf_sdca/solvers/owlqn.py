@@ -12,16 +12,16 @@ from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca.objective.objective import LowerBound
 from skcrf_sdca.solvers.lbfgs import QuasiNewton
 
-# Pairs of differences that are kept, and all vectors of weights.
+# Curvature pairs that are kept, and the number of vectors of weights in memory.
 N_PAIRS = 10
 N_VECTORS = 2 * N_PAIRS + 8
-# A step lowers P by this part of what the slope promises, or is halved.
+# Armijo constant of the backtracking line search.
 SUFFICIENT = 1e-4
 MAX_HALVINGS = 50
 
 
 class OWLQN(QuasiNewton):
-    """OWL-QN, see `QuasiNewton` for the parameters."""
+    """Orthant-wise limited-memory quasi-Newton."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"expect", "smooth loss", "threshold"})
     n_vectors = N_VECTORS
@@ -34,7 +34,7 @@ class OWLQN(QuasiNewton):
         )
 
     def _evaluate(self, w):
-        """Return P(w) and the gradient without that of the l1 norm."""
+        """Return P(w) and the gradient without the l1 norm."""
         gradient, found = self.problem.certify_primal(w)
         self._lower_bound.add(found.dual, found.dual_rounding)
         self._last = w, self.problem.certify_below(found.primal, self._lower_bound)
@@ -42,7 +42,7 @@ class OWLQN(QuasiNewton):
 
     def run(self, end_epoch):
         """Iterate; every iteration is an epoch."""
-        pairs = Pairs(self.model.w.size)
+        pairs = CurvaturePairs(self.model.w.size)
         primal, gradient = self._count(self.model.w.copy())
         for _ in range(self.max_iter):
             slope = self._slope(self.model.w, gradient)
@@ -82,23 +82,13 @@ class OWLQN(QuasiNewton):
         return None
 
     def targets_changed(self):
-        """Forget what was evaluated."""
+        """Forget the last evaluation, and the lower bound."""
         super().targets_changed()
         self._lower_bound = LowerBound()
 
 
-class Pairs:
-    """The last changes of the weights and of the gradient, an approximate Hessian.
-
-    Parameters
-    ----------
-    n_weights : int
-
-    Attributes
-    ----------
-    count : int
-        Pairs added so far.
-    """
+class CurvaturePairs:
+    """The last ``count`` changes of weights and gradient: an approximate Hessian."""
 
     def __init__(self, n_weights):
         self.changes = np.empty((N_PAIRS, 2, n_weights))

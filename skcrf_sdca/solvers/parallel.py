@@ -1,8 +1,8 @@
 """Dual ascent by parallel workers, each with a shard of the sequences [Ma15].
 
 Every worker visits sequences of its shard in a thread of its own and moves local
-weights, which are aggregated in rounds. The rounds are those of `_kernels/_rounds.pyx`;
-this module divides the problem, chooses how long the rounds are, and runs the threads.
+weights, which are aggregated in rounds (`_kernels/_rounds.pyx`). This module divides
+the problem, chooses how long the rounds are, and runs the threads.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -24,8 +24,8 @@ MIN_SHARD = 64
 ROUND_VISITS = 20
 # A feature is frequent if this part of the sequences has it.
 FREQUENT = 0.025
-# The period of the rare features is one round for so many of them: aggregating them
-# takes some hundredths of the time of the visits, however many there are.
+# The period of the rare features is one round for each RARE_PER_ROUND of them: their
+# aggregation takes some hundredths of the time of the visits, whatever their number.
 RARE_PER_ROUND = 1500
 
 # See `Rounds`.
@@ -44,19 +44,10 @@ def n_workers(n_jobs, n_sequences):
 
 
 def make_parallel_visitor(problem, model, n_workers, new_sampler, new_visitor):
-    """Return a ParallelVisitor of a problem.
+    """Return a ParallelVisitor of a problem; its visits change the weights of a model.
 
-    Parameters
-    ----------
-    problem : Problem
-    model : Parameters
-        The visits change its weights.
-    n_workers : int
-        At least 2, see the function `n_workers`.
-    new_sampler : callable
-        ``new_sampler(shard)`` is a Sampler of the sequences of a shard.
-    new_visitor : callable
-        ``new_visitor(features, weights, sampler)`` is a DualVisitor.
+    ``new_sampler(shard)`` is a Sampler of the sequences of a shard, and
+    ``new_visitor(features, weights, sampler)`` a DualVisitor.
     """
     features = problem.structure.distinct_features()
     shards = equal_shards(problem.data.lengths, n_workers)
@@ -92,7 +83,7 @@ def make_parallel_visitor(problem, model, n_workers, new_sampler, new_visitor):
 
 
 def _local_weights(model, partition):
-    """Return the LocalWeights of a model; with pairs, of its single weights."""
+    """Return the LocalWeights of a model; with observed pairs, by single weights."""
     shared, private = partition.shared, partition.private
     n_labels, n_frequent, pairs = model.n_labels, partition.n_frequent, model.pairs
     if pairs is not None:
@@ -126,19 +117,9 @@ def _check_memory(problem, partition):
 class ParallelVisitor:
     """The visitors of all workers, used like a single DualVisitor.
 
-    Parameters
-    ----------
-    visitors : list of DualVisitor
-        One for each worker.
-    worker_of : ndarray of shape (n,), intp
-        The worker of each sequence.
-    rounds : Rounds
-
-    Attributes
-    ----------
-    in_turn : bool
-        Whether one thread makes the visits of all workers, with the same bits: for the
-        tests, and to count epochs for more workers than there are cores.
+    ``worker_of`` has the worker of each sequence. With ``in_turn`` one thread makes the
+    visits of all workers, with the same bits: for the tests, and to count epochs for
+    more workers than there are cores.
     """
 
     def __init__(self, visitors, worker_of, rounds):

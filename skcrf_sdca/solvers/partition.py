@@ -7,21 +7,10 @@ from scipy.sparse import csr_array, issparse
 def equal_shards(work, n_shards):
     """Return shards with about the same number of sequences and the same work.
 
-    The sequences are sorted by falling work and dealt out to and fro: so each shard
-    has its part of the few sequences that are much longer than the others, which draws
-    by gap visit most.
-
-    Parameters
-    ----------
-    work : ndarray of shape (n,)
-        Work of a visit to each sequence.
-    n_shards : int
-        At most n.
-
-    Returns
-    -------
-    shards : list of ndarrays of intp
-        The sequences of each shard, rising.
+    The sequences are sorted by falling work and dealt out to and fro. So each shard has
+    its part of the few sequences that are much longer than the others, which draws by
+    gap visit most. ``work`` has the work of a visit to each of n >= ``n_shards``
+    sequences; a shard is a rising array of intp.
     """
     falling = np.argsort(-work, kind="stable")
     deal, place = np.divmod(np.arange(len(work)), n_shards)
@@ -34,22 +23,12 @@ class FeaturePartition:
     """The tiers of features, and the row of each feature in the local weights.
 
     A private feature occurs in the sequences of one worker alone; all other features
-    are shared. A shared feature is frequent if many sequences have it, else rare.
-    Shared features have the same row in all local weights, the most frequent ones
-    first. The private features of each worker take the rows after them, in the order of
-    its sequences, so that those of a sequence are neighbours; those of different
-    workers have the same rows, or, where rows have different lengths, rows apart. All
-    features of dense rows are frequent.
-
-    Parameters
-    ----------
-    features : DistinctFeatures
-    shards : list of ndarrays of intp
-        The sequences of each worker.
-    least_frequent : float
-        Number of sequences from which on a shared feature is frequent.
-    apart : bool, default=False
-        Whether no two private features have the same row.
+    are shared. A shared feature is frequent if at least ``least_frequent`` sequences
+    have it, else rare. Shared features have the same row in all local weights, the most
+    frequent ones first. The private features of each worker take the rows after them,
+    in the order of its sequences, so that the features of a sequence are neighbours.
+    Private features of different workers have the same rows, or, with ``apart``, rows
+    of their own. All features of dense rows are frequent.
 
     Attributes
     ----------
@@ -59,8 +38,7 @@ class FeaturePartition:
     private : list of ndarrays of int32
         Private features of each worker, in the order of their rows.
     row : ndarray of shape (n_features,), int32
-        The row of each feature. Private features of different workers can have the same
-        row; features that do not occur have none.
+        The row of each feature; features that do not occur have none.
     n_rows : int
         Rows that the local weights of each worker need.
     """

@@ -1,16 +1,16 @@
-"""A tighter certificate for full passes: the mix of their last dual points.
+"""Cutting planes: a tighter certificate for full passes, by a mix of dual points.
 
 Each full pass at w_j gives the dual point p(. | w_j), with v_j = w_hat(p(. | w_j)), and
-a plane below the mean loss L, with the slope -alpha v_j. The entropy is concave, so
-that for all shares s_j >= 0 with the sum 1
+a cutting plane below the mean loss L, with the slope -alpha v_j. The entropy is
+concave, so that for all shares s_j >= 0 with the sum 1
 
     P(w) - D(sum_j s_j p(. | w_j)) <= sum_j s_j e_j + alpha/2 ||w - sum_j s_j v_j||^2,
     e_j = L(w) - L(w_j) + alpha <v_j, w - w_j> >= 0,
 
-e_j the distance of L(w) to the plane of w_j. One dual point alone has the gap
-||grad P||^2 / (2 alpha), alpha (w - v_j) = grad P(w_j): the gradients of the steps of a
-quasi-Newton method go to and fro along directions of large curvature, and cancel in a
-mix. This is the lower bound of bundle methods [Teo10, sec. 2.2].
+with e_j the distance of L(w) to the plane of w_j. One dual point alone has the gap
+||grad P||^2 / (2 alpha), alpha (w - v_j) = grad P(w_j): the gradients of a quasi-Newton
+method oscillate along directions of large curvature, and cancel in a mix. This is the
+lower bound of bundle methods [Teo10, sec. 2.2].
 
 [Teo10] Teo, Vishwanathan, Smola, Le, "Bundle methods for regularized risk
 minimization", JMLR 2010.
@@ -21,18 +21,13 @@ import numpy as np
 from skcrf_sdca._kernels._planes import best_mix
 from skcrf_sdca._kernels._vecmath import dense_scores, inner
 
-# Planes that are kept; and the rounding of a sum, relative to its terms.
+# Cutting planes that are kept; and the rounding of a sum, relative to its terms.
 N_PLANES = 20
 ROUNDING = 8.0 * np.finfo(float).eps
 
 
-class Planes:
-    """The last dual points of a primal method on a problem with the penalty L2.
-
-    Parameters
-    ----------
-    problem : Objective
-    """
+class CuttingPlanes:
+    """The last dual points of a primal method on an Objective with the penalty L2."""
 
     def __init__(self, problem):
         self.problem = problem
@@ -42,17 +37,17 @@ class Planes:
         """Forget all planes: the problem is another one."""
         size = self.problem.new_parameters().w.size
         self.points = np.zeros((N_PLANES, size))
-        # L(w_j) + alpha <v_j, w_j>: what the plane is at w = 0.
+        # L(w_j) + alpha <v_j, w_j>, the height of the plane at w = 0.
         self.heights = np.zeros(N_PLANES)
         self.roundings = np.zeros(N_PLANES)
         self.n_seen = 0
 
     def add(self, w, gradient, certificate):
-        """Add the plane of a full pass at w, with what it certified."""
+        """Add the plane of a full pass at w, with its gradient and certificate."""
         problem, place = self.problem, self.n_seen % N_PLANES
         strength, scale = problem.strength, problem.loss.scale
         v = w - gradient / (scale * strength)
-        loss = certificate.primal / scale - 0.5 * strength * inner(w, w)
+        loss = problem.mean_loss_at(w, certificate.primal)
         self.points[place] = v
         self.roundings[place] = certificate.dual_rounding / scale
         self.heights[place] = loss + strength * inner(v, w)
@@ -61,18 +56,13 @@ class Planes:
     def certificate(self, w, alone):
         """Return the Certificate of w by the best mix, or by its own dual point.
 
-        Parameters
-        ----------
-        w : ndarray of shape (n_weights,)
-            That of the last plane.
-        alone : Certificate
-            By p(. | x; w).
+        The last plane is the plane of w, and ``alone`` its certificate by p(. | x; w).
         """
         problem, m = self.problem, min(self.n_seen, N_PLANES)
         if m < 2:
             return alone
         strength, scale = problem.strength, problem.loss.scale
-        loss = alone.primal / scale - 0.5 * strength * inner(w, w)
+        loss = problem.mean_loss_at(w, alone.primal)
         slopes = np.array([inner(v, w) for v in self.points[:m]]) * strength
         heights = self.heights[:m]
         distances = np.maximum(loss + slopes - heights, 0.0)

@@ -5,11 +5,11 @@ works on a sequence of problems
 
     P(w) + kappa/2 ||w - z||^2,    z the solution of the last,
 
-each of them like others, with a warm start: mu stays, and w_hat(mu) moves with z (see
-`Problem.proximal`). One epoch of visits is enough for each; the extrapolation of
-Catalyst [Lin15] needs solutions so exact that it is slower.
+each with a warm start: mu stays, and w_hat(mu) moves with z (see `Problem.proximal`).
+One epoch of visits is enough for each; the extrapolation of Catalyst [Lin15] needs so
+exact solutions that it is slower.
 
-The certificate is that of P itself, with the best dual point of all epochs.
+The certificate is one of P itself, with the best dual point of all epochs.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from skcrf_sdca.objective.objective import LowerBound
 from skcrf_sdca.solvers.base import OuterSolver
 
-# What solvers may need and get, by the parameter `acceleration`.
+# Needs of solvers that the parameter `acceleration` provides.
 PROVIDED = {
     None: frozenset(),
     "auto": frozenset({"curvature"}),
@@ -30,13 +30,7 @@ LITTLE = 0.15
 
 
 def accelerates(acceleration, problem):
-    """Return whether a problem is to be solved by proximal point iterations.
-
-    Parameters
-    ----------
-    acceleration : {"auto", "proximal_point"} or None
-    problem : Problem
-    """
+    """Return whether proximal point iterations are to solve a problem."""
     if acceleration != "auto":
         return acceleration is not None
     curvature = problem.strength * problem.penalty.curvature
@@ -46,25 +40,8 @@ def accelerates(acceleration, problem):
 class ProximalPoint(OuterSolver):
     """Proximal point iterations around a dual solver, of one epoch each.
 
-    Parameters
-    ----------
-    problem : Problem
-    rng : numpy.random.Generator
-    solver : type
-        A subclass of DualSolver.
-    state : dict, default=None
-        `state()` of an earlier run on the same sequences, to start from.
-    **options
-        Those of the solver.
-
-    Attributes
-    ----------
-    solver : DualSolver
-        It solves ``proximal``, the problem with a center.
-    share : float
-        The center of `Problem.proximal` is z times this.
-    lower_bound : LowerBound
-        By the best dual point so far.
+    ``solver`` is a subclass of DualSolver, called with ``options``. It solves
+    ``proximal``, the problem with a center, which is z times ``share``.
     """
 
     def __init__(self, problem, rng, *, solver, state=None, **options):
@@ -79,7 +56,7 @@ class ProximalPoint(OuterSolver):
             self.solver.move_center(self.share * state["z"])
 
     def start_at(self, w):
-        """Start from weights, which are the first z too."""
+        """Start from weights, which also are the first z."""
         self.solver.start_at(w)
 
     def epoch(self):
@@ -97,11 +74,11 @@ class ProximalPoint(OuterSolver):
         return self.problem.certify_below(found.primal, self.lower_bound)
 
     def targets_changed(self):
-        """Follow a change of the targets: mu, and so D, is another."""
+        """Pass on a change of the targets: mu, and so D, is another."""
         self.proximal.targets_changed()
         self.solver.targets_changed()
         self.lower_bound = LowerBound()
 
     def state(self):
-        """Return that of the solver, and z."""
+        """Return the state of the solver, and z."""
         return {**self.solver.state(), "z": self.proximal.center / self.share}

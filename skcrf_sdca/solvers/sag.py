@@ -1,12 +1,12 @@
 """Stochastic average gradient [Schmidt15]: its state, and its first point.
 
 The expectations mu that are kept, with their entropies, are a dual point. Its lower
-bound costs no pass, and is tighter than that of p(. | x; w) until the end is near.
+bound costs no pass, and is tighter than the bound by p(. | x; w) until the end is near.
 
-Where dense features are large beside the penalty, the steps are made in coordinates of
-even curvature, w = S u: the Lipschitz constants are those of the directions of largest
-curvature, and the others need as many steps as they have less. Visits are made on the
-features S^T x; certificates are of w.
+Where dense features are large beside the penalty, the steps are preconditioned, with
+w = S u: the directions of largest curvature set the Lipschitz constants, and directions
+of less curvature would need more steps in proportion. Visits see the features S^T x;
+certificates are of w.
 """
 
 from typing import ClassVar
@@ -16,11 +16,11 @@ import scipy.sparse as sp
 
 from skcrf_sdca._kernels._lipschitz import LipschitzConstants
 from skcrf_sdca._kernels._sag import SAGKernel
-from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import (
     FAR,
     LARGE,
     EpochSolver,
+    check_memory,
     check_same_sequences,
     first_model,
     moving_weights,
@@ -33,35 +33,28 @@ OWN_DECAY = 0.9
 # After an epoch in which the objective has risen, the steps are divided by the first
 # factor; after any other by the second, until they have their full length again.
 SHORTER, LONGER = 2.0, 0.7
-# What the objective may rise by for its rounding.
+# Largest relative rise of the objective that counts as rounding.
 ROUNDING = 1e-12
 
 
 class SAG(EpochSolver):
     """SAG with one Lipschitz constant, SAG-NUS with one for each sequence, or SAGA.
 
-    Parameters
-    ----------
-    problem : Problem
-    rng : numpy.random.Generator
-    sampling, sampling_mix, line_search_skipping, saga
-        The parameters of `SAGNUSCRF`.
-    state : dict, default=None
-        `state()` of an earlier run on the same sequences, to start from.
+    The options are parameters of `SAGNUSCRF`.
 
     Attributes
     ----------
     whitening : Whitening or None
-        The coordinates of the steps.
+        The preconditioner of the steps.
     target : Parameters
-        w_hat(mu) in these coordinates.
+        w_hat(mu) in preconditioned coordinates.
     entropy : ndarray of shape (n,)
         H(mu_i).
     is_near : bool
         Whether a gap was so small that its rounding matters.
     """
 
-    # The marginals of the last visits, and those they begin with.
+    # The marginals of the last visits, and the first marginals.
     bytes_of_potential = 16
     needs: ClassVar[frozenset[str]] = frozenset(
         {"expect", "visit", "smooth loss", "curvature", "threshold"}
@@ -82,8 +75,8 @@ class SAG(EpochSolver):
         self.rng = rng
         self.last_primal = np.inf
         self.is_near = False
-        self._check_memory()
-        # The steps of SAGA do not know of a rate for each row.
+        check_memory(self, "the gradients of SAGNUSCRF")
+        # The steps of SAGA have no rate for each row.
         self.whitening = None if saga else self._whitening()
         own = sampling == "lipschitz"
         self._set_state(state, problem.n_sequences if own else 1)
@@ -127,24 +120,15 @@ class SAG(EpochSolver):
         )
 
     def _whitening(self):
-        """Return the coordinates of the steps, None where they are those of w."""
+        """Return the preconditioner of the steps, or None."""
         problem = self.problem
         plain = sp.issparse(problem.data.X) or "identity" not in problem.penalty.offers
         if plain or problem.relative_size < LARGE:
             return None
         return problem.whitening()
 
-    def _check_memory(self):
-        problem = self.problem
-        n, n_labels = problem.n_sequences, problem.structure.n_labels
-        check_fits(
-            self.n_bytes(problem, problem.new_parameters().w.size),
-            f"the gradients of SAGNUSCRF, {n} sequences with {n_labels} labels,",
-            "join labels that are rare",
-        )
-
     def _set_state(self, state, n_constants):
-        """Set weights, expectations and constants: of a state, or the first ones."""
+        """Set weights, expectations and constants, from a state or the first ones."""
         if state is None:
             state = self._first_state(n_constants)
         local, tied = self.problem.structure.potential_axes
@@ -240,10 +224,10 @@ class SAG(EpochSolver):
         """Be more careful if the objective has risen.
 
         A search knows the curvature along the gradient of one loss. With few sequences
-        the steps end up along others, where it can be larger: then they are too long,
-        and the objective rises from one epoch to the next. It can also rise, however
-        short the steps are, while the gradient of a sequence is an old one. So caution
-        must end: or the steps would stay short for ever.
+        the steps end up along other directions, where the curvature can be larger. Then
+        the steps are too long, and the objective rises from one epoch to the next. It
+        can also rise, however short the steps are, while the gradient of a sequence is
+        an old one. So caution must end: or the steps would stay short for ever.
         """
         bound = self.last_primal + ROUNDING * abs(self.last_primal)
         factor = SHORTER if primal > bound else LONGER

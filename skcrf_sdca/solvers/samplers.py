@@ -20,7 +20,7 @@ FIRST_GAP = 100.0
 def first_gap(problem):
     """Return the gap that sequences have before their first visit.
 
-    More than any gap found at a visit, so that the first draws visit everything once:
+    It is above any gap found at a visit, so that the first draws visit everything once:
     a gap is at most about twice the entropy of the uniform distribution, T_i log K, the
     costs, and differences of fixed scores.
     """
@@ -37,21 +37,14 @@ def first_gap(problem):
 def squared_radii(problem):
     """Return R_i >= max over y of ||F(x_i, y_i) - F(x_i, y)||^2, an array (n,).
 
-    The bound is that of two paths of one label each, which disagree everywhere
+    Two paths of one label each, which disagree everywhere, give the bound
     [LePriol18, App. C]: R_i = 2 (||sum_t |x_t|||^2 + T^2 + 2 + (T - 1)^2), the last two
-    terms for models with boundaries only. It is attained where no feature is negative.
+    terms for models of sequences only. It is attained where no feature is negative.
     """
     data = problem.data
     n, lengths = problem.n_sequences, data.lengths.astype(np.float64)
-    sum_rows = csr_array(
-        (
-            np.ones(data.n_positions),
-            np.arange(data.n_positions),
-            data.offsets,
-        ),
-        shape=(n, data.n_positions),
-    )
-    sums = sum_rows @ abs(data.X)
+    positions = np.ones(data.n_positions), np.arange(data.n_positions), data.offsets
+    sums = csr_array(positions, shape=(n, data.n_positions)) @ abs(data.X)
     # Cut where a square would overflow: the order of magnitude is all that counts.
     values = sums.data if issparse(sums) else sums
     np.minimum(values, 1e100, out=values)
@@ -78,7 +71,7 @@ def _weighted_importance(problem):
 
 @dataclass(frozen=True)
 class SamplingScheme:
-    """A sampling scheme: a tree, the factor of the scores, and the value they follow.
+    """A sampling scheme: a tree, the factor of the scores, and the recorded value.
 
     Attributes
     ----------
@@ -87,8 +80,8 @@ class SamplingScheme:
     factor : callable
         ``factor(problem)`` is an array (n,), not negative.
     solvers : set of str
-        Who may use it, "sdca", "oeg", "bcfw" and "sag": those whose visits record the
-        value.
+        Names of the solvers whose visits record the value, and that may use the scheme:
+        "sdca", "oeg", "bcfw" and "sag".
     first_value : callable, default=None
         ``first_value(problem)`` is the value of every sequence before its first visit;
         None if score_i = factor_i alone.
@@ -138,13 +131,7 @@ SAMPLING_SCHEMES = {
 
 
 class SchemeNames(Set):
-    """Names of the schemes that a solver can use, read from the table at each use.
-
-    Parameters
-    ----------
-    solver : str
-        "sdca", "oeg", "bcfw" or "sag".
-    """
+    """Names of the schemes that a solver can use, read from the table at each use."""
 
     def __init__(self, solver):
         self.solver = solver

@@ -18,7 +18,7 @@ LARGEST_SINGLE_SCALE = 1e3
 # Where the first line search of a sequence starts.
 FIRST_STEP = 0.5
 
-# What is kept of mu, at least, where the targets have changed.
+# Least share of mu that stays where the targets have changed.
 LEAST_KEEP = 1e-3
 
 # While the gap is `FAR`, the rounding of marginals in single precision is corrected at
@@ -29,20 +29,8 @@ RENORMALIZE_EVERY = 10
 class SDCA(DualSolver):
     """SDCA with exact line search and adaptive sampling.
 
-    Parameters
-    ----------
-    problem : Problem
-    rng : numpy.random.Generator
-    sampling, sampling_mix, line_search, line_search_tol, step, init_smoothing,
-    dual_dtype
-        The parameters of `SDCACRF`.
-    state : dict, default=None
-        `state()` of an earlier run on the same sequences, to start from.
-
-    Attributes
-    ----------
-    n_kept : int
-        Certificates since the marginals were renormalised.
+    The options are parameters of `SDCACRF`. ``n_kept`` counts the certificates since
+    the marginals were renormalised.
     """
 
     needs: ClassVar[frozenset[str]] = DualSolver.needs | {"direct"}
@@ -97,14 +85,11 @@ class SDCA(DualSolver):
 
     def new_visitor(self, features, weights, sampler):
         """Return a visitor that moves weights, for one thread."""
-        structure = self.problem.kernel(weights, features)
+        structure, *others = self.arguments_of_visitor(features, weights, sampler)
         structure.keep_marginals(self.marginals)
         return SDCAKernel(
             structure,
-            self.problem.offsets,
-            self.problem.scale,
-            self.gaps,
-            sampler,
+            *others,
             entropy=self.entropy,
             steps=self.steps,
             single=self.single,
@@ -144,7 +129,7 @@ class SDCA(DualSolver):
         return np.exp(minimize_scalar(negative_dual, bounds=(np.log(ratio), 0.0)).x)
 
     def start_at(self, w):
-        """Start from p(. | x; w), mixed with the targets as is best for the dual.
+        """Start from p(. | x; w), mixed with the targets in the share of largest dual.
 
         w_hat(p(. | x; w)) = w holds at the optimum only. A share ``init_smoothing`` of
         the first marginals stays, so that none is 0.

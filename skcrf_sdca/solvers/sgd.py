@@ -18,14 +18,10 @@ from skcrf_sdca.structures.structure import LARGEST_SCORE
 
 
 class LearningRate(NamedTuple):
-    """How the step sizes eta0 (1 + eta0 alpha t)^-power fall.
+    """Schedule of the step sizes eta0 (1 + eta0 alpha t)^-power.
 
-    Attributes
-    ----------
-    power : float
-    adaptive : bool, default=False
-        Whether eta0 is halved where the objective has not fallen: not in a stream, in
-        which nobody computes it.
+    With ``adaptive`` eta0 is halved where the objective has not fallen: not in a
+    stream, which does not compute the objective.
     """
 
     power: float
@@ -38,60 +34,50 @@ LEARNING_RATES = {
     "constant": LearningRate(0.0),
     "adaptive": LearningRate(0.0, adaptive=True),
 }
-# Step sizes are tried on so many sequences, and so often at most in each direction.
+# Calibration: number of sequences, and maximal number of trials per direction.
 SAMPLE = 600
 MAX_TRIALS = 60
-# A step size below so many times the first one that is tried is no step.
+# A step size below this multiple of the first trial counts as no step.
 SHORTEST = 1e-6
-# A trial looks at the objective so often.
+# Number of times that a trial evaluates the objective.
 LOOKS = 3
 
 
 class SGD(EpochSolver):
     """Stochastic gradient, in random order without repetitions in an epoch.
 
-    In a stream the visits are in the order of the sequences, a sample weight is a
-    factor of the gradient whatever the others are, and the step size of the state is
-    that of ``eta0="auto"``.
-
-    Parameters
-    ----------
-    problem : Problem
-    rng : numpy.random.Generator
-    method, learning_rate, eta0, average, certify_every
-        The parameters of `SGDCRF`.
-    state : dict, default=None
-        `state()` of an earlier run with as many weights, to start from: from the model
-        that it found, or in a stream from its weights and with its mean.
-    stream : bool, default=False
-        Whether the sequences are a chunk of a stream, for `learn`.
+    The options are parameters of `SGDCRF`. A run starts from the model that a state
+    found. With ``stream`` the sequences are a chunk of a stream, for `learn`: a run
+    continues the weights and the mean of the state, the visits are in the order of the
+    sequences, the gradient of a sequence has its sample weight as a factor, and
+    ``eta0="auto"`` takes the step size of the state.
 
     Attributes
     ----------
     current : Parameters
-        The weights that visits move; those of ``model`` may be their mean.
+        The weights that visits move; ``model`` may have their mean.
     sums : ndarray of shape (n_weights,) or None
         For means the sum of t w_t over visits t.
     late_mean : bool
-        Whether the mean is that of late visits: it begins anew before an epoch, or a
-        chunk, when the number of visits has doubled.
+        Tail averaging: the mean is restarted, before an epoch or a chunk, when the
+        number of visits has doubled.
     n_ends : int
-        With a mean, the parts of an epoch whose last weights count for all their
-        visits; a chunk of a stream is one part. 0 where every visit has its own.
+        With a mean, the number of parts of an epoch whose last weights count for all
+        their visits; a chunk of a stream is one part. With 0 every visit counts itself.
     eta0 : float or "auto"
         A number from the first epoch on.
     mean_loss : float
-        Of the visits of the last chunk, each at the weights that it found.
+        Mean loss over the visits of the last chunk, each at the weights that it found.
     found : object
-        What a method has evaluated at the weights, on all sequences; None before.
+        The last evaluation of a method on all sequences, or None.
     learning_rates : tuple of str
         Keys of `LEARNING_RATES` that the method takes; the first is the default.
     averages : tuple of bool
-        Whether it returns the mean of its weights; the first is the default.
+        Whether the method returns the mean of its weights; the first is the default.
     fixed_eta0 : bool
         Whether there is no choice of the first step.
     streams : bool
-        Whether it can learn from a stream: others come back to the same sequences.
+        Whether the method can learn from a stream, without a second visit.
     """
 
     learning_rates: ClassVar[tuple[str, ...]] = (
@@ -220,7 +206,7 @@ class SGD(EpochSolver):
 
     @property
     def n_oracle_calls(self):
-        """Marginalisations, or best labellings, with those of the calibration."""
+        """Marginalisations, or best labellings, the calibration included."""
         return self.calls + (self.kernel.n_oracle_calls if self.kernel else 0)
 
     def epoch(self):
@@ -256,7 +242,7 @@ class SGD(EpochSolver):
 
     @property
     def n_visits(self):
-        """Visits so far, with those of the state."""
+        """Visits so far, the visits of the state included."""
         return self.first_step if self.kernel is None else int(self.kernel.count)
 
     def begin(self):
@@ -288,14 +274,13 @@ class SGD(EpochSolver):
     def after(self, order, eta0, w):
         """Return the objective on some sequences after visits to them, from w = 0.
 
-        It is the median of those after each third of the visits, and infinite if the
-        weights are then no numbers. Weights near the optimum would ask for steps of no
-        length. Overwrites ``w``.
+        It is the median of the objectives after each third of the visits, and infinite
+        if the weights are then no numbers. Weights near the optimum would ask for steps
+        of no length. Overwrites ``w``.
         """
-        strength, penalty = self.problem.strength, self.problem.penalty
         try:
             found = [
-                strength * penalty.value(w) + kernel.mean_loss(order)
+                self.problem.regularised(w, kernel.mean_loss(order))
                 for kernel in self.trial(np.array_split(order, LOOKS), eta0, w)
             ]
         except ValueError:
@@ -337,7 +322,7 @@ class SGD(EpochSolver):
             raise self.not_finite() from error
 
     def not_finite(self):
-        """Return what to raise where the steps have led too far."""
+        """Return the error to raise where the steps have led too far."""
         smaller = "a smaller one" if self.is_calibrated else 'a smaller one, or "auto"'
         return ValueError(
             f"the scores are not finite after steps with eta0={self.kernel.eta0}: take "
@@ -353,7 +338,7 @@ class SGD(EpochSolver):
             self.kernel.eta0 *= 0.5
         self.last_primal = found.primal
         self.lower_bound.add(found.dual, found.dual_rounding)
-        # A difference of objectives has their rounding, a gap has not.
+        # A difference of objectives has the rounding of both, a gap has not.
         below = self.problem.certify_below(
             found.primal, self.lower_bound, found.dual_rounding
         )
@@ -365,8 +350,8 @@ class SGD(EpochSolver):
             return self.problem.certify_primal(w)[1]
         return self.certify_labellings(w)
 
-    # The labellings of an epoch are a dual point without entropy, and so is any mean:
-    # both v and what costs and fixed scores add are linear in mu.
+    # The labellings of an epoch are a dual point without entropy, and so is any mean of
+    # such points: v, and the added costs and fixed scores, are linear in mu.
     def certify_labellings(self, w):
         """Certify weights by a mean, over epochs, of the labellings of the visits."""
         problem = self.problem

@@ -15,22 +15,22 @@ from skcrf_sdca.solvers.svrg import SVRG, Hybrid
 
 # The step size that AdaGrad tries first: how far a weight moves at its first visit.
 FIRST_ADAGRAD = 0.1
-# mu and lambda of stochastic meta-descent: mu is that of [Vishwanathan06].
+# mu and lambda of stochastic meta-descent: mu as in [Vishwanathan06].
 META_RATE = 0.1
 MEMORY = 0.99
-# Parts of an epoch whose last weights have a mean: each costs a pass over all weights.
+# Parts of an epoch whose last weights enter a mean, with a pass over all weights each.
 PARTS = 4
 
 
 class AveragedSGD(SGD):
-    """Stochastic gradient whose model is the mean of its weights; as for `SGD`."""
+    """Stochastic gradient whose model is the mean of its weights."""
 
     learning_rates = ("optimal", "invscaling", "constant", "adaptive")
     averages = (True, False)
 
 
 class Pegasos(SGD):
-    """Steps 1 / (alpha t), for strongly convex problems; parameters as for `SGD`.
+    """Steps 1 / (alpha t), for strongly convex problems.
 
     The first steps are far too long, so that the mean is a late one.
     """
@@ -43,7 +43,7 @@ class Pegasos(SGD):
 
 
 class AdaGrad(SGD):
-    """AdaGrad with a diagonal matrix; parameters as for `SGD`.
+    """AdaGrad with a diagonal matrix.
 
     With D_k the distance that weight k has to go, the regret of the steps is at most
 
@@ -77,7 +77,7 @@ class AdaGrad(SGD):
         return self.steps_of(w, eta0, AdaGradSteps, squares=squares)
 
     def calibrated(self, order, w):
-        """Return the step size of the formula above, or that of `SGD` if it is larger.
+        """Return the step size of the formula above, or of `SGD` if that is larger.
 
         Overwrites ``w``.
         """
@@ -110,7 +110,7 @@ class AdaGrad(SGD):
         return np.sqrt(inner(roots, w * w) / total) / eta0 if total > 0.0 else 0.0
 
     def state(self):
-        """Return that of `SGD`, and the sums of squares."""
+        """Return the state of `SGD`, and the sums of squares."""
         return {**super().state(), "squares": self.squares}
 
     def first_eta0(self):
@@ -121,14 +121,7 @@ class AdaGrad(SGD):
 class SMD(SGD):
     """Stochastic meta-descent: a gain for each weight, which adapts.
 
-    Parameters as for `SGD`.
-
-    Attributes
-    ----------
-    trace : ndarray of shape (n_weights,)
-        The derivative of w by the logarithm of the gains.
-    gains : ndarray of shape (n_weights,)
-        0 for eta0.
+    ``trace`` is the derivative of w by the logarithm of the ``gains``, where 0 is eta0.
     """
 
     learning_rates = ("constant",)
@@ -168,7 +161,7 @@ class SMD(SGD):
         return self.kernel_of(steps, SMDKernel, along_trace=along_trace)
 
     def state(self):
-        """Return that of `SGD`, the trace and the gains."""
+        """Return the state of `SGD`, the trace and the gains."""
         return {**super().state(), "trace": self.trace, "gains": self.gains}
 
 

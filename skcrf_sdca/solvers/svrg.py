@@ -8,15 +8,20 @@ from skcrf_sdca._kernels._sgd import BatchKernel, SVRGKernel
 from skcrf_sdca._kernels._steps import SVRGSteps
 from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca.solvers.owlqn import MAX_HALVINGS, N_VECTORS, SUFFICIENT, Pairs
+from skcrf_sdca.solvers.owlqn import (
+    MAX_HALVINGS,
+    N_VECTORS,
+    SUFFICIENT,
+    CurvaturePairs,
+)
 from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES
 from skcrf_sdca.solvers.sgd import SGD
 
-# The first batch, and by which factor batches grow: that of [Friedlander12].
+# The size of the first batch, and the growth of batches in [Friedlander12].
 FIRST_BATCH = 10
 BATCH_GROWTH = 1.1
 TINY = np.finfo(float).tiny
-# What the objective may rise by for its rounding.
+# Largest relative rise of the objective that counts as rounding.
 ROUNDING = 1e-12
 
 
@@ -25,7 +30,7 @@ class SVRG(SGD):
 
     The first epoch is one of stochastic gradient, which finds the first anchor. Where
     the objective has risen in an epoch, the weights go back to the anchor, and the step
-    is halved. Parameters as for `SGD`.
+    is halved.
     """
 
     learning_rates = ("constant",)
@@ -76,7 +81,7 @@ class SVRG(SGD):
         self.drift -= problem.strength * problem.penalty.curvature * w
 
     def certificate_of(self, w):
-        """Return the certificate of the anchor, which the weights are."""
+        """Return the certificate of the anchor, which equals the weights."""
         if self.found is None:
             return super().certificate_of(w)
         return self.found
@@ -85,8 +90,7 @@ class SVRG(SGD):
 class Hybrid(SGD):
     """L-BFGS on random batches that grow, from a few sequences to all.
 
-    A step is searched by halving on the objective of its batch. Parameters as for
-    `SGD`.
+    A step is searched by halving on the objective of its batch.
     """
 
     learning_rates = ("constant",)
@@ -104,7 +108,7 @@ class Hybrid(SGD):
             f"the last steps of SGDCRF, of {self.current.w.size} weights each,",
             'method="svrg" keeps none; or take fewer features',
         )
-        self.pairs = Pairs(self.current.w.size)
+        self.pairs = CurvaturePairs(self.current.w.size)
         # Weights of an earlier run are too good for steps on small batches.
         self.size = FIRST_BATCH if state is None else problem.n_sequences
         self.n_to_visit = 0
@@ -160,11 +164,11 @@ class Hybrid(SGD):
         strength, w = self.problem.strength, self.current.w
         self.batch_gradient.w[:] = self.kernel.loss_sum = 0.0
         self.kernel.epoch_in_order(batch)
-        value = 0.5 * strength * inner(w, w) + self.kernel.loss_sum / len(batch)
+        value = self.problem.regularised(w, self.kernel.loss_sum / len(batch))
         return value, strength * w + self.batch_gradient.w / len(batch)
 
     def state(self):
-        """Return that of `SGD`: the weights, and no visits."""
+        """Return the state of `SGD`: the weights, and no visits."""
         return {
             "w": self.current.w,
             "total": None,
