@@ -182,7 +182,7 @@ class Objective(ABC):
     def gap_rounding(self, gap, distance, largest):
         """Return a bound on the rounding of P(w) - D(mu).
 
-        ``distance`` is ||w - grad r*(v)||, or None, and ``largest`` is S at w.
+        ``distance`` is ||w - grad r*(v)||, None if unknown, and ``largest`` is S at w.
         """
         if distance is not None:
             of_point = ROUNDING * self.mean_size

@@ -170,7 +170,7 @@ class LBFGS(QuasiNewton):
         return result.nit == n_iterations and result.status == LIMIT_REACHED
 
     def _coordinates(self):
-        """Return the weights of u and P with gradient, as functions; and the first u."""
+        """Return functions of u, its weights, and P with gradient; and the first u."""
         first, curvature = self.model.w.copy(), self.curvature
         if curvature is None:
             return np.asarray, self._count, first
