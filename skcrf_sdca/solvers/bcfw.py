@@ -68,8 +68,9 @@ class BCFW(DualSolver):
 
     def new_visitor(self, features, weights, sampler):
         """Return a visitor that moves weights, for one thread."""
-        of_visits = self.arguments_of_visitor(features, weights, sampler)
-        return BCFWKernel(*of_visits, expected=self.marginals)
+        structure = self.problem.kernel(weights, features)
+        common = self.arguments_of_visitor(structure, sampler)
+        return BCFWKernel(*common, expected=self.marginals)
 
     def state(self):
         """Return the expectations."""

@@ -58,11 +58,9 @@ class DualSolver(EpochSolver):
     def new_visitor(self, features, weights, sampler):
         """Return a visitor that moves weights, for one thread."""
 
-    def arguments_of_visitor(self, features, weights, sampler):
-        """Return the positional arguments of every visitor."""
-        problem = self.problem
-        structure = problem.kernel(weights, features)
-        return structure, problem.offsets, problem.scale, self.gaps, sampler
+    def arguments_of_visitor(self, kernel, sampler):
+        """Return the positional arguments of every visitor of a compiled structure."""
+        return kernel, self.problem.offsets, self.problem.scale, self.gaps, sampler
 
     def _make_visitors(self, sampling, mix):
         """Set visitors and kernel: one visitor, or workers on ``n_jobs`` threads."""

@@ -55,7 +55,7 @@ class OEG(DualSolver):
     def new_visitor(self, features, weights, sampler):
         """Return a visitor that moves weights, for one thread."""
         return OEGKernel(
-            *self.arguments_of_visitor(features, weights, sampler),
+            *self.arguments_of_visitor(self.problem.kernel(weights, features), sampler),
             theta=self.theta,
             expected=self.marginals,
             entropy=self.entropy,

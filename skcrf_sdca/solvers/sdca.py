@@ -85,11 +85,10 @@ class SDCA(DualSolver):
 
     def new_visitor(self, features, weights, sampler):
         """Return a visitor that moves weights, for one thread."""
-        structure, *others = self.arguments_of_visitor(features, weights, sampler)
+        structure = self.problem.kernel(weights, features)
         structure.keep_marginals(self.marginals)
         return SDCAKernel(
-            structure,
-            *others,
+            *self.arguments_of_visitor(structure, sampler),
             entropy=self.entropy,
             steps=self.steps,
             single=self.single,
