@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1] / "skcrf_sdca"
 
 # From the ground up. The files of one folder import each other without a circle.
 FOLDERS = (
-    "_kernels _utils _version data features text metrics structures objective solvers "
+    "_utils _kernels _version data features text metrics structures objective solvers "
     "plotting estimators compat distributed persistence datasets command __init__ "
     "__main__"
 ).split()

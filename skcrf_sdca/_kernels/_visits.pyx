@@ -10,6 +10,8 @@ local weights, which are aggregated in rounds: see _rounds.pyx.
 
 from cpython.exc cimport PyErr_CheckSignals
 
+from skcrf_sdca._utils.words import words
+
 from ._samplers cimport Sampler
 from ._structure cimport Structure, Values
 
@@ -176,8 +178,8 @@ cdef Plan plan_of(
 cdef object not_finite(Py_ssize_t i):
     """Return what to raise where a number is not finite at the visit of sequence i."""
     return ValueError(
-        f"the scores of sequence {i} or its line search are not finite: scale the "
-        "features in X, or take a larger alpha"
+        f"the scores of {words().sequence} {i} or its line search are not finite: "
+        f"scale the features in X, or take a larger {words().alpha}"
     )
 
 

@@ -2,8 +2,6 @@
 
 import inspect
 import numbers
-import re
-from contextlib import contextmanager
 from functools import wraps
 
 
@@ -48,34 +46,3 @@ def names_class(method):
         return method(self, *args, **kwargs)
 
     return wrapper
-
-
-@contextmanager
-def renamed(names):
-    """Replace names of arguments in the messages of ValueError and TypeError.
-
-    Parameters
-    ----------
-    names : dict of str to str
-        The names to be replaced, and those that the caller knows. Words in quotes, such
-        as labels, stay.
-
-    Examples
-    --------
-    >>> from skcrf_sdca._utils.messages import renamed
-    >>> with renamed({"X": "X_val"}):
-    ...     raise ValueError("X: sequence 3 has the label 'X'")
-    Traceback (most recent call last):
-    ...
-    ValueError: X_val: sequence 3 has the label 'X'
-    """
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        words = "|".join(map(re.escape, names))
-        alone = rf"(?<![\w'\"-])({words})(?![\w'\"-])"
-        message = re.sub(alone, lambda found: names[found[0]], str(error))
-        if message == str(error):
-            raise
-        error_class = TypeError if isinstance(error, TypeError) else ValueError
-        raise error_class(message) from error

@@ -2,6 +2,7 @@
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 
 import numpy as np
 from joblib import effective_n_jobs, parallel_config
@@ -61,7 +62,7 @@ def each_range(function, offsets, n_jobs=None):
         for bounds in calls:
             if len(ahead) == 2 * count:
                 yield ahead.popleft().result()
-            ahead.append(threads.submit(function, *bounds))
+            ahead.append(threads.submit(copy_context().run, function, *bounds))
         yield from (future.result() for future in ahead)
 
 

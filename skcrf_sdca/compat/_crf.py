@@ -3,7 +3,6 @@
 It has all parameters and methods of that class. Some parameters have no effect.
 """
 
-import re
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -18,7 +17,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.availability import available_if
-from skcrf_sdca._utils.messages import renamed
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
     InvalidParameterError,
@@ -32,6 +30,7 @@ from skcrf_sdca._utils.typing import (
     Sequences,
     SolverName,
 )
+from skcrf_sdca._utils.words import in_words
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import format_of
@@ -87,28 +86,10 @@ class _Trainer:
     _estimator: type[BaseCRF]
 
     def fitted(self, X, y, words, **held_out):
-        """Return an estimator fitted to X and y.
-
-        ``words`` has a replacement for each regular expression in messages.
-        """
-        self._words = words
-        try:
-            with renamed({"X_val": "X_dev", "y_val": "y_dev"}):
-                self.fit(X, y, **held_out)
-        except ValueError as error:
-            raise type(error)(self._in_words_of_crfsuite(str(error))) from error
-        fitted = vars(self).copy()
-        del fitted["_words"]
-        return self._estimator(**self.get_params())._set_fitted(fitted)
-
-    def _message_of(self, monitor):
-        message = super()._message_of(monitor)
-        return message and self._in_words_of_crfsuite(message)
-
-    def _in_words_of_crfsuite(self, message):
-        for name, word in self._words.items():
-            message = re.sub(name, word, message)
-        return message
+        """Return an estimator fitted to X and y; ``words`` are for `in_words`."""
+        with in_words(X_val="X_dev", y_val="y_dev", **words):
+            self.fit(X, y, **held_out)
+        return self._estimator(**self.get_params())._set_fitted(vars(self).copy())
 
 
 class _Minimiser(_Trainer, AnyCRF):
@@ -543,7 +524,7 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
             "random_state": self.random_state,
             "verbose": int(self.verbose),
         }
-        words = {r"\bmax_iter\b": "max_iterations"}
+        words = {"max_iter": "max_iterations"}
         if self.algorithm in _ONLINE:
             trainer = _Online(
                 **_ONLINE[self.algorithm],
@@ -562,8 +543,9 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
             tol=self.tol,
             **options,
         )
-        alpha_as = {r"\balpha = [^:]*": f"c1 = {c1:.3g} and c2 = {c2:.3g}"}
-        return trainer, alpha_as | {r"\balpha\b": "c2"} | words
+        strength = f"c1 = {c1:.3g} and c2 = {c2:.3g}"
+        own = {"alpha": "c2", "strength": strength, "alpha_n": "c1 + 2 c2"}
+        return trainer, own | words
 
     def _no_marginals(self):
         """Return why there are no marginals, None if there are, or may be, some."""

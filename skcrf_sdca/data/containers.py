@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Set
 import numpy as np
 import scipy.sparse as sp
 
+from skcrf_sdca._utils.words import name_of, words
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import checked_sparse, unmasked
 
@@ -20,11 +21,13 @@ def check_container(X, name="X"):
     is_scalar = getattr(X, "shape", None) == ()
     if not readable or is_scalar or isinstance(X, (str, bytes, Mapping, Set)):
         raise TypeError(
-            f"{name} must be a list of sequences, got {type(X).__name__} instead."
+            f"{name_of(name)} must be a list of {words().sequence}s, got "
+            f"{type(X).__name__} instead."
         )
     if is_frame(X):
         raise TypeError(
-            f"{name} is a data frame: pass the column that holds the sequences, of "
+            f"{name_of(name)} is a data frame: pass the column that holds the "
+            f"{words().sequence}s, of "
             f"{list(X.columns)}."
         )
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from skcrf_sdca._kernels._encoder import Lookup
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import check_feature_names, get_feature_names
+from skcrf_sdca._utils.words import place, words
 
 
 class FeatureNames:
@@ -278,8 +279,9 @@ def check_same_names(names, of_fit):
     pairs = enumerate(zip(names, of_fit, strict=True))
     j, (name, expected) = next((j, pair) for j, pair in pairs if pair[0] != pair[1])
     raise ValueError(
-        f"X: feature {j} is {name!r:.60}, but in fit it was {expected!r:.60}. Features "
-        "are read by position: make X with the same transformer as in fit."
+        f"{words().X}: feature {j} is {name!r:.60}, but in fit it was "
+        f"{expected!r:.60}. Features are read by position: make {words().X} with the "
+        "same transformer as in fit."
     )
 
 
@@ -290,7 +292,7 @@ def _names_of(sequence, index):
     try:
         return get_feature_names(sequence)
     except TypeError as error:
-        raise TypeError(f"X: sequence {index}: {error}") from error
+        raise TypeError(f"{place('X', index)}: {error}") from error
 
 
 def _has_rows(sequence):
@@ -305,13 +307,15 @@ def _check_same(own, index, names, first):
     if own is None or names is None:
         named, other = (first, index) if own is None else (index, first)
         raise ValueError(
-            f"X: sequence {named} is a data frame with names of columns, but sequence "
-            f"{other} has none; all must have the same names, or none."
+            f"{place('X', named)} is a data frame with names of columns, but "
+            f"{words().sequence} {other} has none; all must have the same names, or "
+            "none."
         )
     differ = (j for j, (a, b) in enumerate(zip(own, names, strict=False)) if a != b)
     j = next(differ, None) if len(own) == len(names) else None
     if j is not None:
         raise ValueError(
-            f"X: sequence {index} has column {j} {own[j]!r:.40}, but sequence {first} "
-            f"has {names[j]!r:.40}; all must have the same columns in the same order."
+            f"{place('X', index)} has column {j} {own[j]!r:.40}, but "
+            f"{words().sequence} {first} has {names[j]!r:.40}; all must have the same "
+            "columns in the same order."
         )

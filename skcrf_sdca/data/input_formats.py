@@ -9,10 +9,12 @@ from collections.abc import Mapping, Set
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array
 
 from skcrf_sdca._kernels._encoder import type_of_items
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.sklearn_private import check_feature_names
+from skcrf_sdca._utils.words import place, words
 from skcrf_sdca.data import label_encoding
 from skcrf_sdca.data.containers import is_frame, plain_column
 from skcrf_sdca.data.feature_names import (
@@ -23,7 +25,10 @@ from skcrf_sdca.data.feature_names import (
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import split_rows, unmasked
 
-_WRAP = "if X is a single sequence, wrap it in a list: [X]"
+
+def _wrap():
+    X = words().X
+    return f"if {X} is a single {words().sequence}, wrap it in a list: [{X}]"
 
 
 class InputFormat:
@@ -77,19 +82,22 @@ class InputFormat:
         try:
             found = format_of(X, default=self)
         except TypeError as error:
-            raise TypeError(f"{error} Each sequence of fit {self.described}.") from None
+            raise TypeError(
+                f"{error} Each {words().sequence} of fit {self.described}."
+            ) from None
         if not found.boundaries:
             raise ValueError(
-                f"X is a single table, but {name} was fitted on sequences: wrap a "
-                "single sequence in a list, [X], or cut the table by "
-                "PackedSequences.from_lengths(X, lengths)."
+                f"{words().X} is a single table, but {name} was fitted on sequences: "
+                f"wrap a single sequence in a list, [{words().X}], or cut the table by "
+                f"PackedSequences.from_lengths({words().X}, lengths)."
             )
         if self.needs_vectorizer and found is not PACKED:
             return estimator.vectorizer_.transform(X)
         if found.needs_vectorizer:
             raise TypeError(
-                f"X is made of {found.name}, but {name} was fitted on numbers: use the "
-                "SequenceVectorizer that made them, or fit on the sequences themselves."
+                f"{words().X} is made of {found.name}, but {name} was fitted on "
+                "numbers: use the SequenceVectorizer that made them, or fit on the "
+                "sequences themselves."
             )
         if found is PACKED:
             data = X
@@ -240,7 +248,7 @@ class _Table(_Rows):
 
     def pack_training(self, X, estimator, vectorizer):
         _check_rows(X)
-        return _pack_rows(_checked(check_array, X, estimator=estimator, input_name="X"))
+        return _pack_rows(_checked(X, estimator))
 
     def feature_names(self, X, data):
         return names_of_frame(X)
@@ -250,13 +258,15 @@ class _Table(_Rows):
         # scikit-learn says what is wrong with an array of more axes.
         if found is not self and not _is_of_numbers(X):
             raise TypeError(
-                f"X holds sequences ({found.name}), but {type(estimator).__name__} was "
-                "fitted on a table without lengths, whose rows are chains of one item: "
-                "pass one 2-D array with the rows of all sequences, without lengths, "
-                "or fit on sequences or with lengths=."
+                f"{words().X} holds sequences ({found.name}), but "
+                f"{type(estimator).__name__} was fitted on a table without lengths, "
+                "whose rows are chains of one item: pass one 2-D array with the rows "
+                "of all sequences, without lengths, or fit on sequences or with "
+                "lengths=."
             )
         _check_rows(X)
-        return _pack_rows(_checked(validate_data, estimator, X, reset=False))
+        check_feature_names(estimator, X, reset=False)
+        return _pack_rows(_checked(X, estimator))
 
     def as_chain(self, sequence):
         return sequence
@@ -345,8 +355,9 @@ def cut_table(X, lengths):
     found = format_of(X)
     if found is not TABLE:
         raise ValueError(
-            f"X holds sequences ({found.name}), which have their lengths already; pass "
-            "lengths= only beside one table with the rows of all sequences."
+            f"{words().X} holds sequences ({found.name}), which have their lengths "
+            "already; pass lengths= only beside one table with the rows of all "
+            "sequences."
         )
     _check_rows(X)
     return PackedSequences.from_lengths(X, lengths)
@@ -368,17 +379,17 @@ def same_format(X, expected=None):
     Raise TypeError if a sequence has another format than the others, or than the
     sequences of the fit, whose format is `expected`.
     """
-    first = "each sequence of fit"
+    first = f"each {words().sequence} of fit"
     for index, sequence in enumerate(X):
         found = _PLAIN.get(type_of_items(sequence))
         if found is None:
             sequence = plain_column(sequence)
             found = format_of_sequence(sequence, index)
         if found is not None and expected is None:
-            expected, first = found, f"sequence {index}"
+            expected, first = found, f"{words().sequence} {index}"
         if found not in (None, expected):
             raise TypeError(
-                f"X: sequence {index} {found.described}, but {first} "
+                f"{place('X', index)} {found.described}, but {first} "
                 f"{expected.described}; all must have the same input format."
             )
         yield sequence, found
@@ -400,8 +411,9 @@ def format_of_sequence(sequence, index):
     if (n_axes == 2 or is_row) and code not in "USV":
         return ARRAYS if n_axes == 2 else TABLE
     raise TypeError(
-        f"X: sequence {index} is {described(sequence)}; a sequence must be a list of "
-        f"dicts, a list of lists of str, a 2-D array or a sparse matrix ({_WRAP})."
+        f"{place('X', index)} is {described(sequence)}; a {words().sequence} must be a "
+        "list of dicts, a list of lists of str, a 2-D array or a sparse matrix "
+        f"({_wrap()})."
     )
 
 
@@ -409,8 +421,9 @@ def check_has_items(n_sequences, n_items):
     """Raise ValueError if the X of a fit has no items."""
     if not n_items:
         raise ValueError(
-            f"X has {n_sequences} sequences and 0 items; "
-            "at least one sequence with one item is required."
+            f"{words().X} has {n_sequences} {words().sequence}s and 0 "
+            f"{words().item}s; at least one {words().sequence} with one "
+            f"{words().item} is required."
         )
 
 
@@ -421,8 +434,8 @@ def _has_the_form_of_a_table(X):
     if not isinstance(X, np.ndarray):
         if is_frame(X) and _holds_items(X, (*items, np.ndarray)):
             raise TypeError(
-                "X is a data frame with lists or dicts in it: pass the column that "
-                f"holds the sequences, of {list(X.columns)}."
+                f"{words().X} is a data frame with lists or dicts in it: pass the "
+                f"column that holds the {words().sequence}s, of {list(X.columns)}."
             )
         return True
     if X.dtype.kind == "O":
@@ -445,15 +458,16 @@ def _format_of_items(sequence, index):
         found = _format_of_item(item)
         if found is None:
             raise TypeError(
-                f"X: sequence {index}, item {t} is {described(item)}; an item must be "
-                f"a dict or a list of str ({_WRAP})."
+                f"{place('X', index, item=t)} is {described(item)}; an {words().item} "
+                f"must be a dict or a list of str ({_wrap()})."
             )
         if first is None:
             first = found
         elif found is not first:
             raise TypeError(
-                f"X mixes input formats: sequence {index}, item {t} is "
-                f"{described(item)}, but item 0 is {described(sequence[0])}."
+                f"{words().X} mixes input formats: {words().sequence} {index}, "
+                f"{words().item} {t} is {described(item)}, but {words().item} 0 is "
+                f"{described(sequence[0])}."
             )
     return first
 
@@ -512,10 +526,10 @@ def _column(sequence, index):
     found = format_of_sequence(sequence, index)
     if found is not TABLE:
         return sequence
-    signal = unmasked(sequence, f"X: sequence {index}")
+    signal = unmasked(sequence, ("X", index))
     if signal.dtype.kind in "iu":
         raise TypeError(
-            f"X: sequence {index} holds integers, item 0 is {signal[0]}. If they are "
+            f"{place('X', index)} holds integers, item 0 is {signal[0]}. If they are "
             "ids of tokens, pass strings, [[str(id)] for id in sequence]; if they are "
             "the values of a signal, pass floats, np.asarray(sequence, dtype=float)."
         )
@@ -530,9 +544,9 @@ def _check_rows(X):
     i = next((i for i, n in enumerate(lengths) if n != lengths[0]), None)
     if i is not None:
         raise ValueError(
-            f"X: row {i} has {lengths[i]} numbers, but row 0 has {lengths[0]}; all "
-            "rows of a table have the same number. If each is a signal, a sequence of "
-            "numbers, y must be a list of label lists."
+            f"{words().X}: row {i} has {lengths[i]} numbers, but row 0 has "
+            f"{lengths[0]}; all rows of a table have the same number. If each is a "
+            f"signal, a sequence of numbers, {words().y} must be a list of label lists."
         )
 
 
@@ -550,21 +564,26 @@ def _is_flat(y, data):
     is_flat = label_encoding.is_flat(y)
     if is_flat and len(y) != data.n_positions:
         raise ValueError(
-            f"X has {data.n_positions} positions, but y has {len(y)} labels: beside "
-            "PackedSequences y is a list of label lists, or one array with the labels "
-            "of all positions."
+            f"{words().X} has {data.n_positions} positions, but {words().y} has "
+            f"{len(y)} labels: beside PackedSequences {words().y} is a list of label "
+            "lists, or one array with the labels of all positions."
         )
     return is_flat
 
 
-def _checked(check, *arguments, **options):
-    """Call a check of scikit-learn; an overflow becomes a ValueError."""
+def _checked(X, estimator):
+    """Return what `check_array` returns; an overflow becomes a ValueError."""
     try:
-        return check(
-            *arguments, accept_sparse="csr", dtype=np.float64, order="C", **options
+        return check_array(
+            X,
+            accept_sparse="csr",
+            dtype=np.float64,
+            order="C",
+            estimator=estimator,
+            input_name=words().X,
         )
     except OverflowError as error:
-        raise ValueError(f"X must hold numbers: {error}") from error
+        raise ValueError(f"{words().X} must hold numbers: {error}") from error
 
 
 def _pack_rows(rows):

@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca._utils.messages import described, renamed
+from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.typing import KnownLabels, Labels
+from skcrf_sdca._utils.words import in_words, name_of, place, words
 from skcrf_sdca.data.containers import check_container, is_frame, plain_column
 from skcrf_sdca.data.rows import BLOCK, split_rows, unmasked
 
@@ -43,7 +44,7 @@ def encode_labels(
 def _encode_known(flat, lengths):
     """Return the classes of the labels of all positions, and their indices."""
     if not flat:
-        raise ValueError("y has 0 labels; at least one is required.")
+        raise ValueError(f"{words().y} has 0 labels; at least one is required.")
     classes, codes = _encode(flat)
     _check_discrete(classes, codes, lengths)
     return label_array(classes), codes
@@ -99,16 +100,18 @@ def encode_training_labels(
         positions += [t] * len(some)
     if not labels:
         raise ValueError(
-            f"y has {len(flat)} positions, and no label is known; at least one is "
-            "required."
+            f"{words().y} has {len(flat)} {words().position}s, and no label is known; "
+            "at least one is required."
         )
     labels = _of_one_type(labels, lengths, "y", positions)
     classes, codes = _encode(labels)
     _check_discrete(classes, codes, lengths, positions)
     check_fits(
         8 * len(flat) * len(classes),
-        f"what y says of {len(classes)} labels at {len(flat)} positions",
-        "join labels that are rare, or leave out sequences without known labels",
+        f"what {words().y} says of {len(classes)} labels at {len(flat)} "
+        f"{words().position}s",
+        f"join labels that are rare, or leave out {words().sequence}s without known "
+        "labels",
     )
     rows = np.zeros((len(flat), len(classes)))
     rows[positions, codes] = values
@@ -141,8 +144,8 @@ def _label_probabilities(label):
     """Return the labels where y has `label`, and their probabilities."""
     if label is None or isinstance(label, (set, frozenset)):
         raise ValueError(
-            f"{described(label)}, while other positions have probabilities; give a "
-            "label, or a dict of probabilities, at every position"
+            f"{described(label)}, while other {words().position}s have probabilities; "
+            f"give a label, or a dict of probabilities, at every {words().position}"
         )
     if not isinstance(label, dict):
         return [label], [1.0]
@@ -169,8 +172,8 @@ def _encode(flat):
         classes = sorted(set(flat))
     except TypeError as error:
         raise TypeError(
-            f"y: labels must be hashable and sortable, got {described(flat[0])}: "
-            f"{error}"
+            f"{words().y}: labels must be hashable and sortable, got "
+            f"{described(flat[0])}: {error}"
         ) from error
     return classes, _codes(flat, classes)
 
@@ -222,8 +225,8 @@ def encode_known_labels(
     known = plain_labels(classes)
     if flat and type(flat[0]) is not type(known[0]):
         raise TypeError(
-            f"{name} has labels of type {type(flat[0]).__name__}, but the model was "
-            f"fitted on labels of type {type(known[0]).__name__}."
+            f"{name_of(name)} has labels of type {type(flat[0]).__name__}, but the "
+            f"model was fitted on labels of type {type(known[0]).__name__}."
         )
     return _codes(flat, known)
 
@@ -255,7 +258,11 @@ def merged_classes(known: NDArray[Any] | None, new: Any) -> NDArray[Any]:
     if not isinstance(new, (list, tuple, range)) and np.ndim(new) != 1:
         raise TypeError(f"classes must be a list of labels, got {described(new)}.")
     lists = [labels, list(label_lists([list(new)], "classes")[0])]
-    with renamed({"y: sequence 1, position": "classes: item", "y": "classes"}):
+
+    def place_of_class(argument, i, *, position):
+        return f"classes: item {position}"
+
+    with in_words(y="classes", place=place_of_class):
         return encode_labels(lists, list(map(len, lists)))[0]
 
 
@@ -272,8 +279,15 @@ def encode_labels_beside(
     _check_passed(y, "y")
     lists = [*_lists_as_long(y, lengths, "y"), plain_labels(known)]
     all_lengths = np.append(lengths, len(known)).astype(np.int64)
-    place = f"y: sequence {len(lists) - 1}, position"
-    with renamed({place: "prior: class"}):
+
+    usual_place, n_own = words().place, len(lists) - 1
+
+    def place_of_label(argument, i, *, position):
+        if i == n_own:
+            return f"prior: class {position}"
+        return usual_place(argument, i, position=position)
+
+    with in_words(place=place_of_label):
         classes, labels, rows = encode_training_labels(
             lists, all_lengths, unknown_label
         )
@@ -298,7 +312,7 @@ def without_unknown_labels(
     if not any(unknown):
         return sequences, None
     if all(unknown):
-        raise ValueError("y has no known label: there is nothing to score.")
+        raise ValueError(f"{words().y} has no known label: there is nothing to score.")
     label = plain_labels(classes)[0]
     filled = [label if u else v for u, v in zip(unknown, flat, strict=True)]
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
@@ -379,6 +393,7 @@ def row_labels(y: Any, name: str = "y") -> list[Any] | NDArray[Any]:
     if sp.issparse(y) or not is_frame(y):
         check_container(y, name)
     if sp.issparse(y):
+        name = name_of(name)
         raise TypeError(f"{name} is a sparse matrix; pass {name}.toarray().ravel().")
     if hasattr(y, "__array__"):
         y = unmasked(y, name)
@@ -388,7 +403,7 @@ def row_labels(y: Any, name: str = "y") -> list[Any] | NDArray[Any]:
             return y
         # With another dtype NumPy would change the labels.
         y = np.array(y, dtype=object)
-    return y if y.ndim == 1 else column_or_1d(y, warn=True)
+    return y if y.ndim == 1 else column_or_1d(y, input_name=name_of(name), warn=True)
 
 
 def cut_labels(
@@ -397,7 +412,10 @@ def cut_labels(
     """Return the labels of the rows of a table as label lists of these lengths."""
     flat, n_rows = flat_list(labels, name), np.sum(lengths)
     if len(flat) != n_rows:
-        raise ValueError(f"X has {n_rows} rows, but {name} has {len(flat)} labels.")
+        raise ValueError(
+            f"{words().X} has {n_rows} rows, but {name_of(name)} has {len(flat)} "
+            "labels."
+        )
     return split_rows(flat, np.concatenate([[0], np.cumsum(lengths)]))
 
 
@@ -432,8 +450,9 @@ def comparable_lists(y_true: Any, y_pred: Any, lengths: ArrayLike) -> tuple[Any,
     true, predicted = (flat_labels(y, lengths, name) for y, name in pairs)
     if true and type(true[0]) is not type(predicted[0]):
         raise TypeError(
-            f"y_pred has labels of type {type(predicted[0]).__name__}, but y_true of "
-            f"type {type(true[0]).__name__}; labels must be of one type."
+            f"y_pred has labels of type {type(predicted[0]).__name__}, but "
+            f"{words().y_true} of type {type(true[0]).__name__}; labels must be of one "
+            "type."
         )
     return split_rows(true, offsets), split_rows(predicted, offsets)
 
@@ -473,7 +492,8 @@ def label_array(labels: list[Any]) -> NDArray[Any]:
 def _check_passed(y, name):
     if y is None:
         raise ValueError(
-            f"this method requires {name} to be passed, but {name} is None."
+            f"this method requires {name_of(name)} to be passed, but {name_of(name)} "
+            "is None."
         )
 
 
@@ -482,13 +502,14 @@ def _lists_as_long(y, lengths, name):
     sequences = label_lists(y, name)
     if len(sequences) != len(lengths):
         raise ValueError(
-            f"X has {len(lengths)} sequences, but {name} has {len(sequences)}."
+            f"{words().X} has {len(lengths)} {words().sequence}s, but {name_of(name)} "
+            f"has {len(sequences)}."
         )
     for i, (labels, length) in enumerate(zip(sequences, lengths, strict=True)):
         if len(labels) != length:
             raise ValueError(
-                f"Sequence {i} has {length} items in X, but {len(labels)} labels in "
-                f"{name}."
+                f"{words().sequence.capitalize()} {i} has {length} {words().item}s in "
+                f"{words().X}, but {len(labels)} labels in {name_of(name)}."
             )
     return sequences
 
@@ -497,10 +518,11 @@ def _label_list(labels, index, name):
     if isinstance(labels, (list, tuple)):
         return labels
     if len(getattr(labels, "shape", ())) == 1 and not sp.issparse(labels):
-        return flat_list(labels, f"{name}: sequence {index}")
+        return flat_list(labels, (name, index))
     raise TypeError(
-        f"{name}: sequence {index} is {described(labels)}; {name} must be a list of "
-        "label lists, with one label for each item of the sequence."
+        f"{place(name, index)} is {described(labels)}; {name_of(name)} must be a list "
+        f"of label lists, with one label for each {words().item} of the "
+        f"{words().sequence}."
     )
 
 
@@ -549,8 +571,9 @@ def _check_discrete(classes, codes, lengths, positions=None):
             at = first if positions is None else positions[first]
             where = _place(at, lengths, "y")
             raise ValueError(
-                f"{where} is {described(label)}, as if y was continuous; labels that "
-                "are floats must be whole numbers: use str or int for others."
+                f"{where} is {described(label)}, as if {words().y} was continuous; "
+                "labels that are floats must be whole numbers: use str or int for "
+                "others."
             )
 
 
@@ -574,7 +597,7 @@ def _place(t, lengths, name):
     """Return the sequence and the position of label t of all, for a message."""
     offsets = np.cumsum([0, *lengths])
     i = int(np.searchsorted(offsets, t, side="right")) - 1
-    return f"{name}: sequence {i}, position {t - offsets[i]}"
+    return place(name, i, position=t - offsets[i])
 
 
 def _codes(flat, classes):

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.typing import LabelNames
+from skcrf_sdca._utils.words import place
 from skcrf_sdca.data.label_encoding import is_unknown, label_lists, plain_labels
 
 # What a message about a label that is no name says.
@@ -67,5 +68,5 @@ def named_lists(estimator: Any, y: Any, name: str = "y") -> Any:
             unknown_label = getattr(estimator, "unknown_label", None)
             is_partial = any(is_unknown(label, unknown_label) for label in labels)
             advice = " Spans are read only where every label is known." * is_partial
-            raise type(error)(f"{name}: sequence {i}: {error}{advice}") from error
+            raise type(error)(f"{place(name, i)}: {error}{advice}") from error
     return found

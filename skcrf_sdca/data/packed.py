@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from skcrf_sdca._utils.typing import FilePath, HasShape
+from skcrf_sdca._utils.words import place, words
 from skcrf_sdca.data import packed_file
 from skcrf_sdca.data.feature_names import FeatureNames, names_of_frame, same_names
 from skcrf_sdca.data.rows import (
@@ -157,7 +158,7 @@ class PackedSequences:
             # Checking them one by one takes far longer, but names the wrong one.
             for i, block in enumerate(blocks):
                 if block is not None:
-                    checked_sparse(block, f"X: sequence {i}")
+                    checked_sparse(block, place("X", i))
             raise
 
     @classmethod
@@ -468,7 +469,7 @@ class PackedSequences:
             row, feature = divmod(entry, self.n_features)
         i = int(np.searchsorted(self._offsets, row, side="right")) - 1
         raise ValueError(
-            f"X contains {'NaN' if np.isnan(values[entry]) else 'infinity'}: "
-            f"sequence {i}, position {row - self._offsets[i]}, feature {feature}; "
-            "replace or remove such values."
+            f"{words().X} contains {'NaN' if np.isnan(values[entry]) else 'infinity'}: "
+            f"{words().sequence} {i}, {words().position} {row - self._offsets[i]}, "
+            f"feature {feature}; replace or remove such values."
         )

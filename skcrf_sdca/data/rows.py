@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.words import name_of, place, words
 
 _INT32_MAX = np.iinfo(np.int32).max
 # Number of values read at once, where a copy of all might not fit into memory.
@@ -45,7 +46,9 @@ def checked_sparse(X: Any, where: str = "X") -> Any:
         elif X.format == "coo":
             X = sp.coo_array((X.data, X.coords), shape=X.shape)
     except ValueError as error:
-        raise ValueError(f"{where} is not a valid sparse matrix: {error}") from error
+        raise ValueError(
+            f"{name_of(where)} is not a valid sparse matrix: {error}"
+        ) from error
     return X
 
 
@@ -60,7 +63,8 @@ def unmasked(values: Any, where: str) -> Any:
     """Return values, called `where`, as an array; ValueError if some are masked."""
     if np.ma.is_masked(values):
         raise ValueError(
-            f"{where} is an array with masked entries; fill them, or leave them out."
+            f"{name_of(where)} is an array with masked entries; fill them, or leave "
+            "them out."
         )
     return np.asarray(values)
 
@@ -78,7 +82,7 @@ def as_csr(X):
     _check_dtype(X.dtype, "X")
     if max(X.shape[1], X.nnz) > _INT32_MAX:
         raise ValueError(
-            f"X has {X.shape[1]} features and {X.nnz} stored values; at most "
+            f"{words().X} has {X.shape[1]} features and {X.nnz} stored values; at most "
             f"{_INT32_MAX} of each are supported."
         )
     matrix = checked_sparse(_converted(X, "X"))
@@ -128,16 +132,18 @@ def offsets_of_lengths(lengths, n_rows):
 def _check_two_axes(rows, where):
     if rows.ndim != 2:
         raise ValueError(
-            f"{where} must be two-dimensional, (length, n_features), "
+            f"{name_of(where)} must be two-dimensional, (length, n_features), "
             f"got {rows.ndim} dimension(s)."
         )
 
 
 def _check_dtype(dtype, where, codes="biuf"):
     if dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: {where} has dtype {dtype}.")
+        raise ValueError(
+            f"Complex data not supported: {name_of(where)} has dtype {dtype}."
+        )
     if dtype.kind not in codes:
-        raise TypeError(f"{where} must hold numbers, got dtype {dtype}.")
+        raise TypeError(f"{name_of(where)} must hold numbers, got dtype {dtype}.")
 
 
 def as_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
@@ -158,8 +164,8 @@ def _numeric(array, where, advice=""):
         with np.errstate(over="ignore"):
             return array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
-        place = _place_of_no_number(array)
-        message = f"{where} must hold numbers{place}: {error}"
+        wrong = _place_of_no_number(array)
+        message = f"{name_of(where)} must hold numbers{wrong}: {error}"
         raise ValueError(f"{message}{advice}") from error
 
 
@@ -173,12 +179,14 @@ def _rows_of_numbers(array, where, advice=""):
 
 def _place_of_no_number(rows):
     """Return for a message which entry of an array of two axes is no number."""
-    for place, value in np.ndenumerate(rows if rows.ndim == 2 else ()):
+    for index, value in np.ndenumerate(rows if rows.ndim == 2 else ()):
         try:
             float(value)
         except (TypeError, ValueError, OverflowError):
-            t, feature = place
-            return f", but position {t}, feature {feature} is {described(value)}"
+            t, feature = index
+            return (
+                f", but {words().position} {t}, feature {feature} is {described(value)}"
+            )
     return ""
 
 
@@ -191,13 +199,15 @@ _MIXED_FRAME = (
 
 def sequence_rows(rows, index):
     """Return the rows of one sequence as CSR or floats, None for an empty list."""
-    where = f"X: sequence {index}"
+    where = "X", index
     advice = _MIXED_FRAME if hasattr(rows, "columns") else ""
     if not sp.issparse(rows):
         try:
             array = np.asarray(rows)
         except ValueError as error:
-            raise ValueError(f"{where} has rows of different lengths.") from error
+            raise ValueError(
+                f"{place(*where)} has rows of different lengths."
+            ) from error
         rows = unmasked(rows if np.ma.isMaskedArray(rows) else array, where)
         if rows.shape in ((0,), (0, 0)):
             return None
@@ -217,19 +227,23 @@ def common_form(blocks, n_features):
     known = [(i, block) for i, block in enumerate(blocks) if block is not None]
     if not known:
         if n_features is None:
-            raise ValueError("X has 0 items; at least one sequence needs an item.")
+            raise ValueError(
+                f"{words().X} has 0 {words().item}s; at least one {words().sequence} "
+                f"needs an {words().item}."
+            )
         return None, n_features
     first_index, first = known[0]
     for i, block in known:
         if block.shape[1] != first.shape[1]:
             raise ValueError(
-                f"X: sequence {i} has {block.shape[1]} features, but sequence "
-                f"{first_index} has {first.shape[1]}."
+                f"{place('X', i)} has {block.shape[1]} features, but "
+                f"{words().sequence} {first_index} has {first.shape[1]}."
             )
         if sp.issparse(block) != sp.issparse(first):
             raise TypeError(
-                f"X: sequence {i} is {'sparse' if sp.issparse(block) else 'dense'}, "
-                f"but sequence {first_index} is not; all must be sparse, or all dense."
+                f"{place('X', i)} is {'sparse' if sp.issparse(block) else 'dense'}, "
+                f"but {words().sequence} {first_index} is not; all must be sparse, or "
+                "all dense."
             )
     return first, first.shape[1]
 

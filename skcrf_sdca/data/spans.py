@@ -12,6 +12,7 @@ import numpy as np
 
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.typing import LabelLists, Span, SpanScheme
+from skcrf_sdca._utils.words import place
 from skcrf_sdca.data.containers import (
     as_sequence_list,
     check_container,
@@ -155,7 +156,7 @@ def offsets_of(sequences):
 def place_of(t, offsets, name):
     """Return the sequence and the item of position t of all, for a message."""
     i = int(np.searchsorted(offsets, t, side="right")) - 1
-    return f"{name}: sequence {i}, item {t - offsets[i]}"
+    return place(name, i, item=t - offsets[i])
 
 
 def read_spans(sequences, scheme, *, strict, name):
@@ -200,8 +201,8 @@ def _parsed_labels(sequences, flat, scheme, name):
                 try:
                     parse_label(label, scheme)
                 except (TypeError, ValueError) as error:
-                    place = f"{name}: sequence {i}, item {t}"
-                    raise type(error)(f"{place}: {error}") from None
+                    where = place(name, i, item=t)
+                    raise type(error)(f"{where}: {error}") from None
         raise
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
+from skcrf_sdca._utils.words import words
 from skcrf_sdca.estimators.fitted import no_probabilities
 from skcrf_sdca.structures.scores import numbers_of_paths
 
@@ -59,8 +60,8 @@ def check_labellings_fit(estimator, n, lengths):
     widths = numbers_of_paths(n, len(estimator.classes_), lengths)
     check_fits(
         float((widths * (8.0 * lengths + BYTES_OF_LABELLING)).sum()),
-        f"the n={n} best labellings of each of {len(lengths)} sequences",
-        "lower n, or predict fewer sequences at a time",
+        f"the n={n} best labellings of each of {len(lengths)} {words().sequence}s",
+        f"lower n, or predict fewer {words().sequence}s at a time",
     )
 
 
@@ -75,7 +76,7 @@ def check_draws_fit(n_draws, data, input_format):
     check_fits(
         int(n_draws) * n_bytes,
         f"{n_draws} draws of {data.n_positions} labels",
-        "draw fewer at a time (n_draws), or of fewer sequences",
+        f"draw fewer at a time (n_draws), or of fewer {words().sequence}s",
     )
 
 

@@ -26,6 +26,7 @@ from skcrf_sdca._utils.sklearn_private import (
     InvalidParameterError,
     StrOptions,
 )
+from skcrf_sdca._utils.words import in_words, words
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
 from skcrf_sdca.estimators.choice import advice
@@ -272,8 +273,9 @@ class BaseFit(
             return new_loss(self.loss, self.temperature)
         if training.label_rows is not None:
             raise ValueError(
-                f'loss="{self.loss}" needs one label at every position of y; set '
-                'loss="log_loss", or leave out the sequences with unknown labels'
+                f'loss="{self.loss}" needs one label at every {words().position} of '
+                f'y; set loss="log_loss", or leave out the {words().sequence}s with '
+                "unknown labels"
             )
         cost = cost_matrix(
             training.attributes["classes_"],
@@ -424,8 +426,8 @@ class SolverByName:
         return choices, f'solver="{self.solver}"'
 
     def _message_of(self, monitor):
-        message = super()._message_of(monitor)
-        return message and message.replace("LBFGSCRF", 'solver="lbfgs"')
+        with in_words(lbfgs='solver="lbfgs"'):
+            return super()._message_of(monitor)
 
 
 def check_finite_numbers(estimator):

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from skcrf_sdca._utils.words import words
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.base import LARGE
 from skcrf_sdca.solvers.lbfgs import QuasiNewton
@@ -101,6 +102,7 @@ def advice(solver):
     if (size := problem.relative_size) < LARGE:
         return ""
     return (
-        f"; the features are large, R^2 / (alpha n) = {size:.2g}: standardise them, or "
-        "take LBFGSCRF, whose steps do not depend on their scale"
+        f"; the features are large, R^2 / ({words().alpha_n}) = {size:.2g}: "
+        f"standardise them, or take {words().lbfgs}, whose steps do not depend on "
+        "their scale"
     )

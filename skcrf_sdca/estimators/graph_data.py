@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._utils.messages import renamed
+from skcrf_sdca._utils.words import in_words, words
 from skcrf_sdca.data.input_formats import check_has_items, training_format
 from skcrf_sdca.data.label_encoding import encode_labels_beside
 from skcrf_sdca.estimators.fitted import check_form
@@ -30,16 +30,7 @@ from skcrf_sdca.structures.graph.junction_tree import junction_trees
 from skcrf_sdca.structures.graph.parameters import pair_places
 
 # The errors of functions that know sequences alone.
-named_as_graphs = renamed(
-    {
-        "sequence": "graph",
-        "sequences": "graphs",
-        "Sequence": "Graph",
-        "position": "node",
-        "item": "node",
-        "items": "nodes",
-    }
-)
+named_as_graphs = in_words(sequence="graph", item="node", position="node")
 
 
 @dataclass(frozen=True)
@@ -79,8 +70,9 @@ def graph_training(estimator, X, y, sample_weight, prior=None):
     input_format = training_format(nodes, y)
     if not input_format.boundaries:
         raise ValueError(
-            "X: the nodes of graph 0 are a row of numbers; they must be an array of "
-            "shape (n_nodes, n_features), or a list of dicts or of lists of str"
+            f"{words().X}: the nodes of graph 0 are a row of numbers; they must be an "
+            "array of shape (n_nodes, n_features), or a list of dicts or of lists of "
+            "str"
         )
     vectorizer = SequenceVectorizer() if input_format.needs_vectorizer else None
     if vectorizer is not None and prior is not None:
@@ -137,8 +129,9 @@ def packed_for_features(estimator, X):
     found, expected = edges.features.shape[1], estimator.n_edge_features_in_
     if len(edges.ends) and found != expected:
         raise ValueError(
-            f"X has {found} features of each edge, but {type(estimator).__name__} is "
-            f"expecting {expected}, as in fit; edges without features have one."
+            f"{words().X} has {found} features of each edge, but "
+            f"{type(estimator).__name__} is expecting {expected}, as in fit; edges "
+            "without features have one."
         )
     if not len(edges.ends):
         edges = edges._replace(features=np.empty((0, expected)))

@@ -8,15 +8,13 @@ from numbers import Real
 
 import numpy as np
 
-from skcrf_sdca._utils.messages import described, renamed
+from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.words import in_words, words
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
 from skcrf_sdca.estimators.fitted import fitted_format
 from skcrf_sdca.metrics import get_scorer, span_f1_score
 from skcrf_sdca.metrics._scorers import SpanScorer
 from skcrf_sdca.solvers.monitor import Observer
-
-# What checks and metrics call the data, and what `fit` calls them.
-_named_as_in_fit = renamed({"X": "X_val", "y": "y_val", "y_true": "y_val"})
 
 
 def new_held_out(estimator, X, y, training):
@@ -26,14 +24,16 @@ def new_held_out(estimator, X, y, training):
     needs them.
     """
     if (X is None) != (y is None):
-        given, missing = ("X_val", "y_val") if y is None else ("y_val", "X_val")
+        given, missing = words().X_val, words().y_val
+        if X is None:
+            given, missing = missing, given
         raise ValueError(f"{given} is given without {missing}: pass both, or neither.")
     if X is not None:
         return HeldOut(estimator, X, y, training)
     if estimator.patience is not None:
         raise ValueError(
-            f"patience={estimator.patience} needs held-out data: pass X_val and y_val "
-            "to fit, or set patience=None."
+            f"patience={estimator.patience} needs held-out data: pass "
+            f"{words().X_val} and {words().y_val} to fit, or set patience=None."
         )
     return None
 
@@ -53,12 +53,14 @@ class HeldOut:
         # Without callbacks: it is no fit that predicts here.
         self.model = type(estimator)(**estimator.get_params(deep=False))
         self.model._set_fitted(training.attributes)
-        self.X, self.y = _checked(self.model, X, y, training)
+        with _in_words_of_fit():
+            self.X, self.y = _checked(self.model, X, y, training)
         self.scorer = _scorer_of(self.model)
 
     def score(self, attributes):
         """Return the score of the model that has these fitted attributes."""
-        score = self.scorer(self.model._set_fitted(attributes), self.X, self.y)
+        with _in_words_of_fit():
+            score = self.scorer(self.model._set_fitted(attributes), self.X, self.y)
         if not isinstance(score, Real) or np.isnan(score):
             raise ValueError(
                 "scoring must give a number that can be compared, got a score "
@@ -67,23 +69,29 @@ class HeldOut:
         return float(score)
 
 
-@_named_as_in_fit
+def _in_words_of_fit():
+    """Call the data of checks and metrics as `fit` calls them."""
+    y_val = words().y_val
+    return in_words(X=words().X_val, y=y_val, y_true=y_val)
+
+
 def _checked(model, X, y, training):
     try:
         return model._held_out_data(X() if callable(X) else X, y, training)
     except ValueError as error:
         # Some checks of scikit-learn do not say which data they are about.
-        if re.search(r"\b[Xy]\b", str(error)):
+        names = rf"\b({words().X}|{words().y})\b"
+        if re.search(names, str(error)):
             raise
-        raise ValueError(f"X: {error}") from error
+        raise ValueError(f"{words().X}: {error}") from error
 
 
 def _scorer_of(model):
     if callable(model.scoring):
         return model.scoring
-    return _named_as_in_fit(
-        _default_scorer(model) if model.scoring is None else get_scorer(model.scoring)
-    )
+    if model.scoring is None:
+        return _default_scorer(model)
+    return get_scorer(model.scoring)
 
 
 def _default_scorer(model):

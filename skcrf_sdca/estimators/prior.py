@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from skcrf_sdca._utils.words import words
 from skcrf_sdca.estimators.fitted import fitted_format
 from skcrf_sdca.estimators.starting_model import (
     check_model,
@@ -78,8 +79,9 @@ class Prior:
         own = fitted_format(self.model)
         if own is not input_format:
             raise TypeError(
-                f"X holds sequences of the input format {input_format.name}, but prior "
-                f"was fitted on {own.name}; both must have the same, or both be packed."
+                f"X holds {words().sequence}s of the input format {input_format.name}, "
+                f"but prior was fitted on {own.name}; both must have the same, or both "
+                "be packed."
             )
         return self.model.vectorizer_._copied()
 

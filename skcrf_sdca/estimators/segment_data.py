@@ -5,12 +5,12 @@ returns is encoded as the features of items are, by a SequenceVectorizer, to whi
 segments of a sequence are its items.
 """
 
-import re
 from collections.abc import Mapping, Set
 
 from skcrf_sdca._kernels._segment_rows import SegmentRows
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.words import in_words, usual_place, words
 from skcrf_sdca.data.input_formats import CUT_TABLE, PACKED, TABLE
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
@@ -91,26 +91,23 @@ def sequences_of(X, data, input_format):
         return data
     if isinstance(X, PackedSequences):
         raise TypeError(
-            "X is packed, but segment_features reads sequences as those of fit, of the "
-            f"input format {input_format.name}; pass these."
+            f"{words().X} is packed, but segment_features reads sequences as those of "
+            f"fit, of the input format {input_format.name}; pass these."
         )
     return X
 
 
 def _encoded(encode, items, most):
     """Return the SegmentRows of items; errors name the sequence and the segment."""
-    try:
+
+    def place_of_row(argument, i, *, item=None):
+        if item is None:
+            return usual_place(argument, i)
+        end = item // most + 1
+        return _place(i, end - most + item % most, end)
+
+    with in_words(X="segment_features", place=place_of_row):
         X = encode(items).X
-    except (TypeError, ValueError) as error:
-        message = re.sub(r"^X\b", "segment_features", str(error))
-        place = re.match(r"X: sequence (\d+), item (\d+)", str(error))
-        if place is not None:
-            i, row = map(int, place.groups())
-            end = row // most + 1
-            begin = end - most + row % most
-            message = f"{_place(i, begin, end)}{str(error)[place.end() :]}"
-        error_class = TypeError if isinstance(error, TypeError) else ValueError
-        raise error_class(message) from error
     return SegmentRows(X.indptr, X.indices, X.data, X.shape[1], most)
 
 

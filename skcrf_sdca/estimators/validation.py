@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.sklearn_private import check_sample_weight
+from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.feature_names import FeatureNames, check_same_names
 from skcrf_sdca.data.input_formats import (
@@ -276,7 +277,7 @@ def held_out_labels(estimator, y, data, input_format):
     check_has_items(len(data), data.n_positions)
     _, known = evaluation_labels(estimator, y, data, input_format)
     if known is not None and not known.any():
-        raise ValueError("y has no known label: there is nothing to score.")
+        raise ValueError(f"{words().y} has no known label: there is nothing to score.")
     return input_format.label_lists(y, data) if input_format.boundaries else y
 
 
@@ -288,8 +289,9 @@ def packed_for(estimator, X, constraints):
     data, input_format = fitted_format(estimator).pack(X, estimator)
     if data.n_features != estimator.n_features_in_:
         raise ValueError(
-            f"X has {data.n_features} features, but {type(estimator).__name__} is "
-            f"expecting {estimator.n_features_in_} features as input."
+            f"{words().X} has {data.n_features} features, but "
+            f"{type(estimator).__name__} is expecting {estimator.n_features_in_} "
+            "features as input."
         )
     if constraints is not None:
         check_lengths(constraints, data.lengths)

@@ -14,7 +14,6 @@ from sklearn.feature_extraction import FeatureHasher
 
 from skcrf_sdca._kernels._encoder import Encoder, Lookup
 from skcrf_sdca._utils.callbacks import TakesCallbacks
-from skcrf_sdca._utils.messages import renamed
 from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca._version import VersionStamped
@@ -141,8 +140,7 @@ class SequenceHasher(  # type: ignore[call-arg]
         self._validate_params()
         lookup = Lookup.empty()
         encoder = Encoder(lookup, grows=True, dtype=np.float64)
-        with renamed({"SequenceVectorizer": "SequenceHasher"}):
-            _, offsets = _encode(X, encoder)
+        _, offsets = _encode(X, encoder, taker="SequenceHasher")
         rows = _csr_array(encoder, encoder.n_features)
         columns = self._columns(vocabulary_names(lookup.vocabulary, rows.shape[1]))
         hashed = sp.csr_array(rows @ columns)

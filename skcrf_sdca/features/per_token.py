@@ -23,6 +23,7 @@ from skcrf_sdca._utils.callbacks import TakesCallbacks
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import raise_for_params
 from skcrf_sdca._utils.typing import Labels, Sequences
+from skcrf_sdca._utils.words import place
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.containers import (
     as_sequence_list,
@@ -309,7 +310,7 @@ def _n_items(sequence, index):
     if shape := getattr(sequence, "shape", ()):
         return shape[0]
     raise TypeError(
-        f"X: sequence {index} is {described(sequence)}; a sequence must be a list of "
+        f"{place('X', index)} is {described(sequence)}; a sequence must be a list of "
         "items, a 2-D array, a sparse matrix or a data frame."
     )
 
@@ -320,7 +321,7 @@ def _joined(sequences):
     for (i, _), form in zip(sequences, forms, strict=True):
         if form != forms[0]:
             raise ValueError(
-                f"X: sequence {i} is {form}, but sequence {sequences[0][0]} is "
+                f"{place('X', i)} is {form}, but sequence {sequences[0][0]} is "
                 f"{forms[0]}."
             )
     sequences = [sequence for _, sequence in sequences]

@@ -26,6 +26,7 @@ from skcrf_sdca._utils.sklearn_private import (
     raise_for_params,
 )
 from skcrf_sdca._utils.typing import Labels
+from skcrf_sdca._utils.words import place, words
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.containers import as_sequence_list, is_frame
 from skcrf_sdca.data.feature_names import FeatureNames
@@ -371,14 +372,14 @@ def _usable(transformer):
 def _check_lengths(packed, first, name, first_name):
     if len(packed) != len(first):
         raise ValueError(
-            f"X has {len(packed)} sequences for {name!r}, but {len(first)} for "
-            f"{first_name!r}."
+            f"{words().X} has {len(packed)} sequences for {name!r}, but {len(first)} "
+            f"for {first_name!r}."
         )
     differ = np.flatnonzero(packed.lengths != first.lengths)
     if len(differ):
         i = differ[0]
         raise ValueError(
-            f"X: sequence {i} has {packed.lengths[i]} items for {name!r}, but "
+            f"{place('X', i)} has {packed.lengths[i]} items for {name!r}, but "
             f"{first.lengths[i]} for {first_name!r}."
         )
 
@@ -395,7 +396,7 @@ def _part(X, part, name):
             parts.append(sequence[part])
         except (LookupError, TypeError) as error:
             raise ValueError(
-                f"X: sequence {i} is {described(sequence)} without the part {part!r} "
+                f"{place('X', i)} is {described(sequence)} without the part {part!r} "
                 f"of {name!r}."
             ) from error
     return parts

@@ -18,6 +18,7 @@ from skcrf_sdca._kernels._encoder import Encoder, Lookup
 from skcrf_sdca._utils.callbacks import TakesCallbacks
 from skcrf_sdca._utils.sklearn_private import Interval, Options, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
+from skcrf_sdca._utils.words import place, words
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.containers import check_container
 from skcrf_sdca.data.feature_names import FeatureNames
@@ -420,34 +421,35 @@ class SequenceVectorizer(  # type: ignore[call-arg]
 _ADD = {DICTS: Encoder.add_dicts, STRINGS: Encoder.add_strings}
 
 
-def _encode(X, encoder, expected=None):
+def _encode(X, encoder, expected=None, *, taker="SequenceVectorizer"):
     """Add `X` to an encoder; return its format and the first row of each sequence.
 
-    `expected` is the format of the data seen in fit, None if this is fit.
+    `expected` is the format of the data seen in fit, None if this is fit; `taker` is
+    the type that takes X, for messages.
     """
     check_container(X)
     offsets = array("q", [0])
     for index, (sequence, found) in enumerate(same_format(X, expected)):
         if found is not None:
             expected = found
-            _add_sequence(sequence, index, encoder, found)
+            _add_sequence(sequence, index, encoder, found, taker)
         offsets.append(encoder.n_rows)
     return expected, offsets
 
 
-def _add_sequence(sequence, index, encoder, found):
+def _add_sequence(sequence, index, encoder, found, taker):
     if found not in _ADD:
         raise TypeError(
-            f"X: sequence {index} {found.described}; SequenceVectorizer takes "
-            "sequences of dicts or of lists of str."
+            f"{place('X', index)} {found.described}; {taker} takes {words().sequence}s "
+            "of dicts or of lists of str."
         )
     first = encoder.n_rows
     try:
         _ADD[found](encoder, sequence)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         wrapper = TypeError if isinstance(error, TypeError) else ValueError
-        place = f"X: sequence {index}, item {encoder.n_rows - first}"
-        raise wrapper(f"{place}: {error}") from error
+        where = place("X", index, item=encoder.n_rows - first)
+        raise wrapper(f"{where}: {error}") from error
 
 
 def _csr_array(encoder, n_features):

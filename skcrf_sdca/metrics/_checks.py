@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import column_or_1d
 
+from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.label_encoding import comparable_lists, label_lists
 from skcrf_sdca.data.rows import as_numbers
 
@@ -23,13 +24,14 @@ def check_lengths(y_true, other, name):
     """Check that the argument called `name` has the lengths of y_true."""
     if len(y_true) != len(other):
         raise ValueError(
-            f"y_true has {len(y_true)} sequences, but {name} has {len(other)}."
+            f"{words().y_true} has {len(y_true)} {words().sequence}s, but {name} has "
+            f"{len(other)}."
         )
     for i, (true, given) in enumerate(zip(y_true, other, strict=True)):
         if len(true) != len(given):
             raise ValueError(
-                f"Sequence {i} has {len(true)} labels in y_true, but {len(given)} in "
-                f"{name}."
+                f"{words().sequence.capitalize()} {i} has {len(true)} labels in "
+                f"{words().y_true}, but {len(given)} in {name}."
             )
 
 

@@ -47,12 +47,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from skcrf_sdca._kernels._vecmath import inner
+from skcrf_sdca._utils.words import words
 from skcrf_sdca.objective.losses import LOG_LOSS
 from skcrf_sdca.objective.penalties import L2, best_mix
 
-NOT_FINITE = (
-    "the objective is not finite: scale the features in X, or take a larger alpha"
-)
+
+def not_finite():
+    """Return what to raise where the objective overflows."""
+    return ValueError(
+        "the objective is not finite: scale the features in X, or take a larger "
+        f"{words().alpha}"
+    )
+
 
 EPS = np.finfo(float).eps
 # Rounding of a mean of features, relative to the mean of their size.

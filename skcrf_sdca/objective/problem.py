@@ -13,7 +13,7 @@ from sklearn.utils.extmath import row_norms
 from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca._utils.parallel import each_range, over_ranges, ranges
 from skcrf_sdca.objective.losses import LOG_LOSS
-from skcrf_sdca.objective.objective import EPS, NOT_FINITE, ROUNDING, Objective
+from skcrf_sdca.objective.objective import EPS, ROUNDING, Objective, not_finite
 from skcrf_sdca.objective.penalties import L2, ElasticNet
 from skcrf_sdca.objective.targets import Labels
 from skcrf_sdca.structures.structure import LARGEST_SCORE
@@ -100,7 +100,7 @@ class Problem(Objective):
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             self.scale = self.weight / self.strength
         if not np.isfinite(self.scale).all():
-            raise ValueError(NOT_FINITE)
+            raise not_finite()
         lengths = self.data.lengths.astype(np.float64)
         self.mean_length = inner(self.weight, lengths)
         self.mean_squared_length = inner(self.weight, lengths**2)
@@ -244,7 +244,7 @@ class Problem(Objective):
         scores = self.structure.scores(parameters, begin, end)
         for values in (scores.local, scores.tied):
             if not _in_range(values):
-                raise ValueError(NOT_FINITE)
+                raise not_finite()
         if self.loss.cost is not None:
             scores.local[:] += self.targets.expected_cost(
                 self.loss.scaled_cost, *self._positions(begin, end)

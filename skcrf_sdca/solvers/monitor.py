@@ -10,7 +10,8 @@ from time import perf_counter
 import numpy as np
 
 from skcrf_sdca._utils.messages import counted
-from skcrf_sdca.objective.objective import NOT_FINITE, ROUNDING
+from skcrf_sdca._utils.words import words
+from skcrf_sdca.objective.objective import ROUNDING, not_finite
 
 HISTORY_COLUMNS = (
     "epoch",
@@ -188,15 +189,16 @@ class FitMonitor:
             return (
                 f"the duality gap is {last['gap']:.3g} after {epochs}, as small as "
                 f"rounding lets it be, above tol * primal = {wanted:.3g}: increase tol "
-                "or alpha, or scale the features"
+                f"or {words().alpha}, or scale the features"
             )
         reason = f" ({self.solver.message})" if self.solver.message else ""
-        advice = "increase max_iter, tol or alpha, or scale the features"
+        own = words()
+        advice = f"increase {own.max_iter}, tol or {own.alpha}, or scale the features"
         if problem.loss.is_smooth and last["primal"] > problem.initial_primal:
-            advice += "; few and long sequences are a case for LBFGSCRF"
+            advice += f"; few and long {own.sequence}s are a case for {own.lbfgs}"
         return (
             f"the duality gap is {last['gap']:.3g} after {epochs}{reason}, above tol * "
-            f"primal = {wanted:.3g} at alpha = {problem.alpha:.3g}: {advice}"
+            f"primal = {wanted:.3g} at {own.strength.format(problem.alpha)}: {advice}"
         )
 
 
@@ -225,4 +227,4 @@ class LossMonitor(FitMonitor):
 
 def _check_finite(measures):
     if not np.isfinite(list(measures.values())).all():
-        raise ValueError(NOT_FINITE)
+        raise not_finite()

@@ -6,6 +6,7 @@ the problem, chooses how long the rounds are, and runs the threads.
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 
 import numpy as np
 
@@ -162,7 +163,9 @@ class ParallelVisitor:
         with ThreadPoolExecutor(len(self.visitors)) as threads:
             try:
                 calls = [
-                    threads.submit(self._run_worker, worker, *visits[worker])
+                    threads.submit(
+                        copy_context().run, self._run_worker, worker, *visits[worker]
+                    )
                     for worker in range(len(self.visitors))
                 ]
                 for call in calls:

@@ -11,6 +11,7 @@ import numpy as np
 
 from skcrf_sdca._kernels._sgd import SGDKernel
 from skcrf_sdca._kernels._steps import ScaledSteps
+from skcrf_sdca._utils.words import words
 from skcrf_sdca.objective.objective import LowerBound
 from skcrf_sdca.solvers.base import EpochSolver, first_model
 from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES, squared_radii
@@ -326,7 +327,7 @@ class SGD(EpochSolver):
         smaller = "a smaller one" if self.is_calibrated else 'a smaller one, or "auto"'
         return ValueError(
             f"the scores are not finite after steps with eta0={self.kernel.eta0}: take "
-            f"{smaller}; scale the features in X, or take a larger alpha"
+            f"{smaller}; scale the features in X, or take a larger {words().alpha}"
         )
 
     def certify(self):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from skcrf_sdca._kernels import _passes
 from skcrf_sdca._utils.memory import MOST_BYTES, check_fits
 from skcrf_sdca._utils.parallel import over_ranges
+from skcrf_sdca._utils.words import place, words
 from skcrf_sdca.data.rows import split_rows
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
@@ -171,8 +172,8 @@ class Scores:
         row = int(np.argmin(right.all(axis=1)))
         i = self._item_of(row)
         raise ValueError(
-            f"X: sequence {first + i}, position {row - self.offsets[i]} has features "
-            f"so large that its scores are not finite or beyond {LARGEST_SCORE:g}; "
+            f"{place('X', first + i, position=row - self.offsets[i])} has features so "
+            f"large that its scores are not finite or beyond {LARGEST_SCORE:g}; "
             "scale the features."
         )
 
@@ -425,7 +426,7 @@ def checked_numbers_of_paths(n, n_labels, lengths, n_bytes):
     total = (widths * (4.0 * lengths + 8.0)).sum() + (widths * n_bytes).max(initial=0.0)
     check_fits(
         total,
-        f"the n={n} best paths of each sequence",
-        "lower n, or cut long sequences",
+        f"the n={n} best paths of each {words().sequence}",
+        f"lower n, or cut long {words().sequence}s",
     )
     return widths.astype(np.int64)

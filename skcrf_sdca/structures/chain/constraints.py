@@ -12,6 +12,7 @@ import numpy as np
 
 from skcrf_sdca._kernels._transitions import layout_of
 from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._utils.words import place
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.label_names import NAME_THEM
 from skcrf_sdca.data.tagging_schemes import is_valid_pair, parse_label
@@ -190,7 +191,7 @@ def check_lengths(constraints, lengths):
     if not possible.all():
         i = int(possible.argmin())
         raise ValueError(
-            f"X: sequence {i} is of length {lengths[i]}, and of that length the "
+            f"{place('X', i)} is of length {lengths[i]}, and of that length the "
             "transitions of the model allow no path of labels; leave the sequence out, "
             "or fit with other `transitions`."
         )
@@ -323,7 +324,7 @@ def _check_labels(constraints, name, advice, shown, labels, offsets):
         f"{label} ends the sequence",
     )[rule]
     raise ValueError(
-        f"y: sequence {i}, item {t - offsets[i]}: {fault}, which {name} does not "
+        f"{place('y', i, item=t - offsets[i])}: {fault}, which {name} does not "
         f"allow. {advice}; or fit without `transitions`, and call the method "
         "`constrain` after the fit. transitions='observed' allows what y has."
     )
@@ -343,7 +344,7 @@ def _check_possible(constraints, name, possible, offsets):
     if (blocked >= 0).any():
         i = int((blocked >= 0).argmax())
         raise ValueError(
-            f"y: sequence {i}, item {blocked[i]}: no path of labels that agrees with y "
+            f"{place('y', i, item=blocked[i])}: no path of labels that agrees with y "
             f"up to this item is allowed by {name}. Correct the labels, or allow more; "
             "or fit without `transitions`, and call the method `constrain` after the "
             "fit."

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.words import words
 
 # The attribute of nodes and edges of networkx that holds their features.
 ATTRIBUTE = "features"
@@ -82,7 +83,7 @@ def split_graphs(X):
         If one is no graph, or only some have features of edges; the message names it.
     """
     if hasattr(X, "adj") or isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
-        raise TypeError(f"X is {described(X)}; it must be a list of graphs")
+        raise TypeError(f"{words().X} is {described(X)}; it must be a list of graphs")
     graphs = [_parts(graph, i) for i, graph in enumerate(X)]
     nodes, ends, features = ([graph[k] for graph in graphs] for k in range(3))
     with_features = [own is not None for own in features]
@@ -92,8 +93,8 @@ def split_graphs(X):
         i = with_features.index(not with_features[0])
         has, other = ("none", "has some") if with_features[0] else ("some", "has none")
         raise ValueError(
-            f"X: graph {i} has {has} of the features of edges, but graph 0 {other}; "
-            "all graphs must have them, or none"
+            f"{words().X}: graph {i} has {has} of the features of edges, but graph 0 "
+            f"{other}; all graphs must have them, or none"
         )
     return nodes, ends, features
 
@@ -128,13 +129,15 @@ def split_trees(X):
             rows = np.asarray(features[i])
             if len(rows) != len(head):
                 raise ValueError(
-                    f"X: tree {i} has {len(head)} nodes, but {len(rows)} rows of edge "
-                    "features; the row of a node is that of the edge from its head"
+                    f"{words().X}: tree {i} has {len(head)} nodes, but {len(rows)} "
+                    "rows of edge features; the row of a node is that of the edge from "
+                    "its head"
                 )
             features[i] = rows[children] if len(head) else rows
         if n_of(nodes[i]) != len(head):
             raise ValueError(
-                f"X: tree {i} has {n_of(nodes[i])} nodes, but {len(head)} heads"
+                f"{words().X}: tree {i} has {n_of(nodes[i])} nodes, but {len(head)} "
+                "heads"
             )
     return nodes, ends, features
 
@@ -151,15 +154,15 @@ def _heads(heads, i):
         return np.empty(0, dtype=np.intp)
     if head.ndim != 1 or head.dtype.kind not in "iu":
         raise ValueError(
-            f"X: the heads of tree {i} are an array of shape {head.shape} and dtype "
-            f"{head.dtype}; they must be integers of shape (n_nodes,)"
+            f"{words().X}: the heads of tree {i} are an array of shape {head.shape} "
+            f"and dtype {head.dtype}; they must be integers of shape (n_nodes,)"
         )
     wrong = (head < -1) | (head >= len(head))
     if wrong.any():
         t = int(wrong.argmax())
         raise ValueError(
-            f"X: tree {i}, node {t} has the head {head[t]}, but the tree has the nodes "
-            f"0 to {len(head) - 1}, and -1 stands for no head"
+            f"{words().X}: tree {i}, node {t} has the head {head[t]}, but the tree has "
+            f"the nodes 0 to {len(head) - 1}, and -1 stands for no head"
         )
     # Twice as far up at every turn: who is on a cycle never arrives.
     above = np.append(head, -1).astype(np.intp)
@@ -167,7 +170,7 @@ def _heads(heads, i):
         above = above[above]
     if (above >= 0).any():
         t = int((above >= 0).argmax())
-        raise ValueError(f"X: tree {i}, node {t}: its heads form a cycle")
+        raise ValueError(f"{words().X}: tree {i}, node {t}: its heads form a cycle")
     return head
 
 
@@ -177,8 +180,8 @@ def _parts(graph, i):
         return _parts_of_networkx(graph, i)
     if not isinstance(graph, (tuple, list)) or len(graph) not in (2, 3):
         raise TypeError(
-            f"X: graph {i} is {described(graph)}; a graph is a tuple (nodes, edges) or "
-            "(nodes, edges, edge_features), or one of networkx"
+            f"{words().X}: graph {i} is {described(graph)}; a graph is a tuple (nodes, "
+            "edges) or (nodes, edges, edge_features), or one of networkx"
         )
     return (*graph, None) if len(graph) == 2 else tuple(graph)
 
@@ -190,7 +193,7 @@ def _parts_of_networkx(graph, i):
     lacking = next((k for k, own in enumerate(nodes) if own is None), None)
     if lacking is not None:
         raise ValueError(
-            f"X: graph {i}, node {list(number)[lacking]!r} has no attribute "
+            f"{words().X}: graph {i}, node {list(number)[lacking]!r} has no attribute "
             f'"{ATTRIBUTE}", a dict or a row of numbers'
         )
     edges = list(graph.edges(data=True))
@@ -200,8 +203,8 @@ def _parts_of_networkx(graph, i):
     if any(known) and not all(known):
         a, b, _ = edges[known.index(False)]
         raise ValueError(
-            f'X: graph {i}, edge {(a, b)!r} has no attribute "{ATTRIBUTE}", but others '
-            "have it"
+            f'{words().X}: graph {i}, edge {(a, b)!r} has no attribute "{ATTRIBUTE}", '
+            "but others have it"
         )
     if not any(known):
         return nodes, ends, None
@@ -215,22 +218,22 @@ def _ends(ends, i, n_nodes):
         return np.empty((0, 2), dtype=np.int32)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         raise ValueError(
-            f"X: the edges of graph {i} are an array of shape {pairs.shape} and dtype "
-            f"{pairs.dtype}; they must be integers of shape (n_edges, 2)"
+            f"{words().X}: the edges of graph {i} are an array of shape {pairs.shape} "
+            f"and dtype {pairs.dtype}; they must be integers of shape (n_edges, 2)"
         )
     wrong = ((pairs < 0) | (pairs >= n_nodes)).any(axis=1)
     if wrong.any():
         e = int(wrong.argmax())
         raise ValueError(
-            f"X: graph {i}, edge {e} joins {pairs[e].tolist()}, but the graph has the "
-            f"nodes 0 to {n_nodes - 1}"
+            f"{words().X}: graph {i}, edge {e} joins {pairs[e].tolist()}, but the "
+            f"graph has the nodes 0 to {n_nodes - 1}"
         )
     loops = pairs[:, 0] == pairs[:, 1]
     if loops.any():
         e = int(loops.argmax())
         raise ValueError(
-            f"X: graph {i}, edge {e} joins node {pairs[e, 0]} to itself; leave it out, "
-            "features of a node say the same"
+            f"{words().X}: graph {i}, edge {e} joins node {pairs[e, 0]} to itself; "
+            "leave it out, features of a node say the same"
         )
     return pairs.astype(np.int32)
 
@@ -241,20 +244,21 @@ def _features(features, i, n_edges):
         rows = np.asarray(features, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"X: the edge features of graph {i} are no dense array of numbers: {error}"
+            f"{words().X}: the edge features of graph {i} are no dense array of "
+            f"numbers: {error}"
         ) from None
     if n_edges == 0 and rows.size == 0:
         return rows if rows.ndim == 2 and rows.shape[1] else None
     if rows.ndim != 2 or len(rows) != n_edges:
         raise ValueError(
-            f"X: the edge features of graph {i} are of shape {rows.shape}; with "
-            f"{n_edges} edges they must be of shape ({n_edges}, n_edge_features)"
+            f"{words().X}: the edge features of graph {i} are of shape {rows.shape}; "
+            f"with {n_edges} edges they must be of shape ({n_edges}, n_edge_features)"
         )
     right = np.isfinite(rows).all(axis=1)
     if not right.all():
         raise ValueError(
-            f"X: graph {i}, edge {int(right.argmin())} has features that are NaN or "
-            "infinite"
+            f"{words().X}: graph {i}, edge {int(right.argmin())} has features that are "
+            "NaN or infinite"
         )
     return rows
 
@@ -268,7 +272,8 @@ def _joined(rows):
     if wrong is not None or width == 0:
         i = wrong if wrong is not None else 0
         raise ValueError(
-            f"X: graph {i} has {widths[i]} features of each edge; all graphs must have "
-            f"the same number, at least 1, and the first with edges has {width}"
+            f"{words().X}: graph {i} has {widths[i]} features of each edge; all graphs "
+            "must have the same number, at least 1, and the first with edges has "
+            f"{width}"
         )
     return np.concatenate([np.empty((0, width)), *(o for o in rows if o is not None)])

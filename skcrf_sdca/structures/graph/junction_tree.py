@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from skcrf_sdca._kernels._junction_tree import MOST_AXES, JunctionTrees
 from skcrf_sdca._utils.memory import available_memory, check_fits
+from skcrf_sdca._utils.words import words
 
 ADVICE = (
     "remove edges, join labels that are rare, or keep a forest of the edges (TreeCRF) "
@@ -224,8 +225,8 @@ def junction_trees(offsets, edges, n_labels, place):
     # Scores, exponentials and sums, each in two orders.
     check_fits(
         48 * kinds[1] * n_labels**2,
-        f"X: the scores of {kinds[1]} edges of one graph, whose features differ, with "
-        f"{n_labels} labels,",
+        f"{words().X}: the scores of {kinds[1]} edges of one graph, whose features "
+        f"differ, with {n_labels} labels,",
         "round the features of edges, so that more are equal, or join labels that are "
         "rare",
     )
@@ -283,9 +284,10 @@ def _trees(offsets, edges, n_labels):
 def _refusal(i, n_nodes, n_labels, clique):
     n_bytes = 8.0 * float(n_labels) ** min(clique, 100)
     return (
-        f"X: graph {i} of {n_nodes} nodes has a treewidth of {clique - 1} or more in "
-        f"the order that min-fill finds: a clique of {clique} nodes with {n_labels} "
-        f"labels has a table of {n_bytes:.3g} bytes ({n_bytes / 2**30:.3g} GiB)"
+        f"{words().X}: graph {i} of {n_nodes} nodes has a treewidth of {clique - 1} or "
+        f"more in the order that min-fill finds: a clique of {clique} nodes with "
+        f"{n_labels} labels has a table of {n_bytes:.3g} bytes ({n_bytes / 2**30:.3g} "
+        "GiB)"
     )
 
 
@@ -297,8 +299,9 @@ def _check_fits(i, tree, n_labels):
     widest = len(counts)
     check_fits(
         (8 * n_labels + 12) * messages + 8 * n_labels**widest,
-        f"X: the tables of graph {i}, of {len(tree.node)} nodes, of treewidth "
-        f"{widest - 1} in the order that min-fill finds, and with {n_labels} labels,",
+        f"{words().X}: the tables of graph {i}, of {len(tree.node)} nodes, of "
+        f"treewidth {widest - 1} in the order that min-fill finds, and with {n_labels} "
+        "labels,",
         ADVICE,
     )
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from skcrf_sdca._kernels import _graph_marginals
 from skcrf_sdca._kernels._graph_inference import GraphInference
+from skcrf_sdca._utils.words import words
 from skcrf_sdca.structures.scores import Scores, empty_pairs
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
@@ -42,8 +43,8 @@ class GraphScores(Scores):
         largest = self.trees.largest_row * np.abs(self.tied).max(initial=0.0)
         if not largest <= LARGEST_SCORE:
             raise ValueError(
-                "X has edges with features so large that their scores are not finite "
-                f"or beyond {LARGEST_SCORE:g}; scale the features."
+                f"{words().X} has edges with features so large that their scores are "
+                f"not finite or beyond {LARGEST_SCORE:g}; scale the features."
             )
 
     def pair_marginals(self):

@@ -1,0 +1,80 @@
+"""The words of messages: what callers call their arguments, and the parts of data.
+
+A check reads them when it writes a message. Whoever calls the data by other words hands
+these in before, by `in_words`: no message is ever rewritten.
+"""
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
+
+
+def usual_place(argument, i, **within):
+    """Return where something is: in an argument, its sequence i, and places in that."""
+    parts = {"sequence": i, **within}
+    where = ", ".join(f"{name_of(part)} {number}" for part, number in parts.items())
+    return f"{name_of(argument)}: {where}"
+
+
+class Words(NamedTuple):
+    """The words, by the names of these fields in the code that checks sequences."""
+
+    X: str = "X"
+    y: str = "y"
+    y_true: str = "y_true"
+    X_val: str = "X_val"
+    y_val: str = "y_val"
+    # The items of a sequence, and the places of their labels and rows.
+    sequence: str = "sequence"
+    item: str = "item"
+    position: str = "position"
+    # The parameters of the estimator, its strength of the penalty, and another solver.
+    max_iter: str = "max_iter"
+    alpha: str = "alpha"
+    strength: str = "alpha = {:.3g}"
+    alpha_n: str = "alpha n"
+    lbfgs: str = "LBFGSCRF"
+    place: Callable[..., str] = usual_place
+
+
+_USUAL = Words()
+_current = ContextVar("words", default=_USUAL)
+
+
+def words():
+    """Return the current Words."""
+    return _current.get()
+
+
+@contextmanager
+def in_words(**changes):
+    """Take some other words, in a ``with`` statement or as a decorator.
+
+    Examples
+    --------
+    >>> from skcrf_sdca._utils.words import in_words, place
+    >>> with in_words(X="X_val", sequence="graph"):
+    ...     place("X", 3, item=0)
+    'X_val: graph 3, item 0'
+    """
+    token = _current.set(words()._replace(**changes))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def name_of(argument):
+    """Return what the caller calls an argument of a check.
+
+    A tuple holds the arguments of `place`, which is called for a message alone.
+    """
+    if isinstance(argument, tuple):
+        return place(*argument)
+    return getattr(words(), argument) if argument in Words._fields else argument
+
+
+def place(argument, i, **within):
+    """Return where something is, as `usual_place` unless the words know better."""
+    return words().place(argument, i, **within)
