@@ -34,6 +34,8 @@ Items: TypeAlias = (
 Sequences: TypeAlias = Iterable[Items] | HasShape
 # Tuples (nodes, edges) or (nodes, edges, edge features), or graphs of networkx.
 Graphs: TypeAlias = Iterable[Any]
+# What the methods of a fitted model take, as its `fit` does.
+Dataset: TypeAlias = Sequences | Graphs
 # Label lists, or labels themselves if each row of a table is a chain of one node.
 Labels: TypeAlias = (
     Iterable[Sequence[Hashable]] | Iterable[HasShape] | Iterable[Hashable] | HasShape

@@ -1,55 +1,466 @@
-"""What the answers of all fitted estimators share, whatever their structure is.
+"""Answers: everything that a fitted model says of data, whatever its structure is.
 
-Scores of ranges of sequences, or of graphs, are made on threads. They are those of a
-part of the positions at a time.
+Labellings, probabilities, score. It needs the fitted attributes alone, and changes
+none. All methods take X as `fit` does, and raise ValueError or TypeError if its input
+format or number of features differs from that in `fit`. Methods of probabilities are
+not there if the loss gives none. Scores of ranges of the items are made on threads,
+those of a part of the positions at a time. Most lines are reference.
 """
 
 from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
 
+from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
-from skcrf_sdca._utils.words import words
-from skcrf_sdca.estimators.fitted import no_probabilities
-from skcrf_sdca.structures.scores import numbers_of_paths
+from skcrf_sdca._utils.shared_docs import shared_docs
+from skcrf_sdca._utils.typing import (
+    Dataset,
+    Decoding,
+    KnownLabels,
+    Labels,
+    RandomState,
+)
+from skcrf_sdca._utils.words import place, words
+from skcrf_sdca.estimators.fitted import FittedModel, no_probabilities
+from skcrf_sdca.estimators.validation import evaluation_labels, known_labels
+from skcrf_sdca.structures.scores import DECODERS, numbers_of_paths
 
 # Bytes of an answer beside its labels: of a labelling with its probability; of a draw
-# for all sequences, and of its list for each.
+# for all items, and of its list for each.
 BYTES_OF_LABELLING, BYTES_OF_DRAW, BYTES_OF_LIST = 144, 200, 72
 
 
-def over_scores(estimator, function, scores, offsets, *, proba=True):
-    """Return the results of all sequences in one array.
+class Packed(NamedTuple):
+    """Validated data of a prediction.
 
-    Parameters
+    Attributes
     ----------
-    estimator : FittedModel
-    function : callable
-        ``function(scores, begin, end)`` is called for ranges of sequences, on threads:
-        one may build Python objects while another computes.
-    scores : callable
-        ``scores(begin, end)`` returns the first argument, of scores over the
-        temperature.
-    offsets : ndarray of shape (n + 1,), int64
-        Where the positions of each sequence begin.
-    proba : bool, default=True
-        Whether the function takes probabilities of the scores.
-
-    Raises
-    ------
-    ValueError
-        If there are none, after a fit with the hinge loss.
+    data : PackedSequences
+    input_format : InputFormat
+        That of the answers.
     """
-    if proba and (why := no_probabilities(estimator)):
-        raise ValueError(why)
 
-    def run(begin, end):
-        return function(scores(begin, end), begin, end)
+    data: Any
+    input_format: Any
 
-    # Without sequences the one call is for the type and shape of the result.
-    parts = over_ranges(run, offsets, estimator.n_jobs) or [run(0, 0)]
-    return np.concatenate(parts)
+
+SHARED = {
+    "fitted": """
+        >>> from skcrf_sdca import SDCACRF
+        >>> X, y = [[["a"], ["b"]]] * 9, [["B", "I"]] * 9
+        >>> crf = SDCACRF(tol=1e-8, random_state=0).fit(X, y)
+        """,
+}
+
+
+@shared_docs(SHARED)
+class Answers(FittedModel):
+    """Answers of an estimator that has ``classes_`` and the fitted weights.
+
+    A structure adds `_packed` and `_scores_of`.
+    """
+
+    def _packed(self, X):
+        """Return X validated, with the fields of `Packed`."""
+        raise NotImplementedError
+
+    def _scores_of(self, packed):
+        """Return a function of (begin, end): the Scores of these items.
+
+        They are divided by the temperature.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def _named(function):
+        """Return a function whose errors say how the items of X are called."""
+        return function
+
+    def predict(
+        self,
+        X: Dataset,
+        *,
+        decoding: Decoding = "viterbi",
+        known: KnownLabels | None = None,
+    ) -> NDArray[Any]:
+        """Return the labels of every sequence, or graph.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        decoding : {"viterbi", "posterior"}, default="viterbi"
+            "viterbi" is the most probable labelling. "posterior" is the labelling with
+            the largest expected number of right labels, of those without a forbidden
+            transition; it may be an improbable one. Of equally good labellings, the one
+            with the lower label at the last position where they differ is returned; the
+            last position of a graph is the node that is eliminated last, see
+            :ref:`equal-scores`.
+        known : list of n lists of T labels, default=None
+            Labels that are known and kept, None where the label is free; for a table a
+            list with one for each row. The others are decoded given these.
+
+        Returns
+        -------
+        y : ndarray of shape (n,)
+            An object array of label lists; for a table an array with the label of each
+            row.
+
+        Raises
+        ------
+        ValueError
+            If `decoding` is unknown, or `known` does not have the lengths of X, has a
+            label that was not in `fit`, or is not possible because of forbidden
+            transitions; the message names the item, and the position if it can.
+
+        Examples
+        --------
+        {fitted}
+        >>> crf.predict([[["a"], ["b"]]])
+        array([list(['B', 'I'])], dtype=object)
+        >>> crf.predict([[["a"], ["b"]]], known=[["I", None]])
+        array([list(['I', 'I'])], dtype=object)
+        """
+        return self._predict(self._packed(X), decoding, known)
+
+    def predict_n_best(self, X: Dataset, n: int) -> NDArray[Any]:
+        """Return the n most probable labellings of every sequence, or graph, exactly.
+
+        Of a graph it takes as many searches as there are nodes for each labelling.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        n : int
+            Labellings wanted, at least 1.
+
+        Returns
+        -------
+        labellings : ndarray of shape (n_items,)
+            An object array of lists of (labels, probability), best first, or of
+            (labels, score) after a fit with the hinge loss; fewer than n where an item
+            does not have as many possible labellings. The first labels are those of
+            `predict`, and labellings with equal scores are ordered as there. For
+            one-node chains labels is a label.
+
+        Raises
+        ------
+        ValueError
+            If n is not an integer of at least 1.
+        MemoryError
+            If the labellings clearly do not fit into memory.
+
+        Examples
+        --------
+        {fitted}
+        >>> ((first, second),) = crf.predict_n_best([[["a"], ["b"]]], 2)
+        >>> first[0], first[1] > second[1]
+        (['B', 'I'], True)
+        """
+        check_count("n", n)
+        packed = self._packed(X)
+        self._named(check_labellings_fit)(self, n, packed.data.lengths)
+
+        def best(scores, begin, end):
+            return n_best_labels(self, scores, n, packed.input_format)
+
+        return self._over(best, packed, proba=False)
+
+    @available_if(no_probabilities)
+    def sample(
+        self, X: Dataset, n_draws: int = 1, random_state: RandomState = None
+    ) -> NDArray[Any]:
+        """Draw labellings of every sequence, or graph, from p(y | x), exactly.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        n_draws : int, default=1
+            Independent draws, at least 1.
+        random_state : int, RandomState instance or None, default=None
+            Pass an int for the same draws at every call.
+
+        Returns
+        -------
+        y : ndarray of shape (n_draws, n)
+            Each row is as from `predict`: label lists, or for one-node chains labels.
+
+        Raises
+        ------
+        ValueError
+            If `n_draws` is not an integer of at least 1.
+        MemoryError
+            If the draws clearly do not fit into memory.
+
+        Examples
+        --------
+        {fitted}
+        >>> crf.sample([[["a"], ["b"]]], n_draws=100, random_state=0).shape
+        (100, 1)
+        """
+        check_count("n_draws", n_draws)
+        packed = self._packed(X)
+        data, input_format = packed.data, packed.input_format
+        generator = check_random_state(random_state)
+        self._named(check_draws_fit)(n_draws, data, input_format)
+        uniform = generator.random_sample((data.n_positions, n_draws))
+
+        def draws(scores, begin, end):
+            own = uniform[data.offsets[begin] : data.offsets[end]]
+            paths, offsets = scores.sample(own).T, scores.offsets
+            drawn = [input_format.labels(p, self.classes_, offsets) for p in paths]
+            return np.stack(drawn, axis=1)
+
+        return self._over(draws, packed).T
+
+    @available_if(no_probabilities)
+    def predict_proba(self, X: Dataset) -> NDArray[Any]:
+        """Return the probability of every label at every position, or node.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        proba : ndarray of shape (n,)
+            An object array of arrays of shape (T, n_labels), in the order of
+            ``classes_``; for a table one array of shape (n_rows, n_labels).
+
+        Examples
+        --------
+        {fitted}
+        >>> (proba,) = crf.predict_proba([[["a"], ["b"]]])
+        >>> crf.classes_.tolist(), proba.round(1).tolist()
+        (['B', 'I'], [[0.9, 0.1], [0.1, 0.9]])
+        """
+        return self._rows(self._packed(X))
+
+    @available_if(no_probabilities)
+    def predict_log_proba(self, X: Dataset) -> NDArray[Any]:
+        """Return the logarithm of the probability of every label at every position.
+
+        It is computed in logarithms: finite where the probability is too small for a
+        float, so that `predict_proba` returns 0, and -inf where a label is forbidden.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        log_proba : ndarray of shape (n,)
+            An object array of arrays of shape (T, n_labels), in the order of
+            ``classes_``; for a table one array of shape (n_rows, n_labels).
+
+        Examples
+        --------
+        {fitted}
+        >>> (log_proba,) = crf.predict_log_proba([[["a"], ["b"]]])
+        >>> crf.classes_.tolist(), log_proba.round(1).tolist()
+        (['B', 'I'], [[-0.1, -3.0], [-3.0, -0.1]])
+        """
+        return self._rows(self._packed(X), log=True)
+
+    @available_if(no_probabilities)
+    def predict_edge_proba(self, X: Dataset) -> NDArray[Any]:
+        """Return the probability of every pair of labels that neighbours have.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        proba : ndarray of shape (n,)
+            An object array of arrays of shape (max(T - 1, 0), n_labels, n_labels), in
+            the order of ``classes_``: entry [t, j, k] is the probability of label j at
+            position t and label k at t + 1. Of a graph the arrays have a row for each
+            edge: j is the label of its first node, and k that of its second. For
+            one-node chains, which have no edges, one array of shape
+            (n, 0, n_labels, n_labels).
+
+        Examples
+        --------
+        {fitted}
+        >>> (proba,) = crf.predict_edge_proba([[["a"], ["b"]]])
+        >>> proba.round(2).tolist()
+        [[[0.04, 0.91], [0.01, 0.04]]]
+        """
+        packed = self._packed(X)
+
+        def pairs(scores, begin, end):
+            found = self._pair_marginals(scores, packed, begin, end)
+            return packed.input_format.pair_rows(*found)
+
+        return self._over(pairs, packed)
+
+    @available_if(no_probabilities)
+    def log_partition(self, X: Dataset) -> NDArray[np.float64]:
+        """Return log Z of every sequence, or graph: of the sum of exp(score(x, y)).
+
+        Scores are divided by ``temperature_``.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        log_partition : ndarray of shape (n,)
+            In nats; 0 for an item without positions.
+
+        Examples
+        --------
+        {fitted}
+        >>> crf.log_partition([[["a"], ["b"]], []]).round(1)
+        array([2.8, 0. ])
+        """
+        return self._over(lambda scores, *_: scores.log_partition(), self._packed(X))
+
+    @available_if(no_probabilities)
+    def log_likelihood(self, X: Dataset, y: Labels) -> NDArray[np.float64]:
+        """Return log p(y | x) of every sequence, or graph: score(x, y) - log Z.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (n,)
+            In nats, at most 0. -inf where y has a label that was not in `fit`, or a
+            forbidden transition; 0 for an item without positions. Where some labels are
+            not known, it is log p of those that are.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If y does not have the lengths of X, or labels of another type than in
+            `fit`.
+
+        Examples
+        --------
+        {fitted}
+        >>> X, y = [[["a"], ["b"]], [["a"]]], [["B", "I"], ["never seen"]]
+        >>> crf.log_likelihood(X, y).round(1)
+        array([-0.1, -inf])
+        """
+        packed = self._packed(X)
+        labels, known = self._evaluation_labels(packed, y)
+
+        def values(scores, begin, end):
+            own = slice(*packed.data.offsets[[begin, end]])
+            mask = None if known is None else known[own] > 0.0
+            return scores.log_likelihood(labels[own], mask)
+
+        return self._over(values, packed)
+
+    def score(
+        self, X: Dataset, y: Labels, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Return the share of positions, or nodes, whose label is predicted right.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+            Labels that were not in `fit` count as wrong; positions whose label is
+            unknown are left out.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each item.
+
+        Returns
+        -------
+        accuracy : float
+
+        Examples
+        --------
+        {fitted}
+        >>> crf.score([[["a"], ["b"]]], [["B", "never seen"]])
+        0.5
+        """
+        return self._score(self._packed(X), y, sample_weight)
+
+    def _predict(self, packed, decoding, known):
+        """Return what `predict` returns."""
+        if not isinstance(decoding, str) or decoding not in DECODERS:
+            raise ValueError(
+                f"decoding must be one of {sorted(DECODERS)}, got {decoding!r}."
+            )
+        data, input_format = packed.data, packed.input_format
+        fixed = None
+        if known is not None:
+            fixed = self._named(known_labels)(self, known, data, input_format)
+
+        def decode(scores, begin, end):
+            if fixed is not None:
+                scores = scores.clamped(fixed[data.offsets[begin] : data.offsets[end]])
+            paths, values = DECODERS[decoding](scores)
+            if fixed is not None and not np.isfinite(values).all():
+                i = begin + np.isfinite(values).argmin()
+                raise ValueError(
+                    f"{place('known', i)} has no possible path with these labels, for "
+                    "transitions are forbidden."
+                )
+            return input_format.labels(paths, self.classes_, scores.offsets)
+
+        return self._over(decode, packed, proba=decoding == "posterior")
+
+    def _rows(self, packed, *, log=False):
+        """Return what `predict_proba` returns, or `predict_log_proba`."""
+
+        def rows(scores, begin, end):
+            if log:
+                values = scores.log_node_marginals()
+            else:
+                values, _ = scores.node_marginals()
+            return packed.input_format.rows(values, scores.offsets)
+
+        return self._over(rows, packed)
+
+    def _score(self, packed, y, sample_weight):
+        """Return what `score` returns."""
+        labels, weight = self._evaluation_labels(packed, y, sample_weight)
+        found = self._best_paths(packed)
+        return self._named(accuracy)(found, labels, weight)
+
+    def _evaluation_labels(self, packed, y, sample_weight=None):
+        """Return the label numbers of y, and the weight of each position or None."""
+        own = self._named(evaluation_labels)
+        return own(self, y, packed.data, packed.input_format, sample_weight)
+
+    def _best_paths(self, packed):
+        """Return the label numbers of the most probable labellings, end to end."""
+        return self._over(lambda scores, *_: scores.viterbi()[0], packed, proba=False)
+
+    def _pair_marginals(self, scores, packed, begin, end):
+        """Return the pairs that neighbours have, and where those of each item begin."""
+        return scores.pair_marginals()
+
+    def _over(self, function, packed, *, proba=True):
+        """Return ``function(scores, begin, end)`` of ranges of items, in one array.
+
+        It is called on threads: one may build Python objects while another computes.
+        ``proba`` says whether it takes probabilities of the scores. Raise ValueError if
+        there are none, after a fit with the hinge loss.
+        """
+        if proba and (why := no_probabilities(self)):
+            raise ValueError(why)
+        scores_of = self._scores_of(packed)
+
+        @self._named
+        def run(begin, end):
+            scores = scores_of(begin, end)
+            scores.check(begin)
+            return function(scores, begin, end)
+
+        # Without items the one call is for the type and shape of the result.
+        parts = over_ranges(run, packed.data.offsets, self.n_jobs) or [run(0, 0)]
+        return np.concatenate(parts)
 
 
 def check_labellings_fit(estimator, n, lengths):
@@ -81,7 +492,7 @@ def check_draws_fit(n_draws, data, input_format):
 
 
 def n_best_labels(estimator, scores, n, input_format):
-    """Return the n best labellings of each sequence of some scores, with their values.
+    """Return the n best labellings of each item of some scores, with their values.
 
     An object array of lists of (labels, probability), or of (labels, score) if the
     model has no probabilities.
@@ -101,13 +512,15 @@ def _probabilities(scores, log_z):
     return np.exp(np.minimum(scores - log_z, 0.0))
 
 
-def accuracy(found, labels, weight, items):
+def accuracy(found, labels, weight):
     """Return the share of label numbers that are right; ValueError if there are none.
 
-    ``weight`` has one number for each, or is None; ``items`` names them in messages.
+    ``weight`` has one number for each, or is None.
     """
     if not len(labels):
-        raise ValueError(f"X has 0 {items}: there is nothing to score.")
+        raise ValueError(
+            f"{words().X} has 0 {words().item}s: there is nothing to score."
+        )
     return float(np.average(found == labels, weights=weight))
 
 

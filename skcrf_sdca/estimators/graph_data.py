@@ -17,9 +17,7 @@ from skcrf_sdca.data.label_encoding import encode_labels_beside
 from skcrf_sdca.estimators.fitted import check_form
 from skcrf_sdca.estimators.validation import (
     TrainingData,
-    evaluation_labels,
     held_out_labels,
-    known_labels,
     on_own_features,
     packed_for,
     training_weight,
@@ -149,16 +147,3 @@ def held_out_graphs(estimator, X, y):
     """
     packed = packed_for_features(estimator, X)
     return packed, held_out_labels(estimator, y, packed.data, packed.input_format)
-
-
-@named_as_graphs
-def graph_labels(estimator, y, packed, sample_weight=None):
-    """Return the label numbers of y, and the weight of each node or None."""
-    data, input_format = packed.data, packed.input_format
-    return evaluation_labels(estimator, y, data, input_format, sample_weight)
-
-
-@named_as_graphs
-def known_graph_labels(estimator, known, packed):
-    """Return the numbers of the labels that a prediction must keep, -1 if free."""
-    return known_labels(estimator, known, packed.data, packed.input_format)

@@ -8,7 +8,6 @@ import numpy as np
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.contrast import INTERCEPT, Rivals, new_terms, state_terms
 from skcrf_sdca.estimators.explanation import Explanation
-from skcrf_sdca.estimators.graph_data import packed_graphs
 from skcrf_sdca.estimators.graph_prediction import GraphPrediction
 from skcrf_sdca.estimators.inspection import FeatureInspection, as_index
 from skcrf_sdca.estimators.parameter_docs import with_graph_docs
@@ -85,14 +84,14 @@ class GraphInspection(FeatureInspection, GraphPrediction):
         labels = None if labels is None else self._codes(labels, "labels")
         if reference is not None:
             (reference,) = self._codes([reference], "reference")
-        packed = packed_graphs(self, [graph])
+        packed = self._packed([graph])
         v, n_nodes = as_index(node, "node"), packed.data.n_positions
         if not -n_nodes <= v < n_nodes:
             raise IndexError(f"node: {node} is not in the graph of {n_nodes} nodes.")
         v %= n_nodes
 
         def best_with(codes):
-            return self._over_graphs(
+            return self._over(
                 lambda scores, *_: scores.restricted(v, codes).viterbi()[0],
                 packed,
                 proba=False,
@@ -109,7 +108,7 @@ class GraphInspection(FeatureInspection, GraphPrediction):
         paths = rivals.paths(labels, reference)
         probabilities = None
         if self._has_probabilities:
-            probabilities = self._over_graphs(
+            probabilities = self._over(
                 lambda scores, *_: scores.node_marginals()[0][[v]], packed
             )[0]
         return Explanation(

@@ -22,6 +22,7 @@ from skcrf_sdca.data.label_encoding import (
     label_objects,
     plain_labels,
 )
+from skcrf_sdca.estimators.answers import Answers, Packed
 from skcrf_sdca.estimators.contrast import (
     END,
     INTERCEPT,
@@ -197,7 +198,7 @@ class FeatureInspection(FittedModel):
         return {INTERCEPT: self.intercept_}
 
 
-class InspectionMixin(FeatureInspection, FittedAttributes):
+class InspectionMixin(FeatureInspection, Answers, FittedAttributes):
     """Methods that show the weights of an estimator and explain its labels."""
 
     def transition_features(self) -> Table:
@@ -358,16 +359,32 @@ class InspectionMixin(FeatureInspection, FittedAttributes):
         i = int(np.searchsorted(data.offsets, t, side="right")) - 1
         first, last = data.offsets[i : i + 2].tolist()
         chain, at = data[i : i + 1], t - first
+        one = Packed(chain, None)
         rivals = Rivals(
-            self._best_paths(chain) if codes is None else codes[first:last],
-            partial(self._best_path_with, chain, at),
+            self._best_paths(one) if codes is None else codes[first:last],
+            partial(self._best_path_with, one, at),
             plain_labels(self.classes_),
             position=t,
             first=first,
         )
         if not self._has_probabilities:
             return chain, rivals, None
-        return chain, rivals, self._node_marginals(chain)[at]
+        return chain, rivals, self._node_marginals(one)[at]
+
+    def _best_path_with(self, packed, t, labels):
+        """Return the best path of one sequence that has one of the labels at t.
+
+        It is empty if forbidden transitions leave no such path.
+        """
+
+        def best(scores, *_):
+            path, (value,) = scores.restricted(t, labels).viterbi()
+            return path if np.isfinite(value) else path[:0]
+
+        return self._over(best, packed, proba=False)
+
+    def _node_marginals(self, packed):
+        return self._over(lambda scores, *_: scores.node_marginals()[0], packed)
 
     def _bias_weights(self):
         return {**super()._bias_weights(), START: self.start_, END: self.end_}

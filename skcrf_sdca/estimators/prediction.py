@@ -1,41 +1,30 @@
-"""PredictionMixin: everything a fitted estimator answers.
+"""PredictionMixin: what a fitted estimator of sequences adds to the `Answers`.
 
-Paths, probabilities, score. It needs the fitted attributes alone, and changes none.
-All methods take X as `fit` does, raise ValueError or TypeError if its input format or
-number of features differs from that in `fit`, and treat one-node chains, a 2-D X, row
-by row. Those that scikit-learn knows take `lengths` too. Methods of probabilities are
-not there if the loss gives none. Most lines are reference.
+Its X may be a table with `lengths`, and its labels may be those of spans. One-node
+chains, a 2-D X, are treated row by row.
 """
 
+import inspect
+import re
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._utils.availability import available_if
-from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import (
+    Dataset,
     Decoding,
     KnownLabels,
     Labels,
-    RandomState,
-    Sequences,
     SpanScheme,
 )
 from skcrf_sdca.data.label_encoding import decode_labels
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.spans import extract_spans
-from skcrf_sdca.estimators.answers import (
-    accuracy,
-    check_count,
-    check_draws_fit,
-    check_labellings_fit,
-    n_best_labels,
-    over_scores,
-)
+from skcrf_sdca.estimators.answers import Answers, Packed
 from skcrf_sdca.estimators.fitted import FittedAttributes, no_probabilities
 from skcrf_sdca.estimators.span_queries import (
     Reading,
@@ -44,280 +33,81 @@ from skcrf_sdca.estimators.span_queries import (
     checked_tokens,
     scheme_of,
 )
-from skcrf_sdca.estimators.validation import (
-    evaluation_labels,
-    known_labels,
-    prediction_data,
-)
+from skcrf_sdca.estimators.validation import prediction_data
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.chain.tuple_scores import FittedTuples
-from skcrf_sdca.structures.scores import DECODERS
 
-SHARED = {
-    "lengths": """
-        lengths : array-like of int of shape (n,), default=None
-            If X is one table, the number of rows of each sequence in it, as in `fit`.
-            To methods without this parameter pass
-            ``PackedSequences.from_lengths(X, lengths)``.
-        """,
-    "fitted": """
-        >>> from skcrf_sdca import SDCACRF
-        >>> X, y = [[["a"], ["b"]]] * 9, [["B", "I"]] * 9
-        >>> crf = SDCACRF(tol=1e-8, random_state=0).fit(X, y)
-        """,
-}
+LENGTHS = """\
+lengths : array-like of int of shape (n,), default=None
+    If X is one table, the number of rows of each sequence in it, as in `fit`.
+    To methods without this parameter pass
+    ``PackedSequences.from_lengths(X, lengths)``.
+"""
 
 
-@shared_docs(SHARED)
-class PredictionMixin(FittedAttributes):
-    """Answers of an estimator that has ``classes_`` and the fitted weights."""
+def with_lengths(method, after="X"):
+    """Return a decorator: the docstring becomes that of a method without `lengths`.
 
+    The parameter is described behind the one named ``after``.
+    """
+
+    def decorator(function):
+        # With python -OO there are no docstrings.
+        if method.__doc__ is not None:
+            doc = inspect.cleandoc(method.__doc__)
+            entry = re.search(rf"^{after} :.*\n(?: .*\n)*", doc, re.MULTILINE)
+            function.__doc__ = f"{doc[: entry.end()]}{LENGTHS}{doc[entry.end() :]}"
+        return function
+
+    return decorator
+
+
+class PredictionMixin(Answers, FittedAttributes):
+    """Answers of an estimator of sequences."""
+
+    @with_lengths(Answers.predict)
     def predict(
         self,
-        X: Sequences,
+        X: Dataset,
         lengths: ArrayLike | None = None,
         *,
         decoding: Decoding = "viterbi",
         known: KnownLabels | None = None,
     ) -> NDArray[Any]:
-        """Return a label path for every sequence.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        {lengths}
-        decoding : {"viterbi", "posterior"}, default="viterbi"
-            "viterbi" is the most probable path. "posterior" is the path with the
-            largest expected number of right labels, of those without a forbidden
-            transition; it may be an improbable one. Of equally good paths, the one with
-            the lower label at the last position where they differ is returned, see
-            :ref:`equal-scores`.
-        known : list of n lists of T labels, default=None
-            Labels that are known and kept, None where the label is free; for a table a
-            list with one for each row. The others are decoded given these.
-
-        Returns
-        -------
-        y : ndarray of shape (n,)
-            An object array of label lists; for a table, with `lengths` or without, an
-            array with the label of each row.
-
-        Raises
-        ------
-        ValueError
-            If `decoding` is unknown, `lengths` does not fit X, or `known` does not have
-            the lengths of X, has a label that was not in `fit`, or is not possible
-            because of forbidden transitions; the message names the sequence, and the
-            position if it can.
-
-        Examples
-        --------
-        {fitted}
-        >>> crf.predict([[["a"], ["b"]]])
-        array([list(['B', 'I'])], dtype=object)
-        >>> crf.predict([[["a"], ["b"]]], known=[["I", None]])
-        array([list(['I', 'I'])], dtype=object)
-        """
-        if not isinstance(decoding, str) or decoding not in DECODERS:
-            raise ValueError(
-                f"decoding must be one of {sorted(DECODERS)}, got {decoding!r}."
-            )
-        data, input_format = prediction_data(self, X, lengths)
-        fixed = None
-        if known is not None:
-            fixed = known_labels(self, known, data, input_format)
-
-        def decode(chains, begin, end):
-            if fixed is not None:
-                labels = fixed[data.offsets[begin] : data.offsets[end]]
-                chains = chains.clamped(labels)
-            paths, values = DECODERS[decoding](chains)
-            if fixed is not None and not np.isfinite(values).all():
-                raise ValueError(
-                    f"known: sequence {begin + np.isfinite(values).argmin()} has no "
-                    "possible path with these labels, for transitions are forbidden."
-                )
-            return input_format.labels(paths, self.classes_, chains.offsets)
-
-        return self._over_chains(decode, data, proba=decoding == "posterior")
-
-    def predict_n_best(self, X: Sequences, n: int) -> NDArray[Any]:
-        """Return the n most probable label paths of every sequence, exactly.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        n : int
-            Paths wanted, at least 1.
-
-        Returns
-        -------
-        paths : ndarray of shape (n_sequences,)
-            An object array of lists of (labels, probability), best first, or of
-            (labels, score) after a fit with the hinge loss; fewer than n where a
-            sequence does not have so many possible paths. The first labels are those of
-            `predict`, and ties are ordered as there: of two paths with equal scores
-            that with the lower label at the last position where they differ comes
-            first. For one-node chains labels is a label.
-
-        Raises
-        ------
-        ValueError
-            If n is not an integer of at least 1.
-        MemoryError
-            If so many paths clearly do not fit into memory.
-
-        Examples
-        --------
-        {fitted}
-        >>> ((first, second),) = crf.predict_n_best([[["a"], ["b"]]], 2)
-        >>> first[0], first[1] > second[1]
-        (['B', 'I'], True)
-        """
-        check_count("n", n)
-        data, input_format = prediction_data(self, X)
-        check_labellings_fit(self, n, data.lengths)
-
-        def best(chains, begin, end):
-            return n_best_labels(self, chains, n, input_format)
-
-        return self._over_chains(best, data, proba=False)
+        """As `Answers.predict`, of a table with `lengths` too."""
+        return self._predict(self._packed(X, lengths), decoding, known)
 
     @available_if(no_probabilities)
-    def sample(
-        self, X: Sequences, n_draws: int = 1, random_state: RandomState = None
-    ) -> NDArray[Any]:
-        """Draw label paths of every sequence from p(y | x), exactly.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        n_draws : int, default=1
-            Independent draws, at least 1.
-        random_state : int, RandomState instance or None, default=None
-            Pass an int for the same draws at every call.
-
-        Returns
-        -------
-        y : ndarray of shape (n_draws, n)
-            Each row is as from `predict`: label lists, or for one-node chains labels.
-
-        Raises
-        ------
-        ValueError
-            If `n_draws` is not an integer of at least 1.
-        MemoryError
-            If so many draws clearly do not fit into memory.
-
-        Examples
-        --------
-        {fitted}
-        >>> crf.sample([[["a"], ["b"]]], n_draws=100, random_state=0).shape
-        (100, 1)
-        """
-        check_count("n_draws", n_draws)
-        data, input_format = prediction_data(self, X)
-        generator = check_random_state(random_state)
-        check_draws_fit(n_draws, data, input_format)
-        uniform = generator.random_sample((data.n_positions, n_draws))
-
-        def draws(chains, begin, end):
-            own = uniform[data.offsets[begin] : data.offsets[end]]
-            paths, offsets = chains.sample(own).T, chains.offsets
-            drawn = [input_format.labels(p, self.classes_, offsets) for p in paths]
-            return np.stack(drawn, axis=1)
-
-        return self._over_chains(draws, data).T
-
-    @available_if(no_probabilities)
+    @with_lengths(Answers.predict_proba)
     def predict_proba(
-        self, X: Sequences, lengths: ArrayLike | None = None
+        self, X: Dataset, lengths: ArrayLike | None = None
     ) -> NDArray[Any]:
-        """Return the probability of every label at every position.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        {lengths}
-
-        Returns
-        -------
-        proba : ndarray of shape (n,)
-            An object array of arrays of shape (T, n_labels), in the order of
-            ``classes_``; for a table one array of shape (n_rows, n_labels).
-
-        Examples
-        --------
-        {fitted}
-        >>> (proba,) = crf.predict_proba([[["a"], ["b"]]])
-        >>> crf.classes_.tolist(), proba.round(1).tolist()
-        (['B', 'I'], [[0.9, 0.1], [0.1, 0.9]])
-        """
-        return self._rows_of(X, lengths, lambda chains: chains.node_marginals()[0])
+        """As `Answers.predict_proba`, of a table with `lengths` too."""
+        return self._rows(self._packed(X, lengths))
 
     @available_if(no_probabilities)
+    @with_lengths(Answers.predict_log_proba)
     def predict_log_proba(
-        self, X: Sequences, lengths: ArrayLike | None = None
+        self, X: Dataset, lengths: ArrayLike | None = None
     ) -> NDArray[Any]:
-        """Return the logarithm of the probability of every label at every position.
+        """As `Answers.predict_log_proba`, of a table with `lengths` too."""
+        return self._rows(self._packed(X, lengths), log=True)
 
-        It is computed in logarithms: finite where the probability is too small for a
-        float, so that `predict_proba` returns 0, and -inf where a label is forbidden.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        {lengths}
-
-        Returns
-        -------
-        log_proba : ndarray of shape (n,)
-            An object array of arrays of shape (T, n_labels), in the order of
-            ``classes_``; for a table one array of shape (n_rows, n_labels).
-
-        Examples
-        --------
-        {fitted}
-        >>> (log_proba,) = crf.predict_log_proba([[["a"], ["b"]]])
-        >>> crf.classes_.tolist(), log_proba.round(1).tolist()
-        (['B', 'I'], [[-0.1, -3.0], [-3.0, -0.1]])
-        """
-        return self._rows_of(X, lengths, lambda chains: chains.log_node_marginals())
-
-    @available_if(no_probabilities)
-    def predict_edge_proba(self, X: Sequences) -> NDArray[Any]:
-        """Return the probability of every pair of labels at neighbouring positions.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        proba : ndarray of shape (n,)
-            An object array of arrays of shape (max(T - 1, 0), n_labels, n_labels), in
-            the order of ``classes_``: entry [t, j, k] is the probability of label j at
-            position t and label k at t + 1. For one-node chains, which have no edges,
-            one array of shape (n, 0, n_labels, n_labels).
-
-        Examples
-        --------
-        {fitted}
-        >>> (proba,) = crf.predict_edge_proba([[["a"], ["b"]]])
-        >>> proba.round(2).tolist()
-        [[[0.04, 0.91], [0.01, 0.04]]]
-        """
-        data, input_format = prediction_data(self, X)
-
-        def probabilities(chains, begin, end):
-            return input_format.pair_rows(*chains.pair_marginals())
-
-        return self._over_chains(probabilities, data)
+    @with_lengths(Answers.score, after="sample_weight")
+    def score(
+        self,
+        X: Dataset,
+        y: Labels,
+        sample_weight: ArrayLike | None = None,
+        lengths: ArrayLike | None = None,
+    ) -> float:
+        """As `Answers.score`, of a table with `lengths` too."""
+        return self._score(self._packed(X, lengths), y, sample_weight)
 
     @available_if(no_probabilities)
     def predict_spans(
         self,
-        X: Sequences,
+        X: Dataset,
         *,
         scheme: SpanScheme | None = None,
         tokens: Iterable[Iterable[str]] | None = None,
@@ -366,26 +156,26 @@ class PredictionMixin(FittedAttributes):
         ...     print(span_type, begin, end, round(probability, 2), text)
         PER 0 2 0.96 Ada Lovelace
         """
-        data, _ = prediction_data(self, X)
+        packed = self._packed(X)
         if scheme is None:
             scheme = scheme_of(getattr(self, "transitions", None))
         names = names_of_classes(self, self.classes_)
         reading, names = Reading.of(names, scheme), np.array(names, dtype=object)
-        words = None if tokens is None else checked_tokens(tokens, data.lengths)
+        words = None if tokens is None else checked_tokens(tokens, packed.data.lengths)
 
-        def spans(chains, begin, end):
-            paths, _ = chains.viterbi()
-            labels = decode_labels(paths, names, chains.offsets).tolist()
+        def spans(scores, begin, end):
+            paths, _ = scores.viterbi()
+            labels = decode_labels(paths, names, scores.offsets).tolist()
             found = extract_spans(labels, scheme)
-            asked = TypedSpans(found, data.lengths[begin:end], reading)
-            proba = asked.probabilities(chains, 0, end - begin)
+            asked = TypedSpans(found, packed.data.lengths[begin:end], reading)
+            proba = asked.probabilities(scores, 0, end - begin)
             rows = [
                 [(*span, p) for span, p in zip(own, values.tolist(), strict=True)]
                 for own, values in zip(found, proba, strict=True)
             ]
             return np.fromiter(rows, dtype=object, count=len(rows))
 
-        spans_of = self._over_chains(spans, data)
+        spans_of = self._over(spans, packed)
         if words is not None:
             for i, own in enumerate(spans_of):
                 texts = [" ".join(words[i][b:e]) for _, b, e, _ in own]
@@ -395,7 +185,7 @@ class PredictionMixin(FittedAttributes):
     @available_if(no_probabilities)
     def span_proba(
         self,
-        X: Sequences,
+        X: Dataset,
         spans: Iterable[Iterable[tuple[Any, ...]]],
         *,
         scheme: SpanScheme | None = None,
@@ -449,153 +239,24 @@ class PredictionMixin(FittedAttributes):
         >>> bool(typed[0] > labelled[0])    # I-X I-X, too, is read as this span
         True
         """
-        data, _ = prediction_data(self, X)
-        asked = asked_spans(spans, data.lengths, self, scheme)
-        return self._over_chains(asked.probabilities, data)
+        packed = self._packed(X)
+        asked = asked_spans(spans, packed.data.lengths, self, scheme)
+        return self._over(asked.probabilities, packed)
 
-    @available_if(no_probabilities)
-    def log_partition(self, X: Sequences) -> NDArray[np.float64]:
-        """Return log Z of every sequence, the log of the sum of exp(score(x, y)).
+    def _packed(self, X, lengths=None):
+        return Packed(*prediction_data(self, X, lengths))
 
-        Scores are divided by ``temperature_``.
+    def _scores_of(self, packed):
+        parameters, X = self._fitted_parameters(packed.data)
+        rows, offsets = FeatureRows(X), packed.data.offsets
+        temperature = self.temperature_ or 1.0
 
-        Parameters
-        ----------
-        X : as in `fit`
+        def scores(begin, end):
+            return parameters.scores(rows, offsets, begin, end, temperature=temperature)
 
-        Returns
-        -------
-        log_partition : ndarray of shape (n,)
-            In nats; 0 for an empty sequence.
-
-        Examples
-        --------
-        {fitted}
-        >>> crf.log_partition([[["a"], ["b"]], []]).round(1)
-        array([2.8, 0. ])
-        """
-        data, _ = prediction_data(self, X)
-        return self._over_chains(lambda chains, *_: chains.log_partition(), data)
-
-    @available_if(no_probabilities)
-    def log_likelihood(self, X: Sequences, y: Labels) -> NDArray[np.float64]:
-        """Return log p(y | x) of every sequence: score(x, y) - log Z.
-
-        Parameters
-        ----------
-        X, y : as in `fit`
-
-        Returns
-        -------
-        log_likelihood : ndarray of shape (n,)
-            In nats, at most 0. -inf where y has a label that was not in `fit`, or a
-            forbidden transition; 0 for an empty sequence. Where some labels are not
-            known, it is log p of those that are.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If y does not have the lengths of X, or labels of another type than in
-            `fit`.
-
-        Examples
-        --------
-        {fitted}
-        >>> X, y = [[["a"], ["b"]], [["a"]]], [["B", "I"], ["never seen"]]
-        >>> crf.log_likelihood(X, y).round(1)
-        array([-0.1, -inf])
-        """
-        data, input_format = prediction_data(self, X)
-        labels, known = evaluation_labels(self, y, data, input_format)
-
-        def values(chains, begin, end):
-            own = slice(data.offsets[begin], data.offsets[end])
-            mask = None if known is None else known[own] > 0.0
-            return chains.log_likelihood(labels[own], mask)
-
-        return self._over_chains(values, data)
-
-    def score(
-        self,
-        X: Sequences,
-        y: Labels,
-        sample_weight: ArrayLike | None = None,
-        lengths: ArrayLike | None = None,
-    ) -> float:
-        """Return the share of positions whose label is predicted right.
-
-        Parameters
-        ----------
-        X, y : as in `fit`
-            Labels that were not in `fit` count as wrong; positions whose label is
-            unknown are left out.
-        sample_weight : array-like of shape (n,), default=None
-            Weight of each sequence.
-        {lengths}
-
-        Returns
-        -------
-        accuracy : float
-
-        Examples
-        --------
-        {fitted}
-        >>> crf.score([[["a"], ["b"]]], [["B", "never seen"]])
-        0.5
-        """
-        data, input_format = prediction_data(self, X, lengths)
-        labels, weight = evaluation_labels(self, y, data, input_format, sample_weight)
-        return accuracy(self._best_paths(data), labels, weight, "items")
-
-    def _best_paths(self, data):
-        """Return the label numbers of the most probable paths, end to end."""
-        return self._over_chains(
-            lambda chains, *_: chains.viterbi()[0], data, proba=False
-        )
-
-    def _best_path_with(self, data, t, labels):
-        """Return the best path of one sequence that has one of the labels at t.
-
-        It is empty if forbidden transitions leave no such path.
-        """
-
-        def best(chains, *_):
-            path, (value,) = chains.restricted(t, labels).viterbi()
-            return path if np.isfinite(value) else path[:0]
-
-        return self._over_chains(best, data, proba=False)
-
-    def _node_marginals(self, data):
-        """Return the node marginals of all sequences, end to end."""
-        return self._over_chains(lambda chains, *_: chains.node_marginals()[0], data)
-
-    def _rows_of(self, X, lengths, values):
-        """Return ``values(chains)``, a row for each position, in the form of X."""
-        data, input_format = prediction_data(self, X, lengths)
-
-        def rows(chains, begin, end):
-            return input_format.rows(values(chains), chains.offsets)
-
-        return self._over_chains(rows, data)
+        return scores
 
     def _fitted_parameters(self, data):
         """Return the parameters for the features in data, and its X on these alone."""
         weights = FittedTuples if self._has_tuples else ChainParameters
         return weights.of_fitted(self, data.X)
-
-    def _over_chains(self, function, data, *, proba=True):
-        """Return the results of all chains in one array.
-
-        ``function(chains, begin, end)`` and ``proba`` are as for `over_scores`.
-        """
-        parameters, X = self._fitted_parameters(data)
-        rows = FeatureRows(X)
-
-        def scores(begin, end):
-            chains = parameters.scores(
-                rows, data.offsets, begin, end, temperature=self.temperature_ or 1.0
-            )
-            chains.check(begin)
-            return chains
-
-        return over_scores(self, function, scores, data.offsets, proba=proba)

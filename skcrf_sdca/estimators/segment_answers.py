@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.availability import available_if
-from skcrf_sdca._utils.typing import Sequences, SpanScheme
+from skcrf_sdca._utils.typing import Dataset, SpanScheme
 from skcrf_sdca.data.label_encoding import label_objects, plain_labels
 from skcrf_sdca.data.rows import split_rows
 from skcrf_sdca.data.spans import SpanForm, span_rows
@@ -21,7 +21,6 @@ from skcrf_sdca.estimators.fitted import FittedModel, check_form, no_probabiliti
 from skcrf_sdca.estimators.inspection import weight_table
 from skcrf_sdca.estimators.span_queries import checked_tokens
 from skcrf_sdca.estimators.tables import Table
-from skcrf_sdca.estimators.validation import prediction_data
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.structures.segment.grammar import Grammar
 
@@ -45,7 +44,8 @@ class SegmentAnswers(FittedModel):
     # Weights of features of segments; None if there are none.
     segment_coef_: Any = None
     segment_vectorizer_: SequenceVectorizer
-    _over_chains: Any
+    _over: Any
+    _packed: Any
 
     def _grammar(self):
         """Return the Grammar of the fitted model."""
@@ -126,7 +126,7 @@ class SegmentAnswers(FittedModel):
     @available_if(no_probabilities)
     def predict_spans(
         self,
-        X: Sequences,
+        X: Dataset,
         *,
         scheme: SpanScheme | None = None,
         tokens: Iterable[Iterable[str]] | None = None,
@@ -163,10 +163,10 @@ class SegmentAnswers(FittedModel):
         >>> span_type, begin, end, probability > 0.5
         ('PER', 0, 2, True)
         """
-        data, _ = prediction_data(self, X)
+        packed = self._packed(X)
         self._check_scheme(scheme)
         grammar = self._grammar()
-        words = None if tokens is None else checked_tokens(tokens, data.lengths)
+        words = None if tokens is None else checked_tokens(tokens, packed.data.lengths)
 
         def spans(scores, first, last):
             offsets = scores.offsets
@@ -184,12 +184,12 @@ class SegmentAnswers(FittedModel):
                 found = [(*s, " ".join(t)) for s, t in zip(found, texts, strict=True)]
             return split_rows(found, np.searchsorted(begin, offsets))
 
-        return self._over_chains(spans, data)
+        return self._over(spans, packed)
 
     @available_if(no_probabilities)
     def span_proba(
         self,
-        X: Sequences,
+        X: Dataset,
         spans: Iterable[Iterable[tuple[Any, ...]]],
         *,
         scheme: SpanScheme | None = None,
@@ -225,9 +225,9 @@ class SegmentAnswers(FittedModel):
         >>> bool(proba[0] > 0.5), float(proba[2])
         (True, 0.0)
         """
-        data, _ = prediction_data(self, X)
+        packed = self._packed(X)
         self._check_scheme(scheme)
-        rows, bounds, names = span_rows(spans, data.lengths, TYPED)
+        rows, bounds, names = span_rows(spans, packed.data.lengths, TYPED)
         types = self._grammar().type_numbers(names)
 
         def values(scores, first, last):
@@ -237,7 +237,7 @@ class SegmentAnswers(FittedModel):
             )
             return split_rows(own, bounds[first : last + 1] - begin)
 
-        return self._over_chains(values, data)
+        return self._over(values, packed)
 
     def _check_scheme(self, scheme):
         """Raise ValueError for a scheme that is not that of the fit."""

@@ -113,7 +113,6 @@ HOLES = {
     ("graphs", "segment_weights"): NO_SEGMENTS,
     ("graphs", "predict_spans"): NO_ORDER,
     ("graphs", "span_proba"): NO_ORDER,
-    ("graphs", "predict_log_proba"): MISSING,
     ("graphs", "sparsify"): MISSING,
     ("graphs", "densify"): MISSING,
     ("graphs", "prune"): MISSING,
