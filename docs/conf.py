@@ -3,12 +3,15 @@
 Neither the build nor the pages load anything from the network.
 """
 
+import inspect
 import re
+from dataclasses import fields, is_dataclass
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 
 import skcrf_sdca
+from skcrf_sdca.estimators import parameters
 
 project = "skcrf_sdca"
 version = release = skcrf_sdca.__version__
@@ -64,6 +67,13 @@ smartquotes = False
 toc_object_entries_show_parents = "hide"
 autosummary_generate = True
 autodoc_member_order = "bysource"
+# The docstrings of classes have their parameters.
+PARAMETERS = {
+    parameter.name
+    for options in vars(parameters).values()
+    if inspect.isclass(options) and is_dataclass(options)
+    for parameter in fields(options)
+}
 # The docstrings have the types, with shapes.
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
@@ -96,11 +106,11 @@ def _mathml(self, node):
     raise nodes.SkipNode
 
 
-def _skip_members_of_others(app, what, name, obj, skip, options):
-    """Leave out the members that classes inherit from scikit-learn."""
+def _skip_members(app, what, name, obj, skip, options):
+    """Leave out parameters, and the members that classes inherit from scikit-learn."""
     # A property has no module, but its function has.
     module = getattr(getattr(obj, "fget", obj), "__module__", None) or ""
-    return True if module.startswith("sklearn.") else skip
+    return True if module.startswith("sklearn.") or name in PARAMETERS else skip
 
 
 def _escape_underscores(app, what, name, obj, options, lines):
@@ -113,6 +123,6 @@ def _escape_underscores(app, what, name, obj, options, lines):
 def setup(app):
     """Register the functions above with Sphinx."""
     app.add_html_math_renderer("mathml", (_mathml, None), (_mathml, None))
-    app.connect("autodoc-skip-member", _skip_members_of_others)
+    app.connect("autodoc-skip-member", _skip_members)
     # Before numpydoc reads them.
     app.connect("autodoc-process-docstring", _escape_underscores, priority=0)

@@ -1,17 +1,15 @@
 """DistributedCRF: one model over partitions of the data."""
 
 from contextlib import closing
+from dataclasses import field
 from itertools import compress
-from numbers import Integral
-from os import PathLike
-from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
-from skcrf_sdca._utils.sklearn_private import Interval, StrOptions, validates_parameters
+from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca.data.input_formats import FORMATS, check_has_items
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.distributed._agreement import agree
@@ -22,6 +20,7 @@ from skcrf_sdca.distributed._partition import MEANS
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.crfs import LBFGSCRF
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
+from skcrf_sdca.estimators.parameters import DistributedOptions, parameters
 from skcrf_sdca.estimators.validation import checked_weight
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.structures.chain.constraints import FROM_DATA, OBSERVED, Constraints
@@ -33,7 +32,8 @@ LEAST_SHARE = 1e-200
 
 
 @with_shared_docs
-class DistributedCRF(BaseCRF):
+@parameters
+class DistributedCRF(DistributedOptions, BaseCRF):
     """Linear-chain CRF over partitions of the data, on the workers of a Dask cluster.
 
     Minimises the same objective as the other estimators, over the sequences of all
@@ -44,29 +44,7 @@ class DistributedCRF(BaseCRF):
 
     Parameters
     ----------
-    {alpha}
-    max_iter : int, default=500
-        Maximum number of epochs; an iteration of L-BFGS counts as one.
-    {tol}
-    {features}
-    {transitions}
-    {label_names}
-    method : {"lbfgs", "dual"}, default="lbfgs"
-        "lbfgs" is L-BFGS; each sum of gradients over the partitions takes one round of
-        communication, whatever their number. "dual" is CoCoA+ [1]_ with exponentiated
-        gradient in each partition. With sparse features and a few partitions it needs
-        fewer passes over the data; their number grows with that of the partitions.
-    n_rounds : int, default=4
-        Rounds of communication per epoch of the dual method.
-    checkpoint : str or path, default=None
-        File to which the weights are written, for ``fit(..., resume=True)``.
-    checkpoint_every : int, default=10
-        Number of epochs between two checkpoints.
-    n_jobs : int, default=None
-        Number of threads for passes over each partition, and for prediction.
-    random_state : int, RandomState instance or None, default=None
-        Determines the order of the visits of the dual method.
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -109,47 +87,9 @@ class DistributedCRF(BaseCRF):
     True
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **BaseCRF._parameter_constraints,
-        "method": [StrOptions({"lbfgs", "dual"})],
-        "n_rounds": [Interval(Integral, 1, None, closed="left")],
-        "checkpoint": [str, PathLike, None],
-        "checkpoint_every": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        alpha="auto",
-        *,
-        max_iter=500,
-        tol=1e-3,
-        features="all",
-        min_count=None,
-        transitions=None,
-        label_names=None,
-        method="lbfgs",
-        n_rounds=4,
-        checkpoint=None,
-        checkpoint_every=10,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self.alpha = alpha
-        self.max_iter = max_iter
-        self.tol = tol
-        self.features = features
-        self.min_count = min_count
-        self.transitions = transitions
-        self.label_names = label_names
-        self.method = method
-        self.n_rounds = n_rounds
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    max_iter: int = 500
+    traffic_: dict[str, int] = field(init=False)
+    n_partitions_: int = field(init=False)
 
     @validates_parameters
     @with_callbacks

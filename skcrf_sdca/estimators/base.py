@@ -6,7 +6,6 @@ base_fit.py; the methods of a fitted estimator are in prediction.py.
 
 import warnings
 from collections.abc import Callable, Iterator
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,14 +15,11 @@ from sklearn.callback import with_callbacks
 
 from skcrf_sdca._utils.messages import names_class
 from skcrf_sdca._utils.sklearn_private import (
-    Interval,
-    StrOptions,
     validates_parameters,
 )
 from skcrf_sdca._utils.typing import Labels, Sequences, keeps_signature
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
-from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
 from skcrf_sdca.estimators.base_fit import BaseFit, caller_level
 from skcrf_sdca.estimators.compression import TrimmingMixin
 from skcrf_sdca.estimators.edge_features import numbers_of
@@ -35,10 +31,8 @@ from skcrf_sdca.estimators.starting_model import check_model, starting_weights
 from skcrf_sdca.estimators.validation import held_out_data, training_data
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.structures import STRUCTURES
-from skcrf_sdca.structures.chain.constraints import FROM_DATA
 from skcrf_sdca.structures.chain.observed import ObservedPairs, neighbours
 from skcrf_sdca.structures.chain.tuple_structure import TupleChain
-from skcrf_sdca.structures.chain.tuples import MOST_ORDER
 
 
 class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
@@ -70,17 +64,6 @@ class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
         "higher_transitions_",
         "edge_coef_",
     )
-
-    _parameter_constraints: ClassVar[dict] = {
-        **BaseFit._parameter_constraints,
-        "features": [StrOptions({"all", "observed"})],
-        "min_count": [Interval(Real, 0, None, closed="neither"), None],
-        "edge_features": ["array-like", StrOptions({"all"}), None],
-        "order": [Interval(Integral, 1, MOST_ORDER, closed="both")],
-        "transitions": [StrOptions({*TAGGING_SCHEMES, *FROM_DATA}), "array-like", None],
-        "label_names": [list, tuple, dict, None],
-        "unknown_label": "no_validation",
-    }
 
     @keeps_signature(names_class)
     @validates_parameters

@@ -10,22 +10,19 @@ import sys
 import warnings
 from abc import ABCMeta
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
-from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags
 
 from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.sklearn_private import (
-    Interval,
     InvalidParameterError,
-    StrOptions,
 )
+from skcrf_sdca._utils.sklearn_typing import EstimatorBase
 from skcrf_sdca._utils.words import in_words, words
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
@@ -33,10 +30,8 @@ from skcrf_sdca.estimators.choice import advice
 from skcrf_sdca.estimators.fitted import FittedModel, check_fitted
 from skcrf_sdca.estimators.held_out import BestEpoch
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
-from skcrf_sdca.metrics import SCORERS
 from skcrf_sdca.objective.costs import cost_matrix
 from skcrf_sdca.objective.losses import (
-    LOSSES,
     ONLINE_LOSSES,
     names_with_cost,
     new_loss,
@@ -61,8 +56,7 @@ _INSIDE = ("skcrf_sdca.", "sklearn.")
 class BaseFit(
     FittedModel,
     VersionStamped,
-    CallbackSupportMixin,
-    BaseEstimator,
+    EstimatorBase,
     metaclass=ABCMeta,
 ):
     """Base of all estimators: a fit, but for its data and its structure.
@@ -102,23 +96,6 @@ class BaseFit(
     _of_some_fits: ClassVar[tuple[str, ...]] = ("_warm_state",)
 
     vectorizer_: SequenceVectorizer
-
-    _parameter_constraints: ClassVar[dict] = {
-        "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "patience": [Interval(Integral, 1, None, closed="left"), None],
-        "scoring": [StrOptions(set(SCORERS)), callable, None],
-        "loss": [StrOptions(LOSSES.keys())],
-        "temperature": [Interval(Real, 0, None, closed="neither")],
-        "margin": [Interval(Real, 0, None, closed="left")],
-        "cost": ["array-like", dict, None],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "l1_ratio": [Interval(Real, 0, 1, closed="both")],
-        "warm_start": ["boolean"],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
-    }
 
     def _run_on(self, training, problem, *, start=None, **arguments):
         """Make the solver of a problem, and run it.
@@ -400,7 +377,6 @@ class SolverByName:
     """
 
     _solvers: ClassVar[dict[str, tuple[tuple, str | None]]]
-    solver: str
 
     @property
     def _solver(self):

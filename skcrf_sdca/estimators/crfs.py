@@ -3,42 +3,35 @@
 The parts of their reference that several share are in parameter_docs.py.
 """
 
-from collections.abc import Hashable
-from numbers import Real
-from typing import ClassVar, Literal
+from dataclasses import field
 
-from skcrf_sdca._utils.sklearn_private import Interval, StrOptions
-from skcrf_sdca._utils.typing import (
-    Acceleration,
-    Alpha,
-    ClassWeight,
-    Cost,
-    DualSampling,
-    EdgeFeatures,
-    Features,
-    LabelNames,
-    LossName,
-    RandomState,
-    Scoring,
-    SDCASampling,
-    SolverName,
-    Transitions,
-)
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.choice import Choice, choose
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
+from skcrf_sdca.estimators.parameters import (
+    ChainOptions,
+    OEGOptions,
+    PrintOptions,
+    RunOptions,
+    SAGOptions,
+    SDCAOptions,
+    SolverOptions,
+    ThreadOptions,
+    WarmStartOptions,
+    parameters,
+)
 from skcrf_sdca.estimators.sgd import SGDCRF
 from skcrf_sdca.solvers.bcfw import BCFW
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.owlqn import OWLQN
 from skcrf_sdca.solvers.sag import SAG
-from skcrf_sdca.solvers.samplers import SchemeNames
 from skcrf_sdca.solvers.sdca import SDCA
 
 
 @with_shared_docs
-class SDCACRF(BaseCRF):
+@parameters
+class SDCACRF(RunOptions, SDCAOptions, ChainOptions, BaseCRF):
     """Linear-chain CRF trained by stochastic dual coordinate ascent [1]_.
 
     {objective}
@@ -51,39 +44,7 @@ class SDCACRF(BaseCRF):
 
     Parameters
     ----------
-    {alpha}
-    {loss}
-    {l1_ratio}
-    {max_iter}
-    {tol}
-    {patience}
-    {features}
-    {order}
-    {edge_features}
-    {transitions}
-    {label_names}
-    {unknown_label}
-    {acceleration}
-    {dual_sampling}
-    line_search : {"newton", "fixed"}, default="newton"
-        Exact line search by Newton's method, or the same `step` at every visit.
-    line_search_tol : float, default=1e-3
-        The line search ends when the step changes by less than this.
-    step : float in (0, 1], default=None
-        The step of ``line_search="fixed"``; ignored otherwise.
-    init_smoothing : float in (0, 1], default=1e-6
-        Weight of the uniform distribution over the allowed label paths in the initial
-        marginals; the correct labels have the remaining weight. A larger value starts
-        further from the optimum.
-    dual_dtype : {"auto", "float32", "float64"}, default="auto"
-        Precision of the stored edge marginals, which take most of the memory. The
-        certificate is exact with both, but rounding in float32 keeps the gap above
-        about 1e-15 / (n * alpha) nats per position: "auto" is float32 for
-        n * alpha >= 1e-3.
-    {dual_warm_start}
-    {dual_n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -132,18 +93,6 @@ class SDCACRF(BaseCRF):
     True
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **BaseCRF._parameter_constraints,
-        "acceleration": [StrOptions({"auto", "proximal_point"}), None],
-        "sampling": [StrOptions(SchemeNames("sdca"))],
-        "sampling_mix": [Interval(Real, 0, 1, closed="both")],
-        "line_search": [StrOptions({"newton", "fixed"})],
-        "line_search_tol": [Interval(Real, 0, 1, closed="neither")],
-        "step": [Interval(Real, 0, 1, closed="right"), None],
-        "init_smoothing": [Interval(Real, 0, 1, closed="right")],
-        "dual_dtype": [StrOptions({"auto", "float32", "float64"})],
-        "random_state": ["random_state"],
-    }
     _solver = SDCA
     _solver_options = (
         "sampling",
@@ -156,74 +105,10 @@ class SDCACRF(BaseCRF):
     )
     _other_solvers = ((BCFW, ("sampling", "sampling_mix")),)
 
-    def __init__(
-        self,
-        alpha: Alpha = "auto",
-        *,
-        loss: LossName = "log_loss",
-        temperature: float = 1.0,
-        margin: float = 1.0,
-        cost: Cost | None = None,
-        class_weight: ClassWeight | None = None,
-        l1_ratio: float = 0.0,
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        patience: int | None = None,
-        scoring: Scoring | None = None,
-        features: Features = "all",
-        min_count: float | None = None,
-        order: int = 1,
-        edge_features: EdgeFeatures | None = None,
-        transitions: Transitions | None = None,
-        label_names: LabelNames | None = None,
-        unknown_label: Hashable = None,
-        acceleration: Acceleration = "auto",
-        sampling: SDCASampling = "gap",
-        sampling_mix: float = 0.8,
-        line_search: Literal["newton", "fixed"] = "newton",
-        line_search_tol: float = 1e-3,
-        step: float | None = None,
-        init_smoothing: float = 1e-6,
-        dual_dtype: Literal["auto", "float32", "float64"] = "auto",
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.loss = loss
-        self.temperature = temperature
-        self.margin = margin
-        self.cost = cost
-        self.class_weight = class_weight
-        self.l1_ratio = l1_ratio
-        self.max_iter = max_iter
-        self.tol = tol
-        self.patience = patience
-        self.scoring = scoring
-        self.features = features
-        self.min_count = min_count
-        self.order = order
-        self.edge_features = edge_features
-        self.transitions = transitions
-        self.label_names = label_names
-        self.unknown_label = unknown_label
-        self.acceleration = acceleration
-        self.sampling = sampling
-        self.sampling_mix = sampling_mix
-        self.line_search = line_search
-        self.line_search_tol = line_search_tol
-        self.step = step
-        self.init_smoothing = init_smoothing
-        self.dual_dtype = dual_dtype
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
 
 @with_shared_docs
-class SAGNUSCRF(BaseCRF):
+@parameters
+class SAGNUSCRF(RunOptions, SAGOptions, ChainOptions, BaseCRF):
     """Linear-chain CRF trained by SAG with non-uniform sampling (SAG-NUS*) [1]_.
 
     {objective}
@@ -240,38 +125,7 @@ class SAGNUSCRF(BaseCRF):
 
     Parameters
     ----------
-    {alpha}
-    {loss}
-    {l1_ratio}
-    {max_iter}
-    {tol}
-    {patience}
-    {features}
-    {order}
-    {edge_features}
-    {transitions}
-    {label_names}
-    {unknown_label}
-    sampling : {"lipschitz", "uniform"}, default="lipschitz"
-        "lipschitz" is SAG-NUS*: each sequence has a Lipschitz constant, and sequences
-        that were visited before are sampled in proportion to theirs. "uniform" is SAG:
-        one constant for all sequences, and uniform sampling.
-    sampling_mix : float in [0, 1), default=0.5
-        Probability of sampling by the constants; otherwise the next sequence is sampled
-        uniformly.
-    line_search_skipping : bool, default=True
-        Whether to skip the next 2^(r - 1) line searches of a sequence after r searches
-        in a row that did not change its constant.
-    saga : bool, default=False
-        Whether to take the unbiased steps of SAGA, which are a third as long.
-    warm_start : bool, default=False
-        Keep weights, gradients and constants, and start the next fit from them. The
-        next fit needs the same sequences and `transitions`; alpha, for example, may
-        differ.
-    n_jobs : int, default=None
-        Number of threads for the certificate and for prediction; None means one.
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -308,77 +162,13 @@ class SAGNUSCRF(BaseCRF):
     (3, 5)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **BaseCRF._parameter_constraints,
-        "sampling": [StrOptions(SchemeNames("sag"))],
-        "sampling_mix": [Interval(Real, 0, 1, closed="left")],
-        "line_search_skipping": ["boolean"],
-        "saga": ["boolean"],
-        "random_state": ["random_state"],
-    }
     _solver = SAG
     _solver_options = ("sampling", "sampling_mix", "line_search_skipping", "saga")
 
-    def __init__(
-        self,
-        alpha: Alpha = "auto",
-        *,
-        loss: LossName = "log_loss",
-        temperature: float = 1.0,
-        margin: float = 1.0,
-        cost: Cost | None = None,
-        class_weight: ClassWeight | None = None,
-        l1_ratio: float = 0.0,
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        patience: int | None = None,
-        scoring: Scoring | None = None,
-        features: Features = "all",
-        min_count: float | None = None,
-        order: int = 1,
-        edge_features: EdgeFeatures | None = None,
-        transitions: Transitions | None = None,
-        label_names: LabelNames | None = None,
-        unknown_label: Hashable = None,
-        sampling: Literal["lipschitz", "uniform"] = "lipschitz",
-        sampling_mix: float = 0.5,
-        line_search_skipping: bool = True,
-        saga: bool = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.loss = loss
-        self.temperature = temperature
-        self.margin = margin
-        self.cost = cost
-        self.class_weight = class_weight
-        self.l1_ratio = l1_ratio
-        self.max_iter = max_iter
-        self.tol = tol
-        self.patience = patience
-        self.scoring = scoring
-        self.features = features
-        self.min_count = min_count
-        self.order = order
-        self.edge_features = edge_features
-        self.transitions = transitions
-        self.label_names = label_names
-        self.unknown_label = unknown_label
-        self.sampling = sampling
-        self.sampling_mix = sampling_mix
-        self.line_search_skipping = line_search_skipping
-        self.saga = saga
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
 
 @with_shared_docs
-class OEGCRF(BaseCRF):
+@parameters
+class OEGCRF(RunOptions, OEGOptions, ChainOptions, BaseCRF):
     """Linear-chain CRF trained by online exponentiated gradient [1]_.
 
     {objective}
@@ -389,30 +179,7 @@ class OEGCRF(BaseCRF):
 
     Parameters
     ----------
-    {alpha}
-    {loss}
-    {l1_ratio}
-    {max_iter}
-    {tol}
-    {patience}
-    {features}
-    {order}
-    {edge_features}
-    {transitions}
-    {label_names}
-    {unknown_label}
-    {acceleration}
-    {dual_sampling}
-    step_init : float in (0, 1], default=0.7
-        First step size of every sequence. A visit halves the step size until the dual
-        does not fall, and the next visit starts from one that is 5 % larger [2]_.
-    init_score : float, default=14.0
-        Initial natural parameter of the correct label at each position; those of the
-        other labels are 0.
-    {dual_warm_start}
-    {dual_n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -448,80 +215,13 @@ class OEGCRF(BaseCRF):
     (3, 5)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **BaseCRF._parameter_constraints,
-        "acceleration": [StrOptions({"auto", "proximal_point"}), None],
-        "sampling": [StrOptions(SchemeNames("oeg"))],
-        "sampling_mix": [Interval(Real, 0, 1, closed="both")],
-        "step_init": [Interval(Real, 0, 1, closed="right")],
-        "init_score": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
-    }
     _solver = OEG
     _solver_options = ("sampling", "sampling_mix", "step_init", "init_score")
 
-    def __init__(
-        self,
-        alpha: Alpha = "auto",
-        *,
-        loss: LossName = "log_loss",
-        temperature: float = 1.0,
-        margin: float = 1.0,
-        cost: Cost | None = None,
-        class_weight: ClassWeight | None = None,
-        l1_ratio: float = 0.0,
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        patience: int | None = None,
-        scoring: Scoring | None = None,
-        features: Features = "all",
-        min_count: float | None = None,
-        order: int = 1,
-        edge_features: EdgeFeatures | None = None,
-        transitions: Transitions | None = None,
-        label_names: LabelNames | None = None,
-        unknown_label: Hashable = None,
-        acceleration: Acceleration = "auto",
-        sampling: DualSampling = "gap",
-        sampling_mix: float = 0.8,
-        step_init: float = 0.7,
-        init_score: float = 14.0,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.loss = loss
-        self.temperature = temperature
-        self.margin = margin
-        self.cost = cost
-        self.class_weight = class_weight
-        self.l1_ratio = l1_ratio
-        self.max_iter = max_iter
-        self.tol = tol
-        self.patience = patience
-        self.scoring = scoring
-        self.features = features
-        self.min_count = min_count
-        self.order = order
-        self.edge_features = edge_features
-        self.transitions = transitions
-        self.label_names = label_names
-        self.unknown_label = unknown_label
-        self.acceleration = acceleration
-        self.sampling = sampling
-        self.sampling_mix = sampling_mix
-        self.step_init = step_init
-        self.init_score = init_score
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
 
 @with_shared_docs
-class LBFGSCRF(BaseCRF):
+@parameters
+class LBFGSCRF(PrintOptions, ThreadOptions, WarmStartOptions, ChainOptions, BaseCRF):
     """Linear-chain CRF trained by L-BFGS: the reference of the other estimators.
 
     {objective}
@@ -532,25 +232,7 @@ class LBFGSCRF(BaseCRF):
 
     Parameters
     ----------
-    {alpha}
-    {loss}
-    {l1_ratio}
-    max_iter : int, default=1000
-        Maximum number of iterations.
-    {tol}
-    {patience}
-    {features}
-    {order}
-    {edge_features}
-    {transitions}
-    {label_names}
-    {unknown_label}
-    warm_start : bool, default=False
-        Start the next fit from the weights of this one.
-    n_jobs : int, default=None
-        Number of threads; None means one.
-    verbose : int, default=0
-        1 prints a line every iteration.
+    {parameters}
 
     Attributes
     ----------
@@ -578,57 +260,10 @@ class LBFGSCRF(BaseCRF):
     (3, 3)
     """
 
-    _parameter_constraints: ClassVar[dict] = BaseCRF._parameter_constraints
+    max_iter: int = 1000
     _solver = LBFGS
     _solver_options = ("max_iter",)
     _other_solvers = ((OWLQN, ("max_iter",)),)
-
-    def __init__(
-        self,
-        alpha: Alpha = "auto",
-        *,
-        loss: LossName = "log_loss",
-        temperature: float = 1.0,
-        margin: float = 1.0,
-        cost: Cost | None = None,
-        class_weight: ClassWeight | None = None,
-        l1_ratio: float = 0.0,
-        max_iter: int = 1000,
-        tol: float = 1e-3,
-        patience: int | None = None,
-        scoring: Scoring | None = None,
-        features: Features = "all",
-        min_count: float | None = None,
-        order: int = 1,
-        edge_features: EdgeFeatures | None = None,
-        transitions: Transitions | None = None,
-        label_names: LabelNames | None = None,
-        unknown_label: Hashable = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.loss = loss
-        self.temperature = temperature
-        self.margin = margin
-        self.cost = cost
-        self.class_weight = class_weight
-        self.l1_ratio = l1_ratio
-        self.max_iter = max_iter
-        self.tol = tol
-        self.patience = patience
-        self.scoring = scoring
-        self.features = features
-        self.min_count = min_count
-        self.order = order
-        self.edge_features = edge_features
-        self.transitions = transitions
-        self.label_names = label_names
-        self.unknown_label = unknown_label
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
 
 # The estimators by the names of their solvers.
@@ -636,7 +271,8 @@ SOLVERS = {"sdca": SDCACRF, "oeg": OEGCRF, "sag": SAGNUSCRF, "lbfgs": LBFGSCRF}
 
 
 @with_shared_docs
-class CRF(BaseCRF):
+@parameters
+class CRF(RunOptions, ChainOptions, SolverOptions, BaseCRF):
     """Linear-chain CRF trained by the solver that suits the data.
 
     {objective}
@@ -648,29 +284,7 @@ class CRF(BaseCRF):
 
     Parameters
     ----------
-    solver : {"auto", "sdca", "oeg", "sag", "lbfgs"}, default="auto"
-        The solver. ``loss="hinge"`` is for "sdca", which "auto" takes then; with
-        `l1_ratio` above 0 it takes "sdca" or "oeg", by the number of labels.
-    {alpha}
-    {loss}
-    {l1_ratio}
-    max_iter : int, default=1000
-        Maximum number of epochs; an epoch visits n sequences, or is one iteration of
-        L-BFGS.
-    {tol}
-    {patience}
-    {features}
-    {order}
-    {edge_features}
-    {transitions}
-    {label_names}
-    {unknown_label}
-    warm_start : bool, default=False
-        Keep the state of the solver, and start the next fit from it, as the estimators
-        of the single solvers do; "auto" keeps the solver then.
-    {dual_n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -699,62 +313,8 @@ class CRF(BaseCRF):
     'sdca'
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **BaseCRF._parameter_constraints,
-        "solver": [StrOptions({"auto", *SOLVERS})],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        alpha: Alpha = "auto",
-        *,
-        solver: SolverName = "auto",
-        loss: LossName = "log_loss",
-        temperature: float = 1.0,
-        margin: float = 1.0,
-        cost: Cost | None = None,
-        class_weight: ClassWeight | None = None,
-        l1_ratio: float = 0.0,
-        max_iter: int = 1000,
-        tol: float = 1e-3,
-        patience: int | None = None,
-        scoring: Scoring | None = None,
-        features: Features = "all",
-        min_count: float | None = None,
-        order: int = 1,
-        edge_features: EdgeFeatures | None = None,
-        transitions: Transitions | None = None,
-        label_names: LabelNames | None = None,
-        unknown_label: Hashable = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.solver = solver
-        self.loss = loss
-        self.temperature = temperature
-        self.margin = margin
-        self.cost = cost
-        self.class_weight = class_weight
-        self.l1_ratio = l1_ratio
-        self.max_iter = max_iter
-        self.tol = tol
-        self.patience = patience
-        self.scoring = scoring
-        self.features = features
-        self.min_count = min_count
-        self.order = order
-        self.edge_features = edge_features
-        self.transitions = transitions
-        self.label_names = label_names
-        self.unknown_label = unknown_label
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    max_iter: int = 1000
+    solver_: str = field(init=False)
 
     def _single(self, name):
         """Return an estimator of one solver, with the parameters of this one."""

@@ -133,7 +133,7 @@ def packed_for_features(estimator, X):
         )
     if not len(edges.ends):
         edges = edges._replace(features=np.empty((0, expected)))
-    place = pair_places(len(estimator.classes_), estimator._is_directed)
+    place = pair_places(len(estimator.classes_), estimator.directed)
     trees, order = junction_trees(data.offsets, edges, len(place), place)
     return PackedGraphs(data, input_format, edges, place, trees, order)
 

@@ -5,29 +5,17 @@ solvers; nothing here says how inference is done. graph_data.py reads graphs, an
 methods of a fitted model are in graph_prediction.py.
 """
 
-from collections.abc import Callable, Hashable, Iterator
-from numbers import Real
-from typing import ClassVar, Self
+from collections.abc import Callable, Iterator
+from dataclasses import field
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.callback import with_callbacks
 
 from skcrf_sdca._utils.messages import names_class
-from skcrf_sdca._utils.sklearn_private import Interval, StrOptions, validates_parameters
-from skcrf_sdca._utils.typing import (
-    Alpha,
-    ClassWeight,
-    Cost,
-    Features,
-    Graphs,
-    GraphSolver,
-    Labels,
-    LossName,
-    RandomState,
-    Scoring,
-    keeps_signature,
-)
+from skcrf_sdca._utils.sklearn_private import validates_parameters
+from skcrf_sdca._utils.typing import Graphs, Labels, keeps_signature
 from skcrf_sdca.estimators.base_fit import BaseFit, SolverByName
 from skcrf_sdca.estimators.graph_data import (
     graph_training,
@@ -38,6 +26,7 @@ from skcrf_sdca.estimators.graph_inspection import GraphInspection
 from skcrf_sdca.estimators.graph_start import GraphPrior, starting_graph_weights
 from skcrf_sdca.estimators.held_out import new_held_out
 from skcrf_sdca.estimators.parameter_docs import with_graph_docs
+from skcrf_sdca.estimators.parameters import GraphOptions, parameters
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.bcfw import BCFW
 from skcrf_sdca.solvers.lbfgs import LBFGS
@@ -58,7 +47,8 @@ SOLVERS = {
 
 
 @with_graph_docs
-class GraphCRF(SolverByName, GraphInspection, BaseFit):
+@parameters
+class GraphCRF(GraphOptions, SolverByName, GraphInspection, BaseFit):
     """CRF of graphs: a label of each node, with scores of the labels that edges join.
 
     Minimises, over all weights w (``coef_``, ``intercept_``, ``edge_coef_``)::
@@ -77,21 +67,7 @@ class GraphCRF(SolverByName, GraphInspection, BaseFit):
 
     Parameters
     ----------
-    {graph_parameters}
-    {l1_ratio}
-    {features}
-    directed : bool, default=False
-        Whether an edge has a direction: the weights are of pairs of labels [from, to].
-        By default pairs have no order, and their weights are symmetric; the two
-        of a pair are one weight in the penalty.
-    {unknown_label}
-    {graph_solver}
-    {tol}
-    {graph_patience}
-    {graph_warm_start}
-    {graph_n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -140,61 +116,6 @@ class GraphCRF(SolverByName, GraphInspection, BaseFit):
     _solvers = SOLVERS
     # Return nodes, edges, and features of edges or None, of each graph.
     _split = staticmethod(split_graphs)
-
-    _parameter_constraints: ClassVar[dict] = {
-        **BaseFit._parameter_constraints,
-        "features": [StrOptions({"all", "observed"})],
-        "min_count": [Interval(Real, 0, None, closed="neither"), None],
-        "directed": ["boolean"],
-        "unknown_label": "no_validation",
-        "solver": [StrOptions(SOLVERS.keys())],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        alpha: Alpha = "auto",
-        *,
-        loss: LossName = "log_loss",
-        temperature: float = 1.0,
-        margin: float = 1.0,
-        cost: Cost | None = None,
-        class_weight: ClassWeight | None = None,
-        l1_ratio: float = 0.0,
-        features: Features = "all",
-        min_count: float | None = None,
-        directed: bool = False,
-        unknown_label: Hashable = None,
-        solver: GraphSolver = "oeg",
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        patience: int | None = None,
-        scoring: Scoring | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.loss = loss
-        self.temperature = temperature
-        self.margin = margin
-        self.cost = cost
-        self.class_weight = class_weight
-        self.l1_ratio = l1_ratio
-        self.features = features
-        self.min_count = min_count
-        self.directed = directed
-        self.unknown_label = unknown_label
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.patience = patience
-        self.scoring = scoring
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     @keeps_signature(names_class)
     @validates_parameters
@@ -300,11 +221,7 @@ class GraphCRF(SolverByName, GraphInspection, BaseFit):
     def _checked_prior(self, model):
         """Return the argument `prior` as a GraphPrior."""
         self._check_prior_without_state()
-        return GraphPrior(model, self._is_directed)
-
-    @property
-    def _is_directed(self):
-        return self.directed
+        return GraphPrior(model, self.directed)
 
     def _held_out_data(self, X, y, training):
         """Return checked held-out data, as the methods of the model take them."""
@@ -333,7 +250,7 @@ class GraphCRF(SolverByName, GraphInspection, BaseFit):
             training.data,
             n_labels,
             edges=training.edges,
-            directed=self._is_directed,
+            directed=self.directed,
             pairs=self._pairs(training, n_labels),
             n_jobs=self.n_jobs,
         )
@@ -356,6 +273,7 @@ class GraphCRF(SolverByName, GraphInspection, BaseFit):
 
 
 @with_graph_docs
+@parameters
 class TreeCRF(GraphCRF):
     """CRF of trees and forests: `GraphCRF` where each node has at most one head.
 
@@ -366,17 +284,7 @@ class TreeCRF(GraphCRF):
 
     Parameters
     ----------
-    {graph_parameters}
-    {l1_ratio}
-    {features}
-    {unknown_label}
-    {graph_solver}
-    {tol}
-    {graph_patience}
-    {graph_warm_start}
-    {graph_n_jobs}
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -400,56 +308,8 @@ class TreeCRF(GraphCRF):
     array([list(['subj', 'root', 'obj'])], dtype=object)
     """
 
+    directed: bool = field(default=True, init=False)
     _split = staticmethod(split_trees)
-
-    _parameter_constraints: ClassVar[dict] = {
-        name: constraints
-        for name, constraints in GraphCRF._parameter_constraints.items()
-        if name != "directed"
-    }
-
-    def __init__(
-        self,
-        alpha: Alpha = "auto",
-        *,
-        loss: LossName = "log_loss",
-        temperature: float = 1.0,
-        margin: float = 1.0,
-        cost: Cost | None = None,
-        class_weight: ClassWeight | None = None,
-        l1_ratio: float = 0.0,
-        features: Features = "all",
-        min_count: float | None = None,
-        unknown_label: Hashable = None,
-        solver: GraphSolver = "oeg",
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        patience: int | None = None,
-        scoring: Scoring | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.loss = loss
-        self.temperature = temperature
-        self.margin = margin
-        self.cost = cost
-        self.class_weight = class_weight
-        self.l1_ratio = l1_ratio
-        self.features = features
-        self.min_count = min_count
-        self.unknown_label = unknown_label
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.patience = patience
-        self.scoring = scoring
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(
         self,
@@ -511,7 +371,3 @@ class TreeCRF(GraphCRF):
             init=init,
             prior=prior,
         )
-
-    @property
-    def _is_directed(self):
-        return True

@@ -1,30 +1,18 @@
 """SegmentCRF: semi-Markov conditional random fields, which label spans as a whole."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 
 from skcrf_sdca._utils.messages import required_attribute
-from skcrf_sdca._utils.sklearn_private import Interval, StrOptions
-from skcrf_sdca._utils.typing import (
-    Alpha,
-    Features,
-    Labels,
-    LossName,
-    RandomState,
-    Scoring,
-    SegmentFeatures,
-    Sequences,
-    SpanScheme,
-)
+from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.label_encoding import plain_labels
-from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.base_fit import SolverByName
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
+from skcrf_sdca.estimators.parameters import SegmentOptions, parameters
 from skcrf_sdca.estimators.segment_answers import SegmentAnswers
 from skcrf_sdca.estimators.segment_data import (
     SegmentedSequences,
@@ -74,7 +62,8 @@ class _Absent:
 
 
 @with_shared_docs
-class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
+@parameters
+class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
     """Semi-Markov conditional random field: a model of spans and their lengths [1]_.
 
     A sequence is cut into segments, without gaps: each span is a segment of its type,
@@ -102,48 +91,7 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
 
     Parameters
     ----------
-    {alpha}
-    max_length : int, default=None
-        The largest number of items of a segment. None takes that of the longest in the
-        training data, in the sequences whose labels are all known. Lengths above 1000
-        are kept up to that of the longest sequence of X only, or that of a prior.
-    scheme : str or None, default="BIO"
-        The tagging scheme of the labels: "BIO" ("IOB2"), "IO", "BIOES" ("IOBES") or
-        "BILOU" ("BILUO"), in capitals or small letters. Each of its prefixes has
-        weights of its own. With None, for signals, every label is a type, and its
-        maximal runs are the segments: no type follows itself.
-    segment_features : callable, default=None
-        Features of whole segments, such as whether a span is in a list of names:
-        ``segment_features(sequence, begin, end)`` returns those of the items
-        begin <= t < end of a sequence of X, a dict or a list of str, as those of an
-        item. It is called for each segment of at most `max_length` items. Each feature
-        has a weight for each type; ``features`` and ``min_count`` are about items.
-    solver : {"oeg", "sag", "sgd", "lbfgs"}, default="oeg"
-        That of `OEGCRF`, `SAGNUSCRF`, `SGDCRF` or `LBFGSCRF`, with their default
-        parameters.
-    loss : {"log_loss", "hinge"}, default="log_loss"
-        "hinge" is that of the structural SVM, where every item with a wrong label costs
-        1, for ``solver="oeg"``: it is solved by block-coordinate Frank-Wolfe. The model
-        has scores, and no probabilities.
-    {l1_ratio}
-    {max_iter}
-    {tol}
-    patience : int, default=None
-        With ``X_val`` and ``y_val`` in `fit`: end the fit after so many epochs without
-        a better score on them, and return the model of the best epoch.
-    scoring : str or callable, default=None
-        The score on ``X_val`` and ``y_val``, as of `SDCACRF`; by default the F1 of
-        spans, and the accuracy without a scheme.
-    {features}
-    {unknown_label}
-    warm_start : bool, default=False
-        Start the next fit from the state of this one. It needs the same sequences,
-        scheme, `max_length`, features of segments and `solver`; alpha, for example, may
-        differ.
-    n_jobs : int, default=None
-        Number of threads; None means one.
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -230,78 +178,14 @@ class SegmentCRF(SegmentAnswers, SolverByName, BaseCRF):
     cost = None
     class_weight = None
 
-    _parameter_constraints: ClassVar[dict] = {
-        name: BaseCRF._parameter_constraints[name]
-        for name in (
-            "alpha",
-            "l1_ratio",
-            "max_iter",
-            "tol",
-            "patience",
-            "scoring",
-            "features",
-            "min_count",
-            "warm_start",
-            "n_jobs",
-            "verbose",
-        )
-    } | {
-        "max_length": [Interval(Integral, 1, None, closed="left"), None],
-        "scheme": [StrOptions(set(TAGGING_SCHEMES)), None],
-        "segment_features": [callable, None],
-        "unknown_label": "no_validation",
-        "solver": [StrOptions(set(SOLVERS))],
-        "loss": [StrOptions({"log_loss", "hinge"})],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        alpha: Alpha = "auto",
-        *,
-        max_length: int | None = None,
-        scheme: SpanScheme | None = "BIO",
-        segment_features: SegmentFeatures | None = None,
-        solver: Literal["oeg", "sag", "sgd", "lbfgs"] = "oeg",
-        loss: LossName = "log_loss",
-        l1_ratio: float = 0.0,
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        patience: int | None = None,
-        scoring: Scoring | None = None,
-        features: Features = "all",
-        min_count: float | None = None,
-        unknown_label: Hashable = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.max_length = max_length
-        self.scheme = scheme
-        self.segment_features = segment_features
-        self.solver = solver
-        self.loss = loss
-        self.l1_ratio = l1_ratio
-        self.max_iter = max_iter
-        self.tol = tol
-        self.patience = patience
-        self.scoring = scoring
-        self.features = features
-        self.min_count = min_count
-        self.unknown_label = unknown_label
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
     _with_probabilities: ClassVar[str] = 'loss="log_loss"'
-    predict_edge_proba: Any = _Absent("labels of one segment are not a Markov chain")
-    explain: Any = _Absent("terms of a path are those of a chain")
-    constrain: Any = _Absent("the scheme says what may follow what")
+    predict_edge_proba: ClassVar[Any] = _Absent(
+        "labels of one segment are not a Markov chain"
+    )
+    explain: ClassVar[Any] = _Absent("terms of a path are those of a chain")
+    constrain: ClassVar[Any] = _Absent("the scheme says what may follow what")
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Sequences,
         y: Labels,

@@ -1,32 +1,22 @@
 """SGDCRF: stochastic gradient methods, with a choice of their steps."""
 
-from collections.abc import Hashable
-from numbers import Integral, Real
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from skcrf_sdca._utils.sklearn_private import Interval, StrOptions
-from skcrf_sdca._utils.typing import (
-    Alpha,
-    ClassWeight,
-    Cost,
-    EdgeFeatures,
-    Features,
-    LabelNames,
-    LossName,
-    RandomState,
-    Scoring,
-    Transitions,
-)
-from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
+from skcrf_sdca.estimators.parameters import (
+    ChainOptions,
+    RunOptions,
+    SGDOptions,
+    parameters,
+)
 from skcrf_sdca.estimators.streams import OnlineMixin
 from skcrf_sdca.solvers.cccp import CCCP
-from skcrf_sdca.solvers.sgd import LEARNING_RATES
 from skcrf_sdca.solvers.sgd_methods import METHODS
 
 
 @with_shared_docs
-class SGDCRF(OnlineMixin):
+@parameters
+class SGDCRF(RunOptions, SGDOptions, ChainOptions, OnlineMixin):
     """Linear-chain CRF trained by stochastic gradient methods.
 
     {objective}
@@ -39,72 +29,7 @@ class SGDCRF(OnlineMixin):
 
     Parameters
     ----------
-    {alpha}
-    {loss}
-    {l1_ratio}
-    {max_iter}
-    {tol}
-    {patience}
-    {features}
-    {order}
-    {edge_features}
-    {transitions}
-    {label_names}
-    {unknown_label}
-    method : {"svrg", "sgd", "asgd", "adagrad", "smd", "pegasos", "hybrid"}, \
-default="svrg"
-        The steps:
-
-        * "svrg": the gradient of the sequence is corrected by the full gradient, which
-          is computed once an epoch [1]_. The first epoch is one of "sgd". Where the
-          objective has risen in an epoch, the epoch is undone, and the step halved. It
-          converges linearly to the optimum, and does not take the hinge loss.
-        * "sgd": stochastic gradient with one step size for all weights.
-        * "asgd": the same, and the model is the mean of the weights, in which those
-          after t visits count t times [2]_.
-        * "adagrad": each weight has the step eta0 / sqrt(G), G the sum of its squared
-          gradients [3]_.
-        * "smd": stochastic meta-descent [6]_. Each weight has a gain of its own, first
-          `eta0`, which grows while gradients agree and falls while they alternate, by a
-          factor of 2 at most. A visit takes four marginalisations. It is for L2 and
-          smooth losses.
-        * "pegasos": stochastic gradient with the steps 1 / (alpha t) [4]_, for an
-          `l1_ratio` below 1.
-        * "hybrid": L-BFGS on random batches, from 10 sequences to all, each larger than
-          the last by a tenth [5]_. An epoch is the steps on batches of n sequences
-          together; a step takes two passes or more over its batch, one or more if that
-          is all sequences. It is for L2 and smooth losses.
-    learning_rate : {"auto", "adaptive", "optimal", "invscaling", "constant"}, \
-default="auto"
-        How the step size falls with the number t of visits. "constant": eta0.
-        "optimal": eta0 / (1 + eta0 alpha t). "invscaling": eta0 / (1 + eta0 alpha
-        t)^0.75. "adaptive": eta0, halved at every certificate where the objective has
-        not fallen. "auto" is "optimal" for "asgd" and "pegasos", "adaptive" for "sgd",
-        and "constant" for the others. "adagrad" also takes "adaptive"; "svrg",
-        "pegasos" and "hybrid" have no choice.
-    eta0 : float or "auto", default="auto"
-        The first step size. "auto" visits a random sample of up to 600 sequences with
-        several step sizes, longer or shorter ones while the objective on the sample
-        falls, and takes the best. The objective is the median of those after each third
-        of the sample. For "adagrad" it then goes on to the step size of the regret
-        bound [7]_ for the distances that weights have in the sample: the best one for a
-        single pass is too small for more. "pegasos" and "hybrid" have step sizes of
-        their own.
-    average : bool or "auto", default="auto"
-        Whether the model is the mean of the weights: "auto" is True for "asgd",
-        "adagrad", "smd" and "pegasos"; "sgd" can do it too. The mean of "smd",
-        "adagrad" and "pegasos" begins anew in the epochs 2, 3, 5, 9, 17, ..., or when
-        the visits of a stream have doubled. For "smd" and "adagrad" the weights at the
-        end of each quarter of an epoch, or of a chunk, count for all its visits.
-    certify_every : int, default=1
-        Epochs from one certificate to the next. The fit can stop, and ``history_`` has
-        a value, after these epochs only. A certificate takes a full pass.
-    warm_start : bool, default=False
-        Start the next fit from the weights of this one, with the number of its visits.
-    n_jobs : int, default=None
-        Number of threads for the certificate and for prediction; None means one.
-    {random_state}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -193,15 +118,6 @@ default="auto"
     30
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **BaseCRF._parameter_constraints,
-        "method": [StrOptions(METHODS.keys())],
-        "learning_rate": [StrOptions({"auto", *LEARNING_RATES})],
-        "eta0": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "average": ["boolean", StrOptions({"auto"})],
-        "certify_every": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-    }
     _solver_options = ("method", "learning_rate", "eta0", "average", "certify_every")
     _weight_vectors = ("w", "total", "trace")
     _other_vectors = ("squares", "gains")
@@ -211,69 +127,6 @@ default="auto"
         "method": str,
         "eta0": float,
     }
-
-    def __init__(
-        self,
-        alpha: Alpha = "auto",
-        *,
-        loss: LossName = "log_loss",
-        temperature: float = 1.0,
-        margin: float = 1.0,
-        cost: Cost | None = None,
-        class_weight: ClassWeight | None = None,
-        l1_ratio: float = 0.0,
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        patience: int | None = None,
-        scoring: Scoring | None = None,
-        features: Features = "all",
-        min_count: float | None = None,
-        order: int = 1,
-        edge_features: EdgeFeatures | None = None,
-        transitions: Transitions | None = None,
-        label_names: LabelNames | None = None,
-        unknown_label: Hashable = None,
-        method: Literal[
-            "svrg", "sgd", "asgd", "adagrad", "smd", "pegasos", "hybrid"
-        ] = "svrg",
-        learning_rate: Literal[
-            "auto", "adaptive", "optimal", "invscaling", "constant"
-        ] = "auto",
-        eta0: float | Literal["auto"] = "auto",
-        average: bool | Literal["auto"] = "auto",
-        certify_every: int = 1,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.loss = loss
-        self.temperature = temperature
-        self.margin = margin
-        self.cost = cost
-        self.class_weight = class_weight
-        self.l1_ratio = l1_ratio
-        self.max_iter = max_iter
-        self.tol = tol
-        self.patience = patience
-        self.scoring = scoring
-        self.features = features
-        self.min_count = min_count
-        self.order = order
-        self.edge_features = edge_features
-        self.transitions = transitions
-        self.label_names = label_names
-        self.unknown_label = unknown_label
-        self.method = method
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.average = average
-        self.certify_every = certify_every
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     @property
     def _solver(self):

@@ -1,0 +1,903 @@
+"""Each parameter of the estimators, written once: type, default, constraints and text.
+
+A parameter is a field of a class with `parameters`. The string below it is its entry in
+docstrings: the type in words, and what it does. An estimator inherits the classes of
+its parameters, the last in its signature first. What no entry of `parameter` says of
+constraints follows from the type, or is that of the same parameter of a base.
+"""
+
+import inspect
+import sys
+from ast import AnnAssign, ClassDef, Expr, parse
+from collections import ChainMap
+from collections.abc import Hashable
+from dataclasses import dataclass, field, fields
+from functools import cache
+from itertools import pairwise
+from numbers import Integral, Real
+from os import PathLike
+from textwrap import indent
+from types import NoneType
+from typing import Any, Literal, TypeVar, dataclass_transform, get_args
+
+from skcrf_sdca._utils.sklearn_private import Interval, StrOptions
+from skcrf_sdca._utils.typing import (
+    Acceleration,
+    Alpha,
+    ClassWeight,
+    Cost,
+    DualSampling,
+    EdgeFeatures,
+    Features,
+    FilePath,
+    GraphSolver,
+    LabelNames,
+    LossName,
+    OnlineLossName,
+    RandomState,
+    Scoring,
+    SDCASampling,
+    SegmentFeatures,
+    SolverName,
+    SpanScheme,
+    Transitions,
+)
+from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
+from skcrf_sdca.metrics import SCORERS
+from skcrf_sdca.objective.losses import LOSSES, ONLINE_LOSSES
+from skcrf_sdca.solvers.samplers import SchemeNames
+from skcrf_sdca.solvers.sgd_methods import METHODS
+from skcrf_sdca.structures.chain.constraints import FROM_DATA
+from skcrf_sdca.structures.chain.tuples import MOST_ORDER
+
+T = TypeVar("T")
+
+CONSTRAINTS = "constraints"
+POSITIVE = Interval(Real, 0, None, closed="neither")
+NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+SHARE = Interval(Real, 0, 1, closed="both")
+PART = Interval(Real, 0, 1, closed="right")
+COUNT = Interval(Integral, 1, None, closed="left")
+
+
+def parameter(*constraints: Any, default: Any, kw_only: bool = True) -> Any:
+    """Return the field of a parameter.
+
+    Parameters
+    ----------
+    *constraints
+        What it may be, as in ``_parameter_constraints`` of scikit-learn.
+    default : object
+    kw_only : bool, default=True
+        Whether it is passed by name only.
+
+    Returns
+    -------
+    field : dataclasses.Field
+    """
+    metadata = {CONSTRAINTS: list(constraints)}
+    return field(default=default, kw_only=kw_only, metadata=metadata)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(parameter, field))
+def parameters(cls: type[T]) -> type[T]:
+    """Make the annotated attributes of a class, and of its bases, its parameters.
+
+    The class gets the constructor and the ``_parameter_constraints``; in its docstring
+    the marker ``{parameters}`` is replaced by their entries. Classes without this
+    decorator do not take part. The fitted attributes of one that has it are
+    ``field(init=False)``.
+
+    Parameters
+    ----------
+    cls : type
+
+    Returns
+    -------
+    cls : type
+        The same.
+    """
+    doc = cls.__doc__
+    known = ChainMap(*(vars(c).get("_parameter_constraints", {}) for c in cls.__mro__))
+    made: Any = dataclass(eq=False, repr=False, match_args=False, kw_only=True)(cls)
+    # With python -OO there are no docstrings, and a dataclass makes one.
+    made.__doc__ = doc and inspect.cleandoc(doc).replace("{parameters}", _entries(cls))
+    made._parameter_constraints = {
+        f.name: f.metadata.get(CONSTRAINTS) or known.get(f.name) or _of_type(f.type)
+        for f in fields(made)
+        if f.init
+    }
+    return cls
+
+
+def _of_type(kind):
+    """Return the constraints that a type says: bool, Literal, None or one of these."""
+    options = get_args(kind)
+    if not options:
+        return {bool: ["boolean"], NoneType: [None], Hashable: "no_validation"}[kind]
+    if all(isinstance(option, str) for option in options):
+        return [StrOptions(set(options))]
+    return [constraint for option in options for constraint in _of_type(option)]
+
+
+def _entries(cls):
+    """Return the entries of a docstring for the parameters of a class, in order."""
+    entries = []
+    for name, argument in inspect.signature(cls).parameters.items():
+        found = (_texts().get(base.__name__, {}).get(name) for base in cls.__mro__)
+        kind, _, text = next(filter(None, found), "object").partition("\n\n")
+        default = argument.default
+        shown = f'"{default}"' if isinstance(default, str) else repr(default)
+        kind = kind.replace("\n", " ")
+        entries += [f"{name} : {kind}, default={shown}", indent(text, "    ")]
+    return "\n".join(entries)
+
+
+@cache
+def _texts():
+    """Return the strings below the fields of this module, by class and field."""
+    try:
+        source = inspect.getsource(sys.modules[__name__])
+    except OSError:  # There is the compiled file alone.
+        return {}
+    return {
+        statement.name: {
+            first.target.id: inspect.cleandoc(second.value.value)
+            for first, second in pairwise(statement.body)
+            if isinstance(first, AnnAssign) and isinstance(second, Expr)
+        }
+        for statement in parse(source).body
+        if isinstance(statement, ClassDef)
+    }
+
+
+@parameters
+class StrengthOptions:
+    """How strong the penalty is."""
+
+    alpha: Alpha = parameter(
+        POSITIVE, StrOptions({"auto"}), default="auto", kw_only=False
+    )
+    """float or "auto"
+
+    Strength of the penalty; "auto" is 1/n, or 1 over the sum of the sample weights. In
+    the terms of CRFsuite, ``c2 = n * alpha / 2``.
+    """
+
+
+@parameters
+class LossOptions:
+    """The loss of an objective."""
+
+    loss: LossName = parameter(StrOptions(LOSSES.keys()), default="log_loss")
+    """{"log_loss", "softmax_margin", "hinge"}
+
+    "log_loss" is the negative log-likelihood. "softmax_margin" adds to the score of
+    every label path the cost of its wrong labels (Gimpel and Smith, NAACL 2010)::
+
+        L_i(w) = T log sum_y exp((score(x_i, y) + cost_i(y)) / T)
+                 - score(x_i, y_i)
+
+    with the temperature T: a path that costs more must have a lower score. "hinge" is
+    the loss of the structural SVM, the limit at T = 0::
+
+        L_i(w) = max_y (score(x_i, y) + cost_i(y)) - score(x_i, y_i)
+
+    It is for `SDCACRF` and `SGDCRF`, and for ``solver="sdca"``; of graphs also for
+    "oeg", and both are then block-coordinate Frank-Wolfe. The model has scores, and no
+    probabilities: methods such as ``predict_proba`` are then not there.
+    """
+
+
+@parameters
+class CostOptions:
+    """What a loss takes beside labels."""
+
+    temperature: float = parameter(POSITIVE, default=1.0)
+    """float
+
+    T > 0. The probabilities of the model are those of score / T. A small T comes near
+    to the hinge loss. Losses that give no probabilities ignore it.
+    """
+    margin: float = parameter(NOT_NEGATIVE, default=1.0)
+    """float
+
+    Factor of the cost; "log_loss" ignores it.
+    """
+    cost: Cost | None = parameter("array-like", dict, None, default=None)
+    """array-like of shape (n_labels, n_labels) or dict
+
+    The cost[y, k] of label k where y is right, in the order of ``classes_``, or a dict
+    {(y, k): cost} in which pairs that are left out cost 1. By default every wrong label
+    costs 1 (the Hamming cost).
+    """
+    class_weight: ClassWeight | None = parameter(
+        StrOptions({"balanced"}), dict, None, default=None
+    )
+    """"balanced", dict {label: weight} or None
+
+    Factor of the cost where the label is right, so that it costs more to miss a rare
+    label. "balanced" is n_positions / (n_labels * positions of the label).
+    """
+
+
+@parameters
+class PenaltyOptions:
+    """The penalty beside its strength."""
+
+    l1_ratio: float = parameter(SHARE, default=0.0)
+    """float in [0, 1]
+
+    Part of the l1 norm in the penalty, of the elastic net
+    alpha ((1 - l1_ratio) / 2 ||w||^2 + l1_ratio ||w||_1). Above 0, most weights are
+    exactly 0; 1 is the l1 norm alone. In the terms of CRFsuite, c1 = n * alpha *
+    l1_ratio and c2 = n * alpha * (1 - l1_ratio) / 2.
+    """
+
+
+@parameters
+class EpochOptions:
+    """When a fit stops."""
+
+    max_iter: int = parameter(COUNT, default=100)
+    """int
+
+    Maximum number of epochs; an epoch visits n sequences, or is one iteration of
+    L-BFGS.
+    """
+    tol: float = parameter(NOT_NEGATIVE, default=1e-3)
+    """float
+
+    The fit stops when the duality gap is at most tol * primal: by default, when the
+    objective is proven to be within 0.1 % of its minimum. It also stops where rounding
+    lets no smaller gap be certified, and warns of it.
+    """
+
+
+@parameters
+class ScoringOptions:
+    """What is done with held-out data."""
+
+    patience: int | None = parameter(COUNT, None, default=None)
+    """int
+
+    With ``X_val`` and ``y_val`` in `fit`: end the fit after so many epochs without a
+    better score on them, and return the model of the epoch with the best score, also if
+    the fit ends otherwise. With None the score is only recorded, and the model is that
+    of the last epoch.
+    """
+    scoring: Scoring | None = parameter(
+        StrOptions(set(SCORERS)), callable, None, default=None
+    )
+    """str or callable
+
+    The score on ``X_val`` and ``y_val``, the larger the better: a name that
+    :func:`skcrf_sdca.metrics.get_scorer` takes, or a function of (estimator, X, y) that
+    returns a number. By default the micro-averaged F1 of spans if a tagging scheme of
+    the labels is given by its name, else the accuracy, which ``score`` returns. For a
+    table without ``lengths`` it is the accuracy. The F1 of spans needs every label; the
+    accuracy leaves out unknown ones.
+    """
+
+
+@parameters
+class FeatureOptions:
+    """Which features have weights."""
+
+    features: Features = "all"
+    """{"all", "observed"}
+
+    Which pairs of a feature and a label have a weight. "observed" are those that occur
+    in the training data, as CRFsuite chooses by default: the model is much smaller, and
+    ``coef_`` a sparse array. Positions whose label is not known observe nothing.
+    """
+    min_count: float | None = parameter(POSITIVE, None, default=None)
+    """float > 0
+
+    With ``features="observed"``: a pair has a weight only if the values of the feature
+    at positions with the label sum to at least this, as with ``feature.minfreq`` of
+    CRFsuite. A value of 1 counts once. A position that has one of several labels counts
+    for each of them, one with soft labels by their probabilities. None keeps every pair
+    that occurs.
+    """
+
+
+@parameters
+class ContextOptions:
+    """What weights of several labels depend on."""
+
+    order: int = parameter(Interval(Integral, 1, MOST_ORDER, closed="both"), default=1)
+    """int
+
+    How many labels before it a label depends on, 1 to 62. A chain of order 2 has a
+    weight for every three labels in a row, ``higher_transitions_[0]``, beside those of
+    two in ``transition_``; and so on. A visit takes n_labels^(order+1) operations for
+    each position, of the tuples whose transitions are allowed: with `transitions` there
+    are fewer. `SDCACRF`, `OEGCRF` and `SAGNUSCRF` store numbers for as many tuples;
+    `LBFGSCRF`, `SGDCRF` and `PassiveAggressiveCRF` store none.
+    """
+    edge_features: EdgeFeatures | None = parameter(
+        "array-like", StrOptions({"all"}), None, default=None
+    )
+    """{"all"}, list of str or array of int
+
+    The features that have a weight for every transition to the position too, in
+    ``edge_coef_``: names, in which "*" stands for any characters, such as
+    ``["word=*"]``, or numbers of features. With ``features="observed"`` they have
+    weights of the transitions alone that they are observed with, where both labels are
+    known or are one of several, and count as `min_count` says, by the product of both.
+    A visit then takes n_labels^3 operations for each position, as for ``order=2``. Of a
+    stream a name may match features that come later.
+    """
+
+
+@parameters
+class LabelOptions:
+    """What is known of labels of sequences."""
+
+    transitions: Transitions | None = parameter(
+        StrOptions({*TAGGING_SCHEMES, *FROM_DATA}), "array-like", None, default=None
+    )
+    """str, ndarray or list of pairs
+
+    Which label may follow which; by default every label may follow every label.
+    Forbidden transitions have probability 0, in training and in prediction.
+
+    * "BIO" (or "IOB2"), "IOB1", "IO", "BIOES" ("IOBES") or "BILOU" ("BILUO"), in
+      capitals or small letters: those that the tagging scheme allows, for labels such
+      as "B-PER" and "O". The scheme also determines which labels may begin and end a
+      sequence.
+    * "observed": only transitions, first labels and last labels that occur in y.
+    * "open": these, and the transitions from and to the open labels, which may also
+      begin and end a sequence. Open are the most frequent labels, that make up half of
+      y. Every length of a sequence is possible, and so is every label at every position
+      but the first and the last.
+    * a bool array of shape (n_labels, n_labels), [from, to], in the order of
+      ``classes_``: True means allowed.
+    * a list of allowed pairs (from, to) of labels. If it has pairs (None, label), only
+      their labels may begin a sequence; if it has pairs (label, None), only their
+      labels may end one. Pairs with labels that do not occur in y are ignored.
+
+    It is an error if y itself has a forbidden transition.
+    """
+    label_names: LabelNames | None = parameter(list, tuple, dict, None, default=None)
+    """list of str or dict {label: str}
+
+    Names such as "B-PER" of labels that are ids: ``label_names[i]`` is that of label i.
+    A tagging scheme, in `transitions` and of spans, reads the names; ``classes_`` and
+    predictions are the ids.
+    """
+
+
+@parameters
+class UnknownOptions:
+    """How labels that are not known are marked."""
+
+    unknown_label: Hashable = None
+    """label
+
+    The label in y that stands for labels that are not known, beside None, as -100 in
+    data of Hugging Face. The known labels alone, and sets of labels of which one is
+    right, train the model with the loss
+
+        L_i(w) = -log sum_{y that agree with y_i} p(y | x_i; w),
+
+    which is not convex: a sequence of convex problems is solved. The objective never
+    rises, and the certificate bounds how far the next convex problem could lower it. A
+    sequence of which no label is known has the weight 0, and does not count in n. For
+    the default loss only.
+    """
+
+
+@parameters
+class WarmStartOptions:
+    """Whether a fit begins where the last has ended."""
+
+    warm_start: bool = False
+    """bool
+
+    Keep the state of the solver, with the dual variables if it has some, and start the
+    next fit from it. Solvers that keep more than weights need the same sequences, and
+    all of them the same model; alpha, for example, may differ.
+    """
+
+
+@parameters
+class ThreadOptions:
+    """How many threads work."""
+
+    n_jobs: int | None = parameter(Integral, None, default=None)
+    """int
+
+    Number of threads; None means one. They make certificates, passes over all data and
+    predictions. Of solvers of the dual, SDCA, OEG and Frank-Wolfe, each thread also
+    visits the sequences of its own shard, of at least 64 sequences. The last bits of
+    the result then depend on the number of threads, but not on their timing. With
+    `l1_ratio` above 0 one thread makes all visits.
+    """
+
+
+@parameters
+class RandomOptions:
+    """What random numbers begin with."""
+
+    random_state: RandomState = parameter("random_state", default=None)
+    """int, RandomState instance or None
+
+    Determines the order of the visits. Pass an int to get the same bits at every fit.
+    """
+
+
+@parameters
+class PrintOptions:
+    """What a fit prints."""
+
+    verbose: int = parameter("verbose", default=0)
+    """int
+
+    1 prints a line every epoch.
+    """
+
+
+@parameters
+class RunOptions(PrintOptions, RandomOptions, ThreadOptions, WarmStartOptions):
+    """How a fit runs."""
+
+
+@parameters
+class ChainOptions(
+    UnknownOptions,
+    LabelOptions,
+    ContextOptions,
+    FeatureOptions,
+    ScoringOptions,
+    EpochOptions,
+    PenaltyOptions,
+    CostOptions,
+    LossOptions,
+    StrengthOptions,
+):
+    """The problem of a chain, and when its fit stops."""
+
+
+@parameters
+class SolverOptions:
+    """The solver of a chain, by its name."""
+
+    solver: SolverName = "auto"
+    """{"auto", "sdca", "oeg", "sag", "lbfgs"}
+
+    The solver. ``loss="hinge"`` is for "sdca", which "auto" takes then; with `l1_ratio`
+    above 0 it takes "sdca" or "oeg", by the number of labels.
+    """
+
+
+@parameters
+class DualOptions:
+    """What all solvers of the dual take."""
+
+    acceleration: Acceleration = "auto"
+    """{"auto", "proximal_point"} or None
+
+    "proximal_point" solves a sequence of problems with the squared distance from the
+    last weights added, one epoch each. It saves epochs where the L2 part of the
+    penalty, alpha * (1 - l1_ratio), is small. "auto" does so where that is smaller than
+    0.15 / n; None never does, and refuses ``l1_ratio=1``.
+    """
+    sampling: SDCASampling = parameter(StrOptions(SchemeNames("sdca")), default="gap")
+    """{"gap", "gap_importance", "importance", "uniform", "max", "residual"}
+
+    Distribution from which the next sequence is sampled: proportional to the duality
+    gap of the sequence at its last visit ("gap"), to its importance, which grows with
+    the squared norm of its features ("importance"), to the product of both
+    ("gap_importance"), or uniform. "max" always takes the sequence with the largest
+    gap. "residual", of `SDCACRF` on tables only, is proportional to the squared l1
+    distance of the row's dual variables from its probabilities.
+    """
+    sampling_mix: float = parameter(SHARE, default=0.8)
+    """float in [0, 1]
+
+    Probability of sampling from this distribution; otherwise the next sequence is
+    sampled uniformly.
+    """
+
+
+@parameters
+class SDCAOptions(DualOptions):
+    """What SDCA takes."""
+
+    line_search: Literal["newton", "fixed"] = "newton"
+    """{"newton", "fixed"}
+
+    Exact line search by Newton's method, or the same `step` at every visit.
+    """
+    line_search_tol: float = parameter(
+        Interval(Real, 0, 1, closed="neither"), default=1e-3
+    )
+    """float
+
+    The line search ends when the step changes by less than this.
+    """
+    step: float | None = parameter(PART, None, default=None)
+    """float in (0, 1]
+
+    The step of ``line_search="fixed"``; ignored otherwise.
+    """
+    init_smoothing: float = parameter(PART, default=1e-6)
+    """float in (0, 1]
+
+    Weight of the uniform distribution over the allowed label paths in the initial
+    marginals; the correct labels have the remaining weight. A larger value starts
+    further from the optimum.
+    """
+    dual_dtype: Literal["auto", "float32", "float64"] = "auto"
+    """{"auto", "float32", "float64"}
+
+    Precision of the stored edge marginals, which take most of the memory. The
+    certificate is exact with both, but rounding in float32 keeps the gap above about
+    1e-15 / (n * alpha) nats per position: "auto" is float32 for n * alpha >= 1e-3.
+    """
+
+
+@parameters
+class OEGOptions(DualOptions):
+    """What online exponentiated gradient takes."""
+
+    sampling: DualSampling = parameter(StrOptions(SchemeNames("oeg")), default="gap")
+    step_init: float = parameter(PART, default=0.7)
+    """float in (0, 1]
+
+    First step size of every sequence. A visit halves the step size until the dual does
+    not fall, and the next visit starts from one that is 5 % larger [2]_.
+    """
+    init_score: float = parameter(NOT_NEGATIVE, default=14.0)
+    """float
+
+    Initial natural parameter of the correct label at each position; those of the other
+    labels are 0.
+    """
+
+
+@parameters
+class SAGOptions:
+    """What SAG takes."""
+
+    sampling: Literal["lipschitz", "uniform"] = parameter(
+        StrOptions(SchemeNames("sag")), default="lipschitz"
+    )
+    """{"lipschitz", "uniform"}
+
+    "lipschitz" is SAG-NUS*: each sequence has a Lipschitz constant, and sequences that
+    were visited before are sampled in proportion to theirs. "uniform" is SAG: one
+    constant for all sequences, and uniform sampling.
+    """
+    sampling_mix: float = parameter(Interval(Real, 0, 1, closed="left"), default=0.5)
+    """float in [0, 1)
+
+    Probability of sampling by the constants; otherwise the next sequence is sampled
+    uniformly.
+    """
+    line_search_skipping: bool = True
+    """bool
+
+    Whether to skip the next 2^(r - 1) line searches of a sequence after r searches in a
+    row that did not change its constant.
+    """
+    saga: bool = False
+    """bool
+
+    Whether to take the unbiased steps of SAGA, which are a third as long.
+    """
+
+
+@parameters
+class SGDOptions:
+    """What the stochastic gradient methods take."""
+
+    method: Literal["svrg", "sgd", "asgd", "adagrad", "smd", "pegasos", "hybrid"] = (
+        parameter(StrOptions(METHODS.keys()), default="svrg")
+    )
+    """{"svrg", "sgd", "asgd", "adagrad", "smd", "pegasos", "hybrid"}
+
+    The steps:
+
+    * "svrg": the gradient of the sequence is corrected by the full gradient, which is
+      computed once an epoch [1]_. The first epoch is one of "sgd". Where the objective
+      has risen in an epoch, the epoch is undone, and the step halved. It converges
+      linearly to the optimum, and does not take the hinge loss.
+    * "sgd": stochastic gradient with one step size for all weights.
+    * "asgd": the same, and the model is the mean of the weights, in which those after t
+      visits count t times [2]_.
+    * "adagrad": each weight has the step eta0 / sqrt(G), G the sum of its squared
+      gradients [3]_.
+    * "smd": stochastic meta-descent [6]_. Each weight has a gain of its own, first
+      `eta0`, which grows while gradients agree and falls while they alternate, by a
+      factor of 2 at most. A visit takes four marginalisations. It is for L2 and smooth
+      losses.
+    * "pegasos": stochastic gradient with the steps 1 / (alpha t) [4]_, for an
+      `l1_ratio` below 1.
+    * "hybrid": L-BFGS on random batches, from 10 sequences to all, each larger than the
+      last by a tenth [5]_. An epoch is the steps on batches of n sequences together; a
+      step takes two passes or more over its batch, one or more if that is all
+      sequences. It is for L2 and smooth losses.
+    """
+    learning_rate: Literal["auto", "adaptive", "optimal", "invscaling", "constant"] = (
+        "auto"
+    )
+    """{"auto", "adaptive", "optimal", "invscaling", "constant"}
+
+    How the step size falls with the number t of visits. "constant": eta0. "optimal":
+    eta0 / (1 + eta0 alpha t). "invscaling": eta0 / (1 + eta0 alpha t)^0.75. "adaptive":
+    eta0, halved at every certificate where the objective has not fallen. "auto" is
+    "optimal" for "asgd" and "pegasos", "adaptive" for "sgd", and "constant" for the
+    others. "adagrad" also takes "adaptive"; "svrg", "pegasos" and "hybrid" have no
+    choice.
+    """
+    eta0: float | Literal["auto"] = parameter(
+        POSITIVE, StrOptions({"auto"}), default="auto"
+    )
+    """float or "auto"
+
+    The first step size. "auto" visits a random sample of up to 600 sequences with
+    several step sizes, longer or shorter ones while the objective on the sample falls,
+    and takes the best. The objective is the median of those after each third of the
+    sample. For "adagrad" it then goes on to the step size of the regret bound [7]_ for
+    the distances that weights have in the sample: the best one for a single pass is too
+    small for more. "pegasos" and "hybrid" have step sizes of their own.
+    """
+    average: bool | Literal["auto"] = "auto"
+    """bool or "auto"
+
+    Whether the model is the mean of the weights: "auto" is True for "asgd", "adagrad",
+    "smd" and "pegasos"; "sgd" can do it too. The mean of "smd", "adagrad" and "pegasos"
+    begins anew in the epochs 2, 3, 5, 9, 17, ..., or when the visits of a stream have
+    doubled. For "smd" and "adagrad" the weights at the end of each quarter of an epoch,
+    or of a chunk, count for all its visits.
+    """
+    certify_every: int = parameter(COUNT, default=1)
+    """int
+
+    Epochs from one certificate to the next. The fit can stop, and ``history_`` has a
+    value, after these epochs only. A certificate takes a full pass.
+    """
+
+
+@parameters
+class PairOptions:
+    """What weights of edges are of."""
+
+    directed: bool = False
+    """bool
+
+    Whether an edge has a direction: the weights are of pairs of labels [from, to]. By
+    default pairs have no order, and their weights are symmetric; the two of a pair are
+    one weight in the penalty.
+    """
+
+
+@parameters
+class GraphSolverOptions:
+    """The solver of graphs, by its name."""
+
+    solver: GraphSolver = "oeg"
+    """{"oeg", "sdca", "sag", "lbfgs"}
+
+    "oeg" is online exponentiated gradient with gap sampling, see `OEGCRF`. "sdca" has
+    an exact line search, see `SDCACRF`, and keeps the tables of all graphs. "sag" is
+    SAG-NUS*, see `SAGNUSCRF`, and "lbfgs" is L-BFGS, or OWL-QN with `l1_ratio` above 0,
+    see `LBFGSCRF`.
+    """
+
+
+@parameters
+class GraphOptions(
+    RunOptions,
+    ScoringOptions,
+    EpochOptions,
+    GraphSolverOptions,
+    UnknownOptions,
+    PairOptions,
+    FeatureOptions,
+    PenaltyOptions,
+    CostOptions,
+    LossOptions,
+    StrengthOptions,
+):
+    """All of graphs."""
+
+
+@parameters
+class SpanOptions:
+    """What segments are, and the solver and the loss of a fit."""
+
+    max_length: int | None = parameter(COUNT, None, default=None)
+    """int
+
+    The largest number of items of a segment. None takes that of the longest in the
+    training data, in the sequences whose labels are all known. Lengths above 1000 are
+    kept up to that of the longest sequence of X only, or that of a prior.
+    """
+    scheme: SpanScheme | None = parameter(
+        StrOptions(set(TAGGING_SCHEMES)), None, default="BIO"
+    )
+    """str or None
+
+    The tagging scheme of the labels: "BIO" ("IOB2"), "IO", "BIOES" ("IOBES") or "BILOU"
+    ("BILUO"), in capitals or small letters. Each of its prefixes has weights of its
+    own. With None, for signals, every label is a type, and its maximal runs are the
+    segments: no type follows itself.
+    """
+    segment_features: SegmentFeatures | None = parameter(callable, None, default=None)
+    """callable
+
+    Features of whole segments, such as whether a span is in a list of names:
+    ``segment_features(sequence, begin, end)`` returns those of the items begin <= t <
+    end of a sequence of X, a dict or a list of str, as those of an item. It is called
+    for each segment of at most `max_length` items. Each feature has a weight for each
+    type; ``features`` and ``min_count`` are about items.
+    """
+    solver: Literal["oeg", "sag", "sgd", "lbfgs"] = "oeg"
+    """{"oeg", "sag", "sgd", "lbfgs"}
+
+    That of `OEGCRF`, `SAGNUSCRF`, `SGDCRF` or `LBFGSCRF`, with their default
+    parameters.
+    """
+    loss: LossName = parameter(StrOptions({"log_loss", "hinge"}), default="log_loss")
+    """{"log_loss", "hinge"}
+
+    "hinge" is that of the structural SVM, where every item with a wrong label costs 1,
+    for ``solver="oeg"``: it is solved by block-coordinate Frank-Wolfe. The model has
+    scores, and no probabilities.
+    """
+
+
+@parameters
+class SegmentOptions(
+    RunOptions,
+    UnknownOptions,
+    FeatureOptions,
+    ScoringOptions,
+    EpochOptions,
+    PenaltyOptions,
+    SpanOptions,
+    StrengthOptions,
+):
+    """All of segments."""
+
+
+@parameters
+class OnlineLossOptions:
+    """The loss of passive-aggressive steps."""
+
+    loss: OnlineLossName = parameter(
+        StrOptions(ONLINE_LOSSES.keys()), default="log_loss"
+    )
+    """{"log_loss", "softmax_margin", "hinge", "perceptron"}
+
+    The first three are those of `SDCACRF`. With "hinge" a visit is one of 1-best MIRA,
+    the passive-aggressive algorithm PA-I: other labels are to have a score that is
+    lower by their cost. With "perceptron" it is the averaged structured perceptron: a
+    step `C` where the prediction is wrong. These two give scores, and no probabilities.
+    """
+
+
+@parameters
+class StepOptions:
+    """What passive-aggressive steps take."""
+
+    C: float = parameter(POSITIVE, default=1.0, kw_only=False)
+    """float
+
+    Aggressiveness: the longest step. That is 1 / (n * alpha) in the terms of `SDCACRF`.
+    With ``update="arow"`` no step has a bound: C is the ratio of the first variance of
+    a weight to the r of [5]_.
+    """
+    n_best: int = parameter(COUNT, default=1)
+    """int
+
+    With "hinge": a visit looks at so many labellings, those of the highest scores with
+    their costs, and moves the weights until each of them has a loss of 0 or its step is
+    `C`. That is k-best MIRA [2]_, 1-best MIRA for 1. Other losses take 1 only.
+    """
+    update: Literal["max_loss", "prediction", "arow"] = "max_loss"
+    """{"max_loss", "prediction", "arow"}
+
+    With "hinge" and ``n_best=1``: the labelling that a visit moves away from. It is the
+    one of the largest loss, best with its cost, or the prediction, best without it
+    [3]_. Both have a loss with the cost; "prediction" has one of 0 where the model is
+    right, and a smaller one else. "arow" also moves away from the prediction, by steps
+    of AROW [5]_: each weight has a variance, 1 at first, which falls with the squares
+    of its gradients, and moves in proportion to it::
+
+        w <- w - L Sigma g / (<g, Sigma g> + 1 / C)
+        1 / Sigma <- 1 / Sigma + C g^2
+    """
+    average: bool | Literal["polynomial", "uniform"] = True
+    """bool or {"polynomial", "uniform"}
+
+    Whether the model is the average of the weights after every visit, or has the last
+    weights. In the average "polynomial", which is that of True, the weights of the
+    first v of m visits have the share (v / m)^4 [4]_, so that early ones are soon
+    forgotten. In "uniform" all have the same share, as in the usual averaged
+    perceptron.
+    """
+    shuffle: bool = True
+    """bool
+
+    Whether each epoch of `fit` visits the sequences in a new random order.
+    """
+
+
+@parameters
+class PassOptions(EpochOptions):
+    """When passes of an online algorithm end."""
+
+    max_iter: int = 10
+    """int
+
+    Number of epochs; an epoch visits each sequence once.
+    """
+    tol: float = 0.0
+    """float
+
+    The fit ends before if the mean loss of the visits of an epoch is at most this: with
+    the hinge and 0.0, if nothing is left to learn.
+    """
+
+
+@parameters
+class PassiveAggressiveOptions(
+    RunOptions,
+    LabelOptions,
+    ContextOptions,
+    FeatureOptions,
+    ScoringOptions,
+    PassOptions,
+    StepOptions,
+    CostOptions,
+    OnlineLossOptions,
+):
+    """All of passive-aggressive learning."""
+
+
+@parameters
+class PartitionOptions:
+    """How partitions work together."""
+
+    method: Literal["lbfgs", "dual"] = "lbfgs"
+    """{"lbfgs", "dual"}
+
+    "lbfgs" is L-BFGS; each sum of gradients over the partitions takes one round of
+    communication, whatever their number. "dual" is CoCoA+ [1]_ with exponentiated
+    gradient in each partition. With sparse features and a few partitions it needs fewer
+    passes over the data; their number grows with that of the partitions.
+    """
+    n_rounds: int = parameter(COUNT, default=4)
+    """int
+
+    Rounds of communication per epoch of the dual method.
+    """
+    checkpoint: FilePath | None = parameter(str, PathLike, None, default=None)
+    """str or path
+
+    File to which the weights are written, for ``fit(..., resume=True)``.
+    """
+    checkpoint_every: int = parameter(COUNT, default=10)
+    """int
+
+    Number of epochs between two checkpoints.
+    """
+
+
+@parameters
+class DistributedOptions(
+    PrintOptions,
+    RandomOptions,
+    ThreadOptions,
+    PartitionOptions,
+    LabelOptions,
+    FeatureOptions,
+    EpochOptions,
+    StrengthOptions,
+):
+    """All of a fit on partitions."""

@@ -1,0 +1,130 @@
+"""Parameters that are written once: signatures, constraints, texts and defaults."""
+
+import inspect
+import pickle
+import re
+import subprocess
+import sys
+from dataclasses import field
+
+import pytest
+from sklearn.base import clone
+
+from skcrf_sdca import LBFGSCRF, TreeCRF
+from skcrf_sdca._utils.sklearn_private import InvalidParameterError
+from skcrf_sdca.distributed import DistributedCRF
+from skcrf_sdca.estimators import parameters as module
+from skcrf_sdca.estimators.base_fit import BaseFit
+from skcrf_sdca.estimators.parameters import parameter, parameters
+from skcrf_sdca.persistence._crfs import TYPES
+from skcrf_sdca.solvers.dca import DCA
+from skcrf_sdca.solvers.oeg import OEG
+from skcrf_sdca.solvers.sag import SAG
+from skcrf_sdca.solvers.sdca import SDCA
+from skcrf_sdca.solvers.sgd import SGD
+
+ESTIMATORS = (*TYPES, DistributedCRF)
+every_estimator = pytest.mark.parametrize("cls", ESTIMATORS)
+
+
+@parameters
+class Lengths(module.EpochOptions):
+    """An option of an estimator below."""
+
+    shortest: int = parameter(int, default=2)
+    exact: bool = False
+
+
+@parameters
+class Toy(Lengths, BaseFit):
+    """An estimator.
+
+    {parameters}
+    """
+
+    max_iter: int = 7
+    lengths_: list[int] = field(init=False)
+
+
+def test_an_estimator_has_the_parameters_of_its_bases_and_may_change_a_default():
+    signature = inspect.signature(Toy)
+    assert [*signature.parameters] == ["max_iter", "tol", "shortest", "exact"]
+    known = {"max_iter": 7, "tol": 1e-3, "shortest": 2, "exact": False}
+    assert Toy().get_params() == known
+    assert vars(clone(Toy(shortest=5)))["shortest"] == 5
+    assert not hasattr(Toy(), "lengths_")
+
+
+def test_constraints_are_those_of_the_base_or_of_the_type():
+    known = Toy._parameter_constraints
+    assert known["max_iter"] == module.EpochOptions._parameter_constraints["max_iter"]
+    assert known["exact"] == ["boolean"]
+    assert "lengths_" not in known
+    with pytest.raises(InvalidParameterError, match="'max_iter' parameter of Toy"):
+        Toy(max_iter=0)._validate_params()
+
+
+def test_the_docstring_has_the_text_of_each_parameter_and_its_own_default():
+    assert "\nmax_iter : int, default=7\n    Maximum number of epochs" in Toy.__doc__
+    assert "{parameters}" not in Toy.__doc__
+
+
+@every_estimator
+def test_every_parameter_has_a_type_a_constraint_and_a_text(cls):
+    for name, argument in inspect.signature(cls).parameters.items():
+        assert argument.annotation is not argument.empty
+        assert cls._parameter_constraints[name]
+        entry = rf"^{name} : .+, default=.+\n    \S"
+        assert re.search(entry, cls.__doc__, re.MULTILINE), name
+
+
+@every_estimator
+def test_parameters_can_be_pickled_and_one_alone_is_passed_by_its_place(cls):
+    crf = pickle.loads(pickle.dumps(cls(0.5, max_iter=3)))
+    assert vars(crf) == vars(cls(0.5, max_iter=3))
+    with pytest.raises(TypeError, match="positional"):
+        cls(0.5, 3)
+
+
+def test_the_edges_of_trees_have_a_direction():
+    assert TreeCRF().directed
+    assert "directed" not in TreeCRF().get_params()
+    with pytest.raises(TypeError, match="directed"):
+        TreeCRF(directed=True)
+
+
+@pytest.mark.parametrize(
+    ("solver", "options"),
+    [
+        (SDCA, module.SDCAOptions),
+        (OEG, module.OEGOptions),
+        (SAG, module.SAGOptions),
+        (DCA, module.StepOptions),
+    ],
+)
+def test_defaults_are_those_of_the_solver(solver, options):
+    taken = inspect.signature(solver).parameters
+    ours = inspect.signature(options).parameters
+    names = (taken.keys() & ours.keys()) - {"warm_start"}
+    assert len(names) >= 4
+    assert {n: ours[n].default for n in names} == {n: taken[n].default for n in names}
+
+
+def test_defaults_of_gradient_methods_are_those_of_the_solver():
+    taken = inspect.signature(SGD).parameters
+    ours = inspect.signature(module.SGDOptions).parameters
+    names = ours.keys() - {"method"}
+    assert {n: ours[n].default for n in names} == {n: taken[n].default for n in names}
+
+
+def test_without_the_source_docstrings_have_no_texts_and_all_else_works():
+    program = """
+import inspect
+def fail(module): raise OSError("no source")
+inspect.getsource = fail
+from skcrf_sdca import LBFGSCRF
+print(LBFGSCRF(0.5).max_iter, "max_iter : object, default=1000" in LBFGSCRF.__doc__)
+"""
+    command = [sys.executable, "-P", "-c", program]
+    assert subprocess.check_output(command, text=True) == "1000 True\n"
+    assert LBFGSCRF().max_iter == 1000
