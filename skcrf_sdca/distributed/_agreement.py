@@ -11,27 +11,12 @@ from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
 
 def agree(summaries):
-    """Return what the partitions have in common, and the numbers each must translate.
+    """Return the fitted attributes of all partitions, and how each is translated.
 
-    Parameters
-    ----------
-    summaries : list of Summary
-        At least one.
-
-    Returns
-    -------
-    attributes : dict
-        Fitted attributes about the data, as those of one fit on all partitions.
-    columns : list of ndarrays of int
-        For each partition: the common number of each of its features.
-    codes : list of ndarrays of int
-        For each partition: the common number of each of its classes.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the partitions differ in input format, number of features or type of labels;
-        the message names the partition.
+    The attributes are the same as after one fit on all partitions. For each partition
+    there are two arrays: the common number of each of its features, and of each of its
+    classes. TypeError or ValueError names a partition that differs in input format,
+    number of features or type of labels.
     """
     first = summaries[0].attributes
     _check_equal(summaries, "_input_format", "input format")
@@ -71,7 +56,7 @@ def _check_names(summaries):
 
 
 def _common_classes(summaries):
-    """Return the classes of all, and the numbers of those of each."""
+    """Return the classes of all, and the common numbers of each partition's classes."""
     own = [plain_labels(summary.attributes["classes_"]) for summary in summaries]
     label_type = type(own[0][0])
     for summary, classes in zip(summaries, own, strict=True):
@@ -87,8 +72,8 @@ def _common_classes(summaries):
 
 
 def _common_vectorizer(summaries):
-    """Return a vectorizer of all features, and the numbers of those of each."""
-    # A feature, as `_features` names it, to its number.
+    """Return a vectorizer of all features, and the numbers of each partition's own."""
+    # The number of each feature, as `_features` names it.
     numbers = {}
     sizes, columns = {}, []
     for summary in summaries:

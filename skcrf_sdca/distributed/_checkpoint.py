@@ -1,7 +1,7 @@
-"""Checkpoints of a fit: the weights, written to disk every so many epochs.
+"""Checkpoints of a fit: the weights, written to disk after a number of epochs.
 
-A fit needs nothing else to go on: every w has a dual point, p(. | x; w), from which the
-certificate is computed.
+A fit needs nothing else to go on: every w has a dual point, p(. | x; w), which gives
+the certificate.
 """
 
 import os
@@ -14,14 +14,10 @@ from skcrf_sdca.solvers.monitor import Observer
 
 
 class Checkpoint(Observer):
-    """Write the weights of a solver every so many epochs, and at the end.
+    """Write the weights of a solver after every ``every`` epochs, and at the end.
 
-    Parameters
-    ----------
-    path : str or path
-        Replaced as a whole: a process that ends while writing leaves the file before.
-    every : int
-    solver : Solver
+    The file is replaced as a whole: a process that ends while writing leaves the file
+    before.
     """
 
     def __init__(self, path, every, solver):
@@ -58,8 +54,8 @@ def _sizes(problem):
 def load_weights(path, problem):
     """Return the weights in the file of a `Checkpoint` on a CommonProblem.
 
-    It raises ValueError if the file is damaged or no checkpoint, or one of other data,
-    and OSError if it is not there or cannot be opened.
+    ValueError if the file is damaged, no checkpoint, or a checkpoint of other data;
+    OSError if it is not there or cannot be opened.
     """
     if os.path.isdir(path):
         raise _refused(f"{path} cannot be read: it is a folder")

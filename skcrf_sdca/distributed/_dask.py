@@ -1,8 +1,9 @@
-"""Partitions on the workers of a Dask cluster: where they are, and what if one is lost.
+"""Partitions on the workers of a Dask cluster: where they are, and how one is replaced.
 
-Each worker process holds its partitions outside of what Dask manages. Every call is a
-task that must run on that worker. If the worker dies, its partitions are loaded again
-on another one, the lasting calls are repeated there, and then the call itself.
+Each worker process holds its partitions in its own memory, which Dask does not manage.
+Every call is a task that must run on that worker. If the worker dies, its partitions
+are loaded again on another one, the lasting calls are repeated there, and then the call
+itself.
 
 One thing is not in Dask's public interface: ``client.scheduler.ncores`` asks the
 scheduler for its workers. The public methods return what the client remembers, or wait
@@ -73,18 +74,10 @@ def _has_ended(future):
 class DaskCluster(Cluster):
     """Partitions on the workers of a client.
 
-    Parameters
-    ----------
-    client : dask.distributed.Client
-    partitions : list or dask.bag.Bag
-        Sources as `Partition` takes them, or futures or delayed values of such.
-
-    Raises
-    ------
-    TypeError
-        If partitions are neither, or the client is asynchronous.
-    ConnectionError
-        If the scheduler cannot be reached, or has no worker for a while.
+    ``partitions`` are a Bag, or a list of sources as `Partition` takes them, or of
+    futures or delayed values of such. TypeError if they are neither, or if the client
+    is asynchronous; ConnectionError if the scheduler cannot be reached, or has no
+    worker for PATIENCE seconds.
     """
 
     def __init__(self, client, partitions):

@@ -56,7 +56,7 @@ class DistributedCRF(DistributedOptions, BaseCRF):
     {n_iter_}
     {certificate_}
     history_ : dict of ndarrays of shape (n_iter_,)
-        As that of `OEGCRF`.
+        As in `OEGCRF`.
 
     See Also
     --------
@@ -103,13 +103,13 @@ class DistributedCRF(DistributedOptions, BaseCRF):
             estimators take them, a list of pairs (sequence, labels), a function of no
             argument that returns one of these, called where the partition will be, or
             a future or delayed value of one. A Bag holds pairs (sequence, labels).
-            Empty partitions are left out. The sum of `sample_weight` is that of all
-            partitions: one whose weights are all 0 has its part in the features and
-            labels alone.
+            Empty partitions are left out. The sum of `sample_weight` runs over all
+            partitions: a partition whose weights are all 0 adds features and labels
+            alone.
         y : None
             Ignored: the labels are in the partitions.
         client : dask.distributed.Client, default=None
-            Of the cluster. Without it all is done in this process.
+            Client of the cluster. Without it all is done in this process.
         resume : bool, default=False
             Whether to start from the weights in the file `checkpoint`.
 
@@ -174,7 +174,7 @@ class DistributedCRF(DistributedOptions, BaseCRF):
         alpha = 1.0 / weight if self.alpha == "auto" else float(self.alpha)
         constraints = self._common_constraints(cluster, classes, codes)
         pairs = self._common_pairs(cluster, columns, attributes)
-        # These have their part in the features and labels alone.
+        # The others add features and labels alone.
         chosen = [summary.weight > LEAST_SHARE * weight for summary in summaries]
         cluster.keep(chosen)
         columns = rows = list(compress(columns, chosen))
@@ -249,7 +249,7 @@ def _summaries(cluster):
     """Let the partitions read their sequences, and forget those without an item.
 
     Return the Summary of each of the others, and the weight and the number of all
-    sequences. Raise ValueError if these are none that a fit takes.
+    sequences. ValueError if a fit does not take them.
     """
     found = cluster.ask("describe", lasting=True)
     sequences = [summary for summary in found if summary is not None]

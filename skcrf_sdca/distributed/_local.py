@@ -1,17 +1,11 @@
-"""All partitions in one process: for tests, and to learn what a cluster would do."""
+"""All partitions in one process: for tests, and to try a fit without a cluster."""
 
 from skcrf_sdca.distributed._method import Cluster
 from skcrf_sdca.distributed._partition import Partition
 
 
 class LocalCluster(Cluster):
-    """Partitions in this process, asked one after the other.
-
-    Parameters
-    ----------
-    sources : iterable
-        As `Partition` takes them.
-    """
+    """Partitions in this process, asked one after the other."""
 
     def __init__(self, sources):
         self.partitions = [Partition(p, source) for p, source in enumerate(sources)]

@@ -1,7 +1,7 @@
 """The problem of all partitions together, and the two methods that solve it.
 
-`Cluster` is what holds the partitions. `CommonProblem` is the objective: each pass is a
-sum over the partitions. It is solved by one of two methods:
+A `Cluster` holds the partitions. `CommonProblem` is the objective: each pass is a sum
+over the partitions. It is solved by one of two methods:
 
 * "dual": rounds of CoCoA+ (`CoCoA`). In a round each partition visits some of its
   sequences and sends its part of w_hat(mu). D(mu) is known exactly after each round,
@@ -30,27 +30,15 @@ _LOG = logging.getLogger("skcrf_sdca.distributed")
 
 
 class Cluster(ABC):
-    """The partitions, in this process or on other machines.
-
-    Attributes
-    ----------
-    n_partitions : int
-    """
+    """The ``n_partitions`` partitions, in this process or on other machines."""
 
     @abstractmethod
     def map(self, method, arguments, *, lasting=False):
         """Yield the answers of all partitions to one call, in their order.
 
-        A partition that is lost is loaded again, and asked again.
-
-        Parameters
-        ----------
-        method : str
-            The name of a method of `Partition`.
-        arguments : iterable of tuple
-            The arguments for each partition, in their order.
-        lasting : bool, default=False
-            Whether the call is repeated when a partition is loaded again.
+        ``method`` is the name of a method of `Partition`, and ``arguments`` has a tuple
+        for each partition. A partition that is lost is loaded again, and asked again;
+        calls that are ``lasting`` are repeated then.
         """
 
     @abstractmethod
@@ -77,21 +65,11 @@ class CommonProblem(Objective):
         The rows of coef that each partition has; with pairs, the single weights.
     alpha : float
     parameters : ChainParameters
-        Of the shape of the model.
+        They have the shape of the model.
     n_sequences : int
     means : dict of float
         The attributes `MEANS` of `Problem`, which are attributes here too.
     constraints : Constraints or None
-
-    Attributes
-    ----------
-    lower_bound : LowerBound
-        By the largest D(mu) found so far.
-    n_oracle_calls : int
-        Of the visits of the dual method.
-    traffic : dict of int
-        ``rounds``: calls that all partitions answer; ``sent`` and ``received``: bytes
-        of weights to the partitions, and of sums from them.
     """
 
     def __init__(
@@ -114,6 +92,7 @@ class CommonProblem(Objective):
         self.constraints = constraints
         self.lower_bound = LowerBound()
         self.n_oracle_calls = 0
+        # Calls that all partitions answer, and bytes of weights and of sums.
         self.traffic = {"rounds": 0, "sent": 0, "received": 0}
 
     def new_parameters(self, w=None):
@@ -129,7 +108,7 @@ class CommonProblem(Objective):
         return part
 
     def _ask_at(self, method, w, *arguments):
-        """Yield what the partitions answer to w and more arguments."""
+        """Yield the answers of the partitions to w and more arguments."""
         self.traffic["rounds"] += 1
         model = self.new_parameters(w)
         each = ((self._part(model, rows), *arguments) for rows in self.rows)
@@ -192,18 +171,9 @@ class CommonProblem(Objective):
 class CoCoA(Solver):
     """The dual method: an epoch is n visits, in some rounds.
 
-    If a partition loses its dual state, L-BFGS goes on from the weights of the last
-    round.
-
-    Parameters
-    ----------
-    problem : CommonProblem
-    n_rounds : int
-        Rounds of an epoch.
-    max_iter : int
-        Iterations of L-BFGS at most.
-    seeds : list of int
-        Of the dual solver of each partition.
+    If a partition loses its dual state, L-BFGS makes at most ``max_iter`` iterations
+    from the weights of the last round. An epoch has ``n_rounds``, and each partition a
+    seed of its dual solver.
     """
 
     def __init__(self, problem, *, n_rounds, max_iter, seeds):

@@ -6,8 +6,8 @@ sum to C_p. Its problem has the weights c_i / C_p and
 
     alpha_p = alpha / (P C_p),
 
-so that scale_i = P c_i / alpha: a visit moves the partition's copy of w by P times what
-it adds to w_hat(mu). This is the local problem of CoCoA+ [1]_: the changes that all
+so that scale_i = P c_i / alpha: a visit moves the partition's copy of w by P times its
+change of w_hat(mu). This is the local problem of CoCoA+ [1]_: the changes that all
 partitions make at the same time can be added up, and the dual does not fall. A
 partition receives rows of w for its own features, and sends sums over its sequences.
 
@@ -37,20 +37,11 @@ from skcrf_sdca.structures.chain.structure import Chain
 
 
 class Summary(NamedTuple):
-    """What the partitions must know of each other.
+    """A partition as the others must know it: its number, and the weight of its data.
 
-    Attributes
-    ----------
-    number : int
-        Of the partition, for messages.
-    attributes : dict or None
-        As `TrainingData` has them, with the partition's own vocabulary and classes.
-        None if no sequence has an item.
-    columns : ndarray of int, or None
-        The features that the partition has, where they are numbered already.
-    n_sequences : int
-    weight : float
-        Sum of the weights of the sequences.
+    ``attributes`` are as in `TrainingData`, with the partition's own vocabulary and
+    classes, or None if no sequence has an item. ``columns`` are the features that the
+    partition has, where they are numbered already.
     """
 
     number: int
@@ -71,18 +62,11 @@ MEANS = (
 
 
 class Sums(NamedTuple):
-    """What a pass over a partition adds up.
+    """The sums of a pass over a partition.
 
-    Attributes
-    ----------
-    w : ndarray
-        The partition's part of w_hat(mu), for its own features.
-    value : float
-        Its part of the losses, or of the entropies.
-    largest : float
-        The largest potential at w, or natural parameter of mu.
-    n_oracle_calls : float, default=0
-        Of the visits made for it.
+    ``w`` is the partition's part of w_hat(mu), for its own features, ``value`` its part
+    of the losses, or of the entropies, and ``largest`` the largest potential at w, or
+    natural parameter of mu.
     """
 
     w: np.ndarray
@@ -98,13 +82,9 @@ class StateLostError(RuntimeError):
 class Partition:
     """Sequences with their labels, and the state of a fit that belongs to them.
 
-    Parameters
-    ----------
-    number : int
-        Named in messages.
-    source : tuple, list or callable
-        ``(X, y)`` or ``(X, y, sample_weight)``, a list of pairs (sequence, labels), or
-        a function of no argument that returns one of these.
+    Messages name the number. The source is ``(X, y)`` or ``(X, y, sample_weight)``, a
+    list of pairs (sequence, labels), or a function of no argument that returns one of
+    these.
     """
 
     def __init__(self, number, source):
@@ -124,7 +104,7 @@ class Partition:
     def describe(self):
         """Load the sequences; return a Summary, or None if there are none."""
         loaded = _load(self.source)
-        # What was read is held only packed.
+        # The data is held only packed.
         self.source = None
         if loaded is None:
             return None
@@ -155,15 +135,8 @@ class Partition:
     def encode(self, classes, codes, transitions, names):
         """Take the common classes; return the Constraints of `transitions`, or None.
 
-        Parameters
-        ----------
-        classes : ndarray of shape (n_labels,)
-            Of all partitions.
-        codes : ndarray of int
-            The number in `classes` of each class of the partition.
-        transitions : str, array, list or None
-        names : list of length n_labels
-            What a tagging scheme reads, see `read_constraints`.
+        ``codes`` has the number in ``classes`` of each class of the partition; a
+        tagging scheme reads ``names``, see `read_constraints`.
         """
         self._n_labels = len(classes)
         self._labels = codes[self._labels].astype(np.int32)
@@ -183,17 +156,8 @@ class Partition:
     def begin(self, pairs, constraints, alpha, total_weight, n_partitions, n_jobs):
         """Make the problem; return the partition's part of each of `MEANS`.
 
-        Parameters
-        ----------
-        pairs : ObservedPairs or None
-            Those of the features that the partition has, None if all have weights.
-        constraints : Constraints or None
-        alpha : float
-            Of the whole problem.
-        total_weight : float
-            Of all sequences of all partitions.
-        n_partitions : int
-        n_jobs : int or None
+        ``pairs`` are the ObservedPairs of the partition's features, None if all have
+        weights; ``alpha`` and ``total_weight`` are of the whole problem.
         """
         weight = self._sample_weight
         self.share = _total(weight, self._data) / total_weight
@@ -232,10 +196,7 @@ class Partition:
     def visit(self, w, fraction):
         """Visit a fraction of the sequences, starting from w; return Sums after that.
 
-        Raises
-        ------
-        StateLostError
-            If no dual was started since the partition was loaded.
+        StateLostError if no dual was started since the partition was loaded.
         """
         if self.solver is None:
             raise StateLostError(f"partition {self.number} has lost its dual state")
@@ -274,7 +235,7 @@ def _has_unknown_labels(training, y):
     classes, data = training.attributes["classes_"], training.data
     if training.label_rows is not None or len(classes) > 1:
         return training.label_rows is not None
-    # The only label of a partition is not that of all.
+    # The only label of a partition need not be the only one of all.
     lists = training.input_format.label_lists(y, data)
     return without_unknown_labels(lists, data.lengths, classes)[1] is not None
 

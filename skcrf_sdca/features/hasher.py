@@ -5,33 +5,24 @@
 """
 
 from numbers import Integral
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction import FeatureHasher
 
 from skcrf_sdca._kernels._encoder import Encoder, Lookup
-from skcrf_sdca._utils.callbacks import TakesCallbacks
 from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
-from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.features.transformer import StatelessTransformer
 from skcrf_sdca.features.vectorizer import _csr_array, _encode
 from skcrf_sdca.features.vocabulary import vocabulary_names
 
 __all__ = ["SequenceHasher"]
 
 
-class SequenceHasher(  # type: ignore[call-arg]
-    VersionStamped,
-    TakesCallbacks,
-    TransformerMixin,
-    BaseEstimator,
-    # set_output has no effect: the output is PackedSequences, not a table.
-    auto_wrap_output_keys=None,
-):
+class SequenceHasher(StatelessTransformer):
     """Turn sequences of feature dicts, or of lists of strings, into hashed columns.
 
     An item has the features that it has for `SequenceVectorizer`. The hash of the name
@@ -56,8 +47,8 @@ class SequenceHasher(  # type: ignore[call-arg]
     Notes
     -----
     `transform` keeps the names of one call while it lasts: pass a long stream in
-    chunks. Features of which only the tables differ, ``{"a:b": 1}`` and ``{"a": "b"}``,
-    are the same here.
+    chunks. Features with equal names, such as ``{"a:b": 1}`` and ``{"a": "b"}``, are
+    the same here.
 
     Examples
     --------
@@ -155,16 +146,3 @@ class SequenceHasher(  # type: ignore[call-arg]
             self.n_features, input_type="string", alternate_sign=self.alternate_sign
         )
         return hasher.transform([name] for name in names)
-
-    def __sklearn_is_fitted__(self):
-        """Return True: there is nothing to learn."""
-        return True
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that the input is dicts or strings, to learn nothing."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.dict = True
-        tags.input_tags.string = True
-        tags.requires_fit = False
-        return tags

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -19,12 +19,10 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._utils.callbacks import TakesCallbacks
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import raise_for_params
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca._utils.words import place
-from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.containers import (
     as_sequence_list,
     check_container,
@@ -35,19 +33,12 @@ from skcrf_sdca.data.feature_names import FeatureNames, same_names
 from skcrf_sdca.data.input_formats import check_has_items, is_table
 from skcrf_sdca.data.label_encoding import encode_labels
 from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.features.transformer import SequenceTransformer
 
 __all__ = ["PerToken"]
 
 
-class PerToken(  # type: ignore[call-arg]
-    VersionStamped,
-    TakesCallbacks,
-    MetaEstimatorMixin,
-    TransformerMixin,
-    BaseEstimator,
-    # set_output has no effect: the output is PackedSequences, not a table.
-    auto_wrap_output_keys=None,
-):
+class PerToken(MetaEstimatorMixin, SequenceTransformer):
     """Apply a transformer of scikit-learn to the items of all sequences at once.
 
     The items of all sequences are concatenated to one table with a row for each item,
@@ -71,7 +62,7 @@ class PerToken(  # type: ignore[call-arg]
     n_features_out_ : int
         Number of features of an item after the transformation.
     n_features_in_, feature_names_in_ : int, ndarray
-        Those of `transformer_`, if it has them.
+        The attributes of `transformer_`, if it has them.
 
     See Also
     --------
@@ -156,14 +147,6 @@ class PerToken(  # type: ignore[call-arg]
         ------
         TypeError, ValueError
             As `fit`.
-
-        Examples
-        --------
-        >>> from sklearn.feature_extraction import FeatureHasher
-        >>> from skcrf_sdca.features.per_token import PerToken
-        >>> hasher = PerToken(FeatureHasher(n_features=1024))
-        >>> hasher.fit_transform([[{"word": "the"}, {"word": "cat"}]])
-        PackedSequences(n_sequences=1, n_positions=2, n_features=1024, sparse)
         """
         raise_for_params(params, self, "fit")
         routed = process_routing(self, "fit_transform", **params).transformer
@@ -199,15 +182,6 @@ class PerToken(  # type: ignore[call-arg]
         ------
         TypeError, ValueError
             As `fit`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn.preprocessing import MinMaxScaler
-        >>> from skcrf_sdca.features.per_token import PerToken
-        >>> scaler = PerToken(MinMaxScaler()).fit([np.array([[1.0], [3.0]])])
-        >>> scaler.transform([np.array([[2.0]])])[0]
-        array([[0.5]])
         """
         check_is_fitted(self)
         items, offsets = _items(X)
@@ -233,13 +207,6 @@ class PerToken(  # type: ignore[call-arg]
         names : ndarray of object of shape (n_features_out_,)
             The names that the transformer returns. If it has none, the name of its
             class and a number, such as "featurehasher0".
-
-        Examples
-        --------
-        >>> from sklearn.preprocessing import StandardScaler
-        >>> from skcrf_sdca.features.per_token import PerToken
-        >>> PerToken(StandardScaler()).fit([[[1.0, 2.0]]]).get_feature_names_out()
-        array(['x0', 'x1'], dtype=object)
         """
         check_is_fitted(self)
         if hasattr(self.transformer_, "get_feature_names_out"):
@@ -263,7 +230,7 @@ class PerToken(  # type: ignore[call-arg]
         )
 
     def __sklearn_tags__(self):
-        """Return the tags; input and target tags are those of the transformer."""
+        """Return the tags, with the input and target tags of the transformer."""
         tags, inner = super().__sklearn_tags__(), get_tags(self.transformer)
         tags.input_tags = inner.input_tags
         tags.target_tags = inner.target_tags

@@ -11,14 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.availability import available_if
-from skcrf_sdca._utils.callbacks import TakesCallbacks
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import (
     BaseComposition,
@@ -27,22 +26,16 @@ from skcrf_sdca._utils.sklearn_private import (
 )
 from skcrf_sdca._utils.typing import Labels
 from skcrf_sdca._utils.words import place, words
-from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.containers import as_sequence_list, is_frame
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.features.per_token import PerToken, fit_transform, metadata_of_fit
+from skcrf_sdca.features.transformer import SequenceTransformer
 
 __all__ = ["SequenceUnion"]
 
 
-class SequenceUnion(  # type: ignore[call-arg]
-    VersionStamped,
-    TakesCallbacks,
-    TransformerMixin,
-    BaseComposition,
-    auto_wrap_output_keys=None,
-):
+class SequenceUnion(SequenceTransformer, BaseComposition):
     """Concatenate the features that several transformers make of sequences.
 
     It is the FeatureUnion and the ColumnTransformer of scikit-learn for sequences. Each
@@ -219,10 +212,7 @@ class SequenceUnion(  # type: ignore[call-arg]
         return np.array(joined_names(names, *blocks), dtype=object)
 
     def _no_names(self):
-        """Return why the features have no names, None if they have, or are not known.
-
-        A hasher has none.
-        """
+        """Return why the features have no names, or None; a hasher has no names."""
         for name, transformer, _ in vars(self).get("transformers_", ()):
             if not hasattr(transformer, "get_feature_names_out"):
                 return (
@@ -237,7 +227,7 @@ class SequenceUnion(  # type: ignore[call-arg]
         return Bunch(**{name: fitted for name, fitted, _ in self.transformers_})
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; those of the transformers as "name__parameter".
+        """Return the parameters, also of the transformers, as "name__parameter".
 
         Parameters
         ----------

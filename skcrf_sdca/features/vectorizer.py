@@ -11,15 +11,13 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels._encoder import Encoder, Lookup
-from skcrf_sdca._utils.callbacks import TakesCallbacks
 from skcrf_sdca._utils.sklearn_private import Interval, Options, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca._utils.words import place, words
-from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.containers import check_container
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.input_formats import (
@@ -30,6 +28,7 @@ from skcrf_sdca.data.input_formats import (
     same_format,
 )
 from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.features.transformer import ItemTransformer
 from skcrf_sdca.features.vocabulary import (
     check_vocabulary,
     shorten_vocabulary,
@@ -39,14 +38,7 @@ from skcrf_sdca.features.vocabulary import (
 __all__ = ["SequenceVectorizer"]
 
 
-class SequenceVectorizer(  # type: ignore[call-arg]
-    VersionStamped,
-    TakesCallbacks,
-    TransformerMixin,
-    BaseEstimator,
-    # set_output has no effect: the output is PackedSequences, not a table.
-    auto_wrap_output_keys=None,
-):
+class SequenceVectorizer(ItemTransformer):
     """Turn sequences of feature dicts, or of lists of strings, into packed sequences.
 
     An entry ``key: value`` of a dict stands for these features:
@@ -145,7 +137,6 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         Returns
         -------
         self : SequenceVectorizer
-            Fitted vectorizer.
 
         Raises
         ------
@@ -154,12 +145,6 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         ValueError
             If `X` has no items, a value is NaN or infinite, or dicts are nested more
             than 1000 deep.
-
-        Examples
-        --------
-        >>> from skcrf_sdca.features.vectorizer import SequenceVectorizer
-        >>> SequenceVectorizer().fit([[["a", "b"], ["b"]]]).vocabulary_["numeric"]
-        {'a': 0, 'b': 1}
         """
         self.fit_transform(X)
         return self
@@ -184,12 +169,6 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         ------
         TypeError, ValueError
             As `fit`.
-
-        Examples
-        --------
-        >>> from skcrf_sdca.features.vectorizer import SequenceVectorizer
-        >>> SequenceVectorizer().fit_transform([[["a", "b"], ["b"]]])
-        PackedSequences(n_sequences=1, n_positions=2, n_features=2, sparse)
         """
         lookup = Lookup.empty()
         encoder = Encoder(lookup, grows=True, dtype=self.dtype)
@@ -228,8 +207,8 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         Raises
         ------
         TypeError, ValueError
-            As `fit`, and ValueError if `min_freq` is above 1: what is rare in a stream
-            is known at its end only. The vectorizer is then as before.
+            As `fit`, and ValueError if `min_freq` is above 1: the rare features of a
+            stream are known at its end only. The vectorizer is then as before.
 
         Examples
         --------
@@ -273,7 +252,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         return other
 
     def _forget_from(self, n_features):
-        """Forget all features but the first ones: what `_grow` added."""
+        """Forget all features but the first ones, which `_grow` has added to."""
         shorten_vocabulary(self.vocabulary_, n_features)
         self._set_fitted(Lookup(self.vocabulary_), n_features, self.input_format_)
 
@@ -310,7 +289,7 @@ class SequenceVectorizer(  # type: ignore[call-arg]
 
     @property
     def vocabulary_(self) -> dict[str, Any]:
-        """The numbers of the features, made of the tables when somebody looks."""
+        """The numbers of the features, computed lazily from the tables."""
         if "_lookup" not in vars(self):
             raise AttributeError(
                 "vocabulary_ is known after fit: call fit, or assign one."
@@ -408,14 +387,6 @@ class SequenceVectorizer(  # type: ignore[call-arg]
         self._lookup = lookup
         self.n_features_out_ = n_features
         self.input_format_ = input_format
-
-    def __sklearn_tags__(self):
-        """Tell scikit-learn that the input is dicts or strings, not a table."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.dict = True
-        tags.input_tags.string = True
-        return tags
 
 
 _ADD = {DICTS: Encoder.add_dicts, STRINGS: Encoder.add_strings}

@@ -41,8 +41,8 @@ def vocabulary_names(vocabulary, n_features):
 def shorten_vocabulary(vocabulary, n_features):
     """Remove the features from number `n_features` on, which are the last of a table.
 
-    It takes back what `SequenceVectorizer.partial_fit` added. The last keys of empty
-    arrays go too, since nothing tells whether they are new.
+    It undoes `SequenceVectorizer.partial_fit`. The last keys of empty arrays go too,
+    since nothing tells whether they are new.
     """
     _shorten(vocabulary["numeric"], lambda number: number >= n_features)
     for table in vocabulary["categorical"].values():

@@ -6,10 +6,8 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 
-from skcrf_sdca._utils.callbacks import TakesCallbacks
-from skcrf_sdca._version import VersionStamped
+from skcrf_sdca.features.transformer import StatelessTransformer
 
 from ._patterns import numbered_strings
 from ._sizes import check_sizes
@@ -30,14 +28,7 @@ DEFAULT_TEMPLATES: tuple[Template, ...] = (
 )
 
 
-class TokenFeatures(  # type: ignore[call-arg]
-    VersionStamped,
-    TakesCallbacks,
-    TransformerMixin,
-    BaseEstimator,
-    # set_output has no effect: the output is lists of tuples, not a table.
-    auto_wrap_output_keys=None,
-):
+class TokenFeatures(StatelessTransformer):
     """Turn tokens into tuples of feature strings with readable names.
 
     A feature is a string such as ``"pos[-1]|pos[0]=DT|NN"`` for a noun after a
@@ -170,12 +161,6 @@ class TokenFeatures(  # type: ignore[call-arg]
         TypeError, ValueError
             If `X` is not of this form, a parameter is not valid, or a column is
             missing; the message names the sequence and the item.
-
-        Examples
-        --------
-        >>> from skcrf_sdca.text import Shape, TokenFeatures
-        >>> TokenFeatures(["word", Shape()]).transform([["Dr", "No"], []])
-        [[('word=Dr', 'shape=Xx'), ('word=No', 'shape=Xx')], []]
         """
         features = self._features()
         tokens = Tokens(X, self.columns)
@@ -233,19 +218,6 @@ class TokenFeatures(  # type: ignore[call-arg]
                 raise ValueError(f"templates has {feature.name!r} twice.")
             names.add(feature.name)
         return features
-
-    def __sklearn_is_fitted__(self):
-        """Return True, because there is nothing to learn."""
-        return True
-
-    def __sklearn_tags__(self):
-        """Return the tags: the input is tokens, not a table."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.string = True
-        tags.input_tags.dict = True
-        tags.requires_fit = False
-        return tags
 
 
 def _cut(strings, numbers, offsets):

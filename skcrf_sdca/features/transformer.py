@@ -1,0 +1,41 @@
+"""The bases of all transformers of sequences: what scikit-learn asks of them."""
+
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from skcrf_sdca._utils.callbacks import TakesCallbacks
+from skcrf_sdca._version import VersionStamped
+
+
+class SequenceTransformer(
+    VersionStamped, TakesCallbacks, TransformerMixin, BaseEstimator
+):
+    """A transformer whose output is not a table: set_output has no effect."""
+
+    def __init_subclass__(cls, **kwargs):
+        """Leave the output of `transform` as it is."""
+        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
+
+
+class ItemTransformer(SequenceTransformer):
+    """A transformer whose input is dicts or strings, not a table."""
+
+    def __sklearn_tags__(self):
+        """Return the tags, with the types of the input."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.dict = tags.input_tags.string = True
+        return tags
+
+
+class StatelessTransformer(ItemTransformer):
+    """A transformer that has nothing to learn."""
+
+    def __sklearn_is_fitted__(self):
+        """Return True."""
+        return True
+
+    def __sklearn_tags__(self):
+        """Return the tags: no fit is needed."""
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        return tags
