@@ -53,7 +53,7 @@ def run(options):
 
 
 def report(y, predicted, scheme=None):
-    """Return the report; without a scheme, that of the labels is taken."""
+    """Return the report; without a scheme, the labels decide it."""
     scheme = scheme or scheme_of_readable([*y, *predicted]) or "none"
     accuracy = 100 * flat_accuracy_score(y, predicted)
     n_tokens = sum(map(len, y))

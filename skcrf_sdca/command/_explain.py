@@ -73,7 +73,7 @@ def run(options):
 
 
 def _classes(tagger, labels):
-    """Return the classes that labels stand for; what is none stays as it is."""
+    """Return the classes that labels stand for; other labels stay as they are."""
     classes = {str(label): label for label in tagger[-1].classes_.tolist()}
     return [classes.get(label, label) for label in labels]
 

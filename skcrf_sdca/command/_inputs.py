@@ -33,7 +33,7 @@ _COMPRESSED = re.compile(r"\.(gz|bz2|xz)$")
 
 
 class Sentence(NamedTuple):
-    """The tokens of a sentence, its labels if asked for, and what the file has."""
+    """The tokens of a sentence, its labels if asked for, and its source in the file."""
 
     tokens: list[tuple[str, ...]]
     labels: list[str] | None
@@ -41,7 +41,7 @@ class Sentence(NamedTuple):
 
 
 class ColumnsFormat:
-    """Files of columns: first those of the tokens, then any others, last the label.
+    """Files of columns: first the tokens' columns, then any others, last the label.
 
     Without names, `columns` are all but the label of the first line that is read.
     """
@@ -227,7 +227,7 @@ def load_tagger(path):
             "whose first step is a TokenFeatures."
         )
     *steps, (name, crf) = model.steps
-    # What compat.CRF has fitted has the methods of the others.
+    # The estimator within a compat.CRF has the methods of the others.
     return Tagger([*steps, (name, getattr(crf, "estimator_", crf))])
 
 

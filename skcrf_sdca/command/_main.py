@@ -18,7 +18,7 @@ _SUBCOMMANDS = {
     "explain": _explain,
     "templates": _template_files,
 }
-# Those of a shell for a program that a signal ends.
+# The exit codes of a shell for a program that a signal ends.
 _INTERRUPTED, _BROKEN_PIPE = 130, 141
 
 
@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, default=None
-        The arguments, by default those of the process.
+        The arguments, by default ``sys.argv[1:]``.
 
     Returns
     -------

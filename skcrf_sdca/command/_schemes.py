@@ -3,7 +3,7 @@
 from skcrf_sdca.text import convert_labels, extract_spans
 
 SCHEMES = ("BIO", "IOB1", "BIOES", "BILOU", "IO")
-# Tried in this order; labels of IO are those of IOB1 too.
+# Tried in this order; IOB1 reads labels of IO too.
 _TRIED = SCHEMES[:4]
 
 
@@ -13,7 +13,7 @@ def scheme_of_valid(y):
 
 
 def scheme_of_readable(y):
-    """Return the first scheme to which all labels belong, or None.
+    """Return the first scheme that can read all labels, or None.
 
     "BIO" also reads the spans of IOB1 and IO.
     """

@@ -1,4 +1,4 @@
-"""The standard streams, any of which may be closed, full, or without a reader.
+"""The standard streams, which may be closed, full, or without a reader.
 
 Owns how results and messages are written. An error of the standard output is raised
 with its name; messages that nobody can read are left out, and the status still tells.
@@ -45,7 +45,7 @@ def write(texts):
             "one that has it, by --encoding of tag, or by PYTHONIOENCODING."
         ) from error
     except OSError as error:
-        # What is stored is not written again.
+        # The buffered text is not written again.
         _discard(sys.stdout)
         raise OSError(error.errno, error.strerror or str(error), _OUTPUT) from error
 
@@ -72,7 +72,7 @@ class _Messages:
         return len(text)
 
     def flush(self):
-        """Write what the stream has stored."""
+        """Flush the stream."""
         if self._stream is not None:
             self._try(self._stream.flush)
 
@@ -92,7 +92,7 @@ def _closed(name):
 
 
 def _discard(stream):
-    """Let what a stream has stored go nowhere: Python writes it again at its end."""
+    """Discard the buffered text of a stream: Python would write it again at its end."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

@@ -16,7 +16,7 @@ from skcrf_sdca.text._values import FUNCTIONS, WORD, Column
 from ._streams import write
 
 HELP = "print the default templates, for a file that train --templates reads"
-# What a line that is no template raises.
+# The errors that a line raises which is no template.
 _WRONG = (MemoryError, RecursionError, SyntaxError, TypeError, ValueError)
 _CONSTRUCTORS = {
     name: cls for name, cls in CLASSES.items() if cls not in (TokenFeatures, Column)
@@ -85,7 +85,7 @@ def read_templates(path):
             template = _built(ast.parse(line.strip(), mode="eval").body)
             check_sizes(type(template).__name__, [sized(template)])
         except _WRONG as error:
-            # Python runs out of its stack, or of that of its parser.
+            # The stack of Python, or of its parser, is too small.
             too_deep = isinstance(error, (MemoryError, RecursionError))
             why = "it is nested too deep." if too_deep else error
             raise ValueError(

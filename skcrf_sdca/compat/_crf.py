@@ -76,7 +76,7 @@ def _n_of_sum(y, n_sequences):
         and all(label is None for label in labels)
         for labels in lists
     )
-    # At least 1: what y has instead of labels is refused in the fit.
+    # At least 1: the fit refuses a y without labels.
     return max(n_sequences - sum(unknown), 1)
 
 
@@ -144,10 +144,10 @@ class CRF(VersionStamped, BaseEstimator):
         Maximum number of passes over the data; None means 1000, and 10 for "ap", "pa"
         and "arow". A fit with an objective usually stops earlier, see `tol`.
     c, averaging : float, bool, default=None
-        Of "ap" and "pa": the longest step, `C` of `PassiveAggressiveCRF`, where None
+        For "ap" and "pa": the longest step, `C` of `PassiveAggressiveCRF`, where None
         means 1; and whether the weights are averaged, where None means True.
     variance, gamma : float, default=None
-        Of "arow": the first variance of every weight, and the r of the steps; None
+        For "arow": the first variance of every weight, and the r of the steps; None
         means 1. Only the ratio variance / gamma has an effect, the `C` of
         `PassiveAggressiveCRF`.
     num_memories, epsilon, period, delta, linesearch, max_linesearch, calibration_eta, \
@@ -463,10 +463,10 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
     if not TYPE_CHECKING:
 
         def __getattr__(self, name):
-            """Raise AttributeError, which says what is in `estimator_`."""
+            """Raise AttributeError, which names an attribute of `estimator_`."""
             within = vars(self).get("estimator_", AnyCRF)
             if hasattr(type(self), name) or not hasattr(within, name):
-                # Raises the usual error, or that of a property.
+                # Raises the usual error, or the error of a property.
                 return super().__getattribute__(name)
             raise AttributeError(
                 f"{type(self).__name__!r} object has no attribute {name!r}, but the "
@@ -482,7 +482,7 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
     def _get_fitted_attr_html(self, doc_link=""):
         """Return the attributes of `estimator_`, for scikit-learn's HTML.
 
-        For those of this class, it would make the dicts of all weights.
+        The attributes of this class would take dicts of all weights.
         """
         return self.estimator_._get_fitted_attr_html(doc_link)
 

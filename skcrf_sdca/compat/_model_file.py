@@ -49,7 +49,7 @@ class ModelFile:
         Distinct names.
     weights : ndarray of shape (n_weights,)
         Structured, of dtype WEIGHT: ``kind`` is STATE or TRANSITION, ``source`` is the
-        number of an attribute or of the previous label, and ``label`` that of a label.
+        number of an attribute or of the previous label, and ``label`` of a label.
     """
 
     labels: list[str]

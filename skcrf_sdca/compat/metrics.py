@@ -1,4 +1,4 @@
-"""The functions of ``sklearn_crfsuite.metrics``, which are those of skcrf_sdca.metrics.
+"""The functions of ``sklearn_crfsuite.metrics``, from skcrf_sdca.metrics.
 
 They compare lists of label lists, token by token or sequence by sequence.
 

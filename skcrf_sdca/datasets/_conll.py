@@ -9,15 +9,14 @@ from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import FilePath
 from skcrf_sdca.text import read_conll
 
-from ._download import DOWNLOAD_OPTIONS, RemoteFile, read_remote
+from ._download import DOWNLOAD_ERRORS, DOWNLOAD_OPTIONS, RemoteFile, read_remote
 
 _CLIPS = "https://www.clips.uantwerpen.be/"
 _CNTS = "https://www.cnts.ua.ac.be/"
 _MIRROR = "https://raw.githubusercontent.com/teropa/nlp/master/resources/corpora/"
 
-# The digests were published by independent users of the files: those of CoNLL-2000 for
-# the decompressed files of the task's page, those of CoNLL-2002 for the copies of the
-# mirror, which are those of NLTK.
+# Independent users of the files published the digests: of the decompressed files of the
+# task's page for CoNLL-2000, and of the mirror's copies, as in NLTK, for CoNLL-2002.
 _CHUNKING_DIGESTS = {
     "train": "82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb949b87cea",
     "test": "73b7b1e565fa75a1e22fe52ecdf41b6624d6f59dacb591d44252bf4d692b1628",
@@ -58,25 +57,11 @@ marks -DOCSTART- between the documents of the Dutch data are left out. For resea
 use. https://www.clips.uantwerpen.be/conll2002/ner/
 """
 
-_DOCS = {
-    "tokens": DOWNLOAD_OPTIONS
-    + """
+_TOKENS = """
         X : list of lists of dict
             For each sentence and token, ``{"word": str, "pos": str}``.
-        """,
-    "errors": """
-        (X, y) : tuple
-            If ``return_X_y=True``.
-
-        Raises
-        ------
-        ValueError
-            If an option is unknown.
-        OSError
-            If the file is not found and cannot or must not be downloaded, or if the
-            download has the wrong checksum.
-        """,
-}
+"""
+_DOCS = {"tokens": DOWNLOAD_OPTIONS + _TOKENS, "errors": DOWNLOAD_ERRORS}
 
 
 @shared_docs(_DOCS)
@@ -103,8 +88,6 @@ def fetch_conll2000(
             Chunk labels such as ``"B-NP"``.
         target_names : list of str
             The labels that occur in ``y``, sorted.
-        DESCR : str
-            A description.
     {errors}
 
     Notes
@@ -165,15 +148,13 @@ def fetch_conll2002(
             Entity labels such as ``"B-PER"``.
         target_names : list of str
             The labels that occur in ``y``, sorted: 9 of them.
-        DESCR : str
-            A description.
     {errors}
 
     Notes
     -----
-    The content of downloads must have the SHA-256 digest of the mirror's copy, which is
-    that of NLTK. If the copy on the page of the task differs in a single byte, the
-    mirror is used. Files may be encoded in ISO 8859-1, in UTF-8, or twice in UTF-8, as
+    The content of downloads must have the SHA-256 digest of the mirror's copy, the same
+    as in NLTK. If the copy on the page of the task differs in a single byte, the mirror
+    is used. Files may be encoded in ISO 8859-1, in UTF-8, or twice in UTF-8, as
     some copies are (in which "België" has nine characters); the returned text is the
     same.
 

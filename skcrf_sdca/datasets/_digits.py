@@ -44,7 +44,7 @@ def load_digit_sequences(
 ) -> Any:
     """Load strings of handwritten digits, in which each digit depends on the last.
 
-    The images are those of :func:`sklearn.datasets.load_digits`, so nothing is
+    The images come from :func:`sklearn.datasets.load_digits`, so nothing is
     downloaded. Training and test strings are made from disjoint sets of images
     (stratified halves), from which images are sampled with replacement. The transitions
     of a CRF can learn which digit follows which. The table shows the accuracy per digit

@@ -31,6 +31,21 @@ DOWNLOAD_OPTIONS = """
     data : :class:`~sklearn.utils.Bunch`
         With the attributes
 """
+# After the attributes X, y and target_names of the Bunch.
+DOWNLOAD_ERRORS = """
+        DESCR : str
+            A description.
+    (X, y) : tuple
+        If ``return_X_y=True``.
+
+    Raises
+    ------
+    ValueError
+        If an option is unknown.
+    OSError
+        If the file is not found and cannot or must not be downloaded, or if its content
+        is not as expected.
+"""
 
 
 @dataclass(frozen=True)
@@ -62,8 +77,8 @@ def find_local(path):
 def read_remote(remote, data_home=None, download_if_missing=True):
     """Return the decompressed content of a `RemoteFile`; download it if necessary.
 
-    The content is that of the first place which has it: the folder that
-    ``SKCRF_SDCA_DATA`` names, `data_home`, the addresses.
+    It is read from the first place that has it: the folder that ``SKCRF_SDCA_DATA``
+    names, `data_home`, the addresses.
     """
     home = Path(get_data_home(data_home)) / "skcrf_sdca"
     file = find_local(remote.path) or _find(home, remote.path)

@@ -9,7 +9,13 @@ from sklearn.utils import Bunch
 from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import FilePath
 
-from ._download import DOWNLOAD_OPTIONS, RemoteFile, find_local, read_remote
+from ._download import (
+    DOWNLOAD_ERRORS,
+    DOWNLOAD_OPTIONS,
+    RemoteFile,
+    find_local,
+    read_remote,
+)
 
 _LETTERS = RemoteFile(
     path="ocr/letter.data.gz",
@@ -35,7 +41,7 @@ http://ai.stanford.edu/~btaskar/ocr/
 """
 
 
-@shared_docs({"options": DOWNLOAD_OPTIONS})
+@shared_docs({"options": DOWNLOAD_OPTIONS, "errors": DOWNLOAD_ERRORS})
 def fetch_ocr_letters(
     *,
     subset: Literal["train", "test"] = "train",
@@ -62,24 +68,13 @@ def fetch_ocr_letters(
             Letters ``"a"`` to ``"z"``.
         target_names : list of str
             The 26 letters.
-        DESCR : str
-            A description.
-    (X, y) : tuple
-        If ``return_X_y=True``.
-
-    Raises
-    ------
-    ValueError
-        If ``subset`` is unknown.
-    OSError
-        If the data are not found and cannot or must not be downloaded, or if the number
-        of letters or words is not the one above.
+    {errors}
 
     Notes
     -----
     The public file has ten folds. The literature on structured SVMs tests on fold 0 and
-    trains on the others ([LacosteJulien13]_, "ocr2"); the numbers of words are those of
-    [LePriol18]_. No checksum of the public file is known to us, so a download is
+    trains on the others ([LacosteJulien13]_, "ocr2"); [LePriol18]_ has the same numbers
+    of words. No checksum of the public file is known to us, so a download is
     checked by its numbers of lines and words.
 
     References

@@ -118,7 +118,7 @@ class DaskCluster(Cluster):
         yield from self._call(calls, lasting)
 
     def keep(self, chosen):
-        """Forget the partitions of which ``chosen``, one bool each, is False."""
+        """Forget the partitions whose bool in ``chosen`` is False."""
         for number, keep in zip(list(self._lasting), chosen, strict=True):
             if not keep:
                 del self._lasting[number]

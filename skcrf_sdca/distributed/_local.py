@@ -21,6 +21,6 @@ class LocalCluster(Cluster):
             yield partition.ask(method, *own)
 
     def keep(self, chosen):
-        """Forget the partitions of which ``chosen``, one bool each, is False."""
+        """Forget the partitions whose bool in ``chosen`` is False."""
         pairs = zip(self.partitions, chosen, strict=True)
         self.partitions = [partition for partition, keep in pairs if keep]

@@ -43,7 +43,7 @@ class Cluster(ABC):
 
     @abstractmethod
     def keep(self, chosen):
-        """Forget the partitions of which ``chosen``, one bool each, is False."""
+        """Forget the partitions whose bool in ``chosen`` is False."""
 
     def close(self):  # noqa: B027
         """Let go of the partitions."""

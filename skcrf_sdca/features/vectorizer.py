@@ -71,7 +71,7 @@ class SequenceVectorizer(ItemTransformer):
         Keep a feature only if it is not zero at min_freq or more positions of the
         training data.
     dtype : {np.float64, np.float32}, default=np.float64
-        Precision to which values are rounded. They are always stored in float64; with
+        Precision that values are rounded to. They are always stored in float64; with
         float32 they equal the values of an array in single precision.
 
     Attributes

@@ -60,8 +60,8 @@ def token_weight(sample_weight, y):
 def undefined_value(name, reason, zero_division, *, stacklevel):
     """Return the value of an undefined ratio according to `zero_division`.
 
-    `name` says what is undefined and `reason` why, as in "Recall" and "there are no
-    true spans". A warning names the line at `stacklevel`; 1 is the caller.
+    A warning has the `name` of the ratio and the `reason`, as in "Recall" and "there
+    are no true spans", and names the line at `stacklevel`; 1 is the caller.
     """
     if zero_division != "warn":
         return float(zero_division)

@@ -58,16 +58,13 @@ def flat_log_loss(
     Raises
     ------
     ValueError
-        If the numbers of sequences or the lengths of a sequence differ, if the number
-        of columns is not that of the labels, or if a row is not a distribution; the
+        If the numbers of sequences or the lengths of a sequence differ, if there are
+        more or fewer columns than labels, or if a row is not a distribution; the
         message names the sequence.
     TypeError
         If y_true is not a list of label lists, or y_proba is not a list of 2-D arrays.
 
-    Warns
-    -----
-    UndefinedMetricWarning
-        See `zero_division`.
+    {warns}
 
     Examples
     --------
@@ -137,7 +134,7 @@ def _joined(tables, n_labels):
                 f"{n_labels} labels: pass labels=classes_ of the estimator."
             )
     proba = np.concatenate([table for table in tables if len(table)])
-    # The tolerance is that of scikit-learn. Bounds are checked first: infinities cannot
+    # scikit-learn has the same tolerance. Bounds are checked first: infinities cannot
     # be summed.
     is_good = ((proba >= 0) & (proba <= 2)).all(1)
     totals = proba.sum(1, where=is_good[:, np.newaxis])

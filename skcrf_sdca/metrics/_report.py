@@ -42,7 +42,7 @@ def span_classification_report(  # noqa: PLR0913 - the options are the interface
     report : str or dict
         The rows are the span types and "micro avg", "macro avg", "weighted avg". The
         dict is {row: {"precision": float, "recall": float, "f1-score": float,
-        "support": int}}, like that of :func:`sklearn.metrics.classification_report`.
+        "support": int}}, as from :func:`sklearn.metrics.classification_report`.
 
     {span_errors}
 

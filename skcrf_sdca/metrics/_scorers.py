@@ -104,7 +104,7 @@ SCORERS = _named(
 def get_scorer(scoring: str | Callable[..., Any]) -> Callable[..., Any]:
     """Return the scorer of this name, to be passed as ``scoring=``.
 
-    Names cannot be added to those of scikit-learn: ``GridSearchCV(crf, grid,
+    scikit-learn does not know these names: ``GridSearchCV(crf, grid,
     scoring="span_f1")`` is an error; pass ``scoring=get_scorer("span_f1")``.
 
     Parameters

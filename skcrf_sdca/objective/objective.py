@@ -184,7 +184,7 @@ class Objective(ABC):
     # By such marginals strength v has an error of at most
     #     e = sum_i c_i N_i (ROUNDING + EPS 2 S T_i),    2 T_i <= N_i,
     # and P - D, of slope strength ||w - grad r*(v)|| in v, one of e ||w - grad r*(v)||.
-    # Without curvature the slope is strength w: the error is that of expected scores.
+    # Without curvature the slope is strength w: expected scores have the error.
     def gap_rounding(self, gap, distance, largest):
         """Return a bound on the rounding of P(w) - D(mu).
 
@@ -275,8 +275,8 @@ class Objective(ABC):
     def _certificate_by_gap(self, primal, gap, distance, largest, rounding=0.0):
         """Return the Certificate of P(w) and of a gap to the dual.
 
-        ``distance`` and ``largest`` are as for `gap_rounding`, to which ``rounding`` is
-        added. The dual is lowered by the rounding of the gap, and of P(w).
+        ``distance`` and ``largest`` are as for `gap_rounding`; ``rounding`` is added to
+        its result. The dual is lowered by the rounding of the gap, and of P(w).
         """
         of_gap = self.gap_rounding(gap, distance, largest)
         of_dual = of_gap + self.primal_rounding(primal, largest)

@@ -22,7 +22,7 @@ class Penalty(Protocol):
     ----------
     name : str
     offers : frozenset of str
-        What solvers may need, see `skcrf_sdca.solvers.base.check_needs`:
+        Offers to solvers, see `skcrf_sdca.solvers.base.check_needs`:
         "gradient" if r is differentiable, "curvature" if it is strongly convex,
         "identity" if grad r*(v) = v, "threshold" if r is an `ElasticNet` or L2, with
         the attributes curvature and threshold.
@@ -85,7 +85,7 @@ class ElasticNet:
 
     @property
     def offers(self):
-        """What solvers may need."""
+        """Offers to solvers."""
         strongly_convex = {"curvature"} if self.curvature else set()
         return frozenset({"threshold", *strongly_convex})
 
@@ -128,7 +128,7 @@ class ElasticNet:
 
 
 def _parts(array):
-    """Return views of a long array, each of which stays in cache during its work."""
+    """Return views of a long array that are small enough to stay in cache."""
     return np.array_split(array, len(array) // 2**14 + 1)
 
 

@@ -16,7 +16,7 @@ from skcrf_sdca._utils.parallel import over_ranges
 
 
 class Targets(Protocol):
-    """Distributions q_i over labellings, to which the loss compares the model."""
+    """Distributions q_i over labellings; the loss compares the model with them."""
 
     def check(self, structure):
         """Raise ValueError if these are not targets of the structure's sequences."""
@@ -248,7 +248,7 @@ class SoftLabels:
 class PartialLabels(SoftLabels):
     """Labels that are only partly known: soft labels that some weights complete.
 
-    Y_i are the labellings that agree with what is known. The loss is
+    Y_i are the labellings that agree with the known labels. The loss is
 
         L_i(w) = log Z_i(w) - log Z_i(w; Y_i),
 

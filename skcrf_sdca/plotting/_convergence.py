@@ -68,8 +68,8 @@ class ConvergenceDisplay:
     lines_ : list of matplotlib Line2D
         One for each fit.
     target_lines_ : list of matplotlib Line2D
-        One for each distinct target; if there are several, that of a single fit has the
-        colour of its curve.
+        One for each distinct target. If there are several, the target of a single fit
+        has the colour of its curve.
 
     Examples
     --------
@@ -129,8 +129,8 @@ class ConvergenceDisplay:
         Parameters
         ----------
         estimators : dict of str to estimator, or iterable of estimators
-            Fitted estimators; the keys are the names in the legend. Without keys, the
-            names are those of the classes; if a class occurs again, with the parameters
+            Fitted estimators; the keys are the names in the legend. Without keys, these
+            are the names of the classes; if a class occurs again, with the parameters
             that differ, as in "SDCACRF(alpha=0.1)", or with a number.
         **options
             Passed on to `plot`.
@@ -181,8 +181,8 @@ class ConvergenceDisplay:
             score on the ``X_val`` and ``y_val`` of `fit`, in which a dot marks the best
             epoch.
         optimum : float, default=None
-            The minimum P*. By default the largest dual objective of all fits, which
-            P* is at least: the true suboptimality is then at most what is drawn.
+            The minimum P*. By default the largest dual objective of all fits, a lower
+            bound of P*: the curves are then above the true suboptimality.
         target : bool, default=True
             Whether to draw a line at tol * primal, the gap at which fits stop; not if y
             is "val_score".
@@ -300,11 +300,7 @@ def _light_frame(ax):
 
 
 def _named(estimators):
-    """Return estimators by names that tell them apart.
-
-    These are the names of their classes; where a class occurs again, with the
-    parameters that differ, or else with numbers.
-    """
+    """Return estimators by names that tell them apart, see `from_estimators`."""
     steps = [crf_of(estimator) for estimator in estimators]
     names = [_name(step, [s for s in steps if type(s) is type(step)]) for step in steps]
     return {
@@ -314,7 +310,7 @@ def _named(estimators):
 
 
 def _name(estimator, alike):
-    """Return the class, with the parameters in which all those of the class differ."""
+    """Return the class, with the parameters in which estimators of the class differ."""
     params = [other.get_params(deep=False) for other in alike]
     differing = [k for k in params[0] if len({str(own[k]) for own in params}) > 1]
 

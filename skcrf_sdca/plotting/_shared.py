@@ -4,7 +4,7 @@ from sklearn.pipeline import Pipeline
 
 
 def new_axes(ax, side=None):
-    """Return these axes, or those of a new figure if they are None."""
+    """Return these axes, or the axes of a new figure if they are None."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt

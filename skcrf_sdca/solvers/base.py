@@ -29,7 +29,7 @@ NEEDS = {
 
 
 # Above this share of P(0), a gap is more than a hundred times the rounding of marginals
-# in single precision, and far more than that of P and D.
+# in single precision, and far more than the rounding of P and D.
 FAR = 1e-5
 # R^2 / (alpha n) of dense features above which visits of single sequences make slow
 # progress without a preconditioner.

@@ -149,7 +149,7 @@ class DCA(EpochSolver):
 
     @property
     def n_visits(self):
-        """Visits so far, with those of the state."""
+        """Visits so far, the visits of the state included."""
         return int(self.kernel.n_visits)
 
     @property

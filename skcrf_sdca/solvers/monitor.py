@@ -74,7 +74,7 @@ class FitMonitor:
         Smallest gap that can be certified: 1.1 times the rounding bound, or the gap
         that gradient rounding causes where all labels are equal and the optimum is 0.
     rows : list of dict
-        One for each certificate, with the keys HISTORY_COLUMNS and those of
+        One for each certificate, with the keys HISTORY_COLUMNS and the keys of
         ``solver.columns``.
     converged, stopped : bool
         Whether the gap was reached; whether an observer asked to stop.

@@ -149,7 +149,7 @@ class ParallelVisitor:
         self._run([(part, None) for part in parts])
 
     def epoch_in_order(self, order):
-        """Visit the sequences; each worker visits those of its shard in this order."""
+        """Visit the sequences; each worker visits its own ones in this order."""
         worker_of = self.worker_of[order]
         workers = range(len(self.visitors))
         self._run([(None, order[worker_of == worker]) for worker in workers])

@@ -41,8 +41,8 @@ def read_conll(
     label : str or None, default="label"
         Name of the column with the labels; None if there is none.
     delimiter : str, default=None
-        Text between columns. By default, the columns of a line with tabs are separated
-        by tabs, those of other lines by one or more blanks. A delimiter after the last
+        Text between columns. By default tabs separate the columns of a line with tabs,
+        and one or more blanks the columns of other lines. A delimiter after the last
         column is ignored.
     comment : str, default=None
         Lines that begin with this are comments. By default there are no comments,
@@ -191,9 +191,8 @@ def _checked_columns(columns, label):
 def iter_rows(file, delimiter, comment, encoding, n_columns=None):
     """Yield the numbers of the lines, the lines and their columns of each sequence.
 
-    The parameters are those of `read_conll`. The file is read as the sequences are
-    taken. The number of columns is not checked; a delimiter that ends a line is ignored
-    if without it there are ``n_columns``.
+    The file is read as the sequences are taken. The number of columns is not checked; a
+    delimiter that ends a line is ignored if the line has ``n_columns`` without it.
     """
     if comment == "":
         raise ValueError("comment='' begins every line; comment=None has no comments.")

@@ -25,7 +25,7 @@ COLUMNS = (
     *("feats", "head", "deprel", "deps", "misc"),
 )
 _EMPTY = "_"
-# So many strings, at most, does a reader remember, that of an endless stream too.
+# Largest number of strings that a reader remembers, also of an endless stream.
 _MAX_SHARED = 2**20
 _WITH_SPACES = {"word", "lemma", "misc"}
 _LINE = re.compile(
@@ -68,7 +68,7 @@ class ConlluSentence:
 
     @property
     def words(self) -> list[dict[str, str]]:
-        """The rows of words, without those of multiword tokens and empty nodes."""
+        """The rows of words, without multiword tokens and empty nodes."""
         return [row for row in self.rows if _kind(row["id"]) == "word"]
 
     @property
@@ -100,9 +100,9 @@ def read_conllu(
 ) -> Any:
     r"""Read the words of sentences, and their labels, from a treebank in CoNLL-U.
 
-    The format is that of Universal Dependencies, version 2 [1]_. By default only words
-    are read. Two kinds of lines are no words: multiword tokens, such as "vámonos" of
-    the words "vamos" and "nos", and empty nodes, which are not in the text.
+    Universal Dependencies define the format, version 2 [1]_. By default only words are
+    read. Two kinds of lines are no words: multiword tokens, such as "vámonos" for the
+    words "vamos" and "nos", and empty nodes, which are not in the text.
 
     Parameters
     ----------
@@ -195,10 +195,9 @@ def read_conllu(
             y.append([row[label] for row in rows])
         if return_sentences:
             sentences.append(sentence)
-    parts = [X]
-    parts += [] if label is None else [y]
-    parts += [sentences] if return_sentences else []
-    return parts[0] if len(parts) == 1 else tuple(parts)
+    labels = [] if label is None else [y]
+    parts = X, *labels, *([sentences] if return_sentences else [])
+    return parts if len(parts) > 1 else X
 
 
 def write_conllu(
@@ -227,10 +226,10 @@ def write_conllu(
         Labels, such as the predictions of an estimator: one for each token, or for each
         word of a ConlluSentence.
     label : str, default="upos"
-        Name of the column that the labels are written to, in place of what is there.
+        Name of the column that the labels replace.
     columns : sequence of str, default=None
-        Names of the columns of tuples, and the columns of dicts to write; by default
-        all of dicts. The names are those of `read_conllu`.
+        Names of the columns of tuples, as in `read_conllu`, and the columns of dicts to
+        write; by default all columns of dicts.
     encoding : str, default="utf-8"
         Encoding of a file that is opened here. The format demands UTF-8.
 

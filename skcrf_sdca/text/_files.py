@@ -112,7 +112,7 @@ def _texts(file, encoding):
         return
     if not hasattr(file, "read"):
         raise TypeError(f"file must be a path or an open file, got {described(file)}.")
-    # read1 returns what a pipe has, and does not wait until the piece is full.
+    # read1 returns the bytes in a pipe, and does not wait until the piece is full.
     pieces = _pieces(getattr(file, "read1", file.read), _name(file))
     first = next(pieces, b"")
     if isinstance(first, str):

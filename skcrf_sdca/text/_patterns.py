@@ -11,8 +11,8 @@ import numpy as np
 
 from ._templates import Part
 
-# A place is before a sequence, after it, or one of its tokens. The first two are also
-# the codes of what is at these places; the codes of words begin at the third.
+# A place is before a sequence, after it, or one of its tokens. The first two numbers
+# are also the codes at these places; the codes of words begin at the third.
 _BEFORE, _AFTER, _TOKEN = range(3)
 
 
@@ -59,7 +59,7 @@ class Pattern:
         self.firsts = self.counts.cumsum() - self.counts
 
     def strings(self, name):
-        """Return the feature strings with this name, those of code 0 first."""
+        """Return the feature strings with this name, in the order of their codes."""
         return [
             name if text is None else f"{name}={text}"
             for texts in self.texts

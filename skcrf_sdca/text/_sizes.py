@@ -1,8 +1,8 @@
 """How large templates are, and how large they may be.
 
 A few characters, such as a Joint of windows, can stand for any number of features.
-Templates are therefore measured before their features are made. The limits are those of
-model files, so that what is fitted can also be saved.
+Templates are therefore measured before their features are made. Model files have the
+same limits, so that fitted templates can also be saved.
 """
 
 import math

@@ -119,7 +119,7 @@ def repair_labels(
     Parameters
     ----------
     labels : array-like of shape (T,), of str, or list of n such sequences
-        Labels whose prefixes are those of the scheme, such as "B-PER", "I-PER" and "O".
+        Labels with prefixes of the scheme, such as "B-PER", "I-PER" and "O".
     scheme : str, default="BIO"
         As for :func:`convert_labels`.
 

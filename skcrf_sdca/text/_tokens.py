@@ -157,7 +157,7 @@ def _check_sequence(sequence, index):
 
 
 def _form(kind):
-    """Return as what tokens of a type are read: str, tuple, Mapping or None."""
+    """Return the form of tokens of a type: str, tuple, Mapping, or None if none."""
     if issubclass(kind, str):
         return str
     if issubclass(kind, (tuple, list)):

@@ -384,8 +384,8 @@ def has_hyphen(word: str) -> bool:
     return "-" in word
 
 
-# Functions that files name: each takes a str and returns a str or a bool. None makes a
-# list, of which a Joint could make any number of features.
+# Functions that files name: each takes a str and returns a str or a bool, never a list,
+# from which a Joint could make any number of features.
 _STR_METHODS = (
     *(str.capitalize, str.casefold, str.lower, str.swapcase, str.title, str.upper),
     *(str.lstrip, str.rstrip, str.strip),
