@@ -62,7 +62,7 @@ nitpick_ignore_regex = [(r"py:.*", rf"({OTHERS})\..*")]
 nitpick_ignore = [
     ("py:obj", name) for name in ("decoding", "n", "places", "source", "target")
 ]
-# Quotes in types are those of Python.
+# Quotes in types are Python's.
 smartquotes = False
 toc_object_entries_show_parents = "hide"
 autosummary_generate = True
