@@ -5,6 +5,7 @@ It has all parameters and methods of that class. Some parameters have no effect.
 
 import warnings
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from inspect import signature
 from numbers import Integral, Real
@@ -104,7 +105,16 @@ class _Online(_Trainer, PassiveAggressiveCRF):
 _Minimiser.__name__ = _Online.__name__ = "CRF"
 
 
-class CRF(VersionStamped, BaseEstimator):
+class _Fitted:
+    """The attributes of a fitted `CRF`, which are no parameters."""
+
+    estimator_: AnyCRF | PassiveAggressiveCRF
+    dev_score_: float
+
+
+# Each annotated name is a parameter of the constructor, which stores it.
+@dataclass(eq=False, repr=False, match_args=False)
+class CRF(_Fitted, VersionStamped, BaseEstimator):
     """CRF with the parameters and methods of ``sklearn_crfsuite.CRF``.
 
     Minimises CRFsuite's objective, over all weights w::
@@ -218,8 +228,39 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
     ('DET', 'NOUN')
     """
 
-    estimator_: AnyCRF | PassiveAggressiveCRF
-    dev_score_: float
+    algorithm: Literal["lbfgs", "l2sgd", "ap", "pa", "arow"] | None = None
+    min_freq: float | None = None
+    all_possible_states: bool | None = None
+    all_possible_transitions: bool | None = None
+    c1: float | None = None
+    c2: float | None = None
+    max_iterations: int | None = None
+    num_memories: Any = None
+    epsilon: Any = None
+    period: Any = None
+    delta: Any = None
+    linesearch: Any = None
+    max_linesearch: Any = None
+    calibration_eta: Any = None
+    calibration_rate: Any = None
+    calibration_samples: Any = None
+    calibration_candidates: Any = None
+    calibration_max_trials: Any = None
+    pa_type: Any = None
+    c: Any = None
+    error_sensitive: Any = None
+    averaging: Any = None
+    variance: Any = None
+    gamma: Any = None
+    verbose: int = False
+    model_filename: Any = None
+    keep_tempfiles: Any = False
+    trainer_cls: Any = None
+    _: KW_ONLY
+    tol: float = 1e-3
+    solver: SolverName = "auto"
+    n_jobs: int | None = None
+    random_state: RandomState = 0
 
     _parameter_constraints: ClassVar[dict] = {
         "algorithm": [StrOptions(_ALGORITHMS), None],
@@ -235,75 +276,6 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        algorithm: Literal["lbfgs", "l2sgd", "ap", "pa", "arow"] | None = None,
-        min_freq: float | None = None,
-        all_possible_states: bool | None = None,
-        all_possible_transitions: bool | None = None,
-        c1: float | None = None,
-        c2: float | None = None,
-        max_iterations: int | None = None,
-        num_memories: Any = None,
-        epsilon: Any = None,
-        period: Any = None,
-        delta: Any = None,
-        linesearch: Any = None,
-        max_linesearch: Any = None,
-        calibration_eta: Any = None,
-        calibration_rate: Any = None,
-        calibration_samples: Any = None,
-        calibration_candidates: Any = None,
-        calibration_max_trials: Any = None,
-        pa_type: Any = None,
-        c: Any = None,
-        error_sensitive: Any = None,
-        averaging: Any = None,
-        variance: Any = None,
-        gamma: Any = None,
-        verbose: int = False,
-        model_filename: Any = None,
-        keep_tempfiles: Any = False,
-        trainer_cls: Any = None,
-        *,
-        tol: float = 1e-3,
-        solver: SolverName = "auto",
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.algorithm = algorithm
-        self.min_freq = min_freq
-        self.all_possible_states = all_possible_states
-        self.all_possible_transitions = all_possible_transitions
-        self.c1 = c1
-        self.c2 = c2
-        self.max_iterations = max_iterations
-        self.num_memories = num_memories
-        self.epsilon = epsilon
-        self.period = period
-        self.delta = delta
-        self.linesearch = linesearch
-        self.max_linesearch = max_linesearch
-        self.calibration_eta = calibration_eta
-        self.calibration_rate = calibration_rate
-        self.calibration_samples = calibration_samples
-        self.calibration_candidates = calibration_candidates
-        self.calibration_max_trials = calibration_max_trials
-        self.pa_type = pa_type
-        self.c = c
-        self.error_sensitive = error_sensitive
-        self.averaging = averaging
-        self.variance = variance
-        self.gamma = gamma
-        self.verbose = verbose
-        self.model_filename = model_filename
-        self.keep_tempfiles = keep_tempfiles
-        self.trainer_cls = trainer_cls
-        self.tol = tol
-        self.solver = solver
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     @validates_parameters
     def fit(
