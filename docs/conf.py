@@ -11,6 +11,7 @@ from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 
 import skcrf_sdca
+from skcrf_sdca import compat
 from skcrf_sdca.estimators import parameters
 
 project = "skcrf_sdca"
@@ -70,7 +71,7 @@ autodoc_member_order = "bysource"
 # The docstrings of classes have their parameters.
 PARAMETERS = {
     parameter.name
-    for options in vars(parameters).values()
+    for options in [*vars(parameters).values(), compat.CRF]
     if inspect.isclass(options) and is_dataclass(options)
     for parameter in fields(options)
 }

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.availability import available_if
@@ -43,6 +42,11 @@ from skcrf_sdca.estimators.crfs import SOLVERS
 from skcrf_sdca.estimators.fitted import no_probabilities
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
+
+if TYPE_CHECKING:
+    from skcrf_sdca._utils.sklearn_typing import EstimatorBase as BaseEstimator
+else:
+    from sklearn.base import BaseEstimator
 
 # The algorithms of CRFsuite that minimise its objective; those that learn online, as
 # parameters of `PassiveAggressiveCRF`.

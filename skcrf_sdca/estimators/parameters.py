@@ -870,7 +870,7 @@ class PartitionOptions:
     "lbfgs" is L-BFGS; each sum of gradients over the partitions takes one round of
     communication, whatever their number. "dual" is CoCoA+ [1]_ with exponentiated
     gradient in each partition. With sparse features and a few partitions it needs fewer
-    passes over the data; their number grows with that of the partitions.
+    passes over the data; more partitions need more passes.
     """
     n_rounds: int = parameter(COUNT, default=4)
     """int
@@ -880,7 +880,7 @@ class PartitionOptions:
     checkpoint: FilePath | None = parameter(str, PathLike, None, default=None)
     """str or path
 
-    File to which the weights are written, for ``fit(..., resume=True)``.
+    File that the weights are written to, for ``fit(..., resume=True)``.
     """
     checkpoint_every: int = parameter(COUNT, default=10)
     """int
