@@ -3,16 +3,16 @@
     "lowercase"   names in Dutch news; the target is the same without capitals, as
                   speech recognition and chats write
     "tags"        part-of-speech tags that a tagger of 1995 has given to the text of
-                  CoNLL-2000; the target has those of the Penn Treebank
+                  CoNLL-2000; the target has the tags of the Penn Treebank
 
 The target has 50 to 500 sentences. The models are of the source alone, of the target
-alone, of both joined, of both with the same weight, and of the target with that of the
-source as prior; all have the default alpha, 1 over the sum of the weights. The seconds
-of fit are those of the processor, from strings.
+alone, of both joined, of both with the same weight, and of the target with the model of
+the source as prior; all have the default alpha, 1 over the sum of the weights. The
+seconds of fit are processor seconds, from strings.
 
     python examples/benchmarks/adaptation.py [--task lowercase]
 
-needs the corpora in the folder SKCRF_SDCA_DATA, or those of Dutch downloaded.
+needs the corpora in the folder SKCRF_SDCA_DATA; it downloads the Dutch ones.
 """
 
 import argparse

@@ -5,8 +5,8 @@ A packed task is written to two files with half of its sequences each. Each meth
 `LocalCluster` of two processes that read one file each; and on such a cluster where a
 worker is killed after a few epochs, which the log must report. The table has the
 epochs, the distance from the known optimum P*, the gap, and the peak memory of the
-process that calls `fit` and of the workers. Memory counts beyond what a process has
-before it reads data.
+process that calls `fit` and of the workers. Memory counts beyond the memory of a
+process before it reads data.
 
     python examples/benchmarks/cluster.py [--task ned] [--method dual] [--quick]
 
@@ -35,7 +35,7 @@ from skcrf_sdca import LBFGSCRF, OEGCRF, DualityGapMonitor, PackedSequences
 from skcrf_sdca.distributed import DistributedCRF
 
 N_WORKERS = 2
-# The gap that ends a fit, divided by P*, and that of a quick trial.
+# The gap that ends a fit, divided by P*, and the gap that ends a quick trial.
 ENOUGH, QUICK_ENOUGH = 1e-6, 1e-2
 SERIAL = {"lbfgs": LBFGSCRF, "dual": OEGCRF}
 # Epochs after which the worker is killed.

@@ -1,11 +1,11 @@
 """Measure the epochs, calls, updates and seconds of every solver to several gaps.
 
 A row has the cost of a solver until its certificate reached the gap. The certificates
-of SAG and L-BFGS are looser bounds than those of the others. Therefore the row also has
-the calls and seconds until P - P* itself was as small. Calls and updates are divided by
-the number of sequences. Seconds are of one core, without certificates. Memory is the
-peak of the whole fit beyond the data. A level that was not reached has no number. The
-tables are printed, and written as one CSV file for each task.
+of SAG and L-BFGS are looser bounds than the certificates of the others. Therefore the
+row also has the calls and seconds until P - P* itself was as small. Calls and updates
+are divided by the number of sequences. Seconds are of one core, without certificates.
+Memory is the peak of the whole fit beyond the data. A level that was not reached has no
+number. The tables are printed, and written as one CSV file for each task.
 
     python examples/benchmarks/convergence_table.py [--task ocr] [--quick]
 

@@ -3,7 +3,7 @@
 Its "lbfgs" minimises the sum of the losses + c2 ||w||^2, which is n P(w) for
 c2 = alpha n / 2. Its "l2sgd" has lambda = 2 c2 / n, hence P(w) for the same c2. An
 attribute of every position stands for our intercepts, and attributes of the first and
-the last position for our start and end weights. All weights exist, also those of
+the last position for our start and end weights. All weights exist, also of
 features that do not occur with a label.
 
 The other scripts measure with this module. It needs python-crfsuite.

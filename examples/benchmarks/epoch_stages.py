@@ -1,4 +1,4 @@
-"""Measure the time of each stage of an SDCA epoch, and what the stage needs.
+"""Measure the time of each stage of an SDCA epoch, and its operations.
 
 Linux's sampling profiler ``perf`` observes this process while it makes epochs. Its
 samples are summed over the functions of each stage. The table also has the arithmetic

@@ -1,4 +1,4 @@
-"""Compare the seconds of an SDCA epoch with those of an L-BFGS iteration of CRFsuite.
+"""Compare the seconds of an SDCA epoch and of an L-BFGS iteration of CRFsuite.
 
 Both use the same packed features, the same objective and the same weights
 (crfsuite.py), with one thread, in turns in the same run. The table has medians over the

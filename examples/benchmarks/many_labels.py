@@ -9,7 +9,7 @@ given its tag, and its suffix says something of the tag.
 Each fit is a process of its own. The table has the processor seconds of `fit` and of an
 epoch, the peak memory of the process, and the accuracy on test sentences. ``--dense``
 stores transitions as matrices, whatever is allowed. CRFsuite makes ``--iterations``
-iterations of L-BFGS; its weights are also those of what was observed.
+iterations of L-BFGS; it also has weights for observed features alone.
 """
 
 import argparse

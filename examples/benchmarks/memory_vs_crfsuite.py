@@ -1,9 +1,9 @@
-"""Compare the peak memory of a fit with that of CRFsuite's trainers.
+"""Compare the peak memory of fits here and by CRFsuite's trainers.
 
-All have the same data, objective and weights (crfsuite.py) and one thread. The peak is
-that beyond the data: `PackedSequences` here, and what was appended there, whose sizes
-the table has too. Each runs in a process of its own, for a few epochs or iterations:
-then all memory of a fit is in use.
+All have the same data, objective and weights (crfsuite.py) and one thread. The peak
+counts beyond the data: `PackedSequences` here, and the appended items there, whose
+sizes the table has too. Each runs in a process of its own, for a few epochs or
+iterations: then all memory of a fit is in use.
 
     python examples/benchmarks/memory_vs_crfsuite.py [--task ned] [--quick]
 

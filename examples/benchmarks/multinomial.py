@@ -8,7 +8,7 @@ law from the class and from all text, and scaled as tf-idf with norm 1. Every so
 minimises the same objective: of scikit-learn's intercepts there is no penalty, so that
 it gets a column of ones in place of them. Its ``tol`` is not a distance from the
 optimum: each of its solvers is run with tolerances from 1e-1 down until its objective
-is within 1e-3 of the minimum, and only the last run is counted. Seconds are those of
+is within 1e-3 of the minimum, and only the last run is counted. Seconds cover
 ``fit``, in one thread, and valid only if the machine had no other work.
 """
 

@@ -81,7 +81,7 @@ class Files:
 
 
 def make(folder, n_tokens):
-    """Write a data set of about so many tokens; only one part is in memory."""
+    """Write a data set of about n_tokens; only one part is in memory."""
     files = Files(folder / f"{n_tokens}.packed", folder / f"{n_tokens}.npy")
     _, _, model = make_chains(1, **CHAIN, random_state=0, return_model=True)
     n_sequences = round(n_tokens / np.mean(LENGTH))

@@ -4,7 +4,7 @@
 
 OLD and NEW are checkouts whose kernels are built in place. Their processes alternate.
 Each makes some epochs of every estimator in one thread, on a packed task from the
-folder of corpora in SKCRF_SDCA_DATA. Seconds are those of the history, which do not
+folder of corpora in SKCRF_SDCA_DATA. Seconds come from the history, which does not
 count certificates. Printed are medians over all epochs but the first, and the ratio
 NEW / OLD of the medians.
 """

@@ -7,7 +7,7 @@ SDCACRF is trained on the labels that are left, with None elsewhere ("partial");
 "O" in the place of hidden labels ("as O"); and on as many labels in whole sentences,
 the first ones ("sentences"). All labels give the upper end ("all"). For "partial", the
 objective is printed at the end of each of the convex problems. The corpus is read from
-the folder SKCRF_SDCA_DATA or downloaded; the features are those of tasks.py.
+the folder SKCRF_SDCA_DATA or downloaded; tasks.py makes the features.
 """
 
 import argparse
@@ -27,7 +27,7 @@ COLUMNS = "{:>7} {:<10}{:>9}{:>8}{:>10}{:>8}"
 
 
 def hide(y, share, filler, rng):
-    """Return labels of which a share is replaced by a filler, at random."""
+    """Return labels with a share of them replaced by a filler, at random."""
     return [
         [filler if rng.random() < share else label for label in labels] for labels in y
     ]

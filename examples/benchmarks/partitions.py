@@ -66,7 +66,7 @@ def reached(crf, initial_primal):
     history = crf.history_
     rounds = history["oracle_calls"]
     if crf.method == "dual":
-        # That of the start, and in each epoch that of P(w) too.
+        # The round of the start, and in each epoch also the one of P(w).
         rounds = 1 + (N_ROUNDS + 1) * history["epoch"]
     found = []
     for level in LEVELS:

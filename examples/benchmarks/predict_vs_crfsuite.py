@@ -1,6 +1,6 @@
 """Compare the tokens per second of prediction with python-crfsuite, on CoNLL-2000.
 
-Both models are trained for a short time on the same lists of feature strings, those of
+Both models are trained for a short time on the same lists of feature strings, from
 handwritten.py. They predict the same test sentences, in turns in the same run. The
 table has medians over the rounds, of the seconds of the processor, or of the wall where
 there are two threads. Both predict from the lists. Ours also predicts from

@@ -128,7 +128,7 @@ class Campaign:
         task : Task
         solver : tuple (estimator class, parameters)
         epochs : int, default=None
-            The largest number of epochs; by default that of the table.
+            The largest number of epochs; by default as in the table.
         target : float
             The gap at which the run stops.
         held_out : HeldOut, default=None

@@ -11,7 +11,7 @@ less than c1 / n. With q_i the distribution of label paths at w, q*_i the optima
 
 where the last sum is at most P(w) - P(w*) and so at most the gap. A weight is proven to
 be 0 if |v_jk| and that bound together are less than c1 / n. This is done for conll2000
-at the first epochs of which gap / P is 1e-2, 1e-3, ...; "weights" are all of features.
+at the first epochs with gap / P at 1e-2, 1e-3, ...; "weights" are all of features.
 """
 
 import argparse

@@ -3,9 +3,9 @@
     python examples/benchmarks/seeds.py [--seeds 10] [--first 2000] [--tol 1e-3 1e-5]
 
 SDCACRF and OEGCRF are fitted with each seed. Printed are the span F1 on testb, percent:
-least, largest, standard deviation; and the labels that differ from those of a fit to a
-gap of 1e-7 of the objective. The corpus is read from the folder SKCRF_SDCA_DATA or
-downloaded; the features are those of tasks.py.
+least, largest, standard deviation; and the labels that differ from the labels of a fit
+to a gap of 1e-7 of the objective. The corpus is read from the folder SKCRF_SDCA_DATA or
+downloaded; tasks.py makes the features.
 """
 
 import argparse

@@ -8,8 +8,8 @@ alpha nothing is held out), the epochs and seconds of the fit, the seconds to pr
 the test data, the span F1 there, and the largest length of a segment. The last fifth of
 the training data is held out. Seconds are valid only if the machine had no other work.
 
-The corpora are read from the folder SKCRF_SDCA_DATA or downloaded. The features are
-those of tasks.py.
+The corpora are read from the folder SKCRF_SDCA_DATA or downloaded; tasks.py
+makes the features.
 """
 
 import argparse

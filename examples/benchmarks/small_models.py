@@ -6,12 +6,13 @@ The full model has the L2 penalty c2 = 0.5, which is alpha = 1/n. The others are
 full model after `prune`, models with an l1 penalty, and models without rare features.
 Each is stored with a dense and with a sparse ``coef_`` (`sparsify`). For both forms,
 the table has the MB of the file by `save_model`, and the speed of `predict` from
-feature strings: the median seconds of the full model divided by those of this one. For
-the smaller form, it has the MB of the file by joblib, without and with compression. The
-tables are printed and written as CSV files, and the sizes are drawn with F1.
+feature strings: the median seconds of the full model divided by the seconds of this
+one. For the smaller form, it has the MB of the file by joblib, without and with
+compression. The tables are printed and written as CSV files, and the sizes are drawn
+with F1.
 
-The corpora are read from the folder SKCRF_SDCA_DATA or downloaded. The features are
-those of tasks.py. The script needs matplotlib.
+The corpora are read from the folder SKCRF_SDCA_DATA or downloaded; tasks.py
+makes the features. The script needs matplotlib.
 """
 
 from copy import deepcopy

@@ -1,8 +1,8 @@
 """Draw [Schmidt15] figures 1 to 3: distance from the optimum of stochastic methods.
 
 The curves show (P - P*) / P(0) by passes: marginalisations over the number of
-sequences, with those of the calibration of step sizes, and the full gradients of SVRG.
-The methods are those of SGDCRF, with their own step sizes, beside SDCA, OEG, SAG-NUS*
+sequences, the calibration of step sizes and the full gradients of SVRG included.
+The methods belong to SGDCRF, with their own step sizes, beside SDCA, OEG, SAG-NUS*
 and L-BFGS.
 
     python examples/benchmarks/stochastic_rivals.py [--task ocr] [--quick]

@@ -7,9 +7,9 @@ each tool, and both run to their ends. The features have the same names: ours ar
 by `TokenFeatures`, those for CRFsuite by loops as its users write them
 (handwritten.py). ``all_possible_states`` is False, then True.
 
-The table has the seconds of each piece, by the clock on the wall and by that of the
-processor. CRFsuite writes its file within ``fit``. The score is F1 of the spans of the
-test data, of tags the accuracy. P is the objective of `compat.CRF` divided by the
+The table has the seconds of each piece, by the clock on the wall and by the clock of
+the processor. CRFsuite writes its file within ``fit``. The score is F1 of the spans of
+the test data, of tags the accuracy. P is the objective of `compat.CRF` divided by the
 number of sequences, evaluated at both models.
 
     python examples/benchmarks/strings_to_model.py [--task ned] [--tool skcrf_sdca]

@@ -6,8 +6,8 @@ them, and to fit, and the span F1 on the test data beside the promised F1.
 
     python examples/benchmarks/text_tasks.py [--task conll2000]
 
-The corpora are read from the folder SKCRF_SDCA_DATA or downloaded. The features are
-those of tasks.py.
+The corpora are read from the folder SKCRF_SDCA_DATA or downloaded; tasks.py
+makes the features.
 """
 
 import argparse

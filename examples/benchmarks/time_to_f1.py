@@ -1,9 +1,9 @@
-"""Compare the time until span F1 is near that of the optimum, with CRFsuite's too.
+"""Compare the time until span F1 is near its value at the optimum, also of CRFsuite.
 
 The level is the F1 on the test data of SDCACRF at a gap of 1e-4, less 0.3 points. Each
-method is fitted anew with 1, 2, 3 ... epochs, those of "lbfgs" iterations, until it
-reaches the level. The seconds are those of the processor, of all of that fit from
-packed data; those of CRFsuite are of its training after all sequences were appended. A
+method is fitted anew with 1, 2, 3 ... epochs, or iterations of "lbfgs", until it
+reaches the level. The seconds are processor seconds of all of that fit from packed
+data, and in CRFsuite of its training after all sequences were appended. A
 last row has one pass of `partial_fit` over chunks of 100 sentences, and its F1.
 
     python examples/benchmarks/time_to_f1.py [--task conll2000] [--method pa] [--quick]
@@ -33,7 +33,7 @@ from tasks import TEXTS, WITH_SPANS
 
 MARGIN = 0.003
 EPOCHS = 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 60, 80, 100
-# No more epochs after so many processor seconds.
+# Processor seconds after which no more epochs are made.
 PATIENCE = 60.0
 CHUNK = 100
 QUICK = 300

@@ -8,7 +8,7 @@ weights that it returns.
 
 The seconds of CRFsuite are those that it logs for its iterations, without and with the
 calibration of "l2sgd". The time to make its features is not counted. Ours are the
-seconds of the solver without certificates, and those of all of `fit`, which also
+seconds of the solver without certificates, and of all of `fit`, which also
 prepares the data and computes a certificate per epoch. The ratios divide CRFsuite's
 seconds, with calibration, by both. CRFsuite and all of `fit` are measured by the clock
 of the processor, the solver alone by that on the wall, which other work slows.
@@ -104,7 +104,7 @@ class Race:
         return level
 
     def fit(self, estimator, level):
-        """Return the epochs to a level, the solver's seconds and those of the fit."""
+        """Return the epochs to a level, the seconds of the solver, and of the fit."""
         epochs = self._epochs(estimator, level)
         crf = self._new(estimator, max_iter=epochs, tol=0.0)
         begin = process_time()

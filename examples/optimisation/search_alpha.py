@@ -7,9 +7,9 @@ that stopped too early says little about its parameters. This example searches o
 ``alpha`` and ``sampling_mix`` for named entities in Dutch. It shows scikit-learn's
 progress bar, and plots the duality gap of every candidate on every fold.
 
-The data are those of CoNLL-2002. They are read from the folder that ``SKCRF_SDCA_DATA``
-names, or downloaded. The example needs ``pip install "skcrf-sdca[plot,progress]"``, and
-takes about a minute on two cores::
+The data are the names of CoNLL-2002. They are read from the folder that
+``SKCRF_SDCA_DATA`` names, or downloaded. The example needs ``pip install
+"skcrf-sdca[plot,progress]"``, and takes about a minute on two cores::
 
     python examples/optimisation/search_alpha.py --output search_alpha.png
 """

@@ -12,7 +12,7 @@ The data are the Spanish names of the tutorial, ``conll2002/esp.train.gz`` and
 ``esp.testb.gz``. They are read from the folder that the environment variable
 ``SKCRF_SDCA_DATA`` names, or downloaded to scikit-learn's data home. If there are none,
 the example uses the Dutch names, ``ned.train.gz`` and ``ned.testb.gz``. The output
-below is that of the Dutch names. The example takes about a minute, and with
+below belongs to the Dutch names. The example takes about a minute, and with
 sklearn-crfsuite five more::
 
     python examples/text/crfsuite_tutorial.py --output crfsuite_tutorial.png
@@ -34,8 +34,8 @@ from skcrf_sdca.datasets import fetch_conll2002
 # %%
 # Features
 # --------
-# The features are those of the tutorial: the word, its suffixes, its form and its part
-# of speech, and some of these for its neighbours.
+# The features are the same as in the tutorial: the word, its suffixes, its form and its
+# part of speech, and some of these for its neighbours.
 
 
 def form_features(token, prefix=""):
@@ -223,8 +223,8 @@ def print_weights(crf, n=8):
 # with the 100 iterations of the tutorial, and to the end. By default it has no weights
 # for features that do not occur with a label in the data. skcrf_sdca always has them,
 # and weights for the first and last labels. Of the 738,648 weights 29,171 are not 0.
-# The result on one core of a machine with other work; the last column is the ratio of
-# the seconds to those of skcrf_sdca::
+# The result on one core of a machine with other work; the last column divides the
+# seconds by the seconds of skcrf_sdca::
 #
 #                                          test F1       fit   ratio
 #     skcrf_sdca                            0.7637     7.3 s     1.0

@@ -2,9 +2,9 @@
 Word embeddings beside sparse features
 ======================================
 
-Word vectors can be learnt from text without labels. They tell a model to which known
-words an unknown word is similar. In this example, the vectors come from the Dutch text
-of the CoNLL-2002 shared task without its labels: a singular value decomposition reduces
+Word vectors can be learnt from text without labels. They tell a model which known words
+an unknown word is similar to. In this example, the vectors come from the Dutch text of
+the CoNLL-2002 shared task without its labels: a singular value decomposition reduces
 the counts of neighbouring words to 50 numbers for each word. Models are then trained to
 recognise names with few labelled sentences, from features of the words, with and
 without the vectors. ``SequenceUnion`` puts sparse and dense features into one matrix

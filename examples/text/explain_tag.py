@@ -8,8 +8,8 @@ Nevertheless the chunker predicts correctly that "concern" belongs to the noun p
 ``explain`` shows why: it lists the contributions to the difference between the scores
 of two label paths. Here the neighbouring labels decide.
 
-The data are those of ``chunking_conll2000.py``. The example takes about ten seconds,
-and saves the figure as ``explain_tag.png``::
+The data are the same as in ``chunking_conll2000.py``. The example takes about ten
+seconds, and saves the figure as ``explain_tag.png``::
 
     python examples/text/explain_tag.py
 """

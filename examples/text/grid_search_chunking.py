@@ -7,7 +7,8 @@ it. The estimator and its sampling scheme change only the time: all of them reac
 same model. This example searches over all three on a part of the CoNLL-2000 chunking
 task. It prints the F1 score of phrases and the seconds of each candidate.
 
-The data are those of ``chunking_conll2000.py``. The example takes one to two minutes::
+The data are the same as in ``chunking_conll2000.py``. The example takes one to two
+minutes::
 
     python examples/text/grid_search_chunking.py --output grid_search_chunking.png
 """

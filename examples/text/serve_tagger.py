@@ -8,7 +8,7 @@ the training. ``load_model`` never runs code from a file. This example trains a 
 of plain words on a part of the CoNLL-2000 task and saves it. A second Python process
 loads the chunker, reads sentences as lines of text, and answers with lines of JSON.
 
-The data are those of ``chunking_conll2000.py``. The example takes some seconds::
+The data are the same as in ``chunking_conll2000.py``. The example takes some seconds::
 
     python examples/text/serve_tagger.py
 """
