@@ -8,17 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from skcrf_sdca._utils.typing import Labels, Sequences
+from skcrf_sdca._utils.typing import Dataset, Labels
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.estimators.base import BaseCRF
+from skcrf_sdca.estimators.base_fit import BaseFit
 from skcrf_sdca.estimators.validation import training_data
 
-Estimator = TypeVar("Estimator", bound=BaseCRF)
+Estimator = TypeVar("Estimator", bound=BaseFit)
 
 
 def alpha_path(
     estimator: Estimator,
-    X: Sequences,
+    X: Dataset,
     y: Labels,
     alphas: Iterable[float],
     *,
@@ -27,11 +28,11 @@ def alpha_path(
     """Fit an estimator for every alpha, from the largest to the smallest.
 
     Each fit is a warm start from the state of the one before, which takes fewer oracle
-    calls than as many cold fits. X is converted once for all of them.
+    calls than as many cold fits. Sequences are converted once for all of them.
 
     Parameters
     ----------
-    estimator : SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF or SGDCRF
+    estimator : SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF, SGDCRF, SegmentCRF or GraphCRF
         Cloned, not changed; not a Pipeline. Its ``alpha`` and ``warm_start`` do not
         matter.
     X, y : as in the ``fit`` of the estimator
@@ -74,25 +75,30 @@ def alpha_path(
     [1.0, 0.1, 0.01]
     """
     alphas = _decreasing(alphas)
-    if not isinstance(estimator, BaseCRF):
+    if not isinstance(estimator, BaseFit):
         raise TypeError(
             "alpha_path takes an estimator of skcrf_sdca itself, got "
             f"{type(estimator).__name__}"
         )
-    X = as_sequence_list(X)
+    X = list(X) if isinstance(X, Iterator) else X
     y = list(y) if isinstance(y, Iterator) else y
-    training = training_data(estimator, X, y, sample_weight)
-    # A table packed would be a set of sequences, with weights for start and end.
-    if training.input_format.boundaries:
-        X = training.data
+    attributes = None
+    if isinstance(estimator, BaseCRF):
+        X = as_sequence_list(X)
+        training = training_data(estimator, X, y, sample_weight)
+        # A table packed would be a set of sequences, with weights for start and end.
+        if training.input_format.boundaries:
+            X = training.data
+        attributes = training.attributes
     path, state = [], None
     for alpha in alphas:
         crf = clone(estimator).set_params(alpha=alpha, warm_start=True)
         crf._warm_state = state
         crf.fit(X, y, sample_weight=sample_weight)
         state = vars(crf).pop("_warm_state")
-        # The attributes of the conversion of X replace those of packed sequences.
-        crf._set_input(training.attributes)
+        if attributes is not None:
+            # The attributes of the conversion of X replace those of packed sequences.
+            crf._set_input(attributes)
         path.append(crf.set_params(warm_start=False))
     return path
 

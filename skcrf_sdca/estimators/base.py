@@ -21,7 +21,7 @@ from skcrf_sdca._utils.typing import Labels, Sequences, keeps_signature
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
 from skcrf_sdca.estimators.base_fit import BaseFit, caller_level
-from skcrf_sdca.estimators.compression import TrimmingMixin
+from skcrf_sdca.estimators.compression import ConstrainingMixin
 from skcrf_sdca.estimators.edge_features import numbers_of
 from skcrf_sdca.estimators.held_out import new_held_out
 from skcrf_sdca.estimators.inspection import InspectionMixin
@@ -35,7 +35,7 @@ from skcrf_sdca.structures.chain.observed import ObservedPairs, neighbours
 from skcrf_sdca.structures.chain.tuple_structure import TupleChain
 
 
-class BaseCRF(PredictionMixin, InspectionMixin, TrimmingMixin, BaseFit):
+class BaseCRF(PredictionMixin, InspectionMixin, ConstrainingMixin, BaseFit):
     """Base of the estimators of sequences: all but the parameters and the solver.
 
     A subclass names its solver, see `BaseFit`, and may set:

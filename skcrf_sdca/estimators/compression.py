@@ -2,7 +2,7 @@
 
 import copy
 from numbers import Real
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skcrf_sdca._utils.typing import Transitions
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.label_names import names_of_classes
-from skcrf_sdca.estimators.fitted import FittedAttributes, check_form
+from skcrf_sdca.estimators.fitted import FittedAttributes, FittedModel, check_form
 from skcrf_sdca.structures.chain.constraints import (
     FROM_DATA,
     Constraints,
@@ -21,8 +21,8 @@ from skcrf_sdca.structures.chain.constraints import (
 from skcrf_sdca.structures.chain.parameters import dense_coef
 
 
-class TrimmingMixin(FittedAttributes):
-    """Methods that drop weights or paths of an estimator, or store it otherwise."""
+class TrimmingMixin(FittedModel):
+    """Methods that drop weights of an estimator, or store them otherwise."""
 
     def sparsify(self) -> Self:
         """Make ``coef_`` a scipy sparse array: less memory if most weights are zero.
@@ -100,19 +100,23 @@ class TrimmingMixin(FittedAttributes):
         check_scalar(threshold, "threshold", Real, min_val=0.0)
         if not np.isfinite(threshold):
             raise ValueError(f"threshold must be finite, got {threshold}.")
-        pruned = {"coef_": _without_small(self.coef_, threshold)}
-        if self.edge_coef_ is not None:
-            pruned["edge_coef_"] = _without_small(self.edge_coef_, threshold)
+        pruned: dict[str, Any] = {
+            name: _without_small(getattr(self, name), threshold)
+            for name in self._of_features
+        }
         if hasattr(self, "vectorizer_"):
-            used = (pruned["coef_"] != 0).sum(axis=0) > 0
-            if "edge_coef_" in pruned:
-                used |= (pruned["edge_coef_"] != 0).sum(axis=0) > 0
-                pruned["edge_coef_"] = pruned["edge_coef_"][:, used]
-            pruned["coef_"] = pruned["coef_"].T[used].T
+            used = np.zeros(self.n_features_in_, dtype=bool)
+            for coef in pruned.values():
+                used |= (coef != 0).sum(axis=0) > 0
+            pruned = {name: coef.T[used].T for name, coef in pruned.items()}
             pruned["vectorizer_"] = copy.copy(self.vectorizer_).restrict(used)
             pruned["n_features_in_"] = pruned["vectorizer_"].n_features_out_
         vars(self).update(pruned)
         return self
+
+
+class ConstrainingMixin(TrimmingMixin, FittedAttributes):
+    """The same, and a method that drops paths."""
 
     def constrain(self, transitions: Transitions) -> Self:
         """Forbid transitions in a fitted model: it predicts none of them from then on.

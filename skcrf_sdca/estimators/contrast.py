@@ -1,10 +1,11 @@
 """What an explanation compares: label paths of one sequence, and where they differ.
 
 `Rivals` are the best paths with other labels at one position. `path_terms` are the
-parts of the scores of paths that are not the same in all of them.
+parts of the scores of paths that are not the same in all of them; those of several
+labels at once are for each structure its own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -108,6 +109,7 @@ def path_terms(
     X: Any,
     paths: NDArray[Any],
     names: NDArray[Any],
+    joint_terms: Callable[..., Iterable[tuple[str, float, NDArray[Any]]]],
     *,
     position: int,
     first: int,
@@ -120,6 +122,9 @@ def path_terms(
     X : array or sparse array of shape (T, n_features)
     paths : ndarray of shape (n_paths, T), int
     names : ndarray of shape (n_features,)
+    joint_terms : callable
+        Takes a mask (T,) of where the paths differ, and yields the terms of the labels
+        of several positions.
     position : int
         The position that is explained. Names of terms of another one, s, begin with
         ``[s]``.
@@ -132,34 +137,105 @@ def path_terms(
     """
     differs = (paths != paths[0]).any(axis=0)
     changed = np.flatnonzero(differs).tolist()
-    terms = []
+    terms, places = [], {START: 0, END: paths.shape[1] - 1}
     for s in changed:
-        where = "" if first + s == position else f"[{first + s}] "
-        for feature, value, scores in state_terms(estimator, X[[s]], paths[:, s]):
+        labels, where = paths[:, s], "" if first + s == position else f"[{first + s}] "
+        for feature, value, scores in _feature_terms(estimator, X[[s]], labels):
             terms.append((f"{where}{names[feature]}", value, scores))
-        for name, scores in _bias_terms(estimator, paths, s, differs):
-            terms.append((f"{where}{name}", 1.0, scores))
-        if s > 0 and differs[s - 1]:
-            scores = estimator.transition_[paths[:, s - 1], paths[:, s]]
-            terms.append((f"<transition {s - 1}-{s}>", 1.0, scores))
-    terms += _tuple_terms(estimator, X, paths, names, differs)
-    return new_terms(terms, paths, [first + s for s in changed])
-
-
-def new_terms(
-    terms: list[tuple[str, float, NDArray[Any]]],
-    paths: NDArray[Any],
-    positions: list[int],
-) -> Terms:
-    """Return terms (name, value, scores of the paths) that are not equal in all paths.
-
-    ``positions`` are those where the paths differ.
-    """
+        for name, weights in estimator._bias_weights().items():
+            if places.get(name, s) == s:
+                terms.append((f"{where}{name}", 1.0, weights[labels]))
+    terms += joint_terms(differs)
     # Different labels may have the same weight.
     terms = [term for term in terms if (term[2] != term[2][0]).any()]
     features, values, rows = zip(*terms, strict=True) if terms else ((), (), ())
     scores = np.array(rows).reshape(-1, len(paths))
+    positions = [first + s for s in changed]
     return Terms(list(features), np.array(values), scores, positions)
+
+
+def _feature_terms(estimator, row, labels):
+    """Yield the numbers of the features in a row, their values, and their scores."""
+    row = sp.coo_array(row)
+    features = row.coords[1]
+    coef = dense_coef(estimator.coef_[:, features])[labels]
+    yield from zip(features, row.data.tolist(), (coef * row.data).T, strict=True)
+
+
+def chain_terms(estimator, X, paths, names, differs, *, position, first):
+    """Yield the terms of neighbours in a chain; the arguments are as of `path_terms`.
+
+    Of the transitions at a position the ones from and to a label that all paths share
+    are named by it.
+    """
+    weights, last = estimator.transition_, paths.shape[1] - 1
+    for s in np.flatnonzero(differs).tolist():
+        labels, where = paths[:, s], "" if first + s == position else f"[{first + s}] "
+        if s > 0 and differs[s - 1]:
+            yield f"<transition {s - 1}-{s}>", 1.0, weights[paths[:, s - 1], labels]
+        elif s > 0:
+            before = paths[0, s - 1]
+            name = f"{where}<after {estimator.classes_[before]}>"
+            yield name, 1.0, weights[before, labels]
+        if s < last and not differs[s + 1]:
+            after = paths[0, s + 1]
+            name = f"{where}<before {estimator.classes_[after]}>"
+            yield name, 1.0, weights[labels, after]
+    yield from _tuple_terms(estimator, X, paths, names, differs)
+
+
+def graph_terms(estimator, edges, paths, differs):
+    """Yield the terms of the Edges of one graph that join nodes whose labels differ."""
+    for (a, b), row in zip(edges.ends.tolist(), edges.features, strict=True):
+        if differs[a] or differs[b]:
+            scores = row @ estimator.edge_coef_[:, paths[:, a], paths[:, b]]
+            yield f"<edge {a}-{b}>", 1.0, scores
+
+
+def segment_terms(estimator, grammar, rows, paths):
+    """Yield the terms of the segments of paths, and of transitions between these.
+
+    Parameters
+    ----------
+    estimator : SegmentCRF
+    grammar : Grammar
+    rows : SegmentRows, or None
+        The features of the segments of the sequence.
+    paths : ndarray of shape (n_paths, T), int
+    """
+    bounds = np.array([0, paths.shape[1]])
+    # What a path does not have has the score 0 there.
+    own, between = {}, {}
+    for j, path in enumerate(paths):
+        begin, end, types, _ = grammar.segments(path, bounds)
+        for s, place in enumerate(zip(begin.tolist(), end.tolist(), strict=True)):
+            own.setdefault(place, {})[j] = types[s]
+            if s > 0:
+                pair = estimator.transition_[types[s - 1], types[s]]
+                between.setdefault(place[0], {})[j] = pair
+    for (b, e), types in sorted(own.items()):
+        columns, types = list(types), np.array(list(types.values()))
+
+        def scores_of(values, columns=columns):
+            scores = np.zeros(len(paths))
+            scores[columns] = values
+            return scores
+
+        yield (
+            f"<segment {b}-{e - 1}>",
+            1.0,
+            scores_of(estimator.length_[types, e - b - 1]),
+        )
+        if rows is not None:
+            _, features, values = rows.entries_of(np.array([b]), np.array([e]))
+            names = estimator.segment_vectorizer_.get_feature_names_out()[features]
+            for name, f, value in zip(names, features, values.tolist(), strict=True):
+                scores = scores_of(value * estimator.segment_coef_[types, f])
+                yield f"<segment {b}-{e - 1}> {name}", value, scores
+    for b, pairs in sorted(between.items()):
+        scores = np.zeros(len(paths))
+        scores[list(pairs)] = list(pairs.values())
+        yield f"<transition {b - 1}-{b}>", 1.0, scores
 
 
 def _tuple_terms(estimator, X, paths, names, differs):
@@ -181,32 +257,3 @@ def _tuple_terms(estimator, X, paths, names, differs):
             for feature, value, scores in zip(features, row.data, coef.T, strict=True):
                 name = f"<transition {s - 1}-{s}> {names[feature]}"
                 yield name, float(value), scores
-
-
-def state_terms(estimator, row, labels):
-    """Yield the numbers of the features in a row, their values, and their scores."""
-    row = sp.coo_array(row)
-    features = row.coords[1]
-    coef = dense_coef(estimator.coef_[:, features])[labels]
-    yield from zip(features, row.data.tolist(), (coef * row.data).T, strict=True)
-
-
-def _bias_terms(estimator, paths, s, differs):
-    """Yield name and scores of the weights without a feature at position s.
-
-    Of the transitions these are the ones from and to labels that all paths share.
-    """
-    labels, last = paths[:, s], paths.shape[1] - 1
-    yield INTERCEPT, estimator.intercept_[labels]
-    if s == 0:
-        yield START, estimator.start_[labels]
-    elif not differs[s - 1]:
-        before = paths[0, s - 1]
-        name = f"<after {estimator.classes_[before]}>"
-        yield name, estimator.transition_[before, labels]
-    if s == last:
-        yield END, estimator.end_[labels]
-    elif not differs[s + 1]:
-        after = paths[0, s + 1]
-        name = f"<before {estimator.classes_[after]}>"
-        yield name, estimator.transition_[labels, after]

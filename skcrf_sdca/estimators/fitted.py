@@ -36,6 +36,8 @@ class FittedModel:
     _with_probabilities: ClassVar[str] = 'loss="softmax_margin" or "log_loss"'
     # Whether there are weights of more than two labels, or of features and two labels.
     _has_tuples: bool = False
+    # The weights whose last axis is that of features.
+    _of_features: tuple[str, ...] = ("coef_",)
 
     classes_: NDArray[Any]
     coef_: Any  # an array, or sparse
@@ -149,6 +151,10 @@ class FittedAttributes(FittedModel):
     def _has_tuples(self):
         """Whether there are weights of more than two labels, or edge features."""
         return bool(self.higher_transitions_) or self.edge_coef_ is not None
+
+    @property
+    def _of_features(self):
+        return ("coef_",) if self.edge_coef_ is None else ("coef_", "edge_coef_")
 
     def _more_weights(self):
         n_labels = len(self.classes_)

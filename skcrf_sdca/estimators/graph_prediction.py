@@ -1,18 +1,26 @@
-"""GraphPrediction: how a fitted model of graphs gives the `Answers`."""
+"""GraphPrediction: what a fitted model of graphs answers, and tables of its weights."""
 
+from collections.abc import Hashable, Iterable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._utils.messages import required_attribute
-from skcrf_sdca.estimators.answers import Answers
+from skcrf_sdca.estimators.compression import TrimmingMixin
+from skcrf_sdca.estimators.contrast import graph_terms
+from skcrf_sdca.estimators.explanation import Explanation
+from skcrf_sdca.estimators.fitted import check_form
 from skcrf_sdca.estimators.graph_data import named_as_graphs, packed_graphs
+from skcrf_sdca.estimators.inspection import Inspection, checked_place, weight_table
+from skcrf_sdca.estimators.tables import Table
 from skcrf_sdca.structures.graph.parameters import WEIGHTS, GraphParameters
 
 
-class GraphPrediction(Answers):
+class GraphPrediction(Inspection, TrimmingMixin):
     """Answers of an estimator of graphs that has ``classes_`` and the weights."""
 
     _weights = WEIGHTS
@@ -46,3 +54,110 @@ class GraphPrediction(Answers):
         pairs = np.empty_like(found)
         pairs[packed.order[first:last] - first] = found
         return pairs, bounds
+
+    def transition_features(self) -> Table:
+        """Return all weights of pairs of labels that are not zero, the largest first.
+
+        Returns
+        -------
+        table : Table
+            With the columns feature, the number of a feature of edges, label_from,
+            label_to and weight. Where edges have no direction, both orders
+            of two labels have the same weight.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import GraphCRF
+        >>> X = [([["a"], ["b"], ["b"]], [[0, 1], [1, 2]])]
+        >>> crf = GraphCRF(solver="lbfgs", tol=1e-10).fit(X, [["A", "B", "B"]])
+        >>> crf.transition_features()[:2]
+        feature  label_from  label_to  weight
+        0        B           B         +0.116
+        0        A           B         +0.055
+        """
+        check_is_fitted(self)
+        check_form(self)
+        labels, numbers = self._label_values(), np.arange(len(self.edge_coef_))
+        return weight_table(
+            self.edge_coef_, feature=numbers, label_from=labels, label_to=labels
+        )
+
+    def explain(
+        self,
+        graph: Any,
+        node: int,
+        *,
+        labels: Iterable[Hashable] | None = None,
+        reference: Hashable | None = None,
+        path: Iterable[Hashable] | None = None,
+        feature_names: Iterable[str] | None = None,
+    ) -> Explanation:
+        """Return what features and neighbours contribute to the labels of a node.
+
+        For every label k it explains the number ::
+
+            score(labelling of k) - score(labelling of reference)
+
+        where the labelling of k is the best of all in which the node has the label k,
+        or `path` if it has this label there. These may differ at other nodes too. The
+        terms are those in which the labellings differ: at each such node the intercept
+        and the features that are not zero, and the edges of these nodes.
+
+        Parameters
+        ----------
+        graph : one graph as in `fit`
+        node : int
+            The number of the node. Negative numbers count from the end.
+        labels : list of labels, default=None
+            Labels k to explain. By default the predicted one and the reference, or the
+            best other label if the predicted one is the reference.
+        reference : label, default=None
+            The label that the others are compared with. By default that of the best
+            labelling in which the node has another label than the predicted one.
+        path : list of V labels, default=None
+            The labelling of the node's label, by default the predicted one.
+        feature_names : array-like of str of shape (n_features_in_,), default=None
+            As for `state_features`.
+
+        Returns
+        -------
+        explanation : Explanation
+            As of the chains; positions are nodes, and ``<edge a-b>`` is an edge.
+
+        Raises
+        ------
+        IndexError
+            If the graph has no such node.
+        ValueError, TypeError
+            If a label was not seen in `fit`, path does not have V labels, feature_names
+            has another length, or the graph is none, or of another input format than in
+            `fit`.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import GraphCRF
+        >>> X = [([["a"], ["b"], ["b"]], [[0, 1], [1, 2]])]
+        >>> crf = GraphCRF(solver="lbfgs", tol=1e-10).fit(X, [["A", "B", "B"]])
+        >>> crf.explain(X[0], 1)
+        Position 1: B (probability 0.789) against A (probability 0.211)
+        <BLANKLINE>
+                     value       B
+        probability          0.789
+        score               +1.342
+        b                1  +0.904
+        <edge 0-1>       1  +0.227
+        <intercept>      1  +0.151
+        <edge 1-2>       1  +0.060
+        """
+        packed = self._packed([graph])
+        return self._explain(
+            packed,
+            self._named(checked_place)(node, packed.data.n_positions, "node"),
+            labels=labels,
+            reference=reference,
+            path=path,
+            feature_names=feature_names,
+        )
+
+    def _joint_terms(self, packed, paths, names, differs, *, position, first):
+        return graph_terms(self, packed.edges, paths, differs)

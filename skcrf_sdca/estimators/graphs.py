@@ -22,7 +22,7 @@ from skcrf_sdca.estimators.graph_data import (
     held_out_graphs,
     named_as_graphs,
 )
-from skcrf_sdca.estimators.graph_inspection import GraphInspection
+from skcrf_sdca.estimators.graph_prediction import GraphPrediction
 from skcrf_sdca.estimators.graph_start import GraphPrior, starting_graph_weights
 from skcrf_sdca.estimators.held_out import new_held_out
 from skcrf_sdca.estimators.parameter_docs import with_graph_docs
@@ -48,7 +48,7 @@ SOLVERS = {
 
 @with_graph_docs
 @parameters
-class GraphCRF(GraphOptions, SolverByName, GraphInspection, BaseFit):
+class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
     """CRF of graphs: a label of each node, with scores of the labels that edges join.
 
     Minimises, over all weights w (``coef_``, ``intercept_``, ``edge_coef_``)::

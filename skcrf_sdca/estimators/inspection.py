@@ -1,4 +1,4 @@
-"""InspectionMixin: the weights of a fitted estimator, and explanations of its labels.
+"""Inspection: the weights of a fitted estimator, and explanations of its labels.
 
 The names of features come from the vectorizer or the data frame of the fit, or from the
 user. The intercept, start and end weights are shown as features with special names.
@@ -16,6 +16,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.label_encoding import (
     encode_known_labels,
     label_codes,
@@ -28,6 +29,7 @@ from skcrf_sdca.estimators.contrast import (
     INTERCEPT,
     START,
     Rivals,
+    chain_terms,
     path_terms,
 )
 from skcrf_sdca.estimators.explanation import Explanation
@@ -39,7 +41,6 @@ from skcrf_sdca.estimators.fitted import (
     known_names,
 )
 from skcrf_sdca.estimators.tables import Table
-from skcrf_sdca.estimators.validation import prediction_data
 from skcrf_sdca.structures.chain.parameters import dense_coef
 
 
@@ -198,8 +199,81 @@ class FeatureInspection(FittedModel):
         return {INTERCEPT: self.intercept_}
 
 
-class InspectionMixin(FeatureInspection, Answers, FittedAttributes):
-    """Methods that show the weights of an estimator and explain its labels."""
+class Inspection(FeatureInspection, Answers):
+    """Explanations of the labels of one item, for any structure.
+
+    A structure adds `_joint_terms`.
+    """
+
+    def _joint_terms(self, packed, paths, names, differs, *, position, first):
+        """Yield the terms of several labels; arguments as of `path_terms`."""
+        raise NotImplementedError
+
+    def _explain(self, packed, t, *, labels, reference, path, feature_names):
+        """Return the Explanation of position t of packed data.
+
+        A row of a table is a sequence of its own.
+        """
+        names = self._weight_names(feature_names)
+        labels = None if labels is None else self._codes(labels, "labels")
+        if reference is not None:
+            (reference,) = self._codes([reference], "reference")
+        data = packed.data
+        codes = None if path is None else self._path_codes(path, data)
+        i = int(np.searchsorted(data.offsets, t, side="right")) - 1
+        first, last = data.offsets[i : i + 2].tolist()
+        if len(data) > 1:
+            packed = Packed(data[i : i + 1], packed.input_format)
+
+        def best_with(labels):
+            """Return the best path with one of the labels, empty if there is none."""
+
+            def best(scores, *_):
+                path, (value,) = scores.restricted(t - first, labels).viterbi()
+                return path if np.isfinite(value) else path[:0]
+
+            return self._over(best, packed, proba=False)
+
+        rivals = Rivals(
+            self._best_paths(packed) if codes is None else codes[first:last],
+            best_with,
+            plain_labels(self.classes_),
+            position=t,
+            first=first,
+        )
+        probabilities = None
+        if self._has_probabilities:
+            probabilities = self._over(
+                lambda scores, *_: scores.node_marginals()[0], packed
+            )[t - first]
+        labels, reference = rivals.choose(labels, reference)
+        paths = rivals.paths(labels, reference)
+        rows, places = np.stack(list(paths.values())), {"position": t, "first": first}
+        joint = partial(self._joint_terms, packed, rows, names, **places)
+        terms = path_terms(self, packed.data.X, rows, names, joint, **places)
+        return Explanation(
+            terms,
+            probabilities,
+            plain_labels(self.classes_),
+            position=t,
+            label=rivals.label,
+            reference=reference,
+            labels=labels,
+            paths=paths,
+        )
+
+    def _path_codes(self, path, data):
+        """Return the label numbers of a path that the user gives."""
+        lengths = [data.n_positions]
+        codes = encode_known_labels([path], lengths, self.classes_, name="path")
+        if (codes < 0).any():
+            t = int(np.argmin(codes))
+            raise ValueError(f"path: the label {path[t]!r} was not seen in fit.")
+        return codes
+
+
+class InspectionMixin(Inspection, FittedAttributes):
+    """Methods that show the weights of an estimator of sequences and explain labels."""
 
     def transition_features(self) -> Table:
         """Return all weights of transitions that are not zero, the largest first.
@@ -307,97 +381,42 @@ class InspectionMixin(FeatureInspection, Answers, FittedAttributes):
         w=dogs           1  +0.433
         <intercept>      1  +0.211
         """
-        names = self._weight_names(feature_names)
-        labels = None if labels is None else self._codes(labels, "labels")
-        if reference is not None:
-            (reference,) = self._codes([reference], "reference")
-        data, _ = prediction_data(self, fitted_format(self).as_chain(sequence))
-        t, length = as_index(position, "position"), data.n_positions
-        if not -length <= t < length:
-            raise IndexError(
-                f"position: {position} is not in the sequence of {length} items."
-            )
-        t %= length
-        chain, rivals, probabilities = self._chain_at(t, data, path)
-        labels, reference = rivals.choose(labels, reference)
-        paths = rivals.paths(labels, reference)
-        terms = path_terms(
-            self,
-            chain.X,
-            np.stack(list(paths.values())),
-            names,
-            position=t,
-            first=rivals.first,
-        )
-        return Explanation(
-            terms,
-            probabilities,
-            plain_labels(self.classes_),
-            position=t,
-            label=rivals.label,
-            reference=reference,
+        check_is_fitted(self)
+        packed = self._packed(fitted_format(self).as_chain(sequence))
+        return self._explain(
+            packed,
+            checked_place(position, packed.data.n_positions, "position"),
             labels=labels,
-            paths=paths,
+            reference=reference,
+            path=path,
+            feature_names=feature_names,
         )
 
-    def _path_codes(self, path, data):
-        """Return the label numbers of a path that the user gives."""
-        lengths = [data.n_positions]
-        codes = encode_known_labels([path], lengths, self.classes_, name="path")
-        if (codes < 0).any():
-            t = int(np.argmin(codes))
-            raise ValueError(f"path: the label {path[t]!r} was not seen in fit.")
-        return codes
-
-    def _chain_at(self, t, data, path):
-        """Return the sequence with position t, its Rivals, and the marginals at t.
-
-        A row of a table is a sequence of its own. Without probabilities the marginals
-        are None.
-        """
-        codes = None if path is None else self._path_codes(path, data)
-        i = int(np.searchsorted(data.offsets, t, side="right")) - 1
-        first, last = data.offsets[i : i + 2].tolist()
-        chain, at = data[i : i + 1], t - first
-        one = Packed(chain, None)
-        rivals = Rivals(
-            self._best_paths(one) if codes is None else codes[first:last],
-            partial(self._best_path_with, one, at),
-            plain_labels(self.classes_),
-            position=t,
-            first=first,
+    def _joint_terms(self, packed, paths, names, differs, *, position, first):
+        return chain_terms(
+            self, packed.data.X, paths, names, differs, position=position, first=first
         )
-        if not self._has_probabilities:
-            return chain, rivals, None
-        return chain, rivals, self._node_marginals(one)[at]
-
-    def _best_path_with(self, packed, t, labels):
-        """Return the best path of one sequence that has one of the labels at t.
-
-        It is empty if forbidden transitions leave no such path.
-        """
-
-        def best(scores, *_):
-            path, (value,) = scores.restricted(t, labels).viterbi()
-            return path if np.isfinite(value) else path[:0]
-
-        return self._over(best, packed, proba=False)
-
-    def _node_marginals(self, packed):
-        return self._over(lambda scores, *_: scores.node_marginals()[0], packed)
 
     def _bias_weights(self):
         return {**super()._bias_weights(), START: self.start_, END: self.end_}
 
 
-def as_index(value, name):
-    """Return an argument that is an integer; TypeError if it is none."""
+def checked_place(value, n, name):
+    """Return the number of one of n positions, negative from the end, as one >= 0.
+
+    Raise TypeError if an argument is no integer, IndexError if there is no such place.
+    """
     try:
-        return index(value)
+        place = index(value)
     except TypeError as error:
         raise TypeError(
             f"{name} must be an integer, got {described(value)}."
         ) from error
+    if not -n <= place < n:
+        raise IndexError(
+            f"{name}: {value} is not in the {words().sequence} of {n} {words().item}s."
+        )
+    return place % n
 
 
 def _as_list(values, name, what):
@@ -421,9 +440,10 @@ def _extremes(weights, n):
 
 
 def weight_table(weights, **names):
-    """Return the finite weights of a matrix that are not zero, the largest first.
+    """Return the finite weights of an array that are not zero, the largest first.
 
-    `names` are the two names of the columns of the table, and their values.
+    `names` are the names of the columns of the table, one for each axis of the array,
+    and their values.
     """
     if sp.issparse(weights):
         weights = weights.tocoo()
@@ -432,14 +452,10 @@ def weight_table(weights, **names):
     else:
         flat = np.flatnonzero(weights)
         values = weights.ravel()[flat]
-    n_columns = weights.shape[1]
     order = np.argsort(-values, kind="stable")[: np.isfinite(values).sum()]
-    flat, values = flat[order], values[order]
-    (row_name, row_values), (column_name, column_values) = names.items()
-    return Table(
-        {
-            row_name: row_values[flat // n_columns],
-            column_name: column_values[flat % n_columns],
-            "weight": values,
-        }
-    )
+    places = np.unravel_index(flat[order], weights.shape)
+    columns = {
+        name: own[place]
+        for (name, own), place in zip(names.items(), places, strict=True)
+    }
+    return Table({**columns, "weight": values[order]})

@@ -19,12 +19,12 @@ from skcrf_sdca.data.input_formats import PACKED
 from skcrf_sdca.estimators.fitted import fitted_format, names_of_fit
 
 if TYPE_CHECKING:
-    from skcrf_sdca.estimators.compression import TrimmingMixin
+    from skcrf_sdca.estimators.compression import ConstrainingMixin
     from skcrf_sdca.estimators.inspection import InspectionMixin
     from skcrf_sdca.estimators.prediction import PredictionMixin
 
     # Type checkers and editors cannot see what `__getattr__` finds.
-    class _Pipeline(PredictionMixin, InspectionMixin, TrimmingMixin, Pipeline):
+    class _Pipeline(PredictionMixin, InspectionMixin, ConstrainingMixin, Pipeline):
         """A pipeline with the methods of a CRF."""
 else:
     _Pipeline = Pipeline
