@@ -19,14 +19,7 @@ _ENCRYPTED = 0x1
 
 
 class Members:
-    """The members of an open archive, each of which is read once.
-
-    Parameters
-    ----------
-    archive : zipfile.ZipFile
-    entries : dict
-        Of zipfile, by the names of the members.
-    """
+    """The members of an open archive, each read once; ``entries`` has them by name."""
 
     def __init__(self, archive, entries):
         self._archive = archive
@@ -48,7 +41,7 @@ class Members:
 
 @contextlib.contextmanager
 def opened_members(file, most):
-    """Read an open file as an archive of at most so many members; yield its `Members`.
+    """Read an open file as an archive of at most `most` members; yield its `Members`.
 
     Raise ValueError if it does not have this form, or if a member is left unread; other
     exceptions come from zipfile.

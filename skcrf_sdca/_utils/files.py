@@ -13,9 +13,9 @@ def atomic_write(path):
     """Open a file for writing bytes that replaces the file at `path` when complete.
 
     The bytes go to a temporary file in the same folder, which is renamed at the end.
-    After an error it is removed, and the file at `path` is unchanged. Those of killed
-    writers to this path are removed first. Pipes and devices cannot be replaced: they
-    are written to directly.
+    After an error it is removed, and the file at `path` is unchanged. The temporary
+    files of killed writers to this path are removed first. Pipes and devices cannot be
+    replaced: they are written to directly.
     """
     path = os.path.realpath(os.fsdecode(path))
     if not is_regular_file(path):
@@ -28,7 +28,7 @@ def atomic_write(path):
 
 
 def is_regular_file(path):
-    """Return whether a path is not that of a pipe or a device, which may never end.
+    """Return whether a path leads to no pipe or device, which may never end.
 
     It is also True for a folder and a missing file, which the system refuses to open.
     """
@@ -50,7 +50,7 @@ def checked_read(path, error):
 
 @contextlib.contextmanager
 def refused_as(error, name):
-    """Make every exception, except MemoryError, an `error` that names what is read."""
+    """Make every exception, except MemoryError, an `error` that names the source."""
     try:
         yield
     except MemoryError:

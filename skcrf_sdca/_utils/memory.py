@@ -2,7 +2,7 @@
 
 Linux lets a process allocate more memory than there is, and kills it when it uses the
 memory. Therefore sizes that grow with the square of n_labels are first compared with
-the available memory. Only what clearly cannot fit is refused.
+the available memory. Only sizes that clearly cannot fit are refused.
 """
 
 import os
@@ -49,8 +49,8 @@ def may_fit(n_bytes):
 def check_fits(n_bytes, need, advice):
     """Raise MemoryError if this many bytes are clearly not available.
 
-    `need` is the subject of the message: what needs the bytes, with its sizes. `advice`
-    ends the message: what the user can do.
+    The message begins with `need`, the name and sizes of the arrays, and ends with
+    `advice`, a remedy for the user.
     """
     if may_fit(n_bytes):
         return

@@ -34,7 +34,7 @@ __all__ = [
     "StrOptions",
     # SequenceUnion: its diagram in a notebook.
     "VisualBlock",
-    # predict: the names are those of fit, in their order.
+    # predict: the names equal the names of fit, in their order.
     "check_feature_names",
     # fit: sample weights as an array of the right length and type.
     "check_sample_weight",

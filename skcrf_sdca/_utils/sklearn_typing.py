@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
 
     class EstimatorBase:
-        """What scikit-learn defines, of which users call the public methods."""
+        """The public methods that scikit-learn defines."""
 
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...
         def set_params(self, **params: Any) -> Self: ...
