@@ -699,7 +699,7 @@ def test_edges_of_sdca_beyond_2_31(huge, dtype, monkeypatch):
         lengths = [2] * n_before + [4]
         x = [np.zeros((2, 3))] * n_before + [last]
         problem = make_problem(x, [range(t) for t in lengths], n_labels, 0.5)
-        problem.scale[:] = 1.0
+        problem.feature_scale[:] = 1.0
         edges = huge((n_before + 3, n_labels, n_labels), dtype)
         node = np.zeros((2 * n_before + 4, n_labels))
         node[-4:], edges[-3:] = 1.0 / n_labels, 1.0 / n_labels**2

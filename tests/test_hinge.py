@@ -390,7 +390,7 @@ def test_a_smaller_alpha_starts_from_a_mixture_of_largest_dual(crf, chains):
     state, codes = crf._warm_state, [np.searchsorted(crf.classes_, p) for p in y]
     problem = hinge_problem(X, codes, 1.0 - np.eye(3))
     problem.alpha = problem.strength = 1e-4
-    problem.scale = problem.weight / 1e-4
+    problem.feature_scale = problem.weight / 1e-4
     warm = make_solver(BCFW, problem, state=state).certify()
     raw = make_solver(BCFW, problem, state=state | {"alpha": 0.0}).certify()
     assert warm.dual > raw.dual

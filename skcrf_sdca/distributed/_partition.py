@@ -6,9 +6,9 @@ sum to C_p. Its problem has the weights c_i / C_p and
 
     alpha_p = alpha / (P C_p),
 
-so that scale_i = P c_i / alpha: a visit moves the partition's copy of w by P times its
-change of w_hat(mu). This is the local problem of CoCoA+ [1]_: the changes that all
-partitions make at the same time can be added up, and the dual does not fall. A
+so that feature_scale_i = P c_i / alpha: a visit moves the partition's copy of w by P
+times its change of w_hat(mu). This is the local problem of CoCoA+ [1]_: the changes
+that all partitions make at the same time can be added up, and the dual does not fall. A
 partition receives rows of w for its own features, and sends sums over its sequences.
 
 References

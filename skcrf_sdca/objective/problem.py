@@ -63,7 +63,7 @@ class Problem(Objective):
     ----------
     sample_weight, weight : ndarrays of shape (n,)
         As given, by default ones; and c_i, with the sum 1.
-    scale : ndarray of shape (n,)
+    feature_scale : ndarray of shape (n,)
         c_i / strength, the factor of the features of mu_i in w_hat(mu).
     tied_targets : ndarray
         sum_i c_i times the tied expectations of the targets.
@@ -98,8 +98,8 @@ class Problem(Objective):
         alpha = 1.0 / weight.sum() if alpha == "auto" else float(alpha)
         super().__init__(alpha, loss=loss, penalty=penalty)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            self.scale = self.weight / self.strength
-        if not np.isfinite(self.scale).all():
+            self.feature_scale = self.weight / self.strength
+        if not np.isfinite(self.feature_scale).all():
             raise not_finite()
         lengths = self.data.lengths.astype(np.float64)
         self.mean_length = inner(self.weight, lengths)
@@ -207,7 +207,7 @@ class Problem(Objective):
             loss=self.loss,
             penalty=ElasticNet(1.0, threshold) if threshold else L2(),
         )
-        other.scale = self.weight / other.strength
+        other.feature_scale = self.weight / other.strength
         other.center = np.zeros_like(self.new_parameters().w)
         return other
 
@@ -232,7 +232,7 @@ class Problem(Objective):
     def _add_to_primal_point(self, parameters, begin, end, local):
         """Add the local part of w_hat(mu) of begin <= i < end; overwrites `local`."""
         self.targets.subtract(local, *self._positions(begin, end))
-        self.structure.add_features(parameters, begin, end, self.scale, local)
+        self.structure.add_features(parameters, begin, end, self.feature_scale, local)
 
     def _add_tied_to_primal_point(self, parameters, tied_total):
         """Add the tied part of w_hat(mu)."""

@@ -60,7 +60,8 @@ class DualSolver(EpochSolver):
 
     def arguments_of_visitor(self, kernel, sampler):
         """Return the positional arguments of every visitor of a compiled structure."""
-        return kernel, self.problem.offsets, self.problem.scale, self.gaps, sampler
+        problem = self.problem
+        return kernel, problem.offsets, problem.feature_scale, self.gaps, sampler
 
     def _make_visitors(self, sampling, mix):
         """Set visitors and kernel: one visitor, or workers on ``n_jobs`` threads."""

@@ -107,7 +107,7 @@ class SAG(EpochSolver):
         return SAGKernel(
             problem.kernel(self.weights, features, structure=structure),
             problem.offsets,
-            problem.scale,
+            problem.feature_scale,
             sampler,
             target=self.target.weights(),
             constants=self.constants,

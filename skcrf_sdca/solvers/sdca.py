@@ -55,7 +55,7 @@ class SDCA(DualSolver):
         self.init_smoothing = init_smoothing
         self.fixed_step = _fixed_step(line_search, step)
         if dual_dtype == "auto":
-            single = problem.scale.max() <= LARGEST_SINGLE_SCALE
+            single = problem.feature_scale.max() <= LARGEST_SINGLE_SCALE
             dual_dtype = "float32" if single else "float64"
         self.single = dual_dtype == "float32"
         if self.single:

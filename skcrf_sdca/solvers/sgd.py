@@ -198,7 +198,7 @@ class SGD(EpochSolver):
         return kind(
             problem.kernel(steps.weights, self.features),
             problem.offsets,
-            self.scale,
+            self.feature_scale,
             SAMPLING_SCHEMES["uniform"].make(problem, 0.0),
             steps=steps,
             strength=problem.strength,
@@ -234,12 +234,12 @@ class SGD(EpochSolver):
         self.mean_loss = self.problem.loss.scale * self.kernel.sum_of_losses / n
 
     @property
-    def scale(self):
+    def feature_scale(self):
         """The factor of the features of each sequence over n, see `Visitor`."""
         problem = self.problem
         if self.stream:
             return problem.sample_weight / (problem.strength * problem.n_sequences)
-        return problem.scale
+        return problem.feature_scale
 
     @property
     def n_visits(self):

@@ -120,7 +120,7 @@ class Hybrid(SGD):
         self.kernel = BatchKernel(
             problem.kernel(self.current.weights(), self.features),
             problem.offsets,
-            problem.scale,
+            problem.feature_scale,
             SAMPLING_SCHEMES["uniform"].make(problem, 0.0),
             strength=problem.strength,
             gradient_sum=self.batch_gradient.weights(),
