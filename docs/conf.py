@@ -59,10 +59,6 @@ default_role = "autolink"
 nitpicky = True
 OTHERS = "sklearn|numpy|scipy|pandas|matplotlib|joblib|collections"
 nitpick_ignore_regex = [(r"py:.*", rf"({OTHERS})\..*")]
-# Names of parameters that are also names of something else.
-nitpick_ignore = [
-    ("py:obj", name) for name in ("decoding", "n", "places", "source", "target")
-]
 # Quotes in types are Python's.
 smartquotes = False
 toc_object_entries_show_parents = "hide"
@@ -75,6 +71,11 @@ PARAMETERS = {
     if inspect.isclass(options) and is_dataclass(options)
     for parameter in fields(options)
 }
+# Names of parameters have no page of their own. Some also name something else.
+nitpick_ignore = [
+    ("py:obj", name)
+    for name in {*PARAMETERS, "decoding", "n", "places", "source", "target"}
+]
 # The docstrings have the types, with shapes.
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
