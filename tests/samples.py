@@ -8,8 +8,8 @@ import reference
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.objective.problem import Problem
-from skcrf_sdca.structures.chain.parameters import dense_coef
 from skcrf_sdca.structures.chain.structure import Chain
+from skcrf_sdca.structures.form import dense_coef
 
 # Smooth losses of three labels: the options of an estimator, and the arguments of
 # `reference.mean_loss` that mean the same.

@@ -151,7 +151,6 @@ def test_nothing_below_the_estimators_says_edge_or_transition(folder):
 # Estimators of one structure alone, which may use what it adds.
 ESTIMATORS_OF = {
     "graphs.py": "graph",
-    "graph_start.py": "graph",
     "segments.py": "segments",
 }
 

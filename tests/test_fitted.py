@@ -18,7 +18,7 @@ from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.estimators.fitted import check_fitted
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.structures.chain.marginals import Marginals
-from skcrf_sdca.structures.chain.parameters import WEIGHTS
+from skcrf_sdca.structures.chain.parameters import chain_blocks
 from skcrf_sdca.structures.chain.structure import Chain
 
 pytestmark = pytest.mark.survives
@@ -29,6 +29,7 @@ ARRAYS, NUMBERS = make_chains(
 STRINGS = [[["a", "b"], ["c"]], [["b"]]]
 LABELS = [["A", "B"], ["A"]]
 METHODS = ["predict", "predict_proba"]
+WEIGHTS = [block.attribute for block in chain_blocks()]
 
 WRONG = {
     "too short": lambda a: a[..., :-1].copy(),

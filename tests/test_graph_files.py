@@ -48,7 +48,7 @@ def test_files_keep_every_bit(way, crf, X):
     assert type(other) is type(crf)
     assert set(vars(other)) == set(vars(crf))
     assert other.get_params() == crf.get_params()
-    for name in crf._weights:
+    for name in crf._form().weights_of(crf).attributes():
         np.testing.assert_array_equal(getattr(other, name), getattr(crf, name))
     assert other.predict(X).tolist() == crf.predict(X).tolist()
     if crf.loss == "log_loss":

@@ -25,8 +25,7 @@ from skcrf_sdca import (
     save_model,
 )
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.estimators.prior import Prior
-from skcrf_sdca.estimators.starting_model import starting_weights
+from skcrf_sdca.estimators.start import Prior, starting_weights
 from skcrf_sdca.estimators.validation import training_data
 from skcrf_sdca.objective.objective import ROUNDING
 

@@ -9,7 +9,7 @@ from segment_twin import sentences
 from model_fuzz import change_model
 from skcrf_sdca import OEGCRF, SegmentCRF, load_model, make_tagger, save_model
 from skcrf_sdca.persistence import TRUSTED_TYPES, ModelFormatError
-from skcrf_sdca.structures.chain.parameters import dense_coef
+from skcrf_sdca.structures.form import dense_coef
 from skcrf_sdca.text import TokenFeatures
 
 X, Y = sentences(12)
@@ -32,7 +32,7 @@ def assert_same(other, crf, sequences):
     assert set(vars(other)) == set(vars(crf))
     assert other.types_.tolist() == crf.types_.tolist()
     assert (other.max_length_, other.scheme_) == (crf.max_length_, crf.scheme_)
-    for name in crf._weights:
+    for name in crf._form().weights_of(crf).attributes():
         own, expected = (dense_coef(getattr(c, name)) for c in (other, crf))
         np.testing.assert_array_equal(own, expected)
     proba = zip(

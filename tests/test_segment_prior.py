@@ -167,9 +167,9 @@ def test_init_beside_a_prior(prior):
 def test_what_is_no_model_of_segments_is_refused(prior):
     chain = OEGCRF(random_state=0).fit(X, Y)
     for name in ("init", "prior"):
-        with pytest.raises(TypeError, match=f"{name} is of type OEGCRF, and must be a"):
+        with pytest.raises(TypeError, match=f"{name} must be a fitted SegmentCRF"):
             SegmentCRF().fit(X, Y, **{name: chain})
-        with pytest.raises(TypeError, match=f"{name} is of type SegmentCRF, and must"):
+        with pytest.raises(TypeError, match=f"{name} must be a fitted CRF of chains"):
             OEGCRF().fit(X, Y, **{name: prior})
         with pytest.raises(ValueError, match="is not fitted"):
             SegmentCRF().fit(X, Y, **{name: SegmentCRF()})

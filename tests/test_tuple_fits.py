@@ -14,12 +14,11 @@ from sklearn.base import clone
 from tuple_twin import ALPHA, MODELS, SOLVERS, D, K, Twin, flat_weights, tiny_data
 
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences
-from skcrf_sdca.estimators.prior import Prior
-from skcrf_sdca.estimators.starting_model import starting_weights
+from skcrf_sdca.estimators.start import Prior, starting_weights
 from skcrf_sdca.estimators.validation import training_data
-from skcrf_sdca.structures.chain.label_weights import LabelWeights
 from skcrf_sdca.structures.chain.observed import neighbours
-from skcrf_sdca.structures.chain.parameters import dense_coef
+from skcrf_sdca.structures.chain.parameters import chain_blocks
+from skcrf_sdca.structures.form import Form, Weights, dense_coef
 
 X, Y = tiny_data()
 # Sets, single unknown labels, a sequence without any label, and known neighbours.
@@ -48,7 +47,7 @@ def problem_of(crf, y, prior=None, X=X):
 
 
 def split(flat, order, **_):
-    """Return LabelWeights of the weights of a twin."""
+    """Return the Weights of a twin."""
     shapes = [(K, D), (K,), (K,), (K,), *(m * (K,) for m in range(2, order + 2))]
     sizes = np.cumsum([np.prod(shape) for shape in shapes])
     parts = np.split(flat, sizes)
@@ -56,11 +55,14 @@ def split(flat, order, **_):
         part.reshape(shape) for part, shape in zip(parts, shapes, strict=False)
     )
     edge = parts[-1].reshape(K * K, D)
-    return LabelWeights(coef, intercept, start, end, transition, tuple(higher), edge)
+    form = Form.of_sizes(chain_blocks(order, edge_features=True), label=K, feature=D)
+    arrays = coef, intercept, start, end, transition, *higher, edge
+    names = (block.name for block in form.blocks)
+    return Weights(form, dict(zip(names, arrays, strict=True)))
 
 
 def flat_of(parameters):
-    weights = parameters.attributes()
+    weights = parameters.label_weights().attributes()
 
     class Model:
         higher_transitions_, edge_coef_ = (), None
@@ -305,7 +307,7 @@ def test_tuples_and_edge_features_are_matched_by_names(features, sparse):
     known = init.vectorizer_.get_feature_names_out().tolist()
     labels, before = "ABCD", init.classes_.tolist()
     seen = {("a", "CA"[::-1]), ("b", "BA"), ("n", "BA")}
-    edges, of_init = found.edge_coef_.toarray(), init.edge_coef_.toarray()
+    edges, of_init = found["edge_coef"].toarray(), init.edge_coef_.toarray()
     for j, word in enumerate(words):
         for pair in (a + b for a in labels for b in labels):
             value = edges[labels.index(pair[0]) * 4 + labels.index(pair[1]), j]
@@ -319,11 +321,12 @@ def test_tuples_and_edge_features_are_matched_by_names(features, sparse):
     number = [before.index(label) for label in "AB"]
     block = np.ix_(number, number, number)
     assert_array_equal(
-        found.higher_transitions_[0][:2, :2, :2], init.higher_transitions_[0][block]
+        found["transition_3"][:2, :2, :2], init.higher_transitions_[0][block]
     )
-    assert not found.higher_transitions_[0][2:].any()
+    assert not found["transition_3"][2:].any()
     assert_array_equal(
-        found.transition_[:2, :2], init.transition_[block[0][..., 0], block[1][..., 0]]
+        found["transition"][:2, :2],
+        init.transition_[block[0][..., 0], block[1][..., 0]],
     )
 
 
@@ -338,7 +341,7 @@ def test_forbidden_weights_of_a_model_start_at_0():
     problem, training = problem_of(crf, falling)
     w = starting_weights(free, training, problem)
     weights = problem.new_parameters(w).label_weights()
-    assert_array_equal(weights.transition_, np.tril(free.transition_))
+    assert_array_equal(weights["transition"], np.tril(free.transition_))
 
 
 # A model to stay near.

@@ -13,7 +13,7 @@ from samples import as_strings
 from skcrf_sdca import SGDCRF, PassiveAggressiveCRF
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.persistence import load_model, save_model
-from skcrf_sdca.structures.chain.parameters import dense_coef
+from skcrf_sdca.structures.form import dense_coef
 from streams import FORMS, bad_chunks, learnt
 
 MODELS = {
@@ -135,14 +135,14 @@ def test_strings_come_as_they_come(options):
 
 
 def blocks(weights):
-    """Return the blocks of LabelWeights that have axes of labels alone."""
-    edge = weights.edge_coef_
-    n = len(weights.intercept_)
-    yield from weights[1:5]
-    yield from weights.higher_transitions_
-    if edge is not None:
-        yield from edge.toarray().T.reshape(-1, n, n)
-    yield from dense_coef(weights.coef_).T
+    """Yield the blocks of Weights, those of features one by one: axes are labels."""
+    for block in weights.form.blocks:
+        array, n_axes = weights[block.name], len(block.axes) - 1
+        if not block.is_matrix:
+            yield array
+            continue
+        n_labels = len(weights["intercept"])
+        yield from dense_coef(array).T.reshape(-1, *n_axes * (n_labels,))
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "pegasos"])

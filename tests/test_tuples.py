@@ -20,8 +20,8 @@ from skcrf_sdca import (
 )
 from skcrf_sdca.compat import to_crfsuite
 from skcrf_sdca.structures.chain.constraints import Constraints
-from skcrf_sdca.structures.chain.parameters import dense_coef
 from skcrf_sdca.structures.chain.tuples import LabelTuples
+from skcrf_sdca.structures.form import dense_coef
 
 every_model = pytest.mark.parametrize("options", MODELS.values(), ids=MODELS)
 

@@ -32,7 +32,8 @@ from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.estimators.fitted import known_names
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
-from skcrf_sdca.structures.chain.parameters import ChainParameters, dense_coef
+from skcrf_sdca.structures.chain.parameters import ChainParameters
+from skcrf_sdca.structures.form import dense_coef
 
 # The largest array of weights: 16 GiB.
 MOST_WEIGHTS = 2**31
@@ -118,7 +119,7 @@ def from_crfsuite(
         block[rows[w["source"]], number[w["label"]]] = w["weight"]
     return SDCACRF()._set_fitted(
         {
-            **chain.attributes(),
+            **chain.label_weights().attributes(),
             "classes_": classes,
             "n_features_in_": n_features,
             "vectorizer_": _vectorizer_of(source.attributes, input_format),

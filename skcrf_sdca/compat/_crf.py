@@ -483,7 +483,7 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
         estimator = trainer.fitted(X, y, words, X_val=X_dev, y_val=y_dev)
         if vectorizer is not None:
             # The state that a fit on the dicts or strings themselves would have.
-            estimator._set_fitted(
+            estimator._set_input(
                 {"vectorizer_": vectorizer, "_input_format": input_format.name}
             )
             if trainer.min_count is not None:

@@ -6,9 +6,8 @@ base_fit.py; the methods of a fitted estimator are in prediction.py.
 
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
-import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.callback import with_callbacks
@@ -26,8 +25,7 @@ from skcrf_sdca.estimators.edge_features import numbers_of
 from skcrf_sdca.estimators.held_out import new_held_out
 from skcrf_sdca.estimators.inspection import InspectionMixin
 from skcrf_sdca.estimators.prediction import PredictionMixin
-from skcrf_sdca.estimators.prior import Prior
-from skcrf_sdca.estimators.starting_model import check_model, starting_weights
+from skcrf_sdca.estimators.start import Prior, check_model, first_weights
 from skcrf_sdca.estimators.validation import held_out_data, training_data
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.structures import STRUCTURES
@@ -46,24 +44,10 @@ class BaseCRF(PredictionMixin, InspectionMixin, ConstrainingMixin, BaseFit):
         Whether there is an objective, for `prior` to enter.
     _structure : str
         A key of `STRUCTURES`.
-    _prior_type : type
-        `Prior`, or a subclass for other weights.
-    _starting_weights : callable
-        The function `starting_weights`, or one for other weights.
     """
 
     _keeps_forbidden: ClassVar[bool] = False
     _takes_prior: ClassVar[bool] = True
-    _prior_type: ClassVar[type[Prior]] = Prior
-    _starting_weights: Any = staticmethod(starting_weights)
-    _structure = "chain"
-    _of_some_fits: ClassVar[tuple[str, ...]] = (
-        *BaseFit._of_some_fits,
-        "n_visits_",
-        "loss_",
-        "higher_transitions_",
-        "edge_coef_",
-    )
 
     @keeps_signature(names_class)
     @validates_parameters
@@ -150,8 +134,8 @@ class BaseCRF(PredictionMixin, InspectionMixin, ConstrainingMixin, BaseFit):
             the sequence and the item. The same for X_val and y_val, of which one alone
             is an error. ValueError or TypeError if `init` is not a fitted CRF with
             features of the same kind, if ``warm_start=True`` has a state already, and
-            for a solver that does not start from weights: those of ``loss="hinge"``, of
-            unknown labels, and of `PassiveAggressiveCRF`. The same for a `prior` that
+            for a solver that does not start from weights: those of ``loss="hinge"`` and
+            of `PassiveAggressiveCRF`. The same for a `prior` that
             is not a fitted CRF with the input format of X, for ``warm_start=True``
             with a `prior`, for `PassiveAggressiveCRF`, which has no objective, and for
             a `prior` of a higher `order`, or with edge features if the fit has none and
@@ -206,12 +190,9 @@ class BaseCRF(PredictionMixin, InspectionMixin, ConstrainingMixin, BaseFit):
         held_out = new_held_out(self, X_val, y_val, training)
         weights = None if near is None else near.weights(training)
         problem = self._new_problem(training, weights)
-        first = None
         if init is not None:
             check_model(init, "init", self._structure)
-            first = self._starting_weights(init, training, problem)
-        if first is not None and prior is not None:
-            first -= self._starting_weights(prior, training, problem, "prior")
+        first = first_weights(init, prior, training, problem)
         given = {"sample_weight": sample_weight, "lengths": lengths}
         metadata = {name: v for name, v in given.items() if v is not None} or None
         return self._run_on(
@@ -237,9 +218,13 @@ class BaseCRF(PredictionMixin, InspectionMixin, ConstrainingMixin, BaseFit):
                 "set prior=None, or call partial_fit of a copy of a model that has it"
             )
         self._check_prior_without_state()
-        near = self._prior_type(model)
-        near.check_places(self)
+        near = Prior(model, self._structure)
+        self._check_places(near)
         return near
+
+    def _check_places(self, prior):
+        """Raise ValueError if the fit has no place for weights of a Prior."""
+        prior.check_places(self.order, self.edge_features)
 
     def _new_problem(self, training, prior=None, *, alpha=None, keeps_forbidden=None):
         """Return the problem of the parameters, but for others that are not None.
@@ -307,26 +292,6 @@ class BaseCRF(PredictionMixin, InspectionMixin, ConstrainingMixin, BaseFit):
     def _held_out_data(self, X, y, training):
         """Return checked held-out data, as the methods of the model take them."""
         return held_out_data(self, X, y, training.constraints)
-
-    def _model_of(self, structure):
-        """Return what the state of a warm start says of the model."""
-        return structure.model_form()
-
-    def _check_same_model(self, state, structure):
-        """Raise ValueError if the state of a warm start is that of another model."""
-        form = structure.model_form()
-        for name in ("order", "edge_columns"):
-            if not np.array_equal(state.get(name), form.get(name)):
-                raise ValueError(
-                    "warm_start=True needs the same `order` and `edge_features` as in "
-                    "the last fit; set warm_start=False to fit with others"
-                )
-        if state.get("constraints") != form["constraints"]:
-            raise ValueError(
-                "warm_start=True needs the same allowed transitions as in the last "
-                "fit; set warm_start=False to fit with others"
-            )
-        self._check_same_pairs(state, form["pairs"])
 
     def __sklearn_tags__(self):
         """Return the tags: a classifier of rows, sparse or dense, or of sequences."""

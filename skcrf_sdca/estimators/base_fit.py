@@ -53,6 +53,17 @@ BYTES_OF_SPARSE = 12
 _INSIDE = ("skcrf_sdca.", "sklearn.")
 
 
+# What a warm start needs to be the same, by the names of VectorForm.
+OF_FORM = {
+    "constraints": "allowed transitions",
+    "pairs": '`features`, and with features="observed" the same pairs of feature and '
+    "label,",
+    "order": "`order` and `edge_features`",
+    "pair_columns": "`order` and `edge_features`",
+    "data": "edges, or features of segments,",
+}
+
+
 class BaseFit(
     FittedModel,
     VersionStamped,
@@ -74,12 +85,10 @@ class BaseFit(
     _penalty : str
         A key of `PENALTIES`; the penalty is called with `l1_ratio` and the temperature
         of the loss.
-    _of_some_inputs, _of_some_fits : tuple of str
-        Fitted attributes that the input format of the next fit may not have, and others
-        that its model may not have.
+    _of_some_inputs : tuple of str
+        Fitted attributes that the input format of the next fit may not have.
 
-    and defines what depends on the data: `_held_out_data`, `_model_of` and
-    `_check_same_model`.
+    and defines what depends on the data: `_held_out_data`.
     """
 
     _penalty = "elastic_net"
@@ -93,7 +102,6 @@ class BaseFit(
         "_feature_names",
         "feature_names_in_",
     )
-    _of_some_fits: ClassVar[tuple[str, ...]] = ("_warm_state",)
 
     vectorizer_: SequenceVectorizer
 
@@ -150,15 +158,12 @@ class BaseFit(
         context.call_on_fit_task_begin(estimator=self, **arguments)
         monitor = self._monitor(solver, max_iter=self.max_iter, tol=self.tol)
 
-        def all_of(found):
-            return {**attributes, **(found if prior is None else prior.added_to(found))}
-
         def attributes_now():
             # A copy, since the solver continues to change its weights.
-            return all_of(fit_attributes(monitor, copy=True))
+            return attributes | fit_attributes(monitor, prior, copy=True)
 
         def model_now(*, copy):
-            return all_of(model_attributes(monitor, copy=copy))
+            return attributes | model_attributes(monitor, prior, copy=copy)
 
         best = held_out and BestEpoch(held_out, self.patience, model_now)
         if best:
@@ -173,7 +178,7 @@ class BaseFit(
         monitor.run()
         own = self._attributes_of_run(solver)
         kept = best.attributes if best else {}
-        self._set_fitted({**all_of(fit_attributes(monitor)), **kept, **own})
+        self._set_fitted(attributes | fit_attributes(monitor, prior) | kept | own)
         if message := self._message_of(monitor):
             warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())
         context.call_on_fit_task_end(
@@ -190,8 +195,16 @@ class BaseFit(
         """Return the fitted attributes that only some of the estimators have."""
         if not self.warm_start:
             return {}
-        model = self._model_of(solver.problem.structure)
-        return {"_warm_state": {**solver.state(), **model}}
+        form = solver.problem.structure.vector_form()
+        return {"_warm_state": {**solver.state(), "form": form}}
+
+    def _stream_state(self):
+        """Return what the next `partial_fit` goes on from, None if the weights alone.
+
+        It is the state of the solver, the ``scale`` of the loss that its weights have,
+        and the VectorForm of these.
+        """
+        return None
 
     def _check_no_state(self):
         """Raise ValueError for `init` beside the state of a warm start."""
@@ -209,21 +222,27 @@ class BaseFit(
                 "without one; set warm_start=False"
             )
 
-    def _check_same_pairs(self, state, pairs):
-        """Raise ValueError if the state of a warm start has weights of other pairs."""
-        if state.get("pairs") != pairs:
-            raise ValueError(
-                "warm_start=True needs the same `features`, and with "
-                'features="observed" the same pairs of feature and label, as in the '
-                "last fit; set warm_start=False to fit with others"
-            )
+    def _check_same_form(self, state, structure):
+        """Raise ValueError if the state of a warm start is that of another model."""
+        form = structure.vector_form()
+        # A state without a form is refused by the solver.
+        for name in form.differences(state.get("form", form)):
+            # Weights alone are those of any data.
+            if name != "data" or "offsets" in state:
+                raise ValueError(
+                    f"warm_start=True needs the same {OF_FORM[name]} as in the last "
+                    "fit; set warm_start=False to fit with others"
+                )
 
     def _set_fitted(self, fitted):
         """Replace the fitted attributes by others, all at once; return self.
 
         An interrupt finds the old fit or the new one.
         """
-        return self._replace((*self._of_some_inputs, *self._of_some_fits), fitted)
+        parameters = self._get_param_names()
+        public = (n for n in vars(self) if n.endswith("_") and not n.startswith("_"))
+        old = {"_warm_state", "_feature_names", *public}.difference(parameters)
+        return self._replace(old, fitted)
 
     def _set_input(self, attributes):
         """Replace the fitted attributes of the input format alone; return self."""
@@ -346,7 +365,7 @@ class BaseFit(
         options = {name: self._option_of_solver(name) for name in names}
         state = getattr(self, "_warm_state", None) if self.warm_start else None
         if state is not None:
-            self._check_same_model(state, problem.structure)
+            self._check_same_form(state, problem.structure)
         rng = as_generator(getattr(self, "random_state", 0))
         if isinstance(problem.targets, PartialLabels):
             return CCCP(problem, rng, inner=solver, state=state, **options)
@@ -436,7 +455,7 @@ def _is_finite(value):
         return False
 
 
-def fit_attributes(monitor, *, copy=False):
+def fit_attributes(monitor, prior=None, *, copy=False):
     """Return what a solver and its monitor determine, as attributes of the estimator.
 
     Those of the model, and those of the run up to now.
@@ -444,26 +463,32 @@ def fit_attributes(monitor, *, copy=False):
     Parameters
     ----------
     monitor : FitMonitor
+    prior : PriorWeights, default=None
+        They are added to the weights of the solver.
     copy : bool, default=False
         Whether the weights are copied.
     """
     return {
-        **model_attributes(monitor, copy=copy),
+        **model_attributes(monitor, prior, copy=copy),
         "n_iter_": monitor.rows[-1]["epoch"],
         "history_": monitor.history(),
     }
 
 
-def model_attributes(monitor, *, copy=False):
+def model_attributes(monitor, prior=None, *, copy=False):
     """Return the weights and their certificate, as attributes of the estimator."""
     problem, w = monitor.solver.problem, monitor.solver.model.w
-    weights = problem.solution(w.copy() if copy else w).attributes(problem.constraints)
+    solution = problem.solution(w.copy() if copy else w)
+    weights = solution.label_weights(problem.constraints)
     n_nonzero = int(np.count_nonzero(w))
     makes_zeros = "gradient" not in problem.penalty.offers
     if makes_zeros and BYTES_OF_SPARSE * n_nonzero < w.nbytes:
-        weights["coef_"] = sp.csr_array(weights["coef_"])
+        weights = weights.replaced(coef=sp.csr_array(weights["coef"]))
+    if prior is not None:
+        weights = prior.added_to(weights)
+        n_nonzero = weights.n_nonzero
     return {
-        **weights,
+        **weights.attributes(),
         "n_nonzero_": n_nonzero,
         "alpha_": problem.alpha,
         "temperature_": problem.loss.temperature,

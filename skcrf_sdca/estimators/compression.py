@@ -18,7 +18,7 @@ from skcrf_sdca.structures.chain.constraints import (
     Constraints,
     read_constraints,
 )
-from skcrf_sdca.structures.chain.parameters import dense_coef
+from skcrf_sdca.structures.form import dense_coef
 
 
 class TrimmingMixin(FittedModel):
@@ -101,8 +101,9 @@ class TrimmingMixin(FittedModel):
         if not np.isfinite(threshold):
             raise ValueError(f"threshold must be finite, got {threshold}.")
         pruned: dict[str, Any] = {
-            name: _without_small(getattr(self, name), threshold)
-            for name in self._of_features
+            block.attribute: _without_small(getattr(self, block.attribute), threshold)
+            for block in self._blocks()
+            if block.is_matrix
         }
         if hasattr(self, "vectorizer_"):
             used = np.zeros(self.n_features_in_, dtype=bool)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from skcrf_sdca.estimators.explanation import Terms
-from skcrf_sdca.structures.chain.parameters import dense_coef
+from skcrf_sdca.structures.form import dense_coef
 
 # Names of the weights that are shown as features.
 INTERCEPT, START, END = "<intercept>", "<start>", "<end>"

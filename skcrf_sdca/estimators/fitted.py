@@ -6,6 +6,7 @@ which would read beyond an array that is too short. It takes constant time, exce
 it reads the indices of sparse coefficients, which scipy does not check.
 """
 
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -16,28 +17,26 @@ from numpy.typing import NDArray
 from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.input_formats import FORMATS
+from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.rows import checked_sparse
 from skcrf_sdca.objective.losses import may_give_probabilities
 from skcrf_sdca.structures.chain.constraints import Constraints
-from skcrf_sdca.structures.chain.parameters import MAY_FORBID, WEIGHTS
+from skcrf_sdca.structures.chain.parameters import chain_blocks
+from skcrf_sdca.structures.form import Axis, Form
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
 
 class FittedModel:
     """The types of the fitted attributes of every model, and what they say of it.
 
-    ``_weights`` names the weights with their axes, letters of `_axis_lengths`; those of
-    ``_may_forbid`` are -inf where something is forbidden.
+    A subclass says its ``_structure``, and the blocks of its weights.
     """
 
-    _weights: ClassVar[dict[str, str]]
-    _may_forbid: ClassVar[tuple[str, ...]] = ()
+    _structure: ClassVar[str]
     # The parameters of a fit that gives probabilities.
     _with_probabilities: ClassVar[str] = 'loss="softmax_margin" or "log_loss"'
     # Whether there are weights of more than two labels, or of features and two labels.
     _has_tuples: bool = False
-    # The weights whose last axis is that of features.
-    _of_features: tuple[str, ...] = ("coef_",)
 
     classes_: NDArray[Any]
     coef_: Any  # an array, or sparse
@@ -56,13 +55,24 @@ class FittedModel:
     _input_format: str  # the name of an InputFormat
     _feature_names: FeatureNames
 
-    def _axis_lengths(self):
-        """Return the length of each axis of the weights, by its letter."""
-        return {"K": len(self.classes_), "d": self.n_features_in_}
+    @staticmethod
+    def _axes_of(fitted):
+        """Return the axes of the weights, of an object with the fitted attributes."""
+        has_names = hasattr(fitted, "vectorizer_") or names_of_fit(fitted) is not None
+        names = partial(known_names, fitted) if has_names else None
+        classes = fitted.classes_
+        return {
+            "label": Axis(len(classes), partial(plain_labels, classes)),
+            "feature": Axis(fitted.n_features_in_, names),
+        }
 
-    def _more_weights(self):
-        """Return (name, weights, shape) of weights that only some models have."""
-        return []
+    def _blocks(self):
+        """Return the blocks of the weights."""
+        raise NotImplementedError
+
+    def _form(self):
+        """Return which weights there are."""
+        return Form(self._axes_of(self), self._blocks())
 
     def _with_own_features(self, data, X, input_format):
         """Return packed data with what only some models read of X beside it."""
@@ -130,10 +140,9 @@ def no_probabilities(estimator):
 
 
 class FittedAttributes(FittedModel):
-    """The same of chains: K labels, d features."""
+    """The same of chains."""
 
-    _weights: ClassVar[dict[str, str]] = WEIGHTS
-    _may_forbid: ClassVar[tuple[str, ...]] = MAY_FORBID
+    _structure = "chain"
 
     start_: NDArray[np.float64]
     end_: NDArray[np.float64]
@@ -152,20 +161,9 @@ class FittedAttributes(FittedModel):
         """Whether there are weights of more than two labels, or edge features."""
         return bool(self.higher_transitions_) or self.edge_coef_ is not None
 
-    @property
-    def _of_features(self):
-        return ("coef_",) if self.edge_coef_ is None else ("coef_", "edge_coef_")
-
-    def _more_weights(self):
-        n_labels = len(self.classes_)
-        more = [
-            ("higher_transitions_", weights, m * (n_labels,))
-            for m, weights in enumerate(self.higher_transitions_, start=3)
-        ]
-        if self.edge_coef_ is not None:
-            shape = n_labels**2, self.n_features_in_
-            more.append(("edge_coef_", self.edge_coef_, shape))
-        return more
+    def _blocks(self):
+        n_higher, has_pairs = len(self.higher_transitions_), self.edge_coef_ is not None
+        return chain_blocks(1 + n_higher, edge_features=has_pairs)
 
 
 def names_of_fit(estimator):
@@ -204,12 +202,10 @@ def check_form(estimator):
     n_features = required_attribute(estimator, "n_features_in_")
     if not isinstance(n_features, Integral) or n_features < 0:
         raise ValueError(f"n_features_in_ must be a number, got {n_features!r:.40}.")
-    sizes = estimator._axis_lengths()
-    for name, axes in estimator._weights.items():
-        shape = tuple(sizes[axis] for axis in axes)
-        check_weight(name, required_attribute(estimator, name), shape)
-    for name, weights, shape in estimator._more_weights():
-        check_weight(name, weights, shape)
+    form = estimator._form()
+    weights = form.weights_of(estimator)
+    for block in form.blocks:
+        _check_weight(block, weights[block.name], form.shape(block))
 
 
 def check_fitted(estimator):
@@ -218,21 +214,19 @@ def check_fitted(estimator):
     labels = estimator.classes_.tolist()
     if len(set(labels)) != len(labels):
         raise ValueError("classes_ must hold every label once.")
-    for name in estimator._weights:
-        may_forbid = name in estimator._may_forbid
-        _check_values(name, getattr(estimator, name), may_forbid)
-    for name, weights, _ in estimator._more_weights():
-        _check_values(name, weights, may_forbid=False)
+    weights = estimator._form().weights_of(estimator)
+    for block in weights.form.blocks:
+        _check_values(block, weights[block.name])
     name, names = required_attribute(estimator, "_input_format"), tuple(FORMATS)
     if name not in names:
         raise ValueError(f"_input_format must be one of {names}, got {name!r:.40}.")
     _check_features(estimator, fitted_format(estimator))
 
 
-def check_weight(name, weight, shape):
-    """Raise ValueError if a weight is no float64 array of this shape."""
-    may_be_sparse = name in ("coef_", "edge_coef_")
-    sparse = may_be_sparse and sp.issparse(weight) and weight.format == "csr"
+def _check_weight(block, weight, shape):
+    """Raise ValueError if the array of a block is none of float64 and this shape."""
+    name = block.attribute
+    sparse = block.is_matrix and sp.issparse(weight) and weight.format == "csr"
     if not sparse and not isinstance(weight, np.ndarray):
         raise ValueError(
             f"{name} must be an array, or coef_ a sparse one in CSR, got "
@@ -249,15 +243,16 @@ def check_weight(name, weight, shape):
         raise ValueError(f"{name} must be contiguous: assign a copy of it.")
 
 
-def _check_values(name, weight, may_forbid):
+def _check_values(block, weight):
     if sp.issparse(weight):
         weight = weight.data
     right = (-LARGEST_SCORE <= weight) & (weight <= LARGEST_SCORE)
-    if may_forbid:
+    if block.forbids:
         right |= weight == -np.inf
     if not right.all():
         raise ValueError(
-            f"{name} contains NaN, infinity, or a number beyond {LARGEST_SCORE:g}."
+            f"{block.attribute} contains NaN, infinity, or a number beyond "
+            f"{LARGEST_SCORE:g}."
         )
 
 

@@ -53,7 +53,7 @@ class PackedGraphs(NamedTuple):
 def graph_training(estimator, X, y, sample_weight, prior=None):
     """Validate and pack the arguments of fit; return GraphTraining.
 
-    With a GraphPrior the features of X follow those of its vectorizer, the labels of
+    With a Prior the features of X follow those of its vectorizer, the labels of
     both are sorted, and the data are packed on the features that they have.
 
     The estimator is named in messages and not changed. The errors are those of

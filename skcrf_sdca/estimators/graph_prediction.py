@@ -13,33 +13,39 @@ from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca.estimators.compression import TrimmingMixin
 from skcrf_sdca.estimators.contrast import graph_terms
 from skcrf_sdca.estimators.explanation import Explanation
-from skcrf_sdca.estimators.fitted import check_form
+from skcrf_sdca.estimators.fitted import FittedModel, check_form
 from skcrf_sdca.estimators.graph_data import named_as_graphs, packed_graphs
 from skcrf_sdca.estimators.inspection import Inspection, checked_place, weight_table
 from skcrf_sdca.estimators.tables import Table
-from skcrf_sdca.structures.graph.parameters import WEIGHTS, GraphParameters
+from skcrf_sdca.structures.form import Axis
+from skcrf_sdca.structures.graph.parameters import GRAPH_BLOCKS, GraphParameters
 
 
 class GraphPrediction(Inspection, TrimmingMixin):
     """Answers of an estimator of graphs that has ``classes_`` and the weights."""
 
-    _weights = WEIGHTS
+    _structure = "graph"
     _named = staticmethod(named_as_graphs)
 
     edge_coef_: NDArray[np.float64]
     n_edge_features_in_: int
 
-    def _axis_lengths(self):
-        return super()._axis_lengths() | {
-            "e": required_attribute(self, "n_edge_features_in_")
-        }
+    @staticmethod
+    def _axes_of(fitted):
+        n = required_attribute(fitted, "n_edge_features_in_")
+        own = {"edge_feature": Axis(n, words="features of each edge")}
+        return FittedModel._axes_of(fitted) | own
+
+    def _blocks(self):
+        return GRAPH_BLOCKS
 
     def _packed(self, X):
         return packed_graphs(self, X)
 
     def _scores_of(self, packed):
         data = packed.data
-        parameters, X = GraphParameters.of_fitted(self, packed.place, data.X)
+        weights = self._form().weights_of(self)
+        parameters, X = GraphParameters.of_fitted(weights, packed.place, data.X)
         return partial(
             parameters.scores,
             FeatureRows(X),

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import field
 from typing import Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.callback import with_callbacks
 
@@ -23,10 +22,10 @@ from skcrf_sdca.estimators.graph_data import (
     named_as_graphs,
 )
 from skcrf_sdca.estimators.graph_prediction import GraphPrediction
-from skcrf_sdca.estimators.graph_start import GraphPrior, starting_graph_weights
 from skcrf_sdca.estimators.held_out import new_held_out
 from skcrf_sdca.estimators.parameter_docs import with_graph_docs
 from skcrf_sdca.estimators.parameters import GraphOptions, parameters
+from skcrf_sdca.estimators.start import Prior, check_model, first_weights
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.bcfw import BCFW
 from skcrf_sdca.solvers.lbfgs import LBFGS
@@ -176,8 +175,7 @@ class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
             graph, and the edge or the node. If `init` or `prior` is no fitted model of
             graphs with features of the same kind, if ``warm_start=True`` has a state
             already beside `init` or is set with a `prior`, and for an `init` with a
-            solver that does not start from weights: that of ``loss="hinge"``, and of
-            unknown labels.
+            solver that does not start from weights: that of ``loss="hinge"``.
         MemoryError
             If the tables of a graph do not fit; the message says its treewidth, the
             bytes, and what would fit.
@@ -202,11 +200,9 @@ class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
         held_out = new_held_out(self, X_val, y_val, training)
         weights = None if near is None else near.weights(training)
         problem = self._new_problem(training, weights)
-        start = None
         if init is not None:
-            start = starting_graph_weights(init, training, problem)
-        if start is not None and prior is not None:
-            start -= starting_graph_weights(prior, training, problem, "prior")
+            check_model(init, "init", self._structure)
+        start = first_weights(init, prior, training, problem)
         return self._run_on(
             training,
             problem,
@@ -219,30 +215,17 @@ class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
         )
 
     def _checked_prior(self, model):
-        """Return the argument `prior` as a GraphPrior."""
+        """Return the argument `prior` as a Prior."""
         self._check_prior_without_state()
-        return GraphPrior(model, self.directed)
+        return Prior(model, self._structure)
 
     def _held_out_data(self, X, y, training):
         """Return checked held-out data, as the methods of the model take them."""
         return held_out_graphs(self, X, y)
 
-    def _model_of(self, structure):
-        """Return what the state of a warm start says of the model."""
-        return {"pairs": structure.pairs, "edge_ends": structure.edges.ends}
-
-    def _check_same_model(self, state, structure):
-        """Raise ValueError if the state of a warm start is that of other graphs."""
-        if not np.array_equal(state.get("edge_ends"), structure.edges.ends):
-            raise ValueError(
-                "warm_start=True needs the same edges as in the last fit; set "
-                "warm_start=False to fit other graphs"
-            )
-        self._check_same_pairs(state, structure.pairs)
-
     @named_as_graphs
     def _new_problem(self, training, prior=None):
-        """Return the problem of the parameters; ``prior`` are GraphPriorWeights."""
+        """Return the problem of the parameters; ``prior`` are PriorWeights."""
         structure, loss = STRUCTURES["graph"], self._new_loss(training)
         penalty = self._checked_penalty(structure, loss)
         n_labels = len(training.attributes["classes_"])

@@ -41,7 +41,7 @@ from skcrf_sdca.estimators.fitted import (
     known_names,
 )
 from skcrf_sdca.estimators.tables import Table
-from skcrf_sdca.structures.chain.parameters import dense_coef
+from skcrf_sdca.structures.form import dense_coef
 
 
 class FeatureInspection(FittedModel):

@@ -258,5 +258,5 @@ class PredictionMixin(Answers, FittedAttributes):
 
     def _fitted_parameters(self, data):
         """Return the parameters for the features in data, and its X on these alone."""
-        weights = FittedTuples if self._has_tuples else ChainParameters
-        return weights.of_fitted(self, data.X)
+        parameters = FittedTuples if self._has_tuples else ChainParameters
+        return parameters.of_fitted(self._form().weights_of(self), data.X)

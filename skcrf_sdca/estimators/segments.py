@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.base import BaseCRF
@@ -19,19 +20,15 @@ from skcrf_sdca.estimators.segment_data import (
     with_features,
     with_new_features,
 )
-from skcrf_sdca.estimators.segment_prior import SegmentPrior, starting_weights
 from skcrf_sdca.solvers.bcfw import BCFW
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.owlqn import OWLQN
 from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.svrg import SVRG
+from skcrf_sdca.structures.form import Axis
 from skcrf_sdca.structures.segment.grammar import Grammar
-from skcrf_sdca.structures.segment.parameters import (
-    MAY_FORBID,
-    WEIGHTS,
-    SegmentParameters,
-)
+from skcrf_sdca.structures.segment.parameters import SegmentParameters, segment_blocks
 from skcrf_sdca.structures.segment.scores import check_possible
 
 # Of a larger `max_length` only lengths that a sequence of the fit can have are kept.
@@ -162,14 +159,6 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
 
     _structure = "segments"
     _solvers = SOLVERS
-    _weights = WEIGHTS
-    _may_forbid = MAY_FORBID
-    _prior_type = SegmentPrior
-    _starting_weights = staticmethod(starting_weights)
-    _of_some_fits: ClassVar[tuple[str, ...]] = (
-        *BaseCRF._of_some_fits,
-        "segment_vectorizer_",
-    )
 
     # What other estimators have as parameters.
     transitions = None
@@ -269,7 +258,12 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
         near = None if prior is None else prior.model
         grammar = self._grammar_of(training, near)
         self._check_segment_features(training.input_format, near)
-        data, own = training.data, {}
+        data, types = training.data, grammar.types
+        own = {
+            "types_": np.fromiter(types, dtype=object, count=len(types)),
+            "max_length_": grammar.max_length,
+            "scheme_": grammar.scheme,
+        }
         # `alpha_path` reads the features once for all fits.
         is_read = isinstance(data, SegmentedSequences)
         if self.segment_features is not None and not is_read:
@@ -281,8 +275,6 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
                 grammar.max_length,
                 getattr(near, "segment_vectorizer_", None),
             )
-            # Held-out data need it before the first epoch.
-            own["max_length_"] = grammar.max_length
         attributes = {**training.attributes, **own}
         return replace(training, constraints=grammar, data=data, attributes=attributes)
 
@@ -305,19 +297,9 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
         rows = getattr(training.data, "segment_rows", None)
         return self._structure, {"segment_rows": rows}
 
-    def _model_of(self, structure):
-        rows = structure.segment_rows
-        digest = None if rows is None else rows.digest()
-        return {**super()._model_of(structure), "segment_features": digest}
-
-    def _check_same_model(self, state, structure):
-        super()._check_same_model(state, structure)
-        own = self._model_of(structure)["segment_features"]
-        if state.get("segment_features") != own:
-            raise ValueError(
-                "warm_start=True needs the same features of segments as in the last "
-                "fit; set warm_start=False to fit with others"
-            )
+    def _check_places(self, prior):
+        # `_check_segment_features` does, with X.
+        pass
 
     def _check_segment_features(self, input_format, prior):
         """Raise ValueError if `segment_features` does not fit to X, or to a prior."""
@@ -363,19 +345,26 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
             check_possible(grammar, rows, offsets)
         return grammar
 
-    def _axis_lengths(self):
-        sizes = {"S": len(self.types_), "M": self.max_length_}
-        return super()._axis_lengths() | sizes
+    @staticmethod
+    def _axes_of(fitted):
+        vectorizer = getattr(fitted, "segment_vectorizer_", None)
+        names: Any = list
+        if vectorizer is not None:
+            names = vectorizer.get_feature_names_out
+        n_features = 0 if vectorizer is None else vectorizer.n_features_out_
+        return BaseCRF._axes_of(fitted) | {
+            "type": Axis(len(fitted.types_), fitted.types_.tolist),
+            "length": Axis(fitted.max_length_, partial(range, fitted.max_length_)),
+            "segment_feature": Axis(n_features, names),
+        }
+
+    def _blocks(self):
+        return segment_blocks(segment_features=self.segment_coef_ is not None)
 
     def _allowed_paths(self):
         return self._grammar()
 
-    def _more_weights(self):
-        if self.segment_coef_ is None:
-            return []
-        n_features = required_attribute(self, "segment_vectorizer_").n_features_out_
-        return [("segment_coef_", self.segment_coef_, (len(self.types_), n_features))]
-
     def _fitted_parameters(self, data):
         rows = getattr(data, "segment_rows", None)
-        return SegmentParameters.of_segments(self, self._grammar(), data.X, rows)
+        parameters = SegmentParameters(0, self._grammar(), rows)
+        return parameters.for_rows(self._form().weights_of(self), data.X)

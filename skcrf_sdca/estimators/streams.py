@@ -8,7 +8,6 @@ looks. An error leaves the model as it was before.
 import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
@@ -24,30 +23,12 @@ from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.fitted import check_form, fitted_format
 from skcrf_sdca.estimators.validation import chunk_data
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
-from skcrf_sdca.structures.chain.label_weights import LabelWeights
-from skcrf_sdca.structures.chain.parameters import (
-    MORE_WEIGHTS,
-    WEIGHTS,
-    ChainParameters,
-)
-from skcrf_sdca.structures.chain.tuple_parameters import (
-    TupleForm,
-    TupleParameters,
-    form_of_weights,
-)
+from skcrf_sdca.structures.chain.parameters import chain_blocks
+from skcrf_sdca.structures.chain.tuple_parameters import form_of_weights, parameters_of
 
 # Attributes that are made of the state of a stream when somebody looks.
-_PUBLISHED = (*WEIGHTS, *MORE_WEIGHTS, "n_nonzero_")
-# Attributes of a fit that a chunk makes untrue.
-_OF_FIT = (
-    "alpha_",
-    "history_",
-    "n_iter_",
-    "primal_objective_",
-    "dual_objective_",
-    "duality_gap_",
-    "gap_target_",
-)
+_WEIGHTS = {block.attribute for block in chain_blocks(2, edge_features=True)}
+_PUBLISHED = _WEIGHTS | {"n_nonzero_"}
 # Parameters, with values that need all of the data at once.
 _OF_ALL_DATA = {
     "features": {"observed"},
@@ -179,22 +160,22 @@ class OnlineMixin(BaseCRF):
                 training, alpha=self._alpha_of_chunk(training), keeps_forbidden=True
             )
             solver = self._learn(problem, training)
-        stale = (*_PUBLISHED, *_OF_FIT, *self._of_some_inputs)
-        kept = {name: v for name, v in vars(self).items() if name not in stale}
-        self.__dict__ = {
-            **kept,
-            **training.attributes,
-            **self._attributes_of_chunk(solver),
-            "temperature_": problem.loss.temperature,
-            "n_visits_": solver.n_visits,
-            "loss_": solver.mean_loss,
-            "_warm_state": {
-                **solver.state(),
-                "scale": problem.loss.scale,
-                **problem.structure.model_form(),
-            },
+        state = {
+            **solver.state(),
+            "scale": problem.loss.scale,
+            "form": problem.structure.vector_form(),
         }
-        return self
+        return BaseCRF._set_fitted(
+            self,
+            {
+                **training.attributes,
+                **self._attributes_of_chunk(solver),
+                "temperature_": problem.loss.temperature,
+                "n_visits_": solver.n_visits,
+                "loss_": solver.mean_loss,
+                "_warm_state": state,
+            },
+        )
 
     def _no_stream(self):
         """Return why there is no `partial_fit`, or None: a parameter needs all data."""
@@ -209,8 +190,8 @@ class OnlineMixin(BaseCRF):
 
     def _check_same_order(self):
         """Raise ValueError if the parameters ask for other weights than there are."""
-        form = self._form()
-        order, has_more = form.get("order", 1), form.get("edge_columns") is not None
+        form = self._vector_form()
+        order, has_more = form.order, form.pair_columns is not None
         if order != self.order or has_more != (self.edge_features is not None):
             known = "with" if has_more else "without"
             raise ValueError(
@@ -221,7 +202,7 @@ class OnlineMixin(BaseCRF):
     def _structure_options(self, training):
         name, options = super()._structure_options(training)
         if training.is_chunk and "classes_" in vars(self) and "edge_columns" in options:
-            known = self._form()["edge_columns"]
+            known = self._vector_form().pair_columns
             options["edge_columns"] = np.union1d(known, options["edge_columns"])
         return name, options
 
@@ -268,15 +249,12 @@ class OnlineMixin(BaseCRF):
             return None
         state, scale = self._own_state(), problem.loss.scale
         classes = training.attributes["classes_"]
-        labels, make = (
-            np.searchsorted(classes, self.classes_),
-            self._maker(self._form()),
-        )
+        labels, form = np.searchsorted(classes, self.classes_), self._vector_form()
 
         def grown(w, factor=1.0):
             if factor != 1.0 or not w.flags.writeable:
                 w = w * factor
-            return problem.structure.grown(make(w=w), labels).w
+            return problem.structure.grown(self._parameters(w, form), labels).w
 
         factors = dict.fromkeys(self._weight_vectors, state["scale"] / scale)
         factors |= dict.fromkeys(self._other_vectors, 1.0)
@@ -288,13 +266,10 @@ class OnlineMixin(BaseCRF):
         return {**state, **vectors}
 
     def _stream_state(self):
-        """Return what the next `partial_fit` goes on from, None if the weights alone.
-
-        It is the state of the solver, and the ``scale`` of the loss that its weights
-        have.
-        """
         state = vars(self).get("_warm_state")
-        if state is None or state["pairs"] is not None or not self._is_current(state):
+        if state is None or state["form"].pairs is not None:
+            return None
+        if not self._is_current(state):
             return None
         return state
 
@@ -305,35 +280,30 @@ class OnlineMixin(BaseCRF):
             return state
         check_form(self)
         parameters = self._parameters(None)
-        parameters.assign(LabelWeights.of_fitted(self).without_forbidden())
+        parameters.assign(self._form().weights_of(self).finite())
         return {"w": parameters.w, "total": None, "scale": 1.0, **self._steps_so_far()}
 
-    def _form(self):
-        """Return what says which weights there are, as `Structure.model_form` does."""
+    def _vector_form(self):
+        """Return the VectorForm of the weights."""
         state = self._stream_state()
         if state is not None:
-            return state
-        return form_of_weights(LabelWeights.of_fitted(self))
+            return state["form"]
+        return form_of_weights(self._form().weights_of(self))
 
-    def _maker(self, form):
-        """Return what makes parameters of a vector ``w``, of weights of this form."""
-        sizes = self.n_features_in_, len(self.classes_)
-        names = "order", "constraints", "edge_columns"
-        order, constraints, columns = map(form.get, names)
-        if order is None:
-            boundaries = fitted_format(self).boundaries
-            return partial(ChainParameters, *sizes, boundaries=boundaries)
-        options = dict(zip(names, (order, constraints, columns), strict=True))
-        return partial(TupleParameters, TupleForm(*sizes, **options))
-
-    def _parameters(self, w):
-        return self._maker(self._form())(w=w)
+    def _parameters(self, w, form=None):
+        """Return parameters with a vector `w`, of a VectorForm, by default the own."""
+        return parameters_of(
+            self._vector_form() if form is None else form,
+            self.n_features_in_,
+            len(self.classes_),
+            boundaries=fitted_format(self).boundaries,
+            w=w,
+        )
 
     def _is_current(self, state):
         """Return whether the weights are those of a state, and none was assigned."""
         published = state.get("published", {})
-        names = *WEIGHTS, *MORE_WEIGHTS
-        return all(vars(self).get(name) is published.get(name) for name in names)
+        return all(vars(self).get(name) is published.get(name) for name in _WEIGHTS)
 
     def __getattr__(self, name):
         """Make the weights after a `partial_fit`, when somebody first looks."""
@@ -349,10 +319,10 @@ class OnlineMixin(BaseCRF):
             return False
         w = self._solver.averaged(state)
         w *= state["scale"]
-        weights = self._maker(state)(w=w).attributes(state["constraints"])
-        n_nonzero = int(np.count_nonzero(w))
+        form, n_nonzero = state["form"], int(np.count_nonzero(w))
+        weights = self._parameters(w, form).label_weights(form.constraints)
         # Of two threads that look, both take what the first has made.
-        weights = state.setdefault("published", _read_only(weights))
+        weights = state.setdefault("published", _read_only(weights.attributes()))
         # What was assigned before anybody looked goes before it.
         self.__dict__ = {**weights, "n_nonzero_": n_nonzero, **vars(self)}
         return True
@@ -366,8 +336,7 @@ class OnlineMixin(BaseCRF):
     def _set_fitted(self, fitted):
         # With patience the weights are those of the best epoch, not of the state.
         if "_warm_state" in fitted and self.patience is None:
-            names = *WEIGHTS, *MORE_WEIGHTS
-            published = {name: fitted[name] for name in names if name in fitted}
+            published = {name: fitted[name] for name in _WEIGHTS & fitted.keys()}
             fitted["_warm_state"]["published"] = _read_only(published)
         return super()._set_fitted(fitted)
 
@@ -387,7 +356,7 @@ class OnlineMixin(BaseCRF):
         del attributes["_warm_state"]
         if is_stream:
             attributes = {n: v for n, v in attributes.items() if n not in _PUBLISHED}
-        if is_stream or state["pairs"] is not None:
+        if is_stream or state["form"].pairs is not None:
             kept = {name: v for name, v in state.items() if name != "published"}
             attributes["_warm_state"] = kept
         return attributes

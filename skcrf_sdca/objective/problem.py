@@ -126,8 +126,8 @@ class Problem(Objective):
 
     @property
     def constraints(self):
-        """The constraints of the structure, or None."""
-        return self.structure.constraints
+        """The constraints of labels, or None."""
+        return self.structure.label_constraints
 
     @property
     def n_jobs(self):

@@ -31,6 +31,7 @@ from skcrf_sdca.persistence._crfs import CRFS
 from skcrf_sdca.persistence._document import describe, rebuild
 from skcrf_sdca.persistence._fields import ModelFormatError
 from skcrf_sdca.structures.chain.constraints import Constraints
+from skcrf_sdca.structures.form import VectorForm
 from skcrf_sdca.structures.segment.grammar import Grammar
 
 __all__ = [
@@ -64,6 +65,7 @@ TRUSTED_TYPES = sorted(
         SequenceUnion,
         Tagger,
         Constraints,
+        VectorForm,
         Grammar,
         FeatureNames,
         decoded_names,

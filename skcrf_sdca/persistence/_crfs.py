@@ -4,7 +4,8 @@ Owns what a file says of a CRF beside its vectorizer: labels, weights, the figur
 the fit, and what only some types have.
 """
 
-from types import NoneType
+from types import NoneType, SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +20,6 @@ from skcrf_sdca.estimators.fitted import check_fitted, names_of_fit
 from skcrf_sdca.estimators.graphs import GraphCRF, TreeCRF
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.segments import SegmentCRF
-from skcrf_sdca.estimators.streams import OnlineMixin
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._labels import labels_from, labels_of
 from skcrf_sdca.persistence._values import (
@@ -32,11 +32,13 @@ from skcrf_sdca.persistence._values import (
     with_parameters,
 )
 from skcrf_sdca.persistence._vectorizers import describe_vectorizer, rebuild_vectorizer
-from skcrf_sdca.structures.chain.label_weights import LabelWeights
-from skcrf_sdca.structures.chain.parameters import MORE_WEIGHTS, WEIGHTS
-from skcrf_sdca.structures.chain.tuple_parameters import TupleForm, form_of_weights
+from skcrf_sdca.structures.chain.parameters import chain_blocks
+from skcrf_sdca.structures.chain.tuple_parameters import form_of_weights, parameters_of
 from skcrf_sdca.structures.chain.tuples import MOST_ORDER
+from skcrf_sdca.structures.form import Form, Weights
+from skcrf_sdca.structures.graph.parameters import GRAPH_BLOCKS
 from skcrf_sdca.structures.segment.grammar import Grammar
+from skcrf_sdca.structures.segment.parameters import segment_blocks
 
 TYPES = (*ESTIMATORS, PassiveAggressiveCRF, SegmentCRF, GraphCRF, TreeCRF)
 
@@ -79,13 +81,14 @@ def describe_crf(crf, vectorizer=None):
     check_is_fitted(crf)
     check_fitted(crf)
     crf._validate_params()
+    weights = crf._form().weights_of(crf)
     model = {
         "type": type_name(type(crf)),
         "parameters": plain_parameters(_parameters_of(crf)),
         "input_format": crf._input_format,
         "labels": labels_of(crf.classes_),
         "n_features": int(crf.n_features_in_),
-        "n_stored": int(crf.coef_.nnz) if sp.issparse(crf.coef_) else None,
+        "n_stored": _n_stored(weights["coef"]),
         "feature_names": _own_names(crf, vectorizer),
         "vectorizer": None,
         "fit": figures_of(crf),
@@ -93,41 +96,18 @@ def describe_crf(crf, vectorizer=None):
     }
     if hasattr(crf, "vectorizer_"):
         model["vectorizer"], _ = describe_vectorizer(crf.vectorizer_)
-    if isinstance(crf, AnyCRF):
-        model["solver"] = crf.solver_
-    biases = {n.removesuffix("_"): getattr(crf, n) for n in _biases(type(crf))}
-    arrays = _coef_arrays(crf.coef_) | biases
-    if isinstance(crf, SegmentCRF):
-        model["segments"] = {"scheme": crf.scheme_, "max_length": int(crf.max_length_)}
-        if crf.segment_coef_ is not None:
-            vectorizer, _ = describe_vectorizer(crf.segment_vectorizer_)
-            model["segments"]["vectorizer"] = vectorizer
-            arrays["segment_coef"] = crf.segment_coef_.T
-    if isinstance(crf, GraphCRF):
-        model["graphs"] = {"n_edge_features": int(crf.n_edge_features_in_)}
-    if isinstance(crf, OnlineMixin) and (state := crf._stream_state()) is not None:
-        names = (*crf._weight_vectors, *crf._other_vectors)
-        vectors = [name for name in names if state.get(name) is not None]
-        values = {n: kind(state[n]) for n, kind in crf._stream_values.items()}
-        scale = float(state["scale"])
-        model["stream"] = {"scale": scale, "vectors": vectors, **values}
-        arrays |= {f"stream_{name}": state[name] for name in vectors}
-    if crf._has_tuples:
-        higher, coef = crf.higher_transitions_, crf.edge_coef_
-        n_stored = None if coef is None else int(coef.nnz)
-        model["tuples"] = {"n_higher": len(higher), "n_edge_stored": n_stored}
-        arrays |= {f"transition_{m}": w for m, w in enumerate(higher, start=3)}
-        if coef is not None:
-            arrays |= _sparse_arrays("edge_coef", coef)
-    return model, arrays
+    parts = {name: part.describe(crf, weights) for name, part in PARTS.items()}
+    model |= {name: entry for name, entry in parts.items() if entry is not None}
+    vectors = model.get("stream", {}).get("vectors", ())
+    state = {f"stream_{name}": crf._stream_state()[name] for name in vectors}
+    return model, _arrays_of(weights) | state
 
 
 def _parameters_of(crf):
     """Return the parameters that a file has: no function of the user."""
     parameters = crf.get_params()
-    if isinstance(crf, SegmentCRF):
-        parameters["segment_features"] = None
-    return parameters
+    none = dict.fromkeys(parameters.keys() & {"segment_features"})
+    return parameters | none
 
 
 def _own_names(crf, vectorizer):
@@ -145,19 +125,12 @@ def _own_names(crf, vectorizer):
 def rebuild_crf(model, array):
     """Return the CRF that entries and arrays describe."""
     cls = CRFS[model["type"]]
-    has_stream = "stream" in model and issubclass(cls, OnlineMixin)
-    has_choice, has_segments = cls is AnyCRF, issubclass(cls, SegmentCRF)
-    has_graphs = issubclass(cls, GraphCRF)
-    may_have_tuples = not has_segments and not has_graphs
     parts = {
-        "stream": (dict, has_stream),
-        "tuples": (dict, "tuples" in model and may_have_tuples),
-        "segments": (dict, has_segments),
-        "graphs": (dict, has_graphs),
-        "solver": (str, has_choice),
+        name: part
+        for name, part in PARTS.items()
+        if part.belongs_to(cls) and (part.is_needed or name in model)
     }
-    more = {name: kind for name, (kind, there) in parts.items() if there}
-    fields(model, "crf", CRF | more)
+    fields(model, "crf", CRF | {name: part.type for name, part in parts.items()})
     crf = with_parameters(cls, model["parameters"])
     attributes = {
         "_input_format": model["input_format"],
@@ -165,33 +138,22 @@ def rebuild_crf(model, array):
         "n_features_in_": model["n_features"],
         **_figures_from(crf, model["fit"]),
     }
-    if has_choice:
-        if model["solver"] not in SOLVERS:
-            raise ModelFormatError(f"solver must be one of {', '.join(SOLVERS)}")
-        attributes["solver_"] = model["solver"]
+    if not 0 <= model["n_features"] <= MAX_FEATURES:
+        raise ModelFormatError(f"n_features must be from 0 to {MAX_FEATURES}")
     if model["history"]:
         attributes["history_"] = history_from(model["history"])
     if model["feature_names"] is not None:
         attributes["_feature_names"] = names_from(model["feature_names"])
     if model["vectorizer"] is not None:
         attributes["vectorizer_"] = rebuild_vectorizer(model["vectorizer"], array)
-    sizes = {"K": len(attributes["classes_"]), "d": model["n_features"]}
-    if has_segments:
-        own = model["segments"], attributes["classes_"]
-        attributes |= _segments_from(array, *own)
-        sizes |= {"S": len(attributes["types_"]), "M": attributes["max_length_"]}
-    if has_graphs:
-        attributes |= _graphs_from(model["graphs"])
-        sizes["e"] = attributes["n_edge_features_in_"]
-    attributes |= _weights_from(array, cls, sizes, model["n_stored"])
-    if "tuples" in model:
-        own = sizes["K"], sizes["d"]
-        attributes |= _tuples_from(array, model["tuples"], *own)
-    if has_stream:
-        attributes["_warm_state"] = _stream_from(
-            crf, model["stream"], array, attributes
-        )
-    crf._set_fitted(attributes)
+    for name, part in parts.items():
+        attributes |= part.rebuild(model[name], array, attributes["classes_"])
+    axes = cls._axes_of(SimpleNamespace(**attributes))
+    weights = _weights_from(array, Form(axes, BLOCKS[cls._structure](model)), model)
+    if "stream" in parts:
+        state = _stream_from(crf, model["stream"], array, weights)
+        attributes["_warm_state"] = state
+    crf._set_fitted(attributes | weights.attributes())
     check_fitted(crf)
     return crf
 
@@ -202,7 +164,89 @@ def _figures_from(crf, fit):
     return figures | ({"_method_of_steps": crf.method} if "eta0_" in figures else {})
 
 
-def _stream_from(crf, stream, array, attributes):
+class Part(NamedTuple):
+    """An entry that only some CRFs have.
+
+    Attributes
+    ----------
+    type : type
+    belongs_to : callable
+        ``belongs_to(cls)`` returns whether a type of CRF may have it.
+    describe : callable
+        ``describe(crf, weights)`` returns the entry, or None.
+    rebuild : callable
+        ``rebuild(entry, array, classes)`` checks the entry, and returns the fitted
+        attributes that it tells beside weights.
+    is_needed : bool
+        Whether all CRFs of the type have it.
+    """
+
+    type: type
+    belongs_to: Any
+    describe: Any
+    rebuild: Any
+    is_needed: bool
+
+
+def _solver_from(entry, array, classes):
+    if entry not in SOLVERS:
+        raise ModelFormatError(f"solver must be one of {', '.join(SOLVERS)}")
+    return {"solver_": entry}
+
+
+def _segments_of(crf, weights):
+    if crf._structure != "segments":
+        return None
+    entry = {"scheme": crf.scheme_, "max_length": int(crf.max_length_)}
+    if "segment_coef" in weights:
+        entry["vectorizer"], _ = describe_vectorizer(crf.segment_vectorizer_)
+    return entry
+
+
+def _segments_from(entry, array, classes):
+    more = {"vectorizer": dict} if "vectorizer" in entry else {}
+    fields(entry, "segments", SEGMENTS | more)
+    if not 1 <= entry["max_length"] <= MAX_FEATURES:
+        raise ModelFormatError(f"segments: max_length must be from 1 to {MAX_FEATURES}")
+    # The array of lengths is as long as max_length: it is read before a table is made.
+    types = Grammar(plain_labels(classes), entry["scheme"], 1).types
+    attributes = {
+        "types_": np.fromiter(types, dtype=object, count=len(types)),
+        "max_length_": entry["max_length"],
+        "scheme_": entry["scheme"],
+    }
+    if more:
+        vectorizer = rebuild_vectorizer(entry["vectorizer"], array)
+        attributes["segment_vectorizer_"] = vectorizer
+    return attributes
+
+
+def _graphs_of(crf, weights):
+    if crf._structure != "graph":
+        return None
+    return {"n_edge_features": int(crf.n_edge_features_in_)}
+
+
+def _graphs_from(entry, array, classes):
+    fields(entry, "graphs", GRAPHS)
+    if not 0 <= entry["n_edge_features"] <= MAX_FEATURES:
+        raise ModelFormatError(
+            f"graphs: n_edge_features must be from 0 to {MAX_FEATURES}"
+        )
+    return {"n_edge_features_in_": entry["n_edge_features"]}
+
+
+def _stream_of(crf, weights):
+    state = crf._stream_state()
+    if state is None:
+        return None
+    names = (*crf._weight_vectors, *crf._other_vectors)
+    vectors = [name for name in names if state.get(name) is not None]
+    values = {n: kind(state[n]) for n, kind in crf._stream_values.items()}
+    return {"scale": float(state["scale"]), "vectors": vectors, **values}
+
+
+def _stream_from(crf, stream, array, weights):
     """Return the state of a stream; its arrays have a number for each weight."""
     fields(stream, "stream", STREAM | crf._stream_values)
     numbers = [value for value in stream.values() if isinstance(value, (int, float))]
@@ -211,115 +255,128 @@ def _stream_from(crf, stream, array, attributes):
     names, known = stream["vectors"], (*crf._weight_vectors, *crf._other_vectors)
     if "w" not in names or any(name not in known for name in names):
         raise ModelFormatError(f"stream: its vectors must be w and others of {known}")
-    known = (name for name in (*WEIGHTS, *MORE_WEIGHTS) if name in attributes)
-    weights = LabelWeights(**{name: attributes[name] for name in known})
-    if sp.issparse(weights.coef_):
+    coef, form = weights["coef"], form_of_weights(weights)
+    if sp.issparse(coef):
         raise ModelFormatError("stream: its model must not have sparse coefficients")
-    form = form_of_weights(weights)
-    if "order" in form:
-        options = {name: value for name, value in form.items() if name != "pairs"}
-        size = TupleForm(*weights.coef_.shape[::-1], **options).n_weights
-    else:
-        size = sum(attributes[name].size for name in WEIGHTS)
+    size = len(parameters_of(form, *coef.shape[::-1]).w)
     state = {name: array(f"stream_{name}", FLOAT, (size,)) for name in names}
-    return {
-        "total": None,
-        **state,
-        **{name: stream[name] for name in ("scale", *crf._stream_values)},
-        **form,
-    }
+    values = {name: stream[name] for name in ("scale", *crf._stream_values)}
+    return {"total": None, **state, **values, "form": form}
 
 
-# In the file, dense coefficients have a row for each feature, as the kernels take them;
-# sparse ones are the three arrays of a CSR matrix with a row for each label.
-def _coef_arrays(coef):
-    if not sp.issparse(coef):
-        return {"coef": coef.T}
-    return _sparse_arrays("coef", coef)
+def _tuples_of(crf, weights):
+    if not crf._has_tuples:
+        return None
+    n_stored = _n_stored(weights.get("edge_coef"))
+    return {"n_higher": len(crf.higher_transitions_), "n_edge_stored": n_stored}
 
 
-def _sparse_arrays(name, coef):
-    rows = {"data": coef.data, "indices": coef.indices, "indptr": coef.indptr}
-    return {f"{name}_{part}": values for part, values in rows.items()}
-
-
-def _sparse_from(name, array, n_stored, shape):
-    rows = (
-        array(f"{name}_data", FLOAT, (n_stored,)),
-        array(f"{name}_indices", INT, (n_stored,)),
-        array(f"{name}_indptr", INT, (shape[0] + 1,)),
-    )
-    return sp.csr_array(rows, shape=shape)
-
-
-def _tuples_from(array, model, n_labels, n_features):
-    """Return the weights of label tuples, and of edge features."""
-    fields(model, "tuples", TUPLES)
-    n_higher, n_stored = model["n_higher"], model["n_edge_stored"]
+def _tuples_from(entry, array, classes):
+    fields(entry, "tuples", TUPLES)
+    n_higher, n_stored = entry["n_higher"], entry["n_edge_stored"]
     if not 0 <= n_higher <= MAX_HIGHER or (n_stored is not None and n_stored < 0):
         raise ModelFormatError(
             f"tuples: n_higher must be from 0 to {MAX_HIGHER}, and n_edge_stored null "
             "or not negative"
         )
-    attributes = {
-        "higher_transitions_": tuple(
-            array(f"transition_{m}", FLOAT, m * (n_labels,))
-            for m in range(3, n_higher + 3)
-        )
-    }
-    if n_stored is not None:
-        shape = n_labels**2, n_features
-        attributes["edge_coef_"] = _sparse_from("edge_coef", array, n_stored, shape)
-    return attributes
+    return {}
 
 
-def _segments_from(array, model, classes):
-    """Return what a SegmentCRF knows of segments, and the weights of their features."""
-    more = {"vectorizer": dict} if "vectorizer" in model else {}
-    fields(model, "segments", SEGMENTS | more)
-    if not 1 <= model["max_length"] <= MAX_FEATURES:
-        raise ModelFormatError(f"segments: max_length must be from 1 to {MAX_FEATURES}")
-    # The array of lengths is as long as max_length: it is read before a table is made.
-    types = Grammar(plain_labels(classes), model["scheme"], 1).types
-    attributes = {
-        "types_": np.fromiter(types, dtype=object, count=len(types)),
-        "max_length_": model["max_length"],
-        "scheme_": model["scheme"],
-        "segment_coef_": None,
-    }
-    if more:
-        vectorizer = rebuild_vectorizer(model["vectorizer"], array)
-        shape = vectorizer.n_features_out_, len(types)
-        attributes["segment_vectorizer_"] = vectorizer
-        attributes["segment_coef_"] = array("segment_coef", FLOAT, shape).T
-    return attributes
+PARTS = {
+    "solver": Part(
+        str,
+        lambda cls: cls is AnyCRF,
+        lambda crf, weights: vars(crf).get("solver_"),
+        _solver_from,
+        is_needed=True,
+    ),
+    "segments": Part(
+        dict,
+        lambda cls: cls._structure == "segments",
+        _segments_of,
+        _segments_from,
+        is_needed=True,
+    ),
+    "graphs": Part(
+        dict,
+        lambda cls: cls._structure == "graph",
+        _graphs_of,
+        _graphs_from,
+        is_needed=True,
+    ),
+    "stream": Part(
+        dict,
+        lambda cls: hasattr(cls, "_stream_values"),
+        _stream_of,
+        # It is checked where the weights are known.
+        lambda entry, array, classes: {},
+        is_needed=False,
+    ),
+    "tuples": Part(
+        dict,
+        lambda cls: cls._structure == "chain",
+        _tuples_of,
+        _tuples_from,
+        is_needed=False,
+    ),
+}
 
 
-def _graphs_from(model):
-    """Return what a GraphCRF knows of edges beside their weights."""
-    fields(model, "graphs", GRAPHS)
-    if not 0 <= model["n_edge_features"] <= MAX_FEATURES:
-        raise ModelFormatError(
-            f"graphs: n_edge_features must be from 0 to {MAX_FEATURES}"
-        )
-    return {"n_edge_features_in_": model["n_edge_features"]}
+def _chain_blocks_of(model):
+    tuples = model.get("tuples", {"n_higher": 0, "n_edge_stored": None})
+    has_pairs = tuples["n_edge_stored"] is not None
+    return chain_blocks(1 + tuples["n_higher"], edge_features=has_pairs)
 
 
-def _biases(cls):
-    """Return the weights of a type but the coefficients, with their axes."""
-    return {name: axes for name, axes in cls._weights.items() if name != "coef_"}
+# The blocks of a model of each structure, by its entries.
+BLOCKS = {
+    "chain": _chain_blocks_of,
+    "segments": lambda m: segment_blocks(
+        segment_features="vectorizer" in m["segments"]
+    ),
+    "graph": lambda model: GRAPH_BLOCKS,
+}
 
 
-def _weights_from(array, cls, sizes, n_stored):
-    """Return the weights of a type, of which `sizes` are the lengths of the axes."""
-    if not 0 <= sizes["d"] <= MAX_FEATURES:
-        raise ModelFormatError(f"n_features must be from 0 to {MAX_FEATURES}")
-    weights = {
-        name: array(name.removesuffix("_"), FLOAT, tuple(sizes[axis] for axis in axes))
-        for name, axes in _biases(cls).items()
-    }
-    n_labels, n_features = sizes["K"], sizes["d"]
-    if n_stored is None:
-        return {"coef_": array("coef", FLOAT, (n_features, n_labels)).T, **weights}
-    coef = _sparse_from("coef", array, n_stored, (n_labels, n_features))
-    return {"coef_": coef, **weights}
+# In the file, dense coefficients have a row for each feature, as the kernels take them;
+# sparse ones are the three arrays of a CSR matrix with a row for each label.
+def _has_rows_of_features(block):
+    return block.axes[-1] in ("feature", "segment_feature")
+
+
+def _n_stored(matrix):
+    return int(matrix.nnz) if sp.issparse(matrix) else None
+
+
+def _arrays_of(weights):
+    arrays = {}
+    for block in weights.form.blocks:
+        own = weights[block.name]
+        if sp.issparse(own):
+            for part in ("data", "indices", "indptr"):
+                arrays[f"{block.name}_{part}"] = getattr(own, part)
+        else:
+            arrays[block.name] = own.T if _has_rows_of_features(block) else own
+    return arrays
+
+
+def _weights_from(array, form, model):
+    """Return the Weights of a form."""
+    n_stored = {"coef": model["n_stored"], **model.get("tuples", {})}
+    n_stored["edge_coef"] = n_stored.get("n_edge_stored")
+    arrays = {}
+    # The matrices, which are large, come last.
+    for block in sorted(form.blocks, key=lambda block: block.is_matrix):
+        name, shape, n = block.name, form.shape(block), n_stored.get(block.name)
+        if n is not None:
+            rows = (
+                array(f"{name}_data", FLOAT, (n,)),
+                array(f"{name}_indices", INT, (n,)),
+                array(f"{name}_indptr", INT, (shape[0] + 1,)),
+            )
+            arrays[name] = sp.csr_array(rows, shape=shape)
+        elif _has_rows_of_features(block):
+            arrays[name] = array(name, FLOAT, shape[::-1]).T
+        else:
+            arrays[name] = array(name, FLOAT, shape)
+    return Weights(form, arrays)

@@ -30,6 +30,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skcrf_sdca.structures.form import VectorForm
+
 # So that the scores of paths of any length are finite. Digits are lost long before.
 LARGEST_SCORE = 1e100
 
@@ -164,13 +166,19 @@ class Structure(ABC):
         """The constraints of labels, or None."""
         return self.constraints
 
-    def model_form(self):
-        """Return what says which weights there are, by names.
+    def vector_form(self):
+        """Return the VectorForm: which numbers the vector of weights has.
 
         Two structures of as many labels and features, with the same form, have the same
         weights.
         """
-        return {"constraints": self.constraints, "pairs": self.pairs}
+        return VectorForm(constraints=self.constraints, pairs=self.pairs)
+
+    def check_weights(self, weights, argument):  # noqa: B027
+        """Raise ValueError if the model has no place for Weights.
+
+        ``argument`` is the argument of `fit` that has them, for the message.
+        """
 
     def target_states(self, labels):
         """Return the states of the labels of all positions: the labels."""
@@ -313,9 +321,8 @@ class Structure(ABC):
 
         Parameters
         ----------
-        weights : LabelWeights, SegmentWeights or GraphWeights
-            Those of the structure's estimators, without forbidden ones, for all pairs
-            of a feature and a label.
+        weights : Weights
+            Finite ones, for all pairs of a feature and a label.
         """
         raise self._lacking("fixed_scores")
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from matrix_models import LAYOUT, MODELS, answers, bits, fitted
+from matrix_models import MODELS, answers, bits, fitted
 from skcrf_sdca import load_model, save_model
 
 
@@ -129,8 +129,6 @@ SAME_DATA = {
         {"sdca", "oeg", "sag", "crf"},
         "mathematics: the state has dual variables, or gradients, of each of them",
     ),
-    ("segments with features",): ({"sgd", "lbfgs"}, LAYOUT),
-    ("graphs",): ({"lbfgs"}, LAYOUT),
 }
 
 

@@ -194,13 +194,6 @@ REFUSALS = [
         losses=HINGE,
         starts=FROM_WEIGHTS,
     ),
-    # Labels could be completed with the weights of `init`.
-    Refusal(
-        LAYOUT,
-        "init is not taken: the solver CCCP",
-        targets=frozenset({"unknown", "sets"}),
-        starts=FROM_WEIGHTS,
-    ),
 ]
 
 

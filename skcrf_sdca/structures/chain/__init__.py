@@ -1,7 +1,7 @@
 """The linear chain: all of Python that knows that labels stand in a line.
 
 Reading order: marginals.py, oracle.py (inference), parameters.py (the weights and the
-scores), label_weights.py (the same by labels, for other models), decoding.py (label
-paths), constraints.py (which label may follow which). Of higher order: tuples.py (the
-states), tuple_parameters.py, tuple_structure.py (fits), tuple_scores.py (predictions).
+scores), decoding.py (label paths), constraints.py (which label may follow which). Of
+higher order: tuples.py (the states), tuple_parameters.py, tuple_structure.py (fits),
+tuple_scores.py (predictions).
 """

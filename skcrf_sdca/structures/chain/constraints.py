@@ -55,6 +55,17 @@ class Constraints(NamedTuple):
         """Return what scores allow: -inf forbids."""
         return cls(*(scores != -np.inf for scores in (start, end, transition)))
 
+    @classmethod
+    def of_weights(cls, weights):
+        """Return what the Weights of a chain allow."""
+        return cls.of_scores(*(weights[name] for name in cls._fields))
+
+    def forbid(self, weights):
+        """Return the Weights of a chain, -inf where something is forbidden."""
+        names = self._fields
+        bounds = self.forbid_weights(*(weights[name] for name in names))
+        return weights.replaced(**dict(zip(names, bounds, strict=True)))
+
     def is_trivial(self):
         """Return whether nothing is forbidden."""
         return all(mask.all() for mask in self)

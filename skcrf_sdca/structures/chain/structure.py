@@ -149,7 +149,20 @@ class Chain(TokenRows, Structure):
         labels : ndarray of int
             The number that each of their labels has here.
         """
-        return parameters.grown(self.data.n_features, self.n_labels, labels)
+        if parameters.n_labels == self.n_labels:
+            return parameters.lengthened(self.data.n_features)
+        return self._matched(parameters, labels, self.n_labels)
+
+    def _matched(self, parameters, labels, n_labels):
+        """Return weights as parameters of these features, and of more labels."""
+        label = np.full(n_labels, -1)
+        label[labels] = np.arange(len(labels))
+        feature = np.arange(self.data.n_features)
+        weights = parameters.label_weights()
+        feature[weights["coef"].shape[1] :] = -1
+        grown = self.new_parameters()
+        grown.assign(weights.matched(label=label, feature=feature))
+        return grown
 
     def seen_coef(self):
         """Return an index of the numbers in `coef` of the features that data have."""
@@ -268,7 +281,7 @@ class Chain(TokenRows, Structure):
     def add_tied_features(self, parameters, tied):
         """Add the features of a sum of edge changes."""
         if self.boundaries:
-            parameters.transition += tied
+            parameters.tied += tied
 
     def uniform_marginals(self, labels, smoothing, dtype):
         """Return uniform marginals over the allowed paths, mixed with labels.

@@ -9,14 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from skcrf_sdca.structures.chain.constraints import Constraints
-from skcrf_sdca.structures.chain.label_weights import LabelWeights
 from skcrf_sdca.structures.chain.observed import ObservedPairs
 from skcrf_sdca.structures.chain.parameters import (
     ChainParameters,
-    dense_coef,
-    values_at,
+    chain_blocks,
+    names_of_transitions,
+    transitions_of,
 )
 from skcrf_sdca.structures.chain.tuples import LabelTuples, check_weights_fit
+from skcrf_sdca.structures.form import VectorForm, dense_coef
+from skcrf_sdca.structures.parameters import values_at
 
 
 class TupleForm:
@@ -103,17 +105,15 @@ class TupleForm:
         feature = self.edge_columns[row - self.n_features]
         return self.pair_of_states()[state - own.start], feature
 
-    def attributes(self):
-        """Return what tells apart the forms of models with the same labels, by names.
-
-        The pairs are None if all features have all weights.
-        """
-        return {
-            "constraints": self.constraints,
-            "pairs": None if self.all_features else self.pairs,
-            "order": self.order,
-            "edge_columns": self.edge_columns,
-        }
+    def vector_form(self):
+        """Return the VectorForm, without pairs if all features have all weights."""
+        pairs = None if self.all_features else self.pairs
+        return VectorForm(
+            order=self.order,
+            pair_columns=self.edge_columns,
+            constraints=self.constraints,
+            pairs=pairs,
+        )
 
     def __eq__(self, other):
         """Return whether the weights are the same."""
@@ -142,6 +142,8 @@ class TupleParameters(ChainParameters):
 
     def __init__(self, form, w=None):
         self.form = form
+        has_edges = form.edge_columns is not None
+        self.blocks = chain_blocks(form.order, edge_features=has_edges)
         super().__init__(
             len(form.pairs.bounds) - 1,
             len(form.tuples),
@@ -157,32 +159,35 @@ class TupleParameters(ChainParameters):
         # A row may have a place for every state.
         return self.coef[:place].reshape(n_features, -1 if n_features else n)[:, :n]
 
-    def assign(self, weights):
-        """Take the weights of `LabelWeights` for these features and labels.
+    def _sizes(self):
+        form = self.form
+        return {"label": form.tuples.n_labels, "feature": form.n_features}
 
-        They are finite. What has no place here is left out.
+    def assign(self, weights):
+        """Take Weights for these features and labels, which are finite.
+
+        What has no place here is left out.
         """
         tuples, n = self.form.tuples, self.form.tuples.n_labels
         self.w[:] = 0.0
-        self.intercept[:n] = weights.intercept_
-        self.start[:n], self.end[:n] = weights.start_, weights.end_
-        by_length = weights.transition_, *weights.higher_transitions_
-        for m, values in zip(range(2, tuples.order + 1), by_length, strict=False):
-            rows = tuples.of_length(m)
-            self.intercept[rows] = values[tuple(tuples.tuples[rows, -m:].T)]
-        if len(by_length) >= tuples.order:
-            values = by_length[tuples.order - 1]
-            self.transition.reshape(-1)[tuples.has_weight] = values[
-                tuple(tuples.transition_tuples.T)
-            ]
+        for name in self._of_labels():
+            getattr(self, name)[:n] = weights[name]
+        for m, values in enumerate(transitions_of(weights), start=2):
+            if m <= tuples.order:
+                rows = tuples.of_length(m)
+                self.intercept[rows] = values[tuple(tuples.tuples[rows, -m:].T)]
+            elif m == tuples.order + 1:
+                self.tied.reshape(-1)[tuples.has_weight] = values[
+                    tuple(tuples.transition_tuples.T)
+                ]
         first, place = self._first_of_edges, np.flatnonzero(self.pairs.exists)
         if self.form.all_features:
-            self._rows_of_features()[:] = dense_coef(weights.coef_).T
+            self._rows_of_features()[:] = dense_coef(weights["coef"]).T
         else:
             features, labels = (index[:first] for index in self.pairs.indices())
-            self.coef[place[:first]] = values_at(weights.coef_, labels, features)
-        if self.form.edge_columns is not None and weights.edge_coef_ is not None:
-            edges = values_at(weights.edge_coef_, *self.form.edge_indices())
+            self.coef[place[:first]] = values_at(weights["coef"], labels, features)
+        if self.form.edge_columns is not None and "edge_coef" in weights:
+            edges = values_at(weights["edge_coef"], *self.form.edge_indices())
             self.coef[place[first:]] = edges
 
     @property
@@ -190,40 +195,25 @@ class TupleParameters(ChainParameters):
         """The number of the first pair of an edge feature."""
         return self.pairs.bounds[self.form.n_features]
 
-    def label_weights(self):
-        """Return the weights as LabelWeights, 0 for what is forbidden."""
-        n, n_features = self.form.tuples.n_labels, self.form.n_features
-        if self.form.all_features:
-            coef = self._rows_of_features().T
-        else:
-            coef = self.pairs.coef(self.coef)[:n, :n_features]
-        transition, *higher = self._by_length()
-        return LabelWeights(
-            coef,
-            self.intercept[:n],
-            self.start[:n],
-            self.end[:n],
-            transition,
-            tuple(higher),
-            self._edge_coef(),
-        )
+    def label_weights(self, constraints=None):
+        """Return the Weights of the model, -inf where `constraints` of labels forbid.
 
-    def attributes(self, constraints=None):
-        """Return the weights as attributes of an estimator, by labels."""
-        weights, allowed = self.label_weights(), self.form.constraints
-        if allowed is not None:
-            bounds = weights.start_, weights.end_, weights.transition_
-            start, end, transition = allowed.forbid_weights(*bounds)
-            weights = weights._replace(start_=start, end_=end, transition_=transition)
-        attributes = weights._asdict()
-        if self.form.edge_columns is None:
-            del attributes["edge_coef_"]
-        return attributes
+        Without these, what is forbidden has the weight 0.
+        """
+        n, n_features = self.form.tuples.n_labels, self.form.n_features
+        arrays = {name: getattr(self, name)[:n] for name in self._of_labels()}
+        if self.form.all_features:
+            arrays["coef"] = self._rows_of_features().T
+        else:
+            arrays["coef"] = self.pairs.coef(self.coef)[:n, :n_features]
+        names = names_of_transitions(self.blocks)
+        arrays |= dict(zip(names, self._by_length(), strict=True))
+        if self.form.edge_columns is not None:
+            arrays["edge_coef"] = self._edge_coef()
+        return self._allowed(arrays, constraints)
 
     def _edge_coef(self):
         """Return the weights of edge features, a row for each pair of labels."""
-        if self.form.edge_columns is None:
-            return None
         weights = self.coef[self.pairs.exists][self._first_of_edges :]
         shape = self.form.tuples.n_labels**2, self.form.n_features
         return sp.csr_array((weights, self.form.edge_indices()), shape=shape)
@@ -239,7 +229,7 @@ class TupleParameters(ChainParameters):
         if order < tuples.order:
             return
         weights = np.zeros((tuples.order + 1) * (tuples.n_labels,))
-        weights[tuple(tuples.transition_tuples.T)] = self.transition.reshape(-1)[
+        weights[tuple(tuples.transition_tuples.T)] = self.tied.reshape(-1)[
             tuples.has_weight
         ]
         yield weights
@@ -258,18 +248,25 @@ def _of_states(pairs, n_features, n_labels, n_states):
 
 
 def form_of_weights(weights):
-    """Return what `Structure.model_form` has, of all weights that LabelWeights have."""
-    bounds = weights.start_, weights.end_, weights.transition_
-    constraints = Constraints.of_scores(*bounds)
-    form = {
-        "constraints": None if constraints.is_trivial() else constraints,
-        "pairs": None,
-    }
-    coef = weights.edge_coef_
-    if not weights.higher_transitions_ and coef is None:
-        return form
-    return {
-        **form,
-        "order": 1 + len(weights.higher_transitions_),
-        "edge_columns": None if coef is None else np.unique(coef.indices),
-    }
+    """Return the VectorForm of all weights that a chain has, of its Weights."""
+    constraints = Constraints.of_weights(weights)
+    coef = weights.get("edge_coef")
+    return VectorForm(
+        constraints=None if constraints.is_trivial() else constraints,
+        order=len(transitions_of(weights)),
+        pair_columns=None if coef is None else np.unique(coef.indices),
+    )
+
+
+def parameters_of(form, n_features, n_labels, *, boundaries=True, w=None):
+    """Return the parameters of a VectorForm without pairs, with the flat vector `w`."""
+    if form.order == 1 and form.pair_columns is None:
+        return ChainParameters(n_features, n_labels, boundaries=boundaries, w=w)
+    tuples = TupleForm(
+        n_features,
+        n_labels,
+        order=form.order,
+        constraints=form.constraints,
+        edge_columns=form.pair_columns,
+    )
+    return TupleParameters(tuples, w)

@@ -10,7 +10,7 @@ from skcrf_sdca._kernels._tuple_structure import complete_rows
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.constraints import Constraints
-from skcrf_sdca.structures.chain.parameters import ChainParameters
+from skcrf_sdca.structures.chain.parameters import ChainParameters, transitions_of
 from skcrf_sdca.structures.chain.tuples import LabelTuples
 from skcrf_sdca.structures.scores import Scores
 
@@ -20,21 +20,21 @@ class FittedTuples:
 
     Parameters
     ----------
-    estimator : estimator or LabelWeights
+    weights : Weights
     labels : ChainParameters
-        The weights of the estimator but those of tuples, for the features of X.
+        The same weights but those of tuples, for the features of X.
     tuples : LabelTuples, default=None
         Tuples that have a place for all of the weights; by default the shortest, in
         the order of their last labels.
     """
 
-    def __init__(self, estimator, labels, tuples=None):
-        self.labels, self.edge_coef = labels, estimator.edge_coef_
-        weights = estimator.transition_, *estimator.higher_transitions_
-        n_labels, order = len(estimator.intercept_), len(weights)
+    def __init__(self, weights, labels, tuples=None):
+        self.labels, self.edge_coef = labels, weights.get("edge_coef")
+        by_length = transitions_of(weights)
+        n_labels, order = len(weights["intercept"]), len(by_length)
         if tuples is None:
             longest = order if self.edge_coef is None else max(order, 2)
-            allowed = estimator.transition_ != -np.inf
+            allowed = by_length[0] != -np.inf
             tuples = _tuples_of(
                 n_labels,
                 longest,
@@ -49,20 +49,20 @@ class FittedTuples:
             self.edge_coef = self.edge_coef[before * n_labels + label]
         # The weight of each tuple itself; those of single labels depend on X.
         self.of_tuple = np.zeros(len(self.tuples))
-        for m, values in zip(range(2, tuples.order + 1), weights, strict=False):
+        for m, values in zip(range(2, tuples.order + 1), by_length, strict=False):
             rows = self.tuples.of_length(m)
             self.of_tuple[rows] = values[tuple(self.tuples.tuples[rows, -m:].T)]
         allowed = self.tuples.layout.compact(self.tuples.constraints.transition)
         self.between = np.where(allowed.reshape(-1), 0.0, -np.inf)
         index = tuple(self.tuples.transition_tuples.T)
         if order == tuples.order:
-            self.between[self.tuples.has_weight] = weights[-1][index]
+            self.between[self.tuples.has_weight] = by_length[-1][index]
 
     @classmethod
-    def of_fitted(cls, estimator, X):
-        """Return the weights of a fitted estimator for the features in X, and X."""
-        labels, used = ChainParameters.of_fitted(estimator, X)
-        fitted = cls(estimator, labels)
+    def of_fitted(cls, weights, X):
+        """Return the Weights of a model for the features in X, and X."""
+        labels, used = ChainParameters.of_fitted(weights, X)
+        fitted = cls(weights, labels)
         fitted.X = X
         return fitted, used
 

@@ -113,9 +113,9 @@ class TupleChain(Chain):
         """The constraints of labels, or None."""
         return self.tuples.labels_allowed
 
-    def model_form(self):
-        """Return what says which weights there are, by names."""
-        return self.form.attributes()
+    def vector_form(self):
+        """Return what says which numbers the vector of weights has."""
+        return self.form.vector_form()
 
     def new_parameters(self, w=None):
         """Return TupleParameters with the flat vector `w`, by default of zeros."""
@@ -125,13 +125,7 @@ class TupleChain(Chain):
         """Return weights of fewer features and labels as parameters of these."""
         if parameters.form == self.form:
             return self.new_parameters(parameters.w)
-        label = np.full(self.tuples.n_labels, -1)
-        label[labels] = np.arange(len(labels))
-        feature = np.arange(self.data.n_features)
-        feature[parameters.form.n_features :] = -1
-        grown = self.new_parameters()
-        grown.assign(parameters.label_weights().matched(label, feature))
-        return grown
+        return self._matched(parameters, labels, self.tuples.n_labels)
 
     def target_states(self, labels):
         """Return the states of the labels of all positions."""
@@ -152,7 +146,7 @@ class TupleChain(Chain):
         return chains
 
     def fixed_scores(self, weights):
-        """Return the FixedScores of LabelWeights without forbidden ones."""
+        """Return the FixedScores of finite Weights."""
         labels = ChainParameters(self.data.n_features, self.tuples.n_labels)
         labels.assign(weights)
         fitted = FittedTuples(weights, labels, self.tuples)

@@ -14,17 +14,16 @@ labels of each feature only, see structures/chain/observed.py.
 
 import numpy as np
 
-from skcrf_sdca._kernels._weights import SparseWeights, Weights
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca.structures.chain.parameters import (
-    dense_coef,
-    used_features,
-    values_at,
-)
+from skcrf_sdca.structures.form import Block
 from skcrf_sdca.structures.graph.scores import GraphScores
+from skcrf_sdca.structures.parameters import Parameters
 
-# The weights of a fitted estimator, with their axes: labels K, features d, of edges e.
-WEIGHTS = {"coef_": "Kd", "intercept_": "K", "edge_coef_": "eKK"}
+GRAPH_BLOCKS = (
+    Block("coef", ("label", "feature")),
+    Block("intercept", ("label",)),
+    Block("edge_coef", ("edge_feature", "label", "label")),
+)
 
 
 def pair_places(n_labels, directed):
@@ -46,109 +45,48 @@ def pair_places(n_labels, directed):
     return place
 
 
-class GraphParameters:
-    """Weights of a graph model as one vector ``w`` and named views of it.
+class GraphParameters(Parameters):
+    """Weights of a graph model.
 
     Parameters
     ----------
-    n_features, n_edge_features : int
+    n_features, w, pairs
+        As for `Parameters`.
+    n_edge_features : int
     place : ndarray of shape (K, K), int32
         The number of the weight of each pair of labels, see `pair_places`.
-    w : ndarray of shape (n_weights,), default=None
-        Taken as it is, not copied; zeros by default.
-    pairs : ObservedPairs, default=None
-        The labels that each feature has weights for; None if all.
 
     Attributes
     ----------
-    w : ndarray of shape (n_weights,)
-    biases : ndarray of shape (n_weights - coef.size,)
-        All weights but `coef`.
     intercept : ndarray of shape (n_labels,)
     tied : ndarray of shape (n_edge_features * n_pairs,)
         The weights of pairs of labels, which all edges share.
-    coef : ndarray of shape (n_features, n_labels)
-        Or, with `pairs`, one number for each of them.
     """
 
+    blocks = GRAPH_BLOCKS
+
     def __init__(self, n_features, n_edge_features, place, w=None, pairs=None):
-        self.n_features, self.n_edge_features = n_features, n_edge_features
-        self.place, self.pairs = place, pairs
-        self.n_labels = n_labels = len(place)
+        self.n_edge_features, self.place = n_edge_features, place
         n_tied = n_edge_features * (int(place.max(initial=0)) + 1)
-        n_coef = n_features * n_labels if pairs is None else pairs.layout.size
-        sizes = [n_labels, n_tied, n_coef]
-        self.w = np.zeros(sum(sizes)) if w is None else w
-        self.intercept, self.tied, coef = np.split(self.w, np.cumsum(sizes)[:-1])
-        self.biases = self.w[: n_labels + n_tied]
-        self.coef = coef if pairs is not None else coef.reshape(n_features, n_labels)
+        super().__init__(n_features, len(place), (n_tied,), w=w, pairs=pairs)
 
     @classmethod
-    def of_fitted(cls, estimator, place, X):
-        """Return the parameters of a fitted estimator for the features in X, and X.
+    def of_fitted(cls, weights, place, X):
+        """Return what `for_rows` does, of the Weights of a model."""
+        return cls(0, len(weights["edge_coef"]), place).for_rows(weights, X)
 
-        X is returned on these features alone. The blocks are not views of one vector:
-        `w` is None.
-        """
-        coef, X = used_features(estimator.coef_, X)
-        pairs = estimator.edge_coef_
-        parameters = cls(0, len(pairs), place)
-        parameters.w, parameters.n_features = None, len(coef)
-        parameters.coef, parameters.intercept = coef, estimator.intercept_
-        tied = np.empty((len(pairs), place.max() + 1))
-        tied[:, place.ravel()] = pairs.reshape(len(pairs), -1)
-        parameters.tied = tied.ravel()
-        return parameters, X
+    def _tied_of(self, weights):
+        pairs = weights["edge_coef"]
+        tied = np.empty((len(pairs), self.place.max() + 1))
+        tied[:, self.place.ravel()] = pairs.reshape(len(pairs), -1)
+        return tied.ravel()
 
-    def with_features(self, n_features, w, pairs=None):
-        """Return parameters of other features, with the flat vector `w`."""
-        return GraphParameters(n_features, self.n_edge_features, self.place, w, pairs)
-
-    def assign(self, weights):
-        """Take the weights of `GraphWeights`; what has no place here is left out."""
-        self.intercept[:] = weights.intercept_
-        pairs = weights.edge_coef_.reshape(self.n_edge_features, -1)
-        self.tied.reshape(self.n_edge_features, -1)[:, self.place.ravel()] = pairs
-        if self.pairs is None:
-            self.coef[:] = dense_coef(weights.coef_).T
-        else:
-            features, labels = self.pairs.indices()
-            self.coef[self.pairs.exists] = values_at(weights.coef_, labels, features)
-
-    def attributes(self, constraints=None):
-        """Return the weights as attributes of an estimator."""
+    def _by_name(self):
         tied = self.tied.reshape(self.n_edge_features, -1)
-        return {
-            "coef_": self.coef.T if self.pairs is None else self.pairs.coef(self.coef),
-            "intercept_": self.intercept,
-            "edge_coef_": tied[:, self.place],
-        }
+        return {"edge_coef": tied[:, self.place]}
 
-    def clear_boundaries(self):
-        """Do nothing: all weights exist."""
-
-    def weights(self):
-        """Return the blocks as the kernels take them; they share memory with ``w``."""
-        return Weights(self._blocks(), layout=self._layout())
-
-    def sparse_weights(self, dual, penalty):
-        """Return the blocks as weights that follow dual weights, see `SparseWeights`.
-
-        Parameters
-        ----------
-        dual : GraphParameters
-        penalty : ElasticNet
-        """
-        return SparseWeights(
-            self._blocks(),
-            layout=self._layout(),
-            dual=dual.weights(),
-            threshold=penalty.threshold,
-            curvature=penalty.curvature,
-        )
-
-    def _layout(self):
-        return None if self.pairs is None else self.pairs.layout
+    def _sizes(self):
+        return super()._sizes() | {"edge_feature": self.n_edge_features}
 
     def _blocks(self):
         # A graph has no first and no last node: weights that nobody keeps.

@@ -108,6 +108,19 @@ class Graph(TokenRows, Structure):
         tied = scores.tied + self.fixed.tied
         return GraphScores(self.trees, local, tied, scores.offsets, begin)
 
+    def vector_form(self):
+        """Return the VectorForm; dual variables are those of the edges."""
+        return super().vector_form()._replace(data=self.edges.ends)
+
+    def check_weights(self, weights, argument):
+        """Raise ValueError for weights of directed edges where pairs have no order."""
+        pairs = weights["edge_coef"]
+        if not self.directed and not np.array_equal(pairs, pairs.swapaxes(1, 2)):
+            raise ValueError(
+                f"{argument} has weights of edges with a direction; set directed=True, "
+                "or take a model whose edges have none."
+            )
+
     def fixed_scores(self, weights):
         """Return the FixedScores of weights of all pairs of a feature and a label."""
         n_edge_features = self.trees.n_edge_features

@@ -130,6 +130,12 @@ class Grammar:
         """Which tied potentials are of something allowed, (n_tied,)."""
         return np.concatenate([self.transition.ravel(), self.length.ravel()])
 
+    def forbid(self, weights):
+        """Return the Weights of segments, -inf where something is forbidden."""
+        allowed = {"transition": self.transition, "length": self.length}
+        masked = {k: np.where(v, weights[k], -np.inf) for k, v in allowed.items()}
+        return weights.replaced(**masked)
+
     @property
     def longest(self):
         """The largest allowed length of each type, (K,), intc; at least 1."""

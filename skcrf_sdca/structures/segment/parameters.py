@@ -14,20 +14,23 @@ from typing import NamedTuple
 import numpy as np
 
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca.structures.chain.parameters import ChainParameters, used_features
+from skcrf_sdca.structures.chain.parameters import ChainParameters
+from skcrf_sdca.structures.form import Block
 from skcrf_sdca.structures.segment.scores import SegmentScores
 
-# The weights of a fitted estimator, with their axes: K labels, d features, S types of
-# segments, M the largest length.
-WEIGHTS = {
-    "coef_": "Kd",
-    "intercept_": "K",
-    "start_": "K",
-    "end_": "K",
-    "transition_": "SS",
-    "length_": "SM",
-}
-MAY_FORBID = ("transition_", "length_")
+
+def segment_blocks(*, segment_features):
+    """Return the blocks of the weights of segments, with or without features."""
+    blocks = (
+        Block("coef", ("label", "feature")),
+        Block("intercept", ("label",)),
+        Block("start", ("label",)),
+        Block("end", ("label",)),
+        Block("transition", ("type", "type"), forbids=True),
+        Block("length", ("type", "length"), forbids=True),
+    )
+    more = (Block("segment_coef", ("type", "segment_feature")),)
+    return blocks + more if segment_features else blocks
 
 
 def number_of_tied(grammar, segment_rows):
@@ -94,6 +97,7 @@ class SegmentParameters(ChainParameters):
     ):
         self.grammar = grammar
         self.segment_rows = segment_rows
+        self.blocks = segment_blocks(segment_features=segment_rows is not None)
         super().__init__(
             n_features,
             grammar.n_labels,
@@ -103,59 +107,30 @@ class SegmentParameters(ChainParameters):
             layout=FlatLayout(number_of_tied(grammar, segment_rows)),
         )
 
-    def with_features(self, n_features, w, pairs=None):
-        """Return parameters of other features, with the flat vector `w`."""
-        return SegmentParameters(
-            n_features,
-            self.grammar,
-            self.segment_rows,
-            boundaries=self.boundaries,
-            w=w,
-            pairs=pairs,
-        )
-
-    @classmethod
-    def of_segments(cls, estimator, grammar, X, segment_rows):
-        """Return the parameters of a fitted estimator for the features in X, and X.
-
-        X is returned on these features alone; `w` is None.
-        """
-        coef, X = used_features(estimator.coef_, X)
-        parameters = cls(0, grammar, segment_rows)
-        parameters.w, parameters.n_features = None, len(coef)
-        parameters.coef, parameters.intercept = coef, estimator.intercept_
-        parameters.start, parameters.end = estimator.start_, estimator.end_
-        tied = [estimator.transition_.ravel(), estimator.length_.ravel()]
-        if segment_rows is not None:
-            tied.append(estimator.segment_coef_.T.ravel())
-        parameters.transition = np.concatenate(tied)
-        return parameters, X
-
-    def _tied_row(self, weights):
-        blocks = weights.transition_, weights.length_, weights.segment_coef_.T
+    def _tied_of(self, weights):
+        blocks = [weights["transition"], weights["length"]]
+        if self.segment_rows is not None:
+            n_features, n_types = self.segment_rows.n_features, self.grammar.n_types
+            none = np.zeros((n_types, n_features))
+            blocks.append(weights.get("segment_coef", none).T)
         return np.concatenate([np.ravel(block) for block in blocks])
 
-    def attributes(self, constraints=None):
-        """Return the weights as attributes of an estimator, -inf where forbidden."""
-        grammar, coef = self.grammar, self.coef.T
-        if self.pairs is not None:
-            coef = self.pairs.coef(self.coef)
-        n_types, n_counts = grammar.n_types, grammar.n_tied
-        tied, of_features = np.split(self.transition, [n_counts])
-        tied = np.where(grammar.allowed, tied, -np.inf)
-        of_features = of_features.reshape(-1, n_types).T
-        return {
-            "coef_": coef,
-            "intercept_": self.intercept,
-            "start_": self.start,
-            "end_": self.end,
-            "transition_": tied[: n_types**2].reshape(n_types, n_types),
-            "length_": tied[n_types**2 :].reshape(n_types, -1),
-            "types_": np.fromiter(grammar.types, dtype=object, count=n_types),
-            "max_length_": grammar.max_length,
-            "scheme_": grammar.scheme,
-            "segment_coef_": None if self.segment_rows is None else of_features,
+    def _by_name(self):
+        grammar, n = self.grammar, self.grammar.n_types
+        transition, length, coef = np.split(self.tied, [n**2, grammar.n_tied])
+        found = {
+            "transition": transition.reshape(n, n),
+            "length": length.reshape(n, -1),
         }
+        if self.segment_rows is not None:
+            found["segment_coef"] = coef.reshape(-1, n).T
+        return found
+
+    def _sizes(self):
+        grammar, rows = self.grammar, self.segment_rows
+        n_features = 0 if rows is None else rows.n_features
+        own = {"type": grammar.n_types, "length": grammar.max_length}
+        return super()._sizes() | own | {"segment_feature": n_features}
 
     def scores(self, rows, offsets, begin, end, constraints=None, temperature=1.0):
         """Return the SegmentScores of begin <= i < end, over a temperature.
@@ -171,7 +146,7 @@ class SegmentParameters(ChainParameters):
         check_segments_fit(np.diff(bounds), self.grammar, self.segment_rows)
         local = np.empty((bounds[-1], self.n_labels))
         self.weights().node_scores(rows, offsets, begin, end, local)
-        tied = self.transition
+        tied = self.tied
         if temperature != 1.0:
             local /= temperature
             tied = tied / temperature

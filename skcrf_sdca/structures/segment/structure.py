@@ -77,6 +77,12 @@ class SegmentChain(Chain):
         n_features = self.data.n_features
         return SegmentParameters(n_features, self.constraints, self.segment_rows)
 
+    def vector_form(self):
+        """Return the VectorForm; dual variables are of the features of segments."""
+        rows = self.segment_rows
+        digest = None if rows is None else rows.digest()
+        return super().vector_form()._replace(data=digest)
+
     def log_counts(self):
         """Return the logarithm of the number of segmentations of each sequence."""
         lengths, index = np.unique(self.data.lengths, return_inverse=True)

@@ -1,0 +1,232 @@
+"""Weights of a fitted model in another fit: its arguments `init` and `prior`.
+
+Labels, features and whatever else weights are of are matched by their names. A fit
+begins at the weights of `init`. With w_0 the weights of `prior`, it minimises
+
+    P(w) = alpha r(w - w_0) + sum_i c_i L_i(w)
+
+over u = w - w_0. For a solver that is the plain problem of u, in which the scores of
+w_0 are fixed, see `FixedScores`. It knows the features of the data alone; w_0 stays
+where the data have no feature.
+"""
+
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.words import words
+from skcrf_sdca.data.label_encoding import plain_labels
+from skcrf_sdca.estimators.fitted import check_form, fitted_format
+from skcrf_sdca.structures.chain.constraints import Constraints
+from skcrf_sdca.structures.form import Axis, Weights
+from skcrf_sdca.structures.structure import FixedScores
+
+# What fits of each structure take.
+FITTED = {
+    "chain": "CRF of chains",
+    "segments": "SegmentCRF",
+    "graph": "GraphCRF or TreeCRF",
+}
+
+
+def check_model(model, name, structure):
+    """Raise TypeError or ValueError if an argument of fit is no fitted model for it.
+
+    Parameters
+    ----------
+    model : object
+    name : str
+        The name of the argument.
+    structure : str
+        A key of `FITTED`.
+    """
+    if getattr(model, "_structure", None) != structure:
+        raise TypeError(
+            f"{name} must be a fitted {FITTED[structure]}, got {described(model)}; "
+            "others have no weights in common with it."
+        )
+    if "classes_" not in vars(model):
+        raise NotFittedError(
+            f"{name}: this {type(model).__name__} is not fitted; call its fit first."
+        )
+    check_form(model)
+
+
+def matched_weights(model, training, name, **numbers):
+    """Return the Weights of a model for the labels and features of TrainingData.
+
+    What the model does not know has the weight 0. Raise ValueError if its features
+    cannot be matched; ``name`` is that of the argument.
+    """
+    axes = model._axes_of(SimpleNamespace(**training.attributes))
+    return model._form().weights_of(model).matched(axes, name, **numbers)
+
+
+def first_weights(init, prior, training, problem):
+    """Return the first weights of a fit from `init` and near `prior`, None for w = 0.
+
+    Parameters
+    ----------
+    init, prior : FittedModel or None
+        Checked.
+    training : TrainingData
+    problem : Problem
+
+    Returns
+    -------
+    w : ndarray of shape (n_weights,) or None
+        See `starting_weights`; their distance to those of the prior.
+    """
+    if init is None:
+        return None
+    w = starting_weights(init, training, problem)
+    if prior is not None:
+        w -= starting_weights(prior, training, problem, "prior")
+    return w
+
+
+def starting_weights(model, training, problem, name="init"):
+    """Return the weights of a fitted model as a solver's first weights.
+
+    Weights that the problem has no place for, such as those of tuples that are too
+    long, are left out. The parameters are those of `first_weights`, and ``name`` is
+    that of the argument.
+
+    Returns
+    -------
+    w : ndarray of shape (n_weights,)
+        In the solver's unit: divided by the scale of the loss.
+    """
+    structure = problem.structure
+    weights = matched_weights(model, training, name).of_columns(training.columns)
+    structure.check_weights(weights, name)
+    if structure.label_constraints is not None:
+        weights = structure.label_constraints.forbid(weights)
+    parameters = structure.new_parameters()
+    # The weight of what is forbidden is 0 in a solver.
+    parameters.assign(weights.finite())
+    parameters.clear_boundaries()
+    parameters.w /= problem.loss.scale
+    return parameters.w
+
+
+class Prior:
+    """A fitted model: its features, labels and transitions, which those of data extend.
+
+    Parameters
+    ----------
+    model : FittedModel
+        Not changed.
+    structure : str, default="chain"
+        A key of `FITTED`.
+
+    Raises
+    ------
+    TypeError
+        If it is no model of this structure.
+    ValueError
+        If it is not fitted.
+    """
+
+    def __init__(self, model, structure="chain"):
+        check_model(model, "prior", structure)
+        self.model = model
+
+    @property
+    def classes(self):
+        """The labels."""
+        return self.model.classes_
+
+    def check_places(self, order, edge_features):
+        """Raise ValueError if a fit of chains has no place for weights of the model.
+
+        The arguments are parameters of the fit.
+        """
+        own = 1 + len(self.model.higher_transitions_)
+        if own > order:
+            raise ValueError(
+                f"prior has weights of order={own}, and the fit has order={order}: set "
+                f"order={own} or more, or take a prior of a lower order"
+            )
+        if self.model.edge_coef_ is not None and edge_features is None and order == 1:
+            raise ValueError(
+                "prior has edge features, and the fit has none: set edge_features, or "
+                "order=2, or take a prior without edge features"
+            )
+
+    def new_vectorizer(self, input_format):
+        """Return a copy of the vectorizer, for data of this format to add features to.
+
+        Raise TypeError if the prior was fitted on another format.
+        """
+        own = fitted_format(self.model)
+        if own is not input_format:
+            raise TypeError(
+                f"X holds {words().sequence}s of the input format {input_format.name}, "
+                f"but prior was fitted on {own.name}; both must have the same, or both "
+                "be packed."
+            )
+        return self.model.vectorizer_._copied()
+
+    def constraints(self, classes, new):
+        """Return what the prior allows labels, or None if that is everything.
+
+        ``new`` says whether everything is allowed to labels that it does not know.
+        """
+        own = self.model._form().weights_of(self.model).of_blocks(_forbids_labels)
+        if not own:
+            return None
+        axes = {"label": Axis(len(classes), lambda: plain_labels(classes))}
+        weights = own.matched(axes, "prior", new=0.0 if new else -np.inf)
+        allowed = Constraints.of_weights(weights)
+        return None if new and allowed.is_trivial() else allowed
+
+    def weights(self, training):
+        """Return the PriorWeights of the labels and features of TrainingData.
+
+        Raise ValueError if the features of the prior cannot be matched.
+        """
+        numbers = {}
+        if "vectorizer_" in training.attributes:
+            # Those of the prior come first: two of them may have the same name.
+            number = np.arange(training.attributes["n_features_in_"])
+            number[self.model.n_features_in_ :] = -1
+            numbers["feature"] = number
+        weights = matched_weights(self.model, training, "prior", **numbers)
+        if not training.input_format.boundaries:
+            bounds = weights.of_blocks(_forbids_labels)
+            weights = weights.replaced(**{n: np.zeros_like(bounds[n]) for n in bounds})
+        # Whether these are forbidden is said by constraints.
+        return PriorWeights(weights.finite(), training.columns)
+
+
+def _forbids_labels(block):
+    return block.forbids and set(block.axes) == {"label"}
+
+
+class PriorWeights(NamedTuple):
+    """Weights of a prior as those of the labels and features of a fit.
+
+    Attributes
+    ----------
+    weights : Weights
+        Finite ones.
+    columns : ndarray of int or None
+        The features that the data of the fit have; None if all.
+    """
+
+    weights: Weights
+    columns: Any
+
+    def fixed_scores(self, structure, scale):
+        """Return the FixedScores of a structure, over the scale of a loss."""
+        structure.check_weights(self.weights, "prior")
+        fixed = structure.fixed_scores(self.weights.of_columns(self.columns))
+        return FixedScores(fixed.local / scale, fixed.tied / scale)
+
+    def added_to(self, weights):
+        """Return the Weights of a fit with these added."""
+        return self.weights.plus(weights, self.columns)

@@ -1,0 +1,353 @@
+"""Which weights a model has: named blocks of numbers, along named axes.
+
+Every structure says once which blocks its models have. What checks, stores, adds or
+matches weights by names goes by the `Form` of a model, whatever its structure.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from skcrf_sdca._utils.messages import required_attribute
+
+
+class Axis(NamedTuple):
+    """What the numbers of one axis of weights stand for.
+
+    Attributes
+    ----------
+    size : int
+    names : callable, default=None
+        Returns the names of all entries. Entries without names are matched by their
+        number.
+    words : str, default="features"
+        What the entries are, for messages.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.structures.form import Axis
+    >>> Axis(2, lambda: "ab").numbers_in(Axis(2, lambda: "cb"))
+    array([-1,  1])
+    """
+
+    size: int
+    names: Callable[[], Iterable[Any]] | None = None
+    words: str = "features"
+
+    def numbers_in(self, other, argument="init"):
+        """Return the number that each entry has in another axis, -1 if none.
+
+        Raise ValueError if entries cannot be matched; ``argument`` is the argument of
+        `fit` that has the other axis.
+        """
+        if (self.names is None) != (other.names is None):
+            has, has_not = ("X", argument)[:: 1 if other.names is None else -1]
+            raise ValueError(
+                f"{argument}: the {self.words} of {has} have names, those of {has_not} "
+                "have none, so that they cannot be matched; fit both on the same kind "
+                "of input."
+            )
+        if self.names is not None:
+            number = {name: i for i, name in enumerate(other.names())}
+            found = (number.get(name, -1) for name in self.names())
+            return np.fromiter(found, dtype=np.intp, count=self.size)
+        if self.size != other.size:
+            raise ValueError(
+                f"{argument} has {other.size} {self.words} and X has {self.size}; "
+                f"{self.words} without names are matched by their number."
+            )
+        return np.arange(self.size)
+
+
+class Block(NamedTuple):
+    """One array of the weights of a model.
+
+    Attributes
+    ----------
+    name : str
+        Of the array in a file.
+    axes : tuple of str
+        The last may be "feature": then all others are one axis of a matrix, which may
+        be sparse.
+    forbids : bool, default=False
+        Whether weights may be -inf, where something is forbidden.
+    member_of : str, default=None
+        The fitted attribute, a tuple, that the array is in. By default the array is
+        itself an attribute, its name with an underscore.
+    """
+
+    name: str
+    axes: tuple[str, ...]
+    forbids: bool = False
+    member_of: str | None = None
+
+    @property
+    def attribute(self):
+        """The name of the fitted attribute."""
+        return self.member_of or f"{self.name}_"
+
+    @property
+    def is_matrix(self):
+        """Whether there is a weight for each feature of positions, perhaps sparse."""
+        return self.axes[-1] == "feature"
+
+
+class Form(NamedTuple):
+    """Which weights a model has.
+
+    Attributes
+    ----------
+    axes : dict of str to Axis
+    blocks : tuple of Block
+    """
+
+    axes: Mapping[str, Axis]
+    blocks: tuple[Block, ...]
+
+    @classmethod
+    def of_sizes(cls, blocks, **sizes):
+        """Return the form of blocks along axes without names."""
+        return cls({name: Axis(size) for name, size in sizes.items()}, blocks)
+
+    def shape(self, block):
+        """Return the shape of the array of a block."""
+        *first, last = (self.axes[axis].size for axis in block.axes)
+        return (prod(first), last) if block.is_matrix else (*first, last)
+
+    def weights_of(self, model):
+        """Return the Weights that a model has as attributes; nothing is copied.
+
+        Raise ValueError if an attribute is missing.
+        """
+        arrays, taken = {}, {}
+        for block in self.blocks:
+            value = required_attribute(model, block.attribute)
+            if block.member_of is not None:
+                n = taken[block.member_of] = taken.get(block.member_of, -1) + 1
+                value = value[n]
+            arrays[block.name] = value
+        return Weights(self, arrays)
+
+
+class VectorForm(NamedTuple):
+    """What says which numbers the vector of a solver has, of given labels and features.
+
+    Attributes
+    ----------
+    order : int, default=1
+    pair_columns : ndarray of int, default=None
+        The features that have weights for pairs of neighbouring labels.
+    data : object, default=None
+        What the dual variables belong to beside sequences of labels and features.
+    constraints : Constraints or Grammar, default=None
+        What is allowed, of labels.
+    pairs : ObservedPairs, default=None
+        The labels that each feature has weights for; None if all.
+    """
+
+    order: int = 1
+    pair_columns: NDArray[np.intp] | None = None
+    data: Any = None
+    constraints: Any = None
+    pairs: Any = None
+
+    def differences(self, other):
+        """Return the names of what differs in another form."""
+        pairs = zip(self._fields, self, other, strict=True)
+        return [name for name, own, its in pairs if not _are_equal(own, its)]
+
+
+def _are_equal(one, other):
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return one == other
+
+
+class Weights(Mapping):
+    """The weights of a model: an array, or a sparse matrix, by the name of its block.
+
+    Parameters
+    ----------
+    form : Form
+    arrays : dict of str to ndarray or csr_array
+        Those of the blocks of the form.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcrf_sdca.structures.form import Axis, Block, Form, Weights
+    >>> form = Form({"label": Axis(2, lambda: "ab")}, (Block("start", ("label",)),))
+    >>> weights = Weights(form, {"start": np.array([1.0, 2.0])})
+    >>> weights.matched({"label": Axis(3, lambda: "bca")})["start"]
+    array([2., 0., 1.])
+    """
+
+    def __init__(self, form, arrays):
+        self.form = form
+        self._arrays = {block.name: arrays[block.name] for block in form.blocks}
+
+    def __getitem__(self, name):
+        """Return the array of a block."""
+        return self._arrays[name]
+
+    def __iter__(self):
+        """Return an iterator over the names."""
+        return iter(self._arrays)
+
+    def __len__(self):
+        """Return the number of blocks."""
+        return len(self._arrays)
+
+    def attributes(self):
+        """Return the weights by the names of fitted attributes."""
+        found: dict[str, Any] = {}
+        for block in self.form.blocks:
+            array = self[block.name]
+            if block.member_of is None:
+                found[block.attribute] = array
+            else:
+                found[block.attribute] = (*found.get(block.attribute, ()), array)
+        return found
+
+    def replaced(self, **arrays):
+        """Return the weights with other arrays of some blocks."""
+        return Weights(self.form, {**self._arrays, **arrays})
+
+    def of_blocks(self, chosen):
+        """Return the weights of the blocks for which ``chosen(block)`` holds."""
+        blocks = tuple(filter(chosen, self.form.blocks))
+        return Weights(self.form._replace(blocks=blocks), self._arrays)
+
+    def finite(self):
+        """Return the weights with 0 where something is forbidden."""
+        forbid = [block.name for block in self.form.blocks if block.forbids]
+        allowed = {n: np.where(self[n] == -np.inf, 0.0, self[n]) for n in forbid}
+        return self.replaced(**allowed)
+
+    def of_columns(self, columns):
+        """Return the weights of some features of positions, or of all for None."""
+        if columns is None:
+            return self
+        matrices = [block.name for block in self.form.blocks if block.is_matrix]
+        return self.replaced(**{name: self[name][:, columns] for name in matrices})
+
+    def matched(self, axes=None, argument="init", *, new=0.0, **numbers):
+        """Return these weights along other axes, matched by names.
+
+        Parameters
+        ----------
+        axes : dict of str to Axis
+            Those of the blocks, at least, that ``numbers`` does not have.
+        argument : str, default="init"
+            The argument of `fit` that has these weights, for messages.
+        new : float, default=0.0
+            The weights of what has no number here; 0 in matrices.
+        **numbers : ndarray of int
+            For some of the axes the numbers that their entries have here, -1 for none.
+        """
+        known = {name for block in self.form.blocks for name in block.axes}
+        new_axes = {name: Axis(len(number)) for name, number in numbers.items()}
+        new_axes |= axes or {}
+        for name in known - numbers.keys():
+            own = self.form.axes[name]
+            numbers[name] = new_axes[name].numbers_in(own, argument)
+        form, arrays = Form(new_axes, self.form.blocks), {}
+        for block in form.blocks:
+            array, number = self[block.name], [numbers[name] for name in block.axes]
+            if block.is_matrix:
+                sizes = [self.form.axes[name].size for name in block.axes[:-1]]
+                row = _numbers_of_tuples(number[:-1], sizes)
+                arrays[block.name] = _selected(array, row, number[-1])
+                continue
+            out = np.full([len(n) for n in number], new)
+            known = [np.flatnonzero(n >= 0) for n in number]
+            places = (n[k] for n, k in zip(number, known, strict=True))
+            out[np.ix_(*known)] = array[np.ix_(*places)]
+            arrays[block.name] = out
+        return Weights(form, arrays)
+
+    def plus(self, other, columns=None):
+        """Return the sum of the weights of two models with the same labels.
+
+        Parameters
+        ----------
+        other : Weights
+            A block of features that only one of both has is taken as it is, other
+            blocks are those of ``other``.
+        columns : ndarray of int, default=None
+            The features of positions that the other weights are of; None if all.
+        """
+        blocks = (*other.form.blocks, *self.form.blocks)
+        kept = {b.name: b for b in blocks if b.is_matrix or b.name in other}
+        n_features, sums = self.form.axes["feature"].size, {}
+        for name, block in kept.items():
+            own, found = self.get(name), other.get(name)
+            if block.is_matrix:
+                sums[name] = _sum_of_matrices(own, found, columns, n_features)
+            else:
+                sums[name] = found if own is None else found + own
+        return Weights(Form(self.form.axes, tuple(kept.values())), sums)
+
+    @property
+    def n_nonzero(self):
+        """How many weights are neither 0 nor -inf."""
+        return sum(map(_count_weights, self.values()))
+
+    def read_only(self):
+        """Make the arrays read-only; return the weights."""
+        for array in self.values():
+            (array.data if sp.issparse(array) else array).flags.writeable = False
+        return self
+
+
+def _numbers_of_tuples(numbers, sizes):
+    """Return the numbers of all tuples of entries of some axes, -1 if one has none."""
+    rows = np.zeros(1, dtype=np.intp)
+    for number, size in zip(numbers, sizes, strict=True):
+        known = (rows >= 0)[:, np.newaxis] & (number >= 0)
+        rows = np.where(known, rows[:, np.newaxis] * size + number, -1).ravel()
+    return rows
+
+
+def _selected(matrix, row, column):
+    """Return a matrix of these rows and columns, 0 where a number is -1."""
+    (rows,), (columns,) = np.nonzero(row >= 0), np.nonzero(column >= 0)
+    block = matrix[row[rows]][:, column[columns]]
+    if sp.issparse(block):
+        block = block.tocoo()
+        places = rows[block.row], columns[block.col]
+        return sp.csr_array((block.data, places), shape=(len(row), len(column)))
+    selected = np.zeros((len(column), len(row))).T
+    selected[np.ix_(rows, columns)] = block
+    return selected
+
+
+def _sum_of_matrices(own, found, columns, n_columns):
+    """Return the sum of two matrices, or None, of which one has some columns alone."""
+    if found is not None and own is not None:
+        if not sp.issparse(own) or not sp.issparse(found):
+            total = dense_coef(own).copy(order="F")
+            total[:, slice(None) if columns is None else columns] += dense_coef(found)
+            return total
+    if found is not None and columns is not None:
+        indices = columns.astype(found.indices.dtype)[found.indices]
+        shape = found.shape[0], n_columns
+        found = sp.csr_array((found.data, indices, found.indptr), shape=shape)
+    if own is None or found is None:
+        return own if found is None else found
+    return found + own
+
+
+def dense_coef(coef):
+    """Return coefficients dense, in the memory layout that they have after fit."""
+    return coef.toarray(order="F") if sp.issparse(coef) else coef
+
+
+def _count_weights(array):
+    if sp.issparse(array):
+        return int(np.count_nonzero(array.data))
+    return int(np.count_nonzero(array) - np.count_nonzero(array == -np.inf))

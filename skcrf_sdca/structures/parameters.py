@@ -1,0 +1,194 @@
+"""The parameters of a model: one flat vector, and its blocks as the kernels take them.
+
+    a weight of each label, in one or more blocks | tied | coef (d, K)
+
+coef may have weights for some labels of each feature only, see chain/observed.py. Owns
+how the vector becomes the `Weights` of a model, by labels and features, and how these
+become the vector.
+"""
+
+from abc import ABC, abstractmethod
+from copy import copy
+from math import prod
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from skcrf_sdca._kernels._weights import SparseWeights
+from skcrf_sdca._kernels._weights import Weights as CompiledWeights
+from skcrf_sdca.structures.form import Block, Form, Weights, dense_coef
+
+
+class Parameters(ABC):
+    """Weights of a model as one vector ``w`` and named views of it.
+
+    Parameters
+    ----------
+    n_features, n_labels : int
+    tied_shape : tuple of int
+    w : ndarray of shape (n_weights,), default=None
+        Taken as it is, not copied; zeros by default.
+    pairs : ObservedPairs, default=None
+        The labels that each feature has weights for; None if all.
+
+    Attributes
+    ----------
+    blocks : tuple of Block
+        Those of the weights by labels and features. For each that has the axis "label"
+        alone there is an attribute of its name.
+    w : ndarray of shape (n_weights,)
+        `coef` is last, so that new features are appended.
+    biases : ndarray of shape (n_weights - coef.size,)
+        All weights but `coef`.
+    tied : ndarray of shape tied_shape
+        The weights of potentials that all cliques share.
+    coef : ndarray of shape (n_features, n_labels)
+        Or, with `pairs`, one number for each of them.
+    """
+
+    blocks: tuple[Block, ...]
+    boundaries = True
+
+    w: Any
+    biases: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    tied: NDArray[np.float64]
+    coef: NDArray[np.float64]
+
+    def __init__(self, n_features, n_labels, tied_shape, *, w=None, pairs=None):
+        self.n_labels, self.tied_shape = n_labels, tied_shape
+        self._set(n_features, w, pairs)
+
+    def _set(self, n_features, w, pairs):
+        self.n_features, self.pairs = n_features, pairs
+        n_coef = n_features * self.n_labels if pairs is None else pairs.layout.size
+        names = self._of_labels()
+        sizes = [*(self.n_labels for _ in names), prod(self.tied_shape)]
+        self.w = np.zeros(sum(sizes) + n_coef) if w is None else w
+        *biases, tied, coef = np.split(self.w, np.cumsum(sizes))
+        for name, block in zip(names, biases, strict=True):
+            setattr(self, name, block)
+        self.biases = self.w[: sum(sizes)]
+        self.tied = tied.reshape(self.tied_shape)
+        self.coef = (
+            coef if pairs is not None else coef.reshape(n_features, self.n_labels)
+        )
+
+    def _of_labels(self):
+        return [block.name for block in self.blocks if block.axes == ("label",)]
+
+    @abstractmethod
+    def _tied_of(self, weights):
+        """Return what `tied` is of the Weights of a model."""
+
+    @abstractmethod
+    def _by_name(self):
+        """Return the weights in `tied` by the names of blocks."""
+
+    def _sizes(self):
+        """Return the lengths of the axes of the blocks, by their names."""
+        return {"label": self.n_labels, "feature": self.n_features}
+
+    def with_features(self, n_features, w, pairs=None):
+        """Return parameters of other features, with the flat vector `w`."""
+        other = copy(self)
+        other._set(n_features, w, pairs)
+        return other
+
+    def for_rows(self, weights, X):
+        """Take the Weights of a model, of the features in X, without a vector.
+
+        Returns
+        -------
+        parameters : Parameters
+            These; ``w`` is None.
+        X : ndarray or csr_array
+            On these features alone.
+        """
+        coef, X = used_features(weights["coef"], X)
+        self.w, self.n_features, self.coef = None, len(coef), coef
+        for name in self._of_labels():
+            setattr(self, name, weights[name])
+        self.tied = self._tied_of(weights)
+        return self, X
+
+    def assign(self, weights):
+        """Take Weights for these features and labels, which are finite.
+
+        What has no place here is left out.
+        """
+        for name in self._of_labels():
+            getattr(self, name)[:] = weights[name]
+        self.tied[:] = self._tied_of(weights)
+        if self.pairs is None:
+            self.coef[:] = dense_coef(weights["coef"]).T
+        else:
+            features, labels = self.pairs.indices()
+            coef = values_at(weights["coef"], labels, features)
+            self.coef[self.pairs.exists] = coef
+
+    def label_weights(self, constraints=None):
+        """Return the Weights of the model, -inf where something is forbidden."""
+        arrays = {name: getattr(self, name) for name in self._of_labels()}
+        coef = self.coef.T if self.pairs is None else self.pairs.coef(self.coef)
+        return self._allowed({"coef": coef, **arrays, **self._by_name()}, constraints)
+
+    def _allowed(self, arrays, constraints):
+        weights = Weights(Form.of_sizes(self.blocks, **self._sizes()), arrays)
+        return weights if constraints is None else constraints.forbid(weights)
+
+    def clear_boundaries(self):  # noqa: B027
+        """Set the weights to 0 that do not exist without boundaries."""
+
+    def weights(self):
+        """Return the blocks as the kernels take them; they share memory with ``w``."""
+        return CompiledWeights(self._blocks(), self.boundaries, self._layout())
+
+    def sparse_weights(self, dual, penalty):
+        """Return the blocks as weights that follow dual weights, see `SparseWeights`.
+
+        Parameters
+        ----------
+        dual : Parameters
+        penalty : ElasticNet
+        """
+        return SparseWeights(
+            self._blocks(),
+            self.boundaries,
+            self._layout(),
+            dual=dual.weights(),
+            threshold=penalty.threshold,
+            curvature=penalty.curvature,
+        )
+
+    @abstractmethod
+    def _blocks(self):
+        """Return coef, intercept, start, end and tied."""
+
+    def _layout(self):
+        return None if self.pairs is None else self.pairs.layout
+
+
+def values_at(coef, rows, columns):
+    """Return the values of a matrix, dense or sparse, at some places."""
+    # Of a sparse matrix such a selection is a matrix of one row.
+    coef = sp.csr_matrix(coef) if sp.issparse(coef) else coef
+    return np.ravel(coef[rows, columns])
+
+
+def used_features(coef, X):
+    """Return the coefficients of the features in X, and X on these features alone.
+
+    Of sparse coefficients and rows only the features in X are taken: scores are the
+    same to the last bit, in memory that does not grow with the vocabulary.
+    """
+    if sp.issparse(coef) and sp.issparse(X):
+        used = np.zeros(X.shape[1], dtype=bool)
+        used[X.indices] = True
+        indices = (np.cumsum(used, dtype=np.int32) - 1)[X.indices]
+        shape = (X.shape[0], np.count_nonzero(used))
+        X = sp.csr_array((X.data, indices, X.indptr), shape=shape)
+        coef = coef[:, used]
+    return np.ascontiguousarray(dense_coef(coef).T), X
