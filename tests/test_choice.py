@@ -10,17 +10,18 @@ from skcrf_sdca import (
     CRF,
     LBFGSCRF,
     OEGCRF,
+    SAGNUSCRF,
     SDCACRF,
     alpha_path,
     load_model,
     save_model,
 )
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.estimators.crfs import SOLVERS
 from skcrf_sdca.persistence import ModelFormatError
 from skcrf_sdca.structures.chain import curvature
 
 X, Y = make_chains(n_sequences=20, n_features=4, random_state=0)
+SOLVERS = {"sdca": SDCACRF, "oeg": OEGCRF, "sag": SAGNUSCRF, "lbfgs": LBFGSCRF}
 SPARSE = [sp.csr_array(rows) for rows in X]
 
 

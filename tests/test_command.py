@@ -10,6 +10,7 @@ import sys
 import threading
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -24,10 +25,10 @@ from skcrf_sdca import (
     make_tagger,
     save_model,
 )
+from skcrf_sdca._utils.typing import SolverName
 from skcrf_sdca.command import main
 from skcrf_sdca.command._inputs import ColumnsFormat
 from skcrf_sdca.command._template_files import default_templates, read_templates
-from skcrf_sdca.estimators.crfs import SOLVERS
 from skcrf_sdca.text import (
     Apply,
     At,
@@ -160,7 +161,7 @@ def test_training_is_that_of_python(files, model):
     assert (load_model(model)[-1].coef_ == expected[-1].coef_).all()
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", get_args(SolverName)[1:])
 def test_every_solver_trains(files, run, solver):
     path = files / f"{solver}.crf"
     options = ["--solver", solver, "--tol", "0.1", "-q"]

@@ -386,7 +386,7 @@ class GradientDescent(EpochSolver):
 
 
 def test_a_solver(data):
-    toy = variant(LBFGSCRF, _solver=GradientDescent, _solver_options=())
+    toy = variant(LBFGSCRF, _solvers={"lbfgs": (GradientDescent,)})
     crf = toy(alpha=ALPHA, tol=1e-8, max_iter=2000, warm_start=True).fit(*data)
     best = LBFGSCRF(alpha=ALPHA, tol=1e-12).fit(*data)
     assert_allclose(flat_weights(crf), flat_weights(best), rtol=0, atol=1e-3)

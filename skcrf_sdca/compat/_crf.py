@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from inspect import signature
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,11 +36,10 @@ from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.base import BaseCRF
-from skcrf_sdca.estimators.base_fit import check_finite_numbers
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
-from skcrf_sdca.estimators.crfs import SOLVERS
 from skcrf_sdca.estimators.fitted import no_probabilities
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
+from skcrf_sdca.estimators.parameters import check_finite_numbers
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
 if TYPE_CHECKING:
@@ -276,7 +275,7 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
         "max_iterations": [Interval(Integral, 1, None, closed="left"), None],
         "verbose": ["verbose"],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "solver": [StrOptions({"auto", *SOLVERS})],
+        "solver": [StrOptions(set(get_args(SolverName)))],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }

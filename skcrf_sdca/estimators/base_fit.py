@@ -9,26 +9,21 @@ in base.py, graphs in graphs.py.
 import sys
 import warnings
 from abc import ABCMeta
-from functools import partial
-from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags
 
-from skcrf_sdca._utils.random import as_generator
-from skcrf_sdca._utils.sklearn_private import (
-    InvalidParameterError,
-)
 from skcrf_sdca._utils.sklearn_typing import EstimatorBase
-from skcrf_sdca._utils.words import in_words, words
+from skcrf_sdca._utils.words import words
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
-from skcrf_sdca.estimators.choice import advice
 from skcrf_sdca.estimators.fitted import FittedModel, check_fitted
 from skcrf_sdca.estimators.held_out import BestEpoch
+from skcrf_sdca.estimators.parameters import check_finite_numbers
+from skcrf_sdca.estimators.solver_choice import HasSolver
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.objective.costs import cost_matrix
 from skcrf_sdca.objective.losses import (
@@ -36,15 +31,8 @@ from skcrf_sdca.objective.losses import (
     names_with_cost,
     new_loss,
 )
-from skcrf_sdca.objective.penalties import PENALTIES
 from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
-from skcrf_sdca.solvers import fitting
-from skcrf_sdca.solvers.averaged import Averaged
-from skcrf_sdca.solvers.base import check_needs, missing_needs
-from skcrf_sdca.solvers.cccp import CCCP
-from skcrf_sdca.solvers.dual import DualSolver
 from skcrf_sdca.solvers.monitor import CHECKED_LATER, FitMonitor
-from skcrf_sdca.solvers.proximal import PROVIDED, ProximalPoint, accelerates
 from skcrf_sdca.structures.chain.observed import ObservedPairs
 
 # Of a weight in a sparse array: the number, and the index of its feature.
@@ -65,6 +53,7 @@ OF_FORM = {
 
 
 class BaseFit(
+    HasSolver,
     FittedModel,
     VersionStamped,
     EstimatorBase,
@@ -72,31 +61,18 @@ class BaseFit(
 ):
     """Base of all estimators: a fit, but for its data and its structure.
 
-    A subclass names its solver and the parameters that the solver takes:
+    A subclass names its solver, see `HasSolver`, and may set:
 
-    _solver : type
-        Called as ``_solver(problem, rng, state=..., **options)``.
-    _solver_options : tuple of str
-        Names of the parameters handed on.
-    _other_solvers : tuple of (type, tuple of str)
-        The same of more solvers, for problems that ``_solver`` cannot take.
     _monitor, _printer : type
         Subclasses of FitMonitor and EpochPrinter, for fits with other figures.
-    _penalty : str
-        A key of `PENALTIES`; the penalty is called with `l1_ratio` and the temperature
-        of the loss.
     _of_some_inputs : tuple of str
         Fitted attributes that the input format of the next fit may not have.
 
     and defines what depends on the data: `_held_out_data`.
     """
 
-    _penalty = "elastic_net"
     _monitor = FitMonitor
     _printer = EpochPrinter
-    _solver: Any
-    _solver_options: Any
-    _other_solvers: Any = ()
     _of_some_inputs: ClassVar[tuple[str, ...]] = (
         "vectorizer_",
         "_feature_names",
@@ -185,11 +161,6 @@ class BaseFit(
             estimator=self, **arguments, reconstruction_attributes=dict
         )
         return self
-
-    def _message_of(self, monitor):
-        """Return the warning of a fit that ended above its target, or None."""
-        message = monitor.convergence_message()
-        return message and message + advice(monitor.solver)
 
     def _attributes_of_run(self, solver):
         """Return the fitted attributes that only some of the estimators have."""
@@ -308,68 +279,10 @@ class BaseFit(
             return PartialLabels(structure, rows)
         return SoftLabels.of_positions(structure, structure.label_rows_of_states(rows))
 
-    def _checked_penalty(self, structure, loss):
-        """Return the penalty; ValueError if no solver takes it with these."""
-        penalty = PENALTIES[self._penalty](self.l1_ratio, loss.scale)
-        parts = structure, loss, penalty, PROVIDED[self._acceleration]
-        check_needs(self._solver_of(*parts)[0], *parts)
-        return penalty
-
-    def _solver_of(self, *parts):
-        """Return the solver of which least needs are missing, and its parameters.
-
-        It is the first that the parts of the problem, those of `check_needs`, suit.
-        """
-        solvers = (self._solver, self._solver_options), *self._other_solvers
-        return min(solvers, key=lambda pair: len(missing_needs(pair[0], *parts)))
-
-    @property
-    def _acceleration(self):
-        return getattr(self, "acceleration", None)
-
     @property
     def _span_scheme(self):
         """The tagging scheme of the labels, if it is known, or another value."""
         return None
-
-    def _new_solver(self, problem):
-        """Return the solver of a problem; MemoryError, with those that fit, if not."""
-        try:
-            return self._made_solver(problem)
-        except MemoryError as error:
-            provided = PROVIDED[self._acceleration]
-            others = fitting.advice(problem, *self._choices(), provided)
-            if not others:
-                raise
-            raise MemoryError(f"{error}; of the solvers, {others}") from error
-
-    def _choices(self):
-        """Return the solvers that users may choose, by name, and the name of this."""
-        return fitting.OF_CHAINS, type(self).__name__
-
-    def _option_of_solver(self, name):
-        """Return the value of a parameter that the solver takes."""
-        return getattr(self, name)
-
-    def _made_solver(self, problem):
-        solver, names = self._solver_of(
-            problem.structure,
-            problem.loss,
-            problem.penalty,
-            PROVIDED[self._acceleration],
-        )
-        if accelerates(self._acceleration, problem):
-            solver = partial(ProximalPoint, solver=solver)
-        elif not problem.loss.is_smooth and issubclass(solver, DualSolver):
-            solver = partial(Averaged, solver=solver)
-        options = {name: self._option_of_solver(name) for name in names}
-        state = getattr(self, "_warm_state", None) if self.warm_start else None
-        if state is not None:
-            self._check_same_form(state, problem.structure)
-        rng = as_generator(getattr(self, "random_state", 0))
-        if isinstance(problem.targets, PartialLabels):
-            return CCCP(problem, rng, inner=solver, state=state, **options)
-        return solver(problem, rng, state=state, **options)
 
     def __setstate__(self, state):
         """Take the attributes; ValueError if those of a fit do not agree."""
@@ -385,74 +298,6 @@ class BaseFit(
         tags.classifier_tags = ClassifierTags()
         tags.target_tags.required = True
         return tags
-
-
-class SolverByName:
-    """Mixin for an estimator whose parameter ``solver`` names its solver.
-
-    ``_solvers`` has for each name the solvers, with the parameters that they take, of
-    which the first is taken unless the loss or the penalty needs another, and their
-    acceleration.
-    """
-
-    _solvers: ClassVar[dict[str, tuple[tuple, str | None]]]
-
-    @property
-    def _solver(self):
-        return self._solvers[self.solver][0][0][0]
-
-    @property
-    def _solver_options(self):
-        return self._solvers[self.solver][0][0][1]
-
-    @property
-    def _other_solvers(self):
-        return self._solvers[self.solver][0][1:]
-
-    @property
-    def _acceleration(self):
-        return self._solvers[self.solver][1]
-
-    def _choices(self):
-        choices = {
-            f'solver="{name}"': tuple(solver for solver, _ in solvers)
-            for name, (solvers, _) in self._solvers.items()
-        }
-        return choices, f'solver="{self.solver}"'
-
-    def _message_of(self, monitor):
-        with in_words(lbfgs='solver="lbfgs"'):
-            return super()._message_of(monitor)
-
-
-def check_finite_numbers(estimator):
-    """Raise InvalidParameterError for numbers that the constraints let through.
-
-    They take a bool for a number, and fail on numbers beyond those of NumPy.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        With ``_parameter_constraints``.
-    """
-    for name, value in estimator.get_params(deep=False).items():
-        constraints = estimator._parameter_constraints.get(name, ["boolean"])
-        is_switch = "boolean" in constraints or "verbose" in constraints
-        if not is_switch and isinstance(value, Real) and not _is_finite(value):
-            raise InvalidParameterError(
-                f"The {name!r} parameter of {type(estimator).__name__} must be a "
-                f"finite number. Got {value!r:.40} instead."
-            )
-
-
-def _is_finite(value):
-    """Return whether this is a number of Python or NumPy, but no infinity."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        return False
-    try:
-        return not np.isinf(float(value))
-    except OverflowError:
-        return False
 
 
 def fit_attributes(monitor, prior=None, *, copy=False):

@@ -6,7 +6,6 @@ The parts of their reference that several share are in parameter_docs.py.
 from dataclasses import field
 
 from skcrf_sdca.estimators.base import BaseCRF
-from skcrf_sdca.estimators.choice import Choice, choose
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.estimators.parameters import (
     ChainOptions,
@@ -21,12 +20,12 @@ from skcrf_sdca.estimators.parameters import (
     parameters,
 )
 from skcrf_sdca.estimators.sgd import SGDCRF
-from skcrf_sdca.solvers.bcfw import BCFW
-from skcrf_sdca.solvers.lbfgs import LBFGS
-from skcrf_sdca.solvers.oeg import OEG
-from skcrf_sdca.solvers.owlqn import OWLQN
-from skcrf_sdca.solvers.sag import SAG
-from skcrf_sdca.solvers.sdca import SDCA
+from skcrf_sdca.estimators.solver_choice import (
+    SOLVERS,
+    Choice,
+    SolverByName,
+    choose,
+)
 
 
 @with_shared_docs
@@ -93,17 +92,7 @@ class SDCACRF(RunOptions, SDCAOptions, ChainOptions, BaseCRF):
     True
     """
 
-    _solver = SDCA
-    _solver_options = (
-        "sampling",
-        "sampling_mix",
-        "line_search",
-        "line_search_tol",
-        "step",
-        "init_smoothing",
-        "dual_dtype",
-    )
-    _other_solvers = ((BCFW, ("sampling", "sampling_mix")),)
+    _solver_name = "sdca"
 
 
 @with_shared_docs
@@ -162,8 +151,7 @@ class SAGNUSCRF(RunOptions, SAGOptions, ChainOptions, BaseCRF):
     (3, 5)
     """
 
-    _solver = SAG
-    _solver_options = ("sampling", "sampling_mix", "line_search_skipping", "saga")
+    _solver_name = "sag"
 
 
 @with_shared_docs
@@ -215,8 +203,7 @@ class OEGCRF(RunOptions, OEGOptions, ChainOptions, BaseCRF):
     (3, 5)
     """
 
-    _solver = OEG
-    _solver_options = ("sampling", "sampling_mix", "step_init", "init_score")
+    _solver_name = "oeg"
 
 
 @with_shared_docs
@@ -261,18 +248,12 @@ class LBFGSCRF(PrintOptions, ThreadOptions, WarmStartOptions, ChainOptions, Base
     """
 
     max_iter: int = 1000
-    _solver = LBFGS
-    _solver_options = ("max_iter",)
-    _other_solvers = ((OWLQN, ("max_iter",)),)
-
-
-# The estimators by the names of their solvers.
-SOLVERS = {"sdca": SDCACRF, "oeg": OEGCRF, "sag": SAGNUSCRF, "lbfgs": LBFGSCRF}
+    _solver_name = "lbfgs"
 
 
 @with_shared_docs
 @parameters
-class CRF(RunOptions, ChainOptions, SolverOptions, BaseCRF):
+class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, BaseCRF):
     """Linear-chain CRF trained by the solver that suits the data.
 
     {objective}
@@ -316,13 +297,12 @@ class CRF(RunOptions, ChainOptions, SolverOptions, BaseCRF):
     max_iter: int = 1000
     solver_: str = field(init=False)
 
-    def _single(self, name):
-        """Return an estimator of one solver, with the parameters of this one."""
-        cls = SOLVERS[name]
-        own = {key: value for key, value in vars(self).items() if key in _names(cls)}
-        single = cls(**own)
-        single._warm_state = getattr(self, "_warm_state", None)
-        return single
+    _solvers = SOLVERS
+
+    @property
+    def _solver_name(self):
+        # Before a choice it is the solver that takes every loss and penalty.
+        return "sdca" if self.solver == "auto" else self.solver
 
     def _chosen(self, problem):
         """Return the Choice for a problem."""
@@ -333,22 +313,14 @@ class CRF(RunOptions, ChainOptions, SolverOptions, BaseCRF):
             return Choice(str(state["solver"]), "the state of the last fit")
         return choose(problem)
 
-    @property
-    def _acceleration(self):
-        # That of the estimator that takes all problems, for the check before a choice.
-        return self._single(
-            "sdca" if self.solver == "auto" else self.solver
-        )._acceleration
-
-    def _solver_of(self, *parts):
-        name = "sdca" if self.solver == "auto" else self.solver
-        return self._single(name)._solver_of(*parts)
+    def _name_for(self, problem):
+        return self._chosen(problem).solver
 
     def _new_solver(self, problem):
-        name, reason = self._chosen(problem)
         if self.verbose:
+            name, reason = self._chosen(problem)
             print(f"CRF: solver {name}, {reason}", flush=True)
-        return self._single(name)._new_solver(problem)
+        return super()._new_solver(problem)
 
     def _attributes_of_run(self, solver):
         name = self._chosen(solver.problem).solver
@@ -356,11 +328,6 @@ class CRF(RunOptions, ChainOptions, SolverOptions, BaseCRF):
         if "_warm_state" in found:
             found["_warm_state"]["solver"] = name
         return {**found, "solver_": name}
-
-
-def _names(cls):
-    """Return the names of the parameters of an estimator."""
-    return cls().get_params()
 
 
 ESTIMATORS = (SDCACRF, SAGNUSCRF, OEGCRF, LBFGSCRF, SGDCRF, CRF)

@@ -15,7 +15,7 @@ from sklearn.callback import with_callbacks
 from skcrf_sdca._utils.messages import names_class
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.typing import Graphs, Labels, keeps_signature
-from skcrf_sdca.estimators.base_fit import BaseFit, SolverByName
+from skcrf_sdca.estimators.base_fit import BaseFit
 from skcrf_sdca.estimators.graph_data import (
     graph_training,
     held_out_graphs,
@@ -25,24 +25,11 @@ from skcrf_sdca.estimators.graph_prediction import GraphPrediction
 from skcrf_sdca.estimators.held_out import new_held_out
 from skcrf_sdca.estimators.parameter_docs import with_graph_docs
 from skcrf_sdca.estimators.parameters import GraphOptions, parameters
+from skcrf_sdca.estimators.solver_choice import SolverByName
 from skcrf_sdca.estimators.start import Prior, check_model, first_weights
 from skcrf_sdca.objective.problem import Problem
-from skcrf_sdca.solvers.bcfw import BCFW
-from skcrf_sdca.solvers.lbfgs import LBFGS
-from skcrf_sdca.solvers.oeg import OEG
-from skcrf_sdca.solvers.owlqn import OWLQN
-from skcrf_sdca.solvers.sag import SAG
-from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.graph.edges import split_graphs, split_trees
-
-# As `SolverByName` reads them.
-SOLVERS = {
-    "sdca": (((SDCA, ()), (BCFW, ())), "auto"),
-    "oeg": (((OEG, ()), (BCFW, ())), "auto"),
-    "sag": (((SAG, ()),), None),
-    "lbfgs": (((LBFGS, ("max_iter",)), (OWLQN, ("max_iter",))), None),
-}
 
 
 @with_graph_docs
@@ -112,7 +99,6 @@ class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
     (2, 2, 2)
     """
 
-    _solvers = SOLVERS
     # Return nodes, edges, and features of edges or None, of each graph.
     _split = staticmethod(split_graphs)
 

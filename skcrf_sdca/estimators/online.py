@@ -6,7 +6,6 @@ from skcrf_sdca.estimators.callbacks import LossPrinter
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.estimators.parameters import PassiveAggressiveOptions, parameters
 from skcrf_sdca.estimators.streams import OnlineMixin
-from skcrf_sdca.solvers.dca import DCA
 from skcrf_sdca.solvers.monitor import LossMonitor
 
 
@@ -75,8 +74,7 @@ class PassiveAggressiveCRF(PassiveAggressiveOptions, OnlineMixin):
     _keeps_forbidden = True
     _other_vectors = ("squares",)
     _stream_values: ClassVar[dict[str, type]] = {"n_visits": int, "power": float}
-    _solver = DCA
-    _solver_options = ("C", "n_best", "update", "average", "shuffle")
+    _solver_name = "dca"
     _monitor = LossMonitor
     _takes_prior: ClassVar[bool] = False
     _printer = LossPrinter

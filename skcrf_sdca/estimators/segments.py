@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.base import BaseCRF
-from skcrf_sdca.estimators.base_fit import SolverByName
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.estimators.parameters import SegmentOptions, parameters
 from skcrf_sdca.estimators.segment_answers import SegmentAnswers
@@ -20,12 +19,7 @@ from skcrf_sdca.estimators.segment_data import (
     with_features,
     with_new_features,
 )
-from skcrf_sdca.solvers.bcfw import BCFW
-from skcrf_sdca.solvers.lbfgs import LBFGS
-from skcrf_sdca.solvers.oeg import OEG
-from skcrf_sdca.solvers.owlqn import OWLQN
-from skcrf_sdca.solvers.sag import SAG
-from skcrf_sdca.solvers.svrg import SVRG
+from skcrf_sdca.estimators.solver_choice import SolverByName
 from skcrf_sdca.structures.form import Axis
 from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.structures.segment.parameters import SegmentParameters, segment_blocks
@@ -33,13 +27,6 @@ from skcrf_sdca.structures.segment.scores import check_possible
 
 # Of a larger `max_length` only lengths that a sequence of the fit can have are kept.
 LENGTHS_KEPT = 1000
-# As `SolverByName` reads them.
-SOLVERS = {
-    "oeg": (((OEG, ()), (BCFW, ())), "auto"),
-    "sag": (((SAG, ()),), None),
-    "sgd": (((SVRG, ()),), None),
-    "lbfgs": (((LBFGS, ("max_iter",)), (OWLQN, ("max_iter",))), None),
-}
 
 
 class _Absent:
@@ -158,7 +145,6 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
     """
 
     _structure = "segments"
-    _solvers = SOLVERS
 
     # What other estimators have as parameters.
     transitions = None

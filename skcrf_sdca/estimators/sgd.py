@@ -118,7 +118,6 @@ class SGDCRF(RunOptions, SGDOptions, ChainOptions, OnlineMixin):
     30
     """
 
-    _solver_options = ("method", "learning_rate", "eta0", "average", "certify_every")
     _weight_vectors = ("w", "total", "trace")
     _other_vectors = ("squares", "gains")
     _stream_values: ClassVar[dict] = {
@@ -129,8 +128,8 @@ class SGDCRF(RunOptions, SGDOptions, ChainOptions, OnlineMixin):
     }
 
     @property
-    def _solver(self):
-        return METHODS[self.method]
+    def _solver_name(self):
+        return self.method
 
     # A state has all transitions, since `partial_fit` may go on from it.
     @property
@@ -142,10 +141,11 @@ class SGDCRF(RunOptions, SGDOptions, ChainOptions, OnlineMixin):
         found = {**super()._attributes_of_run(solver), **_steps(inner)}
         return {**found, "n_visits_": inner.state()["n_visits"]}
 
-    def _option_of_solver(self, name):
-        value = super()._option_of_solver(name)
+    def _options_of(self, solver):
+        options = super()._options_of(solver)
         # A fit ends at a certificate, and the first is not beyond max_iter.
-        return min(value, self.max_iter) if name == "certify_every" else value
+        every = min(self.certify_every, self.max_iter)
+        return {**options, "certify_every": every}
 
     def _no_stream(self):
         method = METHODS.get(self.method) if isinstance(self.method, str) else None

@@ -232,13 +232,13 @@ class OnlineMixin(BaseCRF):
 
     def _learn(self, problem, training):
         """Visit the sequences of a chunk; return the solver."""
-        options = {name: getattr(self, name) for name in self._solver_options}
-        solver = self._solver(
+        (cls,) = self._solvers[self._solver_name]
+        solver = cls(
             problem,
             as_generator(self.random_state),
             state=self._grown_state(problem, training),
             stream=True,
-            **options,
+            **self._options_of(cls),
         )
         solver.learn()
         return solver
@@ -317,7 +317,8 @@ class OnlineMixin(BaseCRF):
         state = vars(self).get("_warm_state")
         if state is None or "scale" not in state:
             return False
-        w = self._solver.averaged(state)
+        (solver,) = self._solvers[self._solver_name]
+        w = solver.averaged(state)
         w *= state["scale"]
         form, n_nonzero = state["form"], int(np.count_nonzero(w))
         weights = self._parameters(w, form).label_weights(form.constraints)

@@ -5,17 +5,18 @@ the fit, and what only some types have.
 """
 
 from types import NoneType, SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.archives import FLOAT, INT
+from skcrf_sdca._utils.typing import SolverName
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
-from skcrf_sdca.estimators.crfs import ESTIMATORS, SOLVERS
+from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.estimators.fitted import check_fitted, names_of_fit
 from skcrf_sdca.estimators.graphs import GraphCRF, TreeCRF
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
@@ -189,8 +190,9 @@ class Part(NamedTuple):
 
 
 def _solver_from(entry, array, classes):
-    if entry not in SOLVERS:
-        raise ModelFormatError(f"solver must be one of {', '.join(SOLVERS)}")
+    _, *names = get_args(SolverName)
+    if entry not in names:
+        raise ModelFormatError(f"solver must be one of {', '.join(names)}")
     return {"solver_": entry}
 
 

@@ -1,0 +1,296 @@
+"""The table of solvers, how estimators make theirs, and which solver suits a problem.
+
+An estimator has the name of its solvers in the table. They take those of its parameters
+that their constructors name. Errors and warnings say which other solvers would do.
+
+The rule of ``CRF(solver="auto")`` is from measurements.
+
+The page docs/dense_features.rst shows the rule, and the figures behind it, which
+``examples/benchmarks/dense_tasks.py`` measures.
+
+Visits of single sequences make slow progress where the features of a sequence are large
+beside the penalty: the epochs of dual ascent grow with R^2 / (alpha n), R^2 the sum of
+the squared features over the positions of a sequence. SAG and L-BFGS know the curvature
+of dense features. SAG gains where there are many sequences: L-BFGS takes a full pass
+for each step.
+"""
+
+import inspect
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from skcrf_sdca._utils.memory import may_fit, size_text
+from skcrf_sdca._utils.random import as_generator
+from skcrf_sdca._utils.words import in_words, words
+from skcrf_sdca.objective.penalties import PENALTIES
+from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.objective.targets import PartialLabels
+from skcrf_sdca.solvers.averaged import Averaged
+from skcrf_sdca.solvers.base import LARGE, check_needs, missing_needs
+from skcrf_sdca.solvers.bcfw import BCFW
+from skcrf_sdca.solvers.cccp import CCCP
+from skcrf_sdca.solvers.dca import DCA
+from skcrf_sdca.solvers.dual import DualSolver
+from skcrf_sdca.solvers.lbfgs import LBFGS, QuasiNewton
+from skcrf_sdca.solvers.oeg import OEG
+from skcrf_sdca.solvers.owlqn import OWLQN
+from skcrf_sdca.solvers.proximal import PROVIDED, ProximalPoint, accelerates
+from skcrf_sdca.solvers.sag import SAG
+from skcrf_sdca.solvers.sdca import SDCA
+from skcrf_sdca.solvers.sgd_methods import METHODS
+from skcrf_sdca.structures.chain.curvature import Curvature, Whitening
+
+Table = Mapping[str, tuple[type, ...]]
+
+# The solvers of each name: the first is taken, unless the loss or the penalty needs
+# another.
+SOLVERS: Table = {
+    "sdca": (SDCA, BCFW),
+    "oeg": (OEG,),
+    "sag": (SAG,),
+    "lbfgs": (LBFGS, OWLQN),
+    "dca": (DCA,),
+    **{name: (method,) for name, method in METHODS.items()},
+}
+# The same of estimators for which "oeg" stands for all that does not name a line
+# search, and "sgd" for the default of its methods.
+OF_ANY_STRUCTURE: Table = {**SOLVERS, "oeg": (OEG, BCFW), "sgd": SOLVERS["svrg"]}
+# What users of chains may take, in the words of messages.
+SUBGRADIENTS = 'SGDCRF with method="sgd"'
+OF_CHAINS: Table = {
+    "SDCACRF": SOLVERS["sdca"],
+    "OEGCRF": SOLVERS["oeg"],
+    "SAGNUSCRF": SOLVERS["sag"],
+    "LBFGSCRF": SOLVERS["lbfgs"],
+    "SGDCRF": SOLVERS["svrg"],
+    # For a loss that the default method does not take.
+    SUBGRADIENTS: SOLVERS["sgd"],
+}
+
+# Labels from which OEG takes less time and memory than SDCA.
+MANY_LABELS = 12
+# R^2 / (alpha n^2) of dense features from which L-BFGS is faster than SAG. And R^2 /
+# (alpha n) from which it is faster than dual ascent, if SAG does not whiten them.
+FEW_SEQUENCES, HUGE = 30.0, 1e3
+# R^2 / (alpha n) of features that are mostly 0, as pixels, from which SAG is faster
+# than dual ascent, if R^2 / (alpha n^2) is at most the second number.
+PIXELS, MANY_SEQUENCES = 100.0, 0.1
+# How many times the median the largest value of sparse features may be.
+UNEVEN = 20.0
+
+
+class HasSolver:
+    """Mixin for an estimator with a solver.
+
+    A subclass names:
+
+    _solvers : mapping of str to tuple of types
+        As `SOLVERS`.
+    _solver_name : str
+        The key of its solvers; a property where parameters decide.
+    _penalty : str
+        A key of `PENALTIES`; the penalty is called with `l1_ratio` and the scale of the
+        loss.
+    """
+
+    _solvers: ClassVar[Table] = SOLVERS
+    _solver_name: Any
+    _penalty = "elastic_net"
+
+    def _name_for(self, problem):
+        """Return the name of the solvers for a problem."""
+        return self._solver_name
+
+    def _acceleration_of(self, name):
+        is_dual = issubclass(self._solvers[name][0], DualSolver)
+        return getattr(self, "acceleration", "auto") if is_dual else None
+
+    def _suited(self, name, structure, loss, penalty):
+        """Return the solver of which least needs are missing, and what it is given."""
+        parts = structure, loss, penalty, PROVIDED[self._acceleration_of(name)]
+        solvers = self._solvers[name]
+        return min(solvers, key=lambda s: len(missing_needs(s, *parts))), parts
+
+    def _checked_penalty(self, structure, loss):
+        """Return the penalty; ValueError if no solver takes it with these."""
+        penalty = PENALTIES[self._penalty](self.l1_ratio, loss.scale)
+        solver, parts = self._suited(self._solver_name, structure, loss, penalty)
+        check_needs(solver, *parts)
+        return penalty
+
+    def _new_solver(self, problem):
+        """Return the solver of a problem; MemoryError, with those that fit, if not."""
+        name = self._name_for(problem)
+        parts = problem.structure, problem.loss, problem.penalty
+        solver, (*_, provided) = self._suited(name, *parts)
+        try:
+            return self._made_solver(solver, problem, self._acceleration_of(name))
+        except MemoryError as error:
+            others = advice_on_memory(problem, *self._choices(), provided)
+            if not others:
+                raise
+            raise MemoryError(f"{error}; of the solvers, {others}") from error
+
+    def _choices(self):
+        """Return the solvers that users may choose, by name, and the name of this."""
+        return OF_CHAINS, type(self).__name__
+
+    def _options_of(self, solver):
+        """Return the parameters that a solver takes, by name."""
+        makers = (vars(cls).get("__init__", object) for cls in solver.__mro__)
+        arguments = (
+            a for m in makers for a in inspect.signature(m).parameters.values()
+        )
+        taken = {a.name for a in arguments if a.kind is a.KEYWORD_ONLY}
+        own = self.get_params(deep=False).items()
+        return {name: value for name, value in own if name in taken}
+
+    def _made_solver(self, solver, problem, acceleration):
+        options = self._options_of(solver)
+        if accelerates(acceleration, problem):
+            solver = partial(ProximalPoint, solver=solver)
+        elif not problem.loss.is_smooth and issubclass(solver, DualSolver):
+            solver = partial(Averaged, solver=solver)
+        state = getattr(self, "_warm_state", None) if self.warm_start else None
+        if state is not None:
+            self._check_same_form(state, problem.structure)
+        rng = as_generator(getattr(self, "random_state", 0))
+        if isinstance(problem.targets, PartialLabels):
+            return CCCP(problem, rng, inner=solver, state=state, **options)
+        return solver(problem, rng, state=state, **options)
+
+    def _message_of(self, monitor):
+        """Return the warning of a fit that ended above its target, or None."""
+        message = monitor.convergence_message()
+        return message and message + advice_on_convergence(monitor.solver)
+
+
+class SolverByName(HasSolver):
+    """Mixin for an estimator whose parameter ``solver`` names its solver."""
+
+    _solvers: ClassVar[Table] = OF_ANY_STRUCTURE
+
+    @property
+    def _solver_name(self):
+        return self.solver
+
+    def _choices(self):
+        (names,) = self._parameter_constraints["solver"]
+        choices = {
+            f'solver="{name}"': solvers
+            for name, solvers in self._solvers.items()
+            if name in names.options
+        }
+        return choices, f'solver="{self.solver}"'
+
+    def _message_of(self, monitor):
+        with in_words(lbfgs='solver="lbfgs"'):
+            return super()._message_of(monitor)
+
+
+class Choice(NamedTuple):
+    """A solver, one of the names of `CRF`, and why it was chosen."""
+
+    solver: str
+    reason: str
+
+
+def choose(problem):
+    """Return the Choice for a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    choice : Choice
+        It depends on the data, the number of labels and alpha, and not on the machine.
+    """
+    X, n_labels = problem.data.X, problem.structure.n_labels
+    if "smooth loss" not in problem.loss.offers:
+        return Choice("sdca", "a loss that is not smooth")
+    dual = "oeg" if n_labels >= MANY_LABELS else "sdca"
+    if "gradient" not in problem.penalty.offers:
+        return Choice(dual, f"a penalty with L1, {n_labels} labels")
+    if not Curvature.suits(problem.structure):
+        form = "sparse" if sp.issparse(X) else f"{X.shape[1]} dense"
+        return Choice(dual, f"{form} features, {n_labels} labels")
+    size, n_sequences = problem.relative_size, np.count_nonzero(problem.weight)
+    whitens = Whitening.suits(problem.structure)
+    if size < (LARGE if whitens else HUGE):
+        raw, are_mostly_zero = problem.dense_size
+        of_pixels = are_mostly_zero and PIXELS <= raw <= MANY_SEQUENCES * n_sequences
+        solver = "sag" if of_pixels else dual
+    elif whitens and size < FEW_SEQUENCES * n_sequences:
+        solver = "sag"
+    else:
+        solver = "lbfgs"
+    reason = (
+        f"dense features of the size {size:.2g} beside alpha, {n_labels} labels, "
+        f"{n_sequences} sequences"
+    )
+    return Choice(solver, reason)
+
+
+def advice_on_convergence(solver):
+    """Return what else a warning of no convergence says, or an empty string.
+
+    Parameters
+    ----------
+    solver : Solver
+        That made the fit.
+    """
+    problem = solver.problem
+    if isinstance(solver, QuasiNewton) or not isinstance(problem, Problem):
+        return ""
+    X = problem.data.X
+    if sp.issparse(X):
+        sizes = np.abs(X.data)
+        usual = float(np.median(sizes)) if sizes.size else 0.0
+        if not sizes.max(initial=0.0) > UNEVEN * usual > 0.0:
+            return ""
+        return (
+            f"; values in X go up to {sizes.max():.2g}, and most are {usual:.2g}: "
+            "divide the features that have large ones by their size"
+        )
+    if (size := problem.relative_size) < LARGE:
+        return ""
+    return (
+        f"; the features are large, R^2 / ({words().alpha_n}) = {size:.2g}: "
+        f"standardise them, or take {words().lbfgs}, whose steps do not depend on "
+        "their scale"
+    )
+
+
+def advice_on_memory(problem, choices, refused, provided=frozenset()):
+    """Return the solvers that fit into memory, as the end of a message.
+
+    ``choices`` has the solvers, a tuple of types by name, that a user can take instead
+    of the one called ``refused``; ``provided`` is as for `check_needs`. The text is
+    empty if there is no other solver.
+    """
+    parts = problem.structure, problem.loss, problem.penalty, provided
+    n_weights = problem.new_parameters().w.size
+    sizes = {}
+    for name, solvers in choices.items():
+        suited = [solver for solver in solvers if not missing_needs(solver, *parts)]
+        if name != refused and suited:
+            sizes[name] = suited[0].n_bytes(problem, n_weights)
+    if "SGDCRF" in sizes:
+        del sizes[SUBGRADIENTS]
+    if not sizes:
+        return ""
+    fitting = [name for name in sizes if may_fit(sizes[name])]
+    if not fitting:
+        least = min(sizes, key=sizes.get)
+        return f"no other solver fits, the least is {_with_size(least, sizes)}"
+    return "these fit: " + ", ".join(_with_size(name, sizes) for name in fitting)
+
+
+def _with_size(name, sizes):
+    return f"{name} ({size_text(sizes[name])})"
