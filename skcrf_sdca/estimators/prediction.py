@@ -6,7 +6,7 @@ chains, a 2-D X, are treated row by row.
 
 import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.typing import (
     Dataset,
     Decoding,
+    F,
     KnownLabels,
     Labels,
     SpanScheme,
@@ -45,7 +46,7 @@ lengths : array-like of int of shape (n,), default=None
 """
 
 
-def with_lengths(method, after="X"):
+def with_lengths(method: Callable[..., Any], after: str = "X") -> Callable[[F], F]:
     """Return a decorator: the docstring becomes that of a method without `lengths`.
 
     The parameter is described behind the one named ``after``.
