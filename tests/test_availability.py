@@ -180,8 +180,6 @@ def test_pipelines_and_searches_have_what_their_last_step_has(tmp_path):
     check_absent(loaded, {"sample", "span_proba", "predict_proba"}, reason)
     svrg = make_tagger(SequenceHasher(), SGDCRF())
     check_absent(svrg, {"partial_fit"}, 'method="svrg"')
-    segments = make_tagger(SequenceVectorizer(), SegmentCRF())
-    check_absent(segments, {"explain"}, "SegmentCRF has no explain")
     with pytest.raises(AttributeError, match="'Tagger' object has no attribute"):
         _ = tagger.nothing
 

@@ -395,3 +395,30 @@ def test_known_labels_are_kept_and_decodings_are_those_of_enumeration():
         crf.predict(X, known=known[:2])
     with pytest.raises(ValueError, match="known"):
         crf.predict(X[:1], known=[[7] * len(y[0])])
+
+
+def test_a_given_labelling_is_explained():
+    X, y = sample(11)
+    crf = GraphCRF(0.1, random_state=0).fit(X, y)
+    X = [max(X, key=lambda graph: len(graph[0]))]
+    (best,) = crf.predict(X)
+    path = [(label + 1) % 3 for label in best]
+    found = crf.explain(X[0], 1, path=path)
+    assert found.label == path[1]
+    assert found.paths[path[1]] == path
+    scores = crf.log_likelihood(X * 2, [path, found.paths[found.reference]])
+    np.testing.assert_allclose(found.scores[0], scores[0] - scores[1], rtol=1e-9)
+    with pytest.raises(ValueError, match="path: the label 7 was not seen in fit"):
+        crf.explain(X[0], 1, path=[7, *path[1:]])
+
+
+def test_small_probabilities_of_nodes_have_logarithms():
+    X = [([[1.0], [0.0]], [[0, 1]])]
+    crf = GraphCRF(solver="lbfgs").fit(X, [["a", "b"]])
+    X = [([[1e5], [0.0]], [[0, 1]])]
+    (proba,), (log_proba,) = crf.predict_proba(X), crf.predict_log_proba(X)
+    assert proba[0].min() < 1e-300
+    coef = crf.coef_[:, 0]
+    assert -np.inf < log_proba[0].min() < -0.99e5 * abs(coef[0] - coef[1])
+    possible = proba > 1e-300
+    np.testing.assert_allclose(log_proba[possible], np.log(proba[possible]))

@@ -1,5 +1,6 @@
 """SegmentCRF and its structure, against enumeration of all segmentations."""
 
+import copy
 import itertools
 import pickle
 
@@ -17,7 +18,7 @@ from segment_twin import (
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from skcrf_sdca import PackedSequences, SegmentCRF
+from skcrf_sdca import PackedSequences, SegmentCRF, load_model, save_model
 from skcrf_sdca.metrics import extract_spans, span_f1_score
 from skcrf_sdca.structures.chain.oracle import log_partition as chain_log_partition
 from skcrf_sdca.structures.chain.oracle import node_marginals as chain_node_marginals
@@ -443,8 +444,7 @@ def test_wrong_arguments(exact):
         exact.predict_spans(X, scheme="BIOES")
     with pytest.raises(ValueError, match="scheme must be one of"):
         exact.predict_spans(X, scheme=3)
-    for name in ("explain", "constrain", "predict_edge_proba"):
-        assert not hasattr(exact, name)
+    assert not hasattr(exact, "partial_fit")
     assert exact.log_likelihood([[["a"], ["b"]]], [["I-A", "O"]])[0] == -np.inf
     long = [[["New"]] * 9]
     assert exact.span_proba(long, [[("A", 0, 9), ("Z", 0, 1)]])[0].tolist() == [0, 0]
@@ -457,3 +457,50 @@ def test_weights_as_tables(exact):
     k = exact.types_.tolist().index("A")
     assert table["weight"][row] == exact.length_[k, length - 1]
     assert len(exact.transition_features()["weight"]) == 9
+
+
+def test_a_constrained_model_predicts_no_forbidden_transition(exact, tmp_path):
+    crf = copy.deepcopy(exact)
+    types = crf.types_.tolist()
+    pairs = [(a, b) for a in types for b in types if a != b]
+    found = crf.constrain(pairs)
+    assert found is crf
+    save_model(crf, tmp_path / "model")
+    for model in (crf, load_model(tmp_path / "model")):
+        for labels, draws in zip(
+            model.predict(X), model.sample(X, 20, random_state=0).T, strict=True
+        ):
+            for own in (labels, *draws):
+                assert ("O", "O") not in itertools.pairwise(own)
+        assert model.log_likelihood([[["a"], ["b"]]], [["O", "O"]])[0] == -np.inf
+    assert exact.transition_[types.index("O"), types.index("O")] > -np.inf
+    mask = np.array([[a != b for b in types] for a in types])
+    again = copy.deepcopy(exact).constrain(mask)
+    np.testing.assert_array_equal(again.transition_, crf.transition_)
+
+
+@pytest.mark.parametrize(
+    ("transitions", "message"),
+    [
+        ("BIO", "keep to its own scheme"),
+        (None, "keep to its own scheme"),
+        ([(None, "O")], "a pair with None"),
+        ([("O",)], "not a pair"),
+        (np.ones((2, 3), dtype=bool), "must be of shape"),
+    ],
+)
+def test_transitions_that_are_none_between_segments_are_refused(
+    exact, transitions, message
+):
+    with pytest.raises(ValueError, match=message):
+        copy.deepcopy(exact).constrain(transitions)
+
+
+def test_small_probabilities_of_labels_have_logarithms():
+    crf = SegmentCRF(scheme=None, max_length=2, solver="lbfgs")
+    crf.fit([[[1.0], [0.0], [0.0]]], [["a", "b", "b"]])
+    X = [[[1e4], [0.0]]]
+    (proba,), (log_proba,) = crf.predict_proba(X), crf.predict_log_proba(X)
+    (zeros,) = np.nonzero(proba[0] == 0.0)
+    assert len(zeros) == 1
+    assert -np.inf < log_proba[0, zeros[0]] < -700.0

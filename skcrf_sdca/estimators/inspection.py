@@ -324,7 +324,9 @@ class InspectionMixin(Inspection, FittedAttributes):
         none. The terms are those in which the paths differ, at t and at each other such
         position: the intercept, the start (t = 0) and the end (t = T - 1), each feature
         that is not zero, x_tj * (coef_[k, j] - coef_[reference, j]), and the
-        transitions from the label before and to the label after.
+        transitions from the label before and to the label after. In a `SegmentCRF`
+        these go from segment to segment, and ``<segment b-t>`` is the length, or a
+        feature, of the segment of the items b to t.
 
         Parameters
         ----------

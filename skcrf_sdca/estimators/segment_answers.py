@@ -5,23 +5,27 @@ The answers of single labels are those of `PredictionMixin`.
 
 from collections.abc import Iterable
 from operator import index
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.availability import available_if
-from skcrf_sdca._utils.typing import Dataset, SpanScheme
+from skcrf_sdca._utils.typing import Dataset, SpanScheme, Transitions
 from skcrf_sdca.data.label_encoding import label_objects, plain_labels
 from skcrf_sdca.data.rows import split_rows
 from skcrf_sdca.data.spans import SpanForm, span_rows
 from skcrf_sdca.data.tagging_schemes import get_scheme
-from skcrf_sdca.estimators.fitted import FittedModel, check_form, no_probabilities
-from skcrf_sdca.estimators.inspection import weight_table
+from skcrf_sdca.estimators.compression import ConstrainingMixin
+from skcrf_sdca.estimators.contrast import segment_terms
+from skcrf_sdca.estimators.fitted import check_form, no_probabilities
+from skcrf_sdca.estimators.inspection import InspectionMixin, weight_table
+from skcrf_sdca.estimators.prediction import PredictionMixin
 from skcrf_sdca.estimators.span_queries import checked_tokens
 from skcrf_sdca.estimators.tables import Table
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.structures.chain.constraints import read_constraints
 from skcrf_sdca.structures.segment.grammar import Grammar
 
 
@@ -33,7 +37,7 @@ def _read_span(span):
 TYPED = SpanForm("(type, begin, end)", _read_span)
 
 
-class SegmentAnswers(FittedModel):
+class SegmentAnswers(PredictionMixin, InspectionMixin, ConstrainingMixin):
     """Answers of an estimator that has ``types_`` and weights of segments."""
 
     types_: NDArray[Any]
@@ -44,12 +48,63 @@ class SegmentAnswers(FittedModel):
     # Weights of features of segments; None if there are none.
     segment_coef_: Any = None
     segment_vectorizer_: SequenceVectorizer
-    _over: Any
-    _packed: Any
 
     def _grammar(self):
-        """Return the Grammar of the fitted model."""
-        return Grammar(plain_labels(self.classes_), self.scheme_, self.max_length_)
+        """Return the Grammar of the fitted model, without what has a score of -inf."""
+        names = plain_labels(self.classes_)
+        grammar = Grammar(names, self.scheme_, self.max_length_)
+        grammar.transition &= self.transition_ != -np.inf
+        return grammar
+
+    def _joint_terms(self, packed, paths, names, differs, *, position, first):
+        rows = getattr(packed.data, "segment_rows", None)
+        return segment_terms(self, self._grammar(), rows, paths)
+
+    def constrain(self, transitions: Transitions) -> Self:
+        """Forbid transitions between segments in a fitted model.
+
+        The segmentations that are left keep their odds. A later `fit` allows what the
+        scheme does.
+
+        Parameters
+        ----------
+        transitions : ndarray or list of pairs
+            The transitions that stay allowed: a mask of bool of shape (n_types,
+            n_types), [from, to] in the order of ``types_``, or pairs (from, to) of
+            types. What was forbidden before stays so.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError, TypeError
+            If transitions is malformed.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SegmentCRF
+        >>> X, y = [[["a"], ["b"]]] * 9, [["A", "B"]] * 9
+        >>> crf = SegmentCRF(scheme=None, random_state=0).fit(X, y)
+        >>> crf.constrain([("B", "A")]).predict([[["a"], ["b"]]])[0]
+        ['B', 'A']
+        """
+        self._check_is_fitted()
+        if isinstance(transitions, str) or transitions is None:
+            raise ValueError(
+                f"transitions={transitions!r}: the segments of a model keep to its own "
+                "scheme; give a mask, or pairs of types."
+            )
+        nowhere = np.empty(0, dtype=int), np.zeros(1, dtype=int)
+        found = read_constraints(transitions, self.types_, *nowhere)
+        if not (found.start.all() and found.end.all()):
+            raise ValueError(
+                "transitions has a pair with None: a model of segments has no "
+                "transitions at the start and the end."
+            )
+        self.transition_ = np.where(found.transition, self.transition_, -np.inf)
+        return self
 
     def transition_features(self) -> Table:
         """Return all weights of transitions between segments that are not 0.

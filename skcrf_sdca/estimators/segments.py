@@ -29,22 +29,6 @@ from skcrf_sdca.structures.segment.scores import check_possible
 LENGTHS_KEPT = 1000
 
 
-class _Absent:
-    """A method of the other estimators that this one does not have."""
-
-    def __init__(self, reason):
-        self.reason = reason
-
-    def __set_name__(self, owner, name):
-        self.name = name
-
-    def __get__(self, instance, owner):
-        raise AttributeError(f"{owner.__name__} has no {self.name}: {self.reason}")
-
-    def __set__(self, instance, value):
-        raise AttributeError(f"{self.name} cannot be set")
-
-
 @with_shared_docs
 @parameters
 class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
@@ -117,8 +101,8 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
     Notes
     -----
     A label that y does not have has no weights: with "BIOES" a type that has no label
-    "I" in y has no segments of three items or more. Not there are the methods
-    `explain`, `constrain` and `predict_edge_proba` of the other estimators.
+    "I" in y has no segments of three items or more. `predict_edge_proba` takes a time
+    of the order of the square of the length of a sequence.
 
     The features of all segments of N items in all are in memory during a fit, N times
     `max_length` rows. Take few of them: solvers other than "lbfgs" treat the weights of
@@ -154,11 +138,6 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
     class_weight = None
 
     _with_probabilities: ClassVar[str] = 'loss="log_loss"'
-    predict_edge_proba: ClassVar[Any] = _Absent(
-        "labels of one segment are not a Markov chain"
-    )
-    explain: ClassVar[Any] = _Absent("terms of a path are those of a chain")
-    constrain: ClassVar[Any] = _Absent("the scheme says what may follow what")
 
     def fit(  # type: ignore[override]
         self,

@@ -21,6 +21,10 @@ from skcrf_sdca.structures.structure import LARGEST_SCORE
 # the bytes of a part beside its best labelling.
 PARTS_OF_PATH, BYTES_OF_PART = 2, 500
 
+# Kernels take exp(-700) for smaller numbers: smaller probabilities than this, which is
+# far above that, are not exact. Log Z with the one label allowed there is.
+SMALLEST = 1e-280
+
 # Name of `decoding` -> call of the method of Scores that returns the labels, end to
 # end, and a number for each item that is finite if it has a possible labelling.
 DECODERS = {name: methodcaller(name) for name in ("viterbi", "posterior")}
@@ -196,8 +200,7 @@ class Scores:
         node, log_z = self.node_marginals()
         with np.errstate(divide="ignore"):
             values = np.log(node)
-        # Smaller numbers have lost digits; log Z with this one label there has not.
-        lost = (node < np.finfo(np.float64).tiny) & (self.local > -np.inf)
+        lost = (node < SMALLEST) & (self.local > -np.inf)
         for row, label in np.argwhere(lost):
             i = self._item_of(row)
             if log_z[i] > -np.inf:

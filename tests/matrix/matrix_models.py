@@ -186,7 +186,9 @@ def of_row(crf, x):
 
 def grammar_of(crf):
     """Return the Grammar of a model of segments."""
-    return Grammar(crf.classes_.tolist(), crf.scheme_, crf.max_length_)
+    grammar = Grammar(crf.classes_.tolist(), crf.scheme_, crf.max_length_)
+    grammar.transition &= crf.transition_ > -np.inf
+    return grammar
 
 
 def of_segments(crf, x):

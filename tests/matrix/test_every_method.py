@@ -120,9 +120,6 @@ HOLES = {
     ),
     ("graphs", "partial_fit"): MISSING,
     ("segments", "partial_fit"): MISSING,
-    ("segments", "predict_edge_proba"): Hole(LAYOUT, "are not a Markov chain"),
-    ("segments", "explain"): Hole(LAYOUT, "terms of a path are those of a chain"),
-    ("segments", "constrain"): Hole(LAYOUT, "the scheme says what may follow what"),
 }
 # Methods of p(y | x), which a model of the hinge has not.
 OF_PROBABILITIES = {
