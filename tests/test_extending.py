@@ -22,6 +22,7 @@ from skcrf_sdca import (
 )
 from skcrf_sdca._kernels._token_structure import TokenStructure
 from skcrf_sdca._kernels._visits import work_of_visit
+from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 from skcrf_sdca.objective.losses import LOG_LOSS, LOSSES, Loss, LossOption
@@ -41,7 +42,6 @@ from skcrf_sdca.solvers.sgd_methods import METHODS
 from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.structure import Chain
-from skcrf_sdca.structures.graph.edges import Edges
 from skcrf_sdca.structures.graph.structure import Graph
 from skcrf_sdca.structures.structure import FixedScores
 

@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from graph_cases import SHAPES, cycle, grid, sample
 from skcrf_sdca import LBFGSCRF, GraphCRF, TreeCRF
 from skcrf_sdca._kernels._graph_marginals import label_places
+from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.objective.losses import Loss
 from skcrf_sdca.objective.problem import Problem
@@ -22,7 +23,6 @@ from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.graph import junction_tree
-from skcrf_sdca.structures.graph.edges import Edges
 from skcrf_sdca.structures.graph.structure import Graph
 
 SOLVERS = "sdca", "oeg", "sag", "lbfgs"

@@ -38,10 +38,10 @@ from sklearn.exceptions import ConvergenceWarning
 import figures
 import tables
 from skcrf_sdca import SDCACRF, GraphCRF, PackedSequences
+from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.metrics import span_f1_score
 from skcrf_sdca.structures.chain.chains import Chains
-from skcrf_sdca.structures.graph.edges import Edges
 from skcrf_sdca.structures.graph.junction_tree import TooWideError, tree_of
 from skcrf_sdca.structures.graph.structure import Graph
 from tasks import TEXTS

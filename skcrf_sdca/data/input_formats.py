@@ -41,6 +41,7 @@ class InputFormat:
 
     # Whether X holds sequences; if not, each row of X is a chain of one node.
     boundaries = True
+    is_packed = False
 
     def __init__(self, name, described, needs_vectorizer=False):
         self.name = name
@@ -121,6 +122,18 @@ class InputFormat:
             return estimator.vectorizer_.transform([]).feature_names
         return getattr(estimator, "_feature_names", None)
 
+    def sequences(self, X, data):
+        """Return the sequences of X as users pass them, or as `data`, packed, has them.
+
+        Raise TypeError if X is packed where the sequences of the fit are not.
+        """
+        if isinstance(X, PackedSequences):
+            raise TypeError(
+                f"{words().X} is packed, but segment_features reads sequences as those "
+                f"of fit, of the input format {self.name}; pass these."
+            )
+        return X
+
     def encode_labels(self, y, data, unknown_label=None):
         """Return what `encode_training_labels` returns."""
         return label_encoding.encode_training_labels(y, data.lengths, unknown_label)
@@ -182,6 +195,11 @@ class InputFormat:
 class _Packed(InputFormat):
     """PackedSequences; y may be one array with the labels of all positions."""
 
+    is_packed = True
+
+    def sequences(self, X, data):
+        return data
+
     def _check_names(self, X, data, estimator):
         # Data from files have no names: those of one side alone are no reason to warn.
         check_same_names(data.feature_names, self._names_of_fit(estimator))
@@ -200,6 +218,9 @@ class _Packed(InputFormat):
 
 class _Rows(InputFormat):
     """One table of numbers; y and the answers have an entry for each of its rows."""
+
+    def sequences(self, X, data):
+        return data
 
     def encode_labels(self, y, data, unknown_label=None):
         return label_encoding.encode_row_labels(y, data.lengths, unknown_label)

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from skcrf_sdca._utils.typing import Dataset, Labels
-from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.base_fit import BaseFit
 from skcrf_sdca.estimators.validation import training_data
@@ -84,11 +83,9 @@ def alpha_path(
     y = list(y) if isinstance(y, Iterator) else y
     attributes = None
     if isinstance(estimator, BaseCRF):
-        X = as_sequence_list(X)
         training = training_data(estimator, X, y, sample_weight)
         # A table packed would be a set of sequences, with weights for start and end.
-        if training.input_format.boundaries:
-            X = training.data
+        X = training.data if training.input_format.boundaries else training.X
         attributes = training.attributes
     path, state = [], None
     for alpha in alphas:

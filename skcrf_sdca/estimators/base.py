@@ -5,7 +5,8 @@ base_fit.py; the methods of a fitted estimator are in prediction.py.
 """
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from typing import ClassVar, Self
 
 import scipy.sparse as sp
@@ -17,8 +18,9 @@ from skcrf_sdca._utils.sklearn_private import (
     validates_parameters,
 )
 from skcrf_sdca._utils.typing import Labels, Sequences, keeps_signature
-from skcrf_sdca.data.containers import as_sequence_list
+from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
+from skcrf_sdca.data.sequences import read_sequences
 from skcrf_sdca.estimators.base_fit import BaseFit, caller_level
 from skcrf_sdca.estimators.compression import ConstrainingMixin
 from skcrf_sdca.estimators.edge_features import numbers_of
@@ -29,6 +31,7 @@ from skcrf_sdca.estimators.start import Prior, check_model, first_weights
 from skcrf_sdca.estimators.validation import held_out_data, training_data
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.structures import STRUCTURES
+from skcrf_sdca.structures.chain.constraints import read_constraints
 from skcrf_sdca.structures.chain.observed import ObservedPairs, neighbours
 from skcrf_sdca.structures.chain.tuple_structure import TupleChain
 
@@ -179,8 +182,6 @@ class BaseCRF(PredictionMixin, InspectionMixin, ConstrainingMixin, BaseFit):
         >>> crf.classes_.tolist(), crf.n_features_in_
         (['LOC', 'O', 'PER'], 5)
         """
-        X = as_sequence_list(X)
-        y = list(y) if isinstance(y, Iterator) else y
         near = None if prior is None else self._checked_prior(prior)
         training = training_data(self, X, y, sample_weight, lengths, near)
         if not training.input_format.boundaries and (
@@ -201,14 +202,31 @@ class BaseCRF(PredictionMixin, InspectionMixin, ConstrainingMixin, BaseFit):
             start=first,
             prior=weights,
             held_out=held_out,
-            X=X,
-            y=y,
+            X=training.X,
+            y=training.y,
             metadata=metadata,
         )
 
-    def _with_own_training(self, training, X, prior):
-        """Return TrainingData with what only some estimators read of X and y."""
-        return training
+    def _read(self, X, y, known, lengths=None):
+        """Return the Data of X and y."""
+        return read_sequences(X, y, known, lengths)
+
+    def _with_own_training(self, training, prior):
+        """Return TrainingData with its constraints, beside what a Prior allows."""
+        classes = training.attributes["classes_"]
+        allowed = None
+        if prior is not None:
+            allowed = prior.constraints(classes, new=self.transitions is None)
+        constraints = read_constraints(
+            self.transitions,
+            classes,
+            training.labels,
+            training.data.offsets,
+            rows=training.label_rows,
+            names=names_of_classes(self, classes),
+            allowed=allowed,
+        )
+        return replace(training, constraints=constraints)
 
     def _checked_prior(self, model):
         """Return the argument `prior` as a Prior."""

@@ -10,11 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._utils.messages import required_attribute
+from skcrf_sdca.data.graphs import named_as_graphs
 from skcrf_sdca.estimators.compression import TrimmingMixin
 from skcrf_sdca.estimators.contrast import graph_terms
 from skcrf_sdca.estimators.explanation import Explanation
 from skcrf_sdca.estimators.fitted import FittedModel, check_form
-from skcrf_sdca.estimators.graph_data import named_as_graphs, packed_graphs
+from skcrf_sdca.estimators.graph_data import packed_graphs
 from skcrf_sdca.estimators.inspection import Inspection, checked_place, weight_table
 from skcrf_sdca.estimators.tables import Table
 from skcrf_sdca.structures.form import Axis

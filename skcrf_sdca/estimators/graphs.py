@@ -1,11 +1,11 @@
 """GraphCRF and TreeCRF: labels of nodes, joined by edges of any graph.
 
 A fit is the Problem of the other estimators on another structure, solved by the same
-solvers; nothing here says how inference is done. graph_data.py reads graphs, and the
+solvers; nothing here says how inference is done. data/graphs.py reads graphs, and the
 methods of a fitted model are in graph_prediction.py.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import field
 from typing import Self
 
@@ -15,21 +15,23 @@ from sklearn.callback import with_callbacks
 from skcrf_sdca._utils.messages import names_class
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.typing import Graphs, Labels, keeps_signature
-from skcrf_sdca.estimators.base_fit import BaseFit
-from skcrf_sdca.estimators.graph_data import (
-    graph_training,
-    held_out_graphs,
+from skcrf_sdca.data.graphs import (
     named_as_graphs,
+    read_graphs,
+    split_graphs,
+    split_trees,
 )
+from skcrf_sdca.estimators.base_fit import BaseFit
+from skcrf_sdca.estimators.graph_data import held_out_graphs
 from skcrf_sdca.estimators.graph_prediction import GraphPrediction
 from skcrf_sdca.estimators.held_out import new_held_out
 from skcrf_sdca.estimators.parameter_docs import with_graph_docs
 from skcrf_sdca.estimators.parameters import GraphOptions, parameters
 from skcrf_sdca.estimators.solver_choice import SolverByName
 from skcrf_sdca.estimators.start import Prior, check_model, first_weights
+from skcrf_sdca.estimators.validation import training_data
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.structures import STRUCTURES
-from skcrf_sdca.structures.graph.edges import split_graphs, split_trees
 
 
 @with_graph_docs
@@ -177,10 +179,8 @@ class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
         >>> bool(crf.duality_gap_ <= crf.gap_target_)
         True
         """
-        X = list(X) if isinstance(X, Iterator) else X
-        y = list(y) if isinstance(y, Iterator) else y
         near = None if prior is None else self._checked_prior(prior)
-        training = graph_training(self, X, y, sample_weight, near)
+        training = training_data(self, X, y, sample_weight, prior=near)
         weight = {"sample_weight": sample_weight}
         metadata = None if sample_weight is None else weight
         held_out = new_held_out(self, X_val, y_val, training)
@@ -195,10 +195,18 @@ class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
             start=start,
             prior=weights,
             held_out=held_out,
-            X=X,
-            y=y,
+            X=training.X,
+            y=training.y,
             metadata=metadata,
         )
+
+    def _read(self, X, y, known, lengths=None):
+        """Return the GraphData of X and y."""
+        return read_graphs(X, y, known, self._split)
+
+    def _with_own_training(self, training, prior):
+        """Return the TrainingData: nothing is forbidden."""
+        return training
 
     def _checked_prior(self, model):
         """Return the argument `prior` as a Prior."""

@@ -10,16 +10,13 @@ from numpy.typing import ArrayLike
 
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.label_encoding import plain_labels
+from skcrf_sdca.data.segments import SegmentedSequences, with_segments
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.estimators.parameters import SegmentOptions, parameters
 from skcrf_sdca.estimators.segment_answers import SegmentAnswers
-from skcrf_sdca.estimators.segment_data import (
-    SegmentedSequences,
-    with_features,
-    with_new_features,
-)
 from skcrf_sdca.estimators.solver_choice import SolverByName
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.structures.form import Axis
 from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.structures.segment.parameters import SegmentParameters, segment_blocks
@@ -218,7 +215,7 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
     def _span_scheme(self):
         return self.scheme
 
-    def _with_own_training(self, training, X, prior):
+    def _with_own_training(self, training, prior):
         """Return the TrainingData with a Grammar, and with features of segments."""
         near = None if prior is None else prior.model
         grammar = self._grammar_of(training, near)
@@ -232,14 +229,17 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
         # `alpha_path` reads the features once for all fits.
         is_read = isinstance(data, SegmentedSequences)
         if self.segment_features is not None and not is_read:
-            data, own["segment_vectorizer_"] = with_new_features(
+            known = getattr(near, "segment_vectorizer_", None)
+            vectorizer = SequenceVectorizer() if known is None else known._copied()
+            data = with_segments(
                 self.segment_features,
-                X,
+                training.X,
                 data,
                 training.input_format,
                 grammar.max_length,
-                getattr(near, "segment_vectorizer_", None),
+                vectorizer.fit_transform if known is None else vectorizer._grow,
             )
+            own["segment_vectorizer_"] = vectorizer
         attributes = {**training.attributes, **own}
         return replace(training, constraints=grammar, data=data, attributes=attributes)
 
@@ -254,8 +254,13 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
                 "no function that gives these: files do not hold it. Call "
                 "set_params(segment_features=...) with that of the fit."
             )
-        return with_features(
-            self.segment_features, vectorizer, X, data, input_format, self.max_length_
+        return with_segments(
+            self.segment_features,
+            X,
+            data,
+            input_format,
+            self.max_length_,
+            vectorizer.transform,
         )
 
     def _structure_options(self, training):

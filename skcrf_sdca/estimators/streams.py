@@ -6,7 +6,6 @@ looks. An error leaves the model as it was before.
 """
 
 import copy
-from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar, Self
 
@@ -18,7 +17,6 @@ from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.typing import Labels, Sequences
-from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.fitted import check_form, fitted_format
 from skcrf_sdca.estimators.validation import chunk_data
@@ -151,8 +149,6 @@ class OnlineMixin(BaseCRF):
         self._validate_params()
         if "classes_" in vars(self):
             self._check_same_order()
-        X = as_sequence_list(X)
-        y = list(y) if isinstance(y, Iterator) else y
         with self._vocabulary_kept():
             training = chunk_data(self, X, y, classes, sample_weight, lengths)
             # Labels are added to a matrix of transitions.

@@ -6,6 +6,8 @@ rest of the package computes with. The InputFormat of X defines how X and y are 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,13 +17,7 @@ from skcrf_sdca._utils.sklearn_private import check_sample_weight
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.feature_names import FeatureNames, check_same_names
-from skcrf_sdca.data.input_formats import (
-    CUT_TABLE,
-    InputFormat,
-    check_has_items,
-    cut_table,
-    training_format,
-)
+from skcrf_sdca.data.input_formats import CUT_TABLE, check_has_items, cut_table
 from skcrf_sdca.data.label_encoding import (
     encode_announced_labels,
     encode_known_labels,
@@ -30,86 +26,75 @@ from skcrf_sdca.data.label_encoding import (
     merged_classes,
     without_unknown_labels,
 )
-from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import as_numbers
+from skcrf_sdca.data.sequences import Data, Known
 from skcrf_sdca.estimators.fitted import check_form, fitted_format, names_of_fit
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
-from skcrf_sdca.structures.chain.constraints import (
-    Constraints,
-    check_lengths,
-    read_constraints,
-)
+from skcrf_sdca.structures.chain.constraints import check_lengths
 
 
 @dataclass(frozen=True)
-class TrainingData:
+class TrainingData(Data):
     """Validated input of a fit."""
 
-    data: PackedSequences
-    labels: np.ndarray  # int32, of shape (n_positions,); -1 where not known
-    # Of shape (n_positions, n_labels): which labels may be right, bool, or their
-    # probabilities, float; None if all labels are known.
-    label_rows: np.ndarray | None
     sample_weight: np.ndarray | None
-    constraints: Constraints | None
-    input_format: InputFormat
-    # Fitted attributes: classes_, n_features_in_, _input_format, and where they exist
-    # vectorizer_ and _feature_names.
-    attributes: dict
+    # What labels may follow each other, or segments; None if all may.
+    constraints: Any = None
+    # The edges of graphs.
+    edges: Any = None
     # The numbers of the features that data has, of all n_features_in_; None if all.
     columns: np.ndarray | None = None
     # Whether it is a chunk of a stream, after which others may have more features.
     is_chunk: bool = False
 
+    @classmethod
+    def of(cls, own, sample_weight):
+        """Return the same as Data, with the weights of the argument of a fit."""
+        weight = training_weight(sample_weight, own.data, own.label_rows)
+        return cls(**vars(own), sample_weight=weight)
+
 
 def training_data(estimator, X, y, sample_weight, lengths=None, prior=None):
-    """Validate and pack the arguments of fit, X as `as_sequence_list` returns it.
+    """Validate and pack the arguments of fit.
 
-    With a Prior the features of X follow those of its vectorizer, the labels of both
-    are sorted, and the data are packed on the features that they have.
+    With a Prior the features of X follow the features of its vectorizer, the labels of
+    both are sorted, and the data are packed on the features that they have.
 
     The estimator is named in messages and asked for its ``transitions`` and the
-    like, but not changed. The errors are those of `BaseCRF.fit`.
+    like, but not changed. The errors are those of its `fit`.
     """
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is "
             "None."
         )
-    if lengths is None:
-        input_format = training_format(X, y)
-    else:
-        X, input_format = cut_table(X, lengths), CUT_TABLE
-    vectorizer = SequenceVectorizer() if input_format.needs_vectorizer else None
-    if vectorizer is not None and prior is not None:
-        vectorizer = prior.new_vectorizer(input_format)
-        data = vectorizer._grow(X)
-    else:
-        data = input_format.pack_training(X, estimator, vectorizer)
-    data.check_source()
-    check_has_items(len(data), data.n_positions)
-    unknown_label, allowed = getattr(estimator, "unknown_label", None), None
-    if prior is None:
-        labels = input_format.encode_labels(y, data, unknown_label)
-    else:
-        lists = input_format.label_lists(y, data)
-        labels = encode_labels_beside(prior.classes, lists, data.lengths, unknown_label)
-        allowed = prior.constraints(labels[0], new=estimator.transitions is None)
-    names = input_format.feature_names(X, data)
-    training = _training(
-        estimator,
-        data,
-        labels,
-        sample_weight,
-        input_format,
-        vectorizer,
-        names,
-        allowed=allowed,
-    )
+    known = _nothing_known(estimator) if prior is None else _known_of(estimator, prior)
+    training = TrainingData.of(estimator._read(X, y, known, lengths), sample_weight)
     if prior is not None:
         training = on_own_features(training)
-    return estimator._with_own_training(training, X, prior)
+    return estimator._with_own_training(training, prior)
+
+
+def _nothing_known(estimator):
+    """Return the Known of a first fit."""
+    unknown_label = getattr(estimator, "unknown_label", None)
+
+    def encode(input_format, y, data):
+        return input_format.encode_labels(y, data, unknown_label)
+
+    return Known(estimator, lambda input_format: SequenceVectorizer(), encode)
+
+
+def _known_of(estimator, prior):
+    """Return the Known of a fit near a Prior."""
+    unknown_label = getattr(estimator, "unknown_label", None)
+
+    def encode(input_format, y, data):
+        lists = input_format.label_lists(y, data)
+        return encode_labels_beside(prior.classes, lists, data.lengths, unknown_label)
+
+    return Known(estimator, prior.new_vectorizer, encode, grows=True)
 
 
 def on_own_features(training):
@@ -131,31 +116,23 @@ def on_own_features(training):
 
 
 def chunk_data(estimator, X, y, classes, sample_weight, lengths=None):
-    """Validate and pack the arguments of partial_fit, X as `as_sequence_list` does.
+    """Validate and pack the arguments of partial_fit.
 
     The estimator is not changed, but for its vectorizer, which learns the features of
     the chunk. The errors are those of `OnlineMixin.partial_fit`.
     """
-    if lengths is None:
-        input_format = training_format(X, y)
-    else:
-        X, input_format = cut_table(X, lengths), CUT_TABLE
-    known = vars(estimator)
-    _check_same_format(estimator, input_format)
-    vectorizer = None
-    if input_format.needs_vectorizer:
-        vectorizer = known.get("vectorizer_", SequenceVectorizer())
-        data = vectorizer._grow(X)
-    else:
-        data = input_format.pack_training(X, estimator, None)
-    data.check_source()
-    check_has_items(len(data), data.n_positions)
-    names = _grown_names(estimator, input_format.feature_names(X, data), data)
-    labels = _labels_of_chunk(estimator, y, classes, data, input_format)
-    training = _training(
-        estimator, data, labels, sample_weight, input_format, vectorizer, names
+    known = Known(
+        estimator,
+        lambda input_format: vars(estimator).get("vectorizer_", SequenceVectorizer()),
+        partial(_labels_of_chunk, estimator, classes),
+        grows=True,
+        check=partial(_check_same_format, estimator),
     )
-    return replace(training, is_chunk=True)
+    training = TrainingData.of(estimator._read(X, y, known, lengths), sample_weight)
+    names = training.attributes.pop("_feature_names", None)
+    if (names := _grown_names(estimator, names, training.data)) is not None:
+        training.attributes["_feature_names"] = names
+    return estimator._with_own_training(replace(training, is_chunk=True), None)
 
 
 def _check_same_format(estimator, found):
@@ -186,7 +163,7 @@ def _grown_names(estimator, names, data):
     return names
 
 
-def _labels_of_chunk(estimator, y, classes, data, input_format):
+def _labels_of_chunk(estimator, classes, input_format, y, data):
     """Return classes and label numbers, and None: all labels must be known."""
     known = vars(estimator).get("classes_")
     if known is None and classes is None:
@@ -196,46 +173,6 @@ def _labels_of_chunk(estimator, y, classes, data, input_format):
         known = merged_classes(known, classes)
     lists = input_format.label_lists(y, data)
     return known, encode_announced_labels(lists, data.lengths, known), None
-
-
-def _training(
-    estimator,
-    data,
-    labels,
-    sample_weight,
-    input_format,
-    vectorizer,
-    feature_names,
-    *,
-    allowed=None,
-):
-    """Return the TrainingData of packed sequences with their encoded labels.
-
-    ``allowed`` are the Constraints of a prior.
-    """
-    classes, labels, label_rows = labels
-    attributes = {
-        "_input_format": input_format.name,
-        "vectorizer_": vectorizer,
-        "_feature_names": feature_names,
-        "classes_": classes,
-        "n_features_in_": data.n_features,
-    }
-    attributes = {k: value for k, value in attributes.items() if value is not None}
-    weight = training_weight(sample_weight, data, label_rows)
-    names = names_of_classes(estimator, classes)
-    constraints = read_constraints(
-        estimator.transitions,
-        classes,
-        labels,
-        data.offsets,
-        rows=label_rows,
-        names=names,
-        allowed=allowed,
-    )
-    return TrainingData(
-        data, labels, label_rows, weight, constraints, input_format, attributes
-    )
 
 
 def prediction_data(estimator, X, lengths=None):

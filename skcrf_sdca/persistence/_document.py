@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca import compat
 from skcrf_sdca._version import __version__
-from skcrf_sdca.data.input_formats import CUT_TABLE, PACKED
+from skcrf_sdca.data.input_formats import CUT_TABLE
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
-from skcrf_sdca.estimators.fitted import names_of_fit
+from skcrf_sdca.estimators.fitted import fitted_format, names_of_fit
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.features.hasher import SequenceHasher
@@ -189,7 +189,7 @@ def _rebuild_pipeline(model, array):
     }
     _check_steps(parts)
     vectorizer, crf = parts.get("vectorizer"), parts["crf"]
-    takes_packed = getattr(crf, "_input_format", None) == PACKED.name
+    takes_packed = hasattr(crf, "_input_format") and fitted_format(crf).is_packed
     has_names = isinstance(vectorizer, SequenceVectorizer)
     if has_names and takes_packed and names_of_fit(crf) is None:
         crf._feature_names = vectorizer.transform([]).feature_names

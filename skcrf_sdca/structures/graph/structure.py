@@ -8,8 +8,8 @@ from skcrf_sdca._kernels._graph_structure import GraphStructure
 from skcrf_sdca._kernels._passes import add_labels
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
+from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.structures.graph.edges import Edges
 from skcrf_sdca.structures.graph.junction_tree import junction_trees
 from skcrf_sdca.structures.graph.marginals import GraphMarginals
 from skcrf_sdca.structures.graph.parameters import GraphParameters, pair_places

@@ -10,10 +10,8 @@ from collections.abc import Mapping, Set
 from skcrf_sdca._kernels._segment_rows import SegmentRows
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.messages import described
-from skcrf_sdca._utils.words import in_words, usual_place, words
-from skcrf_sdca.data.input_formats import CUT_TABLE, PACKED, TABLE
+from skcrf_sdca._utils.words import in_words, usual_place
 from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
 # Of a row of a segment: where it begins, and a feature with its number.
 BYTES_OF_ROW = 16
@@ -41,8 +39,8 @@ class SegmentedSequences(PackedSequences):
         return own
 
 
-def with_new_features(function, X, data, input_format, most, known=None):
-    """Return the data of a fit with the features of segments, and their vectorizer.
+def with_segments(function, X, data, input_format, most, encode):
+    """Return packed data with the features of their segments.
 
     Parameters
     ----------
@@ -55,8 +53,8 @@ def with_new_features(function, X, data, input_format, most, known=None):
         That of the answers to X.
     most : int
         The largest number of items of a segment.
-    known : SequenceVectorizer, default=None
-        Its features are the first ones; it is not changed.
+    encode : callable
+        The method of a SequenceVectorizer that packs the segments of each sequence.
 
     Raises
     ------
@@ -65,36 +63,8 @@ def with_new_features(function, X, data, input_format, most, known=None):
     MemoryError
         If there are more segments than fit.
     """
-    vectorizer = SequenceVectorizer() if known is None else known._copied()
-    items = _items_of_all(function, sequences_of(X, data, input_format), data, most)
-    rows = _encoded(
-        vectorizer._grow if known else vectorizer.fit_transform, items, most
-    )
-    return SegmentedSequences.of(data, rows), vectorizer
-
-
-def with_features(function, vectorizer, X, data, input_format, most):
-    """Return data with the features of segments that a vectorizer knows.
-
-    Parameters and errors are those of `with_new_features`.
-    """
-    items = _items_of_all(function, sequences_of(X, data, input_format), data, most)
-    return SegmentedSequences.of(data, _encoded(vectorizer.transform, items, most))
-
-
-def sequences_of(X, data, input_format):
-    """Return the sequences as the function gets them: those of X, or of one table.
-
-    Raise TypeError if X is packed where the sequences of the fit are not.
-    """
-    if input_format in (TABLE, CUT_TABLE, PACKED):
-        return data
-    if isinstance(X, PackedSequences):
-        raise TypeError(
-            f"{words().X} is packed, but segment_features reads sequences as those of "
-            f"fit, of the input format {input_format.name}; pass these."
-        )
-    return X
+    items = _items_of_all(function, input_format.sequences(X, data), data, most)
+    return SegmentedSequences.of(data, _encoded(encode, items, most))
 
 
 def _encoded(encode, items, most):

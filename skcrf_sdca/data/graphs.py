@@ -1,16 +1,23 @@
-"""The edges of graphs laid end to end: what joins nodes, read and validated.
+"""Reading graphs: the nodes as sequences, and the edges that join these, end to end.
 
-A graph is a tuple (nodes, edges) or (nodes, edges, edge features), or an object of
-networkx, which is recognised by its attributes: networkx is not imported.
+Messages say graph and node. A graph is a tuple (nodes, edges) or (nodes, edges, edge
+features), or an object of networkx, which is recognised by its attributes: networkx is
+not imported.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skcrf_sdca._utils.messages import described
-from skcrf_sdca._utils.words import words
+from skcrf_sdca._utils.words import in_words, words
+from skcrf_sdca.data.sequences import Data, read_sequences
+
+# The functions that read sequences call them graphs.
+named_as_graphs = in_words(sequence="graph", item="node", position="node")
 
 # The attribute of nodes and edges of networkx that holds their features.
 ATTRIBUTE = "features"
@@ -52,7 +59,7 @@ class Edges(NamedTuple):
 
         Examples
         --------
-        >>> from skcrf_sdca.structures.graph.edges import Edges
+        >>> from skcrf_sdca.data.graphs import Edges
         >>> Edges.of_lists([[[0, 1], [1, 2]], []], None, [3, 1]).offsets
         array([0, 2, 2])
         """
@@ -66,6 +73,43 @@ class Edges(NamedTuple):
             for i, (own, n) in enumerate(zip(features, np.diff(offsets), strict=True))
         ]
         return cls(offsets, pairs, _joined(rows))
+
+
+@dataclass(frozen=True)
+class GraphData(Data):
+    """The Data of the nodes of graphs, and their edges."""
+
+    edges: Edges
+
+
+@named_as_graphs
+def read_graphs(X, y, known, split):
+    """Return the GraphData of a fit; the errors are those of `GraphCRF.fit`.
+
+    Parameters
+    ----------
+    X, y : as in `GraphCRF.fit`
+    known : Known
+    split : callable
+        `split_graphs`, or `split_trees`.
+    """
+    X = list(X) if isinstance(X, Iterator) else X
+    nodes, ends, features = split(X)
+    own = read_sequences(nodes, y, known._replace(check=_check_nodes))
+    edges = Edges.of_lists(ends, features, own.data.lengths)
+    width = {"n_edge_features_in_": edges.features.shape[1]}
+    parts = vars(own) | {"X": X, "attributes": own.attributes | width}
+    return GraphData(**parts, edges=edges)
+
+
+def _check_nodes(input_format):
+    """Raise ValueError if the nodes of all graphs are read as one table."""
+    if not input_format.boundaries:
+        raise ValueError(
+            f"{words().X}: the nodes of graph 0 are a row of numbers; they must be an "
+            "array of shape (n_nodes, n_features), or a list of dicts or of lists of "
+            "str"
+        )
 
 
 def split_graphs(X):
@@ -114,7 +158,7 @@ def split_trees(X):
 
     Examples
     --------
-    >>> from skcrf_sdca.structures.graph.edges import split_trees
+    >>> from skcrf_sdca.data.graphs import split_trees
     >>> nodes, edges, _ = split_trees([([{"w": "a"}, {"w": "b"}], [-1, 0])])
     >>> edges[0].tolist()
     [[0, 1]]
@@ -238,7 +282,7 @@ def _ends(ends, i, n_nodes):
     return pairs.astype(np.int32)
 
 
-def _features(features, i, n_edges):
+def _features(features, i, n):
     """Return the features of the edges of graph i, None if there are none, or raise."""
     try:
         rows = np.asarray(features, dtype=np.float64)
@@ -247,12 +291,12 @@ def _features(features, i, n_edges):
             f"{words().X}: the edge features of graph {i} are no dense array of "
             f"numbers: {error}"
         ) from None
-    if n_edges == 0 and rows.size == 0:
+    if n == 0 and rows.size == 0:
         return rows if rows.ndim == 2 and rows.shape[1] else None
-    if rows.ndim != 2 or len(rows) != n_edges:
+    if rows.ndim != 2 or len(rows) != n:
         raise ValueError(
             f"{words().X}: the edge features of graph {i} are of shape {rows.shape}; "
-            f"with {n_edges} edges they must be of shape ({n_edges}, n_edge_features)"
+            f"with {n} edges they must be of shape ({n}, n_edge_features)"
         )
     right = np.isfinite(rows).all(axis=1)
     if not right.all():

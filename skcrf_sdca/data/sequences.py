@@ -1,0 +1,100 @@
+"""Reading the sequences and labels of a fit: one call returns all that it takes.
+
+The readers of other data read the sequences in these by `read_sequences`.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skcrf_sdca.data.containers import as_sequence_list
+from skcrf_sdca.data.input_formats import (
+    CUT_TABLE,
+    InputFormat,
+    check_has_items,
+    cut_table,
+    training_format,
+)
+from skcrf_sdca.data.packed import PackedSequences
+
+
+class Known(NamedTuple):
+    """What is known of features and labels before X and y are read.
+
+    Attributes
+    ----------
+    estimator : BaseEstimator
+        Named in messages.
+    new_vectorizer : callable
+        ``new_vectorizer(input_format)`` returns the SequenceVectorizer of X.
+    encode : callable
+        ``encode(input_format, y, data)`` returns classes, label numbers and rows, as
+        `encode_training_labels` does.
+    grows : bool, default=False
+        Whether the features of X follow the features that the vectorizer knows.
+    check : callable, default=None
+        ``check(input_format)`` raises an error if this format is not taken.
+    """
+
+    estimator: Any
+    new_vectorizer: Callable[[InputFormat], Any]
+    encode: Callable[[InputFormat, Any, PackedSequences], tuple[Any, Any, Any]]
+    grows: bool = False
+    check: Callable[[InputFormat], None] | None = None
+
+
+@dataclass(frozen=True)
+class Data:
+    """The X and y of a fit, in forms that can be read twice, and what they hold."""
+
+    X: Any
+    y: Any
+    data: PackedSequences
+    labels: NDArray[np.int32]  # of shape (n_positions,); -1 where not known
+    # Of shape (n_positions, n_labels): which labels may be right, bool, or their
+    # probabilities, float; None if all labels are known.
+    label_rows: NDArray[Any] | None
+    input_format: InputFormat
+    # Fitted attributes: classes_, n_features_in_, _input_format, and where they exist
+    # vectorizer_ and _feature_names.
+    attributes: dict[str, Any]
+
+
+def read_sequences(X, y, known, lengths=None):
+    """Return the Data of a fit; the errors are those of `BaseCRF.fit`.
+
+    Parameters
+    ----------
+    X, y, lengths : as in `BaseCRF.fit`
+    known : Known
+    """
+    X = as_sequence_list(X)
+    y = list(y) if isinstance(y, Iterator) else y
+    if lengths is None:
+        sequences, input_format = X, training_format(X, y)
+    else:
+        sequences, input_format = cut_table(X, lengths), CUT_TABLE
+    if known.check is not None:
+        known.check(input_format)
+    vectorizer = None
+    if input_format.needs_vectorizer:
+        vectorizer = known.new_vectorizer(input_format)
+    if vectorizer is not None and known.grows:
+        data = vectorizer._grow(sequences)
+    else:
+        data = input_format.pack_training(sequences, known.estimator, vectorizer)
+    data.check_source()
+    check_has_items(len(data), data.n_positions)
+    classes, labels, rows = known.encode(input_format, y, data)
+    attributes = {
+        "_input_format": input_format.name,
+        "vectorizer_": vectorizer,
+        "_feature_names": input_format.feature_names(sequences, data),
+        "classes_": classes,
+        "n_features_in_": data.n_features,
+    }
+    attributes = {k: value for k, value in attributes.items() if value is not None}
+    return Data(X, y, data, labels, rows, input_format, attributes)
