@@ -5,7 +5,7 @@ the fit, and what only some types have.
 """
 
 from types import NoneType, SimpleNamespace
-from typing import Any, NamedTuple, get_args
+from typing import get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -97,11 +97,17 @@ def describe_crf(crf, vectorizer=None):
     }
     if hasattr(crf, "vectorizer_"):
         model["vectorizer"], _ = describe_vectorizer(crf.vectorizer_)
-    parts = {name: part.describe(crf, weights) for name, part in PARTS.items()}
-    model |= {name: entry for name, entry in parts.items() if entry is not None}
-    vectors = model.get("stream", {}).get("vectors", ())
-    state = {f"stream_{name}": crf._stream_state()[name] for name in vectors}
-    return model, _arrays_of(weights) | state
+    if "solver_" in vars(crf):
+        model["solver"] = crf.solver_
+    name, describe, _ = OF_STRUCTURES[crf._structure]
+    entry, arrays = describe(crf, weights), _arrays_of(weights)
+    if entry is not None:
+        model[name] = entry
+    if (state := crf._stream_state()) is not None:
+        model["stream"] = _stream_of(crf, state)
+        vectors = model["stream"]["vectors"]
+        arrays |= {f"stream_{name}": state[name] for name in vectors}
+    return model, arrays
 
 
 def _parameters_of(crf):
@@ -126,32 +132,20 @@ def _own_names(crf, vectorizer):
 def rebuild_crf(model, array):
     """Return the CRF that entries and arrays describe."""
     cls = CRFS[model["type"]]
-    parts = {
-        name: part
-        for name, part in PARTS.items()
-        if part.belongs_to(cls) and (part.is_needed or name in model)
+    name, _, rebuild = OF_STRUCTURES[cls._structure]
+    more = {
+        "solver": (str, cls is AnyCRF),
+        "stream": (dict, "stream" in model and hasattr(cls, "_stream_values")),
+        name: (dict, name in model or name != "tuples"),
     }
-    fields(model, "crf", CRF | {name: part.type for name, part in parts.items()})
+    fields(model, "crf", CRF | {n: kind for n, (kind, there) in more.items() if there})
     crf = with_parameters(cls, model["parameters"])
-    attributes = {
-        "_input_format": model["input_format"],
-        "classes_": labels_from(model["labels"]),
-        "n_features_in_": model["n_features"],
-        **_figures_from(crf, model["fit"]),
-    }
-    if not 0 <= model["n_features"] <= MAX_FEATURES:
-        raise ModelFormatError(f"n_features must be from 0 to {MAX_FEATURES}")
-    if model["history"]:
-        attributes["history_"] = history_from(model["history"])
-    if model["feature_names"] is not None:
-        attributes["_feature_names"] = names_from(model["feature_names"])
-    if model["vectorizer"] is not None:
-        attributes["vectorizer_"] = rebuild_vectorizer(model["vectorizer"], array)
-    for name, part in parts.items():
-        attributes |= part.rebuild(model[name], array, attributes["classes_"])
-    axes = cls._axes_of(SimpleNamespace(**attributes))
-    weights = _weights_from(array, Form(axes, BLOCKS[cls._structure](model)), model)
-    if "stream" in parts:
+    attributes = _attributes_from(crf, model, array)
+    own, blocks = rebuild(model.get(name), array, attributes["classes_"])
+    attributes |= own
+    form = Form(cls._axes_of(SimpleNamespace(**attributes)), blocks)
+    weights = _weights_from(array, form, model)
+    if "stream" in model:
         state = _stream_from(crf, model["stream"], array, weights)
         attributes["_warm_state"] = state
     crf._set_fitted(attributes | weights.attributes())
@@ -159,89 +153,39 @@ def rebuild_crf(model, array):
     return crf
 
 
-def _figures_from(crf, fit):
-    """Return the figures of a fit, and of which method its step size is."""
-    figures = figures_from(fit)
-    return figures | ({"_method_of_steps": crf.method} if "eta0_" in figures else {})
-
-
-class Part(NamedTuple):
-    """An entry that only some CRFs have.
-
-    Attributes
-    ----------
-    type : type
-    belongs_to : callable
-        ``belongs_to(cls)`` returns whether a type of CRF may have it.
-    describe : callable
-        ``describe(crf, weights)`` returns the entry, or None.
-    rebuild : callable
-        ``rebuild(entry, array, classes)`` checks the entry, and returns the fitted
-        attributes that it tells beside weights.
-    is_needed : bool
-        Whether all CRFs of the type have it.
-    """
-
-    type: type
-    belongs_to: Any
-    describe: Any
-    rebuild: Any
-    is_needed: bool
-
-
-def _solver_from(entry, array, classes):
-    _, *names = get_args(SolverName)
-    if entry not in names:
-        raise ModelFormatError(f"solver must be one of {', '.join(names)}")
-    return {"solver_": entry}
-
-
-def _segments_of(crf, weights):
-    if crf._structure != "segments":
-        return None
-    entry = {"scheme": crf.scheme_, "max_length": int(crf.max_length_)}
-    if "segment_coef" in weights:
-        entry["vectorizer"], _ = describe_vectorizer(crf.segment_vectorizer_)
-    return entry
-
-
-def _segments_from(entry, array, classes):
-    more = {"vectorizer": dict} if "vectorizer" in entry else {}
-    fields(entry, "segments", SEGMENTS | more)
-    if not 1 <= entry["max_length"] <= MAX_FEATURES:
-        raise ModelFormatError(f"segments: max_length must be from 1 to {MAX_FEATURES}")
-    # The array of lengths is as long as max_length: it is read before a table is made.
-    types = Grammar(plain_labels(classes), entry["scheme"], 1).types
+def _attributes_from(crf, model, array):
+    """Return the fitted attributes that CRFs of all structures have, but weights."""
     attributes = {
-        "types_": np.fromiter(types, dtype=object, count=len(types)),
-        "max_length_": entry["max_length"],
-        "scheme_": entry["scheme"],
+        "_input_format": model["input_format"],
+        "classes_": labels_from(model["labels"]),
+        "n_features_in_": _size("n_features", model["n_features"]),
+        **figures_from(model["fit"]),
     }
-    if more:
-        vectorizer = rebuild_vectorizer(entry["vectorizer"], array)
-        attributes["segment_vectorizer_"] = vectorizer
+    if "eta0_" in attributes:
+        attributes["_method_of_steps"] = crf.method
+    if "solver" in model:
+        attributes["solver_"] = model["solver"]
+        _, *names = get_args(SolverName)
+        if model["solver"] not in names:
+            raise ModelFormatError(f"solver must be one of {', '.join(names)}")
+    if model["history"]:
+        attributes["history_"] = history_from(model["history"])
+    if model["feature_names"] is not None:
+        attributes["_feature_names"] = names_from(model["feature_names"])
+    if model["vectorizer"] is not None:
+        attributes["vectorizer_"] = rebuild_vectorizer(model["vectorizer"], array)
     return attributes
 
 
-def _graphs_of(crf, weights):
-    if crf._structure != "graph":
-        return None
-    return {"n_edge_features": int(crf.n_edge_features_in_)}
+def _size(name, value, least=0):
+    """Return an entry that is the size of an axis; raise ModelFormatError if none."""
+    if not least <= value <= MAX_FEATURES:
+        raise ModelFormatError(f"{name} must be from {least} to {MAX_FEATURES}")
+    return value
 
 
-def _graphs_from(entry, array, classes):
-    fields(entry, "graphs", GRAPHS)
-    if not 0 <= entry["n_edge_features"] <= MAX_FEATURES:
-        raise ModelFormatError(
-            f"graphs: n_edge_features must be from 0 to {MAX_FEATURES}"
-        )
-    return {"n_edge_features_in_": entry["n_edge_features"]}
-
-
-def _stream_of(crf, weights):
-    state = crf._stream_state()
-    if state is None:
-        return None
+def _stream_of(crf, state):
+    """Return the entry of the state of a stream."""
     names = (*crf._weight_vectors, *crf._other_vectors)
     vectors = [name for name in names if state.get(name) is not None]
     values = {n: kind(state[n]) for n, kind in crf._stream_values.items()}
@@ -266,6 +210,10 @@ def _stream_from(crf, stream, array, weights):
     return {"total": None, **state, **values, "form": form}
 
 
+# What only CRFs of one structure have. The functions that rebuild it return attributes,
+# and the blocks of the weights.
+
+
 def _tuples_of(crf, weights):
     if not crf._has_tuples:
         return None
@@ -274,6 +222,8 @@ def _tuples_of(crf, weights):
 
 
 def _tuples_from(entry, array, classes):
+    if entry is None:
+        return {}, chain_blocks()
     fields(entry, "tuples", TUPLES)
     n_higher, n_stored = entry["n_higher"], entry["n_edge_stored"]
     if not 0 <= n_higher <= MAX_HIGHER or (n_stored is not None and n_stored < 0):
@@ -281,62 +231,48 @@ def _tuples_from(entry, array, classes):
             f"tuples: n_higher must be from 0 to {MAX_HIGHER}, and n_edge_stored null "
             "or not negative"
         )
-    return {}
+    return {}, chain_blocks(1 + n_higher, edge_features=n_stored is not None)
 
 
-PARTS = {
-    "solver": Part(
-        str,
-        lambda cls: cls is AnyCRF,
-        lambda crf, weights: vars(crf).get("solver_"),
-        _solver_from,
-        is_needed=True,
-    ),
-    "segments": Part(
-        dict,
-        lambda cls: cls._structure == "segments",
-        _segments_of,
-        _segments_from,
-        is_needed=True,
-    ),
-    "graphs": Part(
-        dict,
-        lambda cls: cls._structure == "graph",
-        _graphs_of,
-        _graphs_from,
-        is_needed=True,
-    ),
-    "stream": Part(
-        dict,
-        lambda cls: hasattr(cls, "_stream_values"),
-        _stream_of,
-        # It is checked where the weights are known.
-        lambda entry, array, classes: {},
-        is_needed=False,
-    ),
-    "tuples": Part(
-        dict,
-        lambda cls: cls._structure == "chain",
-        _tuples_of,
-        _tuples_from,
-        is_needed=False,
-    ),
-}
+def _segments_of(crf, weights):
+    entry = {"scheme": crf.scheme_, "max_length": int(crf.max_length_)}
+    if "segment_coef" in weights:
+        entry["vectorizer"], _ = describe_vectorizer(crf.segment_vectorizer_)
+    return entry
 
 
-def _chain_blocks_of(model):
-    tuples = model.get("tuples", {"n_higher": 0, "n_edge_stored": None})
-    has_pairs = tuples["n_edge_stored"] is not None
-    return chain_blocks(1 + tuples["n_higher"], edge_features=has_pairs)
+def _segments_from(entry, array, classes):
+    more = {"vectorizer": dict} if "vectorizer" in entry else {}
+    fields(entry, "segments", SEGMENTS | more)
+    # The array of lengths is as long as max_length: it is read before a table is made.
+    types = Grammar(plain_labels(classes), entry["scheme"], 1).types
+    attributes = {
+        "types_": np.fromiter(types, dtype=object, count=len(types)),
+        "max_length_": _size("segments: max_length", entry["max_length"], least=1),
+        "scheme_": entry["scheme"],
+    }
+    if more:
+        vectorizer = rebuild_vectorizer(entry["vectorizer"], array)
+        attributes["segment_vectorizer_"] = vectorizer
+    return attributes, segment_blocks(segment_features=bool(more))
 
 
-# The blocks of a model of each structure, by its entries.
-BLOCKS = {
-    "chain": _chain_blocks_of,
-    "segments": lambda m: segment_blocks(
-        segment_features="vectorizer" in m["segments"]
-    ),
-    "graph": lambda model: GRAPH_BLOCKS,
+def _graphs_of(crf, weights):
+    return {"n_edge_features": int(crf.n_edge_features_in_)}
+
+
+def _graphs_from(entry, array, classes):
+    fields(entry, "graphs", GRAPHS)
+    size = _size("graphs: n_edge_features", entry["n_edge_features"])
+    return {"n_edge_features_in_": size}, GRAPH_BLOCKS
+
+
+# Structure -> name of the entry, and functions that make and read it. Only "tuples"
+# may be missing.
+OF_STRUCTURES = {
+    "chain": ("tuples", _tuples_of, _tuples_from),
+    "segments": ("segments", _segments_of, _segments_from),
+    "graph": ("graphs", _graphs_of, _graphs_from),
 }
 
 

@@ -167,7 +167,7 @@ def _are_equal(one, other):
     return one == other
 
 
-class Weights(Mapping):
+class Weights(dict[str, Any]):
     """The weights of a model: an array, or a sparse matrix, by the name of its block.
 
     Parameters
@@ -187,20 +187,8 @@ class Weights(Mapping):
     """
 
     def __init__(self, form, arrays):
+        super().__init__({block.name: arrays[block.name] for block in form.blocks})
         self.form = form
-        self._arrays = {block.name: arrays[block.name] for block in form.blocks}
-
-    def __getitem__(self, name):
-        """Return the array of a block."""
-        return self._arrays[name]
-
-    def __iter__(self):
-        """Return an iterator over the names."""
-        return iter(self._arrays)
-
-    def __len__(self):
-        """Return the number of blocks."""
-        return len(self._arrays)
 
     def attributes(self):
         """Return the weights by the names of fitted attributes."""
@@ -215,12 +203,12 @@ class Weights(Mapping):
 
     def replaced(self, **arrays):
         """Return the weights with other arrays of some blocks."""
-        return Weights(self.form, {**self._arrays, **arrays})
+        return Weights(self.form, {**self, **arrays})
 
     def of_blocks(self, chosen):
         """Return the weights of the blocks for which ``chosen(block)`` holds."""
         blocks = tuple(filter(chosen, self.form.blocks))
-        return Weights(self.form._replace(blocks=blocks), self._arrays)
+        return Weights(self.form._replace(blocks=blocks), self)
 
     def finite(self):
         """Return the weights with 0 where something is forbidden."""
@@ -296,12 +284,6 @@ class Weights(Mapping):
     def n_nonzero(self):
         """How many weights are neither 0 nor -inf."""
         return sum(map(_count_weights, self.values()))
-
-    def read_only(self):
-        """Make the arrays read-only; return the weights."""
-        for array in self.values():
-            (array.data if sp.issparse(array) else array).flags.writeable = False
-        return self
 
 
 def _numbers_of_tuples(numbers, sizes):

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from skcrf_sdca._kernels._weights import SparseWeights
 from skcrf_sdca._kernels._weights import Weights as CompiledWeights
+from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._utils.words import words
 from skcrf_sdca.structures.form import Block, Form, Weights, dense_coef
 
 
@@ -162,6 +164,30 @@ class Parameters(ABC):
             threshold=penalty.threshold,
             curvature=penalty.curvature,
         )
+
+    def potentials(self, rows, offsets, begin, end, temperature=1.0):
+        """Return scores of the items begin <= i < end, over a temperature.
+
+        Raise MemoryError if these do not fit.
+
+        Returns
+        -------
+        local, tied : ndarrays
+        bounds : ndarray of shape (end - begin + 1,), int64
+            Where the local scores of each item begin.
+        """
+        bounds, own = offsets[begin : end + 1] - offsets[begin], words()
+        check_fits(
+            8 * int(bounds[-1]) * self.n_labels,
+            f"the scores of {bounds[-1]} {own.position}s and {self.n_labels} labels",
+            f"cut long {own.sequence}s into shorter ones",
+        )
+        local, tied = np.empty((bounds[-1], self.n_labels)), self.tied
+        self.weights().node_scores(rows, offsets, begin, end, local)
+        if temperature != 1.0:
+            local /= temperature
+            tied = tied / temperature
+        return local, tied, bounds
 
     @abstractmethod
     def _blocks(self):

@@ -9,10 +9,15 @@ from skcrf_sdca._kernels._observed import (
     ObservedRows,
     sorted_by_width,
 )
+from skcrf_sdca.structures.structure import FixedScores
 
 
 class TokenRows:
-    """Mixin of a Structure whose local scores are those of rows of features."""
+    """Mixin of a Structure whose local scores are those of rows of features.
+
+    The structure adds `_parameters_of_all_pairs`, in which every feature has weights of
+    all labels, and `_scores_of_rows`, the Scores of weights alone.
+    """
 
     def _feature_rows(self):
         if self.pairs is None:
@@ -23,6 +28,28 @@ class TokenRows:
     def _sparse_rows(self):
         """Return the rows of all features with weights, a csr_array of float64."""
         return csr_array(self.data.X, dtype=np.float64)
+
+    def scores(self, parameters, begin, end):
+        """Return the Scores of the items begin <= i < end, the fixed ones added."""
+        scores = self._scores_of_rows(parameters, self.rows, begin, end)
+        if self.fixed is None:
+            return scores
+        first, last = self.offsets[[begin, end]]
+        scores.local[:] += self.fixed.local[first:last]
+        return scores.with_scores(scores.local, scores.tied + self.fixed.tied)
+
+    def fixed_scores(self, weights):
+        """Return the FixedScores of finite Weights, of all pairs."""
+        parameters, rows = self._parameters_of_all_pairs(), FeatureRows(self.data.X)
+        parameters.assign(weights)
+        scores = self._scores_of_rows(parameters, rows, 0, len(self.data))
+        return FixedScores(scores.local, scores.tied)
+
+    def add_features(self, parameters, begin, end, factor, local):
+        """Add factor[i] times the features of local changes of begin <= i < end."""
+        parameters.weights().add_changes(
+            self.rows, self.offsets, begin, end, factor, local
+        )
 
     def distinct_features(self):
         """Return the distinct features of each sequence, as visits need them."""

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skcrf_sdca._kernels._transitions import all_transitions, layout_of
-from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.form import Block
 from skcrf_sdca.structures.parameters import Parameters
@@ -139,23 +138,9 @@ class ChainParameters(Parameters):
         return self.coef, self.intercept, self.start, self.end, self.tied
 
     def scores(self, rows, offsets, begin, end, constraints=None, temperature=1.0):
-        """Return the Chains of begin <= i < end, of the scores over a temperature.
-
-        Raise MemoryError if these do not fit.
-        """
-        bounds = offsets[begin : end + 1] - offsets[begin]
-        check_fits(
-            8 * int(bounds[-1]) * self.n_labels,
-            f"the scores of {bounds[-1]} positions and {self.n_labels} labels",
-            "cut long sequences into shorter ones",
-        )
-        node_scores = np.empty((bounds[-1], self.n_labels))
-        self.weights().node_scores(rows, offsets, begin, end, node_scores)
-        transition = self.transition
-        if temperature != 1.0:
-            node_scores /= temperature
-            transition = transition / temperature
-        return Chains(node_scores, transition, bounds, constraints, self.layout)
+        """Return the Chains of `potentials`."""
+        found = self.potentials(rows, offsets, begin, end, temperature)
+        return Chains(*found, constraints, self.layout)
 
 
 # Memory that is allocated when a vector grows, relative to what is needed.

@@ -6,7 +6,6 @@ import numpy as np
 from scipy.sparse import issparse
 
 from skcrf_sdca._kernels._chain_structure import ChainStructure
-from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._kernels._transitions import all_transitions
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges, ranges
@@ -174,30 +173,12 @@ class Chain(TokenRows, Structure):
         (features,) = np.nonzero(seen)
         return features if self.pairs is None else self.pairs.places_of(features)
 
-    def fixed_scores(self, weights):
-        """Return the FixedScores of weights that are not forbidden, of all pairs."""
-        parameters = self._parameters_of_all_pairs()
-        parameters.assign(weights)
-        n, rows = len(self.data), FeatureRows(self.data.X)
-        scores = parameters.scores(rows, self.offsets, 0, n)
-        return FixedScores(scores.local, scores.tied)
-
     def _parameters_of_all_pairs(self):
         """Return parameters in which every feature has weights of all labels."""
         return ChainParameters(self.data.n_features, self.n_labels, layout=self.layout)
 
-    def _own_scores(self, parameters, begin, end):
-        """Return the Chains of weights alone."""
-        return parameters.scores(self.rows, self.offsets, begin, end, self.constraints)
-
-    def scores(self, parameters, begin, end):
-        """Return the Chains of the sequences begin <= i < end."""
-        chains = self._own_scores(parameters, begin, end)
-        if self.fixed is None:
-            return chains
-        first, last = self.offsets[[begin, end]]
-        chains.local[:] += self.fixed.local[first:last]
-        return chains.with_scores(chains.local, chains.tied + self.fixed.tied)
+    def _scores_of_rows(self, parameters, rows, begin, end):
+        return parameters.scores(rows, self.offsets, begin, end, self.constraints)
 
     def parts(self, kept):
         """Return the chains that are left at the positions to keep.
@@ -271,12 +252,6 @@ class Chain(TokenRows, Structure):
             pairs = self.layout.place_of(path[to - 1], path[to])
             np.add.at(counts.reshape(-1), pairs, weights[to])
         return counts
-
-    def add_features(self, parameters, begin, end, factor, local):
-        """Add factor[i] times the features of node changes of begin <= i < end."""
-        parameters.weights().add_changes(
-            self.rows, self.offsets, begin, end, factor, local
-        )
 
     def add_tied_features(self, parameters, tied):
         """Add the features of a sum of edge changes."""

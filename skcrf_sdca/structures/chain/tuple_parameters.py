@@ -115,20 +115,6 @@ class TupleForm:
             pairs=pairs,
         )
 
-    def __eq__(self, other):
-        """Return whether the weights are the same."""
-        if not isinstance(other, TupleForm):
-            return False
-        sizes = "n_features", "order", "constraints"
-        return (
-            all(getattr(self, name) == getattr(other, name) for name in sizes)
-            and self.tuples.n_labels == other.tuples.n_labels
-            and np.array_equal(self.edge_columns, other.edge_columns)
-            and self.pairs == other.pairs
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
 
 class TupleParameters(ChainParameters):
     """The weights of a `TupleForm` as one vector, by states.

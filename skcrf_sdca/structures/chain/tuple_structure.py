@@ -123,7 +123,11 @@ class TupleChain(Chain):
 
     def grown(self, parameters, labels):
         """Return weights of fewer features and labels as parameters of these."""
-        if parameters.form == self.form:
+        own, other = self.form, parameters.form
+        same_sizes = len(labels) == own.tuples.n_labels and (
+            own.n_features == other.n_features
+        )
+        if same_sizes and not own.vector_form().differences(other.vector_form()):
             return self.new_parameters(parameters.w)
         return self._matched(parameters, labels, self.tuples.n_labels)
 
@@ -140,9 +144,9 @@ class TupleChain(Chain):
         label = self.tuples.label
         return np.ascontiguousarray(cost[np.ix_(label, label)])
 
-    def _own_scores(self, parameters, begin, end):
-        chains = super()._own_scores(parameters, begin, end)
-        complete_rows(self.tuples.suffix, chains.node_scores)
+    def _scores_of_rows(self, parameters, rows, begin, end):
+        chains = super()._scores_of_rows(parameters, rows, begin, end)
+        complete_rows(self.tuples.suffix, chains.local)
         return chains
 
     def fixed_scores(self, weights):

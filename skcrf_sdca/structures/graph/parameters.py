@@ -14,7 +14,6 @@ labels of each feature only, see structures/chain/observed.py.
 
 import numpy as np
 
-from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.form import Block
 from skcrf_sdca.structures.graph.scores import GraphScores
 from skcrf_sdca.structures.parameters import Parameters
@@ -94,20 +93,6 @@ class GraphParameters(Parameters):
         return self.coef, self.intercept, *ends, self.tied
 
     def scores(self, rows, trees, offsets, begin, end, *, temperature=1.0):
-        """Return the GraphScores of begin <= i < end, of the scores over a temperature.
-
-        Raise MemoryError if these do not fit.
-        """
-        bounds = offsets[begin : end + 1] - offsets[begin]
-        check_fits(
-            8 * int(bounds[-1]) * self.n_labels,
-            f"the scores of {bounds[-1]} nodes and {self.n_labels} labels",
-            "cut large graphs into smaller ones",
-        )
-        node_scores = np.empty((bounds[-1], self.n_labels))
-        self.weights().node_scores(rows, offsets, begin, end, node_scores)
-        tied = self.tied
-        if temperature != 1.0:
-            node_scores /= temperature
-            tied = tied / temperature
-        return GraphScores(trees, node_scores, tied, bounds, begin)
+        """Return the GraphScores of `potentials`."""
+        found = self.potentials(rows, offsets, begin, end, temperature)
+        return GraphScores(trees, *found, begin)

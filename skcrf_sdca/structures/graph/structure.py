@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._kernels._graph_inference import GraphInference
 from skcrf_sdca._kernels._graph_structure import GraphStructure
 from skcrf_sdca._kernels._passes import add_labels
@@ -98,15 +97,8 @@ class Graph(TokenRows, Structure):
         """Return the logarithm of the number of labellings of each graph."""
         return self.data.lengths * np.log(self.n_labels)
 
-    def scores(self, parameters, begin, end):
-        """Return the GraphScores of the graphs begin <= i < end."""
-        scores = parameters.scores(self.rows, self.trees, self.offsets, begin, end)
-        if self.fixed is None:
-            return scores
-        first, last = self.offsets[[begin, end]]
-        local = scores.local + self.fixed.local[first:last]
-        tied = scores.tied + self.fixed.tied
-        return GraphScores(self.trees, local, tied, scores.offsets, begin)
+    def _scores_of_rows(self, parameters, rows, begin, end):
+        return parameters.scores(rows, self.trees, self.offsets, begin, end)
 
     def vector_form(self):
         """Return the VectorForm; dual variables are those of the edges."""
@@ -121,14 +113,9 @@ class Graph(TokenRows, Structure):
                 "or take a model whose edges have none."
             )
 
-    def fixed_scores(self, weights):
-        """Return the FixedScores of weights of all pairs of a feature and a label."""
+    def _parameters_of_all_pairs(self):
         n_edge_features = self.trees.n_edge_features
-        parameters = GraphParameters(self.data.n_features, n_edge_features, self.place)
-        parameters.assign(weights)
-        n, rows = len(self.data), FeatureRows(self.data.X)
-        scores = parameters.scores(rows, self.trees, self.offsets, 0, n)
-        return FixedScores(scores.local, scores.tied)
+        return GraphParameters(self.data.n_features, n_edge_features, self.place)
 
     def parts(self, kept):
         """Return what is left of the graphs at the nodes to keep.
@@ -193,12 +180,6 @@ class Graph(TokenRows, Structure):
         total = np.zeros((1, self.n_tied))
         add_labels(self.inference(), labels, weight, total)
         return total[0]
-
-    def add_features(self, parameters, begin, end, factor, local):
-        """Add factor[i] times the features of node changes of begin <= i < end."""
-        parameters.weights().add_changes(
-            self.rows, self.offsets, begin, end, factor, local
-        )
 
     def add_tied_features(self, parameters, tied):
         """Add the features of a sum of edge changes."""

@@ -133,24 +133,13 @@ class SegmentParameters(ChainParameters):
         return super()._sizes() | own | {"segment_feature": n_features}
 
     def scores(self, rows, offsets, begin, end, constraints=None, temperature=1.0):
-        """Return the SegmentScores of begin <= i < end, over a temperature.
+        """Return the SegmentScores of `potentials`.
 
-        Raise MemoryError if these do not fit.
+        Raise MemoryError if the scores of all segments of a sequence do not fit.
         """
-        bounds = offsets[begin : end + 1] - offsets[begin]
-        check_fits(
-            8 * int(bounds[-1]) * self.n_labels,
-            f"the scores of {bounds[-1]} positions and {self.n_labels} labels",
-            "cut long sequences into shorter ones",
-        )
-        check_segments_fit(np.diff(bounds), self.grammar, self.segment_rows)
-        local = np.empty((bounds[-1], self.n_labels))
-        self.weights().node_scores(rows, offsets, begin, end, local)
-        tied = self.tied
-        if temperature != 1.0:
-            local /= temperature
-            tied = tied / temperature
-        segment_rows = self.segment_rows
+        lengths, segment_rows = np.diff(offsets[begin : end + 1]), self.segment_rows
+        check_segments_fit(lengths, self.grammar, segment_rows)
+        found = self.potentials(rows, offsets, begin, end, temperature)
         if segment_rows is not None:
             segment_rows = segment_rows.of_tokens(*offsets[[begin, end]])
-        return SegmentScores(local, tied, bounds, self.grammar, segment_rows)
+        return SegmentScores(*found, self.grammar, segment_rows)

@@ -92,18 +92,6 @@ class SegmentChain(Chain):
         scores = SegmentScores(local, tied, offsets, self.constraints)
         return scores.log_partition()[index]
 
-    def scores(self, parameters, begin, end):
-        """Return the SegmentScores of the sequences begin <= i < end."""
-        scores = parameters.scores(self.rows, self.offsets, begin, end)
-        if self.fixed is None:
-            return scores
-        first, last = self.offsets[[begin, end]]
-        local = scores.local + self.fixed.local[first:last]
-        tied = scores.tied + self.fixed.tied
-        return SegmentScores(
-            local, tied, scores.offsets, self.constraints, scores.segment_rows
-        )
-
     def kept_in_parts(self, kept):
         """Return which of the positions to keep are in `parts`: whole sequences."""
         lengths = self.data.lengths
