@@ -22,17 +22,16 @@ from skcrf_sdca._utils.typing import (
     Labels,
     SpanScheme,
 )
-from skcrf_sdca.data.label_encoding import decode_labels
 from skcrf_sdca.data.label_names import names_of_classes
-from skcrf_sdca.data.spans import extract_spans
 from skcrf_sdca.estimators.answers import Answers, Packed
 from skcrf_sdca.estimators.fitted import FittedAttributes, no_probabilities
 from skcrf_sdca.estimators.span_queries import (
+    LabelSpans,
     Reading,
-    TypedSpans,
-    asked_spans,
     checked_tokens,
+    is_typed,
     scheme_of,
+    with_first,
 )
 from skcrf_sdca.estimators.validation import prediction_data
 from skcrf_sdca.structures.chain.parameters import ChainParameters
@@ -122,7 +121,8 @@ class PredictionMixin(Answers, FittedAttributes):
             "BIO", "IOB1", "IO", "BIOES" or "BILOU": the meaning of the prefixes, see
             :func:`skcrf_sdca.metrics.extract_spans`. By default the scheme that the
             parameter ``transitions`` names, and else "BIO", which also reads labels in
-            IOB1 and IO.
+            IOB1 and IO. A `SegmentCRF` takes the scheme of its fit alone; without one
+            all its segments are spans.
         tokens : list of n lists of T str, default=None
             The words of X. With them, each span has a text.
 
@@ -158,17 +158,12 @@ class PredictionMixin(Answers, FittedAttributes):
         PER 0 2 0.96 Ada Lovelace
         """
         packed = self._packed(X)
-        if scheme is None:
-            scheme = scheme_of(getattr(self, "transitions", None))
-        names = names_of_classes(self, self.classes_)
-        reading, names = Reading.of(names, scheme), np.array(names, dtype=object)
+        reading = self._reading(scheme)
         words = None if tokens is None else checked_tokens(tokens, packed.data.lengths)
 
         def spans(scores, begin, end):
-            paths, _ = scores.viterbi()
-            labels = decode_labels(paths, names, scores.offsets).tolist()
-            found = extract_spans(labels, scheme)
-            asked = TypedSpans(found, packed.data.lengths[begin:end], reading)
+            found = reading.found(scores.viterbi()[0], scores.offsets)
+            asked = reading.asked(found, packed.data.lengths[begin:end])
             proba = asked.probabilities(scores, 0, end - begin)
             rows = [
                 [(*span, p) for span, p in zip(own, values.tolist(), strict=True)]
@@ -209,7 +204,8 @@ class PredictionMixin(Answers, FittedAttributes):
             of a label for each position: such a span is there if these labels stand at
             these positions.
             Both may have begin and end first. What follows these three is ignored: the
-            spans of `predict_spans` may be given.
+            spans of `predict_spans` may be given. A `SegmentCRF` takes (type, begin,
+            end).
         scheme : str, default=None
             "BIO", "IOB1", "IO", "BIOES" or "BILOU": what the prefixes of the labels
             mean. By default that of `predict_spans`.
@@ -218,7 +214,7 @@ class PredictionMixin(Answers, FittedAttributes):
         -------
         proba : ndarray of shape (n,)
             An object array of arrays of shape (n_spans_i,). 0 for a label or a type
-            that was not in `fit`.
+            that was not in `fit`, and for a span longer than ``max_length_``.
 
         Raises
         ------
@@ -241,8 +237,24 @@ class PredictionMixin(Answers, FittedAttributes):
         True
         """
         packed = self._packed(X)
-        asked = asked_spans(spans, packed.data.lengths, self, scheme)
+        asked = self._asked_spans(spans, packed.data.lengths, scheme)
         return self._over(asked.probabilities, packed)
+
+    def _reading(self, scheme):
+        """Return how labels are read as spans, by default as `transitions` says."""
+        if scheme is None:
+            scheme = scheme_of(getattr(self, "transitions", None))
+        return Reading.of(names_of_classes(self, self.classes_), scheme)
+
+    def _asked_spans(self, spans, lengths, scheme):
+        """Return the spans that a user asks about, by what names the first of them.
+
+        Without a scheme the name may be labels.
+        """
+        spans, first = with_first(spans)
+        if scheme is None and not is_typed(first):
+            return LabelSpans(spans, lengths, self.classes_)
+        return self._reading(scheme).asked(spans, lengths)
 
     def _packed(self, X, lengths=None):
         return Packed(*prediction_data(self, X, lengths))

@@ -3,38 +3,25 @@
 The answers of single labels are those of `PredictionMixin`.
 """
 
-from collections.abc import Iterable
-from operator import index
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._utils.availability import available_if
-from skcrf_sdca._utils.typing import Dataset, SpanScheme, Transitions
+from skcrf_sdca._utils.typing import Transitions
 from skcrf_sdca.data.label_encoding import label_objects, plain_labels
-from skcrf_sdca.data.rows import split_rows
-from skcrf_sdca.data.spans import SpanForm, span_rows
 from skcrf_sdca.data.tagging_schemes import get_scheme
 from skcrf_sdca.estimators.compression import ConstrainingMixin
 from skcrf_sdca.estimators.contrast import segment_terms
-from skcrf_sdca.estimators.fitted import check_form, no_probabilities
+from skcrf_sdca.estimators.fitted import check_form
 from skcrf_sdca.estimators.inspection import InspectionMixin, weight_table
 from skcrf_sdca.estimators.prediction import PredictionMixin
-from skcrf_sdca.estimators.span_queries import checked_tokens
+from skcrf_sdca.estimators.span_queries import SegmentReading
 from skcrf_sdca.estimators.tables import Table
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.structures.chain.constraints import read_constraints
 from skcrf_sdca.structures.segment.grammar import Grammar
-
-
-def _read_span(span):
-    span_type, begin, end, *_ = span
-    return index(begin), index(end), span_type
-
-
-TYPED = SpanForm("(type, begin, end)", _read_span)
 
 
 class SegmentAnswers(PredictionMixin, InspectionMixin, ConstrainingMixin):
@@ -178,134 +165,20 @@ class SegmentAnswers(PredictionMixin, InspectionMixin, ConstrainingMixin):
             coef = self.segment_coef_
         return weight_table(coef, type=types, feature=names)
 
-    @available_if(no_probabilities)
-    def predict_spans(
-        self,
-        X: Dataset,
-        *,
-        scheme: SpanScheme | None = None,
-        tokens: Iterable[Iterable[str]] | None = None,
-    ) -> NDArray[Any]:
-        """Return the spans of the most probable segmentations, with probabilities.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        scheme : None
-            The scheme is that of the fit; for the signature of the other estimators.
-        tokens : list of n lists of T str, default=None
-            The words of X. With them, each span has a text.
-
-        Returns
-        -------
-        spans : ndarray of shape (n,)
-            An object array of lists of (type, begin, end, probability), in order; with
-            `tokens` of (type, begin, end, probability, text). Without a scheme all
-            segments are spans. The probability is that of the segment, exactly.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If `scheme` is another one, or `tokens` does not have the lengths of X.
-
-        Examples
-        --------
-        >>> from skcrf_sdca import SegmentCRF
-        >>> X = [[["Ada"], ["Lovelace"], ["wrote"]]] * 9
-        >>> y = [["B-PER", "I-PER", "O"]] * 9
-        >>> crf = SegmentCRF(random_state=0).fit(X, y)
-        >>> ((span_type, begin, end, probability),) = crf.predict_spans(X)[0]
-        >>> span_type, begin, end, probability > 0.5
-        ('PER', 0, 2, True)
-        """
-        packed = self._packed(X)
-        self._check_scheme(scheme)
-        grammar = self._grammar()
-        words = None if tokens is None else checked_tokens(tokens, packed.data.lengths)
-
-        def spans(scores, first, last):
-            offsets = scores.offsets
-            begin, end, own, _ = grammar.segments(scores.viterbi()[0], offsets)
-            chosen = own != grammar.outside
-            begin, end, own = begin[chosen], end[chosen], own[chosen].astype(np.int64)
-            i = np.searchsorted(offsets, begin, side="right") - 1
-            rows = np.column_stack([i, begin - offsets[i], end - offsets[i]])
-            values = scores.segment_probabilities(rows, own)
-            types = [grammar.types[k] for k in own]
-            bounds = rows[:, 1].tolist(), rows[:, 2].tolist()
-            found = list(zip(types, *bounds, values.tolist(), strict=True))
-            if words is not None:
-                texts = [words[first + j][b:e] for j, b, e in rows.tolist()]
-                found = [(*s, " ".join(t)) for s, t in zip(found, texts, strict=True)]
-            return split_rows(found, np.searchsorted(begin, offsets))
-
-        return self._over(spans, packed)
-
-    @available_if(no_probabilities)
-    def span_proba(
-        self,
-        X: Dataset,
-        spans: Iterable[Iterable[tuple[Any, ...]]],
-        *,
-        scheme: SpanScheme | None = None,
-    ) -> NDArray[Any]:
-        """Return the probability of spans, each the sum over all its segmentations.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        spans : list of n lists of (type, begin, end)
-            As `predict_spans` returns them; what follows these three is ignored.
-        scheme : None
-            The scheme is that of the fit; for the signature of the other estimators.
-
-        Returns
-        -------
-        proba : ndarray of shape (n,)
-            An object array of arrays of shape (n_spans_i,). 0 for a type that was not
-            in `fit`, and for a span longer than ``max_length_``.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If a span does not have this form or is not within its sequence, or `scheme`
-            is another one.
-
-        Examples
-        --------
-        >>> from skcrf_sdca import SegmentCRF
-        >>> X, y = [[["a"], ["b"]]] * 9, [["B-X", "I-X"]] * 9
-        >>> crf = SegmentCRF(random_state=0).fit(X, y)
-        >>> (proba,) = crf.span_proba(X[:1], [[("X", 0, 2), ("X", 0, 1), ("Y", 0, 1)]])
-        >>> bool(proba[0] > 0.5), float(proba[2])
-        (True, 0.0)
-        """
-        packed = self._packed(X)
-        self._check_scheme(scheme)
-        rows, bounds, names = span_rows(spans, packed.data.lengths, TYPED)
-        types = self._grammar().type_numbers(names)
-
-        def values(scores, first, last):
-            begin, end = bounds[[first, last]]
-            own = scores.segment_probabilities(
-                rows[begin:end] - [first, 0, 0], types[begin:end]
-            )
-            return split_rows(own, bounds[first : last + 1] - begin)
-
-        return self._over(values, packed)
-
-    def _check_scheme(self, scheme):
-        """Raise ValueError for a scheme that is not that of the fit."""
-        own = self.scheme_
+    def _reading(self, scheme):
         # A scheme may have two names.
-        if scheme is None or (
-            own is not None and get_scheme(scheme) == get_scheme(own)
+        own = self.scheme_
+        if scheme is not None and (
+            own is None or get_scheme(scheme) != get_scheme(own)
         ):
-            return
-        raise ValueError(
-            f"scheme={scheme!r}, but the model was fitted with scheme={own!r}; set "
-            "scheme=None"
-        )
+            raise ValueError(
+                f"scheme={scheme!r}, but the model was fitted with scheme={own!r}; set "
+                "scheme=None"
+            )
+        return SegmentReading(self._grammar())
+
+    def _asked_spans(self, spans, lengths, scheme):
+        return self._reading(scheme).asked(spans, lengths)
 
     def _check_is_fitted(self):
         """Raise NotFittedError, or ValueError if attributes do not agree."""

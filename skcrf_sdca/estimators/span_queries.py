@@ -5,18 +5,26 @@ scores of these. Predicted spans are of the second kind.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, pairwise
+from operator import index
 from typing import NamedTuple
 
 import numpy as np
 
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca.data.containers import check_container
-from skcrf_sdca.data.label_encoding import label_codes
-from skcrf_sdca.data.label_names import NAME_THEM, names_of_classes
+from skcrf_sdca.data.label_encoding import decode_labels, label_codes
+from skcrf_sdca.data.label_names import NAME_THEM
 from skcrf_sdca.data.rows import split_rows
-from skcrf_sdca.data.spans import TYPED, SpanForm, bounds_and_name, span_rows
+from skcrf_sdca.data.spans import (
+    TYPED,
+    SpanForm,
+    bounds_and_name,
+    extract_spans,
+    span_rows,
+)
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES, get_scheme, parse_label
+from skcrf_sdca.structures.segment.grammar import Grammar
 
 
 def _read_labelled(span):
@@ -31,26 +39,51 @@ LABELLED = SpanForm(
 )
 
 
-class LabelSpans:
-    """Spans (labels, begin, end), one list for each sequence; errors name the span."""
+def _read_segment(span):
+    span_type, begin, end, *_ = span
+    return index(begin), index(end), span_type
 
-    def __init__(self, spans, lengths, classes):
-        self.rows, self.bounds, names = span_rows(spans, lengths, LABELLED)
-        self.labels = label_codes(list(chain.from_iterable(names)), classes)
-        sizes = self.rows[:, 2] - self.rows[:, 1]
-        self.label_offsets = np.concatenate([[0], np.cumsum(sizes)])
 
-    def probabilities(self, chains, begin, end):
+SEGMENT = SpanForm("(type, begin, end)", _read_segment)
+
+
+class AskedSpans:
+    """The spans of all sequences, validated; errors name the span.
+
+    Parameters
+    ----------
+    spans : list of n lists of spans
+    lengths : ndarray of shape (n,)
+    form : SpanForm
+    """
+
+    def __init__(self, spans, lengths, form):
+        self.rows, self.bounds, self.names = span_rows(spans, lengths, form)
+
+    def probabilities(self, scores, begin, end):
         """Return the probabilities of the spans of the sequences begin <= i < end.
 
-        `chains` has the scores of these sequences alone. The result is an object array
+        ``scores`` are those of these sequences alone. The result is an object array
         with an array for each sequence.
         """
         first, last = self.bounds[[begin, end]]
-        labels = self.labels[self.label_offsets[first] : self.label_offsets[last]]
         rows = self.rows[first:last] - [begin, 0, 0]
-        values = chains.span_probabilities(rows, labels)
+        values = self._values(scores, rows, slice(first, last))
         return split_rows(values, self.bounds[begin : end + 1] - first)
+
+
+class LabelSpans(AskedSpans):
+    """Spans (labels, begin, end)."""
+
+    def __init__(self, spans, lengths, classes):
+        super().__init__(spans, lengths, LABELLED)
+        self.labels = label_codes(list(chain.from_iterable(self.names)), classes)
+        sizes = self.rows[:, 2] - self.rows[:, 1]
+        self.label_offsets = np.concatenate([[0], np.cumsum(sizes)])
+
+    def _values(self, scores, rows, own):
+        labels = slice(*self.label_offsets[[own.start, own.stop]])
+        return scores.span_probabilities(rows, self.labels[labels])
 
 
 class Reading(NamedTuple):
@@ -58,6 +91,9 @@ class Reading(NamedTuple):
 
     Attributes
     ----------
+    names : list of str
+        Of the labels.
+    scheme : str
     label_types : ndarray of shape (n_labels,)
         The number of the span type of each label; -1 for "O".
     joins : ndarray of shape (n_labels, n_labels), bool
@@ -66,6 +102,8 @@ class Reading(NamedTuple):
         The number of each span type.
     """
 
+    names: list
+    scheme: str
     label_types: np.ndarray
     joins: np.ndarray
     types: dict
@@ -92,46 +130,69 @@ class Reading(NamedTuple):
         )
         joins = np.equal.outer(label_types, label_types)
         joins &= np.logical_and.outer(goes_on, continues)
-        return cls(label_types, joins, types)
+        return cls(list(names), scheme, label_types, joins, types)
+
+    def found(self, paths, offsets):
+        """Return the spans that `extract_spans` finds in label numbers."""
+        names = np.array(self.names, dtype=object)
+        return extract_spans(decode_labels(paths, names, offsets).tolist(), self.scheme)
+
+    def asked(self, spans, lengths):
+        """Return spans (type, begin, end), validated."""
+        return TypedSpans(spans, lengths, self)
 
 
-class TypedSpans:
+class TypedSpans(AskedSpans):
     """Spans (type, begin, end), as `extract_spans` returns them, under a `Reading`."""
 
     def __init__(self, spans, lengths, reading):
+        super().__init__(spans, lengths, TYPED)
         self.reading = reading
-        self.rows, self.bounds, names = span_rows(spans, lengths, TYPED)
         # A type that no label has is one more.
         known = reading.types
-        self.types = np.array([known.get(v, len(known)) for v in names], dtype=np.int64)
+        numbers = [known.get(name, len(known)) for name in self.names]
+        self.types = np.array(numbers, dtype=np.int64)
 
-    def probabilities(self, chains, begin, end):
-        """Return the probabilities of the spans of some sequences, see `LabelSpans`."""
-        first, last = self.bounds[[begin, end]]
-        values = chains.typed_span_probabilities(
-            self.rows[first:last] - [begin, 0, 0],
-            self.types[first:last],
-            self.reading.label_types,
-            self.reading.joins,
-        )
-        return split_rows(values, self.bounds[begin : end + 1] - first)
+    def _values(self, scores, rows, own):
+        label_types, joins = self.reading.label_types, self.reading.joins
+        types = self.types[own]
+        return scores.typed_span_probabilities(rows, types, label_types, joins)
 
 
-def asked_spans(spans, lengths, model, scheme=None):
-    """Return the spans that a user asks a model about, by what names the first of them.
+class SegmentReading(NamedTuple):
+    """The segments of a Grammar outside of "O", as spans."""
 
-    Without a scheme the name may be labels. A type is one of the scheme of `scheme_of`.
-    """
-    spans, first = _with_first(spans)
-    if scheme is None and not _is_typed(first):
-        return LabelSpans(spans, lengths, model.classes_)
-    if scheme is None:
-        scheme = scheme_of(getattr(model, "transitions", None))
-    reading = Reading.of(names_of_classes(model, model.classes_), scheme)
-    return TypedSpans(spans, lengths, reading)
+    grammar: Grammar
+
+    def found(self, paths, offsets):
+        """Return the spans (type, begin, end) of label numbers, a list of lists."""
+        begin, end, types, _ = self.grammar.segments(paths, offsets)
+        chosen = types != self.grammar.outside
+        begin, end, types = begin[chosen], end[chosen], types[chosen]
+        first = offsets[np.searchsorted(offsets, begin, side="right") - 1]
+        names = [self.grammar.types[k] for k in types]
+        places = (begin - first).tolist(), (end - first).tolist()
+        spans = list(zip(names, *places, strict=True))
+        bounds = np.searchsorted(begin, offsets)
+        return [spans[b:e] for b, e in pairwise(bounds.tolist())]
+
+    def asked(self, spans, lengths):
+        """Return spans (type, begin, end), validated."""
+        return SegmentSpans(spans, lengths, self.grammar)
 
 
-def _with_first(spans):
+class SegmentSpans(AskedSpans):
+    """Spans (type, begin, end) that are segments of a Grammar."""
+
+    def __init__(self, spans, lengths, grammar):
+        super().__init__(spans, lengths, SEGMENT)
+        self.types = grammar.type_numbers(self.names)
+
+    def _values(self, scores, rows, own):
+        return scores.segment_probabilities(rows, self.types[own])
+
+
+def with_first(spans):
     """Return lists of spans for others to check, and the first span, None if none."""
     check_container(spans, "spans")
     spans = [list(own) if isinstance(own, Iterator) else own for own in spans]
@@ -139,7 +200,8 @@ def _with_first(spans):
     return spans, next(flat, None)
 
 
-def _is_typed(span):
+def is_typed(span):
+    """Return whether a span is named by a type, and not by labels."""
     try:
         _, _, name = bounds_and_name(span)
     except (TypeError, ValueError):
