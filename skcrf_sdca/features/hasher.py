@@ -120,13 +120,6 @@ class SequenceHasher(StatelessTransformer):
             If `X` is not of this form; the message names the sequence and the item.
         ValueError
             If a value is NaN or infinite, or a name is no valid Unicode.
-
-        Examples
-        --------
-        >>> from skcrf_sdca import SequenceHasher
-        >>> SequenceHasher(8).transform([[["a", "b"], ["b"]]]).X.toarray()
-        array([[ 0.,  0.,  1.,  0.,  0., -1.,  0.,  0.],
-               [ 0.,  0.,  0.,  0.,  0., -1.,  0.,  0.]])
         """
         self._validate_params()
         lookup = Lookup.empty()

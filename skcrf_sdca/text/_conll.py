@@ -83,12 +83,6 @@ def read_conll(
     [{'word': 'the', 'pos': 'DT'}, {'word': 'dog', 'pos': 'NN'}]
     >>> y
     [['B-NP', 'I-NP'], ['B-NP']]
-
-    Read only the first and the third of three columns:
-
-    >>> file = io.StringIO("the DT B-NP\ndog NN I-NP\n")
-    >>> read_conll(file, ("word", None, "label"))
-    ([[{'word': 'the'}, {'word': 'dog'}]], [['B-NP', 'I-NP']])
     """
     columns = _checked_columns(columns, label)
     kept = [(i, name) for i, name in enumerate(columns) if name not in (None, label)]

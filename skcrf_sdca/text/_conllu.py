@@ -47,8 +47,7 @@ class ConlluSentence:
     rows : list of dict
         ``{column: str}`` for each of the other lines: for words, for multiword tokens,
         whose id is a range such as ``"1-2"``, and for empty nodes, with an id such as
-        ``"8.1"``. The columns are "id", "word" (FORM), "lemma", "upos", "xpos",
-        "feats", "head", "deprel", "deps" and "misc".
+        ``"8.1"``. `read_conllu` names the columns.
 
     See Also
     --------

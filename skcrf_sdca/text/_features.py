@@ -101,12 +101,6 @@ class TokenFeatures(StatelessTransformer):
     >>> features = TokenFeatures([Window("pos", 1, n=2)], columns=("word", "pos"))
     >>> features.transform([[("the", "DT"), ("dogs", "NNS")]])
     [[('pos[0]|pos[1]=DT|NNS',), ('pos[-1]|pos[0]=DT|NNS',)]]
-
-    A search over the size of the window:
-
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> windows = [[Window("word", k), Suffix(1)] for k in (0, 1, 2)]
-    >>> search = GridSearchCV(tagger, {"tokenfeatures__templates": windows}, cv=2)
     """
 
     def __init__(
