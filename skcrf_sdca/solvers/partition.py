@@ -8,8 +8,8 @@ def equal_shards(work, n_shards):
     """Return shards with about the same number of sequences and the same work.
 
     The sequences are sorted by falling work and dealt out to and fro. So each shard has
-    its part of the few sequences that are much longer than the others, which draws by
-    gap visit most. ``work`` has the work of a visit to each of n >= ``n_shards``
+    its part of the few sequences that are much longer than the others; draws by gap
+    visit these most. ``work`` has the work of a visit to each of n >= ``n_shards``
     sequences; a shard is a rising array of intp.
     """
     falling = np.argsort(-work, kind="stable")
