@@ -1,4 +1,4 @@
-"""Runs of equal labels: whether the rows of a table look like those of a recording.
+"""Runs of equal labels: whether the rows of a table look like a recording.
 
 The rows of a table are chains of one item, and their order has no meaning. A recording
 that is passed so is fitted without its chain, which nothing else would tell.
@@ -15,7 +15,7 @@ _SHARE = 5
 
 
 class NoChainsWarning(UserWarning):
-    """A table was fitted whose rows look like those of one recording.
+    """A table was fitted whose rows look like one recording.
 
     They are chains of one item: the model has learnt nothing from their order. Pass
     ``lengths`` to ``fit``, the number of rows of each sequence.

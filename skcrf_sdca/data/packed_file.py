@@ -113,7 +113,7 @@ class PackedWriter:
         self._files = files
         self._streams = {"values": file}
         self._sizes = None
-        # Those of the first part that has names; the file has none.
+        # Names of the first part that has some; the file has none.
         self._names = None
         # While a part is written, and for good if that fails.
         self._is_cut = False
@@ -251,7 +251,7 @@ class MappedFile:
     def check(self):
         """Raise ValueError if the file has been changed since.
 
-        It may have been replaced or removed: what is mapped stays as it was.
+        It may have been replaced or removed: the mapped bytes stay as they were.
         """
         try:
             state = _state(os.stat(self.path))

@@ -17,8 +17,8 @@ class TaggingScheme(NamedTuple):
     """What each prefix may do, as strings of one-letter prefixes.
 
     Two labels in a row belong to one span if they have the same type, the prefix of the
-    first is in `goes_on` and that of the second in `continues`. Everywhere else a span
-    ends or begins, and the other fields tell for which prefixes that is valid.
+    first is in `goes_on` and the prefix of the second in `continues`. Everywhere else a
+    span ends or begins, and the other fields tell for which prefixes that is valid.
     """
 
     goes_on: str  # may be followed by a label of their span
@@ -75,7 +75,7 @@ def get_scheme(name: str, *, argument: str = "scheme") -> TaggingScheme:
     name : str
         A name of the table below, in capitals or in small letters.
     argument : str, default="scheme"
-        What the error message calls the name.
+        The name of the argument in the error message.
 
     Returns
     -------

@@ -2,9 +2,9 @@
 
 Owns `DualityGapMonitor` with its log, and the observers that tie the loop over epochs
 to what the user sees: scikit-learn's callback contexts, and the lines of ``verbose=1``.
-Scores of every epoch on X and y are those of `sklearn.callback.ScoringMonitor`, given
-by name: ``scoring={"accuracy": lambda crf, X, y: crf.score(X, y)}``. Those on held-out
-data are in held_out.py.
+`sklearn.callback.ScoringMonitor` makes scores of every epoch on X and y, given by name:
+``scoring={"accuracy": lambda crf, X, y: crf.score(X, y)}``. Scores on held-out data are
+in held_out.py.
 """
 
 from collections.abc import Mapping
@@ -114,7 +114,7 @@ class DualityGapMonitor(ScoringMonitor):
         select: Literal["all", "most_recent"] = "most_recent",
         include_lineage: bool = False,
     ) -> Any:
-        """Return what was recorded.
+        """Return the records.
 
         Parameters
         ----------

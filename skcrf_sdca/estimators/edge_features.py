@@ -18,13 +18,13 @@ def numbers_of(edge_features, training):
     Returns
     -------
     columns : ndarray of int64
-        Ascending: those of the features that the data have.
+        Numbers of features that the data have, ascending.
 
     Raises
     ------
     ValueError
         If there are no names to match, or a number is negative; and, but in a chunk of
-        a stream, if a pattern matches no feature or a number is not that of one.
+        a stream, if a pattern matches no feature or a number is not a feature's.
     TypeError
         If it holds neither str nor int.
     """
@@ -35,7 +35,7 @@ def numbers_of(edge_features, training):
 
 
 def _of_all(edge_features, training):
-    """Return the numbers among all features of a fit, those of a prior too."""
+    """Return the numbers among all features of a fit, a prior's included."""
     n_features = training.attributes["n_features_in_"]
     if isinstance(edge_features, str):
         return np.arange(n_features)

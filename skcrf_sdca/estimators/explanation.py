@@ -36,9 +36,9 @@ class Explanation:
 
         score(path of k) - score(path of reference)
 
-    where the path of the label y_t is the predicted or given path y, and that of any
-    other label k is the best of all paths with y_t = k. ``contributions[:, k]`` are the
-    terms of this difference, and add up to ``scores[k]``. It shows as text in a
+    where the path of the label y_t is the predicted or given path y, and the path of
+    any other label k is the best of all paths with y_t = k. ``contributions[:, k]`` are
+    the terms of this difference, and add up to ``scores[k]``. It shows as text in a
     terminal and as a table in a notebook.
 
     Parameters
@@ -66,20 +66,20 @@ class Explanation:
     ----------
     position : int
     label, reference : object
-        As labels, not as numbers: that of the predicted or given path, and that which
-        the others are compared with. The reference is None if no other label is
+        As labels, not as numbers: the label of the predicted or given path, and the one
+        that the others are compared with. The reference is None if no other label is
         possible; then there are no terms.
     labels : list of n_labels labels
     probabilities : ndarray of shape (n_labels,), or None
-        Marginal probability of each label at the position: that of all paths which have
-        it there, not of its best path.
+        Marginal probability of each label at the position: the sum over all paths which
+        have it there, not only its best path.
     paths : dict of label to list of T labels
         The path of each label of `labels`, and of the reference. For one-node chains
         T = 1.
     positions : list of int
         Where these paths differ.
     features : list of n_terms names
-        Names of the terms, by decreasing contribution to the first label. Those of
+        Names of the terms, by decreasing contribution to the first label. Terms of
         another position than `position` begin with it, as in ``[3] w=the``.
         ``<transition 3-4>`` is the transition between two positions where the paths
         differ.

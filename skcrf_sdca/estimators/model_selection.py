@@ -57,7 +57,7 @@ def cross_val_predict_proba(
     proba : ndarray of shape (n,)
         In the order of X, an object array of arrays of shape (T, n_labels); for
         one-node chains one array of shape (n, n_labels). Columns are the labels of all
-        of y, sorted; those of a label that a fold was fitted without are zero.
+        of y, sorted; a label that a fold was fitted without has zeros.
 
     Raises
     ------

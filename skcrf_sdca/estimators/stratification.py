@@ -45,9 +45,9 @@ class StratifiedSequenceKFold(KFold):
     exactly count together as one more label. X may be anything of the same length.
 
     The share of a label that a sequence has is the number of its tokens with this
-    label, divided by that of all sequences. Sequences with large shares come first,
-    thus those with rare labels. Each goes into the fold that has least of its labels:
-    where the sum over its labels of its share, times that of the fold, is smallest.
+    label, divided by the number in all sequences. Sequences with large shares come
+    first, thus the ones with rare labels. Each goes into the fold that has least of its
+    labels: the sum over its labels of its share, times the fold's share, is smallest.
     The squared distances of the shares of the folds from 1 / n_splits then sum to no
     more than is expected of random folds, and mostly to far less. A label that occurs
     in fewer sequences than there are folds is missing in some.

@@ -25,7 +25,7 @@ from skcrf_sdca.structures.chain.tuples import MOST_ORDER
 DOCUMENT = "model.json"
 # Weights of label tuples are an array for each length.
 MAX_MEMBERS = 16 + MOST_ORDER
-# What is a path, also if it has methods of files; and what is the bytes of a file.
+# Types of paths, also if they have methods of files; and of the bytes of a file.
 PATHS = (str, os.PathLike)
 BUFFERS = (bytes, bytearray, memoryview)
 

@@ -1,7 +1,7 @@
 """Converts a fitted estimator to a JSON document and arrays, and back.
 
-Owns the entries of the document and of pipelines; those of a CRF are in _crfs.py, those
-of a vectorizer in _vectorizers.py. `describe` and `rebuild` are inverse to each other.
+Owns the entries of the document and of pipelines; _crfs.py has the entries of a CRF,
+_vectorizers.py of a vectorizer. `describe` and `rebuild` are inverse to each other.
 Names of classes are looked up in a table of this module and never imported. Each entry
 is checked before it is used.
 """
@@ -64,7 +64,7 @@ ROLES = {
 _ROLE_OF = {cls: role for role, types in ROLES.items() for cls in types}
 # The entries, with their types, of the objects of a document.
 HEAD = {"format": str, "format_version": int, "written_by": str, "model": dict}
-# And those of the steps that the pipeline has, by their roles.
+# And the entries of the steps of the pipeline, by their roles.
 PIPELINE = {"type": str, "names": list, "verbose": bool}
 # The types of the estimator in a compat.CRF.
 WITHIN = {type_name(cls): cls for cls in (AnyCRF, PassiveAggressiveCRF)}

@@ -26,7 +26,7 @@ FIGURES = (
 # Numbers that JSON does not have.
 NOT_FINITE = ("nan", "inf", "-inf")
 PLAIN = (NoneType, bool, int, float, str)
-# What JSON does not have is an object with one entry: arrays of bool or of numbers, and
+# Values that JSON lacks are objects with one entry: arrays of bool or of numbers, and
 # dicts, whose keys may be pairs, as a list of (key, value).
 MASK, NUMBERS, ITEMS = "mask", "numbers", "items"
 ARRAYS = {"b": MASK, "i": NUMBERS, "u": NUMBERS, "f": NUMBERS}

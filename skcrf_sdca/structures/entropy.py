@@ -6,23 +6,11 @@ from scipy.special import entr
 def mixture_entropy(q, factor, entropy):
     """Return the entropy of mixtures of marginals with labels, as a function.
 
-    With ``keep`` times the marginals and 1 - keep on the labels, all marginals but
-    those of the labels are multiplied by keep.
-
-    Parameters
-    ----------
-    q : ndarray
-        The marginals of the labels, of all cliques and separators.
-    factor : ndarray
-        How often the entropy of each counts, with the weight of its sequence; negative
-        for separators.
-    entropy : float
-        The weighted sum of H(mu_i) now.
-
-    Returns
-    -------
-    by_keep : callable
-        The weighted sum of H for a ``keep`` in [0, 1].
+    With ``keep`` times the marginals and 1 - keep on the labels, keep multiplies all
+    marginals but q, the marginals of the labels in all cliques and separators. Each
+    entropy counts ``factor`` times, with the weight of its sequence; negative for
+    separators. ``entropy`` is the weighted sum of H(mu_i) now, and the function returns
+    it for a ``keep`` in [0, 1].
     """
     now = entropy - factor @ entr(q)
     wrong = factor @ (1.0 - q)

@@ -1,8 +1,8 @@
 """Inference on chains given their scores: every recursion behind one object.
 
 `Chains` are the scores of chains laid end to end. The public functions of oracle.py and
-decoding.py validate arrays and ask it; training and prediction make one `Chains` for
-each range of sequences, and ask that directly.
+decoding.py validate arrays and call it; training and prediction make one `Chains` for
+each range of sequences, and call it directly.
 """
 
 from functools import partial
@@ -21,25 +21,11 @@ from skcrf_sdca.structures.scores import (
 
 
 class Chains(Scores):
-    """Scores of n chains; what -inf or the constraints forbid has probability 0.
+    """Scores of n chains; labels that -inf or constraints forbid have probability 0.
 
-    Parameters
-    ----------
-    node_scores : ndarray of shape (n_positions, n_labels)
-    transition : ndarray of shape layout.shape
-        By default (n_labels, n_labels), indexed [from, to].
-    offsets : ndarray of shape (n + 1,), int64
-        Chain i has the positions ``offsets[i]:offsets[i + 1]``.
-    constraints : Constraints, default=None
-        By default what is forbidden has a score of -inf.
-    layout : TransitionLayout, default=None
-        The pairs of labels that transition scores and edge marginals are of; by default
-        all.
-
-    Raises
-    ------
-    ValueError
-        If the layout is of other numbers of labels or pairs.
+    The transition scores have the shape of ``layout``, by default (n_labels, n_labels),
+    indexed [from, to]. Without ``constraints`` a score of -inf forbids. ValueError if
+    the layout has other numbers of labels or pairs.
     """
 
     def __init__(self, node_scores, transition, offsets, constraints=None, layout=None):
@@ -100,7 +86,7 @@ class Chains(Scores):
         return np.minimum(node, 0.0, out=node)
 
     def pair_marginals(self):
-        """Return the edge marginals of all chains, and where those of each begin."""
+        """Return the edge marginals of all chains, and their bounds for each chain."""
         marginals, _ = self.marginals()
         edge = np.minimum(marginals.edge, 1.0, out=marginals.edge)
         return self.layout.expand(edge, 0.0), marginals.edge_offsets

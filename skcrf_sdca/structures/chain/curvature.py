@@ -1,16 +1,16 @@
-"""The curvature of the objective, and coordinates in which it is even.
+"""Preconditioners: linear maps that make the Hessian near the identity.
 
-Owns the linear map w = S u that L-BFGS works in where the features are dense. At w = 0
-all labels have the probability 1/K at every position, independently. The Hessian of the
-node weights, with z_t = (x_t, 1), is then
+Owns the map w = S u of L-BFGS and SAG where the features are dense. At w = 0 all labels
+have the probability 1/K at every position, independently. The Hessian of the node
+weights, with z_t = (x_t, 1), is then
 
     alpha I + 1/K (G kron (I - 11'/K)),    G = sum_i c_i sum_t z_t z_t^T.
 
-Gradients sum to 0 over the labels of a feature, so that the second factor is 1 on all
-that a solver sees: with M = alpha I + G/K = L L^T, S = L^-T makes the Hessian one. Of
-start, end and transition weights the diagonal is taken. At other weights each label
-has a G of its own, see `LocalCurvature`. G is that of a sample of the positions: S
-changes the way to the optimum and not the problem.
+Gradients sum to 0 over the labels of a feature, so that the second factor is 1 for
+them: with M = alpha I + G/K = L L^T, S = L^-T makes the Hessian the identity. Start,
+end and transition weights take the diagonal. At other weights each label has a G of its
+own, see `LocalCurvature`. A sample of the positions gives G: S changes the way to the
+optimum and not the problem.
 """
 
 import numpy as np
@@ -21,17 +21,16 @@ from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import ranges
 from skcrf_sdca._utils.sklearn_private import one_blas_thread
 
-# The factor of M is inverted in d^3 steps, and stored: so many features at most, and at
-# least so many positions for each, beside which the factor is small.
+# Limits of the inversion of M, in d^3 steps: the number d of features, and the
+# positions per feature, beside which the factor is small.
 MAX_FEATURES = 1024
 LEAST_RATIO = 8
-# A block for each label is inverted and stored, and features are whitened, for so many
-# features at most.
+# Largest number of features for a block per label, and for whitening.
 MAX_LOCAL_FEATURES = 256
 # Directions of features with a smaller share of the largest moment are not stretched
 # further: they would be noise of the size of the others.
 LEAST_MOMENT = 1e-2
-# Positions of the sample: so many for each feature, and at least so many.
+# Positions of the sample: for each feature, and at least.
 POSITIONS_PER_FEATURE = 10
 MIN_POSITIONS = 2048
 # Positions whose products are added at once.
@@ -41,14 +40,8 @@ BLOCK = 512
 class Curvature:
     """The map w = S u, with S^T H S near the identity at w = 0.
 
-    Parameters
-    ----------
-    structure : Chain
-        With dense rows, see `suits`.
-    weight : ndarray of shape (n,)
-        c_i.
-    strength : float
-        The strength of the L2 penalty.
+    The Chain has dense rows, see `suits`, ``weight`` holds c_i, and ``strength`` is the
+    strength of the L2 penalty.
     """
 
     def __init__(self, structure, weight, strength):
@@ -108,16 +101,9 @@ class LocalCurvature(Curvature):
 
         alpha I + sum_i c_i sum_t p_tk (1 - p_tk) z_t z_t^T.
 
-    Labels differ by orders of magnitude: those that are rare, or certain, have little
-    curvature. The blocks between labels are left out, and of the other weights there is
-    the diagonal, as if all edges of a pair of labels had the same probability.
-
-    Parameters
-    ----------
-    structure, weight, strength
-        As for `Curvature`.
-    parameters : ChainParameters
-        The weights.
+    Labels differ by orders of magnitude: rare or certain labels have little curvature.
+    The blocks between labels are left out, and the other weights have the diagonal, as
+    if all edges of a pair of labels had the same probability.
     """
 
     def __init__(self, structure, weight, strength, parameters):
@@ -164,28 +150,18 @@ class LocalCurvature(Curvature):
 
 
 class Whitening:
-    """Features of even second moments, for steps along gradients of single sequences.
+    """A preconditioner of steps along gradients of single sequences.
 
-    The coordinates are w = S u, the features x' = S^T x. With alpha I + G/K = Q Lambda
-    Q^T and S = c Q Lambda^(-1/2) the columns of S are orthogonal, so that the penalty
-    stays a sum of squares:
+    Visits see weights u, w = S u, and features x' = S^T x. With alpha I + G/K = Q
+    Lambda Q^T and S = c Q Lambda^(-1/2) the columns of S are orthogonal, so that the
+    penalty stays a sum of squares:
 
         ||w||^2 = sum_j rates_j ||u_j||^2,    rates_j = c^2 / Lambda_j.
 
     At w = 0 the curvature is c^2 for u, with T the mean length T/K for intercepts, and
     T/K^2 for transition weights: c^2 is the geometric mean of the latter two. Start,
-    end and transition weights and intercepts stay as they are.
-
-    Parameters
-    ----------
-    structure, weight, strength
-        As for `Curvature`, see `suits`.
-
-    Attributes
-    ----------
-    structure : Chain
-        With the features x', in double precision.
-    rates : ndarray of shape (d,)
+    end and transition weights and intercepts stay as they are. ``structure`` has the
+    features x', in double precision.
     """
 
     def __init__(self, structure, weight, strength):

@@ -1,8 +1,8 @@
 """Label paths of chains given their scores: how predictions are chosen.
 
-The best path, that of the most probable labels, the n best, random ones. All functions
-take ``node_scores``, ``transition`` and ``offsets`` as those of oracle.py; scores of
--inf are forbidden.
+The best path, the path of the most probable labels, the n best, random ones. All
+functions take ``node_scores``, ``transition`` and ``offsets`` as in oracle.py; a score
+of -inf forbids.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def posterior(
     Returns
     -------
     paths : ndarray of shape (n_positions,), int32
-        Of equally good paths the one with the lower label at the last position where
+        Among equally good paths the one with the lower label at the last position where
         they differ.
     log_partition : ndarray of shape (n,)
 
@@ -59,10 +59,10 @@ def n_best(
 ) -> tuple[list[NDArray[np.int32]], list[NDArray[np.float64]]]:
     """Return the n paths of highest score of every chain, by Viterbi with lists.
 
-    Exact, in a time of the order of length * n_labels**2 * n. Ties are ordered as
+    It is exact, in a time of the order of length * n_labels**2 * n. Ties are ordered as
     Viterbi decides them: of two paths with equal scores the one with the lower label at
     the last position where they differ comes first, so that the first path is always
-    that of `skcrf_sdca.structures.chain.oracle.viterbi`.
+    the path of `skcrf_sdca.structures.chain.oracle.viterbi`.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def n_best(
     -------
     paths : list of ndarrays of shape (n_paths_i, length_i), int32
         One array for each chain, best path first; fewer than n where the chain does
-        not have so many possible paths.
+        not have n possible paths.
     scores : list of ndarrays of shape (n_paths_i,)
 
     Raises
@@ -83,7 +83,7 @@ def n_best(
     ValueError
         If n is less than 1.
     MemoryError
-        If so many paths clearly do not fit into memory.
+        If n paths clearly do not fit into memory.
 
     Examples
     --------

@@ -49,14 +49,14 @@ class Marginals:
     node : ndarray of shape (n_positions, n_labels)
         ``node[t, k]`` is the probability of label k at position t.
     edge : ndarray of shape (n_edges, n_labels, n_labels), float32 or float64
-        ``edge[t, j, k]`` is the probability of label j followed by label k. What the
-        rounding of float32 breaks, `renormalize` corrects. With a layout of fewer pairs
-        of labels (n_edges, layout.size).
+        ``edge[t, j, k]`` is the probability of label j followed by label k;
+        `renormalize` corrects the rounding of float32. With a layout of fewer pairs of
+        labels the shape is (n_edges, layout.size).
     offsets : ndarray of shape (n + 1,), int64
         Chain i has the positions ``offsets[i]:offsets[i + 1]``, and the edges
         ``edge_offsets[i]:edge_offsets[i + 1]``.
     layout : TransitionLayout, default=None
-        The pairs of labels that edge marginals are of; by default all.
+        The pairs of labels that have edge marginals; by default all.
 
     Raises
     ------
@@ -114,7 +114,7 @@ class Marginals:
     ) -> Self:
         """Return marginals of the right shapes whose values are not set.
 
-        ``dtype`` is that of the edges. MemoryError if they clearly do not fit.
+        The edges have this ``dtype``. MemoryError if they clearly do not fit.
         """
         n_edges = int(edge_offsets(offsets)[-1])
         layout = all_transitions(n_labels) if layout is None else layout
@@ -151,9 +151,9 @@ class Marginals:
         smoothing : float in (0, 1]
             0 is not allowed: the slope of the entropy is infinite at one-hot marginals.
         dtype : dtype, default=float64
-            Of the edges.
+            Precision of the edges.
         n_jobs : int, default=None
-            Threads.
+            Number of threads.
         """
         marginals = cls.empty(offsets, n_labels, dtype=dtype)
         first = marginals.edge_offsets
@@ -201,7 +201,7 @@ class Marginals:
         by_pairs(self.edge)[self._label_pairs(labels)] += share
 
     def _label_pairs(self, labels):
-        """Return the index of what edges have for a path of labels."""
+        """Return the index of the edge marginals of a path of labels."""
         to = edge_ends(self.offsets)
         pairs = self.layout.place_of(labels[to - 1], labels[to])
         return np.arange(len(self.edge)), pairs
@@ -216,8 +216,8 @@ class Marginals:
 
         The time of an evaluation does not grow with n_labels: the mixture keeps the
         proportions of all labels but the correct one, so that the entropy of a node or
-        edge follows from H(1), its entropy now, and q, the probability of the correct
-        label or pair. With h(x) = -x log x,
+        edge is derived from H(1), its entropy now, and q, the probability of the
+        correct label or pair. With h(x) = -x log x,
 
             H(keep) = keep (H(1) - h(q)) + (1 - q) h(keep) + h(1 - keep (1 - q)).
 
@@ -241,7 +241,7 @@ class Marginals:
                 self.node[np.arange(n_nodes), labels],
             ]
         )
-        # H is the sum over edges less that over inner nodes, which have two edges.
+        # H is the sum over edges less the sum over inner nodes, which have two edges.
         n_edges_at = np.bincount(np.concatenate([to - 1, to]), minlength=n_nodes)
         of_node = np.repeat(weight, np.diff(self.offsets))
         factor = np.concatenate([of_node[to], of_node * (1 - n_edges_at)])
@@ -253,14 +253,14 @@ class Marginals:
         """Write the node marginals of the Markov chain that the edges define.
 
         Edges are kept. With row-normalised edges and the first node they define a
-        Markov chain, whose node marginals are written; they differ from the nodes as
-        they were by rounding only.
+        Markov chain, whose node marginals are written; these differ from the old nodes
+        by rounding only.
 
         Parameters
         ----------
         weight : ndarray of shape (n,)
         n_jobs : int, default=None
-            Threads.
+            Number of threads.
 
         Returns
         -------
@@ -295,8 +295,8 @@ class Marginals:
     def entropy(self, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return H(mu_i) of every chain, an array of shape (n,), in nats.
 
-        H = sum of the edge entropies - sum of the entropies of the inner nodes; for a
-        chain of one node the entropy of that node.
+        H is the sum of the edge entropies less the sum of the entropies of the inner
+        nodes; for a chain of one node it is the entropy of that node.
         """
         marginals = Marginals(self.node.copy(), self.edge, self.offsets, self.layout)
         return marginals.renormalize(np.ones(len(self)), n_jobs=n_jobs)[1]
@@ -304,8 +304,8 @@ class Marginals:
     def inconsistency(self) -> float:
         """Return the largest violation of the local polytope over all chains.
 
-        Zero for true marginals: none negative, nodes sum to 1, and the edges sum to
-        the nodes on their left and right.
+        It is zero for true marginals: none is negative, nodes sum to 1, and the edges
+        sum to the nodes on their left and right.
         """
         to = edge_ends(self.offsets)
         edge = self.layout.expand(self.edge, 0.0)

@@ -1,4 +1,4 @@
-"""The pairs of feature and label that data has, for models with weights for no others.
+"""The observed pairs of feature and label, for models that have weights for them alone.
 
 CRFsuite makes such models by default. A weight of a pair that was not observed does not
 exist: it is 0 in every score, and neither stored nor penalised.
@@ -9,26 +9,20 @@ import scipy.sparse as sp
 
 from skcrf_sdca._kernels._features import RowLayout
 
-# A row with more than this part of the labels has a place for all, and is worked on by
-# vectors.
+# Rows that observe more than this share of the labels are stored dense, for vector
+# loops.
 WIDE = 0.5
 
 
 class ObservedPairs:
     """The labels of each feature, one feature after another.
 
-    Parameters
-    ----------
-    bounds : ndarray of shape (n_features + 1,), int64
-        Feature j was observed with ``labels[bounds[j]:bounds[j + 1]]``, in ascending
-        order.
-    labels : ndarray of shape (n_pairs,), int32
-    n_labels : int
+    Feature j was observed with ``labels[bounds[j]:bounds[j + 1]]``, in ascending order.
 
     Attributes
     ----------
     layout : RowLayout
-        That of coef.
+        The layout of coef.
     places : ndarray of shape (n_features + 1,), int64
         Row j of coef begins at places[j].
     exists : ndarray of shape (layout.size,), bool
@@ -76,14 +70,7 @@ class ObservedPairs:
 
     @classmethod
     def of_counts(cls, counts, min_count=None):
-        """Return the pairs that were counted often enough.
-
-        Parameters
-        ----------
-        counts : csr_array of shape (n_features, n_labels)
-        min_count : float, default=None
-            None keeps all that were counted.
-        """
+        """Return the pairs with a count of ``min_count`` or more; None keeps all."""
         kept = counts.data != 0 if min_count is None else counts.data >= min_count
         pairs = sp.csr_array((kept, counts.indices, counts.indptr), counts.shape)
         pairs.eliminate_zeros()
@@ -122,23 +109,13 @@ class ObservedPairs:
 
 
 def pair_counts(X, labels, n_labels, *, with_values):
-    """Return how often each feature occurs with each label.
+    """Return how often each feature occurs with each label, a csr_array.
 
-    Parameters
-    ----------
-    X : csr_array or ndarray of shape (n_positions, n_features)
-    labels : ndarray of shape (n_positions,), int, or (n_positions, n_labels)
-        The label of each position; or what is not 0 for every label that it may have,
-        an array or a csr_array. In an array, positions that may have every label count
-        for none.
-    n_labels : int
-    with_values : bool
-        Whether to sum the values of the features, times what `labels` has. Else it is
-        only told where a feature occurs, which values that sum to 0 do, too.
-
-    Returns
-    -------
-    counts : csr_array of shape (n_features, n_labels)
+    ``labels`` has the label of each position, or a row for each, an array or a
+    csr_array, that is not 0 for every possible label. In an array, positions that may
+    have every label count for none. ``with_values`` sums the values of the features
+    times the numbers in ``labels``; else only the places matter, also of values that
+    sum to 0.
     """
     features = sp.csr_array(X, dtype=np.float64)
     values = features.data if with_values else features.data != 0
@@ -147,25 +124,12 @@ def pair_counts(X, labels, n_labels, *, with_values):
 
 
 def neighbours(labels, offsets, n_labels):
-    """Return what each position, and the one before it, may have of two labels.
+    """Return which pairs of labels each position and the one before it may have.
 
-    A first position has none, and where one of both may have every label it is not
-    known what is seen.
+    The csr_array has a column for each label before and label, in this order. A first
+    position has no pair, and nothing counts where one of both may have every label.
+    ``labels`` are as for `pair_counts`.
 
-    Parameters
-    ----------
-    labels : ndarray
-        As for `pair_counts`.
-    offsets : ndarray of shape (n + 1,), int64
-    n_labels : int
-
-    Returns
-    -------
-    pairs : csr_array of shape (n_positions, n_labels^2)
-        A column for each label before and label, in this order.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from skcrf_sdca.structures.chain.observed import neighbours
     >>> neighbours(np.array([0, 1, 1]), np.array([0, 3]), 2).toarray().astype(int)
@@ -194,7 +158,7 @@ def _ranges(bounds, rows):
 
 
 def _seen(labels, n_labels):
-    """Return what each position may have of each label, a csr_array."""
+    """Return the possible labels of each position, a csr_array."""
     if sp.issparse(labels):
         return labels
     if labels.ndim == 1:

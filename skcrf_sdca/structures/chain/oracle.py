@@ -4,9 +4,8 @@ They validate their arguments; chains.py does the work. All functions take
 ``node_scores`` (n_positions, n_labels) and ``transition`` (n_labels, n_labels), indexed
 [from, to], with chain i at the positions ``offsets[i]:offsets[i + 1]``; without
 ``offsets`` the rows are one chain.
-A score of -inf forbids: what is forbidden has probability 0, and log Z is -inf for a
-chain of which every path is forbidden.
-Results do not depend on ``n_jobs``, to the last bit. Most lines are reference.
+A score of -inf forbids: forbidden paths have probability 0, and log Z is -inf for a
+chain without any allowed path. Results do not depend on ``n_jobs``, to the last bit.
 """
 
 import numpy as np
@@ -296,7 +295,7 @@ def typed_span_probabilities(
 ) -> NDArray[np.float64]:
     """Return the probability that exactly these spans of a type stand there.
 
-    A span goes from label to label as long as they join: that of the positions
+    A span goes from label to label as long as they join: the span of the positions
     b <= t < e is there if the label at b has its type, each joins the one before for
     b < t < e, and it does not for t = b nor, unless the chain ends, for t = e. The sum
     of p(y) over all such paths is exact, and takes a time that does not depend on

@@ -1,9 +1,9 @@
 """Label tuples: the states of chains whose labels depend on more than one before them.
 
 In a chain of order k the label at a position depends on the k labels before it. Its
-states are tuples of labels, of which the last is that of the position: all tuples of k
-labels, and those of fewer labels, which a sequence begins with. A label path is one
-path of states, so that the recursions of the chain run on states as they are.
+states are tuples of labels that end with the label of the position: all tuples of k
+labels, and shorter ones, which a sequence begins with. A label path is one path of
+states, so that the recursions of the chain run on states as they are.
 
 Owns the numbering of the tuples, by length and then in the order of their labels, and
 the translation of labels, constraints, soft labels and costs to states. Tuples with a
@@ -25,36 +25,30 @@ MOST_ORDER = 62
 class LabelTuples:
     """The tuples of up to ``order`` labels whose transitions are allowed.
 
-    Parameters
-    ----------
-    n_labels, order : int
-    constraints : Constraints, default=None
-        Those of labels; None if nothing is forbidden.
-    longest_have_weights : bool, default=True
-        Whether there are weights of order + 1 labels.
-    by_last_label : bool, default=False
-        Whether tuples of one length are in the order of their last labels, then of
-        those before them, and so on; by default in the order of their first labels.
+    ``constraints`` are constraints of labels, or None. Without ``longest_have_weights``
+    there are no weights of order + 1 labels. ``by_last_label`` orders tuples of one
+    length by their last labels, then by the labels before them, and so on; by default
+    their first labels come first.
 
     Attributes
     ----------
     tuples : ndarray of shape (n_states, order), int32
-        The labels of each tuple; before those of a shorter one stand -1.
+        The labels of each tuple, filled up with -1 on the left.
     label : ndarray of shape (n_states,), int32
-        The last label of each.
+        The last label of each tuple.
     suffix : ndarray of shape (n_states,), int32
-        The number of each without its first label; -1 for single labels.
+        The number of each tuple without its first label; -1 for single labels.
     n_of_length : list of int
-        How many tuples of 1, 2, ... labels there are.
+        The numbers of tuples of 1, 2, ... labels.
     constraints : Constraints
-        Those of states. A sequence begins with a tuple of one label.
+        Constraints of states. A sequence begins with a tuple of one label.
     layout : TransitionLayout
         The pairs of states that follow each other.
     has_weight : ndarray of shape (layout.size,), bool
         Whether a transition between states is one of order + 1 labels, is allowed, and
         has a weight.
     transition_tuples : ndarray of shape (n, order + 1), int32
-        The labels of those that are.
+        The labels of the transitions with a weight.
 
     Examples
     --------
@@ -121,7 +115,7 @@ class LabelTuples:
         return self.labels_allowed is None or bool(self.labels_allowed.transition.all())
 
     def _constraints_of_states(self, constraints):
-        """Return the Constraints of states that those of labels make."""
+        """Return the Constraints of states, given the constraints of labels."""
         is_single = self.suffix < 0
         start = is_single & constraints.start[self.label]
         sources, targets = self.successors(constraints.transition)
@@ -161,18 +155,9 @@ class LabelTuples:
         return slice(first, first + self.n_of_length[length - 1])
 
     def states(self, labels, offsets):
-        """Return the tuples that label paths have at each position.
+        """Return the numbers of the tuples that label paths have at each position.
 
-        Parameters
-        ----------
-        labels : ndarray of int of shape (n_positions,)
-            -1 where a label is not known.
-        offsets : ndarray of shape (n + 1,), int64
-
-        Returns
-        -------
-        states : ndarray of shape (n_positions,), int32
-            -1 where one of the labels is not known, or a transition is not allowed.
+        They are -1 where one of the labels is unknown (-1), or a transition forbidden.
         """
         states = np.empty(len(labels), dtype=np.int32)
         position = np.arange(len(labels)) - np.repeat(offsets[:-1], np.diff(offsets))

@@ -13,22 +13,17 @@ from skcrf_sdca.structures.entropy import mixture_entropy
 class GraphMarginals:
     """Marginals of the nodes, cliques and separators of n graphs.
 
-    Parameters
-    ----------
-    trees : JunctionTrees
-    offsets : ndarray of shape (n + 1,), int64
-    dtype : dtype
-        Of the cliques, float32 or float64.
+    The cliques have this dtype, float32 or float64.
 
     Attributes
     ----------
     node : ndarray of shape (n_nodes, n_labels)
     tied : ndarray of shape (n, n_tied)
-        The tied expectations that follow.
+        The tied expectations, derived from the cliques.
     table, message : ndarrays
         Marginals of all cliques and separators, in the order of the trees.
     bounds : tuple of ndarrays of shape (n + 1,), int64
-        Where those of each graph begin.
+        Where the table and the message of each graph begin.
     """
 
     def __init__(self, trees, offsets, dtype):
@@ -66,22 +61,16 @@ class GraphMarginals:
         return self.table[: self.bounds[0][-1]]
 
     def state(self):
-        """Return the array that a warm start needs: all others follow."""
+        """Return the array that a warm start needs: all others derive from it."""
         return {"table": self.table}
 
     def shrink_to_labels(self, labels, *, keep):
-        """Mix cliques: keep times these, and 1 - keep times one-hot ones at labels.
-
-        Parameters
-        ----------
-        labels : ndarray of shape (n_nodes,), int32
-        keep : float in (0, 1]
-        """
+        """Mix cliques: keep times these, and 1 - keep times one-hot ones at labels."""
         self._used[:] *= keep
         self._used[self._places(labels)] += 1.0 - keep
 
     def _places(self, labels):
-        """Return where the tables have the given labels, one place for each node."""
+        """Return the places of the given labels in the tables, one for each node."""
         places = np.empty(len(labels), dtype=np.int64)
         _graph_marginals.label_places(self.trees, labels, places)
         return places
@@ -89,15 +78,9 @@ class GraphMarginals:
     def entropy_by_keep(self, labels, weight, entropy):
         """Return sum_i weight[i] H(mu_i) as a function of keep (`shrink_to_labels`).
 
-        Follows `renormalize`. H is the sum over cliques less that over separators, and
-        of each of these it depends on keep as in `Marginals.entropy_by_keep`.
-
-        Parameters
-        ----------
-        labels : ndarray of shape (n_nodes,), int32
-        weight : ndarray of shape (n,)
-        entropy : ndarray of shape (n,)
-            H(mu_i) now.
+        It is called after `renormalize`; ``entropy`` has H(mu_i) now. H is the sum over
+        cliques less the sum over separators, and the terms depend on keep as in
+        `Marginals.entropy_by_keep`.
         """
         places = self._places(labels)
         q = np.concatenate(
@@ -108,19 +91,9 @@ class GraphMarginals:
         return mixture_entropy(q, factor, weight @ entropy)
 
     def renormalize(self, weight, *, n_jobs=None):
-        """Make all marginals follow from those of a node given its separator.
+        """Derive all marginals from the ones of each node given its separator.
 
-        Parameters
-        ----------
-        weight : ndarray of shape (n,)
-        n_jobs : int, default=None
-            Threads.
-
-        Returns
-        -------
-        tied_total : ndarray of shape (n_tied,)
-            sum_i weight[i] times the tied expectations.
-        entropy : ndarray of shape (n,)
+        Return sum_i weight[i] times the tied expectations, and the entropies.
         """
         entropy = np.empty(len(self.offsets) - 1)
 

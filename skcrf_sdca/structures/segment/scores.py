@@ -15,26 +15,15 @@ from skcrf_sdca.structures.scores import (
     listed_paths,
 )
 
-# Bytes that lists of segmentations have for each type: two scores and two origins.
+# Bytes in lists of segmentations for each type: two scores and two origins.
 BYTES_OF_TYPE = 32
 
 
 class SegmentScores(Scores):
-    """Scores of n sequences; what -inf or the grammar forbids has probability 0.
+    """Scores of n sequences; labels that -inf or grammar forbid have probability 0.
 
-    Parameters
-    ----------
-    local : ndarray of shape (n_positions, n_labels)
-    tied : ndarray of shape (n_tied,)
-    offsets : ndarray of shape (n + 1,), int64
-    grammar : Grammar
-    segment_rows : SegmentRows, default=None
-        The features of segments, which the last tied scores are of.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not agree.
+    The features in ``segment_rows``, if any, have the last tied scores. ValueError if
+    the shapes do not agree.
     """
 
     def __init__(self, local, tied, offsets, grammar, segment_rows=None):
@@ -80,14 +69,9 @@ class SegmentScores(Scores):
 
 
 def check_possible(grammar, label_rows, offsets):
-    """Raise ValueError for the first sequence of which no segmentation agrees with y.
+    """Raise ValueError for the first sequence without a segmentation that fits y.
 
-    Parameters
-    ----------
-    grammar : Grammar
-    label_rows : ndarray of shape (n_positions, n_labels)
-        Not 0 for the labels that may be right.
-    offsets : ndarray of shape (n + 1,), int64
+    ``label_rows`` are not 0 for the possible labels.
     """
     local = np.where(label_rows > 0, 0.0, -np.inf)
     scores = SegmentScores(local, np.zeros(grammar.n_tied), offsets, grammar)
