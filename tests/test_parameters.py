@@ -14,7 +14,7 @@ from skcrf_sdca import LBFGSCRF, TreeCRF
 from skcrf_sdca._utils.sklearn_private import InvalidParameterError
 from skcrf_sdca.distributed import DistributedCRF
 from skcrf_sdca.estimators import parameters as module
-from skcrf_sdca.estimators.base_fit import BaseFit
+from skcrf_sdca.estimators.base import BaseFit
 from skcrf_sdca.estimators.parameters import parameter, parameters
 from skcrf_sdca.persistence._crfs import TYPES
 from skcrf_sdca.solvers.dca import DCA

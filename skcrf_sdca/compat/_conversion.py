@@ -28,9 +28,9 @@ from skcrf_sdca.compat._model_file import (
 from skcrf_sdca.data.containers import as_sequence_list, plain_column
 from skcrf_sdca.data.input_formats import VECTORIZED, format_of_sequence
 from skcrf_sdca.data.label_encoding import encode_labels, plain_labels
-from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.estimators.fitted import known_names
+from skcrf_sdca.estimators.sequences import BaseCRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.form import dense_coef

@@ -35,11 +35,11 @@ from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.label_encoding import plain_labels
-from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.estimators.fitted import no_probabilities
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.parameters import check_finite_numbers
+from skcrf_sdca.estimators.sequences import BaseCRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 
 if TYPE_CHECKING:

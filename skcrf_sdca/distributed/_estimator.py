@@ -17,10 +17,10 @@ from skcrf_sdca.distributed._checkpoint import Checkpoint, load_weights
 from skcrf_sdca.distributed._local import LocalCluster
 from skcrf_sdca.distributed._method import CoCoA, CommonProblem
 from skcrf_sdca.distributed._partition import MEANS
-from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.crfs import LBFGSCRF
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.estimators.parameters import DistributedOptions, parameters
+from skcrf_sdca.estimators.sequences import ChainCRF
 from skcrf_sdca.estimators.validation import checked_weight
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.structures.chain.constraints import FROM_DATA, OBSERVED, Constraints
@@ -33,7 +33,7 @@ LEAST_SHARE = 1e-200
 
 @with_shared_docs
 @parameters
-class DistributedCRF(DistributedOptions, BaseCRF):
+class DistributedCRF(DistributedOptions, ChainCRF):
     """Linear-chain CRF over partitions of the data, on the workers of a Dask cluster.
 
     Minimises the same objective as the other estimators, over the sequences of all

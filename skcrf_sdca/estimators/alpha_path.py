@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from skcrf_sdca._utils.typing import Dataset, Labels
-from skcrf_sdca.estimators.base import BaseCRF
-from skcrf_sdca.estimators.base_fit import BaseFit
+from skcrf_sdca.estimators.base import BaseFit
+from skcrf_sdca.estimators.sequences import BaseCRF
 from skcrf_sdca.estimators.validation import training_data
 
 Estimator = TypeVar("Estimator", bound=BaseFit)

@@ -1,232 +1,138 @@
-"""BaseCRF: what every estimator of sequences does around its solver.
+"""BaseFit: the fit of every estimator, whatever the data are.
 
-The fit of sequences, and its problem. What does not depend on sequences is in
-base_fit.py; the methods of a fitted estimator are in prediction.py.
+Reads the data, makes the problem and its solver, runs it with its callbacks, and sets
+the fitted attributes: last, all at once, so that after an error the estimator is as
+before. Sequences are in sequences.py, graphs in graphs.py.
 """
 
+import sys
 import warnings
-from collections.abc import Callable
-from dataclasses import replace
-from typing import ClassVar, Self
+from abc import ABCMeta
+from typing import ClassVar
 
+import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
 from sklearn.callback import with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import ClassifierTags
 
 from skcrf_sdca._utils.messages import names_class
-from skcrf_sdca._utils.sklearn_private import (
-    validates_parameters,
-)
-from skcrf_sdca._utils.typing import Labels, Sequences, keeps_signature
-from skcrf_sdca.data.label_names import names_of_classes
+from skcrf_sdca._utils.sklearn_private import validates_parameters
+from skcrf_sdca._utils.sklearn_typing import EstimatorBase
+from skcrf_sdca._utils.typing import F, keeps_signature
+from skcrf_sdca._utils.words import words
+from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
-from skcrf_sdca.data.sequences import read_sequences
-from skcrf_sdca.estimators.base_fit import BaseFit, caller_level
-from skcrf_sdca.estimators.compression import ConstrainingMixin
-from skcrf_sdca.estimators.edge_features import numbers_of
-from skcrf_sdca.estimators.held_out import new_held_out
-from skcrf_sdca.estimators.inspection import InspectionMixin
-from skcrf_sdca.estimators.prediction import PredictionMixin
+from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
+from skcrf_sdca.estimators.fitted import FittedModel, check_fitted
+from skcrf_sdca.estimators.held_out import BestEpoch, new_held_out
+from skcrf_sdca.estimators.parameters import check_finite_numbers
+from skcrf_sdca.estimators.solver_choice import HasSolver
 from skcrf_sdca.estimators.start import Prior, check_model, first_weights
-from skcrf_sdca.estimators.validation import held_out_data, training_data
+from skcrf_sdca.estimators.validation import training_data
+from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.objective.costs import cost_matrix
+from skcrf_sdca.objective.losses import (
+    ONLINE_LOSSES,
+    names_with_cost,
+    new_loss,
+)
 from skcrf_sdca.objective.problem import Problem
+from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
+from skcrf_sdca.solvers.monitor import CHECKED_LATER, FitMonitor
 from skcrf_sdca.structures import STRUCTURES
-from skcrf_sdca.structures.chain.constraints import read_constraints
-from skcrf_sdca.structures.chain.observed import ObservedPairs, neighbours
-from skcrf_sdca.structures.chain.tuple_structure import TupleChain
+from skcrf_sdca.structures.chain.observed import ObservedPairs
+
+# Of a weight in a sparse array: the number, and the index of its feature.
+BYTES_OF_SPARSE = 12
+
+_INSIDE = ("skcrf_sdca.", "sklearn.")
 
 
-class BaseCRF(PredictionMixin, InspectionMixin, ConstrainingMixin, BaseFit):
-    """Base of the estimators of sequences: all but the parameters and the solver.
+# What a warm start needs to be the same, by the names of VectorForm.
+OF_FORM = {
+    "constraints": "allowed transitions",
+    "pairs": '`features`, and with features="observed" the same pairs of feature and '
+    "label,",
+    "order": "`order` and `edge_features`",
+    "pair_columns": "`order` and `edge_features`",
+    "data": "edges, or features of segments,",
+}
 
-    A subclass names its solver, see `BaseFit`, and may set:
 
+def fits(method: F) -> F:
+    """Decorate `fit`: errors name the class, parameters are checked, callbacks run."""
+    followed = keeps_signature(with_callbacks)(method)
+    return keeps_signature(names_class)(validates_parameters(followed))
+
+
+class BaseFit(
+    HasSolver,
+    FittedModel,
+    VersionStamped,
+    EstimatorBase,
+    metaclass=ABCMeta,
+):
+    """Base of all estimators: a fit, but for its data and its structure.
+
+    A subclass names its solver, see `HasSolver`, and may set:
+
+    _structure : str
+        A key of `STRUCTURES`.
     _keeps_forbidden : bool
         Whether forbidden transitions have weights, of 0, see `Structure`.
     _takes_prior : bool
         Whether there is an objective, for `prior` to enter.
-    _structure : str
-        A key of `STRUCTURES`.
+    _monitor, _printer : type
+        Subclasses of FitMonitor and EpochPrinter, for fits with other figures.
+    _of_some_inputs : tuple of str
+        Fitted attributes that the input format of the next fit may not have.
+
+    and defines what depends on the data: `_read`, which returns the Data of X and y,
+    and `_held_out_data`.
     """
 
+    _structure: ClassVar[str]
     _keeps_forbidden: ClassVar[bool] = False
     _takes_prior: ClassVar[bool] = True
 
-    @keeps_signature(names_class)
-    @validates_parameters
-    @keeps_signature(with_callbacks)
-    def fit(
-        self,
-        X: Sequences,
-        y: Labels,
-        sample_weight: ArrayLike | None = None,
-        lengths: ArrayLike | None = None,
-        *,
-        X_val: Sequences | Callable[[], Sequences] | None = None,
-        y_val: Labels | None = None,
-        init: "BaseCRF | None" = None,
-        prior: "BaseCRF | None" = None,
-    ) -> Self:
-        """Fit the model to labelled sequences.
+    _monitor = FitMonitor
+    _printer = EpochPrinter
+    _of_some_inputs: ClassVar[tuple[str, ...]] = (
+        "vectorizer_",
+        "_feature_names",
+        "feature_names_in_",
+    )
 
-        Parameters
-        ----------
-        X : list, tuple, object array or generator of n sequences, or PackedSequences
-            A sequence of T items is a list of T dicts (str -> str, number, bool, nested
-            dict, list or set, or 1-D array), a list of T lists of str, an array of
-            shape (T, n_features), a data frame or scipy sparse matrix of that shape, or
-            a 1-D array of T floats, one feature; all sequences have the same input
-            format, and all frames the same columns in the same order. A table, a single
-            array, data frame or sparse matrix of shape (n_rows, n_features), with a 1-D
-            y, is cut into sequences by `lengths`; without them it is n_rows chains of
-            one node each: multinomial logistic regression.
-        y : list of n lists of T labels, or array-like of shape (n_rows,)
-            Labels of one type: str, int, bool or other sortable, hashable objects;
-            floats must be whole numbers. None, and the parameter `unknown_label`, stand
-            for a label that is not known, a set of labels for one of these, and a dict
-            {label: probability} for a soft label. Beside PackedSequences also one
-            array with the labels of all positions.
-        sample_weight : array-like of shape (n,), default=None
-            Weight of each sequence, not negative. Only ratios count, but for the value
-            of ``alpha="auto"``.
-        lengths : array-like of int of shape (n,), default=None
-            If X is one table, the number of rows of each sequence in it, in their
-            order, as in hmmlearn. They sum to n_rows.
-        X_val, y_val : as X and y, default=None
-            Held-out data. The model of every epoch is scored on them, see `scoring`;
-            the scores are ``history_["val_score"]``. Unless `patience` is set, the
-            fit is the same as without them. Labels that are not in y count as wrong.
-            X_val may be a function of no argument that returns the sequences. With
-            `lengths`, an X_val that is one table is one sequence; if it holds several,
-            pass ``PackedSequences.from_lengths(X_val, lengths_val)``.
-        init : estimator, default=None
-            A fitted CRF to start from, for example a `PassiveAggressiveCRF` or a model
-            of another alpha. Features and labels are matched by name, features without
-            names by number; what `init` does not know starts at 0, also weights of
-            tuples of labels and of edge features, and what the fit has no place for is
-            left out. Only the way to the solution changes: the objective and its
-            certificate stay the same.
-        prior : estimator, default=None
-            A fitted CRF that the weights shall stay near, for example of another domain
-            with more data [1]_. With its weights w_0 the fit minimises::
+    vectorizer_: SequenceVectorizer
 
-                P(w) = alpha r(w - w_0) + 1/n sum_i L_i(w)
-
-            where r is the penalty: ``1/2 ||w - w_0||^2`` for L2. The objectives, the
-            gap and the tolerance are those of this P. The larger alpha, the nearer the
-            weights are to w_0. The model has the labels and features of both: features
-            that X lacks keep their weights, and what `prior` does not know has w_0 = 0.
-            Features are matched as for `init`; with packed X, features that X does not
-            know are left out. With ``transitions=None`` what `prior` forbids stays
-            forbidden, unless y has it. "observed" and "open" allow what `prior` allows
-            too. A scheme, a mask or a list of pairs decides alone. If `prior` has
-            another temperature, its scores count, and not its probabilities. A `prior`
-            of a lower `order`, or without edge features, has w_0 = 0 for these weights;
-            its edge features that are not in `edge_features` keep their weights.
-            `prior` is not changed.
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError, TypeError
-            If X, y and `lengths` do not fit together, X or y has NaN or infinity or no
-            known format, or y breaks ``transitions``; the message names the argument,
-            the sequence and the item. The same for X_val and y_val, of which one alone
-            is an error. ValueError or TypeError if `init` is not a fitted CRF with
-            features of the same kind, if ``warm_start=True`` has a state already, and
-            for a solver that does not start from weights: those of ``loss="hinge"`` and
-            of `PassiveAggressiveCRF`. The same for a `prior` that
-            is not a fitted CRF with the input format of X, for ``warm_start=True``
-            with a `prior`, for `PassiveAggressiveCRF`, which has no objective, and for
-            a `prior` of a higher `order`, or with edge features if the fit has none and
-            ``order=1``.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the gap is above tol * primal after max_iter epochs. A fit that
-            `patience` ends does not warn.
-        NoChainsWarning
-            If X is a table without `lengths`, and long runs of equal labels in y
-            suggest that it is a recording whose rows follow each other.
-
-        References
-        ----------
-        .. [1] Chelba, Acero, "Adaptation of maximum entropy capitalizer: little data
-           can help a lot", Computer Speech and Language 20, 2006.
-
-        Examples
-        --------
-        >>> from skcrf_sdca import SDCACRF
-        >>> X = [[{"word": "the"}, {"word": "Rhine"}], [{"word": "Basel"}]]
-        >>> y = [["O", "LOC"], ["LOC"]]
-        >>> crf = SDCACRF(random_state=0).fit(X, y)
-        >>> bool(crf.duality_gap_ <= crf.gap_target_)
-        True
-
-        One table with the rows of two sequences:
-
-        >>> table, labels = [[0.1], [0.3], [2.1], [0.2], [1.9]], [0, 0, 1, 0, 1]
-        >>> crf = SDCACRF(random_state=0).fit(table, labels, lengths=[3, 2])
-        >>> crf.predict(table, lengths=[3, 2])
-        array([0, 0, 1, 0, 1])
-
-        Adapted to another domain, in which there are other words and one label more:
-
-        >>> news = SDCACRF(random_state=0).fit(X, y)
-        >>> emails = [[{"word": "dear"}, {"word": "Ann"}]]
-        >>> crf = SDCACRF(random_state=0).fit(emails, [["O", "PER"]], prior=news)
-        >>> crf.classes_.tolist(), crf.n_features_in_
-        (['LOC', 'O', 'PER'], 5)
-        """
+    def _fit(self, X, y, *, X_val, y_val, init, prior, **given):
+        """Fit the model; ``given`` are the other arguments of `fit`, by their names."""
         near = None if prior is None else self._checked_prior(prior)
-        training = training_data(self, X, y, sample_weight, lengths, near)
+        training = training_data(self, X, y, prior=near, **given)
         if not training.input_format.boundaries and (
             message := no_chains_message(training.labels)
         ):
             warnings.warn(message, NoChainsWarning, stacklevel=caller_level())
         held_out = new_held_out(self, X_val, y_val, training)
         weights = None if near is None else near.weights(training)
-        problem = self._new_problem(training, weights)
+        problem = self._named(self._new_problem)(training, weights)
         if init is not None:
             check_model(init, "init", self._structure)
-        first = first_weights(init, prior, training, problem)
-        given = {"sample_weight": sample_weight, "lengths": lengths}
-        metadata = {name: v for name, v in given.items() if v is not None} or None
         return self._run_on(
             training,
             problem,
-            start=first,
+            start=first_weights(init, prior, training, problem),
             prior=weights,
             held_out=held_out,
             X=training.X,
             y=training.y,
-            metadata=metadata,
+            metadata={n: v for n, v in given.items() if v is not None} or None,
         )
-
-    def _read(self, X, y, known, lengths=None):
-        """Return the Data of X and y."""
-        return read_sequences(X, y, known, lengths)
 
     def _with_own_training(self, training, prior):
-        """Return TrainingData with its constraints, beside what a Prior allows."""
-        classes = training.attributes["classes_"]
-        allowed = None
-        if prior is not None:
-            allowed = prior.constraints(classes, new=self.transitions is None)
-        constraints = read_constraints(
-            self.transitions,
-            classes,
-            training.labels,
-            training.data.offsets,
-            rows=training.label_rows,
-            names=names_of_classes(self, classes),
-            allowed=allowed,
-        )
-        return replace(training, constraints=constraints)
+        """Return TrainingData with what only some estimators read of it and a Prior."""
+        return training
 
     def _checked_prior(self, model):
         """Return the argument `prior` as a Prior."""
@@ -242,7 +148,6 @@ class BaseCRF(PredictionMixin, InspectionMixin, ConstrainingMixin, BaseFit):
 
     def _check_places(self, prior):
         """Raise ValueError if the fit has no place for weights of a Prior."""
-        prior.check_places(self.order, self.edge_features)
 
     def _new_problem(self, training, prior=None, *, alpha=None, keeps_forbidden=None):
         """Return the problem of the parameters, but for others that are not None.
@@ -252,11 +157,10 @@ class BaseCRF(PredictionMixin, InspectionMixin, ConstrainingMixin, BaseFit):
         if keeps_forbidden is None:
             keeps_forbidden = self._keeps_forbidden
         name, own_options = self._structure_options(training)
-        structure = STRUCTURES[name]
-        loss = self._new_loss(training)
+        structure, loss = STRUCTURES[name], self._new_loss(training)
         penalty = self._checked_penalty(structure, loss)
         n_labels = len(training.attributes["classes_"])
-        chains = structure(
+        made = structure(
             training.data,
             n_labels,
             pairs=self._pairs(training, n_labels),
@@ -267,12 +171,12 @@ class BaseCRF(PredictionMixin, InspectionMixin, ConstrainingMixin, BaseFit):
             **own_options,
         )
         if loss.cost is not None:
-            loss = loss._replace(cost=chains.cost_of_states(loss.cost))
+            loss = loss._replace(cost=made.cost_of_states(loss.cost))
         if prior is not None:
-            chains.fixed = prior.fixed_scores(chains, loss.scale)
+            made.fixed = prior.fixed_scores(made, loss.scale)
         return Problem(
-            chains,
-            self._targets(training, chains),
+            made,
+            self._targets(training, made),
             self.alpha if alpha is None else alpha,
             sample_weight=training.sample_weight,
             loss=loss,
@@ -281,41 +185,274 @@ class BaseCRF(PredictionMixin, InspectionMixin, ConstrainingMixin, BaseFit):
 
     def _structure_options(self, training):
         """Return the key of the structure, and the parameters that it alone takes."""
-        order = getattr(self, "order", 1)
-        edge_features = getattr(self, "edge_features", None)
-        if order == 1 and edge_features is None:
-            return self._structure, {}
-        options = {"order": order}
-        if edge_features is not None:
-            columns = numbers_of(edge_features, training)
-            options["edge_columns"] = columns
-            options["edge_pairs"] = self._pairs_of_neighbours(training, columns)
-        return TupleChain.name, options
+        return self._structure, {}
 
-    def _pairs_of_neighbours(self, training, columns):
-        """Return the pairs of labels that edge features have weights for; None: all."""
+    def _run_on(self, training, problem, *, start=None, **arguments):
+        """Make the solver of a problem, and run it.
+
+        Parameters
+        ----------
+        training : TrainingData
+        problem : Problem
+        start : ndarray of shape (n_weights,), default=None
+            The weights that `init` has, in the solver's unit.
+        **arguments
+            As `_run` takes them.
+        """
+        with np.errstate(**CHECKED_LATER):
+            solver = self._new_solver(problem)
+            if start is not None:
+                self._check_no_state()
+                solver.start_at(start)
+        return self._run(solver, training.attributes, **arguments)
+
+    def _run(
+        self,
+        solver,
+        attributes,
+        *,
+        prior=None,
+        held_out=None,
+        observers=(),
+        **arguments,
+    ):
+        """Run a solver to its end, and set the fitted attributes.
+
+        Parameters
+        ----------
+        solver : Solver
+        attributes : dict
+            Fitted attributes that are known before the run.
+        prior : PriorWeights, default=None
+            They are added to the weights of the solver.
+        held_out : HeldOut, default=None
+            Scores the model of every epoch.
+        observers : iterable of Observer, default=()
+            They follow the run too, after the callbacks and ``verbose``.
+        **arguments
+            ``X``, ``y`` and ``metadata``, as callbacks take them.
+
+        Returns
+        -------
+        self : object
+        """
+        context = self._init_callback_context(max_subtasks=self.max_iter)
+        context.call_on_fit_task_begin(estimator=self, **arguments)
+        monitor = self._monitor(solver, max_iter=self.max_iter, tol=self.tol)
+
+        def attributes_now():
+            # A copy, since the solver continues to change its weights.
+            return attributes | fit_attributes(monitor, prior, copy=True)
+
+        def model_now(*, copy):
+            return attributes | model_attributes(monitor, prior, copy=copy)
+
+        best = held_out and BestEpoch(held_out, self.patience, model_now)
+        if best:
+            # First, since the others see the score that it adds.
+            monitor.observers.append(best)
+        bridge = CallbackBridge(self, context, arguments, attributes_now)
+        monitor.observers.append(bridge)
+        if self.verbose:
+            printer = self._printer(type(self).__name__, self.tol)
+            monitor.observers.append(printer)
+        monitor.observers += observers
+        monitor.run()
+        own = self._attributes_of_run(solver)
+        kept = best.attributes if best else {}
+        self._set_fitted(attributes | fit_attributes(monitor, prior) | kept | own)
+        if message := self._message_of(monitor):
+            warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())
+        context.call_on_fit_task_end(
+            estimator=self, **arguments, reconstruction_attributes=dict
+        )
+        return self
+
+    def _attributes_of_run(self, solver):
+        """Return the fitted attributes that only some of the estimators have."""
+        if not self.warm_start:
+            return {}
+        form = solver.problem.structure.vector_form()
+        return {"_warm_state": {**solver.state(), "form": form}}
+
+    def _stream_state(self):
+        """Return what the next `partial_fit` goes on from, None if the weights alone.
+
+        It is the state of the solver, the ``scale`` of the loss that its weights have,
+        and the VectorForm of these.
+        """
+        return None
+
+    def _check_no_state(self):
+        """Raise ValueError for `init` beside the state of a warm start."""
+        if self.warm_start and getattr(self, "_warm_state", None) is not None:
+            raise ValueError(
+                "init and warm_start=True both say where to start; leave out init, or "
+                "set warm_start=False"
+            )
+
+    def _check_prior_without_state(self):
+        """Raise ValueError for `prior` beside ``warm_start=True``."""
+        if self.warm_start:
+            raise ValueError(
+                "prior is not taken with warm_start=True, whose state is that of a fit "
+                "without one; set warm_start=False"
+            )
+
+    def _check_same_form(self, state, structure):
+        """Raise ValueError if the state of a warm start is that of another model."""
+        form = structure.vector_form()
+        # A state without a form is refused by the solver.
+        for name in form.differences(state.get("form", form)):
+            # Weights alone are those of any data.
+            if name != "data" or "offsets" in state:
+                raise ValueError(
+                    f"warm_start=True needs the same {OF_FORM[name]} as in the last "
+                    "fit; set warm_start=False to fit with others"
+                )
+
+    def _set_fitted(self, fitted):
+        """Replace the fitted attributes by others, all at once; return self.
+
+        An interrupt finds the old fit or the new one.
+        """
+        parameters = self._get_param_names()
+        public = (n for n in vars(self) if n.endswith("_") and not n.startswith("_"))
+        old = {"_warm_state", "_feature_names", *public}.difference(parameters)
+        return self._replace(old, fitted)
+
+    def _set_input(self, attributes):
+        """Replace the fitted attributes of the input format alone; return self."""
+        return self._replace(self._of_some_inputs, attributes)
+
+    def _replace(self, dropped, attributes):
+        kept = {name: v for name, v in vars(self).items() if name not in dropped}
+        self.__dict__ = {**kept, **attributes}
+        return self
+
+    def _validate_params(self):
+        """Raise InvalidParameterError; called by scikit-learn before `fit`."""
+        check_finite_numbers(self)
+        super()._validate_params()
+
+    def _new_loss(self, training):
+        if not ONLINE_LOSSES[self.loss].takes_cost:
+            for name in ("cost", "class_weight"):
+                if getattr(self, name) is not None:
+                    raise ValueError(
+                        f"{name} is taken by loss={names_with_cost()} only, got "
+                        f'loss="{self.loss}"; set the loss, or {name}=None'
+                    )
+            return new_loss(self.loss, self.temperature)
+        if training.label_rows is not None:
+            raise ValueError(
+                f'loss="{self.loss}" needs one label at every {words().position} of '
+                f'y; set loss="log_loss", or leave out the {words().sequence}s with '
+                "unknown labels"
+            )
+        cost = cost_matrix(
+            training.attributes["classes_"],
+            training.labels,
+            cost=self.cost,
+            margin=self.margin,
+            class_weight=self.class_weight,
+        )
+        return new_loss(self.loss, self.temperature, cost)
+
+    def _pairs(self, training, n_labels):
+        """Return the pairs of feature and label with weights, None if all."""
         if not self._counts_pairs():
             return None
-        data, rows = training.data, training.label_rows
+        rows = training.label_rows
         labels = training.labels if rows is None else rows
-        n_labels = len(training.attributes["classes_"])
-        pairs = neighbours(labels, data.offsets, n_labels)
-        X = sp.csr_array(data.X)[:, columns]
-        return ObservedPairs.of_data(X, pairs, n_labels**2, self.min_count)
+        return ObservedPairs.of_data(training.data.X, labels, n_labels, self.min_count)
+
+    def _counts_pairs(self):
+        """Return whether only observed pairs have weights; check `min_count`."""
+        if self.features == "all" and self.min_count is not None:
+            raise ValueError(
+                f'min_count={self.min_count} needs features="observed", got '
+                'features="all"; set min_count=None to keep all pairs'
+            )
+        return self.features == "observed"
+
+    def _targets(self, training, structure):
+        """Return the targets of a structure: labels, or what is known of them."""
+        if training.label_rows is None:
+            return structure.target_states(training.labels)
+        rows = training.label_rows
+        if rows.dtype == bool:
+            return PartialLabels(structure, rows)
+        return SoftLabels.of_positions(structure, structure.label_rows_of_states(rows))
 
     @property
     def _span_scheme(self):
-        return self.transitions
+        """The tagging scheme of the labels, if it is known, or another value."""
+        return None
 
-    def _held_out_data(self, X, y, training):
-        """Return checked held-out data, as the methods of the model take them."""
-        return held_out_data(self, X, y, training.constraints)
+    def __setstate__(self, state):
+        """Take the attributes; ValueError if those of a fit do not agree."""
+        super().__setstate__(state)
+        if hasattr(self, "classes_") or hasattr(self, "coef_"):
+            check_fitted(self)
 
     def __sklearn_tags__(self):
-        """Return the tags: a classifier of rows, sparse or dense, or of sequences."""
+        """Return the tags: a classifier."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.three_d_array = True
-        tags.input_tags.dict = True
-        tags.input_tags.string = True
+        # Not estimator_type="classifier": that would make cv=3 look for strata in
+        # ragged y, and fail.
+        tags.classifier_tags = ClassifierTags()
+        tags.target_tags.required = True
         return tags
+
+
+def fit_attributes(monitor, prior=None, *, copy=False):
+    """Return what a solver and its monitor determine, as attributes of the estimator.
+
+    Those of the model, and those of the run up to now.
+
+    Parameters
+    ----------
+    monitor : FitMonitor
+    prior : PriorWeights, default=None
+        They are added to the weights of the solver.
+    copy : bool, default=False
+        Whether the weights are copied.
+    """
+    return {
+        **model_attributes(monitor, prior, copy=copy),
+        "n_iter_": monitor.rows[-1]["epoch"],
+        "history_": monitor.history(),
+    }
+
+
+def model_attributes(monitor, prior=None, *, copy=False):
+    """Return the weights and their certificate, as attributes of the estimator."""
+    problem, w = monitor.solver.problem, monitor.solver.model.w
+    solution = problem.solution(w.copy() if copy else w)
+    weights = solution.label_weights(problem.constraints)
+    n_nonzero = int(np.count_nonzero(w))
+    makes_zeros = "gradient" not in problem.penalty.offers
+    if makes_zeros and BYTES_OF_SPARSE * n_nonzero < w.nbytes:
+        weights = weights.replaced(coef=sp.csr_array(weights["coef"]))
+    if prior is not None:
+        weights = prior.added_to(weights)
+        n_nonzero = weights.n_nonzero
+    return {
+        **weights.attributes(),
+        "n_nonzero_": n_nonzero,
+        "alpha_": problem.alpha,
+        "temperature_": problem.loss.temperature,
+        **monitor.figures(),
+    }
+
+
+def caller_level():
+    """Return the stacklevel of the line outside that made the caller be called.
+
+    Past the wrappers of fit, what calls it in this package, and scikit-learn's tools.
+    """
+    frame, level = sys._getframe(1), 1
+    while frame and frame.f_globals.get("__name__", "").startswith(_INSIDE):
+        frame, level = frame.f_back, level + 1
+    return level

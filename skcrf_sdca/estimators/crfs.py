@@ -1,11 +1,10 @@
-"""The estimators: parameters and documentation; BaseCRF and the solvers do the work.
+"""The estimators: parameters and documentation; ChainCRF and the solvers do the work.
 
 The parts of their reference that several share are in parameter_docs.py.
 """
 
 from dataclasses import field
 
-from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.estimators.parameters import (
     ChainOptions,
@@ -19,6 +18,7 @@ from skcrf_sdca.estimators.parameters import (
     WarmStartOptions,
     parameters,
 )
+from skcrf_sdca.estimators.sequences import ChainCRF
 from skcrf_sdca.estimators.sgd import SGDCRF
 from skcrf_sdca.estimators.solver_choice import (
     SOLVERS,
@@ -30,7 +30,7 @@ from skcrf_sdca.estimators.solver_choice import (
 
 @with_shared_docs
 @parameters
-class SDCACRF(RunOptions, SDCAOptions, ChainOptions, BaseCRF):
+class SDCACRF(RunOptions, SDCAOptions, ChainOptions, ChainCRF):
     """Linear-chain CRF trained by stochastic dual coordinate ascent [1]_.
 
     {objective}
@@ -97,7 +97,7 @@ class SDCACRF(RunOptions, SDCAOptions, ChainOptions, BaseCRF):
 
 @with_shared_docs
 @parameters
-class SAGNUSCRF(RunOptions, SAGOptions, ChainOptions, BaseCRF):
+class SAGNUSCRF(RunOptions, SAGOptions, ChainOptions, ChainCRF):
     """Linear-chain CRF trained by SAG with non-uniform sampling (SAG-NUS*) [1]_.
 
     {objective}
@@ -156,7 +156,7 @@ class SAGNUSCRF(RunOptions, SAGOptions, ChainOptions, BaseCRF):
 
 @with_shared_docs
 @parameters
-class OEGCRF(RunOptions, OEGOptions, ChainOptions, BaseCRF):
+class OEGCRF(RunOptions, OEGOptions, ChainOptions, ChainCRF):
     """Linear-chain CRF trained by online exponentiated gradient [1]_.
 
     {objective}
@@ -208,7 +208,7 @@ class OEGCRF(RunOptions, OEGOptions, ChainOptions, BaseCRF):
 
 @with_shared_docs
 @parameters
-class LBFGSCRF(PrintOptions, ThreadOptions, WarmStartOptions, ChainOptions, BaseCRF):
+class LBFGSCRF(PrintOptions, ThreadOptions, WarmStartOptions, ChainOptions, ChainCRF):
     """Linear-chain CRF trained by L-BFGS: the reference of the other estimators.
 
     {objective}
@@ -253,7 +253,7 @@ class LBFGSCRF(PrintOptions, ThreadOptions, WarmStartOptions, ChainOptions, Base
 
 @with_shared_docs
 @parameters
-class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, BaseCRF):
+class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, ChainCRF):
     """Linear-chain CRF trained by the solver that suits the data.
 
     {objective}

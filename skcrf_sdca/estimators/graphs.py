@@ -10,28 +10,19 @@ from dataclasses import field
 from typing import Self
 
 from numpy.typing import ArrayLike
-from sklearn.callback import with_callbacks
 
-from skcrf_sdca._utils.messages import names_class
-from skcrf_sdca._utils.sklearn_private import validates_parameters
-from skcrf_sdca._utils.typing import Graphs, Labels, keeps_signature
+from skcrf_sdca._utils.typing import Graphs, Labels
 from skcrf_sdca.data.graphs import (
-    named_as_graphs,
     read_graphs,
     split_graphs,
     split_trees,
 )
-from skcrf_sdca.estimators.base_fit import BaseFit
+from skcrf_sdca.estimators.base import BaseFit, fits
 from skcrf_sdca.estimators.graph_data import held_out_graphs
 from skcrf_sdca.estimators.graph_prediction import GraphPrediction
-from skcrf_sdca.estimators.held_out import new_held_out
 from skcrf_sdca.estimators.parameter_docs import with_graph_docs
 from skcrf_sdca.estimators.parameters import GraphOptions, parameters
 from skcrf_sdca.estimators.solver_choice import SolverByName
-from skcrf_sdca.estimators.start import Prior, check_model, first_weights
-from skcrf_sdca.estimators.validation import training_data
-from skcrf_sdca.objective.problem import Problem
-from skcrf_sdca.structures import STRUCTURES
 
 
 @with_graph_docs
@@ -104,9 +95,7 @@ class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
     # Return nodes, edges, and features of edges or None, of each graph.
     _split = staticmethod(split_graphs)
 
-    @keeps_signature(names_class)
-    @validates_parameters
-    @keeps_signature(with_callbacks)
+    @fits
     def fit(
         self,
         X: Graphs,
@@ -179,68 +168,26 @@ class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
         >>> bool(crf.duality_gap_ <= crf.gap_target_)
         True
         """
-        near = None if prior is None else self._checked_prior(prior)
-        training = training_data(self, X, y, sample_weight, prior=near)
-        weight = {"sample_weight": sample_weight}
-        metadata = None if sample_weight is None else weight
-        held_out = new_held_out(self, X_val, y_val, training)
-        weights = None if near is None else near.weights(training)
-        problem = self._new_problem(training, weights)
-        if init is not None:
-            check_model(init, "init", self._structure)
-        start = first_weights(init, prior, training, problem)
-        return self._run_on(
-            training,
-            problem,
-            start=start,
-            prior=weights,
-            held_out=held_out,
-            X=training.X,
-            y=training.y,
-            metadata=metadata,
+        return self._fit(
+            X,
+            y,
+            sample_weight=sample_weight,
+            X_val=X_val,
+            y_val=y_val,
+            init=init,
+            prior=prior,
         )
 
     def _read(self, X, y, known, lengths=None):
         """Return the GraphData of X and y."""
         return read_graphs(X, y, known, self._split)
 
-    def _with_own_training(self, training, prior):
-        """Return the TrainingData: nothing is forbidden."""
-        return training
-
-    def _checked_prior(self, model):
-        """Return the argument `prior` as a Prior."""
-        self._check_prior_without_state()
-        return Prior(model, self._structure)
-
     def _held_out_data(self, X, y, training):
         """Return checked held-out data, as the methods of the model take them."""
         return held_out_graphs(self, X, y)
 
-    @named_as_graphs
-    def _new_problem(self, training, prior=None):
-        """Return the problem of the parameters; ``prior`` are PriorWeights."""
-        structure, loss = STRUCTURES["graph"], self._new_loss(training)
-        penalty = self._checked_penalty(structure, loss)
-        n_labels = len(training.attributes["classes_"])
-        graphs = structure(
-            training.data,
-            n_labels,
-            edges=training.edges,
-            directed=self.directed,
-            pairs=self._pairs(training, n_labels),
-            n_jobs=self.n_jobs,
-        )
-        if prior is not None:
-            graphs.fixed = prior.fixed_scores(graphs, loss.scale)
-        return Problem(
-            graphs,
-            self._targets(training, graphs),
-            self.alpha,
-            sample_weight=training.sample_weight,
-            loss=loss,
-            penalty=penalty,
-        )
+    def _structure_options(self, training):
+        return self._structure, {"edges": training.edges, "directed": self.directed}
 
     def __sklearn_tags__(self):
         """Return the tags: a classifier of what is no table."""

@@ -45,7 +45,7 @@ class HeldOut:
     ----------
     estimator : BaseFit
         Not changed.
-    X, y : ``X_val`` and ``y_val`` of `BaseCRF.fit`
+    X, y : ``X_val`` and ``y_val`` of `ChainCRF.fit`
     training : TrainingData
     """
 

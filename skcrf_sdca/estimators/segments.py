@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.segments import SegmentedSequences, with_segments
-from skcrf_sdca.estimators.base import BaseCRF
+from skcrf_sdca.estimators.base import fits
 from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.estimators.parameters import SegmentOptions, parameters
 from skcrf_sdca.estimators.segment_answers import SegmentAnswers
+from skcrf_sdca.estimators.sequences import BaseCRF
 from skcrf_sdca.estimators.solver_choice import SolverByName
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.structures.form import Axis
@@ -136,7 +137,8 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
 
     _with_probabilities: ClassVar[str] = 'loss="log_loss"'
 
-    def fit(  # type: ignore[override]
+    @fits
+    def fit(
         self,
         X: Sequences,
         y: Labels,
@@ -200,11 +202,11 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
         >>> crf.predict([[[0.0], [2.2]]])[0]
         ['a', 'b']
         """
-        return super().fit(
+        return self._fit(
             X,
             y,
-            sample_weight,
-            lengths,
+            sample_weight=sample_weight,
+            lengths=lengths,
             X_val=X_val,
             y_val=y_val,
             init=init,
@@ -216,7 +218,6 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
         return self.scheme
 
     def _with_own_training(self, training, prior):
-        """Return the TrainingData with a Grammar, and with features of segments."""
         near = None if prior is None else prior.model
         grammar = self._grammar_of(training, near)
         self._check_segment_features(training.input_format, near)
@@ -266,10 +267,6 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
     def _structure_options(self, training):
         rows = getattr(training.data, "segment_rows", None)
         return self._structure, {"segment_rows": rows}
-
-    def _check_places(self, prior):
-        # `_check_segment_features` does, with X.
-        pass
 
     def _check_segment_features(self, input_format, prior):
         """Raise ValueError if `segment_features` does not fit to X, or to a prior."""

@@ -17,8 +17,8 @@ from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.typing import Labels, Sequences
-from skcrf_sdca.estimators.base import BaseCRF
 from skcrf_sdca.estimators.fitted import check_form, fitted_format
+from skcrf_sdca.estimators.sequences import ChainCRF
 from skcrf_sdca.estimators.validation import chunk_data
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
 from skcrf_sdca.structures.chain.parameters import chain_blocks
@@ -57,7 +57,7 @@ class _MadeWhenLookedAt:
         return vars(estimator).get(self.name, self.default)
 
 
-class OnlineMixin(BaseCRF):
+class OnlineMixin(ChainCRF):
     """`partial_fit` for an estimator whose solver makes visits of single sequences.
 
     The solver takes ``state`` and ``stream``, and has ``learn``, ``averaged``,
@@ -161,7 +161,7 @@ class OnlineMixin(BaseCRF):
             "scale": problem.loss.scale,
             "form": problem.structure.vector_form(),
         }
-        return BaseCRF._set_fitted(
+        return ChainCRF._set_fitted(
             self,
             {
                 **training.attributes,

@@ -1,0 +1,236 @@
+"""BaseCRF and ChainCRF: the fits of estimators of sequences, and of chains.
+
+Their X, and which weights chains have of several labels. The fit itself is in base.py;
+the methods of a fitted estimator are in prediction.py.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Self
+
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from skcrf_sdca._utils.typing import Labels, Sequences
+from skcrf_sdca.data.label_names import names_of_classes
+from skcrf_sdca.data.sequences import read_sequences
+from skcrf_sdca.estimators.base import BaseFit, fits
+from skcrf_sdca.estimators.compression import ConstrainingMixin
+from skcrf_sdca.estimators.edge_features import numbers_of
+from skcrf_sdca.estimators.inspection import InspectionMixin
+from skcrf_sdca.estimators.prediction import PredictionMixin
+from skcrf_sdca.estimators.validation import held_out_data
+from skcrf_sdca.structures.chain.constraints import read_constraints
+from skcrf_sdca.structures.chain.observed import ObservedPairs, neighbours
+from skcrf_sdca.structures.chain.tuple_structure import TupleChain
+
+
+class BaseCRF(PredictionMixin, InspectionMixin, ConstrainingMixin, BaseFit):
+    """Base of the estimators of sequences: all but their structure and parameters."""
+
+    def _read(self, X, y, known, lengths=None):
+        """Return the Data of X and y."""
+        return read_sequences(X, y, known, lengths)
+
+    def _held_out_data(self, X, y, training):
+        """Return checked held-out data, as the methods of the model take them."""
+        return held_out_data(self, X, y, training.constraints)
+
+    def __sklearn_tags__(self):
+        """Return the tags: a classifier of rows, sparse or dense, or of sequences."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.three_d_array = True
+        tags.input_tags.dict = True
+        tags.input_tags.string = True
+        return tags
+
+
+class ChainCRF(BaseCRF):
+    """Base of the estimators of chains: all but the parameters and the solver."""
+
+    _structure = "chain"
+
+    @fits
+    def fit(
+        self,
+        X: Sequences,
+        y: Labels,
+        sample_weight: ArrayLike | None = None,
+        lengths: ArrayLike | None = None,
+        *,
+        X_val: Sequences | Callable[[], Sequences] | None = None,
+        y_val: Labels | None = None,
+        init: "ChainCRF | None" = None,
+        prior: "ChainCRF | None" = None,
+    ) -> Self:
+        """Fit the model to labelled sequences.
+
+        Parameters
+        ----------
+        X : list, tuple, object array or generator of n sequences, or PackedSequences
+            A sequence of T items is a list of T dicts (str -> str, number, bool, nested
+            dict, list or set, or 1-D array), a list of T lists of str, an array of
+            shape (T, n_features), a data frame or scipy sparse matrix of that shape, or
+            a 1-D array of T floats, one feature; all sequences have the same input
+            format, and all frames the same columns in the same order. A table, a single
+            array, data frame or sparse matrix of shape (n_rows, n_features), with a 1-D
+            y, is cut into sequences by `lengths`; without them it is n_rows chains of
+            one node each: multinomial logistic regression.
+        y : list of n lists of T labels, or array-like of shape (n_rows,)
+            Labels of one type: str, int, bool or other sortable, hashable objects;
+            floats must be whole numbers. None, and the parameter `unknown_label`, stand
+            for a label that is not known, a set of labels for one of these, and a dict
+            {label: probability} for a soft label. Beside PackedSequences also one
+            array with the labels of all positions.
+        sample_weight : array-like of shape (n,), default=None
+            Weight of each sequence, not negative. Only ratios count, but for the value
+            of ``alpha="auto"``.
+        lengths : array-like of int of shape (n,), default=None
+            If X is one table, the number of rows of each sequence in it, in their
+            order, as in hmmlearn. They sum to n_rows.
+        X_val, y_val : as X and y, default=None
+            Held-out data. The model of every epoch is scored on them, see `scoring`;
+            the scores are ``history_["val_score"]``. Unless `patience` is set, the
+            fit is the same as without them. Labels that are not in y count as wrong.
+            X_val may be a function of no argument that returns the sequences. With
+            `lengths`, an X_val that is one table is one sequence; if it holds several,
+            pass ``PackedSequences.from_lengths(X_val, lengths_val)``.
+        init : estimator, default=None
+            A fitted CRF to start from, for example a `PassiveAggressiveCRF` or a model
+            of another alpha. Features and labels are matched by name, features without
+            names by number; what `init` does not know starts at 0, also weights of
+            tuples of labels and of edge features, and what the fit has no place for is
+            left out. Only the way to the solution changes: the objective and its
+            certificate stay the same.
+        prior : estimator, default=None
+            A fitted CRF that the weights shall stay near, for example of another domain
+            with more data [1]_. With its weights w_0 the fit minimises::
+
+                P(w) = alpha r(w - w_0) + 1/n sum_i L_i(w)
+
+            where r is the penalty: ``1/2 ||w - w_0||^2`` for L2. The objectives, the
+            gap and the tolerance are those of this P. The larger alpha, the nearer the
+            weights are to w_0. The model has the labels and features of both: features
+            that X lacks keep their weights, and what `prior` does not know has w_0 = 0.
+            Features are matched as for `init`; with packed X, features that X does not
+            know are left out. With ``transitions=None`` what `prior` forbids stays
+            forbidden, unless y has it. "observed" and "open" allow what `prior` allows
+            too. A scheme, a mask or a list of pairs decides alone. If `prior` has
+            another temperature, its scores count, and not its probabilities. A `prior`
+            of a lower `order`, or without edge features, has w_0 = 0 for these weights;
+            its edge features that are not in `edge_features` keep their weights.
+            `prior` is not changed.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X, y and `lengths` do not fit together, X or y has NaN or infinity or no
+            known format, or y breaks ``transitions``; the message names the argument,
+            the sequence and the item. The same for X_val and y_val, of which one alone
+            is an error. ValueError or TypeError if `init` is not a fitted CRF with
+            features of the same kind, if ``warm_start=True`` has a state already, and
+            for a solver that does not start from weights: those of ``loss="hinge"`` and
+            of `PassiveAggressiveCRF`. The same for a `prior` that
+            is not a fitted CRF with the input format of X, for ``warm_start=True``
+            with a `prior`, for `PassiveAggressiveCRF`, which has no objective, and for
+            a `prior` of a higher `order`, or with edge features if the fit has none and
+            ``order=1``.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the gap is above tol * primal after max_iter epochs. A fit that
+            `patience` ends does not warn.
+        NoChainsWarning
+            If X is a table without `lengths`, and long runs of equal labels in y
+            suggest that it is a recording whose rows follow each other.
+
+        References
+        ----------
+        .. [1] Chelba, Acero, "Adaptation of maximum entropy capitalizer: little data
+           can help a lot", Computer Speech and Language 20, 2006.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> X = [[{"word": "the"}, {"word": "Rhine"}], [{"word": "Basel"}]]
+        >>> y = [["O", "LOC"], ["LOC"]]
+        >>> crf = SDCACRF(random_state=0).fit(X, y)
+        >>> bool(crf.duality_gap_ <= crf.gap_target_)
+        True
+
+        One table with the rows of two sequences:
+
+        >>> table, labels = [[0.1], [0.3], [2.1], [0.2], [1.9]], [0, 0, 1, 0, 1]
+        >>> crf = SDCACRF(random_state=0).fit(table, labels, lengths=[3, 2])
+        >>> crf.predict(table, lengths=[3, 2])
+        array([0, 0, 1, 0, 1])
+
+        Adapted to another domain, in which there are other words and one label more:
+
+        >>> news = SDCACRF(random_state=0).fit(X, y)
+        >>> emails = [[{"word": "dear"}, {"word": "Ann"}]]
+        >>> crf = SDCACRF(random_state=0).fit(emails, [["O", "PER"]], prior=news)
+        >>> crf.classes_.tolist(), crf.n_features_in_
+        (['LOC', 'O', 'PER'], 5)
+        """
+        return self._fit(
+            X,
+            y,
+            sample_weight=sample_weight,
+            lengths=lengths,
+            X_val=X_val,
+            y_val=y_val,
+            init=init,
+            prior=prior,
+        )
+
+    @property
+    def _span_scheme(self):
+        return self.transitions
+
+    def _check_places(self, prior):
+        prior.check_places(self.order, self.edge_features)
+
+    def _with_own_training(self, training, prior):
+        classes = training.attributes["classes_"]
+        allowed = None
+        if prior is not None:
+            allowed = prior.constraints(classes, new=self.transitions is None)
+        constraints = read_constraints(
+            self.transitions,
+            classes,
+            training.labels,
+            training.data.offsets,
+            rows=training.label_rows,
+            names=names_of_classes(self, classes),
+            allowed=allowed,
+        )
+        return replace(training, constraints=constraints)
+
+    def _structure_options(self, training):
+        order, edge_features = self.order, self.edge_features
+        if order == 1 and edge_features is None:
+            return self._structure, {}
+        options = {"order": order}
+        if edge_features is not None:
+            columns = numbers_of(edge_features, training)
+            options["edge_columns"] = columns
+            options["edge_pairs"] = self._pairs_of_neighbours(training, columns)
+        return TupleChain.name, options
+
+    def _pairs_of_neighbours(self, training, columns):
+        """Return the pairs of labels that edge features have weights for; None: all."""
+        if not self._counts_pairs():
+            return None
+        data, rows = training.data, training.label_rows
+        labels = training.labels if rows is None else rows
+        n_labels = len(training.attributes["classes_"])
+        pairs = neighbours(labels, data.offsets, n_labels)
+        X = sp.csr_array(data.X)[:, columns]
+        return ObservedPairs.of_data(X, pairs, n_labels**2, self.min_count)
