@@ -16,7 +16,7 @@ from skcrf_sdca.estimators.explanation import Terms
 from skcrf_sdca.structures.form import dense_coef
 
 # Names of the weights that are shown as features.
-INTERCEPT, START, END = "<intercept>", "<start>", "<end>"
+INTERCEPT, START, END, LABELS = "<intercept>", "<start>", "<end>", "<labels>"
 
 
 class Rivals:

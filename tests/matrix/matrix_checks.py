@@ -311,6 +311,25 @@ def check_transition_features(model, crf):
     assert shown(crf.transition_features(), weights)
 
 
+def check_tuple_features(model, crf):
+    """Every row is a weight of these labels, and of this feature."""
+    found = crf.tuple_features()
+    blocks = [np.ravel(dense(own)) for own in crf.higher_transitions_]
+    if crf.edge_coef_ is not None:
+        blocks.append(np.ravel(dense(crf.edge_coef_)))
+    assert shown(found, np.concatenate([np.zeros(0), *blocks]))
+    names = [f"x{j}" for j in range(crf.n_features_in_)]
+    if hasattr(crf, "vectorizer_"):
+        names = crf.vectorizer_.get_feature_names_out().tolist()
+    for feature, labels, weight in found:
+        codes = tuple(classes_of(crf).index(label) for label in labels)
+        if feature == "<labels>":
+            assert crf.higher_transitions_[len(codes) - 3][codes] == weight
+        else:
+            pair = codes[0] * len(crf.classes_) + codes[1]
+            assert dense(crf.edge_coef_)[pair, names.index(feature)] == weight
+
+
 def check_length_features(model, crf):
     assert shown(crf.length_features(), crf.length_)
 
