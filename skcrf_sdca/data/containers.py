@@ -41,7 +41,7 @@ def plain_column(column):
     """Return a column of Polars as a list; anything else as it is.
 
     The iterator of Polars yields columns for lists, and its arrays have NaN for
-    missing integers. What has ``__array__``, but no shape, becomes an array.
+    missing integers. An object with ``__array__``, but no shape, becomes an array.
     """
     polars = sys.modules.get("polars")
     if polars is not None and isinstance(column, polars.Series):

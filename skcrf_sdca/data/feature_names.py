@@ -20,11 +20,11 @@ from skcrf_sdca._utils.words import place, words
 
 
 class FeatureNames:
-    """The names of the features of packed data, made when somebody looks.
+    """The names of the features of packed data, computed lazily.
 
-    What carries names keeps a reference to this object, so that millions of names cost
-    nothing until they are shown. It has the length and the indexing of an array of str,
-    which ``np.asarray(names)`` makes; it is immutable.
+    Packed data and models keep a reference to this object, so that millions of names
+    cost nothing until they are shown. It has the length and the indexing of an array of
+    str, which ``np.asarray(names)`` makes; it is immutable.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class FeatureNames:
     function : callable
         ``function(*arguments)`` returns the names.
     *arguments : objects
-        What the names are made of. They must not change.
+        Sources of the names. They must not change.
 
     Examples
     --------
@@ -180,7 +180,7 @@ class FeatureNames:
             return self
         *source, last = self._arguments
         if type(last) is int and last == len(self):
-            # A vocabulary, of which the function returns so many names as it is asked.
+            # A vocabulary: the function returns the first `n` names of it.
             return FeatureNames(n, self._function, *source, n)
         return self.of(np.asarray(self)[:n].tolist())
 
@@ -260,15 +260,15 @@ def names_of_frame(frame):
 def check_names_of_fit(estimator, X):
     """Check the names of an X of sequences by scikit-learn's rule for tables.
 
-    Raise ValueError if they are not those of fit, in their order; warn if only the data
-    of fit or only X has names.
+    Raise ValueError if they are not the names of fit, in their order; warn if only the
+    data of fit or only X has names.
     """
     first = next((x for x in X if _names_of(x, None) is not None), None)
     check_feature_names(estimator, first, reset=False)
 
 
 def check_same_names(names, of_fit):
-    """Raise ValueError if FeatureNames of an X are not those of fit, in their order.
+    """Raise ValueError if FeatureNames of an X differ from those in fit, or in order.
 
     Names of another number of features are left to the caller, and None is no name.
     """

@@ -59,15 +59,15 @@ _SUM_TOLERANCE = 1e-6
 def encode_training_labels(
     y: Labels, lengths: ArrayLike, unknown_label: Any = None
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
-    """Encode labels of which some may be unknown, or have probabilities.
+    """Encode labels that may be unknown, or have probabilities, at some positions.
 
-    At a position y has a label; or None or `unknown_label`; or a set of labels of which
-    one is right; or a dict of probabilities of labels. Return the classes, the index of
+    At a position y has a label; or None or `unknown_label`; or a set with the right
+    label; or a dict of probabilities of labels. Return the classes, the index of
     each label in them, -1 where there is not one label, and a row for each position: of
     bools, which classes are possible, or of floats, their probabilities. It is None if
     all labels are known.
 
-    The errors are those of `encode_labels`, and ValueError for an empty set, for
+    It raises the errors of `encode_labels`, and ValueError for an empty set, for
     probabilities that are none, for a y with probabilities and unknown labels, and if
     no label is known at all.
 
@@ -197,8 +197,8 @@ def encode_row_labels(
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
     """Encode the labels of the rows of a table, as `encode_training_labels` does.
 
-    `lengths` are those of the sequences that the rows are cut into. If `y` is an array,
-    the classes have its dtype, as in scikit-learn.
+    The rows are cut into sequences of these `lengths`. If `y` is an array, the classes
+    have its dtype, as in scikit-learn.
     """
     labels: Any = row_labels(y)
     rows = None
@@ -218,7 +218,7 @@ def encode_known_labels(
 ) -> NDArray[np.int32]:
     """Return the index in `classes` of each label of `y`, -1 for other labels.
 
-    `name` stands for `y` in messages. The errors are those of `encode_labels`, and
+    `name` stands for `y` in messages. It raises the errors of `encode_labels`, and
     TypeError if the labels are of another type than `classes`.
     """
     flat = flat_labels(y, lengths, name)
@@ -236,7 +236,7 @@ def encode_announced_labels(
 ) -> NDArray[np.int32]:
     """Return the index in `classes` of each label of `y`.
 
-    The errors are those of `encode_known_labels`, and ValueError with the sequence and
+    It raises the errors of `encode_known_labels`, and ValueError with the sequence and
     the position of a label that is not in `classes`.
     """
     codes = encode_known_labels(y, lengths, classes)
@@ -460,7 +460,7 @@ def comparable_lists(y_true: Any, y_pred: Any, lengths: ArrayLike) -> tuple[Any,
 def flat_labels(y: Any, lengths: ArrayLike, name: str = "y") -> list[Any]:
     """Return all labels of `y` in one list, as plain Python values of one type.
 
-    The errors are those of `encode_labels`, but `y` may have no labels.
+    It raises the errors of `encode_labels`, but `y` may have no labels.
     """
     _check_passed(y, name)
     sequences = _lists_as_long(y, lengths, name)
@@ -498,7 +498,7 @@ def _check_passed(y, name):
 
 
 def _lists_as_long(y, lengths, name):
-    """Return the label lists, whose number and lengths must be those of X."""
+    """Return the label lists, which must have the number and lengths of X's."""
     sequences = label_lists(y, name)
     if len(sequences) != len(lengths):
         raise ValueError(

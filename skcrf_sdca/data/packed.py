@@ -53,7 +53,7 @@ class PackedSequences:
     offsets : ndarray of int64 of shape (n_sequences + 1,)
         Read-only.
     feature_names : FeatureNames of length n_features, or None
-        ``list(packed.feature_names)`` are the names; they are made when somebody looks.
+        ``list(packed.feature_names)`` are the names, which are computed lazily.
         `SequenceVectorizer`, `PerToken` and `SequenceUnion` set them, and parts of
         packed sequences, copies and pickles keep them; files do not.
     shape : tuple of int

@@ -274,7 +274,7 @@ def split_rows(
 ) -> NDArray[np.object_]:
     """Cut a list or an array with one entry a position into one part a sequence.
 
-    `offsets` are those of `PackedSequences`; the parts are in an object array.
+    `offsets` are as in `PackedSequences`; the parts are in an object array.
     """
     bounds = pairwise(np.asarray(offsets).tolist())
     pieces = (rows[first:last] for first, last in bounds)

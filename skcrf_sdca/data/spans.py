@@ -81,7 +81,7 @@ def extract_spans(
     ----------
     labels : array-like of shape (T,), of str, or list of n such sequences
         "O", or a prefix of the scheme with a span type as in "B-PER". The span type is
-        everything after the first "-"; that of "B" alone is "".
+        everything after the first "-"; for "B" alone it is "".
     scheme : str, default="BIO"
         "BIO" (also called "IOB2"), "IOB1", "IO", "BIOES" ("IOBES") or "BILOU"
         ("BILUO"), in capitals or small letters: the meaning of the prefixes, see

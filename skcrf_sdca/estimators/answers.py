@@ -4,7 +4,7 @@ Labellings, probabilities, score. It needs the fitted attributes alone, and chan
 none. All methods take X as `fit` does, and raise ValueError or TypeError if its input
 format or number of features differs from that in `fit`. Methods of probabilities are
 not there if the loss gives none. Scores of ranges of the items are made on threads,
-those of a part of the positions at a time. Most lines are reference.
+for a part of the positions at a time.
 """
 
 from numbers import Integral
@@ -42,7 +42,7 @@ class Packed(NamedTuple):
     ----------
     data : PackedSequences
     input_format : InputFormat
-        That of the answers.
+        The format of the answers.
     """
 
     data: Any
@@ -143,7 +143,7 @@ class Answers(FittedModel):
         labellings : ndarray of shape (n_items,)
             An object array of lists of (labels, probability), best first, or of
             (labels, score) after a fit with the hinge loss; fewer than n where an item
-            does not have as many possible labellings. The first labels are those of
+            does not have as many possible labellings. The first labels are equal to
             `predict`, and labellings with equal scores are ordered as there. For
             one-node chains labels is a label.
 
@@ -280,7 +280,7 @@ class Answers(FittedModel):
             An object array of arrays of shape (max(T - 1, 0), n_labels, n_labels), in
             the order of ``classes_``: entry [t, j, k] is the probability of label j at
             position t and label k at t + 1. Of a graph the arrays have a row for each
-            edge: j is the label of its first node, and k that of its second. For
+            edge: j is the label of its first node, and k of its second. For
             one-node chains, which have no edges, one array of shape
             (n, 0, n_labels, n_labels).
 
@@ -438,7 +438,7 @@ class Answers(FittedModel):
         return self._over(lambda scores, *_: scores.viterbi()[0], packed, proba=False)
 
     def _pair_marginals(self, scores, packed, begin, end):
-        """Return the pairs that neighbours have, and where those of each item begin."""
+        """Return the marginals of pairs, and where the pairs of each item begin."""
         return scores.pair_marginals()
 
     def _over(self, function, packed, *, proba=True):
@@ -466,7 +466,7 @@ class Answers(FittedModel):
 def check_labellings_fit(estimator, n, lengths):
     """Raise MemoryError if the n best labellings of all sequences do not fit.
 
-    ``lengths``, an ndarray of shape (n_sequences,), are those of the sequences.
+    ``lengths``, of shape (n_sequences,), are the lengths of the sequences.
     """
     widths = numbers_of_paths(n, len(estimator.classes_), lengths)
     check_fits(
@@ -477,9 +477,9 @@ def check_labellings_fit(estimator, n, lengths):
 
 
 def check_draws_fit(n_draws, data, input_format):
-    """Raise MemoryError if so many draws for PackedSequences do not fit.
+    """Raise MemoryError if n_draws for PackedSequences do not fit.
 
-    ``input_format`` is that of the answers.
+    ``input_format`` is the format of the answers.
     """
     n_lists = len(data) if input_format.boundaries else 0
     # The random numbers, and the labels: as numbers, and as pointers to the same.

@@ -61,14 +61,14 @@ SHARED_DOCS = {
         best_epoch_ : int
             Epoch of the best score on ``X_val`` and ``y_val``, the first of equal ones.
             Exists only after a fit with them. With `patience` the weights and the
-            certificate are those of this epoch, and ``n_iter_`` and ``history_`` those
-            of all epochs.
+            certificate belong to this epoch, and ``n_iter_`` and ``history_`` to all
+            epochs.
         best_val_score_ : float
             The score of this epoch. Exists as ``best_epoch_`` does.
         """,
 }
 
-# Those of graphs.
+# The entries of graphs.
 GRAPH_DOCS = {
     **SHARED_DOCS,
     "graph_weights_": """
@@ -95,7 +95,7 @@ GRAPH_DOCS = {
         history_ : dict of ndarrays of shape (n_iter_,)
             One value per epoch: epoch, updates and oracle_calls (divided by n), seconds
             (without the certificates), primal, dual, gap; and with held-out data
-            val_score, of which ``best_epoch_`` and ``best_val_score_`` are the best.
+            val_score; ``best_epoch_`` and ``best_val_score_`` are the best of it.
         """,
     "graphs": """
         >>> from skcrf_sdca import GraphCRF

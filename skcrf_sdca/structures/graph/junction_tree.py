@@ -1,8 +1,9 @@
 """Junction trees: the order in which the nodes of a graph are eliminated, by min-fill.
 
-Owns the choice of the order, and what _junction_tree.pyx reads of it. Nodes with at
-most one neighbour go first, so that trees need no search; then always the node whose
-neighbours lack the fewest edges among each other. Graphs of equal shape share one tree.
+Owns the choice of the order, and the arrays of it that _junction_tree.pyx reads. Nodes
+with at most one neighbour go first, so that trees need no search; then always the node
+whose neighbours lack the fewest edges among each other. Graphs of equal shape share one
+tree.
 """
 
 from heapq import heapify, heappop, heappush
@@ -24,14 +25,8 @@ ADVICE = (
 class Tree(NamedTuple):
     """The junction tree of one graph; steps, nodes and edges are counted in it.
 
-    Attributes
-    ----------
-    node, parent : ndarrays of int32
-        Of each step, as `JunctionTrees` takes them, and so on.
-    n_axes, separator, n_children, child, n_exponents, exponent : ndarrays of int32
-        How many each step has, and these end to end.
-    n_edges, edge, edge_axis, edge_leaves : ndarrays
-        How many edges each step has, and their numbers, axes and directions.
+    `JunctionTrees` takes these arrays. Each ``n_`` counts the entries of each step in
+    the arrays after it, which have them end to end.
     """
 
     node: NDArray[np.int32]
@@ -58,17 +53,9 @@ class TooWideError(Exception):
 def elimination(n_nodes, pairs, most_axes):
     """Return the nodes in the order of their elimination, and their separators.
 
-    Parameters
-    ----------
-    n_nodes : int
-    pairs : iterable of (int, int)
-        The edges.
-    most_axes : int
-        TooWideError is raised for a node that has more neighbours when it is
-        eliminated.
+    The pairs are the edges. TooWideError if a node has more than ``most_axes``
+    neighbours when it is eliminated.
 
-    Examples
-    --------
     >>> from skcrf_sdca.structures.graph.junction_tree import elimination
     >>> elimination(3, [(0, 1), (1, 2)], most_axes=9)
     ([0, 2, 1], [[1], [1], []])
@@ -148,7 +135,7 @@ def tree_of(n_nodes, ends, most_axes):
     step_of = np.empty(n_nodes, dtype=np.int64)
     step_of[order] = np.arange(n_nodes)
     steps = step_of.tolist()
-    # The axes: what is eliminated last comes first.
+    # The axes: the node that is eliminated last comes first.
     for separator in separators:
         separator.sort(key=lambda v: -steps[v])
     parent = [steps[separator[-1]] if separator else -1 for separator in separators]
@@ -191,26 +178,8 @@ def _counted(lists):
 def junction_trees(offsets, edges, n_labels, place):
     """Return the JunctionTrees of graphs, if their tables fit into memory.
 
-    Parameters
-    ----------
-    offsets : ndarray of shape (n + 1,), int64
-        Graph i has the nodes ``offsets[i]:offsets[i + 1]``.
-    edges : Edges
-    n_labels : int
-    place : ndarray of shape (K, K), int32
-        See `JunctionTrees`.
-
-    Returns
-    -------
-    trees : JunctionTrees
-    order : ndarray of shape (E,), intp
-        The number in ``edges`` of each edge of the trees.
-
-    Raises
-    ------
-    MemoryError
-        If the tables of a graph do not fit; the message names the graph, its treewidth
-        in the order that was found, and the bytes.
+    Also return the number in ``edges`` of each edge of the trees. A MemoryError names
+    the graph, its treewidth in the order that was found, and the bytes.
     """
     trees = _trees(offsets, edges, n_labels)
     first = np.repeat(edges.offsets[:-1], np.diff(edges.offsets))
@@ -313,7 +282,7 @@ def _joined(trees, name):
 
 
 def _bounds(trees, name):
-    """Return where what each step has begins, and the end."""
+    """Return where the entries of each step begin, and the end."""
     return np.cumsum(np.append(0, _joined(trees, name)), dtype=np.int64)
 
 
@@ -321,20 +290,8 @@ def edge_kinds(features, offsets):
     """Return numbers of edges, equal for equal features, as `JunctionTrees` takes them.
 
     The numbers are counted anew in each graph if all graphs together have more kinds
-    than the edges of the largest; the third result is whether they are not.
-
-    Parameters
-    ----------
-    features : ndarray of shape (E, d_e)
-    offsets : ndarray of shape (n + 1,), int64
-        Graph i has the edges offsets[i]:offsets[i + 1].
-
-    Returns
-    -------
-    kind : ndarray of shape (E,), int32
-    most : int
-        At least 1.
-    shared : bool
+    than the largest graph has edges. Also return the largest count, at least 1, and
+    whether all graphs share the numbers.
     """
     if len(features) == 0:
         return np.zeros(0, dtype=np.int32), 1, True
@@ -352,10 +309,7 @@ def edge_kinds(features, offsets):
 
 
 def narrow_steps(offsets, parent, separator_bounds, edge_bounds):
-    """Return which steps need no table: (N,) uint8.
-
-    The parameters are as for `JunctionTrees`.
-    """
+    """Return which steps need no table: (N,) uint8."""
     n_axes = np.diff(separator_bounds)
     above = parent + np.repeat(offsets[:-1], np.diff(offsets))
     widest_below = np.zeros(len(n_axes), dtype=np.int64)

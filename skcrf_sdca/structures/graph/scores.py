@@ -10,18 +10,10 @@ from skcrf_sdca.structures.structure import LARGEST_SCORE
 
 
 class GraphScores(Scores):
-    """Scores of the graphs begin <= i < end of junction trees.
+    """Scores of the graphs of junction trees from graph ``begin`` on.
 
-    Parameters
-    ----------
-    trees : JunctionTrees
-    local : ndarray of shape (n_nodes, n_labels)
-        Those of their nodes.
-    tied : ndarray of shape (trees.n_tied,)
-        Those of pairs of labels, for each feature of edges.
-    offsets : ndarray of shape (end - begin + 1,), int64
-        Where the nodes of each graph begin.
-    begin : int
+    Nodes have the local scores; the tied ones are scores of pairs of labels, for each
+    feature of edges.
     """
 
     def __init__(self, trees, local, tied, offsets, begin):
@@ -55,10 +47,7 @@ class GraphScores(Scores):
         return np.minimum(pairs, 1.0, out=pairs), bounds
 
     def mix_into(self, marginals, keep):
-        """Write keep times the marginals of cliques, 1 - keep times those of scores.
-
-        ``marginals`` are those of all graphs.
-        """
+        """Mix the cliques of all graphs: keep times these, 1 - keep by the scores."""
         _graph_marginals.mix_cliques(self, keep, marginals.bounds[0], marginals.table)
 
     def _order_of_ties(self, i):
