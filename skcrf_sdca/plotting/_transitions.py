@@ -87,6 +87,7 @@ class TransitionDisplay:
         *,
         labels: Iterable[Hashable] | None = None,
         boundaries: bool = True,
+        feature: int = 0,
         **options: Any,
     ) -> Self:
         """Draw the transitions of a fitted estimator.
@@ -95,9 +96,12 @@ class TransitionDisplay:
         ----------
         estimator : fitted CRF, or Pipeline or search that contains one
         labels : list of labels, default=None
-            Labels to draw, in this order; by default all.
+            Labels to draw, in this order; by default all. Of a `SegmentCRF` these are
+            types of segments.
         boundaries : bool, default=True
-            Whether to draw the weights of start and end.
+            Whether to draw the weights of start and end, which chains have.
+        feature : int, default=0
+            Of a model of graphs, the feature of edges to draw the weights of.
         **options
             Passed on to `plot`.
 
@@ -109,16 +113,20 @@ class TransitionDisplay:
         ------
         ValueError
             If a label was not seen in `fit`.
-        TypeError
-            If the estimator is no model of chains. Of a `SegmentCRF` pass
-            ``transition_`` and ``types_`` to the class.
+        IndexError
+            If edges have no such feature.
         NotFittedError
             If the estimator is not fitted.
         """
         crf = crf_of(estimator)
         check_is_fitted(crf)
-        _check_chain(crf)
-        known = plain_labels(crf.classes_)
+        # Types of segments and graphs have no weights of start and end.
+        known = plain_labels(getattr(crf, "types_", crf.classes_))
+        boundaries &= not hasattr(crf, "types_") and hasattr(crf, "start_")
+        if hasattr(crf, "transition_"):
+            transition = crf.transition_
+        else:
+            transition = crf.edge_coef_[feature]
         labels = known if labels is None else list(labels)
         unknown = [label for label in labels if label not in known]
         if unknown:
@@ -127,7 +135,7 @@ class TransitionDisplay:
             )
         codes = [known.index(label) for label in labels]
         display = cls(
-            crf.transition_[np.ix_(codes, codes)],
+            transition[np.ix_(codes, codes)],
             start=crf.start_[codes] if boundaries else None,
             end=crf.end_[codes] if boundaries else None,
             labels=labels,
@@ -240,13 +248,3 @@ def _hatch(ax, cells):
         corner = (j - 0.5, i - 0.5)
         look = {"facecolor": "#f2f2f2", "edgecolor": "#b5b5b5", "linewidth": 0}
         ax.add_patch(Rectangle(corner, 1, 1, hatch="////", zorder=1.5, **look))
-
-
-def _check_chain(crf):
-    """Raise TypeError if a fitted model has no transitions between all its labels."""
-    if not hasattr(crf, "transition_") or hasattr(crf, "types_"):
-        raise TypeError(
-            f"TransitionDisplay draws the transitions between labels of a chain, and "
-            f"{type(crf).__name__} has none; pass an array and its labels to the "
-            "class, those of a SegmentCRF are transition_ and types_."
-        )

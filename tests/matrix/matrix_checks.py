@@ -395,7 +395,16 @@ def check_to_crfsuite(model, crf, path):
 def check_transition_display(model, crf):
     pytest.importorskip("matplotlib").use("Agg")
     plt = pytest.importorskip("matplotlib.pyplot")
-    display = TransitionDisplay.from_estimator(crf, include_values=False)
-    assert_array_equal(display.transition, crf.transition_)
-    assert display.labels == classes_of(crf)
-    plt.close(display.figure_)
+    weights, labels = [getattr(crf, "transition_", None)], classes_of(crf)
+    if model.family == "graphs":
+        weights = crf.edge_coef_
+    if model.family == "segments":
+        labels = crf.types_.tolist()
+    for feature, expected in enumerate(weights):
+        display = TransitionDisplay.from_estimator(
+            crf, feature=feature, include_values=False
+        )
+        assert_array_equal(display.transition, expected)
+        assert display.labels == labels
+        assert (display.start is None) == (model.family != "chains")
+        plt.close(display.figure_)

@@ -193,16 +193,10 @@ NO_FILE = Hole(
     "mathematics: the file of CRFsuite has the weights of a chain of order 1 alone",
     "file of CRFsuite cannot have|estimator must be one of",
 )
-NOT_DRAWN = Hole(LAYOUT, "draws the transitions between labels of a chain")
 # (form, model) -> why it is not there.
 HOLES_OF_FORMS = {
     **{("to_crfsuite", n): NO_FILE for n in MODELS if n not in ("chain", "table")},
     **{("lengths", n): NO_LENGTHS for n in MODELS if MODELS[n].family == "graphs"},
-    **{
-        ("TransitionDisplay", n): NOT_DRAWN
-        for n in MODELS
-        if MODELS[n].family != "chains"
-    },
 }
 
 
