@@ -20,7 +20,7 @@ from skcrf_sdca import (
     SGDCRF,
     PassiveAggressiveCRF,
 )
-from skcrf_sdca._kernels._token_structure import TokenStructure
+from skcrf_sdca._kernels._inference import Inference
 from skcrf_sdca._kernels._visits import work_of_visit
 from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.packed import PackedSequences
@@ -226,14 +226,12 @@ def test_a_structure_without_a_kernel_is_refused_by_solvers_that_visit(
 
 
 class Bare(Chain):
-    """Chains whose compiled structure has the features of tokens, and no inference."""
+    """Chains with the features of tokens, and an inference that has no method."""
 
     name = "bare"
 
-    def kernel(self, weights, features, targets, cost=None):
-        return TokenStructure(
-            features, weights, self.offsets, targets, n_tied=self.n_tied, cost=cost
-        )
+    def inference(self):
+        return Inference(self.offsets, self.n_labels, self.n_tied)
 
 
 @pytest.fixture
@@ -258,27 +256,25 @@ def bare(data, monkeypatch):
         (SAGNUSCRF, {}),
     ],
 )
-def test_visits_name_what_a_compiled_structure_lacks(
-    bare, estimator, parameters, n_jobs
-):
-    with pytest.raises(NotImplementedError, match="structure TokenStructure has no "):
+def test_visits_name_what_an_inference_lacks(bare, estimator, parameters, n_jobs):
+    with pytest.raises(NotImplementedError, match="compiled Inference has no "):
         bare(estimator, max_iter=2, n_jobs=n_jobs, **parameters)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_stochastic_gradients_name_what_a_compiled_structure_lacks(bare, method):
-    with pytest.raises(NotImplementedError, match="structure TokenStructure has no "):
+def test_stochastic_gradients_name_what_an_inference_lacks(bare, method):
+    with pytest.raises(NotImplementedError, match="compiled Inference has no "):
         bare(SGDCRF, method=method, max_iter=2)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
-def test_online_learning_names_what_a_compiled_structure_lacks(bare, loss):
-    with pytest.raises(NotImplementedError, match="structure TokenStructure has no "):
+def test_online_learning_names_what_an_inference_lacks(bare, loss):
+    with pytest.raises(NotImplementedError, match="compiled Inference has no "):
         bare(PassiveAggressiveCRF, loss=loss, max_iter=2)
 
 
 def test_a_structure_without_n_best_does_not_have_0_labellings(bare):
-    with pytest.raises(NotImplementedError, match="TokenStructure has no n_best"):
+    with pytest.raises(NotImplementedError, match="Inference has no n_best"):
         bare(PassiveAggressiveCRF, loss="hinge", n_best=2, max_iter=2)
 
 

@@ -16,7 +16,7 @@ L2 the step is g_i / quadratic, at most 1.
 from libc.math cimport isfinite
 
 from ._line_search cimport linear_step
-from ._structure cimport Values
+from ._inference cimport Values
 from ._visits cimport DualVisitor
 from ._weights cimport addressable
 
@@ -28,7 +28,7 @@ cdef class BCFWKernel(DualVisitor):
 
     Parameters
     ----------
-    structure, offsets, scale, gaps, sampler
+    item, offsets, scale, gaps, sampler
         As for `DualVisitor`.
     expected : Potentials of float64
         The expectations mu_i: changed in place.
@@ -38,33 +38,33 @@ cdef class BCFWKernel(DualVisitor):
     cdef double[:, ::1] tied
     cdef int[::1] path              # a buffer: the best labelling
 
-    def __init__(self, structure, offsets, scale, gaps, sampler, *, expected):
-        super().__init__(structure, offsets, scale, gaps, sampler)
+    def __init__(self, item, offsets, scale, gaps, sampler, *, expected):
+        super().__init__(item, offsets, scale, gaps, sampler)
         self.local = expected.local.reshape(-1)
         self.tied = addressable(expected.tied.reshape(len(offsets) - 1, -1))
-        self.path = np.empty(self.structure.most_local, dtype=np.intc)
+        self.path = np.empty(self.item.most_local, dtype=np.intc)
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit item i; return False if a number is not finite."""
         cdef double best, gap, step
-        cdef Values scores, kept, target = self.structure.expected
+        cdef Values scores, kept, target = self.item.expected
         if self.is_empty(i):
             self.record_gap(i, 0.0)
             return True
-        self.structure.set_item(i)
-        scores = self.structure.potentials
-        kept.local = &self.local[self.structure.first_local(i)]
+        self.item.set_item(i)
+        scores = self.item.potentials
+        kept.local = &self.local[self.item.first_local(i)]
         kept.tied = &self.tied[i, 0]
         best = self.argmax_at(scores, &self.path[0])
-        gap = best - self.structure.inner(kept, scores)
+        gap = best - self.item.inner(kept, scores)
         if not isfinite(gap):
             return False
         self.record_gap(i, max(gap, 0.0))
         if gap <= 0.0:
             return True
-        self.structure.set_certain(&self.path[0], target)
-        self.structure.set_change(target, kept)
-        self.structure.sum_features()
+        self.item.set_certain(&self.path[0], target)
+        self.item.set_change(target, kept)
+        self.item.sum_features()
         self.sums.measure(self.scale[i])
         step = linear_step(gap, self.sums)
         if step != step:
@@ -75,8 +75,8 @@ cdef class BCFWKernel(DualVisitor):
 
     cdef void move(self, Values kept, Values target, double step) noexcept nogil:
         """Move the expectations of the item by a step to those of the labelling."""
-        blend(kept.local, target.local, step, self.structure.n_local)
-        blend(kept.tied, target.tied, step, self.structure.n_tied)
+        blend(kept.local, target.local, step, self.item.n_local)
+        blend(kept.tied, target.tied, step, self.item.n_tied)
 
 
 cdef void blend(

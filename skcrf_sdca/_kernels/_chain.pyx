@@ -4,7 +4,7 @@
 A chain of T positions and K labels is given by node_scores (T, K) and transition
 (K, K), indexed [from, to]; the probability of a path is proportional to the
 exponential of its score. Owns the recursions, on pointers, with a Workspace that is
-allocated once; the loops over many chains are in _chains.pyx. Both domains are here,
+allocated once; the passes over many chains are in _passes.pyx. Both domains are here,
 since each recursion falls back from one to the other, and that makes it long.
 
 A score of -inf forbids. A Workspace can forbid too: the solvers keep their weights

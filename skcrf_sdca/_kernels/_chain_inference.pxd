@@ -1,12 +1,15 @@
 """The linear chain as an Inference: see _chain_inference.pyx."""
 
+cimport cython
+
 from ._chain cimport Workspace
 from ._inference cimport DirectInference, KeptPart
-from ._line_search cimport Segment
+from ._line_search cimport Part, Segment
 from ._paths cimport KBestLists
 from ._transitions cimport TransitionLayout
 
 
+@cython.final
 cdef class ChainInference(DirectInference):
     cdef Workspace workspace
     cdef TransitionLayout layout
@@ -22,5 +25,5 @@ cdef class ChainInference(DirectInference):
     cdef const long long[::1] edge_offsets
     cdef double[::1] matrix         # (n_tied,) the target of one edge
 
-    cdef void set_parts(self, Segment* segment) noexcept nogil
-    cdef void move_end(self, Py_ssize_t t, double step) noexcept nogil
+    cdef void set_parts(self, Segment* segment, Part nodes) noexcept nogil
+    cdef void move_end(self, Part* nodes, Py_ssize_t t, double step) noexcept nogil

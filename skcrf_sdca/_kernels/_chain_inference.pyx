@@ -8,6 +8,8 @@ marginals of all: edge marginals and the direction of an edge are made together,
 they are in cache. The methods without a docstring have that of `Inference`.
 """
 
+cimport cython
+
 from libc.math cimport INFINITY
 from libc.string cimport memcpy, memset
 
@@ -19,7 +21,13 @@ from ._chain cimport (
     write_edge_matrix,
 )
 from ._chain cimport log_partition as chain_log_partition
-from ._inference cimport DirectInference, KeptPart, Values, is_out_of_reach
+from ._inference cimport (
+    DirectInference,
+    KeptPart,
+    Values,
+    is_out_of_reach,
+    part_of,
+)
 from ._line_search cimport Part, Segment
 from ._paths cimport KBestLists, best_lists, drawn
 from ._vecmath cimport ops, skip, vaim, vmove
@@ -27,6 +35,7 @@ from ._vecmath cimport ops, skip, vaim, vmove
 import numpy as np
 
 
+@cython.final
 cdef class ChainInference(DirectInference):
     """Chains laid end to end.
 
@@ -188,10 +197,12 @@ cdef class ChainInference(DirectInference):
     ) noexcept nogil:
         """Write target and direction of nodes and edges; return <marginals, scores>."""
         cdef Py_ssize_t t, n = self.n_tied
-        cdef Part nodes = self.nodes.part(self.first * self.n_labels, self.n_local)
+        cdef Part nodes = part_of(
+            self.nodes, self.first * self.n_labels, self.n_local
+        )
         cdef Part* edges = &segment.cliques
         cdef double value, lost = 0.0
-        self.set_parts(segment)
+        self.set_parts(segment, nodes)
         memset(change.local, 0, self.n_local * sizeof(double))
         value = vaim(
             expected.local, nodes.p, scores.local, self.n_local, nodes.target,
@@ -208,40 +219,42 @@ cdef class ChainInference(DirectInference):
         segment.out_of_reach = is_out_of_reach(lost)
         return value
 
-    cdef void set_parts(self, Segment* segment) noexcept nogil:
+    cdef void set_parts(self, Segment* segment, Part nodes) noexcept nogil:
         """Name the cliques and separators: a chain of one node is its own clique."""
         cdef Py_ssize_t n = self.n_labels
-        cdef Part* separators = &segment.separators
-        separators[0] = self.nodes.part(self.first * n, self.n_local)
         if self.length == 1:
-            segment.cliques = separators[0]
-            separators.n = 0
+            segment.cliques = segment.separators = nodes
+            segment.separators.n = 0
             return
-        segment.cliques = self.edges.part(
-            self.edge_offsets[self.item] * self.n_tied, (self.length - 1) * self.n_tied
+        segment.cliques = part_of(
+            self.edges, self.edge_offsets[self.item] * self.n_tied,
+            (self.length - 1) * self.n_tied,
         )
-        separators.p = skip(separators.p, n)
-        separators.target = skip(separators.target, n)
-        separators.moved = skip(separators.moved, n)
-        separators.ratio += n
-        separators.n = (self.length - 2) * n
+        nodes.p = skip(nodes.p, n)
+        nodes.target = skip(nodes.target, n)
+        nodes.moved = skip(nodes.moved, n)
+        nodes.ratio += n
+        nodes.n = (self.length - 2) * n
+        segment.separators = nodes
 
     cdef void apply_step(self, double step, Values change) noexcept nogil:
         """Make the moved marginals those of the chain."""
-        self.move_end(0, step)
+        cdef Part nodes = part_of(
+            self.nodes, self.first * self.n_labels, self.n_local
+        )
+        self.move_end(&nodes, 0, step)
         if self.length > 1:
-            self.move_end(self.length - 1, step)
+            self.move_end(&nodes, self.length - 1, step)
             self.edges.keep_moved(
                 self.edge_offsets[self.item] * self.n_tied,
                 (self.length - 1) * self.n_tied,
             )
         self.nodes.keep_moved(self.first * self.n_labels, self.n_local)
 
-    cdef void move_end(self, Py_ssize_t t, double step) noexcept nogil:
+    cdef void move_end(self, Part* nodes, Py_ssize_t t, double step) noexcept nogil:
         """Write the moved node of an end of the chain, which is no separator."""
         cdef Py_ssize_t n = self.n_labels
-        cdef Part nodes = self.nodes.part((self.first + t) * n, n)
         vmove(
-            nodes.p, skip(nodes.target, t * n), nodes.ratio + t * n, step, n,
-            skip(nodes.moved, t * n),
+            skip(nodes.p, t * n), skip(nodes.target, t * n), nodes.ratio + t * n, step,
+            n, skip(nodes.moved, t * n),
         )

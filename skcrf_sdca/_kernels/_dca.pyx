@@ -48,7 +48,8 @@ from libc.math cimport fabs, isfinite
 from libc.string cimport memset
 
 from ._changed_sums cimport changed_sums
-from ._structure cimport Structure, Values
+from ._inference cimport Values
+from ._item cimport Item
 from ._vecmath cimport ops
 from ._visits cimport Visitor
 from ._weights cimport Weights
@@ -66,7 +67,7 @@ cdef class DCAKernel(Visitor):
 
     Parameters
     ----------
-    structure, offsets
+    item, offsets
         As for `Visitor`; the order of the visits is always given.
     scale : ndarray of shape (n,)
         The longest step for each sequence.
@@ -100,17 +101,17 @@ cdef class DCAKernel(Visitor):
     cdef int[::1] path              # a buffer: the best labelling
 
     def __init__(
-        self, structure, offsets, scale, *, bint smooth, bint fixed_step,
+        self, item, offsets, scale, *, bint smooth, bint fixed_step,
         Weights total=None, double power=1.0, long long n_visits=0,
     ):
-        super().__init__(structure, offsets, scale, None)
+        super().__init__(item, offsets, scale, None)
         self.smooth, self.fixed_step = smooth, fixed_step
         self.total, self.power, self.n_visits = total, power, n_visits
-        # Labels from the start, since a structure without argmax writes none.
-        self.path = np.zeros(self.structure.most_local, dtype=np.intc)
+        # Labels from the start, since an inference without argmax writes none.
+        self.path = np.zeros(self.item.most_local, dtype=np.intc)
         if not smooth:
-            self.sums = changed_sums(self.sums.features, self.structure.weights)
-            self.structure.sums = self.sums
+            self.sums = changed_sums(self.sums.features, self.item.weights)
+            self.item.sums = self.sums
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit sequence i; return False if a number is not finite."""
@@ -131,10 +132,10 @@ cdef class DCAKernel(Visitor):
         if self.smooth:
             value = self.expect(i, True)
         else:
-            self.structure.set_item(i)
-            value = self.argmax_at(self.structure.potentials, &self.path[0])
-            self.structure.set_certain(&self.path[0], self.structure.expected)
-        return max(value - self.structure.target_score(self.structure.potentials), 0.0)
+            self.item.set_item(i)
+            value = self.argmax_at(self.item.potentials, &self.path[0])
+            self.item.set_certain(&self.path[0], self.item.expected)
+        return max(value - self.item.target_score(self.item.potentials), 0.0)
 
     cdef bint move(self, Py_ssize_t i, double loss) noexcept nogil:
         """Move the weights; return False if a number is not finite."""
@@ -160,33 +161,33 @@ cdef class PredictionKernel(DCAKernel):
 
     Parameters
     ----------
-    structure, offsets, scale, total, n_visits
-        As for `DCAKernel`; the scores of the structure have costs.
-    prediction : Structure
+    item, offsets, scale, total, n_visits
+        As for `DCAKernel`; the scores of the item have costs.
+    prediction : Item
         The same sequences under the same weights, without costs.
     """
 
-    cdef Structure prediction
+    cdef Item prediction
 
     def __init__(
-        self, structure, offsets, scale, *, Structure prediction, **options
+        self, item, offsets, scale, *, Item prediction, **options
     ):
         super().__init__(
-            structure, offsets, scale, smooth=False, fixed_step=False, **options
+            item, offsets, scale, smooth=False, fixed_step=False, **options
         )
         self.prediction = prediction
 
     cdef double loss(self, Py_ssize_t i) noexcept nogil:
         """Return the loss of the prediction, and write its expectations."""
         cdef double value
-        self.structure.set_item(i)
+        self.item.set_item(i)
         self.prediction.set_item(i)
         value = self.argmax_at(self.prediction.potentials, &self.path[0])
-        self.structure.set_certain(&self.path[0], self.structure.expected)
-        value = self.structure.inner(
-            self.structure.expected, self.structure.potentials
+        self.item.set_certain(&self.path[0], self.item.expected)
+        value = self.item.inner(
+            self.item.expected, self.item.potentials
         )
-        return max(value - self.structure.target_score(self.structure.potentials), 0.0)
+        return max(value - self.item.target_score(self.item.potentials), 0.0)
 
 
 cdef class ARowKernel(PredictionKernel):
@@ -194,10 +195,10 @@ cdef class ARowKernel(PredictionKernel):
 
     Parameters
     ----------
-    structure, offsets, scale, prediction, total, power, n_visits
+    item, offsets, scale, prediction, total, power, n_visits
         As for `PredictionKernel`.
     w, squares : ndarrays of shape (n_weights,)
-        The weights of the structure as one vector, and q: changed in place.
+        The weights of the item as one vector, and q: changed in place.
     """
 
     cdef Weights weights
@@ -210,12 +211,12 @@ cdef class ARowKernel(PredictionKernel):
     cdef Py_ssize_t[::1] places
 
     def __init__(
-        self, structure, offsets, scale, *, w, sum_of_changes, squares, **options
+        self, item, offsets, scale, *, w, sum_of_changes, squares, **options
     ):
-        super().__init__(structure, offsets, scale, **options)
-        self.weights = self.structure.weights
+        super().__init__(item, offsets, scale, **options)
+        self.weights = self.item.weights
         self.w, self.sum_of_changes, self.squares = w, sum_of_changes, squares
-        most = self.sums.distinct.shape[0] + 3 * self.n_labels + self.structure.n_tied
+        most = self.sums.distinct.shape[0] + 3 * self.n_labels + self.item.n_tied
         self.values, self.places = np.empty(most), np.empty(most, dtype=np.intp)
 
     cdef bint move(self, Py_ssize_t i, double loss) noexcept nogil:
@@ -283,7 +284,7 @@ cdef class KBestKernel(DCAKernel):
 
     Parameters
     ----------
-    structure, offsets, scale, total, power, n_visits
+    item, offsets, scale, total, power, n_visits
         As for `DCAKernel`.
     n_best : int
         Labellings that a visit looks at.
@@ -299,17 +300,17 @@ cdef class KBestKernel(DCAKernel):
     cdef double[:, ::1] local       # (n_best + 1, most_local)
     cdef double[:, ::1] tied        # (n_best + 1, n_tied)
 
-    def __init__(self, structure, offsets, scale, *, Py_ssize_t n_best, **options):
+    def __init__(self, item, offsets, scale, *, Py_ssize_t n_best, **options):
         super().__init__(
-            structure, offsets, scale, smooth=False, fixed_step=False, **options
+            item, offsets, scale, smooth=False, fixed_step=False, **options
         )
         self.n_best = n_best
-        self.structure.allow_n_best(n_best)
-        self.paths = np.empty((n_best, self.structure.most_local), dtype=np.intc)
+        self.item.allow_n_best(n_best)
+        self.paths = np.empty((n_best, self.item.most_local), dtype=np.intc)
         self.losses, self.multipliers = np.empty(n_best), np.empty(n_best)
         self.gram = np.empty((n_best, n_best))
-        self.local = np.empty((n_best + 1, self.structure.most_local))
-        self.tied = np.empty((n_best + 1, max(self.structure.n_tied, 1)))
+        self.local = np.empty((n_best + 1, self.item.most_local))
+        self.tied = np.empty((n_best + 1, max(self.item.n_tied, 1)))
 
     cdef Values values(self, Py_ssize_t r) noexcept nogil:
         """Return the buffers of potentials under g_r."""
@@ -319,12 +320,12 @@ cdef class KBestKernel(DCAKernel):
         """Return the loss of sequence i, and keep the best labellings."""
         cdef Py_ssize_t r
         cdef double target
-        self.structure.set_item(i)
+        self.item.set_item(i)
         self.n_oracle_calls += 1.0
-        self.n_found = self.structure.n_best(
-            self.structure.potentials, &self.losses[0], &self.paths[0, 0]
+        self.n_found = self.item.n_best(
+            self.item.potentials, &self.losses[0], &self.paths[0, 0]
         )
-        target = self.structure.target_score(self.structure.potentials)
+        target = self.item.target_score(self.item.potentials)
         for r in range(self.n_found):
             self.losses[r] -= target
         return max(self.losses[0], 0.0)
@@ -352,12 +353,12 @@ cdef class KBestKernel(DCAKernel):
         """Write the inner products of the features of all g_r."""
         cdef Py_ssize_t r, s
         for s in range(self.n_found):
-            self.structure.set_certain(&self.paths[s, 0], self.structure.expected)
-            self.structure.set_gradient()
-            self.structure.sum_features()
-            self.structure.change_scores(self.values(s))
+            self.item.set_certain(&self.paths[s, 0], self.item.expected)
+            self.item.set_gradient()
+            self.item.sum_features()
+            self.item.change_scores(self.values(s))
             for r in range(s + 1):
-                self.gram[r, s] = self.structure.change_inner(self.values(r))
+                self.gram[r, s] = self.item.change_inner(self.values(r))
                 self.gram[s, r] = self.gram[r, s]
 
     cdef void ascend(self, double bound) noexcept nogil:
@@ -387,21 +388,21 @@ cdef class KBestKernel(DCAKernel):
         """Write the mean labelling as expectations; return the sum of multipliers."""
         cdef Py_ssize_t r
         cdef double step = 0.0
-        cdef Values out = self.structure.expected, one = self.values(self.n_best)
+        cdef Values out = self.item.expected, one = self.values(self.n_best)
         for r in range(self.n_found):
             step += self.multipliers[r]
         if step == 0.0:
             return step
-        memset(out.local, 0, self.structure.n_local * sizeof(double))
-        memset(out.tied, 0, self.structure.n_tied * sizeof(double))
+        memset(out.local, 0, self.item.n_local * sizeof(double))
+        memset(out.tied, 0, self.item.n_tied * sizeof(double))
         for r in range(self.n_found):
             if self.multipliers[r] == 0.0:
                 continue
-            self.structure.set_certain(&self.paths[r, 0], one)
+            self.item.set_certain(&self.paths[r, 0], one)
             ops.axpy(
-                self.multipliers[r] / step, one.local, out.local, self.structure.n_local
+                self.multipliers[r] / step, one.local, out.local, self.item.n_local
             )
             ops.axpy(
-                self.multipliers[r] / step, one.tied, out.tied, self.structure.n_tied
+                self.multipliers[r] / step, one.tied, out.tied, self.item.n_tied
             )
         return step

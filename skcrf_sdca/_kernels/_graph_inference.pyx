@@ -12,7 +12,13 @@ from libc.math cimport INFINITY
 from libc.string cimport memset
 
 from ._elimination cimport Workspace
-from ._inference cimport DirectInference, KeptPart, Values, is_out_of_reach
+from ._inference cimport (
+    DirectInference,
+    KeptPart,
+    Values,
+    is_out_of_reach,
+    part_of,
+)
 from ._junction_tree cimport JunctionTrees
 from ._line_search cimport Part, Segment
 from ._vecmath cimport ops, vaim
@@ -146,10 +152,12 @@ cdef class GraphInference(DirectInference):
         cdef Part* cliques = &segment.cliques
         cdef Part* separators = &segment.separators
         cdef double lost = 0.0
-        cliques[0] = self.cliques.part(first, self.clique_bounds[self.item + 1] - first)
+        cliques[0] = part_of(
+            self.cliques, first, self.clique_bounds[self.item + 1] - first
+        )
         first = self.separator_bounds[self.item]
-        separators[0] = self.separators.part(
-            first, self.separator_bounds[self.item + 1] - first
+        separators[0] = part_of(
+            self.separators, first, self.separator_bounds[self.item + 1] - first
         )
         memset(change.tied, 0, self.n_tied * sizeof(double))
         self.workspace.add_tied(1.0, change.tied)

@@ -1,7 +1,7 @@
 """Inference on one item, given its potentials: see _inference.pyx."""
 
 from ._line_search cimport Part, Segment
-from ._vecmath cimport Stored
+from ._vecmath cimport Stored, skip
 
 
 # One number for each potential of an item: its score, or its expectation.
@@ -26,7 +26,6 @@ cdef class Inference:
     cdef double lacks(self, const char* method) noexcept nogil
     cdef int check(self) except -1
     cdef object lack_of(self, str method)
-    cdef Py_ssize_t first_local(self, Py_ssize_t i) noexcept nogil
     cdef void take(self, Py_ssize_t i) noexcept nogil
     cdef void set_tied(self, const double* tied, bint sums) noexcept nogil
     # Level 1.
@@ -51,16 +50,28 @@ cdef class Inference:
         double* buffer) noexcept nogil
 
 
+cdef inline Py_ssize_t begin_of_local(Inference inference, Py_ssize_t i) noexcept nogil:
+    """Return where the local values of item i begin in those of all items."""
+    return inference.offsets[i] * inference.n_labels
+
+
 cdef class KeptPart:
     cdef unsigned char[::1] kept            # of numbers, of all items
     cdef unsigned char[::1] target          # of numbers, of one item
     cdef unsigned char[::1] moved           # of numbers
     cdef float[::1] ratio
     cdef Py_ssize_t itemsize                # of the numbers
+    cdef Part whole                         # of all items, with the buffers
 
     cdef Stored stored(self, unsigned char* first) noexcept nogil
-    cdef Part part(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     cdef void keep_moved(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+
+
+cdef inline Part part_of(KeptPart kept, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
+    """Return n marginals from the first on, and where they move."""
+    cdef Part part = kept.whole
+    part.p, part.n = skip(part.p, first), n
+    return part
 
 
 # More probability than this where the target is below the smallest number stored, and

@@ -20,8 +20,8 @@ Every thread has an Inference of its own, since it owns the buffers of one item.
 from libc.math cimport NAN
 from libc.string cimport memcpy
 
-from ._line_search cimport Part, Segment
-from ._vecmath cimport Stored, skip
+from ._line_search cimport Segment
+from ._vecmath cimport Stored
 
 import numpy as np
 
@@ -68,10 +68,6 @@ cdef class Inference:
             f"the compiled {type(self).__name__} has no {method}, which is needed here"
         )
 
-    cdef Py_ssize_t first_local(self, Py_ssize_t i) noexcept nogil:
-        """Return where the local values of item i begin in those of all items."""
-        return self.offsets[i] * self.n_labels
-
     cdef void take(self, Py_ssize_t i) noexcept nogil:
         """Take item i: the other methods are about it."""
         self.item, self.first = i, self.offsets[i]
@@ -86,11 +82,10 @@ cdef class Inference:
         """
 
     cdef double argmax(self, Values scores, int* labels) noexcept nogil:
-        """Write the labelling of highest score, -1 if there is none; return its score.
+        """Write the labelling of highest score; return its score.
 
         A labelling has at most as many labels as the item has local potentials.
         """
-        labels[0] = -1
         return self.lacks(b"argmax")
 
     def allow_n_best(self, Py_ssize_t n):
@@ -148,7 +143,6 @@ cdef class Inference:
 
         Follows `allow_sample`.
         """
-        labels[0] = -1
         self.lacks(b"sample")
 
     cdef double expect(self, Values scores, Values out) noexcept nogil:
@@ -187,20 +181,14 @@ cdef class KeptPart:
         self.target = np.empty(most * self.itemsize, dtype=np.uint8)
         self.moved = np.empty(most * self.itemsize, dtype=np.uint8)
         self.ratio = np.empty(most, dtype=np.float32)
+        self.whole.p = self.stored(&self.kept[0])
+        self.whole.target = self.stored(&self.target[0])
+        self.whole.moved = self.stored(&self.moved[0])
+        self.whole.ratio = &self.ratio[0]
 
     cdef Stored stored(self, unsigned char* first) noexcept nogil:
         """Return numbers of the type of the marginals."""
         return Stored(first, self.itemsize == sizeof(float))
-
-    cdef Part part(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-        """Return n marginals from the first on, and where they move."""
-        cdef Part part
-        part.p = skip(self.stored(&self.kept[0]), first)
-        part.target = self.stored(&self.target[0])
-        part.moved = self.stored(&self.moved[0])
-        part.ratio = &self.ratio[0]
-        part.n = n
-        return part
 
     cdef void keep_moved(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
         """Keep n moved marginals, from the first on."""

@@ -18,7 +18,7 @@ choice between parameters closer to each other than that.
 
 from libc.math cimport fabs
 
-from ._structure cimport Values
+from ._inference cimport Values
 from ._vecmath cimport ops
 from ._visits cimport DualVisitor
 from ._weights cimport addressable
@@ -41,7 +41,7 @@ cdef class OEGKernel(DualVisitor):
 
     Parameters
     ----------
-    structure, offsets, scale, gaps, sampler
+    item, offsets, scale, gaps, sampler
         As for `DualVisitor`.
     theta : Potentials of float32
         Natural parameters: changed in place.
@@ -71,10 +71,10 @@ cdef class OEGKernel(DualVisitor):
     cdef double log_z               # under w
 
     def __init__(
-        self, structure, offsets, scale, gaps, sampler, *, theta, expected, entropy,
+        self, item, offsets, scale, gaps, sampler, *, theta, expected, entropy,
         step,
     ):
-        super().__init__(structure, offsets, scale, gaps, sampler)
+        super().__init__(item, offsets, scale, gaps, sampler)
         n = len(offsets) - 1
         self.theta_local = theta.local.reshape(-1)
         self.theta_tied = addressable(theta.tied.reshape(n, -1))
@@ -82,7 +82,7 @@ cdef class OEGKernel(DualVisitor):
         self.tied = addressable(expected.tied.reshape(n, -1))
         self.entropy, self.step = entropy, step
         self.max_halvings = 2
-        self.trial = self.structure.new_values()
+        self.trial = self.item.new_values()
 
     def marginalise(self):
         """Fill expectations and entropy from the natural parameters."""
@@ -93,10 +93,10 @@ cdef class OEGKernel(DualVisitor):
                 self.tied[i, :] = 0.0
                 if not self.is_empty(i):
                     # A trial that keeps the parameters, taken without a change of w.
-                    self.structure.set_item(i)
+                    self.item.set_item(i)
                     self.try_step(i, 0.0)
                     self.accept(i)
-        self.structure.check()
+        self.item.check()
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit item i; return False if a number is not finite."""
@@ -105,7 +105,7 @@ cdef class OEGKernel(DualVisitor):
         if self.is_empty(i):
             self.record_gap(i, 0.0)
             return True
-        self.structure.set_item(i)
+        self.item.set_item(i)
         gap = self.gap_of(i)
         if gap != gap:
             return False
@@ -128,46 +128,46 @@ cdef class OEGKernel(DualVisitor):
 
     cdef Values kept(self, Py_ssize_t i) noexcept nogil:
         """Return the expectations of item i as they are stored."""
-        return Values(&self.local[self.structure.first_local(i)], &self.tied[i, 0])
+        return Values(&self.local[self.item.first_local(i)], &self.tied[i, 0])
 
     # g_i = KL(mu_i || p(. | w)) = log Z(scores_i) - <mu_i, scores_i> - H(mu_i)
     cdef double gap_of(self, Py_ssize_t i) noexcept nogil:
         """Return g_i, from one forward pass under w."""
-        self.log_z = self.log_partition_at(self.structure.potentials)
+        self.log_z = self.log_partition_at(self.item.potentials)
         return (
             self.log_z - self.entropy[i]
-            - self.structure.inner(self.kept(i), self.structure.potentials)
+            - self.item.inner(self.kept(i), self.item.potentials)
         )
 
     cdef double try_step(self, Py_ssize_t i, double step) noexcept nogil:
         """Fill the buffers with the trial; return its change of the dual."""
-        cdef Values scores = self.structure.potentials
-        cdef Values new = self.structure.expected
+        cdef Values scores = self.item.potentials
+        cdef Values new = self.item.expected
         cdef double log_z
         ops.blend(
-            &self.theta_local[self.structure.first_local(i)], scores.local, step,
-            self.structure.n_local, self.trial.local,
+            &self.theta_local[self.item.first_local(i)], scores.local, step,
+            self.item.n_local, self.trial.local,
         )
         ops.blend(
-            &self.theta_tied[i, 0], scores.tied, step, self.structure.n_tied,
+            &self.theta_tied[i, 0], scores.tied, step, self.item.n_tied,
             self.trial.tied,
         )
         log_z = self.expect_at(self.trial, new)
-        self.new_entropy = log_z - self.structure.inner(new, self.trial)
-        self.structure.set_change(new, self.kept(i))
-        self.structure.sum_features()
+        self.new_entropy = log_z - self.item.inner(new, self.trial)
+        self.item.set_change(new, self.kept(i))
+        self.item.sum_features()
         self.sums.measure(self.scale[i])
         return (
-            self.new_entropy - self.entropy[i] + self.structure.change_inner(scores)
+            self.new_entropy - self.entropy[i] + self.item.change_inner(scores)
             - self.sums.value(1.0)
         )
 
     cdef void accept(self, Py_ssize_t i) noexcept nogil:
         """Store the trial in the buffers."""
         ops.narrow(
-            self.trial.local, self.structure.n_local,
-            &self.theta_local[self.structure.first_local(i)],
+            self.trial.local, self.item.n_local,
+            &self.theta_local[self.item.first_local(i)],
         )
-        ops.narrow(self.trial.tied, self.structure.n_tied, &self.theta_tied[i, 0])
-        self.structure.copy_values(self.structure.expected, self.kept(i))
+        ops.narrow(self.trial.tied, self.item.n_tied, &self.theta_tied[i, 0])
+        self.item.copy_values(self.item.expected, self.kept(i))
         self.entropy[i] = self.new_entropy

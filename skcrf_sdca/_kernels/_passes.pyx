@@ -7,13 +7,16 @@ the items begin <= i < end without the GIL, so that threads can share the arrays
 item without positions has the score 0.
 """
 
-from ._inference cimport Inference, Values
+cimport cython
+
+from ._inference cimport Inference, Values, begin_of_local
 from ._vecmath cimport start_of
 from ._weights cimport addressable
 
 import numpy as np
 
 
+@cython.final
 cdef class Items:
     """The items begin <= i < end of scores, one at a time.
 
@@ -28,16 +31,15 @@ cdef class Items:
     def __init__(self, scores, begin, end, bint sums=True):
         self.inference = scores.inference(begin, end)
         self.local, self.tied = scores.local, addressable(scores.tied.reshape(-1))
+        self.first = rows_pointer(self.local)
         self.scores.tied = <double*> &self.tied[0]
         self.inference.set_tied(self.scores.tied, sums)
 
     cdef bint take(self, Py_ssize_t i) noexcept nogil:
         """Take item i; return whether it has positions."""
         self.inference.take(i)
-        if self.inference.n_local == 0:
-            return False
-        self.scores.local = <double*> &self.local[0, 0] + self.inference.first_local(i)
-        return True
+        self.scores.local = self.first + begin_of_local(self.inference, i)
+        return self.inference.n_local > 0
 
 
 def log_partitions(
@@ -86,7 +88,7 @@ def expectations(
                 tied_sums[i, :] = 0.0
             if not items.take(i):
                 continue
-            out.local = first + inference.first_local(i)
+            out.local = first + begin_of_local(inference, i)
             if tied_total is None:
                 values[i] = inference.expect(items.scores, out)
             else:
@@ -198,6 +200,6 @@ def add_labels(
     inference.check()
 
 
-cdef double* rows_pointer(double[:, ::1] rows) noexcept nogil:
+cdef double* rows_pointer(const double[:, ::1] rows) noexcept nogil:
     """Return the address of the rows, NULL if there are no numbers."""
-    return &rows[0, 0] if rows.shape[0] > 0 and rows.shape[1] > 0 else NULL
+    return <double*> &rows[0, 0] if rows.shape[0] > 0 and rows.shape[1] > 0 else NULL

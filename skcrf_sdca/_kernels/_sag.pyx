@@ -23,7 +23,7 @@ from libc.math cimport fabs, isfinite
 
 from ._lazy cimport LazyWeights
 from ._lipschitz cimport LipschitzConstants
-from ._structure cimport Values
+from ._inference cimport Values
 from ._visits cimport Visitor
 from ._weights cimport Weights, addressable
 
@@ -49,7 +49,7 @@ cdef class SAGKernel(Visitor):
 
     Parameters
     ----------
-    structure, offsets, scale, sampler
+    item, offsets, scale, sampler
         As for `Visitor`. The sampler is told the constants L_i.
     target : Weights
         w_hat(mu): changed in place.
@@ -86,13 +86,13 @@ cdef class SAGKernel(Visitor):
     cdef double log_z
 
     def __init__(
-        self, structure, offsets, scale, sampler, *, target, constants, double alpha,
+        self, item, offsets, scale, sampler, *, target, constants, double alpha,
         double curvature, expected, entropy, bint saga, rates=None,
     ):
-        super().__init__(structure, offsets, scale, sampler)
+        super().__init__(item, offsets, scale, sampler)
         n = len(offsets) - 1
         self.lazy = LazyWeights(
-            self.structure.weights, target, self.sums.features, n, rates
+            self.item.weights, target, self.sums.features, n, rates
         )
         self.target, self.constants = target, constants
         self.alpha, self.saga, self.caution = alpha, saga, 1.0
@@ -100,8 +100,8 @@ cdef class SAGKernel(Visitor):
         self.local = expected.local.reshape(-1)
         self.tied = addressable(expected.tied.reshape(n, -1))
         self.entropy = entropy
-        self.gradient_scores = self.structure.new_values()
-        self.trial = self.structure.new_values()
+        self.gradient_scores = self.item.new_values()
+        self.trial = self.item.new_values()
 
     def make_visits(self, uniforms, order, n_visits):
         """Make the visits, and bring all weights up to date."""
@@ -129,15 +129,15 @@ cdef class SAGKernel(Visitor):
 
     cdef void remember(self, Py_ssize_t i) noexcept nogil:
         """Replace mu_i by the new expectations, and move the target with them."""
-        cdef Values kept, new = self.structure.expected
-        self.entropy[i] = self.log_z - self.structure.inner(
-            new, self.structure.potentials
+        cdef Values kept, new = self.item.expected
+        self.entropy[i] = self.log_z - self.item.inner(
+            new, self.item.potentials
         )
-        kept.local = &self.local[self.structure.first_local(i)]
+        kept.local = &self.local[self.item.first_local(i)]
         kept.tied = &self.tied[i, 0]
-        self.structure.set_change(new, kept)
-        self.structure.copy_values(new, kept)
-        self.structure.add_change(self.target, -self.scale[i])
+        self.item.set_change(new, kept)
+        self.item.copy_values(new, kept)
+        self.item.add_change(self.target, -self.scale[i])
 
     # SAGA, with p_i the probability of the visit and the target before the change:
     #     w <- (1 - step alpha) w + step alpha ( w_hat(mu_old) - scale_i / p_i change );
@@ -152,7 +152,7 @@ cdef class SAGKernel(Visitor):
             gain *= <double> n / self.constants.n_known
         elif not self.is_empty(i):
             step = gain * self.scale[i] * (1.0 - 1.0 / probability)
-            self.structure.add_change(self.lazy.moved, step / shrink)
+            self.item.add_change(self.lazy.moved, step / shrink)
         self.lazy.move(shrink, gain)
 
     cdef double step(self) noexcept nogil:
@@ -188,8 +188,8 @@ cdef class SAGKernel(Visitor):
         if weight * weight * norm <= SMALLEST_GRADIENT:
             self.constants.decay_without_search(i)
             return True
-        self.structure.change_scores(self.gradient_scores)
-        of_target = self.structure.target_score(self.gradient_scores)
+        self.item.change_scores(self.gradient_scores)
+        of_target = self.item.target_score(self.gradient_scores)
         while not self.decreases(weight / value, norm, of_target):
             value *= 2.0
             n_doublings += 1
@@ -202,13 +202,13 @@ cdef class SAGKernel(Visitor):
         self, double rate, double norm, double of_target
     ) noexcept nogil:
         """Return whether the loss decreases as it should; a forward pass."""
-        cdef Values scores = self.structure.potentials, gradient = self.gradient_scores
+        cdef Values scores = self.item.potentials, gradient = self.gradient_scores
         cdef double value
         step_back(
-            scores.local, gradient.local, rate, self.structure.n_local, self.trial.local
+            scores.local, gradient.local, rate, self.item.n_local, self.trial.local
         )
         step_back(
-            scores.tied, gradient.tied, rate, self.structure.n_tied, self.trial.tied
+            scores.tied, gradient.tied, rate, self.item.n_tied, self.trial.tied
         )
         value = self.log_partition_at(self.trial)
         return (

@@ -4,7 +4,7 @@
 A visit to item i asks the oracle for the marginals under w (the target), moves the
 marginals mu_i along direction = target - mu_i by the step that maximises the dual, and
 moves w = w_hat(mu) with them. Owns the arithmetic of the step; the marginals belong to
-the structure and are changed in place.
+the item and are changed in place.
 """
 
 from libc.math cimport fabs
@@ -24,8 +24,8 @@ cdef class SDCAKernel(DualVisitor):
 
     Parameters
     ----------
-    structure, offsets, scale, gaps, sampler
-        As for `DualVisitor`; the structure has been given the marginals.
+    item, offsets, scale, gaps, sampler
+        As for `DualVisitor`; the item has been given the marginals.
     entropy : ndarray of shape (n,)
         H(mu_i): changed in place.
     steps : ndarray of shape (n,)
@@ -46,10 +46,10 @@ cdef class SDCAKernel(DualVisitor):
     cdef double[::1] steps
 
     def __init__(
-        self, structure, offsets, scale, gaps, sampler, *, entropy, steps, bint single,
+        self, item, offsets, scale, gaps, sampler, *, entropy, steps, bint single,
         double fixed_step, double line_search_tol,
     ):
-        super().__init__(structure, offsets, scale, gaps, sampler)
+        super().__init__(item, offsets, scale, gaps, sampler)
         self.entropy, self.steps = entropy, steps
         self.rounding = ROUNDING_SINGLE if single else ROUNDING
         self.fixed_step = fixed_step
@@ -63,7 +63,7 @@ cdef class SDCAKernel(DualVisitor):
             self.record_gap(i, 0.0)
             return True
         log_partition = self.expect(i, False)
-        segment.rest = log_partition - self.structure.set_direction(&segment)
+        segment.rest = log_partition - self.item.set_direction(&segment)
         gap = segment.rest - self.entropy[i]
         if gap != gap:
             return False
@@ -75,15 +75,15 @@ cdef class SDCAKernel(DualVisitor):
             gap = divergence(&segment, 0.0)
         self.record_gap(i, max(gap, 0.0))
         if self.sampler.by_residual:
-            self.record_value(i, self.structure.residual() ** 2)
-        self.structure.sum_features()
+            self.record_value(i, self.item.residual() ** 2)
+        self.item.sum_features()
         self.sums.measure(self.scale[i])
         step = self.step_size(i, &segment)
         if step != step:
             return False
         self.steps[i] = step
         step = self.safe_step(i, &segment, step)
-        self.structure.apply_step(step)
+        self.item.apply_step(step)
         self.sums.add_to_weights(-self.scale[i] * step)
         return True
 

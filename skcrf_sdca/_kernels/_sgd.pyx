@@ -9,7 +9,8 @@ same mean. It costs in proportion to the features of its sequence.
 from libc.math cimport fabs, isfinite
 
 from ._steps cimport SMDSteps, Steps
-from ._structure cimport Structure, Values
+from ._inference cimport Values
+from ._item cimport Item
 from ._vecmath cimport ops
 from ._visits cimport Visitor
 from ._weights cimport Weights
@@ -26,7 +27,7 @@ cdef class SGDKernel(Visitor):
 
     Parameters
     ----------
-    structure, offsets, scale, sampler
+    item, offsets, scale, sampler
         As for `Visitor`.
     steps : Steps
     strength : float
@@ -48,11 +49,11 @@ cdef class SGDKernel(Visitor):
     cdef int[::1] path                  # a buffer
 
     def __init__(
-        self, structure, offsets, scale, sampler, *, steps, double strength, paths=None
+        self, item, offsets, scale, sampler, *, steps, double strength, paths=None
     ):
-        super().__init__(structure, offsets, scale, sampler)
+        super().__init__(item, offsets, scale, sampler)
         self.steps, self.strength, self.paths = steps, strength, paths
-        self.path = np.empty(self.structure.most_local, dtype=np.intc)
+        self.path = np.empty(self.item.most_local, dtype=np.intc)
 
     @property
     def count(self):
@@ -93,12 +94,12 @@ cdef class SGDKernel(Visitor):
         if self.paths is None:
             value = self.expect(i, True)
         else:
-            self.structure.set_item(i)
+            self.item.set_item(i)
             value = self.argmax_at(
-                self.structure.potentials, &self.paths[self.offsets[i]]
+                self.item.potentials, &self.paths[self.offsets[i]]
             )
-            self.structure.set_certain(
-                &self.paths[self.offsets[i]], self.structure.expected
+            self.item.set_certain(
+                &self.paths[self.offsets[i]], self.item.expected
             )
         self.gradient()
         return value
@@ -113,22 +114,22 @@ cdef class SGDKernel(Visitor):
                 weight += self.scale[i]
                 if not self.is_empty(i):
                     total += self.scale[i] * self.loss(i)
-        self.structure.check()
+        self.item.check()
         return total / weight if weight > 0.0 else 0.0
 
     cdef double loss(self, Py_ssize_t i) noexcept nogil:
         """Return f_i."""
         cdef double value
-        self.structure.set_item(i)
+        self.item.set_item(i)
         if self.paths is None:
-            value = self.log_partition_at(self.structure.potentials)
+            value = self.log_partition_at(self.item.potentials)
         else:
-            value = self.argmax_at(self.structure.potentials, &self.path[0])
+            value = self.argmax_at(self.item.potentials, &self.path[0])
         return value - self.target_score()
 
     cdef double target_score(self) noexcept nogil:
         """Return the score of the target of the current item."""
-        return self.structure.target_score(self.structure.potentials)
+        return self.item.target_score(self.item.potentials)
 
 
 cdef class SVRGKernel(SGDKernel):
@@ -136,19 +137,19 @@ cdef class SVRGKernel(SGDKernel):
 
     Parameters
     ----------
-    structure, offsets, scale, sampler, steps, strength
+    item, offsets, scale, sampler, steps, strength
         As for `SGDKernel`; the steps are `SVRGSteps`.
-    anchor : Structure
+    anchor : Item
         The same sequences under the weights of the anchor.
     """
 
-    cdef Structure anchor
+    cdef Item anchor
 
     def __init__(
-        self, structure, offsets, scale, sampler, *, steps, strength, Structure anchor
+        self, item, offsets, scale, sampler, *, steps, strength, Item anchor
     ):
         super().__init__(
-            structure, offsets, scale, sampler, steps=steps, strength=strength
+            item, offsets, scale, sampler, steps=steps, strength=strength
         )
         self.anchor = anchor
 
@@ -157,8 +158,8 @@ cdef class SVRGKernel(SGDKernel):
         cdef double value = self.expect(i, True)
         self.anchor.set_item(i)
         self.expect_at(self.anchor.potentials, self.anchor.expected)
-        self.structure.set_change(self.structure.expected, self.anchor.expected)
-        self.structure.sum_features()
+        self.item.set_change(self.item.expected, self.anchor.expected)
+        self.item.sum_features()
         return value
 
 
@@ -174,27 +175,27 @@ cdef class SMDKernel(SGDKernel):
 
     Parameters
     ----------
-    structure, offsets, scale, sampler, strength
+    item, offsets, scale, sampler, strength
         As for `SGDKernel`.
     steps : SMDSteps
-    along_trace : Structure
+    along_trace : Item
         The same sequences under the trace as weights, and without costs.
     """
 
-    cdef Structure along_trace
+    cdef Item along_trace
     cdef SMDSteps smd
     cdef Values moved, others           # buffers
 
     def __init__(
-        self, structure, offsets, scale, sampler, *, SMDSteps steps, strength,
-        Structure along_trace,
+        self, item, offsets, scale, sampler, *, SMDSteps steps, strength,
+        Item along_trace,
     ):
         super().__init__(
-            structure, offsets, scale, sampler, steps=steps, strength=strength
+            item, offsets, scale, sampler, steps=steps, strength=strength
         )
         self.along_trace, self.smd = along_trace, steps
         self.moved, self.others = (
-            self.structure.new_values(), self.structure.new_values()
+            self.item.new_values(), self.item.new_values()
         )
 
     cdef double differentiate(self, Py_ssize_t i) noexcept nogil:
@@ -208,8 +209,8 @@ cdef class SMDKernel(SGDKernel):
         )
         # Where the trace is 0, so is the derivative.
         e = PERTURBATION / largest if largest > 0.0 else 1.0
-        self.structure.copy_values(self.structure.expected, self.others)
-        self.add(-0.5, self.structure.expected, self.others)
+        self.item.copy_values(self.item.expected, self.others)
+        self.add(-0.5, self.item.expected, self.others)
         self.expect_moved(-e, expected)
         self.add(1.0 / 3.0, expected, self.others)
         self.expect_moved(2.0 * e, expected)
@@ -222,20 +223,20 @@ cdef class SMDKernel(SGDKernel):
         return value
 
     cdef int check(self, bint sane, Py_ssize_t i) except -1:
-        """Raise an error as `Visitor` does, for both structures."""
+        """Raise an error as `Visitor` does, for both items."""
         self.along_trace.check()
         return SGDKernel.check(self, sane, i)
 
     cdef void expect_moved(self, double step, Values out) noexcept nogil:
         """Write the expectations at the scores moved along the trace."""
-        self.structure.copy_values(self.structure.potentials, self.moved)
+        self.item.copy_values(self.item.potentials, self.moved)
         self.add(step, self.along_trace.potentials, self.moved)
         self.expect_at(self.moved, out)
 
     cdef void add(self, double factor, Values values, Values total) noexcept nogil:
         """Add a factor times values of the item."""
-        ops.axpy(factor, values.local, total.local, self.structure.n_local)
-        ops.axpy(factor, values.tied, total.tied, self.structure.n_tied)
+        ops.axpy(factor, values.local, total.local, self.item.n_local)
+        ops.axpy(factor, values.tied, total.tied, self.item.n_tied)
 
 
 cdef double largest_of(const double* values, Py_ssize_t n) noexcept nogil:
@@ -252,7 +253,7 @@ cdef class BatchKernel(Visitor):
 
     Parameters
     ----------
-    structure, offsets, scale, sampler
+    item, offsets, scale, sampler
         As for `Visitor`.
     strength : float
         s, by which ``scale`` was divided.
@@ -270,10 +271,10 @@ cdef class BatchKernel(Visitor):
     cdef Weights gradient_sum
 
     def __init__(
-        self, structure, offsets, scale, sampler, *, double strength,
+        self, item, offsets, scale, sampler, *, double strength,
         Weights gradient_sum,
     ):
-        super().__init__(structure, offsets, scale, sampler)
+        super().__init__(item, offsets, scale, sampler)
         self.strength, self.gradient_sum = strength, gradient_sum
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
@@ -283,8 +284,8 @@ cdef class BatchKernel(Visitor):
         if self.is_empty(i) or weight == 0.0:
             return True
         value = self.expect(i, True)
-        value -= self.structure.target_score(self.structure.potentials)
+        value -= self.item.target_score(self.item.potentials)
         self.gradient()
-        self.structure.add_change(self.gradient_sum, weight)
+        self.item.add_change(self.gradient_sum, weight)
         self.loss_sum += weight * value
         return isfinite(value)

@@ -16,7 +16,7 @@ from libc.math cimport ceil, copysign, exp, expm1, fabs, log1p, pow, sqrt
 from skcrf_sdca._kernels import PLAIN_LOOPS
 
 from ._features cimport DistinctFeatures
-from ._structure cimport Structure
+from ._item cimport Item
 from ._weights cimport FeatureSums, Weights
 
 import numpy as np
@@ -381,7 +381,7 @@ cdef class SMDSteps(DiagonalSteps):
         As for `Steps`; the penalty is L2.
     trace, gains : ndarrays of shape (n_weights,)
         v and eta: changed in place.
-    along_trace : Structure
+    along_trace : Item
         Its ``sums`` are those of H v.
     meta_rate, memory : float
         mu and lambda.
@@ -389,7 +389,7 @@ cdef class SMDSteps(DiagonalSteps):
 
     def __init__(
         self, w, weights, features, *, strength, penalty, eta0, double[::1] trace,
-        double[::1] gains, Structure along_trace, double meta_rate, double memory,
+        double[::1] gains, Item along_trace, double meta_rate, double memory,
     ):
         super().__init__(
             w, weights, features, strength=strength, penalty=penalty, eta0=eta0

@@ -1,7 +1,8 @@
 """The loop over visits: see _visits.pyx."""
 
 from ._samplers cimport Sampler
-from ._structure cimport Structure, Values
+from ._inference cimport Values
+from ._item cimport Item
 from ._weights cimport FeatureSums
 
 
@@ -20,7 +21,7 @@ cdef Plan plan_of(
 
 cdef class Visitor:
     cdef readonly double n_oracle_calls
-    cdef Structure structure
+    cdef Item item
     cdef FeatureSums sums
     cdef readonly Sampler sampler
     cdef const long long[::1] offsets

@@ -13,7 +13,8 @@ from cpython.exc cimport PyErr_CheckSignals
 from skcrf_sdca._utils.words import words
 
 from ._samplers cimport Sampler
-from ._structure cimport Structure, Values
+from ._inference cimport Values
+from ._item cimport Item
 
 # Work between two looks for Ctrl-C: some hundredths of a second.
 cdef Py_ssize_t WORK_BETWEEN_SIGNALS = 4_000_000
@@ -36,7 +37,7 @@ cdef class Visitor:
 
     Parameters
     ----------
-    structure : Structure
+    item : Item
         Its weights are changed in place.
     offsets : ndarray of shape (n + 1,), int64
     scale : ndarray of shape (n,)
@@ -50,11 +51,11 @@ cdef class Visitor:
         alone counts one half.
     """
 
-    def __init__(self, Structure structure, offsets, scale, Sampler sampler):
-        self.structure, self.sums = structure, structure.sums
+    def __init__(self, Item item, offsets, scale, Sampler sampler):
+        self.item, self.sums = item, item.sums
         self.offsets, self.scale = offsets, scale
         self.sampler, self.sequences = sampler, None
-        self.n_labels = structure.weights.n_labels
+        self.n_labels = item.weights.n_labels
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit sequence i; return False if a number is not finite."""
@@ -69,35 +70,35 @@ cdef class Visitor:
 
         The tied ones are written only if they are asked for.
         """
-        cdef Values out = self.structure.expected
+        cdef Values out = self.item.expected
         if not tied:
             out.tied = NULL
-        self.structure.set_item(i)
-        return self.expect_at(self.structure.potentials, out)
+        self.item.set_item(i)
+        return self.expect_at(self.item.potentials, out)
 
     cdef double gradient(self) noexcept nogil:
         """Sum the features of the gradient of the loss; return their squared norm.
 
         The expectations are those that `expect` wrote last.
         """
-        self.structure.set_gradient()
-        self.structure.sum_features()
+        self.item.set_gradient()
+        self.item.sum_features()
         return self.sums.squared_norm()
 
     cdef double expect_at(self, Values potentials, Values out) noexcept nogil:
         """Write the expectations under any potentials; return log Z."""
         self.n_oracle_calls += 1.0
-        return self.structure.expect(potentials, out)
+        return self.item.expect(potentials, out)
 
     cdef double log_partition_at(self, Values potentials) noexcept nogil:
         """Return log Z of any potentials, from a forward pass."""
         self.n_oracle_calls += 0.5
-        return self.structure.log_partition(potentials)
+        return self.item.log_partition(potentials)
 
     cdef double argmax_at(self, Values potentials, int* path) noexcept nogil:
         """Write the labelling of highest score, and return that score."""
         self.n_oracle_calls += 1.0
-        return self.structure.argmax(potentials, path)
+        return self.item.argmax(potentials, path)
 
     def epoch(self, const double[:, ::1] uniforms):
         """Make one visit for each row (coin, position) of uniform numbers."""
@@ -123,10 +124,10 @@ cdef class Visitor:
         self.check(sane, plan.sequence)
 
     cdef int check(self, bint sane, Py_ssize_t i) except -1:
-        """Raise an error if the structure lacks what visits need, or a number is not
+        """Raise an error if the inference lacks what visits need, or a number is not
         finite at the visit of sequence i.
         """
-        self.structure.check()
+        self.item.check()
         if not sane:
             raise not_finite(i)
         return 0
@@ -157,7 +158,7 @@ cdef class Visitor:
     cdef Py_ssize_t work_of(self, Py_ssize_t i) noexcept nogil:
         """Return the work of a visit to sequence i."""
         return <Py_ssize_t> work_of_visit(
-            self.offsets[i + 1] - self.offsets[i], self.structure.n_tied
+            self.offsets[i + 1] - self.offsets[i], self.item.n_tied
         )
 
 
@@ -188,14 +189,14 @@ cdef class DualVisitor(Visitor):
 
     Parameters
     ----------
-    structure, offsets, scale, sampler
+    item, offsets, scale, sampler
         As for `Visitor`; the sampler may be that of a shard.
     gaps : ndarray of shape (n,)
         The gap of each sequence when last visited: changed in place.
     """
 
-    def __init__(self, structure, offsets, scale, gaps, sampler):
-        super().__init__(structure, offsets, scale, sampler)
+    def __init__(self, item, offsets, scale, gaps, sampler):
+        super().__init__(item, offsets, scale, sampler)
         self.gaps, self.index_in_shard = gaps, None
 
     def assign_shard(self, shard, index_in_shard):
@@ -212,7 +213,7 @@ cdef class DualVisitor(Visitor):
 
     def weights_changed(self):
         """Let what follows the weights follow a change that no visit made."""
-        self.structure.weights.refresh()
+        self.item.weights.refresh()
 
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:
         """Store a new gap of sequence i, and tell the sampler."""

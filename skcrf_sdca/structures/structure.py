@@ -377,7 +377,7 @@ class Structure(ABC):
     # Of the level "visit".
 
     def kernel(self, weights, features, targets, cost=None):
-        """Return the compiled structure of one thread, which changes weights.
+        """Return the compiled items of one thread, which changes weights.
 
         Parameters
         ----------
@@ -392,9 +392,13 @@ class Structure(ABC):
 
         Returns
         -------
-        kernel : skcrf_sdca._kernels._structure.Structure
+        kernel : skcrf_sdca._kernels._item.Item
         """
         raise self._lacking("kernel")
+
+    def inference(self):
+        """Return a new compiled `Inference` on all items."""
+        raise self._lacking("inference")
 
     def distinct_features(self):
         """Return the DistinctFeatures of each sequence, as visits need them."""

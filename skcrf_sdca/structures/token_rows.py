@@ -4,6 +4,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
+from skcrf_sdca._kernels._item import Item
 from skcrf_sdca._kernels._observed import (
     ObservedFeatures,
     ObservedRows,
@@ -82,3 +83,18 @@ class TokenRows:
         X = partition.renumber(self._sparse_rows())
         rows = ObservedRows(sorted_by_width(X, pairs.layout), pairs.layout)
         return ObservedFeatures(rows, self.offsets, *tiers), pairs
+
+    def _tying(self):
+        """Return how local scores follow from weights; None for those of a chain."""
+
+    def kernel(self, weights, features, targets, cost=None):
+        """Return the compiled items of one thread, which changes weights."""
+        return Item(
+            features,
+            weights,
+            self.inference(),
+            targets,
+            tying=self._tying(),
+            cost=cost,
+            fixed=self.fixed,
+        )

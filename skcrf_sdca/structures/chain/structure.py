@@ -5,7 +5,7 @@ from copy import copy
 import numpy as np
 from scipy.sparse import issparse
 
-from skcrf_sdca._kernels._chain_structure import ChainStructure
+from skcrf_sdca._kernels._chain_inference import ChainInference
 from skcrf_sdca._kernels._transitions import all_transitions
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges, ranges
@@ -316,15 +316,8 @@ class Chain(TokenRows, Structure):
         n_edges = int(self.sizes["E"])
         return f"{n_edges} edges with {self.n_tied} transitions in {dtype}"
 
-    def kernel(self, weights, features, targets, cost=None):
-        """Return the compiled structure of one thread, which changes weights."""
-        return ChainStructure(
-            features,
-            weights,
-            self.offsets,
-            targets,
-            constraints=self.constraints,
-            layout=self.layout,
-            cost=cost,
-            fixed=self.fixed,
+    def inference(self):
+        """Return the compiled inference on all chains."""
+        return ChainInference(
+            self.offsets, self.n_labels, self.constraints, self.layout
         )

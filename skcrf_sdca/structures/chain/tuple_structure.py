@@ -15,11 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skcrf_sdca._kernels._features import FeatureRows
-from skcrf_sdca._kernels._tuple_structure import (
-    TupleStructure,
-    complete_rows,
-    share_rows,
-)
+from skcrf_sdca._kernels._tying import TupleTying, complete_rows, share_rows
 from skcrf_sdca.data.rows import as_csr
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.chain.structure import Chain
@@ -180,17 +176,6 @@ class TupleChain(Chain):
             parameters, tied * self.tuples.has_weight.reshape(tied.shape)
         )
 
-    def kernel(self, weights, features, targets, cost=None):
-        """Return the compiled structure of one thread, which changes weights."""
-        return TupleStructure(
-            self.tuples.suffix,
-            self.tuples.has_weight,
-            features,
-            weights,
-            self.offsets,
-            targets,
-            constraints=self.constraints,
-            layout=self.layout,
-            cost=cost,
-            fixed=self.fixed,
-        )
+    def _tying(self):
+        longest = int(self.data.lengths.max(initial=1))
+        return TupleTying(self.tuples.suffix, self.tuples.has_weight, longest)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from skcrf_sdca._kernels._graph_inference import GraphInference
-from skcrf_sdca._kernels._graph_structure import GraphStructure
 from skcrf_sdca._kernels._passes import add_labels
+from skcrf_sdca._kernels._tying import NoEnds
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.data.graphs import Edges
@@ -229,14 +229,5 @@ class Graph(TokenRows, Structure):
         """Return the compiled inference on all graphs."""
         return GraphInference(self.trees, self.offsets)
 
-    def kernel(self, weights, features, targets, cost=None):
-        """Return the compiled structure of one thread, which changes weights."""
-        return GraphStructure(
-            features,
-            weights,
-            self.trees,
-            self.offsets,
-            targets,
-            cost=cost,
-            fixed=self.fixed,
-        )
+    def _tying(self):
+        return NoEnds(self.n_labels)

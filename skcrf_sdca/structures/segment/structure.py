@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skcrf_sdca._kernels._segment_structure import SegmentStructure
+from skcrf_sdca._kernels._segment_inference import SegmentInference
 from skcrf_sdca._utils.parallel import ranges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.chain.structure import Chain
@@ -182,15 +182,6 @@ class SegmentChain(Chain):
             counts += np.bincount(places, weights=values, minlength=self.n_tied)
         return counts
 
-    def kernel(self, weights, features, targets, cost=None):
-        """Return the compiled structure of one thread, which changes weights."""
-        return SegmentStructure(
-            features,
-            weights,
-            self.offsets,
-            targets,
-            grammar=self.constraints,
-            rows=self.segment_rows,
-            cost=cost,
-            fixed=self.fixed,
-        )
+    def inference(self):
+        """Return the compiled inference on all sequences."""
+        return SegmentInference(self.offsets, self.constraints, self.segment_rows)

@@ -1,39 +1,51 @@
-"""What solvers ask of one item, whatever its structure: see _structure.pyx."""
+"""One item, its weights and its target, as solvers visit it: see _item.pyx."""
+
+cimport cython
 
 from ._features cimport FeatureRows
+from ._inference cimport DirectInference, Inference, Values
 from ._line_search cimport Segment
+from ._tying cimport Tying
 from ._weights cimport FeatureSums, Weights
 
 
-# One number for each potential of an item: its score, or its expectation.
-cdef struct Values:
-    double* local       # potentials of the item alone: in a chain (T, K), of the nodes
-    double* tied        # potentials that cliques share: in a chain (K, K), of the edges
-
-
-cdef class Structure:
-    cdef Py_ssize_t n_tied                  # tied potentials
-    cdef Py_ssize_t most_local              # local potentials of the largest item
+@cython.final
+cdef class Item:
+    cdef readonly Inference inference
+    cdef DirectInference direct             # the same, if it keeps marginals
+    cdef Tying tying
     cdef FeatureRows rows
     cdef Weights weights
     cdef FeatureSums sums                   # of the change that was set last
-    cdef Py_ssize_t item                    # that was set last
+    cdef Py_ssize_t n_labels
+    cdef Py_ssize_t n_tied                  # tied potentials
+    cdef Py_ssize_t most_local              # local potentials of the largest item
+    cdef const int[::1] labels              # None if the targets are soft
+    cdef double[:, ::1] soft_local
+    cdef double[:, ::1] soft_tied
+    cdef const double[:, ::1] cost
+    cdef const double[:, ::1] fixed_local   # None without fixed scores
+    cdef const double[::1] fixed_tied
+    cdef double[::1] tied                   # (n_tied,) buffer of their sum
+    # Of the item that was set last.
+    cdef Py_ssize_t item
+    cdef Py_ssize_t first                   # its first position, of all
+    cdef Py_ssize_t length
     cdef Py_ssize_t n_local                 # its local potentials
     cdef Values potentials                  # its scores under the weights
     cdef Values expected                    # written by `Visitor.expect`
+    cdef double[::1] change         # (T, K) of local ones; the tied change is in sums
+    cdef int[::1] n_best_labels             # buffer of `n_best`
     cdef object buffers                     # owners of what pointers point to
-    cdef const char* lacking                # a method that was called and is not there
 
-    cdef double lacks(self, const char* method) noexcept nogil
     cdef int check(self) except -1
-    cdef object lack_of(self, str method)
     cdef Py_ssize_t first_local(self, Py_ssize_t i) noexcept nogil
     cdef void set_item(self, Py_ssize_t i) noexcept nogil
     # Level 1.
-    cdef double argmax(self, Values potentials, int* path) noexcept nogil
+    cdef double argmax(self, Values potentials, int* labels) noexcept nogil
     cdef Py_ssize_t n_best(
-        self, Values potentials, double* scores, int* paths) noexcept nogil
-    cdef void set_certain(self, const int* path, Values out) noexcept nogil
+        self, Values potentials, double* scores, int* labels) noexcept nogil
+    cdef void set_certain(self, const int* labels, Values out) noexcept nogil
     # Level 2.
     cdef double log_partition(self, Values potentials) noexcept nogil
     # Level 3.
@@ -41,6 +53,8 @@ cdef class Structure:
     cdef void set_change(self, Values to, Values start) noexcept nogil
     cdef void set_gradient(self) noexcept nogil
     cdef double target_score(self, Values potentials) noexcept nogil
+    cdef Values soft_target(self) noexcept nogil
+    cdef void sum_change(self) noexcept nogil
     cdef void sum_features(self) noexcept nogil
     cdef void change_scores(self, Values out) noexcept nogil
     cdef double change_inner(self, Values potentials) noexcept nogil
