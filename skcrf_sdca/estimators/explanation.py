@@ -32,14 +32,9 @@ Contribution = namedtuple("Contribution", ["feature", "value", "contributions"])
 class Explanation:
     """What each feature and each neighbour contributed to each label at a position.
 
-    For every label k it explains the number ::
-
-        score(path of k) - score(path of reference)
-
-    where the path of the label y_t is the predicted or given path y, and the path of
-    any other label k is the best of all paths with y_t = k. ``contributions[:, k]`` are
-    the terms of this difference, and add up to ``scores[k]``. It shows as text in a
-    terminal and as a table in a notebook.
+    It is what ``explain`` returns: ``contributions[:, k]`` are the terms of
+    score(path of k) - score(path of reference), and add up to ``scores[k]``. It shows
+    as text in a terminal and as a table in a notebook.
 
     Parameters
     ----------

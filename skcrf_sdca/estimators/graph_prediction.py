@@ -101,30 +101,18 @@ class GraphPrediction(Inspection, TrimmingMixin):
     ) -> Explanation:
         """Return what features and neighbours contribute to the labels of a node.
 
-        For every label k it explains the number ::
-
-            score(labelling of k) - score(labelling of reference)
-
-        where the labelling of k is the best of all in which the node has the label k,
-        or `path` if it has this label there. These may differ at other nodes too. The
-        terms are those in which the labellings differ: at each such node the intercept
-        and the features that are not zero, and the edges of these nodes.
+        As `SDCACRF.explain` does for positions, it compares labellings: for every label
+        k the best of all in which the node has the label k. The terms are those in
+        which these differ: at each such node the intercept and the features that are
+        not zero, and the edges of these nodes.
 
         Parameters
         ----------
         graph : one graph as in `fit`
         node : int
             The number of the node. Negative numbers count from the end.
-        labels : list of labels, default=None
-            Labels k to explain. By default the predicted one and the reference, or the
-            best other label if the predicted one is the reference.
-        reference : label, default=None
-            The label that the others are compared with. By default that of the best
-            labelling in which the node has another label than the predicted one.
-        path : list of V labels, default=None
-            The labelling of the node's label, by default the predicted one.
-        feature_names : array-like of str of shape (n_features_in_,), default=None
-            As for `state_features`.
+        labels, reference, path, feature_names : default=None
+            As for `SDCACRF.explain`.
 
         Returns
         -------
