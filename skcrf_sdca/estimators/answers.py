@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.memory import check_fits
@@ -26,7 +27,7 @@ from skcrf_sdca._utils.typing import (
     RandomState,
 )
 from skcrf_sdca._utils.words import place, words
-from skcrf_sdca.estimators.fitted import FittedModel, no_probabilities
+from skcrf_sdca.estimators.fitted import FittedModel, check_form, no_probabilities
 from skcrf_sdca.estimators.validation import evaluation_labels, known_labels
 from skcrf_sdca.structures.scores import DECODERS, numbers_of_paths
 
@@ -62,12 +63,22 @@ SHARED = {
 class Answers(FittedModel):
     """Answers of an estimator that has ``classes_`` and the fitted weights.
 
-    A structure adds `_packed` and `_scores_of`.
+    A structure adds `_pack` and `_scores_of`.
     """
 
-    def _packed(self, X):
+    def _packed(self, X, lengths=None):
         """Return X validated, with the fields of `Packed`."""
+        check_is_fitted(self)
+        check_form(self)
+        return self._pack(X, self._allowed_paths(), lengths)
+
+    def _pack(self, X, allowed, lengths=None):
+        """Return the same, for what a fit knows of its features and labels."""
         raise NotImplementedError
+
+    def _kept(self, X, packed):
+        """Return the X that methods take again and again, for an X that is packed."""
+        return packed
 
     def _scores_of(self, packed):
         """Return a function of (begin, end): the Scores of these items.

@@ -88,8 +88,7 @@ class BaseFit(
     _of_some_inputs : tuple of str
         Fitted attributes that the input format of the next fit may not have.
 
-    and defines what depends on the data: `_read`, which returns the Data of X and y,
-    and `_held_out_data`.
+    and defines `_read`, which returns the Data of X and y.
     """
 
     _structure: ClassVar[str]

@@ -74,6 +74,10 @@ class FittedModel:
         """Return which weights there are."""
         return Form(self._axes_of(self), self._blocks())
 
+    def _allowed_paths(self):
+        """Return what is allowed, as `check_lengths` takes it; None if all is."""
+        return None
+
     def _with_own_features(self, data, X, input_format):
         """Return packed data with what only some models read of X beside it."""
         return data

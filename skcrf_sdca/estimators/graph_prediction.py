@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,16 +10,33 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._utils.messages import required_attribute
-from skcrf_sdca.data.graphs import named_as_graphs
+from skcrf_sdca._utils.words import words
+from skcrf_sdca.data.graphs import Edges, named_as_graphs
 from skcrf_sdca.estimators.compression import TrimmingMixin
 from skcrf_sdca.estimators.contrast import graph_terms
 from skcrf_sdca.estimators.explanation import Explanation
 from skcrf_sdca.estimators.fitted import FittedModel, check_form
-from skcrf_sdca.estimators.graph_data import packed_graphs
 from skcrf_sdca.estimators.inspection import Inspection, checked_place, weight_table
 from skcrf_sdca.estimators.tables import Table
+from skcrf_sdca.estimators.validation import packed_for
 from skcrf_sdca.structures.form import Axis
-from skcrf_sdca.structures.graph.parameters import GRAPH_BLOCKS, GraphParameters
+from skcrf_sdca.structures.graph.junction_tree import junction_trees
+from skcrf_sdca.structures.graph.parameters import (
+    GRAPH_BLOCKS,
+    GraphParameters,
+    pair_places,
+)
+
+
+class PackedGraphs(NamedTuple):
+    """Graphs that a fitted model predicts, validated and packed."""
+
+    data: Any  # PackedSequences of the nodes
+    input_format: Any
+    edges: Edges
+    place: NDArray[np.int32]
+    trees: Any  # JunctionTrees
+    order: NDArray[Any]  # of the edges of the trees
 
 
 class GraphPrediction(Inspection, TrimmingMixin):
@@ -40,8 +57,26 @@ class GraphPrediction(Inspection, TrimmingMixin):
     def _blocks(self):
         return GRAPH_BLOCKS
 
-    def _packed(self, X):
-        return packed_graphs(self, X)
+    @named_as_graphs
+    def _pack(self, X, allowed, lengths=None):
+        if isinstance(X, PackedGraphs):
+            # Held-out data.
+            return X
+        nodes, ends, features = self._split(X)
+        data, input_format = packed_for(self, nodes, None)
+        edges = Edges.of_lists(ends, features, data.lengths)
+        found, expected = edges.features.shape[1], self.n_edge_features_in_
+        if len(edges.ends) and found != expected:
+            raise ValueError(
+                f"{words().X} has {found} features of each edge, but "
+                f"{type(self).__name__} is expecting {expected}, as in fit; edges "
+                "without features have one."
+            )
+        if not len(edges.ends):
+            edges = edges._replace(features=np.empty((0, expected)))
+        place = pair_places(len(self.classes_), self.directed)
+        trees, order = junction_trees(data.offsets, edges, len(place), place)
+        return PackedGraphs(data, input_format, edges, place, trees, order)
 
     def _scores_of(self, packed):
         data = packed.data

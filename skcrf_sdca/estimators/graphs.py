@@ -18,7 +18,6 @@ from skcrf_sdca.data.graphs import (
     split_trees,
 )
 from skcrf_sdca.estimators.base import BaseFit, fits
-from skcrf_sdca.estimators.graph_data import held_out_graphs
 from skcrf_sdca.estimators.graph_prediction import GraphPrediction
 from skcrf_sdca.estimators.parameter_docs import with_graph_docs
 from skcrf_sdca.estimators.parameters import GraphOptions, parameters
@@ -181,10 +180,6 @@ class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
     def _read(self, X, y, known, lengths=None):
         """Return the GraphData of X and y."""
         return read_graphs(X, y, known, self._split)
-
-    def _held_out_data(self, X, y, training):
-        """Return checked held-out data, as the methods of the model take them."""
-        return held_out_graphs(self, X, y)
 
     def _structure_options(self, training):
         return self._structure, {"edges": training.edges, "directed": self.directed}

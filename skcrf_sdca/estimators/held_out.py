@@ -4,6 +4,7 @@ Owns the score that is taken by default, and the names of the data in messages.
 """
 
 import re
+from collections.abc import Iterator
 from numbers import Real
 
 import numpy as np
@@ -12,6 +13,7 @@ from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.words import in_words, words
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
 from skcrf_sdca.estimators.fitted import fitted_format
+from skcrf_sdca.estimators.validation import held_out_labels
 from skcrf_sdca.metrics import get_scorer, span_f1_score
 from skcrf_sdca.metrics._scorers import SpanScorer
 from skcrf_sdca.solvers.monitor import Observer
@@ -54,13 +56,12 @@ class HeldOut:
         self.model = type(estimator)(**estimator.get_params(deep=False))
         self.model._set_fitted(training.attributes)
         with _in_words_of_fit():
-            self.X, self.y = _checked(self.model, X, y, training)
+            self.X, self.y = _checked(self.model, X, y, training.constraints)
         self.scorer = _scorer_of(self.model)
 
     def score(self, attributes):
         """Return the score of the model that has these fitted attributes."""
-        with _in_words_of_fit():
-            score = self.scorer(self.model._set_fitted(attributes), self.X, self.y)
+        score = self.scorer(self.model._set_fitted(attributes), self.X, self.y)
         if not isinstance(score, Real) or np.isnan(score):
             raise ValueError(
                 "scoring must give a number that can be compared, got a score "
@@ -75,9 +76,14 @@ def _in_words_of_fit():
     return in_words(X=words().X_val, y=y_val, y_true=y_val)
 
 
-def _checked(model, X, y, training):
+def _checked(model, X, y, constraints):
+    """Return held-out data as the methods of the model take them at every epoch."""
     try:
-        return model._held_out_data(X() if callable(X) else X, y, training)
+        X = X() if callable(X) else X
+        X, y = (list(part) if isinstance(part, Iterator) else part for part in (X, y))
+        packed = model._pack(X, constraints)
+        y = model._named(held_out_labels)(model, y, packed.data, packed.input_format)
+        return model._kept(X, packed), y
     except ValueError as error:
         # Some checks of scikit-learn do not say which data they are about.
         names = rf"\b({words().X}|{words().y})\b"
@@ -89,9 +95,10 @@ def _checked(model, X, y, training):
 def _scorer_of(model):
     if callable(model.scoring):
         return model.scoring
-    if model.scoring is None:
-        return _default_scorer(model)
-    return get_scorer(model.scoring)
+    own = model.scoring is None
+    return _in_words_of_fit()(
+        _default_scorer(model) if own else get_scorer(model.scoring)
+    )
 
 
 def _default_scorer(model):

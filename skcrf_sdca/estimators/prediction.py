@@ -33,7 +33,7 @@ from skcrf_sdca.estimators.span_queries import (
     scheme_of,
     with_first,
 )
-from skcrf_sdca.estimators.validation import prediction_data
+from skcrf_sdca.estimators.validation import packed_for
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.chain.tuple_scores import FittedTuples
 
@@ -256,8 +256,11 @@ class PredictionMixin(Answers, FittedAttributes):
             return LabelSpans(spans, lengths, self.classes_)
         return self._reading(scheme).asked(spans, lengths)
 
-    def _packed(self, X, lengths=None):
-        return Packed(*prediction_data(self, X, lengths))
+    def _pack(self, X, allowed, lengths=None):
+        return Packed(*packed_for(self, X, allowed, lengths))
+
+    def _kept(self, X, packed):
+        return packed.data if packed.input_format.boundaries else X
 
     def _scores_of(self, packed):
         parameters, X = self._fitted_parameters(packed.data)

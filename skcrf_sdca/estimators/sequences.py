@@ -19,7 +19,6 @@ from skcrf_sdca.estimators.compression import ConstrainingMixin
 from skcrf_sdca.estimators.edge_features import numbers_of
 from skcrf_sdca.estimators.inspection import InspectionMixin
 from skcrf_sdca.estimators.prediction import PredictionMixin
-from skcrf_sdca.estimators.validation import held_out_data
 from skcrf_sdca.structures.chain.constraints import read_constraints
 from skcrf_sdca.structures.chain.observed import ObservedPairs, neighbours
 from skcrf_sdca.structures.chain.tuple_structure import TupleChain
@@ -31,10 +30,6 @@ class BaseCRF(PredictionMixin, InspectionMixin, ConstrainingMixin, BaseFit):
     def _read(self, X, y, known, lengths=None):
         """Return the Data of X and y."""
         return read_sequences(X, y, known, lengths)
-
-    def _held_out_data(self, X, y, training):
-        """Return checked held-out data, as the methods of the model take them."""
-        return held_out_data(self, X, y, training.constraints)
 
     def __sklearn_tags__(self):
         """Return the tags: a classifier of rows, sparse or dense, or of sequences."""

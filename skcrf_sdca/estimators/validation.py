@@ -4,14 +4,12 @@ The functions return PackedSequences, label numbers and weights, the only forms 
 rest of the package computes with. The InputFormat of X defines how X and y are read.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.sklearn_private import check_sample_weight
 from skcrf_sdca._utils.words import words
@@ -29,7 +27,7 @@ from skcrf_sdca.data.label_encoding import (
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import as_numbers
 from skcrf_sdca.data.sequences import Data, Known
-from skcrf_sdca.estimators.fitted import check_form, fitted_format, names_of_fit
+from skcrf_sdca.estimators.fitted import fitted_format, names_of_fit
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.structures.chain.constraints import check_lengths
 
@@ -175,42 +173,11 @@ def _labels_of_chunk(estimator, classes, input_format, y, data):
     return known, encode_announced_labels(lists, data.lengths, known), None
 
 
-def prediction_data(estimator, X, lengths=None):
-    """Validate X for a fitted estimator; return it packed, and the format of answers.
-
-    Raise ValueError or TypeError if X differs from that of fit in input format or
-    number of features, if a sequence has a length for which the transitions of the
-    model allow no path, or if the fitted attributes contradict each other.
-    """
-    check_is_fitted(estimator)
-    check_form(estimator)
-    X = as_sequence_list(X)
-    if lengths is not None:
-        X = cut_table(X, lengths)
-    data, input_format = packed_for(estimator, X, estimator._allowed_paths())
-    return data, input_format if lengths is None else CUT_TABLE
-
-
-def held_out_data(estimator, X, y, constraints):
-    """Validate held-out data before the first epoch of a fit.
-
-    The estimator has the fitted attributes of `TrainingData`, and no weights yet.
-    Return X and y as its methods take them at every epoch: packed, unless X is a table.
-    Raise what `prediction_data` and `evaluation_labels` raise, and ValueError if there
-    is nothing to score.
-    """
-    X = as_sequence_list(X)
-    data, input_format = packed_for(estimator, X, constraints)
-    y = held_out_labels(estimator, y, data, input_format)
-    return (data if input_format.boundaries else X), y
-
-
 def held_out_labels(estimator, y, data, input_format):
     """Return the labels of packed held-out data as `score` takes them.
 
     Raise what `evaluation_labels` raises, and ValueError if there is nothing to score.
     """
-    y = list(y) if isinstance(y, Iterator) else y
     check_has_items(len(data), data.n_positions)
     _, known = evaluation_labels(estimator, y, data, input_format)
     if known is not None and not known.any():
@@ -218,11 +185,16 @@ def held_out_labels(estimator, y, data, input_format):
     return input_format.label_lists(y, data) if input_format.boundaries else y
 
 
-def packed_for(estimator, X, constraints):
+def packed_for(estimator, X, constraints, lengths=None):
     """Return X packed for an estimator that has what a fit knows of the features.
 
-    The second of the two results is the format of the answers.
+    The second of the two results is the format of the answers. Raise ValueError or
+    TypeError if X differs from the X of the fit in input format or number of features,
+    or if a sequence has a length for which the constraints allow no path.
     """
+    X = as_sequence_list(X)
+    if lengths is not None:
+        X = cut_table(X, lengths)
     data, input_format = fitted_format(estimator).pack(X, estimator)
     if data.n_features != estimator.n_features_in_:
         raise ValueError(
@@ -232,11 +204,12 @@ def packed_for(estimator, X, constraints):
         )
     if constraints is not None:
         check_lengths(constraints, data.lengths)
-    return estimator._with_own_features(data, X, input_format), input_format
+    data = estimator._with_own_features(data, X, input_format)
+    return data, input_format if lengths is None else CUT_TABLE
 
 
 def evaluation_labels(estimator, y, data, input_format, sample_weight=None):
-    """Validate y and the weights for a score of what `prediction_data` returned.
+    """Validate y and the weights for a score of what `packed_for` returned.
 
     Return the label numbers, -1 for a label that is not in ``classes_``, and the weight
     of each position, or None. Positions whose label is unknown have the weight 0.
