@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from graph_cases import labelling_scores, mean_loss, sample, squared_norm
 from skcrf_sdca import OEGCRF, GraphCRF, TreeCRF
 
-SOLVERS = "oeg", "sdca", "sag", "lbfgs"
+SOLVERS = "oeg", "sdca", "sag", "sgd", "lbfgs"
 
 
 def with_gaps(y, seed=0):
@@ -248,8 +248,8 @@ def test_a_warm_start_goes_on(solver, alpha):
     ends = [[0, 1], [1, 2]]
     one = [(np.ones((3, 3)), ends, np.ones((2, 2)))], [[0, 1, 2]]
     same = [(g[0], np.flip(g[1], axis=1) if len(g[1]) else [], g[2]) for g in X]
-    if solver == "lbfgs":
-        # Its state has weights alone.
+    if solver in ("sgd", "lbfgs"):
+        # Their states have weights alone.
         other = clone(crf).set_params(warm_start=False).fit(*one)
         crf.fit(*one)
         assert_allclose(crf.primal_objective_, other.primal_objective_, rtol=2e-5)

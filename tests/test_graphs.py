@@ -25,7 +25,7 @@ from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.graph import junction_tree
 from skcrf_sdca.structures.graph.structure import Graph
 
-SOLVERS = "sdca", "oeg", "sag", "lbfgs"
+SOLVERS = "sdca", "oeg", "sag", "sgd", "lbfgs"
 
 
 def graphs_of(names, n_labels, *, directed=False, n_features=2, seed=0):

@@ -77,7 +77,7 @@ DualSampling: TypeAlias = Literal[
     "gap", "gap_importance", "importance", "uniform", "max"
 ]
 EdgeFeatures: TypeAlias = Literal["all"] | Sequence[str] | Sequence[int] | HasShape
-GraphSolver: TypeAlias = Literal["oeg", "sdca", "sag", "lbfgs"]
+GraphSolver: TypeAlias = Literal["oeg", "sdca", "sag", "sgd", "lbfgs"]
 Features: TypeAlias = Literal["all", "observed"]
 SDCASampling: TypeAlias = DualSampling | Literal["residual"]
 SolverName: TypeAlias = Literal["auto", "sdca", "oeg", "sag", "lbfgs"]

@@ -720,12 +720,12 @@ class GraphSolverOptions:
     """The solver of graphs, by its name."""
 
     solver: GraphSolver = "oeg"
-    """{"oeg", "sdca", "sag", "lbfgs"}
+    """{"oeg", "sdca", "sag", "sgd", "lbfgs"}
 
     "oeg" is online exponentiated gradient with gap sampling, see `OEGCRF`. "sdca" has
     an exact line search, see `SDCACRF`, and keeps the tables of all graphs. "sag" is
-    SAG-NUS*, see `SAGNUSCRF`, and "lbfgs" is L-BFGS, or OWL-QN with `l1_ratio` above 0,
-    see `LBFGSCRF`.
+    SAG-NUS*, see `SAGNUSCRF`, "sgd" is SVRG, the default method of `SGDCRF`, and
+    "lbfgs" is L-BFGS, or OWL-QN with `l1_ratio` above 0, see `LBFGSCRF`.
     """
 
 

@@ -253,7 +253,7 @@ CHAINS = {
     "crf": (CRF, {}),
 }
 SEGMENTS = {s: (SegmentCRF, {"solver": s}) for s in ("oeg", "sag", "sgd", "lbfgs")}
-GRAPHS = {s: (GraphCRF, {"solver": s}) for s in ("sdca", "oeg", "sag", "lbfgs")}
+GRAPHS = {s: (GraphCRF, {"solver": s}) for s in ("sdca", "oeg", "sag", "sgd", "lbfgs")}
 TREES = {s: (TreeCRF, {"solver": s}) for s in GRAPHS}
 # Those that make no certificate, by what they learn from.
 ONLINE = {

@@ -248,11 +248,7 @@ def test_every_refusal_is_of_a_combination_that_the_matrix_tries():
 
 # Solvers of other families that a family does not have.
 NO_SOLVER = {
-    (
-        "segments",
-        "sdca",
-    ): "mathematics: it needs marginals of all segments",
-    ("graphs", "sgd"): LAYOUT,
+    ("segments", "sdca"): "mathematics: it needs marginals of all segments",
 }
 
 

@@ -106,7 +106,10 @@ class Hole(NamedTuple):
 NO_ATTRIBUTE = "object has no attribute"
 NO_SEGMENTS = Hole("mathematics: only segments have lengths and features", NO_ATTRIBUTE)
 NO_ORDER = Hole("mathematics: nodes of a graph have no order", NO_ATTRIBUTE)
-MISSING = Hole(LAYOUT, NO_ATTRIBUTE)
+NO_STREAM = Hole(
+    "mathematics: its solvers come back to the same items, also SVRG, its sgd",
+    NO_ATTRIBUTE,
+)
 # (family, method) -> why it is not there.
 HOLES = {
     ("chains", "length_features"): NO_SEGMENTS,
@@ -123,8 +126,8 @@ HOLES = {
         "edge, which may be 0 or negative: no weight w forbids it",
         NO_ATTRIBUTE,
     ),
-    ("graphs", "partial_fit"): MISSING,
-    ("segments", "partial_fit"): MISSING,
+    ("graphs", "partial_fit"): NO_STREAM,
+    ("segments", "partial_fit"): NO_STREAM,
 }
 # Methods of p(y | x), which a model of the hinge has not.
 OF_PROBABILITIES = {
