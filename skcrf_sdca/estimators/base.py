@@ -56,7 +56,6 @@ OF_FORM = {
     "label,",
     "order": "`order` and `edge_features`",
     "pair_columns": "`order` and `edge_features`",
-    "data": "edges, or features of segments,",
 }
 
 
@@ -88,10 +87,14 @@ class BaseFit(
     _of_some_inputs : tuple of str
         Fitted attributes that the input format of the next fit may not have.
 
+    _beside : str
+        What the data have beside sequences of labels and features.
+
     and defines `_read`, which returns the Data of X and y.
     """
 
     _structure: ClassVar[str]
+    _beside: ClassVar[str] = "data"
     _keeps_forbidden: ClassVar[bool] = False
     _takes_prior: ClassVar[bool] = True
 
@@ -305,9 +308,10 @@ class BaseFit(
         for name in form.differences(state.get("form", form)):
             # Weights alone are those of any data.
             if name != "data" or "offsets" in state:
+                what = OF_FORM.get(name, self._beside)
                 raise ValueError(
-                    f"warm_start=True needs the same {OF_FORM[name]} as in the last "
-                    "fit; set warm_start=False to fit with others"
+                    f"warm_start=True needs the same {what} as in the last fit; set "
+                    "warm_start=False to fit with others"
                 )
 
     def _set_fitted(self, fitted):

@@ -43,6 +43,7 @@ class GraphPrediction(Inspection, TrimmingMixin):
     """Answers of an estimator of graphs that has ``classes_`` and the weights."""
 
     _structure = "graph"
+    _beside = "edges"
     _named = staticmethod(named_as_graphs)
 
     edge_coef_: NDArray[np.float64]

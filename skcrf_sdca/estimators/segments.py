@@ -127,6 +127,7 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
     """
 
     _structure = "segments"
+    _beside = "features of segments"
 
     # What other estimators have as parameters.
     transitions = None
