@@ -51,6 +51,9 @@ class Scores:
     tied: NDArray[np.float64]
     offsets: NDArray[np.int64]
     n_jobs = 0
+    # Bytes at a position in the lists of the n best, for each of these; None if
+    # `inference` has no such lists.
+    _bytes_of_place: float | None = None
 
     def _new(self, local, tied, begin, end):
         """Return scores of the items begin <= i < end alone, with these numbers."""
@@ -284,12 +287,35 @@ class Scores:
         Two lists of arrays, best first; fewer than n if an item does not have as many.
         The order of equal ones is that of `viterbi`.
         """
-        lengths = np.diff(self.offsets)
-        n_bytes = PARTS_OF_PATH * (4.0 * lengths + BYTES_OF_PART)
-        n_labels = self.local.shape[1]
+        lengths, n_labels = np.diff(self.offsets), self.local.shape[1]
+        if self._bytes_of_place is None:
+            n_bytes = PARTS_OF_PATH * (4.0 * lengths + BYTES_OF_PART)
+            widths = checked_numbers_of_paths(n, n_labels, lengths, n_bytes).tolist()
+            found = [self._n_best_of(i, width) for i, width in enumerate(widths)]
+            return [paths for paths, _ in found], [scores for _, scores in found]
+        n_bytes = self._bytes_of_place * (lengths + 1.0)
         widths = checked_numbers_of_paths(n, n_labels, lengths, n_bytes)
-        found = [self._n_best_of(i, width) for i, width in enumerate(widths.tolist())]
-        return [paths for paths, _ in found], [scores for _, scores in found]
+        return self._listed(widths, lengths)
+
+    def _listed(self, widths, lengths):
+        """Return the widths[i] best labellings of each item, and their scores."""
+        path_offsets = np.concatenate([[0], np.cumsum(widths)])
+        label_offsets = np.concatenate([[0], np.cumsum(widths * lengths)])
+        scores = np.empty(path_offsets[-1])
+        paths = np.empty(label_offsets[-1], dtype=np.int32)
+        self._over_ranges(
+            _passes.n_best_labels, widths, path_offsets, label_offsets, scores, paths
+        )
+        # The labellings that an item lacks have the score -inf, and stand at the end.
+        scores = [part[part > -np.inf] for part in split_rows(scores, path_offsets)]
+        parts = split_rows(paths, label_offsets)
+        paths = [
+            part.reshape(width, length)[: len(found)]
+            for part, width, length, found in zip(
+                parts, widths, lengths, scores, strict=True
+            )
+        ]
+        return paths, scores
 
     # Lawler's partition: the labellings left are those that agree with one already
     # found before a position, and differ from it there. The best of each part is found
@@ -377,35 +403,9 @@ def empty_pairs(n_pairs, n_labels):
     check_fits(
         8 * n_pairs * n_labels**2,
         f"the marginals of {n_pairs} edges between {n_labels} labels",
-        "take fewer or smaller graphs at once",
+        f"take fewer or smaller {words().sequence}s at once",
     )
     return np.empty((n_pairs, n_labels, n_labels))
-
-
-def listed_paths(kernel, widths, lengths):
-    """Return the paths (n_paths, T) and the scores that a kernel finds, as two lists.
-
-    Parameters
-    ----------
-    kernel : callable
-        ``kernel(widths, path_offsets, label_offsets, scores, paths)`` writes widths[i]
-        paths of item i. What it lacks has the score -inf, and stands at the end.
-    widths, lengths : ndarrays of shape (n,)
-    """
-    path_offsets = np.concatenate([[0], np.cumsum(widths)])
-    label_offsets = np.concatenate([[0], np.cumsum(widths * lengths)])
-    scores = np.empty(path_offsets[-1])
-    paths = np.empty(label_offsets[-1], dtype=np.int32)
-    kernel(widths, path_offsets, label_offsets, scores, paths)
-    scores = [part[part > -np.inf] for part in split_rows(scores, path_offsets)]
-    parts = split_rows(paths, label_offsets)
-    paths = [
-        part.reshape(width, length)[: len(found)]
-        for part, width, length, found in zip(
-            parts, widths, lengths, scores, strict=True
-        )
-    ]
-    return paths, scores
 
 
 def numbers_of_paths(n, n_labels, lengths):

@@ -5,19 +5,13 @@ decoding.py validate arrays and call it; training and prediction make one `Chain
 each range of sequences, and call it directly.
 """
 
-from functools import partial
-
 import numpy as np
 
-from skcrf_sdca._kernels import _chain_marginals, _passes, _spans
+from skcrf_sdca._kernels import _chain_marginals, _spans
 from skcrf_sdca._kernels._chain_inference import ChainInference
 from skcrf_sdca._kernels._transitions import all_transitions
 from skcrf_sdca.structures.chain.marginals import Marginals, by_pairs
-from skcrf_sdca.structures.scores import (
-    Scores,
-    checked_numbers_of_paths,
-    listed_paths,
-)
+from skcrf_sdca.structures.scores import Scores
 
 
 class Chains(Scores):
@@ -50,6 +44,10 @@ class Chains(Scores):
         return ChainInference(
             self.offsets, self.n_labels, self.constraints, self.layout, begin, end
         )
+
+    @property
+    def _bytes_of_place(self):
+        return 8.0 * self.n_labels
 
     @property
     def local(self):
@@ -93,15 +91,6 @@ class Chains(Scores):
 
     def _allows_every_labelling(self):
         return self.layout.is_dense and not (self.transition == -np.inf).any()
-
-    def n_best(self, n):
-        """Return for each chain its n best paths (n_paths, T), and their scores."""
-        lengths = np.diff(self.offsets)
-        widths = checked_numbers_of_paths(
-            n, self.n_labels, lengths, 8.0 * self.n_labels * (lengths + 1.0)
-        )
-        kernel = partial(self._over_ranges, _passes.n_best_labels)
-        return listed_paths(kernel, widths, lengths)
 
     def span_probabilities(self, spans, labels):
         """Return the probability that each span has its labels; < 0 is unknown."""

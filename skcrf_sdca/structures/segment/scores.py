@@ -1,22 +1,12 @@
 """Inference on sequences of segments given their scores, behind one object."""
 
-from functools import partial
-
 import numpy as np
 
-from skcrf_sdca._kernels import _passes
 from skcrf_sdca._kernels._segment_inference import (
     SegmentInference,
     segment_probabilities,
 )
-from skcrf_sdca.structures.scores import (
-    Scores,
-    checked_numbers_of_paths,
-    listed_paths,
-)
-
-# Bytes in lists of segmentations for each type: two scores and two origins.
-BYTES_OF_TYPE = 32
+from skcrf_sdca.structures.scores import Scores
 
 
 class SegmentScores(Scores):
@@ -52,14 +42,10 @@ class SegmentScores(Scores):
             rows = rows.of_tokens(offsets[0], offsets[-1])
         return SegmentScores(local, tied, offsets - offsets[0], self.grammar, rows)
 
-    def n_best(self, n):
-        """Return the labels (n_paths, T) of the n best of each sequence, and scores."""
-        lengths = np.diff(self.offsets)
-        n_bytes = BYTES_OF_TYPE * self.grammar.n_types * (lengths + 1.0)
-        widths = checked_numbers_of_paths(n, self.grammar.n_labels, lengths, n_bytes)
-        return listed_paths(
-            partial(self._over_ranges, _passes.n_best_labels), widths, lengths
-        )
+    @property
+    def _bytes_of_place(self):
+        # Two scores and two origins of each type.
+        return 32.0 * self.grammar.n_types
 
     def segment_probabilities(self, spans, types):
         """Return the probability that each (i, b, e) is a segment of the type."""
