@@ -1,4 +1,4 @@
-"""The scikit-learn estimators, and what is fitted, asked and shown with them.
+"""The scikit-learn estimators: how they are fitted, asked and shown.
 
 Reading order: fitted.py and validation.py (attributes and arguments), answers.py,
 span_queries.py, inspection.py, contrast.py, explanation.py and compression.py (what a

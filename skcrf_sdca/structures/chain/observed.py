@@ -79,7 +79,7 @@ class ObservedPairs:
         return cls(bounds, found, counts.shape[1])
 
     def followed_by(self, other):
-        """Return the pairs of these features, and then those of others."""
+        """Return the pairs of these features, and then the pairs of others."""
         bounds = np.concatenate([self.bounds, self.bounds[-1] + other.bounds[1:]])
         labels = np.concatenate([self.labels, other.labels])
         return ObservedPairs(bounds, labels, self.n_labels)
