@@ -41,15 +41,15 @@ class Tagger(VersionStamped, _Pipeline):
     * In a method that takes X, or one sequence (``explain``), the steps before the last
       transform it. All other arguments go to the last step as they are.
     * A method that takes names of features (``explain``, ``top_features``,
-      ``state_features``) gets those of the steps before, unless you pass others or the
-      last step knows them itself.
+      ``state_features``) gets the names of the steps before, unless you pass others or
+      the last step knows them itself.
     * A method that returns the last step (``constrain``, ``prune``, ``sparsify``,
       ``densify``) changes the last step, and returns the Tagger.
     * ``fit`` takes the held-out data of the last step, and transforms them too.
 
-    The help of a method, ``help(tagger.explain)``, is that of the last step. Everything
+    The help of a method, ``help(tagger.explain)``, comes from the last step. Everything
     else that a Pipeline has itself, such as ``set_params``, metadata routing and
-    slices, is as in a Pipeline. Fitted attributes are those of the steps:
+    slices, is as in a Pipeline. The steps have the fitted attributes:
     ``tagger[-1].coef_``.
 
     Parameters
@@ -164,7 +164,7 @@ class Tagger(VersionStamped, _Pipeline):
 
         Otherwise return None.
         """
-        # What the class has is here only if Pipeline refused it, for a reason.
+        # A name of the class is here only if Pipeline refused it, for a reason.
         if name.startswith("_") or hasattr(type(self), name):
             return None
         method = getattr(self._last_step, name, None)
@@ -237,8 +237,8 @@ def make_tagger(
 ) -> Tagger:
     """Return a Tagger: a Pipeline that has all methods of its last step, a CRF.
 
-    It is called as :func:`sklearn.pipeline.make_pipeline`: the names of the steps are
-    those of their types, in small letters.
+    It is called as :func:`sklearn.pipeline.make_pipeline`: the types of the steps, in
+    small letters, are their names.
 
     Parameters
     ----------

@@ -108,7 +108,7 @@ class Hybrid(SGD):
             f"the last steps of SGDCRF, of {self.current.w.size} weights each,",
             'method="svrg" keeps none; or take fewer features',
         )
-        self.pairs = CurvaturePairs(self.current.w.size)
+        self.curvature_pairs = CurvaturePairs(self.current.w.size)
         # Weights of an earlier run are too good for steps on small batches.
         self.size = FIRST_BATCH if state is None else problem.n_sequences
         self.n_to_visit = 0
@@ -144,14 +144,14 @@ class Hybrid(SGD):
         w = self.current.w
         start = w.copy()
         value, gradient = self.found or self.of_batch(batch)
-        direction = self.pairs.times(-gradient)
+        direction = self.curvature_pairs.times(-gradient)
         slope = inner(gradient, direction)
-        length = 1.0 if self.pairs.count else 1.0 / max(np.sqrt(-slope), TINY)
+        length = 1.0 if self.curvature_pairs.count else 1.0 / max(np.sqrt(-slope), TINY)
         for _ in range(MAX_HALVINGS):
             w[:] = start + length * direction
             new_value, new_gradient = self.of_batch(batch)
             if new_value <= value + SUFFICIENT * length * slope:
-                self.pairs.add(w - start, new_gradient - gradient)
+                self.curvature_pairs.add(w - start, new_gradient - gradient)
                 # All sequences are the next batch too.
                 if len(batch) == self.problem.n_sequences:
                     self.found = new_value, new_gradient
