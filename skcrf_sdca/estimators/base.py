@@ -319,10 +319,8 @@ class BaseFit(
 
         An interrupt finds the old fit or the new one.
         """
-        parameters = self._get_param_names()
         public = (n for n in vars(self) if n.endswith("_") and not n.startswith("_"))
-        old = {"_warm_state", "_feature_names", *public}.difference(parameters)
-        return self._replace(old, fitted)
+        return self._replace({"_warm_state", "_feature_names", *public}, fitted)
 
     def _set_input(self, attributes):
         """Replace the fitted attributes of the input format alone; return self."""

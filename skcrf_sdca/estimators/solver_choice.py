@@ -17,7 +17,7 @@ for each step.
 
 import inspect
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -141,12 +141,7 @@ class HasSolver:
 
     def _options_of(self, solver):
         """Return the parameters that a solver takes, by name."""
-        makers = (vars(cls).get("__init__", object) for cls in solver.__mro__)
-        arguments = (
-            a for m in makers for a in inspect.signature(m).parameters.values()
-        )
-        taken = {a.name for a in arguments if a.kind is a.KEYWORD_ONLY}
-        own = self.get_params(deep=False).items()
+        own, taken = self.get_params(deep=False).items(), _options(solver)
         return {name: value for name, value in own if name in taken}
 
     def _made_solver(self, solver, problem, acceleration):
@@ -294,3 +289,12 @@ def advice_on_memory(problem, choices, refused, provided=frozenset()):
 
 def _with_size(name, sizes):
     return f"{name} ({size_text(sizes[name])})"
+
+
+# Every chunk of a stream asks.
+@cache
+def _options(solver):
+    """Return the names of the options that the constructor of a solver has."""
+    makers = (vars(cls).get("__init__", object) for cls in solver.__mro__)
+    arguments = (a for m in makers for a in inspect.signature(m).parameters.values())
+    return {a.name for a in arguments if a.kind is a.KEYWORD_ONLY}

@@ -5,6 +5,8 @@ matches weights by names goes by the `Form` of a model, whatever its structure.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
 
@@ -63,7 +65,8 @@ class Axis(NamedTuple):
         return np.arange(self.size)
 
 
-class Block(NamedTuple):
+@dataclass(frozen=True)
+class Block:
     """One array of the weights of a model.
 
     Attributes
@@ -85,12 +88,12 @@ class Block(NamedTuple):
     forbids: bool = False
     member_of: str | None = None
 
-    @property
+    @cached_property
     def attribute(self):
         """The name of the fitted attribute."""
         return self.member_of or f"{self.name}_"
 
-    @property
+    @cached_property
     def is_matrix(self):
         """Whether there is a weight for each feature of positions, perhaps sparse."""
         return self.axes[-1] == "feature"
@@ -115,8 +118,8 @@ class Form(NamedTuple):
 
     def shape(self, block):
         """Return the shape of the array of a block."""
-        *first, last = (self.axes[axis].size for axis in block.axes)
-        return (prod(first), last) if block.is_matrix else (*first, last)
+        sizes = tuple([self.axes[axis].size for axis in block.axes])
+        return (prod(sizes[:-1]), sizes[-1]) if block.is_matrix else sizes
 
     def weights_of(self, model):
         """Return the Weights that a model has as attributes; nothing is copied.

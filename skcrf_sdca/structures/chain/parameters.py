@@ -12,6 +12,8 @@ transition for the pairs of a TransitionLayout only.
     score(x, y) = sum_t node_scores[t, y_t] + sum_{t > 0} transition[y_{t-1}, y_t]
 """
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +23,7 @@ from skcrf_sdca.structures.form import Block
 from skcrf_sdca.structures.parameters import Parameters
 
 
+@cache
 def chain_blocks(order=1, *, edge_features=False):
     """Return the blocks of the weights of a chain.
 

@@ -9,6 +9,7 @@ length[k, m - 1] that of a segment of m tokens, and segment[f, k] that of featur
 a segment, if there are such features.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from skcrf_sdca.structures.form import Block
 from skcrf_sdca.structures.segment.scores import SegmentScores
 
 
+@cache
 def segment_blocks(*, segment_features):
     """Return the blocks of the weights of segments, with or without features."""
     blocks = (
