@@ -17,8 +17,8 @@ from skcrf_sdca.distributed._checkpoint import Checkpoint, load_weights
 from skcrf_sdca.distributed._local import LocalCluster
 from skcrf_sdca.distributed._method import CoCoA, CommonProblem
 from skcrf_sdca.distributed._partition import MEANS
+from skcrf_sdca.estimators.attribute_docs import with_shared_docs
 from skcrf_sdca.estimators.crfs import LBFGSCRF
-from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.estimators.parameters import DistributedOptions, parameters
 from skcrf_sdca.estimators.sequences import ChainCRF
 from skcrf_sdca.estimators.validation import checked_weight
@@ -88,6 +88,7 @@ class DistributedCRF(DistributedOptions, ChainCRF):
     """
 
     max_iter: int = 500
+    warm_start: bool = field(default=False, init=False)
     traffic_: dict[str, int] = field(init=False)
     n_partitions_: int = field(init=False)
 

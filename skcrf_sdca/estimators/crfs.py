@@ -1,21 +1,20 @@
 """The estimators: parameters and documentation; ChainCRF and the solvers do the work.
 
-The parts of their reference that several share are in parameter_docs.py.
+Parameters are written in parameters.py, and attributes that several have in
+attribute_docs.py.
 """
 
 from dataclasses import field
 
-from skcrf_sdca.estimators.parameter_docs import with_shared_docs
+from skcrf_sdca._utils.typing import RandomState
+from skcrf_sdca.estimators.attribute_docs import with_shared_docs
 from skcrf_sdca.estimators.parameters import (
     ChainOptions,
     OEGOptions,
-    PrintOptions,
     RunOptions,
     SAGOptions,
     SDCAOptions,
     SolverOptions,
-    ThreadOptions,
-    WarmStartOptions,
     parameters,
 )
 from skcrf_sdca.estimators.sequences import ChainCRF
@@ -48,12 +47,7 @@ class SDCACRF(RunOptions, SDCAOptions, ChainOptions, ChainCRF):
     Attributes
     ----------
     {weights_}
-    {n_iter_}
-    {certificate_}
-    {best_epoch_}
-    history_ : dict of ndarrays of shape (n_iter_,)
-        One value per epoch: epoch, updates and oracle_calls (divided by n), seconds
-        (without the certificates), primal, dual, gap; with ``X_val`` also val_score.
+    {fit_}
 
     See Also
     --------
@@ -119,13 +113,7 @@ class SAGNUSCRF(RunOptions, SAGOptions, ChainOptions, ChainCRF):
     Attributes
     ----------
     {weights_}
-    {n_iter_}
-    {certificate_}
-    {best_epoch_}
-    history_ : dict of ndarrays of shape (n_iter_,)
-        One value per epoch: epoch, updates and oracle_calls (divided by n; each forward
-        pass of a line search is half a call), seconds (without the certificates),
-        primal, dual, gap; with ``X_val`` also val_score.
+    {fit_}
 
     See Also
     --------
@@ -172,14 +160,7 @@ class OEGCRF(RunOptions, OEGOptions, ChainOptions, ChainCRF):
     Attributes
     ----------
     {weights_}
-    {n_iter_}
-    {certificate_}
-    {best_epoch_}
-    history_ : dict of ndarrays of shape (n_iter_,)
-        One value per epoch: epoch, updates and oracle_calls (divided by n; each trial
-        of a step size is a call, and the forward pass that computes the gap is half a
-        call), seconds (without the certificates), primal, dual, gap; with ``X_val``
-        also val_score.
+    {fit_}
 
     See Also
     --------
@@ -208,7 +189,7 @@ class OEGCRF(RunOptions, OEGOptions, ChainOptions, ChainCRF):
 
 @with_shared_docs
 @parameters
-class LBFGSCRF(PrintOptions, ThreadOptions, WarmStartOptions, ChainOptions, ChainCRF):
+class LBFGSCRF(RunOptions, ChainOptions, ChainCRF):
     """Linear-chain CRF trained by L-BFGS: the reference of the other estimators.
 
     {objective}
@@ -224,13 +205,7 @@ class LBFGSCRF(PrintOptions, ThreadOptions, WarmStartOptions, ChainOptions, Chai
     Attributes
     ----------
     {weights_}
-    n_iter_ : int
-        Number of iterations.
-    {certificate_}
-    {best_epoch_}
-    history_ : dict of ndarrays of shape (n_iter_,)
-        One value per iteration: epoch, updates and oracle_calls (divided by n),
-        seconds, primal, dual, gap; with ``X_val`` also val_score.
+    {fit_}
 
     See Also
     --------
@@ -248,6 +223,7 @@ class LBFGSCRF(PrintOptions, ThreadOptions, WarmStartOptions, ChainOptions, Chai
     """
 
     max_iter: int = 1000
+    random_state: RandomState = field(default=0, init=False)
     _solver_name = "lbfgs"
 
 
@@ -272,13 +248,7 @@ class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, ChainCRF):
     solver_ : {"sdca", "oeg", "sag", "lbfgs"}
         The solver of the fit.
     {weights_}
-    {n_iter_}
-    {certificate_}
-    {best_epoch_}
-    history_ : dict of ndarrays of shape (n_iter_,)
-        One value per epoch: epoch, updates and oracle_calls (divided by n), seconds
-        (without the certificates of "sdca", "oeg" and "sag"), primal, dual, gap; with
-        ``X_val`` also val_score.
+    {fit_}
 
     See Also
     --------

@@ -17,9 +17,9 @@ from skcrf_sdca.data.graphs import (
     split_graphs,
     split_trees,
 )
+from skcrf_sdca.estimators.attribute_docs import with_graph_docs
 from skcrf_sdca.estimators.base import BaseFit, fits
 from skcrf_sdca.estimators.graph_prediction import GraphPrediction
-from skcrf_sdca.estimators.parameter_docs import with_graph_docs
 from skcrf_sdca.estimators.parameters import GraphOptions, parameters
 from skcrf_sdca.estimators.solver_choice import SolverByName
 
@@ -50,9 +50,7 @@ class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
     Attributes
     ----------
     {graph_weights_}
-    {n_iter_}
-    {certificate_}
-    {graph_history_}
+    {fit_}
 
     See Also
     --------
@@ -208,9 +206,7 @@ class TreeCRF(GraphCRF):
     Attributes
     ----------
     {graph_weights_}
-    {n_iter_}
-    {certificate_}
-    {graph_history_}
+    {fit_}
 
     See Also
     --------

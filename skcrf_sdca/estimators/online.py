@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
+from skcrf_sdca.estimators.attribute_docs import with_shared_docs
 from skcrf_sdca.estimators.callbacks import LossPrinter
-from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.estimators.parameters import PassiveAggressiveOptions, parameters
 from skcrf_sdca.estimators.streams import OnlineMixin
 from skcrf_sdca.solvers.monitor import LossMonitor

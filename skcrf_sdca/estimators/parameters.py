@@ -430,8 +430,8 @@ class UnknownOptions:
 
 
 @parameters
-class WarmStartOptions:
-    """Whether a fit begins where the last has ended."""
+class RunOptions:
+    """How a fit runs."""
 
     warm_start: bool = False
     """bool
@@ -440,12 +440,6 @@ class WarmStartOptions:
     next fit from it. Solvers that keep more than weights need the same sequences, and
     all of them the same model; alpha, for example, may differ.
     """
-
-
-@parameters
-class ThreadOptions:
-    """How many threads work."""
-
     n_jobs: int | None = parameter(Integral, None, default=None)
     """int
 
@@ -455,33 +449,16 @@ class ThreadOptions:
     the result then depend on the number of threads, but not on their timing. With
     `l1_ratio` above 0 one thread makes all visits.
     """
-
-
-@parameters
-class RandomOptions:
-    """What random numbers begin with."""
-
     random_state: RandomState = parameter("random_state", default=None)
     """int, RandomState instance or None
 
     Determines the order of the visits. Pass an int to get the same bits at every fit.
     """
-
-
-@parameters
-class PrintOptions:
-    """What a fit prints."""
-
     verbose: int = parameter("verbose", default=0)
     """int
 
     1 prints a line every epoch.
     """
-
-
-@parameters
-class RunOptions(PrintOptions, RandomOptions, ThreadOptions, WarmStartOptions):
-    """How a fit runs."""
 
 
 @parameters
@@ -931,9 +908,7 @@ class PartitionOptions:
 
 @parameters
 class DistributedOptions(
-    PrintOptions,
-    RandomOptions,
-    ThreadOptions,
+    RunOptions,
     PartitionOptions,
     LabelOptions,
     FeatureOptions,

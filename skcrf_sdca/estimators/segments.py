@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.segments import SegmentedSequences, with_segments
+from skcrf_sdca.estimators.attribute_docs import with_shared_docs
 from skcrf_sdca.estimators.base import fits
-from skcrf_sdca.estimators.parameter_docs import with_shared_docs
 from skcrf_sdca.estimators.parameters import SegmentOptions, parameters
 from skcrf_sdca.estimators.segment_answers import SegmentAnswers
 from skcrf_sdca.estimators.sequences import BaseCRF
@@ -85,11 +85,7 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
         Has the names of these features; only with `segment_features`.
     n_features_in_ : int
         Number of features of a position, after vectorizing.
-    {n_iter_}
-    {certificate_}
-    {best_epoch_}
-    history_ : dict of ndarrays of shape (n_iter_,)
-        One value per epoch, as of the estimator of the solver.
+    {fit_}
 
     See Also
     --------

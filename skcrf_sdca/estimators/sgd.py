@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from skcrf_sdca.estimators.parameter_docs import with_shared_docs
+from skcrf_sdca.estimators.attribute_docs import with_shared_docs
 from skcrf_sdca.estimators.parameters import (
     ChainOptions,
     RunOptions,

@@ -153,7 +153,7 @@ class HasSolver:
         state = getattr(self, "_warm_state", None) if self.warm_start else None
         if state is not None:
             self._check_same_form(state, problem.structure)
-        rng = as_generator(getattr(self, "random_state", 0))
+        rng = as_generator(self.random_state)
         if isinstance(problem.targets, PartialLabels):
             return CCCP(problem, rng, inner=solver, state=state, **options)
         return solver(problem, rng, state=state, **options)

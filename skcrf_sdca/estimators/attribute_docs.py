@@ -1,4 +1,4 @@
-"""Text of docstrings that several estimators share, written once."""
+"""Text of fitted attributes, and of objectives, that several docstrings share."""
 
 from skcrf_sdca._utils.shared_docs import shared_docs
 
@@ -46,7 +46,20 @@ SHARED_DOCS = {
         """,
     "n_iter_": """
         n_iter_ : int
-            Number of epochs.
+            Number of epochs, or of iterations of L-BFGS.
+        """,
+    "history_": """
+        history_ : dict of ndarrays of shape (n_iter_,)
+            One value per epoch: epoch, updates and oracle_calls (divided by n; each
+            trial of a step size is a call, and a forward pass alone half a call),
+            seconds (without the certificates), primal, dual, gap; with ``X_val`` also
+            val_score.
+        """,
+    "fit_": """
+        {n_iter_}
+        {certificate_}
+        {best_epoch_}
+        {history_}
         """,
     "certificate_": """
         primal_objective_, dual_objective_, duality_gap_ : float
@@ -90,12 +103,6 @@ GRAPH_DOCS = {
             Number of weights that are not 0.
         alpha_, temperature_ : float
             As of `SDCACRF`.
-        """,
-    "graph_history_": """
-        history_ : dict of ndarrays of shape (n_iter_,)
-            One value per epoch: epoch, updates and oracle_calls (divided by n), seconds
-            (without the certificates), primal, dual, gap; and with held-out data
-            val_score; ``best_epoch_`` and ``best_val_score_`` are the best of it.
         """,
     "graphs": """
         >>> from skcrf_sdca import GraphCRF
