@@ -18,6 +18,7 @@ from skcrf_sdca.data.input_formats import (
     cut_table,
     training_format,
 )
+from skcrf_sdca.data.label_encoding import encode_labels_beside
 from skcrf_sdca.data.packed import PackedSequences
 
 
@@ -30,20 +31,23 @@ class Known(NamedTuple):
         Named in messages.
     new_vectorizer : callable
         ``new_vectorizer(input_format)`` returns the SequenceVectorizer of X.
-    encode : callable
-        ``encode(input_format, y, data)`` returns classes, label numbers and rows, as
-        `encode_training_labels` does.
+    classes : ndarray, default=None
+        Labels beside the labels in y.
     grows : bool, default=False
         Whether the features of X follow the features that the vectorizer knows.
     check : callable, default=None
         ``check(input_format)`` raises an error if this format is not taken.
+    encode : callable, default=None
+        ``encode(input_format, y, data)`` returns what `encode_training_labels` returns,
+        in place of it.
     """
 
     estimator: Any
     new_vectorizer: Callable[[InputFormat], Any]
-    encode: Callable[[InputFormat, Any, PackedSequences], tuple[Any, Any, Any]]
+    classes: NDArray[Any] | None = None
     grows: bool = False
     check: Callable[[InputFormat], None] | None = None
+    encode: Callable[[InputFormat, Any, PackedSequences], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,17 @@ def read_sequences(X, y, known, lengths=None):
         data = input_format.pack_training(sequences, known.estimator, vectorizer)
     data.check_source()
     check_has_items(len(data), data.n_positions)
-    classes, labels, rows = known.encode(input_format, y, data)
+    unknown_label = getattr(known.estimator, "unknown_label", None)
+    if known.encode is not None:
+        encoded = known.encode(input_format, y, data)
+    elif known.classes is not None:
+        lists = input_format.label_lists(y, data)
+        encoded = encode_labels_beside(
+            known.classes, lists, data.lengths, unknown_label
+        )
+    else:
+        encoded = input_format.encode_labels(y, data, unknown_label)
+    classes, labels, rows = encoded
     attributes = {
         "_input_format": input_format.name,
         "vectorizer_": vectorizer,

@@ -27,9 +27,7 @@ from skcrf_sdca.structures.chain.tuple_structure import TupleChain
 class BaseCRF(PredictionMixin, InspectionMixin, ConstrainingMixin, BaseFit):
     """Base of the estimators of sequences: all but their structure and parameters."""
 
-    def _read(self, X, y, known, lengths=None):
-        """Return the Data of X and y."""
-        return read_sequences(X, y, known, lengths)
+    _read = staticmethod(read_sequences)
 
     def __sklearn_tags__(self):
         """Return the tags: a classifier of rows, sparse or dense, or of sequences."""

@@ -19,7 +19,6 @@ from skcrf_sdca.data.input_formats import CUT_TABLE, check_has_items, cut_table
 from skcrf_sdca.data.label_encoding import (
     encode_announced_labels,
     encode_known_labels,
-    encode_labels_beside,
     encode_partial_labels,
     merged_classes,
     without_unknown_labels,
@@ -67,32 +66,13 @@ def training_data(estimator, X, y, sample_weight, lengths=None, prior=None):
             f"{type(estimator).__name__} requires y to be passed, but the target y is "
             "None."
         )
-    known = _nothing_known(estimator) if prior is None else _known_of(estimator, prior)
+    known = Known(estimator, lambda input_format: SequenceVectorizer())
+    if prior is not None:
+        known = Known(estimator, prior.new_vectorizer, prior.classes, grows=True)
     training = TrainingData.of(estimator._read(X, y, known, lengths), sample_weight)
     if prior is not None:
         training = on_own_features(training)
     return estimator._with_own_training(training, prior)
-
-
-def _nothing_known(estimator):
-    """Return the Known of a first fit."""
-    unknown_label = getattr(estimator, "unknown_label", None)
-
-    def encode(input_format, y, data):
-        return input_format.encode_labels(y, data, unknown_label)
-
-    return Known(estimator, lambda input_format: SequenceVectorizer(), encode)
-
-
-def _known_of(estimator, prior):
-    """Return the Known of a fit near a Prior."""
-    unknown_label = getattr(estimator, "unknown_label", None)
-
-    def encode(input_format, y, data):
-        lists = input_format.label_lists(y, data)
-        return encode_labels_beside(prior.classes, lists, data.lengths, unknown_label)
-
-    return Known(estimator, prior.new_vectorizer, encode, grows=True)
 
 
 def on_own_features(training):
@@ -122,9 +102,9 @@ def chunk_data(estimator, X, y, classes, sample_weight, lengths=None):
     known = Known(
         estimator,
         lambda input_format: vars(estimator).get("vectorizer_", SequenceVectorizer()),
-        partial(_labels_of_chunk, estimator, classes),
         grows=True,
         check=partial(_check_same_format, estimator),
+        encode=partial(_labels_of_chunk, estimator, classes),
     )
     training = TrainingData.of(estimator._read(X, y, known, lengths), sample_weight)
     names = training.attributes.pop("_feature_names", None)
