@@ -17,7 +17,7 @@ class TokenRows:
     """Mixin of a Structure whose local scores are those of rows of features.
 
     The structure adds `_parameters_of_all_pairs`, in which every feature has weights of
-    all labels, and `_scores_of_rows`, the Scores of weights alone.
+    all labels, and `_new_scores`, the Scores of potentials.
     """
 
     def _feature_rows(self):
@@ -45,6 +45,27 @@ class TokenRows:
         parameters.assign(weights)
         scores = self._scores_of_rows(parameters, rows, 0, len(self.data))
         return FixedScores(scores.local, scores.tied)
+
+    def _scores_of_rows(self, parameters, rows, begin, end):
+        """Return the Scores of weights alone."""
+        found = parameters.potentials(rows, self.offsets, begin, end)
+        return self._new_scores(*found, begin, end)
+
+    @property
+    def _tied_shape(self):
+        return (self.n_tied,)
+
+    def soft_scores(self, probabilities, begin, end):
+        """Return the scores of soft labels, for begin <= i < end.
+
+        Positions are independent, but for the constraints: labellings that these forbid
+        have probability 0, and those of the others are divided by their sum.
+        """
+        bounds = self.offsets[begin : end + 1]
+        with np.errstate(divide="ignore"):
+            local = np.log(probabilities[bounds[0] : bounds[-1]])
+        tied = np.zeros(self._tied_shape)
+        return self._new_scores(local, tied, bounds - bounds[0], begin, end)
 
     def add_features(self, parameters, begin, end, factor, local):
         """Add factor[i] times the features of local changes of begin <= i < end."""

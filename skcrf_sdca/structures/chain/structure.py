@@ -177,8 +177,12 @@ class Chain(TokenRows, Structure):
         """Return parameters in which every feature has weights of all labels."""
         return ChainParameters(self.data.n_features, self.n_labels, layout=self.layout)
 
-    def _scores_of_rows(self, parameters, rows, begin, end):
-        return parameters.scores(rows, self.offsets, begin, end, self.constraints)
+    @property
+    def _tied_shape(self):
+        return self.layout.shape
+
+    def _new_scores(self, local, tied, offsets, begin, end):
+        return Chains(local, tied, offsets, self.constraints, self.layout)
 
     def parts(self, kept):
         """Return the chains that are left at the positions to keep.
@@ -213,23 +217,6 @@ class Chain(TokenRows, Structure):
             return None
         anywhere = np.ones(self.n_labels, dtype=bool)
         return self.constraints._replace(start=anywhere, end=anywhere)
-
-    def soft_scores(self, probabilities, begin, end):
-        """Return the scores of soft labels, for begin <= i < end.
-
-        Positions are independent, but for the constraints: paths that these forbid have
-        probability 0, and those of the other paths are divided by their sum.
-        """
-        bounds = self.offsets[begin : end + 1]
-        with np.errstate(divide="ignore"):
-            scores = np.log(probabilities[bounds[0] : bounds[-1]])
-        return Chains(
-            scores,
-            np.zeros(self.layout.shape),
-            bounds - bounds[0],
-            self.constraints,
-            self.layout,
-        )
 
     def label_potentials(self, labels):
         """Return the expectations of the distribution that is certain of labels."""

@@ -97,8 +97,8 @@ class Graph(TokenRows, Structure):
         """Return the logarithm of the number of labellings of each graph."""
         return self.data.lengths * np.log(self.n_labels)
 
-    def _scores_of_rows(self, parameters, rows, begin, end):
-        return parameters.scores(rows, self.trees, self.offsets, begin, end)
+    def _new_scores(self, local, tied, offsets, begin, end):
+        return GraphScores(self.trees, local, tied, offsets, begin)
 
     def vector_form(self):
         """Return the VectorForm; dual variables are those of the edges."""
@@ -159,14 +159,6 @@ class Graph(TokenRows, Structure):
             fixed=fixed,
         )
         return graphs, used
-
-    def soft_scores(self, probabilities, begin, end):
-        """Return the scores of soft labels, each of one node, for begin <= i < end."""
-        bounds = self.offsets[begin : end + 1]
-        with np.errstate(divide="ignore"):
-            scores = np.log(probabilities[bounds[0] : bounds[-1]])
-        tied = np.zeros(self.n_tied)
-        return GraphScores(self.trees, scores, tied, bounds - bounds[0], begin)
 
     def label_potentials(self, labels):
         """Return the expectations of the distribution that is certain of labels."""

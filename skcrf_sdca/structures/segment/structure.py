@@ -128,20 +128,11 @@ class SegmentChain(Chain):
         )
         return sequences, sequence
 
-    def soft_scores(self, probabilities, begin, end):
-        """Return the scores of soft labels, for begin <= i < end.
-
-        Positions are independent, but for the grammar: what this forbids has
-        probability 0, and those of the other segmentations are divided by their sum.
-        """
-        bounds = self.offsets[begin : end + 1]
-        with np.errstate(divide="ignore"):
-            scores = np.log(probabilities[bounds[0] : bounds[-1]])
+    def _new_scores(self, local, tied, offsets, begin, end):
         rows = self.segment_rows
         if rows is not None:
-            rows = rows.of_tokens(bounds[0], bounds[-1])
-        tied, offsets = np.zeros(self.n_tied), bounds - bounds[0]
-        return SegmentScores(scores, tied, offsets, self.constraints, rows)
+            rows = rows.of_tokens(*self.offsets[[begin, end]])
+        return SegmentScores(local, tied, offsets, self.constraints, rows)
 
     def _counted(self, labels, offsets):
         """Return the tied potentials of segments, their sequences, and their values."""
