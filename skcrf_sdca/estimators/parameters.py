@@ -85,7 +85,9 @@ def parameter(*constraints: Any, default: Any, kw_only: bool = True) -> Any:
     return field(default=default, kw_only=kw_only, metadata=metadata)
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(parameter, field))
+@dataclass_transform(
+    eq_default=False, kw_only_default=True, field_specifiers=(parameter, field)
+)
 def parameters(cls: type[T]) -> type[T]:
     """Make the annotated attributes of a class, and of its bases, its parameters.
 
