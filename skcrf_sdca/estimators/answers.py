@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.memory import check_fits
@@ -27,7 +26,7 @@ from skcrf_sdca._utils.typing import (
     RandomState,
 )
 from skcrf_sdca._utils.words import place, words
-from skcrf_sdca.estimators.fitted import FittedModel, check_form, no_probabilities
+from skcrf_sdca.estimators.fitted import FittedModel, no_probabilities
 from skcrf_sdca.estimators.validation import evaluation_labels, known_labels
 from skcrf_sdca.structures.scores import DECODERS, numbers_of_paths
 
@@ -68,8 +67,7 @@ class Answers(FittedModel):
 
     def _packed(self, X, lengths=None):
         """Return X validated, with the fields of `Packed`."""
-        check_is_fitted(self)
-        check_form(self)
+        self._check_is_fitted()
         return self._pack(X, self._allowed_paths(), lengths)
 
     def _pack(self, X, allowed, lengths=None):

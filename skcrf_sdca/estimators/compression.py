@@ -7,12 +7,11 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_scalar
-from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.typing import Transitions
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.label_names import names_of_classes
-from skcrf_sdca.estimators.fitted import FittedAttributes, FittedModel, check_form
+from skcrf_sdca.estimators.fitted import FittedAttributes, FittedModel
 from skcrf_sdca.structures.chain.constraints import (
     FROM_DATA,
     Constraints,
@@ -41,8 +40,7 @@ class TrimmingMixin(FittedModel):
         >>> crf.prune(0.01).sparsify().coef_.shape
         (2, 2)
         """
-        check_is_fitted(self)
-        check_form(self)
+        self._check_is_fitted()
         self.coef_ = sp.csr_array(self.coef_)
         return self
 
@@ -60,8 +58,7 @@ class TrimmingMixin(FittedModel):
         >>> type(crf.sparsify().densify().coef_).__name__
         'ndarray'
         """
-        check_is_fitted(self)
-        check_form(self)
+        self._check_is_fitted()
         self.coef_ = dense_coef(self.coef_)
         return self
 
@@ -95,8 +92,7 @@ class TrimmingMixin(FittedModel):
         >>> crf.prune(0.2).vectorizer_.get_feature_names_out()
         array(['w=the', 'w=cat'], dtype=object)
         """
-        check_is_fitted(self)
-        check_form(self)
+        self._check_is_fitted()
         check_scalar(threshold, "threshold", Real, min_val=0.0)
         if not np.isfinite(threshold):
             raise ValueError(f"threshold must be finite, got {threshold}.")
@@ -152,8 +148,7 @@ class ConstrainingMixin(TrimmingMixin, FittedAttributes):
         >>> crf.constrain("BIO").predict([[["Lovelace"]]])[0]
         ['O']
         """
-        check_is_fitted(self)
-        check_form(self)
+        self._check_is_fitted()
         if transitions is None:
             raise ValueError(
                 "transitions=None forbids nothing, and what was forbidden stays so: "

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca.data.feature_names import FeatureNames
@@ -81,6 +82,11 @@ class FittedModel:
     def _with_own_features(self, data, X, input_format):
         """Return packed data with what only some models read of X beside it."""
         return data
+
+    def _check_is_fitted(self):
+        """Raise NotFittedError, or ValueError if attributes do not agree."""
+        check_is_fitted(self)
+        check_form(self)
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:

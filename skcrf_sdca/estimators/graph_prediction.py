@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._utils.messages import required_attribute
@@ -15,7 +14,7 @@ from skcrf_sdca.data.graphs import Edges, named_as_graphs
 from skcrf_sdca.estimators.compression import TrimmingMixin
 from skcrf_sdca.estimators.contrast import graph_terms
 from skcrf_sdca.estimators.explanation import Explanation
-from skcrf_sdca.estimators.fitted import FittedModel, check_form
+from skcrf_sdca.estimators.fitted import FittedModel
 from skcrf_sdca.estimators.inspection import Inspection, checked_place, weight_table
 from skcrf_sdca.estimators.tables import Table
 from skcrf_sdca.estimators.validation import packed_for
@@ -118,8 +117,7 @@ class GraphPrediction(Inspection, TrimmingMixin):
         0        B           B         +0.116
         0        A           B         +0.055
         """
-        check_is_fitted(self)
-        check_form(self)
+        self._check_is_fitted()
         labels, numbers = self._label_values(), np.arange(len(self.edge_coef_))
         return weight_table(
             self.edge_coef_, feature=numbers, label_from=labels, label_to=labels

@@ -37,7 +37,6 @@ from skcrf_sdca.estimators.explanation import Explanation
 from skcrf_sdca.estimators.fitted import (
     FittedAttributes,
     FittedModel,
-    check_form,
     fitted_format,
     known_names,
 )
@@ -173,8 +172,7 @@ class FeatureInspection(FittedModel):
 
     def _weight_names(self, feature_names):
         """Return the names of the rows of `_state_weights`."""
-        check_is_fitted(self)
-        check_form(self)
+        self._check_is_fitted()
         d = self.n_features_in_
         if feature_names is None:
             feature_names = known_names(self)
@@ -284,7 +282,8 @@ class InspectionMixin(Inspection, FittedAttributes):
         table : Table
             With the columns label_from, label_to, weight, as from `state_features`;
             ``table.to_dict()`` is in the form of ``transition_features_`` of
-            sklearn-crfsuite. Forbidden transitions are left out.
+            sklearn-crfsuite. Of a `SegmentCRF` they are between types of segments.
+            Forbidden transitions are left out.
 
         Examples
         --------
@@ -298,10 +297,13 @@ class InspectionMixin(Inspection, FittedAttributes):
         DET         DET       -0.102
         NOUN        NOUN      -0.213
         """
-        check_is_fitted(self)
-        check_form(self)
-        labels = self._label_values()
+        self._check_is_fitted()
+        labels = self._values_joined()
         return weight_table(self.transition_, label_from=labels, label_to=labels)
+
+    def _values_joined(self):
+        """Return what transitions go from and to, as a column of a table."""
+        return self._label_values()
 
     def tuple_features(self, *, feature_names: Iterable[str] | None = None) -> Table:
         """Return all weights of tuples of labels that are not zero, the largest first.

@@ -7,14 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.typing import Transitions
 from skcrf_sdca.data.label_encoding import label_objects, plain_labels
 from skcrf_sdca.data.tagging_schemes import get_scheme
 from skcrf_sdca.estimators.compression import ConstrainingMixin
 from skcrf_sdca.estimators.contrast import segment_terms
-from skcrf_sdca.estimators.fitted import check_form
 from skcrf_sdca.estimators.inspection import InspectionMixin, weight_table
 from skcrf_sdca.estimators.prediction import PredictionMixin
 from skcrf_sdca.estimators.span_queries import SegmentReading
@@ -93,26 +91,8 @@ class SegmentAnswers(PredictionMixin, InspectionMixin, ConstrainingMixin):
         self.transition_ = np.where(found.transition, self.transition_, -np.inf)
         return self
 
-    def transition_features(self) -> Table:
-        """Return all weights of transitions between segments that are not 0.
-
-        Returns
-        -------
-        table : Table
-            With the columns label_from, label_to, which are types of segments, and
-            weight, the largest first. Forbidden transitions are left out.
-
-        Examples
-        --------
-        >>> from skcrf_sdca import SegmentCRF
-        >>> X, y = [[["a"], ["b"], ["c"]]] * 9, [["B-X", "I-X", "O"]] * 9
-        >>> crf = SegmentCRF(solver="lbfgs", tol=1e-9).fit(X, y)
-        >>> crf.transition_features()["label_from"].tolist()[0]
-        'X'
-        """
-        self._check_is_fitted()
-        types = label_objects(self.types_)
-        return weight_table(self.transition_, label_from=types, label_to=types)
+    def _values_joined(self):
+        return label_objects(self.types_)
 
     def length_features(self) -> Table:
         """Return all weights of lengths of segments that are not 0, the largest first.
@@ -179,8 +159,3 @@ class SegmentAnswers(PredictionMixin, InspectionMixin, ConstrainingMixin):
 
     def _asked_spans(self, spans, lengths, scheme):
         return self._reading(scheme).asked(spans, lengths)
-
-    def _check_is_fitted(self):
-        """Raise NotFittedError, or ValueError if attributes do not agree."""
-        check_is_fitted(self)
-        check_form(self)
