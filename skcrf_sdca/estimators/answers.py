@@ -8,7 +8,7 @@ for a part of the positions at a time.
 """
 
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,20 +33,6 @@ from skcrf_sdca.structures.scores import DECODERS, numbers_of_paths
 # Bytes of an answer beside its labels: of a labelling with its probability; of a draw
 # for all items, and of its list for each.
 BYTES_OF_LABELLING, BYTES_OF_DRAW, BYTES_OF_LIST = 144, 200, 72
-
-
-class Packed(NamedTuple):
-    """Validated data of a prediction.
-
-    Attributes
-    ----------
-    data : PackedSequences
-    input_format : InputFormat
-        The format of the answers.
-    """
-
-    data: Any
-    input_format: Any
 
 
 SHARED = {

@@ -23,7 +23,7 @@ from skcrf_sdca.data.label_encoding import (
     label_objects,
     plain_labels,
 )
-from skcrf_sdca.estimators.answers import Answers, Packed
+from skcrf_sdca.estimators.answers import Answers
 from skcrf_sdca.estimators.contrast import (
     END,
     INTERCEPT,
@@ -41,6 +41,7 @@ from skcrf_sdca.estimators.fitted import (
     known_names,
 )
 from skcrf_sdca.estimators.tables import Table
+from skcrf_sdca.estimators.validation import Packed
 from skcrf_sdca.structures.form import dense_coef
 
 

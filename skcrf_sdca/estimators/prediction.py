@@ -23,7 +23,7 @@ from skcrf_sdca._utils.typing import (
     SpanScheme,
 )
 from skcrf_sdca.data.label_names import names_of_classes
-from skcrf_sdca.estimators.answers import Answers, Packed
+from skcrf_sdca.estimators.answers import Answers
 from skcrf_sdca.estimators.fitted import FittedAttributes, no_probabilities
 from skcrf_sdca.estimators.span_queries import (
     LabelSpans,
@@ -256,8 +256,7 @@ class PredictionMixin(Answers, FittedAttributes):
             return LabelSpans(spans, lengths, self.classes_)
         return self._reading(scheme).asked(spans, lengths)
 
-    def _pack(self, X, allowed, lengths=None):
-        return Packed(*packed_for(self, X, allowed, lengths))
+    _pack = packed_for
 
     def _kept(self, X, packed):
         return packed.data if packed.input_format.boundaries else X

@@ -6,7 +6,7 @@ rest of the package computes with. The InputFormat of X defines how X and y are 
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,7 +24,7 @@ from skcrf_sdca.data.label_encoding import (
     without_unknown_labels,
 )
 from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.data.rows import as_numbers
+from skcrf_sdca.data.rows import as_numbers, on_own_columns
 from skcrf_sdca.data.sequences import Data, Known
 from skcrf_sdca.estimators.fitted import fitted_format, names_of_fit
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
@@ -80,16 +80,10 @@ def on_own_features(training):
     X = training.data.X
     if not sp.issparse(X):
         return training
-    used = np.zeros(X.shape[1], dtype=bool)
-    used[X.indices] = True
-    if used.all():
+    own, columns = on_own_columns(X)
+    if own is X:
         return training
-    number = np.cumsum(used, dtype=np.int32) - 1
-    (columns,) = np.nonzero(used)
-    X = sp.csr_array(
-        (X.data, number[X.indices], X.indptr), shape=(X.shape[0], len(columns))
-    )
-    data = PackedSequences(X, training.data.offsets)
+    data = PackedSequences(own, training.data.offsets)
     return replace(training, data=data, columns=columns)
 
 
@@ -165,10 +159,24 @@ def held_out_labels(estimator, y, data, input_format):
     return input_format.label_lists(y, data) if input_format.boundaries else y
 
 
-def packed_for(estimator, X, constraints, lengths=None):
-    """Return X packed for an estimator that has what a fit knows of the features.
+class Packed(NamedTuple):
+    """Validated data of a prediction.
 
-    The second of the two results is the format of the answers. Raise ValueError or
+    Attributes
+    ----------
+    data : PackedSequences
+    input_format : InputFormat
+        The format of the answers.
+    """
+
+    data: Any
+    input_format: Any
+
+
+def packed_for(estimator, X, constraints, lengths=None):
+    """Return the Packed of X for an estimator that has what a fit knows of features.
+
+    Raise ValueError or
     TypeError if X differs from the X of the fit in input format or number of features,
     or if a sequence has a length for which the constraints allow no path.
     """
@@ -185,7 +193,7 @@ def packed_for(estimator, X, constraints, lengths=None):
     if constraints is not None:
         check_lengths(constraints, data.lengths)
     data = estimator._with_own_features(data, X, input_format)
-    return data, input_format if lengths is None else CUT_TABLE
+    return Packed(data, input_format if lengths is None else CUT_TABLE)
 
 
 def evaluation_labels(estimator, y, data, input_format, sample_weight=None):
