@@ -26,14 +26,9 @@ ATTRIBUTE = "features"
 class Edges(NamedTuple):
     """The edges of n graphs, end to end.
 
-    Attributes
-    ----------
-    offsets : ndarray of shape (n + 1,), int64
-        Graph i has the edges ``offsets[i]:offsets[i + 1]``.
-    ends : ndarray of shape (E, 2), int32
-        Nodes [from, to], counted in their graph.
-    features : ndarray of shape (E, d_e)
-        A column of ones if edges have no features.
+    Graph i has the edges ``offsets[i]:offsets[i + 1]``. ``ends`` are the nodes [from,
+    to], counted in their graph. ``features`` is a column of ones if edges have no
+    features.
     """
 
     offsets: NDArray[np.int64]
@@ -42,23 +37,12 @@ class Edges(NamedTuple):
 
     @classmethod
     def of_lists(cls, ends, features, n_nodes):
-        """Read the edges of each graph.
+        """Read the edges of each graph, given lists of array-likes.
 
-        Parameters
-        ----------
-        ends : list of n array-likes of int of shape (E_i, 2)
-        features : list of n array-likes of shape (E_i, d_e), or None
-        n_nodes : ndarray of int of shape (n,)
+        Raise ValueError or TypeError, with the graph and the edge, if an edge joins a
+        node to itself or to one that is not there, or if the features are not finite
+        numbers, as many for each edge.
 
-        Raises
-        ------
-        ValueError, TypeError
-            If an edge joins a node to itself or to one that is not there, or the
-            features are not finite numbers, as many for each edge. The message names
-            the graph and the edge.
-
-        Examples
-        --------
         >>> from skcrf_sdca.data.graphs import Edges
         >>> Edges.of_lists([[[0, 1], [1, 2]], []], None, [3, 1]).offsets
         array([0, 2, 2])
@@ -84,14 +68,9 @@ class GraphData(Data):
 
 @named_as_graphs
 def read_graphs(X, y, known, split):
-    """Return the GraphData of a fit; the errors are those of `GraphCRF.fit`.
+    """Return the GraphData of a fit; the errors are as in `GraphCRF.fit`.
 
-    Parameters
-    ----------
-    X, y : as in `GraphCRF.fit`
-    known : Known
-    split : callable
-        `split_graphs`, or `split_trees`.
+    ``split`` is `split_graphs`, or `split_trees`.
     """
     X = list(X) if isinstance(X, Iterator) else X
     nodes, ends, features = split(X)
@@ -115,16 +94,8 @@ def _check_nodes(input_format):
 def split_graphs(X):
     """Return the nodes, the edges and the features of edges of graphs, three lists.
 
-    The last is None if no graph has features of edges.
-
-    Parameters
-    ----------
-    X : iterable of graphs
-
-    Raises
-    ------
-    ValueError, TypeError
-        If one is no graph, or only some have features of edges; the message names it.
+    The last is None if no graph has features of edges. Raise ValueError or TypeError,
+    which names the graph, if one is no graph, or only some have features of edges.
     """
     if hasattr(X, "adj") or isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
         raise TypeError(f"{words().X} is {described(X)}; it must be a list of graphs")
@@ -147,17 +118,12 @@ def split_trees(X):
     """Return the same three lists of trees, whose edges go from head to child.
 
     A tree is a tuple (nodes, heads) or (nodes, heads, edge features): the head of each
-    node is another node, or -1 for a root; the features of an edge are those of its
+    node is another node, or -1 for a root; the row of features of an edge stands at its
     child, and the rows of roots are not read. Several roots make a forest.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If heads are no integers of this kind, one for each node, or form a cycle; the
-        message names the tree and the node.
+    Raise ValueError or TypeError, with the tree and the node, if heads are no integers
+    of this kind, one for each node, or form a cycle.
 
-    Examples
-    --------
     >>> from skcrf_sdca.data.graphs import split_trees
     >>> nodes, edges, _ = split_trees([([{"w": "a"}, {"w": "b"}], [-1, 0])])
     >>> edges[0].tolist()

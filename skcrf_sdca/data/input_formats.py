@@ -1,7 +1,7 @@
 """Input formats: the types of the sequences of X, and all that depends on them.
 
 `format_of` recognises the format of X. The `InputFormat` that it returns knows how X is
-packed, how y is read, and what shape answers have: no other module compares formats.
+packed, how y is read, and the shape of answers: no other module compares formats.
 """
 
 import numbers
@@ -109,7 +109,7 @@ class InputFormat:
         return data
 
     def _check_names(self, X, data, estimator):
-        """Check the names of the features of X, of which `data` is the packed form."""
+        """Check the names of the features of X, which is `data` when packed."""
         if X is not data:
             check_names_of_fit(estimator, X)
         elif data.feature_names is None:
@@ -143,7 +143,7 @@ class InputFormat:
         return y
 
     def known_lists(self, known, data):
-        """Return labels of `data`, of which some are None, as label lists."""
+        """Return labels of `data`, some of them None, as label lists."""
         return known
 
     def labels(self, paths, classes, offsets):
@@ -201,7 +201,7 @@ class _Packed(InputFormat):
         return data
 
     def _check_names(self, X, data, estimator):
-        # Data from files have no names: those of one side alone are no reason to warn.
+        # Data from files have no names: names of one side alone are no reason to warn.
         check_same_names(data.feature_names, self._names_of_fit(estimator))
 
     def encode_labels(self, y, data, unknown_label=None):
@@ -276,7 +276,7 @@ class _Table(_Rows):
 
     def _packed(self, X, estimator):
         found = format_of(X, default=self)
-        # scikit-learn says what is wrong with an array of more axes.
+        # scikit-learn refuses an array of more axes.
         if found is not self and not _is_of_numbers(X):
             raise TypeError(
                 f"{words().X} holds sequences ({found.name}), but "

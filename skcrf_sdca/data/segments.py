@@ -1,8 +1,8 @@
 """Features of whole segments, of a function of the user: read, and made rows.
 
-The function is called for every segment of at most M items of a sequence. What it
-returns is encoded as the features of items are, by a SequenceVectorizer, to which the
-segments of a sequence are its items.
+The function is called for every segment of at most M items of a sequence. A
+SequenceVectorizer encodes its results like the features of items: it takes the segments
+of a sequence for items.
 """
 
 from collections.abc import Mapping, Set
@@ -18,13 +18,9 @@ BYTES_OF_ROW = 16
 
 
 class SegmentedSequences(PackedSequences):
-    """Packed sequences beside the features of their segments.
+    """Packed sequences beside the features of their segments, the ``segment_rows``.
 
     Parts of it, and pickles, are PackedSequences without these.
-
-    Attributes
-    ----------
-    segment_rows : SegmentRows
     """
 
     __slots__ = ("segment_rows",)
@@ -42,26 +38,11 @@ class SegmentedSequences(PackedSequences):
 def with_segments(function, X, data, input_format, most, encode):
     """Return packed data with the features of their segments.
 
-    Parameters
-    ----------
-    function : callable
-        ``function(sequence, begin, end)`` returns the features of a segment.
-    X : sequences as `InputFormat.pack` takes them
-    data : PackedSequences
-        The same, packed.
-    input_format : InputFormat
-        That of the answers to X.
-    most : int
-        The largest number of items of a segment.
-    encode : callable
-        The method of a SequenceVectorizer that packs the segments of each sequence.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the function returns no features, or such as a vectorizer does not take.
-    MemoryError
-        If there are more segments than fit.
+    ``function(sequence, begin, end)`` returns the features of a segment of at most
+    ``most`` items, and ``encode``, a method of a SequenceVectorizer, packs the segments
+    of each sequence. ``data`` is X, packed, and ``input_format`` the format of its
+    answers. TypeError or ValueError if a vectorizer does not take the features;
+    MemoryError if there are more segments than fit.
     """
     items = _items_of_all(function, input_format.sequences(X, data), data, most)
     return SegmentedSequences.of(data, _encoded(encode, items, most))
@@ -84,7 +65,7 @@ def _encoded(encode, items, most):
 def _items_of_all(function, sequences, data, most):
     """Yield for each sequence the features of its segments, as SegmentRows orders them.
 
-    What begins before the sequence has none.
+    A segment that begins before the sequence has none.
     """
     check_fits(
         BYTES_OF_ROW * data.n_positions * most,

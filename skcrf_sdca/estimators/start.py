@@ -33,15 +33,9 @@ FITTED = {
 
 
 def check_model(model, name, structure):
-    """Raise TypeError or ValueError if an argument of fit is no fitted model for it.
+    """Raise TypeError or ValueError if the argument `name` of fit is no fitted model.
 
-    Parameters
-    ----------
-    model : object
-    name : str
-        The name of the argument.
-    structure : str
-        A key of `FITTED`.
+    ``structure`` is a key of `FITTED`.
     """
     if getattr(model, "_structure", None) != structure:
         raise TypeError(
@@ -58,8 +52,8 @@ def check_model(model, name, structure):
 def matched_weights(model, training, name, **numbers):
     """Return the Weights of a model for the labels and features of TrainingData.
 
-    What the model does not know has the weight 0. Raise ValueError if its features
-    cannot be matched; ``name`` is that of the argument.
+    Features and labels that the model does not know have the weight 0. Raise ValueError
+    if its features cannot be matched; ``name`` is the name of the argument.
     """
     axes = model._axes_of(SimpleNamespace(**training.attributes))
     return model._form().weights_of(model).matched(axes, name, **numbers)
@@ -68,17 +62,8 @@ def matched_weights(model, training, name, **numbers):
 def first_weights(init, prior, training, problem):
     """Return the first weights of a fit from `init` and near `prior`, None for w = 0.
 
-    Parameters
-    ----------
-    init, prior : FittedModel or None
-        Checked.
-    training : TrainingData
-    problem : Problem
-
-    Returns
-    -------
-    w : ndarray of shape (n_weights,) or None
-        See `starting_weights`; their distance to those of the prior.
+    Both are checked fitted models or None. The weights are as from `starting_weights`,
+    less the prior's.
     """
     if init is None:
         return None
@@ -91,14 +76,9 @@ def first_weights(init, prior, training, problem):
 def starting_weights(model, training, problem, name="init"):
     """Return the weights of a fitted model as a solver's first weights.
 
-    Weights that the problem has no place for, such as those of tuples that are too
-    long, are left out. The parameters are those of `first_weights`, and ``name`` is
-    that of the argument.
-
-    Returns
-    -------
-    w : ndarray of shape (n_weights,)
-        In the solver's unit: divided by the scale of the loss.
+    Weights that the problem has no place for, such as those of too long tuples, are
+    left out. They are in the solver's unit: divided by the scale of the loss. Messages
+    call the argument ``name``.
     """
     structure = problem.structure
     weights = matched_weights(model, training, name).of_columns(training.columns)
@@ -106,7 +86,7 @@ def starting_weights(model, training, problem, name="init"):
     if structure.label_constraints is not None:
         weights = structure.label_constraints.forbid(weights)
     parameters = structure.new_parameters()
-    # The weight of what is forbidden is 0 in a solver.
+    # Forbidden weights are 0 in a solver.
     parameters.assign(weights.finite())
     parameters.clear_boundaries()
     parameters.w /= problem.loss.scale
@@ -114,21 +94,10 @@ def starting_weights(model, training, problem, name="init"):
 
 
 class Prior:
-    """A fitted model: its features, labels and transitions, which those of data extend.
+    """A fitted model, whose features, labels and transitions the data extend.
 
-    Parameters
-    ----------
-    model : FittedModel
-        Not changed.
-    structure : str, default="chain"
-        A key of `FITTED`.
-
-    Raises
-    ------
-    TypeError
-        If it is no model of this structure.
-    ValueError
-        If it is not fitted.
+    The model is not changed. TypeError if it is no model of this structure, a key of
+    `FITTED`; ValueError if it is not fitted.
     """
 
     def __init__(self, model, structure="chain"):
@@ -172,7 +141,7 @@ class Prior:
         return self.model.vectorizer_._copied()
 
     def constraints(self, classes, new):
-        """Return what the prior allows labels, or None if that is everything.
+        """Return the Constraints that the prior sets for labels, or None.
 
         ``new`` says whether everything is allowed to labels that it does not know.
         """
@@ -191,7 +160,7 @@ class Prior:
         """
         numbers = {}
         if "vectorizer_" in training.attributes:
-            # Those of the prior come first: two of them may have the same name.
+            # The prior's features come first: two of them may have the same name.
             number = np.arange(training.attributes["n_features_in_"])
             number[self.model.n_features_in_ :] = -1
             numbers["feature"] = number
@@ -208,14 +177,9 @@ def _forbids_labels(block):
 
 
 class PriorWeights(NamedTuple):
-    """Weights of a prior as those of the labels and features of a fit.
+    """Finite weights of a prior, for the labels and features of a fit.
 
-    Attributes
-    ----------
-    weights : Weights
-        Finite ones.
-    columns : ndarray of int or None
-        The features that the data of the fit have; None if all.
+    The data of the fit have the features ``columns``; None if all.
     """
 
     weights: Weights

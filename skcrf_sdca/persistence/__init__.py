@@ -43,8 +43,8 @@ __all__ = [
 ]
 
 TEMPLATES = "Apply At Joint LabelPairs Prefix Shape Suffix Window".split()
-# What a search has beside its estimator: a scorer of this package, which is an object
-# of scikit-learn with a function, and what cv=3 stands for.
+# Objects in a search beside its estimator: a scorer of this package, which is an object
+# of scikit-learn with a function, and the splitter that cv=3 stands for.
 SEARCH_TYPES = {
     *map(type, SCORERS.values()),
     *(scorer._score_func for scorer in SCORERS.values()),

@@ -1,8 +1,8 @@
 """Which label may follow which, and which may begin and end a sequence.
 
-Owns the reading of the parameter ``transitions``, and `Constraints`, which says what is
-allowed: to labels that are checked, to scores that are forbidden by -inf, and to the
-uniform distribution over the allowed paths, from which the dual solvers start.
+Owns the reading of the parameter ``transitions``, and `Constraints`, the allowed
+transitions: for checks of labels, for scores that -inf forbids, and for the uniform
+distribution over the allowed paths, where the dual solvers start.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ OPEN_SHARE = 0.5
 
 
 class Constraints(NamedTuple):
-    """What is allowed along a sequence of labels.
+    """The labels that may begin, follow each other, and end.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Constraints(NamedTuple):
         return tuple(map(np.add, (start, end, transition), self.log_masks()))
 
     def layout(self):
-        """Return the TransitionLayout of what is allowed."""
+        """Return the TransitionLayout of the allowed transitions."""
         return layout_of(self.transition)
 
     def zero_scores(self, lengths, layout=None):
@@ -135,13 +135,13 @@ def read_constraints(
 ):
     """Return the constraints that the parameter `transitions` asks for, or None.
 
-    ``labels`` are the training labels of all positions, as numbers of the classes. If
-    some are not known, and -1, ``rows`` are not 0 for the labels that may be right at
-    each position, (n_positions, n_labels). A tagging scheme reads ``names``, one for
-    each class, or the classes themselves. What is ``allowed`` by the Constraints of a
-    prior is allowed beside what the labels have, unless `transitions` says what is; and
-    if `transitions` is None, nothing else.
-    Raise ValueError or TypeError if `transitions` is malformed, or the labels break it.
+    ``labels`` are the training labels of all positions, as numbers of the classes;
+    where a label is unknown (-1), ``rows`` (n_positions, n_labels) marks the possible
+    ones. A tagging scheme reads ``names``, one for each class, or the classes
+    themselves. Without explicit `transitions`, transitions of the prior (``allowed``)
+    and transitions in the labels are permitted; if `transitions` is None, the prior's
+    alone. Raise ValueError or TypeError if `transitions` is malformed, or the labels
+    break it.
 
     Examples
     --------
@@ -232,7 +232,7 @@ def label_counts(labels, n_labels):
 
 
 def _open(observed, counts):
-    """Return what is observed, and what begins, ends or passes at an open label."""
+    """Return observed transitions, and the ones that touch an open label."""
     start, end, transition = (mask.copy() for mask in observed)
     order = np.argsort(-counts, kind="stable")
     before = np.cumsum(counts[order]) - counts[order]
@@ -242,8 +242,8 @@ def _open(observed, counts):
     return Constraints(start, end, transition)
 
 
-# Name -> function of what the training labels have, and of their counts, that returns
-# what is allowed.
+# Name -> function of the observed Constraints of the training labels, and of their
+# counts, that returns the allowed ones.
 FROM_DATA = {OBSERVED: lambda observed, counts: observed, OPEN: _open}
 
 

@@ -1,7 +1,7 @@
-"""Grammar: which labels the tokens of a segment have, and what may follow what.
+"""Grammar: the labels of the tokens of a segment, and which types may follow others.
 
 It is a bijection between segmentations and label lists: so labels are the targets of
-training and the answers of a model, and local potentials are those of labels.
+training and the answers of a model, and labels have the local potentials.
 """
 
 from typing import NamedTuple
@@ -21,11 +21,10 @@ class Segments(NamedTuple):
 
 
 def _read(names, scheme):
-    """Return what the labels are in a scheme, and what it says of all spans.
+    """Return the labels as pairs (prefix, type) of a scheme, and its rules for spans.
 
-    These are the pairs (prefix, type) of the labels, the prefixes of a single token and
-    of the first, the inner and the last of several, and whether two spans of one type
-    may touch.
+    These are the prefixes of a single token and of the first, the inner and the last of
+    several, and whether two spans of one type may touch.
     """
     if scheme is None:
         return [("", name) for name in names], [""] * 4, False
@@ -49,18 +48,13 @@ class Grammar:
     maximal run of its label. Two segments of one type may follow each other unless they
     could not be told from one.
 
-    Parameters
-    ----------
-    names : list
-        Those of the labels 0, ..., L - 1.
-    scheme : str or None
-    max_length : int
-        M: no segment has more tokens.
+    The labels 0, ..., L - 1 have these names; no segment has more than M =
+    ``max_length`` tokens.
 
     Attributes
     ----------
     types : list
-        Those of segments, K in number, in the order of their first labels.
+        The K types of segments, in the order of their first labels.
     single, first, inside, last : ndarrays of shape (K,), intc
         The label of a segment of one token, and the labels of longer ones; -1 where
         there is none, so that segments which need it are forbidden.
