@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from skcrf_sdca import (
     LBFGSCRF,
@@ -146,3 +146,14 @@ def test_oeg_starts_at_the_optimum_if_that_is_given():
     best = LBFGSCRF(tol=1e-9, max_iter=5000).fit(X, y)
     crf = OEGCRF(random_state=0).fit(X, y, init=best)
     assert crf.n_iter_ == 1
+
+
+@pytest.mark.parametrize("crf", SOLVERS)
+def test_unknown_labels_are_completed_with_the_weights_of_init(crf):
+    partial = [[None, *labels[1:]] for labels in y]
+    best = LBFGSCRF(tol=1e-7, max_iter=3000).fit(X, partial)
+    crf = clone(crf).set_params(max_iter=3, tol=0.0)
+    with pytest.warns(ConvergenceWarning):
+        crf.fit(X, partial, init=best)
+    # P never rises from where the labels were completed.
+    assert crf.primal_objective_ <= best.primal_objective_ * (1 + 1e-9)

@@ -85,12 +85,6 @@ class TupleForm:
         bounds = np.concatenate([[0], np.cumsum(widths)])
         return ObservedPairs(bounds, state[pair[exists]], n_states)
 
-    @property
-    def n_weights(self):
-        """How many numbers the vector of weights has."""
-        n_tied, n_coef = self.tuples.layout.size, self.pairs.layout.size
-        return 3 * len(self.tuples) + n_tied + n_coef
-
     def pair_of_states(self):
         """Return the pair of labels of each state of two, before * n_labels + label."""
         tuples = self.tuples
@@ -158,14 +152,10 @@ class TupleParameters(ChainParameters):
         self.w[:] = 0.0
         for name in self._of_labels():
             getattr(self, name)[:n] = weights[name]
-        for m, values in enumerate(transitions_of(weights), start=2):
-            if m <= tuples.order:
-                rows = tuples.of_length(m)
-                self.intercept[rows] = values[tuple(tuples.tuples[rows, -m:].T)]
-            elif m == tuples.order + 1:
-                self.tied.reshape(-1)[tuples.has_weight] = values[
-                    tuple(tuples.transition_tuples.T)
-                ]
+        by_length = transitions_of(weights)
+        self.intercept[n:] = tuples.weights_of_states(by_length)[n:]
+        tied = tuples.weights_of_transitions(by_length)
+        self.tied.reshape(-1)[tuples.has_weight] = tied
         first, place = self._first_of_edges, np.flatnonzero(self.pairs.exists)
         if self.form.all_features:
             self._rows_of_features()[:] = dense_coef(weights["coef"]).T

@@ -48,15 +48,10 @@ class FittedTuples:
             before, label = self.tuples.tuples[pairs, -2:].T.astype(np.int64)
             self.edge_coef = self.edge_coef[before * n_labels + label]
         # The weight of each tuple itself; those of single labels depend on X.
-        self.of_tuple = np.zeros(len(self.tuples))
-        for m, values in zip(range(2, tuples.order + 1), by_length, strict=False):
-            rows = self.tuples.of_length(m)
-            self.of_tuple[rows] = values[tuple(self.tuples.tuples[rows, -m:].T)]
+        self.of_tuple = tuples.weights_of_states(by_length)
         allowed = self.tuples.layout.compact(self.tuples.constraints.transition)
         self.between = np.where(allowed.reshape(-1), 0.0, -np.inf)
-        index = tuple(self.tuples.transition_tuples.T)
-        if order == tuples.order:
-            self.between[self.tuples.has_weight] = by_length[-1][index]
+        self.between[tuples.has_weight] = tuples.weights_of_transitions(by_length)
 
     @classmethod
     def of_fitted(cls, weights, X):

@@ -114,6 +114,24 @@ class LabelTuples:
         """Return whether every label may follow every label."""
         return self.labels_allowed is None or bool(self.labels_allowed.transition.all())
 
+    def weights_of_states(self, by_length):
+        """Return the weight of each state, 0 for single labels.
+
+        ``by_length`` has the weights of tuples of 2, 3, ... labels, arrays with an axis
+        for each label.
+        """
+        weights = np.zeros(len(self))
+        for m, values in zip(range(2, self.order + 1), by_length, strict=False):
+            rows = self.of_length(m)
+            weights[rows] = values[tuple(self.tuples[rows, -m:].T)]
+        return weights
+
+    def weights_of_transitions(self, by_length):
+        """Return the weights of the transitions that may have one, 0 without any."""
+        if len(by_length) < self.order:
+            return 0.0
+        return by_length[self.order - 1][tuple(self.transition_tuples.T)]
+
     def _constraints_of_states(self, constraints):
         """Return the Constraints of states, given the constraints of labels."""
         is_single = self.suffix < 0
