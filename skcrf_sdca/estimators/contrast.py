@@ -203,38 +203,36 @@ def segment_terms(estimator, grammar, rows, paths):
         The features of the segments of the sequence.
     paths : ndarray of shape (n_paths, T), int
     """
-    bounds = np.array([0, paths.shape[1]])
-    # What a path does not have has the score 0 there.
+    # The paths that have a segment, with its type, and those with a transition.
     own, between = {}, {}
     for j, path in enumerate(paths):
-        begin, end, types, _ = grammar.segments(path, bounds)
-        for s, place in enumerate(zip(begin.tolist(), end.tolist(), strict=True)):
+        begin, end, types, _ = grammar.segments(path, np.array([0, len(path)]))
+        places = list(zip(begin.tolist(), end.tolist(), strict=True))
+        for s, place in enumerate(places):
             own.setdefault(place, {})[j] = types[s]
             if s > 0:
                 pair = estimator.transition_[types[s - 1], types[s]]
                 between.setdefault(place[0], {})[j] = pair
-    for (b, e), types in sorted(own.items()):
-        columns, types = list(types), np.array(list(types.values()))
 
-        def scores_of(values, columns=columns):
-            scores = np.zeros(len(paths))
-            scores[columns] = values
-            return scores
-
-        yield (
-            f"<segment {b}-{e - 1}>",
-            1.0,
-            scores_of(estimator.length_[types, e - b - 1]),
-        )
-        if rows is not None:
-            _, features, values = rows.entries_of(np.array([b]), np.array([e]))
-            names = estimator.segment_vectorizer_.get_feature_names_out()[features]
-            for name, f, value in zip(names, features, values.tolist(), strict=True):
-                scores = scores_of(value * estimator.segment_coef_[types, f])
-                yield f"<segment {b}-{e - 1}> {name}", value, scores
-    for b, pairs in sorted(between.items()):
+    def scores_of(rows, values):
+        """Return the scores of all paths: 0 for those without the segment."""
         scores = np.zeros(len(paths))
-        scores[list(pairs)] = list(pairs.values())
+        scores[list(rows)] = values
+        return scores
+
+    if rows is not None:
+        names = estimator.segment_vectorizer_.get_feature_names_out()
+    for (b, e), found in sorted(own.items()):
+        types, name = np.array(list(found.values())), f"<segment {b}-{e - 1}>"
+        yield name, 1.0, scores_of(found, estimator.length_[types, e - b - 1])
+        if rows is None:
+            continue
+        _, features, values = rows.entries_of(np.array([b]), np.array([e]))
+        for f, value in zip(features, values.tolist(), strict=True):
+            coef = estimator.segment_coef_[types, f]
+            yield f"{name} {names[f]}", value, scores_of(found, value * coef)
+    for b, found in sorted(between.items()):
+        scores = scores_of(found, list(found.values()))
         yield f"<transition {b - 1}-{b}>", 1.0, scores
 
 
