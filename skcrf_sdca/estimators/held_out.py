@@ -119,13 +119,13 @@ class BestEpoch(Observer):
         Epochs without a better score after which the fit ends. With None it does not,
         and no model is kept.
     model_now : callable
-        ``model_now(copy=...)`` returns the fitted attributes of the epoch, but for
-        those of the run.
+        ``model_now(copy=...)`` returns the fitted attributes of the epoch, without the
+        attributes of the run.
 
     Attributes
     ----------
     attributes : dict
-        A copy of those of the best epoch so far; empty if no model is kept.
+        A copy of the attributes of the best epoch so far; empty if no model is kept.
     """
 
     def __init__(self, held_out, patience, model_now):

@@ -48,14 +48,7 @@ SEGMENT = SpanForm("(type, begin, end)", _read_segment)
 
 
 class AskedSpans:
-    """The spans of all sequences, validated; errors name the span.
-
-    Parameters
-    ----------
-    spans : list of n lists of spans
-    lengths : ndarray of shape (n,)
-    form : SpanForm
-    """
+    """The spans of all sequences, a list for each, validated; errors name the span."""
 
     def __init__(self, spans, lengths, form):
         self.rows, self.bounds, self.names = span_rows(spans, lengths, form)
@@ -63,8 +56,8 @@ class AskedSpans:
     def probabilities(self, scores, begin, end):
         """Return the probabilities of the spans of the sequences begin <= i < end.
 
-        ``scores`` are those of these sequences alone. The result is an object array
-        with an array for each sequence.
+        ``scores`` are the scores of these sequences alone. The result is an object
+        array with an array for each sequence.
         """
         first, last = self.bounds[[begin, end]]
         rows = self.rows[first:last] - [begin, 0, 0]
@@ -87,12 +80,12 @@ class LabelSpans(AskedSpans):
 
 
 class Reading(NamedTuple):
-    """What the labels of a model mean in a scheme.
+    """The labels of a model, read in a scheme.
 
     Attributes
     ----------
     names : list of str
-        Of the labels.
+        Names of the labels.
     scheme : str
     label_types : ndarray of shape (n_labels,)
         The number of the span type of each label; -1 for "O".
@@ -212,7 +205,7 @@ def is_typed(span):
 def scheme_of(transitions):
     """Return the scheme that the parameter `transitions` names, else "BIO".
 
-    "BIO" also reads labels in IOB1 and IO, and refuses those of the other schemes.
+    "BIO" also reads labels in IOB1 and IO, and refuses labels of the other schemes.
     """
     is_name = isinstance(transitions, str) and transitions in TAGGING_SCHEMES
     return transitions if is_name else "BIO"

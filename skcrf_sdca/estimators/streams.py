@@ -1,8 +1,8 @@
 """Learning as the data comes: `partial_fit`.
 
-OnlineMixin owns what a stream needs: chunks that bring new labels and features, the
-average over all chunks, and the weights as attributes, which are made when somebody
-looks. An error leaves the model as it was before.
+OnlineMixin owns chunks that bring new labels and features, the average over all chunks,
+and the weights as attributes, which are computed lazily. An error leaves the model as
+it was before.
 """
 
 import copy
@@ -61,16 +61,15 @@ class OnlineMixin(ChainCRF):
     """`partial_fit` for an estimator whose solver makes visits of single sequences.
 
     The solver takes ``state`` and ``stream``, and has ``learn``, ``averaged``,
-    ``n_visits`` and ``mean_loss``, as `DCA`. Of what its state may have, a subclass
-    names:
+    ``n_visits`` and ``mean_loss``, as `DCA`. A subclass names the entries of its state:
 
     _weight_vectors : tuple of str
         Vectors in the unit of the weights. "w" and "total", which may be None, are
         among them.
     _other_vectors : tuple of str
-        Others with a number for each weight; those of new weights are 0.
+        Other vectors with a number for each weight, 0 for new weights.
     _stream_values : dict of str to type
-        What else it has; "n_visits" is among them.
+        Other entries; "n_visits" is among them.
     """
 
     n_visits_: int
@@ -97,9 +96,10 @@ class OnlineMixin(ChainCRF):
 
         After a `fit` the stream goes on from its weights, with a new average, unless
         ``warm_start=True`` kept the old one; and likewise after `prune`, `sparsify` and
-        `constrain`, or if weights were assigned. What `constrain` forbade is allowed
-        again, unless `transitions` forbids it, and the penalty is around 0, also after
-        a fit with ``prior``. Arrays of weights are read-only: assign a changed copy.
+        `constrain`, or if weights were assigned. Transitions that `constrain` forbade
+        are allowed again, unless `transitions` forbids them, and the penalty is around
+        0, also after a fit with ``prior``. Arrays of weights are read-only: assign a
+        changed copy.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class OnlineMixin(ChainCRF):
         ValueError, TypeError
             As `fit`; and for a label that neither `classes` nor earlier chunks have, a
             chunk without sequences, with fewer features or of another input format, for
-            another `order` than that of the model, and for edge features if the model
+            another `order` than in the model, and for edge features if the model
             has none or the other way round. The model is then as it was before.
         AttributeError
             The method is not there with parameters that need all data at once:
@@ -211,7 +211,7 @@ class OnlineMixin(ChainCRF):
         return {}
 
     def _steps_so_far(self):
-        """Return what the state has of steps, of a stream that begins at weights."""
+        """Return the entries about steps, for a stream that begins at weights."""
         return {"n_visits": 0}
 
     @contextmanager
@@ -297,14 +297,14 @@ class OnlineMixin(ChainCRF):
         )
 
     def _is_current(self, state):
-        """Return whether the weights are those of a state, and none was assigned."""
+        """Return whether the weights come from a state, and none was assigned."""
         published = state.get("published", {})
         return all(vars(self).get(name) is published.get(name) for name in _WEIGHTS)
 
     def __getattr__(self, name):
         """Make the weights after a `partial_fit`, when somebody first looks."""
         if name not in _PUBLISHED or not self._publish():
-            # Raises the usual error, or that of a property.
+            # Raises the usual error, or the error of a property.
             return super().__getattribute__(name)
         return vars(self)[name]
 
@@ -318,9 +318,9 @@ class OnlineMixin(ChainCRF):
         w *= state["scale"]
         form, n_nonzero = state["form"], int(np.count_nonzero(w))
         weights = self._parameters(w, form).label_weights(form.constraints)
-        # Of two threads that look, both take what the first has made.
+        # Two threads at once take the same weights, from the first of them.
         weights = state.setdefault("published", _read_only(weights.attributes()))
-        # What was assigned before anybody looked goes before it.
+        # An attribute that was assigned before goes before it.
         self.__dict__ = {**weights, "n_nonzero_": n_nonzero, **vars(self)}
         return True
 
@@ -331,7 +331,7 @@ class OnlineMixin(ChainCRF):
         return attributes
 
     def _set_fitted(self, fitted):
-        # With patience the weights are those of the best epoch, not of the state.
+        # With patience the weights belong to the best epoch, not to the state.
         if "_warm_state" in fitted and self.patience is None:
             published = {name: fitted[name] for name in _WEIGHTS & fitted.keys()}
             fitted["_warm_state"]["published"] = _read_only(published)

@@ -26,20 +26,15 @@ from skcrf_sdca.structures.form import Block, Form, Weights, dense_coef
 class Parameters(ABC):
     """Weights of a model as one vector ``w`` and named views of it.
 
-    Parameters
-    ----------
-    n_features, n_labels : int
-    tied_shape : tuple of int
-    w : ndarray of shape (n_weights,), default=None
-        Taken as it is, not copied; zeros by default.
-    pairs : ObservedPairs, default=None
-        The labels that each feature has weights for; None if all.
+    ``w`` is not copied; by default it is zeros.
 
     Attributes
     ----------
     blocks : tuple of Block
-        Those of the weights by labels and features. For each that has the axis "label"
+        The blocks of weights by labels and features. For each that has the axis "label"
         alone there is an attribute of its name.
+    pairs : ObservedPairs or None
+        The labels that each feature has weights for; None if all.
     w : ndarray of shape (n_weights,)
         `coef` is last, so that new features are appended.
     biases : ndarray of shape (n_weights - coef.size,)
@@ -83,7 +78,7 @@ class Parameters(ABC):
 
     @abstractmethod
     def _tied_of(self, weights):
-        """Return what `tied` is of the Weights of a model."""
+        """Return the array `tied` of the Weights of a model."""
 
     @abstractmethod
     def _by_name(self):
@@ -102,12 +97,7 @@ class Parameters(ABC):
     def for_rows(self, weights, X):
         """Take the Weights of a model, of the features in X, without a vector.
 
-        Returns
-        -------
-        parameters : Parameters
-            These; ``w`` is None.
-        X : ndarray or csr_array
-            On these features alone.
+        Return these parameters, where ``w`` is None, and X on these features alone.
         """
         coef, X = used_features(weights["coef"], X)
         self.w, self.n_features, self.coef = None, len(coef), coef
@@ -119,7 +109,7 @@ class Parameters(ABC):
     def assign(self, weights):
         """Take Weights for these features and labels, which are finite.
 
-        What has no place here is left out.
+        Weights without a place here are left out.
         """
         for name in self._of_labels():
             getattr(self, name)[:] = weights[name]
@@ -149,13 +139,7 @@ class Parameters(ABC):
         return CompiledWeights(self._blocks(), self.boundaries, self._layout())
 
     def sparse_weights(self, dual, penalty):
-        """Return the blocks as weights that follow dual weights, see `SparseWeights`.
-
-        Parameters
-        ----------
-        dual : Parameters
-        penalty : ElasticNet
-        """
+        """Return the blocks as weights derived from dual ones, see `SparseWeights`."""
         return SparseWeights(
             self._blocks(),
             self.boundaries,

@@ -6,9 +6,9 @@
                   + sum_{t>0} x_t . edge_coef[:, (y_{t-1}, y_t)]
 
 where weight_2 are the transitions of a chain of order 1. The weights of tuples of up to
-``order`` labels are part of the node scores of states, and those of order + 1 labels
-are the transitions between states, see tuples.py. With edge features states have at
-least two labels, and the edge features are features of the states of two.
+``order`` labels are part of the node scores of states, and the weights of order + 1
+labels are the transitions between states, see tuples.py. With edge features states have
+at least two labels, and the edge features are features of the states of two.
 """
 
 import numpy as np
@@ -28,33 +28,10 @@ class TupleChain(Chain):
     """Chains whose states are tuples of labels.
 
     A label depends on the ``order`` labels before it, and its transition on features.
-
-    To objective and solvers its labels are the states.
-
-    Parameters
-    ----------
-    data : PackedSequences
-    n_labels : int
-        Labels, not states.
-    order : int
-    constraints : Constraints, default=None
-        Those of labels.
-    pairs : ObservedPairs, default=None
-        Those of labels.
-    edge_columns : ndarray of int, default=None
-        The features that have a weight for every transition.
-    edge_pairs : ObservedPairs, default=None
-        The transitions that each of these features has weights for, see
-        `observed.neighbours`; None if all.
-    **options
-        As for `Structure`.
-
-    Raises
-    ------
-    ValueError
-        If the sequences are rows of a table, which have one position each.
-    MemoryError
-        If the tuples, or the weights, clearly do not fit into memory.
+    Objective and solvers see the states as labels; the parameters are about labels.
+    ``edge_columns`` and ``edge_pairs`` are as for `TupleForm`. ValueError if the
+    sequences are rows of a table, which have one position each; MemoryError if the
+    tuples, or the weights, clearly do not fit.
     """
 
     name = "chain of higher order"
@@ -154,7 +131,7 @@ class TupleChain(Chain):
         n, rows = len(self.data), FeatureRows(self.data.X)
         states = fitted.scores(rows, self.offsets, 0, n)
         local, tied = states.local, states.tied.copy()
-        # What is forbidden is said by the constraints.
+        # The constraints forbid.
         local[local == -np.inf] = 0.0
         tied[tied == -np.inf] = 0.0
         return FixedScores(local, tied)

@@ -47,19 +47,8 @@ def pair_places(n_labels, directed):
 class GraphParameters(Parameters):
     """Weights of a graph model.
 
-    Parameters
-    ----------
-    n_features, w, pairs
-        As for `Parameters`.
-    n_edge_features : int
-    place : ndarray of shape (K, K), int32
-        The number of the weight of each pair of labels, see `pair_places`.
-
-    Attributes
-    ----------
-    intercept : ndarray of shape (n_labels,)
-    tied : ndarray of shape (n_edge_features * n_pairs,)
-        The weights of pairs of labels, which all edges share.
+    ``place`` is as `pair_places` returns it. ``tied``, of shape (n_edge_features *
+    n_pairs,), has the weights of pairs of labels, which all edges share.
     """
 
     blocks = GRAPH_BLOCKS
