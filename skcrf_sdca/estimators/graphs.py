@@ -104,11 +104,11 @@ class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
         init: "GraphCRF | None" = None,
         prior: "GraphCRF | None" = None,
     ) -> Self:
-        """Fit the model to labelled graphs.
+        """Fit the model to labelled graphs, or to labelled trees.
 
         Parameters
         ----------
-        X : list of n graphs
+        X : list of n graphs, or of n trees for `TreeCRF`
             A graph is a tuple (nodes, edges) or (nodes, edges, edge_features). Its V
             nodes are an array or sparse matrix of shape (V, n_features), or a list of V
             dicts or of V lists of str, as items of sequences are for `SDCACRF`. Its
@@ -118,6 +118,10 @@ class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
             without them every edge has one feature, 1.
             A graph may be one of networkx, whose nodes, and edges or not, have an
             attribute "features": a dict or a row of numbers.
+            A tree is a tuple (nodes, heads) or (nodes, heads, edge_features). ``heads``
+            are V integers: the number of the node above each node, -1 for a root. Row v
+            of the features of edges, of shape (V, n_edge_features), is that of the edge
+            from the head of v; rows of roots are not read.
         y : list of n lists of V labels
             In the order of the nodes. None, and the parameter `unknown_label`, stand
             for a label that is not known, a set of labels for one of these, and a dict
@@ -144,12 +148,13 @@ class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
         Raises
         ------
         ValueError, TypeError
-            If an edge joins a node to itself or to one that is not there, features are
-            NaN or infinite, or X and y do not fit together; the message names the
-            graph, and the edge or the node. If `init` or `prior` is no fitted model of
-            graphs with features of the same kind, if ``warm_start=True`` has a state
-            already beside `init` or is set with a `prior`, and for an `init` with a
-            solver that does not start from weights: that of ``loss="hinge"``.
+            If an edge joins a node to itself or to one that is not there, heads form a
+            cycle, features are NaN or infinite, or X and y do not fit together; the
+            message names the graph, and the edge or the node. If `init` or `prior` is
+            no fitted model of graphs with features of the same kind, if
+            ``warm_start=True`` has a state already beside `init` or is set with a
+            `prior`, and for an `init` with a solver that does not start from weights:
+            that of ``loss="hinge"``.
         MemoryError
             If the tables of a graph do not fit; the message says its treewidth, the
             bytes, and what would fit.
@@ -225,64 +230,3 @@ class TreeCRF(GraphCRF):
 
     directed: bool = field(default=True, init=False)
     _split = staticmethod(split_trees)
-
-    def fit(
-        self,
-        X: Graphs,
-        y: Labels,
-        sample_weight: ArrayLike | None = None,
-        *,
-        X_val: Graphs | Callable[[], Graphs] | None = None,
-        y_val: Labels | None = None,
-        init: "GraphCRF | None" = None,
-        prior: "GraphCRF | None" = None,
-    ) -> Self:
-        """Fit the model to labelled trees.
-
-        Parameters
-        ----------
-        X : list of n trees
-            A tree is a tuple (nodes, heads) or (nodes, heads, edge_features), nodes as
-            for `GraphCRF`. ``heads`` are V integers: the number of the node above each
-            node, -1 for a root. Row v of the features of edges, of shape
-            (V, n_edge_features), is that of the edge from the head of v; rows of roots
-            are not read.
-        y : list of n lists of V labels
-            In the order of the nodes.
-        sample_weight : array-like of shape (n,), default=None
-            Weight of each tree, not negative.
-        X_val, y_val, init, prior : default=None
-            As for `GraphCRF`.
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError, TypeError
-            If heads form a cycle or are not there, features are NaN or infinite, or X
-            and y do not fit together; the message names the tree and the node.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the gap is above tol * primal after max_iter epochs.
-
-        Examples
-        --------
-        >>> from skcrf_sdca import TreeCRF
-        >>> X, y = [([["a"], ["b"]], [-1, 0])] * 9, [["A", "B"]] * 9
-        >>> crf = TreeCRF(random_state=0).fit(X, y)
-        >>> crf.score(X, y)
-        1.0
-        """
-        return super().fit(
-            X,
-            y,
-            sample_weight,
-            X_val=X_val,
-            y_val=y_val,
-            init=init,
-            prior=prior,
-        )
