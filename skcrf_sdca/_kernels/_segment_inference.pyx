@@ -23,7 +23,6 @@ from ._segment_chain cimport (
 from ._segment_labels cimport add_path, path_score, segment_viterbi
 from ._segment_paths cimport SegmentLists, segment_n_best, segment_sample
 from ._segment_rows cimport SegmentRows
-from ._vecmath cimport ops
 
 import numpy as np
 
@@ -133,12 +132,14 @@ cdef class SegmentInference(Inference):
         self, Values scores, double weight, Values out, double* buffer
     ) noexcept nogil:
         """Add counts, and features of segments: of these a sequence has few."""
+        cdef Py_ssize_t p
         cdef double value
         self.take_features(scores)
         value = segment_expectations(
             self.workspace, scores.local, self.length, out.local, buffer
         )
-        ops.axpy(weight, buffer, out.tied, self.workspace.n_counts)
+        for p in range(self.workspace.n_counts):
+            out.tied[p] += weight * buffer[p]
         self.workspace.add_features(self.length, weight, out.tied)
         return value
 

@@ -10,6 +10,7 @@ from skcrf_sdca._kernels._observed import (
     ObservedRows,
     sorted_by_width,
 )
+from skcrf_sdca._kernels._passes import add_labels
 from skcrf_sdca.structures.structure import FixedScores
 
 
@@ -104,6 +105,20 @@ class TokenRows:
         X = partition.renumber(self._sparse_rows())
         rows = ObservedRows(sorted_by_width(X, pairs.layout), pairs.layout)
         return ObservedFeatures(rows, self.offsets, *tiers), pairs
+
+    def label_potentials(self, labels):
+        """Return the expectations of the distribution that is certain of labels."""
+        certain = self.zero_potentials(np.float64)
+        certain.local[np.arange(len(labels)), labels] = 1.0
+        tied = certain.tied.reshape(len(self.data), self.n_tied)
+        add_labels(self.inference(), labels, np.ones(len(self.data)), tied)
+        return certain
+
+    def tied_labels(self, labels, weight):
+        """Return sum_i weight[i] times the tied expectations of labels."""
+        total = np.zeros([self.sizes[axis] for axis in self.potential_axes[1][1:]])
+        add_labels(self.inference(), labels, weight, total.reshape(1, self.n_tied))
+        return total
 
     def _tying(self):
         """Return how local scores follow from weights; None for those of a chain."""

@@ -8,7 +8,7 @@ from scipy.sparse import issparse
 from skcrf_sdca._kernels._chain_inference import ChainInference
 from skcrf_sdca._kernels._transitions import all_transitions
 from skcrf_sdca._utils.memory import check_fits
-from skcrf_sdca._utils.parallel import over_ranges, ranges
+from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.curvature import (
@@ -18,8 +18,6 @@ from skcrf_sdca.structures.chain.curvature import (
 )
 from skcrf_sdca.structures.chain.marginals import (
     Marginals,
-    by_pairs,
-    edge_ends,
     edge_offsets,
 )
 from skcrf_sdca.structures.chain.parameters import ChainParameters
@@ -217,28 +215,6 @@ class Chain(TokenRows, Structure):
             return None
         anywhere = np.ones(self.n_labels, dtype=bool)
         return self.constraints._replace(start=anywhere, end=anywhere)
-
-    def label_potentials(self, labels):
-        """Return the expectations of the distribution that is certain of labels."""
-        certain = self.zero_potentials(np.float64)
-        certain.local[np.arange(len(labels)), labels] = 1.0
-        to = edge_ends(self.offsets)
-        sequence = np.repeat(np.arange(len(self.data)), self.data.lengths)
-        pairs = self.layout.place_of(labels[to - 1], labels[to])
-        np.add.at(by_pairs(certain.tied), (sequence[to], pairs), 1.0)
-        return certain
-
-    def tied_labels(self, labels, weight):
-        """Return sum_i weight[i] times how often labels go from one to another."""
-        counts = np.zeros(self.layout.shape)
-        for begin, end in ranges(self.offsets):
-            bounds = self.offsets[begin : end + 1]
-            path = labels[bounds[0] : bounds[-1]]
-            weights = np.repeat(weight[begin:end], np.diff(bounds))
-            to = edge_ends(bounds - bounds[0])
-            pairs = self.layout.place_of(path[to - 1], path[to])
-            np.add.at(counts.reshape(-1), pairs, weights[to])
-        return counts
 
     def add_tied_features(self, parameters, tied):
         """Add the features of a sum of edge changes."""

@@ -3,7 +3,6 @@
 import numpy as np
 
 from skcrf_sdca._kernels._graph_inference import GraphInference
-from skcrf_sdca._kernels._passes import add_labels
 from skcrf_sdca._kernels._tying import NoEnds
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
@@ -159,19 +158,6 @@ class Graph(TokenRows, Structure):
             fixed=fixed,
         )
         return graphs, used
-
-    def label_potentials(self, labels):
-        """Return the expectations of the distribution that is certain of labels."""
-        certain = self.zero_potentials(np.float64)
-        certain.local[np.arange(len(labels)), labels] = 1.0
-        add_labels(self.inference(), labels, np.ones(len(self.data)), certain.tied)
-        return certain
-
-    def tied_labels(self, labels, weight):
-        """Return sum_i weight[i] times the tied potentials of labels."""
-        total = np.zeros((1, self.n_tied))
-        add_labels(self.inference(), labels, weight, total)
-        return total[0]
 
     def add_tied_features(self, parameters, tied):
         """Add the features of a sum of edge changes."""

@@ -3,7 +3,6 @@
 import numpy as np
 
 from skcrf_sdca._kernels._segment_inference import SegmentInference
-from skcrf_sdca._utils.parallel import ranges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.structures.segment.parameters import (
@@ -133,45 +132,6 @@ class SegmentChain(Chain):
         if rows is not None:
             rows = rows.of_tokens(*self.offsets[[begin, end]])
         return SegmentScores(local, tied, offsets, self.constraints, rows)
-
-    def _counted(self, labels, offsets):
-        """Return the tied potentials of segments, their sequences, and their values."""
-        grammar, first = self.constraints, offsets[0]
-        segments = grammar.segments(labels, offsets - first)
-        begin, end, own, follows = segments
-        (to,) = np.nonzero(follows)
-        pairs = own[to - 1] * grammar.n_types + own[to]
-        lengths = end - begin - 1 + own * grammar.max_length + grammar.n_types**2
-        places, begins = np.append(pairs, lengths), np.append(begin[to], begin)
-        values = np.ones(len(places))
-        if self.segment_rows is not None:
-            found = self.segment_rows.entries_of(begin + first, end + first)
-            segment, column, entries = found
-            of_features = column * grammar.n_types + own[segment] + grammar.n_tied
-            places = np.append(places, of_features)
-            begins = np.append(begins, begin[segment])
-            values = np.append(values, entries)
-        sequence = np.searchsorted(offsets - first, begins, side="right") - 1
-        return places, sequence, values
-
-    def label_potentials(self, labels):
-        """Return the expectations of the distribution that is certain of labels."""
-        certain = self.zero_potentials(np.float64)
-        certain.local[np.arange(len(labels)), labels] = 1.0
-        places, sequence, values = self._counted(labels, self.offsets)
-        np.add.at(certain.tied, (sequence, places), values)
-        return certain
-
-    def tied_labels(self, labels, weight):
-        """Return sum_i weight[i] times the tied expectations of the labels."""
-        counts = np.zeros(self.n_tied)
-        for begin, end in ranges(self.offsets):
-            bounds = self.offsets[begin : end + 1]
-            path = labels[bounds[0] : bounds[-1]]
-            places, sequence, values = self._counted(path, bounds)
-            values *= weight[begin + sequence]
-            counts += np.bincount(places, weights=values, minlength=self.n_tied)
-        return counts
 
     def inference(self):
         """Return the compiled inference on all sequences."""
