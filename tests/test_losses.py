@@ -25,11 +25,18 @@ LOSSES = {
 }
 
 
-@pytest.fixture
-def data():
+def drawn():
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(length, N_FEATURES)) for length in (1, 2, 4, 3, 4)]
     return X, [rng.integers(N_LABELS, size=len(x)).tolist() for x in X]
+
+
+DATA, SAMPLE_WEIGHT = drawn(), np.array([1.0, 2.0, 0.5, 1.0, 3.0])
+
+
+@pytest.fixture
+def data():
+    return drawn()
 
 
 def cost_of(y, *, loss, margin=1.0, cost=None, class_weight=None, temperature=1.0):
@@ -67,19 +74,24 @@ def primal(weights, X, y, sample_weight, transition_mask=None, **loss):
     return value
 
 
-@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_the_optimum_is_that_of_the_loss(data, estimator, loss):
-    weight = np.array([1.0, 2.0, 0.5, 1.0, 3.0])
-    crf = seeded(estimator, alpha=ALPHA, tol=1e-10, max_iter=3000, **loss)
-    crf.fit(*data, sample_weight=weight)
-    weights = flat_weights(crf)
+@pytest.fixture(scope="module", params=LOSSES)
+def optimum(request):
+    """The parameters of a loss, its objective by enumeration, and the optimum."""
+    loss = LOSSES[request.param]
 
     def objective(w):
-        return primal(w, *data, weight, **loss)
+        return primal(w, *DATA, SAMPLE_WEIGHT, **loss)
 
-    options = {"gtol": 1e-7}
-    best = minimize(objective, 0 * weights, method="BFGS", options=options)
+    start = np.zeros(N_LABELS * (N_FEATURES + 3 + N_LABELS))
+    return loss, objective, minimize(objective, start, options={"gtol": 1e-7})
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_the_optimum_is_that_of_the_loss(optimum, estimator):
+    loss, objective, best = optimum
+    crf = seeded(estimator, alpha=ALPHA, tol=1e-10, max_iter=3000, **loss)
+    crf.fit(*DATA, sample_weight=SAMPLE_WEIGHT)
+    weights = flat_weights(crf)
     assert_allclose(weights, best.x, rtol=0, atol=1e-4)
     assert_allclose(crf.primal_objective_, objective(weights), rtol=1e-10)
     history = crf.history_
