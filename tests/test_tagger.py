@@ -94,6 +94,7 @@ CALLS = {
     "state_features": ([], {}),
     "top_features": ([2, ["O"]], {}),
     "transition_features": ([], {}),
+    "tuple_features": ([], {}),
 }
 CHANGES = {"constrain", "densify", "prune", "sparsify"}
 METHODS = {crf: own_methods(crf) for crf in (*ESTIMATORS, CRF)}
