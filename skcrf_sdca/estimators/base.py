@@ -108,7 +108,7 @@ class BaseFit(
 
     vectorizer_: SequenceVectorizer
 
-    def _fit(self, X, y, *, X_val, y_val, init, prior, **given):
+    def _fit(self, X, y, X_val, y_val, init, prior, **given):
         """Fit the model; ``given`` are the other arguments of `fit`, by their names."""
         near = None if prior is None else self._checked_prior(prior)
         training = training_data(self, X, y, prior=near, **given)
@@ -143,7 +143,11 @@ class BaseFit(
                 f"prior is not taken by {type(self).__name__}, which has no objective; "
                 "set prior=None, or call partial_fit of a copy of a model that has it"
             )
-        self._check_prior_without_state()
+        if self.warm_start:
+            raise ValueError(
+                "prior is not taken with warm_start=True, whose state is that of a fit "
+                "without one; set warm_start=False"
+            )
         near = Prior(model, self._structure)
         self._check_places(near)
         return near
@@ -291,14 +295,6 @@ class BaseFit(
             raise ValueError(
                 "init and warm_start=True both say where to start; leave out init, or "
                 "set warm_start=False"
-            )
-
-    def _check_prior_without_state(self):
-        """Raise ValueError for `prior` beside ``warm_start=True``."""
-        if self.warm_start:
-            raise ValueError(
-                "prior is not taken with warm_start=True, whose state is that of a fit "
-                "without one; set warm_start=False"
             )
 
     def _check_same_form(self, state, structure):

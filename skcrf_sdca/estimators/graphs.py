@@ -170,15 +170,7 @@ class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
         >>> bool(crf.duality_gap_ <= crf.gap_target_)
         True
         """
-        return self._fit(
-            X,
-            y,
-            sample_weight=sample_weight,
-            X_val=X_val,
-            y_val=y_val,
-            init=init,
-            prior=prior,
-        )
+        return self._fit(X, y, X_val, y_val, init, prior, sample_weight=sample_weight)
 
     def _read(self, X, y, known, lengths=None):
         """Return the GraphData of X and y."""

@@ -199,16 +199,8 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
         >>> crf.predict([[[0.0], [2.2]]])[0]
         ['a', 'b']
         """
-        return self._fit(
-            X,
-            y,
-            sample_weight=sample_weight,
-            lengths=lengths,
-            X_val=X_val,
-            y_val=y_val,
-            init=init,
-            prior=prior,
-        )
+        given = {"sample_weight": sample_weight, "lengths": lengths}
+        return self._fit(X, y, X_val, y_val, init, prior, **given)
 
     @property
     def _span_scheme(self):

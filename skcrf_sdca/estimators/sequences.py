@@ -172,16 +172,8 @@ class ChainCRF(BaseCRF):
         >>> crf.classes_.tolist(), crf.n_features_in_
         (['LOC', 'O', 'PER'], 5)
         """
-        return self._fit(
-            X,
-            y,
-            sample_weight=sample_weight,
-            lengths=lengths,
-            X_val=X_val,
-            y_val=y_val,
-            init=init,
-            prior=prior,
-        )
+        given = {"sample_weight": sample_weight, "lengths": lengths}
+        return self._fit(X, y, X_val, y_val, init, prior, **given)
 
     @property
     def _span_scheme(self):
