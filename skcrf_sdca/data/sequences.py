@@ -23,7 +23,7 @@ from skcrf_sdca.data.packed import PackedSequences
 
 
 class Known(NamedTuple):
-    """What is known of features and labels before X and y are read.
+    """The features and labels that are known before X and y are read.
 
     Attributes
     ----------
@@ -68,12 +68,9 @@ class Data:
 
 
 def read_sequences(X, y, known, lengths=None):
-    """Return the Data of a fit; the errors are those of `BaseCRF.fit`.
+    """Return the Data of a fit; the errors are as in `BaseCRF.fit`.
 
-    Parameters
-    ----------
-    X, y, lengths : as in `BaseCRF.fit`
-    known : Known
+    X, y and lengths are as there.
     """
     X = as_sequence_list(X)
     y = list(y) if isinstance(y, Iterator) else y

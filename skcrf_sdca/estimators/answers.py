@@ -57,7 +57,7 @@ class Answers(FittedModel):
         return self._pack(X, self._allowed_paths(), lengths)
 
     def _pack(self, X, allowed, lengths=None):
-        """Return the same, for what a fit knows of its features and labels."""
+        """Return the same, given the features and labels of a fit."""
         raise NotImplementedError
 
     def _kept(self, X, packed):

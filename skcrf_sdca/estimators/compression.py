@@ -120,8 +120,8 @@ class ConstrainingMixin(TrimmingMixin, FittedAttributes):
 
         The paths that are left keep their odds. The parameter ``transitions`` of the
         estimator does the same in training too. Which is better is a matter of the
-        data: a model that was trained with all paths has learnt from more of them what
-        a label is not. A later `fit` or `partial_fit` follows the parameter alone.
+        data: a model that was trained with all paths has learnt more about wrong
+        labels. A later `fit` or `partial_fit` follows the parameter alone.
 
         Parameters
         ----------

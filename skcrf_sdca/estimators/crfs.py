@@ -62,7 +62,7 @@ class SDCACRF(RunOptions, SDCAOptions, ChainOptions, ChainCRF):
     Of the hinge they take 8 * (n_positions * n_labels + n * n_labels^2) bytes, and a
     visit one Viterbi pass. Its step is exact: `line_search`, `line_search_tol`, `step`,
     `init_smoothing` and `dual_dtype` are ignored, and the fit starts at w = 0. As the
-    loss is not smooth, the gap falls more slowly than that of the other losses: a `tol`
+    loss is not smooth, the gap falls more slowly than for the other losses: a `tol`
     of 1e-2 is often enough.
 
     References
@@ -101,7 +101,7 @@ class SAGNUSCRF(RunOptions, SAGOptions, ChainOptions, ChainCRF):
     constants of the gradients, which a line search estimates at each visit. The
     marginals of the last visits are a dual point mu: the gap is P(w) - D(mu), near the
     optimum ``||grad P(w)||^2 / (2 alpha)`` if that is smaller. Far from the optimum it
-    is larger than that of `SDCACRF`.
+    is larger than the bound of `SDCACRF`.
 
     Large dense features are whitened: the steps are made in coordinates in which their
     second moments are even, see :doc:`/dense_features`.

@@ -44,7 +44,7 @@ class FittedModel:
     intercept_: NDArray[np.float64]
     n_features_in_: int
     alpha_: float
-    # Models that were not fitted here, those of CRFsuite say, are log-linear.
+    # Models that were not fitted here, by CRFsuite say, are log-linear.
     temperature_: float = 1.0
     n_iter_: int
     n_nonzero_: int
@@ -76,7 +76,7 @@ class FittedModel:
         return Form(self._axes_of(self), self._blocks())
 
     def _allowed_paths(self):
-        """Return what is allowed, as `check_lengths` takes it; None if all is."""
+        """Return the Constraints, as `check_lengths` takes them, or None."""
         return None
 
     def _with_own_features(self, data, X, input_format):
@@ -103,7 +103,7 @@ class FittedModel:
     def best_epoch_(self) -> int:
         """Epoch of the best score on the held-out data of `fit`, the first of equals.
 
-        With `patience` the model is that of this epoch.
+        With `patience` the model is the one of this epoch.
         """
         best = np.argmax(self._val_scores)
         return int(self.history_["epoch"][best])
@@ -163,7 +163,7 @@ class FittedAttributes(FittedModel):
     edge_coef_: Any = None
 
     def _allowed_paths(self):
-        """Return what is allowed, as `check_lengths` takes it."""
+        """Return the Constraints, as `check_lengths` takes them."""
         return Constraints.of_scores(self.start_, self.end_, self.transition_)
 
     @property
@@ -179,8 +179,8 @@ class FittedAttributes(FittedModel):
 def names_of_fit(estimator):
     """Return the names of the features of the data of fit, None if these had none.
 
-    Names are made only when somebody looks, see `FeatureNames`: test this for None, not
-    whether ``feature_names_in_`` exists.
+    Names are computed lazily, see `FeatureNames`: test this for None, not whether
+    ``feature_names_in_`` exists.
     """
     fitted = vars(estimator)
     # Older pickles hold the array.
@@ -188,10 +188,7 @@ def names_of_fit(estimator):
 
 
 def known_names(estimator):
-    """Return the names of the features, those of its vectorizer or of the data of fit.
-
-    None if there are none.
-    """
+    """Return the features' names, of its vectorizer or the data of fit, or None."""
     if hasattr(estimator, "vectorizer_"):
         return estimator.vectorizer_.get_feature_names_out()
     return names_of_fit(estimator)

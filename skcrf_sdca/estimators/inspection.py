@@ -382,12 +382,12 @@ class InspectionMixin(Inspection, FittedAttributes):
 
             score(path of k) - score(path of reference)
 
-        where the path of the label y_t is the predicted path y, and that of any other
-        label k is the best of all paths with y_t = k. These may differ at positions
-        near t too: an entity of two words is compared with another entity, or with
-        none. The terms are those in which the paths differ, at t and at each other such
-        position: the intercept, the start (t = 0) and the end (t = T - 1), each feature
-        that is not zero, x_tj * (coef_[k, j] - coef_[reference, j]), and the
+        where the path of the label y_t is the predicted path y, and the path of any
+        other label k is the best of all paths with y_t = k. These may differ at
+        positions near t too: an entity of two words is compared with another entity, or
+        with none. The terms are those in which the paths differ, at t and at each other
+        such position: the intercept, the start (t = 0) and the end (t = T - 1), each
+        feature that is not zero, x_tj * (coef_[k, j] - coef_[reference, j]), and the
         transitions from the label before and to the label after. In a `SegmentCRF`
         these go from segment to segment, and ``<segment b-t>`` is the length, or a
         feature, of the segment of the items b to t.
@@ -415,7 +415,7 @@ class InspectionMixin(Inspection, FittedAttributes):
         -------
         explanation : Explanation
             The contributions with their sums, the paths, and the marginal probabilities
-            of the labels at t, those of `predict_proba`; without these after a fit with
+            of the labels at t, as in `predict_proba`; without these after a fit with
             the hinge loss. If no path has another label at t, there are no terms, and
             the reference is None.
 

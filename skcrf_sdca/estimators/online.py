@@ -78,7 +78,7 @@ class PassiveAggressiveCRF(PassiveAggressiveOptions, OnlineMixin):
     _monitor = LossMonitor
     _takes_prior: ClassVar[bool] = False
     _printer = LossPrinter
-    # What the problem has, and the steps do not look at.
+    # Read by Problem, ignored by the updates.
     alpha = "auto"
     l1_ratio = 0.0
 

@@ -2,8 +2,8 @@
 
 A parameter is a field of a class with `parameters`. The string below it is its entry in
 docstrings: the type in words, and what it does. An estimator inherits the classes of
-its parameters, the last in its signature first. What no entry of `parameter` says of
-constraints follows from the type, or is that of the same parameter of a base.
+its parameters, the last in its signature first. Constraints that no entry of
+`parameter` gives are derived from the type, or taken from the same parameter of a base.
 """
 
 import inspect
@@ -72,7 +72,7 @@ def parameter(*constraints: Any, default: Any, kw_only: bool = True) -> Any:
     Parameters
     ----------
     *constraints
-        What it may be, as in ``_parameter_constraints`` of scikit-learn.
+        Allowed values, as in ``_parameter_constraints`` of scikit-learn.
     default : object
     kw_only : bool, default=True
         Whether it is passed by name only.
@@ -148,7 +148,7 @@ def _entries(cls):
 def check_finite_numbers(estimator):
     """Raise InvalidParameterError for numbers that the constraints let through.
 
-    They take a bool for a number, and fail on numbers beyond those of NumPy.
+    They take a bool for a number, and fail on numbers that NumPy does not have.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ class CostOptions:
     temperature: float = parameter(POSITIVE, default=1.0)
     """float
 
-    T > 0. The probabilities of the model are those of score / T. A small T comes near
+    T > 0. The probabilities of the model belong to score / T. A small T comes near
     to the hinge loss. Losses that give no probabilities ignore it.
     """
     margin: float = parameter(NOT_NEGATIVE, default=1.0)
@@ -298,15 +298,15 @@ class EpochOptions:
 
 @parameters
 class ScoringOptions:
-    """What is done with held-out data."""
+    """The use of held-out data."""
 
     patience: int | None = parameter(COUNT, None, default=None)
     """int
 
-    With ``X_val`` and ``y_val`` in `fit`: end the fit after so many epochs without a
-    better score on them, and return the model of the epoch with the best score, also if
-    the fit ends otherwise. With None the score is only recorded, and the model is that
-    of the last epoch.
+    With ``X_val`` and ``y_val`` in `fit`: end the fit after this number of epochs
+    without a better score on them, and return the model of the epoch with the best
+    score, also if the fit ends otherwise. With None the score is only recorded, and the
+    model is the one of the last epoch.
     """
     scoring: Scoring | None = parameter(
         StrOptions(set(SCORERS)), callable, None, default=None
@@ -352,9 +352,9 @@ class ContextOptions:
     """int
 
     How many labels before it a label depends on, 1 to 62. A chain of order 2 has a
-    weight for every three labels in a row, ``higher_transitions_[0]``, beside those of
-    two in ``transition_``; and so on. A visit takes n_labels^(order+1) operations for
-    each position, of the tuples whose transitions are allowed: with `transitions` there
+    weight for every three labels in a row, ``higher_transitions_[0]``, beside the ones
+    for two in ``transition_``; and so on. A visit takes n_labels^(order+1) operations
+    for each position, for tuples with allowed transitions: with `transitions` there
     are fewer. `SDCACRF`, `OEGCRF` and `SAGNUSCRF` store numbers for as many tuples;
     `LBFGSCRF`, `SGDCRF` and `PassiveAggressiveCRF` store none.
     """
@@ -375,7 +375,7 @@ class ContextOptions:
 
 @parameters
 class LabelOptions:
-    """What is known of labels of sequences."""
+    """The rules and names of labels of sequences."""
 
     transitions: Transitions | None = parameter(
         StrOptions({*TAGGING_SCHEMES, *FROM_DATA}), "array-like", None, default=None
@@ -405,7 +405,7 @@ class LabelOptions:
     label_names: LabelNames | None = parameter(list, tuple, dict, None, default=None)
     """list of str or dict {label: str}
 
-    Names such as "B-PER" of labels that are ids: ``label_names[i]`` is that of label i.
+    Names such as "B-PER" of labels that are ids: ``label_names[i]`` names label i.
     A tagging scheme, in `transitions` and of spans, reads the names; ``classes_`` and
     predictions are the ids.
     """
@@ -419,14 +419,14 @@ class UnknownOptions:
     """label
 
     The label in y that stands for labels that are not known, beside None, as -100 in
-    data of Hugging Face. The known labels alone, and sets of labels of which one is
-    right, train the model with the loss
+    data of Hugging Face. The known labels alone, and sets with the right label, train
+    the model with the loss
 
         L_i(w) = -log sum_{y that agree with y_i} p(y | x_i; w),
 
     which is not convex: a sequence of convex problems is solved. The objective never
     rises, and the certificate bounds how far the next convex problem could lower it. A
-    sequence of which no label is known has the weight 0, and does not count in n. For
+    sequence without a known label has the weight 0, and does not count in n. For
     the default loss only.
     """
 
@@ -572,8 +572,8 @@ class OEGOptions(DualOptions):
     init_score: float = parameter(NOT_NEGATIVE, default=14.0)
     """float
 
-    Initial natural parameter of the correct label at each position; those of the other
-    labels are 0.
+    Initial natural parameter of the correct label at each position; the other labels
+    have 0.
     """
 
 
@@ -683,7 +683,7 @@ class SGDOptions:
 
 @parameters
 class PairOptions:
-    """What weights of edges are of."""
+    """The pairs of labels that weights of edges belong to."""
 
     directed: bool = False
     """bool
@@ -727,14 +727,14 @@ class GraphOptions(
 
 @parameters
 class SpanOptions:
-    """What segments are, and the solver and the loss of a fit."""
+    """The form of segments, and the solver and the loss of a fit."""
 
     max_length: int | None = parameter(COUNT, None, default=None)
     """int
 
-    The largest number of items of a segment. None takes that of the longest in the
+    The largest number of items of a segment. None takes the longest segment in the
     training data, in the sequences whose labels are all known. Lengths above 1000 are
-    kept up to that of the longest sequence of X only, or that of a prior.
+    kept up to the longest sequence of X only, or the length of a prior.
     """
     scheme: SpanScheme | None = parameter(
         StrOptions(set(TAGGING_SCHEMES)), None, default="BIO"
@@ -750,22 +750,22 @@ class SpanOptions:
     """callable
 
     Features of whole segments, such as whether a span is in a list of names:
-    ``segment_features(sequence, begin, end)`` returns those of the items begin <= t <
-    end of a sequence of X, a dict or a list of str, as those of an item. It is called
+    ``segment_features(sequence, begin, end)`` returns the features of the items begin
+    <= t < end of a sequence of X, a dict or a list of str, as for an item. It is called
     for each segment of at most `max_length` items. Each feature has a weight for each
     type; ``features`` and ``min_count`` are about items.
     """
     solver: Literal["oeg", "sag", "sgd", "lbfgs"] = "oeg"
     """{"oeg", "sag", "sgd", "lbfgs"}
 
-    That of `OEGCRF`, `SAGNUSCRF`, `SGDCRF` or `LBFGSCRF`, with their default
+    The solver of `OEGCRF`, `SAGNUSCRF`, `SGDCRF` or `LBFGSCRF`, with their default
     parameters.
     """
     loss: LossName = parameter(StrOptions({"log_loss", "hinge"}), default="log_loss")
     """{"log_loss", "hinge"}
 
-    "hinge" is that of the structural SVM, where every item with a wrong label costs 1,
-    for ``solver="oeg"``: it is solved by block-coordinate Frank-Wolfe. The model has
+    "hinge" is the loss of the structural SVM, where every item with a wrong label costs
+    1, for ``solver="oeg"``: it is solved by block-coordinate Frank-Wolfe. The model has
     scores, and no probabilities.
     """
 
@@ -793,10 +793,11 @@ class OnlineLossOptions:
     )
     """{"log_loss", "softmax_margin", "hinge", "perceptron"}
 
-    The first three are those of `SDCACRF`. With "hinge" a visit is one of 1-best MIRA,
-    the passive-aggressive algorithm PA-I: other labels are to have a score that is
-    lower by their cost. With "perceptron" it is the averaged structured perceptron: a
-    step `C` where the prediction is wrong. These two give scores, and no probabilities.
+    The first three are the same as in `SDCACRF`. With "hinge" a visit is one of 1-best
+    MIRA, the passive-aggressive algorithm PA-I: other labels are to have a score that
+    is lower by their cost. With "perceptron" it is the averaged structured perceptron:
+    a step `C` where the prediction is wrong. These two give scores, and no
+    probabilities.
     """
 
 
@@ -814,9 +815,9 @@ class StepOptions:
     n_best: int = parameter(COUNT, default=1)
     """int
 
-    With "hinge": a visit looks at so many labellings, those of the highest scores with
-    their costs, and moves the weights until each of them has a loss of 0 or its step is
-    `C`. That is k-best MIRA [2]_, 1-best MIRA for 1. Other losses take 1 only.
+    With "hinge": a visit looks at this number of labellings, the highest scores with
+    their costs first, and moves the weights until each of them has a loss of 0 or its
+    step is `C`. That is k-best MIRA [2]_, 1-best MIRA for 1. Other losses take 1 only.
     """
     update: Literal["max_loss", "prediction", "arow"] = "max_loss"
     """{"max_loss", "prediction", "arow"}
@@ -835,7 +836,7 @@ class StepOptions:
     """bool or {"polynomial", "uniform"}
 
     Whether the model is the average of the weights after every visit, or has the last
-    weights. In the average "polynomial", which is that of True, the weights of the
+    weights. In the average "polynomial", the same as True, the weights of the
     first v of m visits have the share (v / m)^4 [4]_, so that early ones are soon
     forgotten. In "uniform" all have the same share, as in the usual averaged
     perceptron.

@@ -1,6 +1,6 @@
 """PredictionMixin: what a fitted estimator of sequences adds to the `Answers`.
 
-Its X may be a table with `lengths`, and its labels may be those of spans. One-node
+Its X may be a table with `lengths`, and its labels may describe spans. One-node
 chains, a 2-D X, are treated row by row.
 """
 
@@ -46,7 +46,7 @@ lengths : array-like of int of shape (n,), default=None
 
 
 def with_lengths(method: Callable[..., Any], after: str = "X") -> Callable[[F], F]:
-    """Return a decorator: the docstring becomes that of a method without `lengths`.
+    """Return a decorator that takes the docstring of a method without `lengths`.
 
     The parameter is described behind the one named ``after``.
     """
@@ -133,7 +133,7 @@ class PredictionMixin(Answers, FittedAttributes):
             `tokens` of (type, begin, end, probability, text), where the text is the
             tokens begin <= t < end, joined by blanks. The spans are those that
             `extract_spans` finds in the labels of `predict`. The probability of a span
-            is that of `span_proba`, the sum over all label paths that have it.
+            is the same as in `span_proba`, the sum over all label paths that have it.
 
         Raises
         ------
@@ -198,17 +198,17 @@ class PredictionMixin(Answers, FittedAttributes):
             The positions of a span are begin <= t < end, of its sequence. A span is
             (type, begin, end), as :func:`skcrf_sdca.metrics.extract_spans` returns it,
             where the type is a str: it is there if `extract_spans` finds it in y. With
-            "BIO" that means labels of the type, of which only the first begins a span,
+            "BIO" that means labels of the type, only the first of which begins a span,
             and neither a label before nor one after that belongs to the same span.
             Without `scheme` all spans may be (labels, begin, end) instead, with a list
             of a label for each position: such a span is there if these labels stand at
             these positions.
-            Both may have begin and end first. What follows these three is ignored: the
+            Both may have begin and end first. Further entries are ignored: the
             spans of `predict_spans` may be given. A `SegmentCRF` takes (type, begin,
             end).
         scheme : str, default=None
             "BIO", "IOB1", "IO", "BIOES" or "BILOU": what the prefixes of the labels
-            mean. By default that of `predict_spans`.
+            mean. By default as in `predict_spans`.
 
         Returns
         -------

@@ -1,6 +1,6 @@
 """SegmentAnswers: what a fitted SegmentCRF says of segments, and tables of its weights.
 
-The answers of single labels are those of `PredictionMixin`.
+`PredictionMixin` has the answers of single labels.
 """
 
 from typing import Any, Self
@@ -35,7 +35,7 @@ class SegmentAnswers(PredictionMixin, InspectionMixin, ConstrainingMixin):
     segment_vectorizer_: SequenceVectorizer
 
     def _grammar(self):
-        """Return the Grammar of the fitted model, without what has a score of -inf."""
+        """Return the Grammar of the fitted model, without weights of -inf."""
         names = plain_labels(self.classes_)
         grammar = Grammar(names, self.scheme_, self.max_length_)
         grammar.transition &= self.transition_ != -np.inf
@@ -56,7 +56,7 @@ class SegmentAnswers(PredictionMixin, InspectionMixin, ConstrainingMixin):
         transitions : ndarray or list of pairs
             The transitions that stay allowed: a mask of bool of shape (n_types,
             n_types), [from, to] in the order of ``types_``, or pairs (from, to) of
-            types. What was forbidden before stays so.
+            types. Forbidden pairs stay forbidden.
 
         Returns
         -------

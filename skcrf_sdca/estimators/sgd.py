@@ -43,8 +43,8 @@ class SGDCRF(RunOptions, SGDOptions, ChainOptions, OnlineMixin):
     {certificate_}
     {best_epoch_}
     history_ : dict of ndarrays of shape (n_certificates,)
-        One value per certificate: epoch, updates and oracle_calls (divided by n, with
-        those of the calibration), seconds (without the certificates), primal, dual,
+        One value per certificate: epoch, updates and oracle_calls (divided by n, the
+        calibration included), seconds (without the certificates), primal, dual,
         gap; with ``X_val`` also val_score.
     eta0_ : float
         The step size, given or calibrated.
@@ -69,8 +69,8 @@ class SGDCRF(RunOptions, SGDOptions, ChainOptions, OnlineMixin):
     all but "svrg" and "hybrid". One pass in chunks gives the weights of one pass over
     all of the data in their order, but for rounding, if `alpha` and `eta0` are numbers;
     the means of "adagrad", "smd" and "pegasos" depend on where the chunks end.
-    With "auto", alpha is one over the number of sequences so far, those of a fit
-    before among them, and the step size is calibrated on the first chunk, which should
+    With "auto", alpha is one over the number of sequences so far, also in a fit before,
+    and the step size is calibrated on the first chunk, which should
     have some hundred sequences. "auto" is the first `learning_rate` that is not
     "adaptive", which needs certificates. The mean of the weights, the squares of
     "adagrad" and the gains of "smd" go on over all chunks. A chunk takes a pass over
@@ -174,5 +174,5 @@ class SGDCRF(RunOptions, SGDOptions, ChainOptions, OnlineMixin):
 
 
 def _steps(solver):
-    """Return the step size of a solver, and of which method it is, as attributes."""
+    """Return the step size of a solver, and its method, as attributes."""
     return {"eta0_": float(solver.eta0), "_method_of_steps": solver.method}

@@ -1,7 +1,7 @@
 """The table of solvers, how estimators make theirs, and which solver suits a problem.
 
-An estimator has the name of its solvers in the table. They take those of its parameters
-that their constructors name. Errors and warnings say which other solvers would do.
+An estimator has the name of its solvers in the table. They take the parameters that
+their constructors name. Errors and warnings say which other solvers would do.
 
 The rule of ``CRF(solver="auto")`` is from measurements.
 
@@ -110,7 +110,7 @@ class HasSolver:
         return getattr(self, "acceleration", "auto") if is_dual else None
 
     def _suited(self, name, structure, loss, penalty):
-        """Return the solver of which least needs are missing, and what it is given."""
+        """Return the solver with the fewest missing needs, and its arguments."""
         parts = structure, loss, penalty, PROVIDED[self._acceleration_of(name)]
         solvers = self._solvers[name]
         return min(solvers, key=lambda s: len(missing_needs(s, *parts))), parts

@@ -59,7 +59,7 @@ def training_data(estimator, X, y, sample_weight, lengths=None, prior=None):
     both are sorted, and the data are packed on the features that they have.
 
     The estimator is named in messages and asked for its ``transitions`` and the
-    like, but not changed. The errors are those of its `fit`.
+    like, but not changed. The errors are as in its `fit`.
     """
     if y is None:
         raise ValueError(
@@ -91,7 +91,7 @@ def chunk_data(estimator, X, y, classes, sample_weight, lengths=None):
     """Validate and pack the arguments of partial_fit.
 
     The estimator is not changed, but for its vectorizer, which learns the features of
-    the chunk. The errors are those of `OnlineMixin.partial_fit`.
+    the chunk. The errors are as in `OnlineMixin.partial_fit`.
     """
     known = Known(
         estimator,
@@ -227,7 +227,7 @@ def known_labels(estimator, known, data, input_format):
 def training_weight(sample_weight, data, label_rows):
     """Return the weight of each sequence in a fit, or None if all are alike.
 
-    A sequence of which no label is known has the weight 0: its loss is 0 for every w,
+    A sequence without a known label has the weight 0: its loss is 0 for every w,
     and it does not count in the mean over sequences either. ``label_rows`` are the
     possible labels of all positions, or their probabilities; None if all labels are
     known.
@@ -245,7 +245,7 @@ def training_weight(sample_weight, data, label_rows):
 def checked_weight(sample_weight, data, *, is_part=False):
     """Return the sample weights as an array, or None; ValueError for wrong ones.
 
-    Those of a part of the data have any sum: 0, too.
+    The weights of a part of the data have any sum: 0, too.
     """
     if sample_weight is None:
         return None

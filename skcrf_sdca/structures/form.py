@@ -18,19 +18,11 @@ from skcrf_sdca._utils.messages import required_attribute
 
 
 class Axis(NamedTuple):
-    """What the numbers of one axis of weights stand for.
+    """The entries of one axis of weights.
 
-    Attributes
-    ----------
-    size : int
-    names : callable, default=None
-        Returns the names of all entries. Entries without names are matched by their
-        number.
-    words : str, default="features"
-        What the entries are, for messages.
+    The function ``names`` returns their names; without names, entries are matched by
+    their number. Messages call them ``words``.
 
-    Examples
-    --------
     >>> from skcrf_sdca.structures.form import Axis
     >>> Axis(2, lambda: "ab").numbers_in(Axis(2, lambda: "cb"))
     array([-1,  1])
@@ -72,12 +64,12 @@ class Block:
     Attributes
     ----------
     name : str
-        Of the array in a file.
+        Name of the array in a file.
     axes : tuple of str
         The last may be "feature": then all others are one axis of a matrix, which may
         be sparse.
     forbids : bool, default=False
-        Whether weights may be -inf, where something is forbidden.
+        Whether weights may be -inf, which forbids.
     member_of : str, default=None
         The fitted attribute, a tuple, that the array is in. By default the array is
         itself an attribute, its name with an underscore.
@@ -100,13 +92,7 @@ class Block:
 
 
 class Form(NamedTuple):
-    """Which weights a model has.
-
-    Attributes
-    ----------
-    axes : dict of str to Axis
-    blocks : tuple of Block
-    """
+    """The weights that a model has: its axes by name, and its blocks."""
 
     axes: Mapping[str, Axis]
     blocks: tuple[Block, ...]
@@ -137,7 +123,7 @@ class Form(NamedTuple):
 
 
 class VectorForm(NamedTuple):
-    """What says which numbers the vector of a solver has, of given labels and features.
+    """The form of a solver's vector of weights, for given labels and features.
 
     Attributes
     ----------
@@ -145,9 +131,9 @@ class VectorForm(NamedTuple):
     pair_columns : ndarray of int, default=None
         The features that have weights for pairs of neighbouring labels.
     data : object, default=None
-        What the dual variables belong to beside sequences of labels and features.
+        Further data that the dual variables belong to, beside sequences.
     constraints : Constraints or Grammar, default=None
-        What is allowed, of labels.
+        The constraints of labels.
     pairs : ObservedPairs, default=None
         The labels that each feature has weights for; None if all.
     """
@@ -173,14 +159,6 @@ def _are_equal(one, other):
 class Weights(dict[str, Any]):
     """The weights of a model: an array, or a sparse matrix, by the name of its block.
 
-    Parameters
-    ----------
-    form : Form
-    arrays : dict of str to ndarray or csr_array
-        Those of the blocks of the form.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from skcrf_sdca.structures.form import Axis, Block, Form, Weights
     >>> form = Form({"label": Axis(2, lambda: "ab")}, (Block("start", ("label",)),))
@@ -229,16 +207,10 @@ class Weights(dict[str, Any]):
     def matched(self, axes=None, argument="init", *, new=0.0, **numbers):
         """Return these weights along other axes, matched by names.
 
-        Parameters
-        ----------
-        axes : dict of str to Axis
-            Those of the blocks, at least, that ``numbers`` does not have.
-        argument : str, default="init"
-            The argument of `fit` that has these weights, for messages.
-        new : float, default=0.0
-            The weights of what has no number here; 0 in matrices.
-        **numbers : ndarray of int
-            For some of the axes the numbers that their entries have here, -1 for none.
+        ``numbers`` has, for some axes, the numbers of their entries here, -1 for none;
+        ``axes`` has the other axes of the blocks. Entries without a number have the
+        weight ``new``, or 0 in matrices. Messages name the ``argument`` of `fit` that
+        has these weights.
         """
         known = {name for block in self.form.blocks for name in block.axes}
         new_axes = {name: Axis(len(number)) for name, number in numbers.items()}
@@ -264,13 +236,9 @@ class Weights(dict[str, Any]):
     def plus(self, other, columns=None):
         """Return the sum of the weights of two models with the same labels.
 
-        Parameters
-        ----------
-        other : Weights
-            A block of features that only one of both has is taken as it is, other
-            blocks are those of ``other``.
-        columns : ndarray of int, default=None
-            The features of positions that the other weights are of; None if all.
+        If only one of both has a block of features, the sum has it as it is; further
+        blocks come from ``other``. The other weights belong to the features ``columns``
+        of positions; None if all.
         """
         blocks = (*other.form.blocks, *self.form.blocks)
         kept = {b.name: b for b in blocks if b.is_matrix or b.name in other}
@@ -312,7 +280,7 @@ def _selected(matrix, row, column):
 
 
 def _sum_of_matrices(own, found, columns, n_columns):
-    """Return the sum of two matrices, or None, of which one has some columns alone."""
+    """Return the sum of two matrices, or None; one may have some columns alone."""
     if found is not None and own is not None:
         if not sp.issparse(own) or not sp.issparse(found):
             total = dense_coef(own).copy(order="F")

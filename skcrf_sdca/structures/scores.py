@@ -1,7 +1,8 @@
-"""Scores of items under one model, and every answer that follows from them.
+"""Scores of items under one model, and every answer that is derived from them.
 
-An item is a sequence or a graph. Each structure has one subclass of `Scores`: what it
-cannot do faster than by inference with other labels forbidden, it inherits.
+An item is a sequence or a graph. Each structure has one subclass of `Scores`, which
+inherits the answers that inference with other labels forbidden gives, unless it has a
+faster way.
 """
 
 from heapq import heappop, heappush, nsmallest
@@ -17,8 +18,8 @@ from skcrf_sdca._utils.words import place, words
 from skcrf_sdca.data.rows import split_rows
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
-# Of a search for several labellings: parts that are kept for each that is wanted, and
-# the bytes of a part beside its best labelling.
+# A search for n labellings: parts that are kept for each of these, and the bytes of a
+# part beside its best labelling.
 PARTS_OF_PATH, BYTES_OF_PART = 2, 500
 
 # Kernels take exp(-700) for smaller numbers: smaller probabilities than this, which is
@@ -31,9 +32,9 @@ DECODERS = {name: methodcaller(name) for name in ("viterbi", "posterior")}
 
 
 class Scores:
-    """Scores of n items end to end; what has a score of -inf has probability 0.
+    """Scores of n items end to end; a label of score -inf has probability 0.
 
-    A structure adds `_new`, and `inference`, which all answers follow from.
+    A structure adds `_new`, and `inference`, the base of all answers.
 
     Attributes
     ----------
@@ -44,7 +45,7 @@ class Scores:
     offsets : ndarray of shape (n + 1,), int64
         Item i has the positions ``offsets[i]:offsets[i + 1]``.
     n_jobs : int or None
-        Threads of full passes. 0, the default, takes all items as one range.
+        Number of threads of full passes. 0, the default, takes all items as one range.
     """
 
     local: NDArray[np.float64]
@@ -92,7 +93,7 @@ class Scores:
         return self.with_scores(local)
 
     def with_threads(self, n_jobs):
-        """Cut the items into ranges on so many threads; return self."""
+        """Cut the items into ranges on this number of threads; return self."""
         self.n_jobs = n_jobs
         return self
 
@@ -157,7 +158,7 @@ class Scores:
         return values
 
     def sample(self, uniform):
-        """Return draws from p(y | x), int32, of as many random numbers in [0, 1).
+        """Return draws from p(y | x), int32, by uniform numbers in [0, 1).
 
         Both are of shape (n_positions, n_draws).
         """
@@ -166,7 +167,7 @@ class Scores:
         return labels
 
     def check(self, first):
-        """Raise ValueError if scores overflow, as those of huge features do.
+        """Raise ValueError if scores overflow, as for huge features.
 
         The message names the place; ``first`` is the number of the first item.
         """
@@ -188,9 +189,8 @@ class Scores:
         """Return the items that positions belong to."""
         return np.searchsorted(self.offsets, positions, side="right") - 1
 
-    # The probabilities that follow are for users: they are at most 1, which rounding
-    # exceeds, and scikit-learn refuses more. Training reads them as they are, from
-    # `expectations`.
+    # The probabilities below are for users: rounding may exceed 1, which scikit-learn
+    # refuses, so they are cut there. Training reads them uncut, from `expectations`.
 
     def node_marginals(self):
         """Return the probability of every label at every position, and log Z."""
@@ -214,7 +214,7 @@ class Scores:
     def pair_marginals(self):
         """Return probabilities of the labels of pairs of positions, and their bounds.
 
-        Of neighbours, or of nodes that an edge joins: an ndarray of shape (n_pairs,
+        Pairs are neighbours, or nodes that an edge joins: an ndarray of shape (n_pairs,
         n_labels, n_labels), and where the pairs of each item begin, (n + 1,).
         """
         node, _ = self.node_marginals()
@@ -249,8 +249,8 @@ class Scores:
     def log_likelihood(self, labels, known=None):
         """Return log p(y | x) of one labelling of each item; a label < 0 is impossible.
 
-        If some are not ``known``, an ndarray of bool, the probability is summed over
-        these.
+        If some labels are not ``known``, an ndarray of bool, the probability is summed
+        over these.
         """
         if known is None:
             values = self.path_scores(np.maximum(labels, 0))
@@ -266,7 +266,7 @@ class Scores:
     def span_probabilities(self, spans, labels):
         """Return the probability that each span (i, begin, end) has its labels.
 
-        ``labels`` are those of all spans, end to end; < 0 is impossible.
+        The labels of all spans stand end to end; < 0 is impossible.
         """
         # p(labels of a span) = Z of the labellings that have them / Z
         log_z = self.log_partition()
@@ -285,7 +285,7 @@ class Scores:
         """Return the n best labellings of each item (n_paths, T), and their scores.
 
         Two lists of arrays, best first; fewer than n if an item does not have as many.
-        The order of equal ones is that of `viterbi`.
+        Equal ones stand in the order of `viterbi`.
         """
         lengths, n_labels = np.diff(self.offsets), self.local.shape[1]
         if self._bytes_of_place is None:
@@ -317,11 +317,11 @@ class Scores:
         ]
         return paths, scores
 
-    # Lawler's partition: the labellings left are those that agree with one already
-    # found before a position, and differ from it there. The best of each part is found
-    # by the same recursion, with other labels forbidden; so of equal ones it is the
-    # first. A part is kept as its best labelling, the position, and the labels that it
-    # does not have there; of the parts, no more than labellings are wanted are of use.
+    # Lawler's partition: each labelling left agrees with one already found before a
+    # position, and differs from it there. The same recursion, with other labels
+    # forbidden, finds the best of each part, the first of equal ones. A part is kept as
+    # its best labelling, the position, and the labels that are excluded there; no more
+    # parts are of use than labellings are wanted.
     def _n_best_of(self, i, n):
         """Return the n best of item i; each takes as many searches as positions."""
         one, order = self.only(i), self._order_of_ties(i)
@@ -345,7 +345,7 @@ class Scores:
     def _order_of_ties(self, i):
         """Return the positions of item i by which `viterbi` orders equal labellings.
 
-        The one with the lower label at the first of these where two differ is first.
+        The labelling with the lower label at the first position of difference is first.
         """
         return np.arange(self.offsets[i + 1] - self.offsets[i])[::-1]
 
@@ -353,7 +353,7 @@ class Scores:
         """Yield the parts of a part of the one item without its best labelling.
 
         Each is a position, the labels that are excluded there, the best labelling, and
-        its score; what has no labelling is left out.
+        its score; parts without a labelling are left out.
         """
         local = self.local.copy()
         for t in range(first):
@@ -371,7 +371,7 @@ class Scores:
 
 
 def _rank(path, order):
-    """Return the labels of positions in an order, as bytes that compare as they do."""
+    """Return the labels of positions in an order, as bytes that compare like them."""
     return path[order].astype(">i4").tobytes()
 
 
@@ -421,8 +421,8 @@ def numbers_of_paths(n, n_labels, lengths):
 def checked_numbers_of_paths(n, n_labels, lengths, n_bytes):
     """Return the same as integers; MemoryError if the paths do not fit into memory.
 
-    ``n_bytes``, an array of the shape of ``lengths``, is what the search of an item
-    keeps for each of its paths; one item is searched at a time.
+    The search of an item keeps ``n_bytes`` of it for each of its paths; one item is
+    searched at a time.
     """
     widths = numbers_of_paths(n, n_labels, lengths)
     # Beside the search, scores and labels of all paths.

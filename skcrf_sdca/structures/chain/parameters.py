@@ -25,14 +25,9 @@ from skcrf_sdca.structures.parameters import Parameters
 
 @cache
 def chain_blocks(order=1, *, edge_features=False):
-    """Return the blocks of the weights of a chain.
+    """Return the blocks of a chain: of tuples of up to order + 1 labels, and features.
 
-    Parameters
-    ----------
-    order : int, default=1
-        Tuples of up to order + 1 labels have weights.
-    edge_features : bool, default=False
-        Whether some features have weights of pairs of labels.
+    With ``edge_features`` some features have weights of pairs of labels.
     """
     blocks = [
         Block("coef", ("label", "feature")),
@@ -62,24 +57,10 @@ def transitions_of(weights):
 class ChainParameters(Parameters):
     """Weights of a linear-chain CRF.
 
-    Parameters
-    ----------
-    n_features, n_labels, w, pairs
-        As for `Parameters`.
-    boundaries : bool, default=True
-        Whether the start, end and transition weights exist. Without them (chains of
-        one node) they stay zero and the model is multinomial logistic regression.
-    layout : TransitionLayout, default=None
-        The pairs of labels that have transition weights; by default all.
+    Without ``boundaries`` (chains of one node) the start, end and transition weights
+    stay zero, and the model is multinomial logistic regression. The pairs of labels in
+    ``layout``, by default all, have transition weights.
 
-    Attributes
-    ----------
-    intercept, start, end : ndarrays of shape (n_labels,)
-    transition : ndarray of shape layout.shape
-        By default (n_labels, n_labels).
-
-    Examples
-    --------
     >>> from skcrf_sdca.structures.chain.parameters import ChainParameters
     >>> model = ChainParameters(n_features=128, n_labels=26)
     >>> model.w.shape
@@ -146,7 +127,7 @@ class ChainParameters(Parameters):
         return Chains(*found, constraints, self.layout)
 
 
-# Memory that is allocated when a vector grows, relative to what is needed.
+# Memory that is allocated when a vector grows, relative to its size.
 ROOM = 1.5
 
 

@@ -3,10 +3,10 @@
     intercept (L) | start (L) | end (L)
     | transition (K, K), length (K, M), segment (F, K) | coef (d, L)
 
-Local scores of the labels of tokens are those of a chain; with K types of segments,
+The labels of tokens have local scores as in a chain; with K types of segments,
 transition[k, k'] is the score of a segment of type k' after one of type k,
-length[k, m - 1] that of a segment of m tokens, and segment[f, k] that of feature f of
-a segment, if there are such features.
+length[k, m - 1] of a segment of m tokens, and segment[f, k] of feature f of a segment,
+if there are such features.
 """
 
 from functools import cache
@@ -71,20 +71,9 @@ class FlatLayout(NamedTuple):
 class SegmentParameters(ChainParameters):
     """Weights of a semi-Markov CRF as one vector ``w`` and named views of it.
 
-    Parameters
-    ----------
-    n_features : int
-    grammar : Grammar
-    segment_rows : SegmentRows, default=None
-        The features of segments, of the sequences that `scores` takes.
-    boundaries, w, pairs
-        As for `ChainParameters`.
-
-    Attributes
-    ----------
-    transition : ndarray of shape (K * K + K * M + F * K,)
-        The tied weights: those of transitions, of lengths, and of features of segments,
-        in one row.
+    ``segment_rows`` are the features of segments, of the sequences that `scores` takes.
+    ``transition``, of shape (K * K + K * M + F * K,), has the tied weights of
+    transitions, of lengths, and of features of segments, in one row.
     """
 
     def __init__(
