@@ -21,6 +21,7 @@ from skcrf_sdca import (
     PassiveAggressiveCRF,
 )
 from skcrf_sdca._kernels._inference import Inference
+from skcrf_sdca._kernels._item import Item
 from skcrf_sdca._kernels._visits import work_of_visit
 from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.packed import PackedSequences
@@ -226,12 +227,13 @@ def test_a_structure_without_a_kernel_is_refused_by_solvers_that_visit(
 
 
 class Bare(Chain):
-    """Chains with the features of tokens, and an inference that has no method."""
+    """Chains whose visits have an inference without any method."""
 
     name = "bare"
 
-    def inference(self):
-        return Inference(self.offsets, self.n_labels, self.n_tied)
+    def kernel(self, weights, features, targets, cost=None):
+        inference = Inference(self.offsets, self.n_labels, self.n_tied)
+        return Item(features, weights, inference, targets, cost=cost)
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ class Loss(NamedTuple):
     @property
     def offers(self):
         """Offers to solvers, see `skcrf_sdca.solvers.base.check_needs`."""
-        return frozenset({"smooth loss"} if self.is_smooth else ())
+        return frozenset({"smooth loss" if self.is_smooth else "maximum"})
 
     @property
     def is_smooth(self):

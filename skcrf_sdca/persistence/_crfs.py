@@ -5,7 +5,7 @@ the fit, and what only some types have.
 """
 
 from types import NoneType, SimpleNamespace
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -99,7 +99,7 @@ def describe_crf(crf, vectorizer=None):
         model["vectorizer"], _ = describe_vectorizer(crf.vectorizer_)
     if "solver_" in vars(crf):
         model["solver"] = crf.solver_
-    name, describe, _ = OF_STRUCTURES[crf._structure]
+    name, describe, _ = OF_STRUCTURES.get(crf._structure, NOTHING)
     entry, arrays = describe(crf, weights), _arrays_of(weights)
     if entry is not None:
         model[name] = entry
@@ -132,18 +132,18 @@ def _own_names(crf, vectorizer):
 def rebuild_crf(model, array):
     """Return the CRF that entries and arrays describe."""
     cls = CRFS[model["type"]]
-    name, _, rebuild = OF_STRUCTURES[cls._structure]
+    name, _, rebuild = OF_STRUCTURES.get(cls._structure, NOTHING)
     more = {
         "solver": (str, cls is AnyCRF),
         "stream": (dict, "stream" in model and hasattr(cls, "_stream_values")),
-        name: (dict, name in model or name != "tuples"),
+        name: (dict, name in model or name not in {"tuples", None}),
     }
     fields(model, "crf", CRF | {n: kind for n, (kind, there) in more.items() if there})
     crf = with_parameters(cls, model["parameters"])
     attributes = _attributes_from(crf, model, array)
     own, blocks = rebuild(model.get(name), array, attributes["classes_"])
     attributes |= own
-    form = Form(cls._axes_of(SimpleNamespace(**attributes)), blocks)
+    form = Form(cls._axes_of(SimpleNamespace(**attributes)), blocks or crf._blocks())
     weights = _weights_from(array, form, model)
     if "stream" in model:
         state = _stream_from(crf, model["stream"], array, weights)
@@ -267,6 +267,8 @@ def _graphs_from(entry, array, classes):
     return {"n_edge_features_in_": size}, GRAPH_BLOCKS
 
 
+# Of a structure whose CRFs have nothing of their own, and always the same blocks.
+NOTHING: tuple[Any, Any, Any] = (None, lambda *_: None, lambda *_: ({}, None))
 # Structure -> name of the entry, and functions that make and read it. Only "tuples"
 # may be missing.
 OF_STRUCTURES = {

@@ -21,6 +21,7 @@ NEEDS = {
     "visit": "a structure with a compiled kernel for single sequences",
     "direct": "a structure with marginals of cliques, for an exact line search",
     "smooth loss": "a loss with temperature > 0, not the hinge (SDCACRF takes it)",
+    "maximum": 'a loss without temperature (loss="hinge")',
     "gradient": "a differentiable penalty",
     "curvature": "a strongly convex penalty (l1_ratio < 1, or an acceleration)",
     "identity": "the penalty L2 (l1_ratio=0)",

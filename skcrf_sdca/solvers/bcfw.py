@@ -22,7 +22,7 @@ class BCFW(DualSolver):
 
     bytes_of_potential = 8
     needs: ClassVar[frozenset[str]] = frozenset(
-        {"argmax", "visit", "curvature", "threshold"}
+        {"argmax", "visit", "maximum", "curvature", "threshold"}
     )
 
     def __init__(self, problem, rng, *, sampling="gap", sampling_mix=0.8, state=None):

@@ -370,9 +370,9 @@ class Structure(ABC):
     def add_features(self, parameters, begin, end, factor, local):
         """Add factor[i] times the features of local changes of begin <= i < end."""
 
-    @abstractmethod
     def add_tied_features(self, parameters, tied):
         """Add the features of a sum of tied changes."""
+        parameters.tied += tied
 
     # Of the level "visit".
 

@@ -159,10 +159,6 @@ class Graph(TokenRows, Structure):
         )
         return graphs, used
 
-    def add_tied_features(self, parameters, tied):
-        """Add the features of a sum of edge changes."""
-        parameters.tied += tied
-
     def uniform_marginals(self, labels, smoothing, dtype):
         """Return uniform marginals, mixed with labels; their nodes are not set.
 
