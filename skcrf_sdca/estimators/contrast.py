@@ -1,8 +1,8 @@
 """What an explanation compares: label paths of one sequence, and where they differ.
 
 `Rivals` are the best paths with other labels at one position. `path_terms` are the
-parts of the scores of paths that are not the same in all of them; those of several
-labels at once are for each structure its own.
+parts of the scores of paths that are not the same in all of them; each structure has
+its own terms of several labels.
 """
 
 from collections.abc import Callable, Iterable
@@ -36,7 +36,7 @@ class Rivals:
     Attributes
     ----------
     label : int
-        That of the path at the position.
+        The label of the path at the position.
     """
 
     def __init__(
@@ -237,7 +237,7 @@ def segment_terms(estimator, grammar, rows, paths):
 
 
 def _tuple_terms(estimator, X, paths, names, differs):
-    """Yield the terms of more than two labels, and those of edge features."""
+    """Yield the terms of more than two labels, and of edge features."""
     n_positions, n_labels = paths.shape[1], len(estimator.classes_)
     for m, weights in enumerate(estimator.higher_transitions_, start=3):
         for s in range(m - 1, n_positions):

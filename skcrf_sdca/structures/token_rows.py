@@ -15,7 +15,7 @@ from skcrf_sdca.structures.structure import FixedScores
 
 
 class TokenRows:
-    """Mixin of a Structure whose local scores are those of rows of features.
+    """Mixin of a Structure whose local scores come from rows of features.
 
     The structure adds `_parameters_of_all_pairs`, in which every feature has weights of
     all labels, and `_new_scores`, the Scores of potentials.
@@ -88,12 +88,7 @@ class TokenRows:
     def in_partition(self, features, partition):
         """Return the features with the rows of local weights, and their pairs.
 
-        Parameters
-        ----------
-        features : DistinctFeatures
-            Changed, unless there are pairs.
-        partition : FeaturePartition
-            Of these; with pairs, all rows are apart.
+        The given features are changed, unless there are pairs; then all rows are apart.
         """
         tiers = partition.n_frequent, len(partition.shared)
         if self.pairs is None:

@@ -28,15 +28,7 @@ from skcrf_sdca.structures.token_rows import TokenRows
 class Chain(TokenRows, Structure):
     """Linear chains: node scores at every position, and one transition matrix.
 
-    Parameters
-    ----------
-    data, n_labels, boundaries, constraints, n_jobs, pairs, fixed
-        As for `Structure`.
-
-    Raises
-    ------
-    MemoryError
-        If the weights clearly do not fit into memory.
+    MemoryError if the weights clearly do not fit into memory.
     """
 
     name = "chain"
@@ -59,7 +51,7 @@ class Chain(TokenRows, Structure):
         n_features, n_labels = self.rows.n_features, self.n_labels
         longest = int(self.data.lengths.max(initial=0))
         n_coef = n_features * n_labels if self.pairs is None else self.pairs.layout.size
-        # The weights, those of transitions and buffers for them, and for one chain.
+        # The weights, also of transitions, and buffers for them and for one chain.
         n_numbers = n_coef + 3 * n_labels * longest + 5 * self.n_tied
         check_fits(
             8 * n_numbers,
@@ -140,11 +132,7 @@ class Chain(TokenRows, Structure):
     def grown(self, parameters, labels):
         """Return weights of fewer features and labels as parameters of these.
 
-        Parameters
-        ----------
-        parameters : ChainParameters
-        labels : ndarray of int
-            The number that each of their labels has here.
+        ``labels`` has the number of each of their labels here.
         """
         if parameters.n_labels == self.n_labels:
             return parameters.lengthened(self.data.n_features)
@@ -183,15 +171,10 @@ class Chain(TokenRows, Structure):
         return Chains(local, tied, offsets, self.constraints, self.layout)
 
     def parts(self, kept):
-        """Return the chains that are left at the positions to keep.
+        """Return the chains at the positions to keep, and the sequence of each.
 
-        Returns
-        -------
-        chains : Chain
-            One for each run of positions that are neighbours. They may begin and end
-            with every label.
-        sequence : ndarray of intp
-            The sequence that each is a part of.
+        There is one for each run of neighbouring positions. They may begin and end with
+        every label.
         """
         begins = kept.copy()
         begins[1:] &= ~kept[:-1]
@@ -225,7 +208,7 @@ class Chain(TokenRows, Structure):
         """Return uniform marginals over the allowed paths, mixed with labels.
 
         ``smoothing`` in (0, 1] is the weight of the uniform ones; at 0 the slope of the
-        entropy is infinite. ``dtype`` is that of the marginals of cliques.
+        entropy is infinite. The marginals of cliques have this ``dtype``.
         """
         if self.constraints is None:
             return Marginals.smoothed(
@@ -243,7 +226,7 @@ class Chain(TokenRows, Structure):
         return marginals
 
     def mix_marginals(self, marginals, scores_of, keep):
-        """Replace marginals by keep times these, and 1 - keep times those of scores.
+        """Mix marginals, with weight keep, and marginals by scores, in place.
 
         ``scores_of(begin, end)`` returns the Chains of begin <= i < end.
         """
@@ -275,7 +258,7 @@ class Chain(TokenRows, Structure):
         return 8 * self.data.n_positions * self.n_labels + of_edges * self.n_tied
 
     def describe_marginals(self, dtype):
-        """Return what `size_of_marginals` is the size of, for a message."""
+        """Return a description of the marginals and their size, for a message."""
         n_edges = int(self.sizes["E"])
         return f"{n_edges} edges with {self.n_tied} transitions in {dtype}"
 

@@ -1,7 +1,7 @@
 """The weights of chains over label tuples: which there are, and their one vector.
 
-Weights of tuples of up to ``order`` labels are those of single states, beside the
-intercepts; those of order + 1 labels are those of transitions between states. Edge
+Single states have the weights of tuples of up to ``order`` labels, beside the
+intercepts; transitions between states have the weights of order + 1 labels. Edge
 features are features of the states of two labels, after the others.
 """
 
@@ -22,20 +22,11 @@ from skcrf_sdca.structures.parameters import values_at
 
 
 class TupleForm:
-    """Which weights a chain of higher order has.
+    """The weights that a chain of higher order has.
 
-    Parameters
-    ----------
-    n_features, n_labels, order : int
-    constraints : Constraints, default=None
-        Those of labels.
-    pairs : ObservedPairs, default=None
-        The labels that each feature has weights for; None if all.
-    edge_columns : ndarray of int, default=None
-        The features that have a weight for every transition.
-    edge_pairs : ObservedPairs, default=None
-        The pairs of labels that each of them has weights for, numbered as the columns
-        of `observed.neighbours`; None if all.
+    ``constraints`` and ``pairs`` are about labels. The features ``edge_columns`` have a
+    weight for every transition, or for the pairs of labels in ``edge_pairs``, numbered
+    as the columns of `observed.neighbours`.
 
     Attributes
     ----------
@@ -43,7 +34,7 @@ class TupleForm:
     all_features, all_pairs : bool
         Whether features, and edge features, have all weights.
     pairs : ObservedPairs
-        Those of features and states; a row for each feature, and each edge feature.
+        Pairs of features and states; a row for each feature, and each edge feature.
     """
 
     def __init__(
@@ -111,14 +102,7 @@ class TupleForm:
 
 
 class TupleParameters(ChainParameters):
-    """The weights of a `TupleForm` as one vector, by states.
-
-    Parameters
-    ----------
-    form : TupleForm
-    w : ndarray of shape (n_weights,), default=None
-        Zeros by default.
-    """
+    """The weights of a `TupleForm` as one vector, by states; by default zeros."""
 
     def __init__(self, form, w=None):
         self.form = form
@@ -133,7 +117,7 @@ class TupleParameters(ChainParameters):
         )
 
     def _rows_of_features(self):
-        """Return the weights of features, of which all have those of all labels."""
+        """Return the dense (d, K) view of the feature weights."""
         n, n_features = self.form.tuples.n_labels, self.form.n_features
         place = self.pairs.places[n_features]
         # A row may have a place for every state.
@@ -146,7 +130,7 @@ class TupleParameters(ChainParameters):
     def assign(self, weights):
         """Take Weights for these features and labels, which are finite.
 
-        What has no place here is left out.
+        Weights without a place here are left out.
         """
         tuples, n = self.form.tuples, self.form.tuples.n_labels
         self.w[:] = 0.0
@@ -174,7 +158,7 @@ class TupleParameters(ChainParameters):
     def label_weights(self, constraints=None):
         """Return the Weights of the model, -inf where `constraints` of labels forbid.
 
-        Without these, what is forbidden has the weight 0.
+        Without these, forbidden tuples have the weight 0.
         """
         n, n_features = self.form.tuples.n_labels, self.form.n_features
         arrays = {name: getattr(self, name)[:n] for name in self._of_labels()}
@@ -212,10 +196,7 @@ class TupleParameters(ChainParameters):
 
 
 def _of_states(pairs, n_features, n_labels, n_states):
-    """Return pairs of features and labels as those of tuples of one label.
-
-    By default all of them.
-    """
+    """Return pairs of features and labels, by default all, as pairs with states."""
     if pairs is not None:
         return ObservedPairs(pairs.bounds, pairs.labels, n_states)
     bounds = np.arange(n_features + 1, dtype=np.int64) * n_labels

@@ -1,4 +1,4 @@
-"""Scores of chains of higher order: what is asked of labels is answered by states."""
+"""Scores of chains of higher order: states answer questions about labels."""
 
 from functools import lru_cache
 
@@ -18,14 +18,9 @@ from skcrf_sdca.structures.scores import Scores
 class FittedTuples:
     """The weights of a fitted estimator of higher order, for predictions.
 
-    Parameters
-    ----------
-    weights : Weights
-    labels : ChainParameters
-        The same weights but those of tuples, for the features of X.
-    tuples : LabelTuples, default=None
-        Tuples that have a place for all of the weights; by default the shortest, in
-        the order of their last labels.
+    ``labels`` are the same weights, without tuples, for the features of X. ``tuples``
+    have a place for all of the weights; by default they are the shortest, in the order
+    of their last labels.
     """
 
     def __init__(self, weights, labels, tuples=None):
@@ -47,7 +42,7 @@ class FittedTuples:
             pairs = self.tuples.of_length(2)
             before, label = self.tuples.tuples[pairs, -2:].T.astype(np.int64)
             self.edge_coef = self.edge_coef[before * n_labels + label]
-        # The weight of each tuple itself; those of single labels depend on X.
+        # The weight of each tuple itself; weights of single labels depend on X.
         self.of_tuple = tuples.weights_of_states(by_length)
         allowed = self.tuples.layout.compact(self.tuples.constraints.transition)
         self.between = np.where(allowed.reshape(-1), 0.0, -np.inf)
@@ -107,15 +102,7 @@ def _tuples_of(n_labels, order, allowed, **options):
 
 
 class TupleScores(Chains):
-    """Scores of n chains of higher order: of states in, of labels out.
-
-    Parameters
-    ----------
-    tuples : LabelTuples
-        The states.
-    node_scores, transition, offsets, constraints, layout
-        As for `Chains`, of states.
-    """
+    """Scores of n chains of higher order: of states in, of labels out."""
 
     def __init__(self, tuples, *scores, **options):
         super().__init__(*scores, **options)
@@ -154,7 +141,7 @@ class TupleScores(Chains):
         return np.minimum(np.column_stack(columns), 0.0)
 
     def pair_marginals(self):
-        """Return the edge marginals of all chains, and where those of each begin."""
+        """Return the edge marginals of all chains, and their bounds for each chain."""
         marginals, _ = self.marginals()
         label, layout, n = self.label_of, self.layout, self.tuples.n_labels
         edge = marginals.edge.reshape(len(marginals.edge), layout.size)

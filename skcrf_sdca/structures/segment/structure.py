@@ -18,18 +18,9 @@ from skcrf_sdca.structures.structure import FixedScores
 class SegmentChain(Chain):
     """Segments of tokens that follow each other without gaps.
 
-    Features, and local potentials of the labels of tokens, are those of a chain. Tied
-    potentials are those of transitions between the types of segments, of lengths, and
-    of features of segments.
-
-    Parameters
-    ----------
-    data, n_labels, boundaries, n_jobs, pairs, fixed
-        As for `Structure`.
-    constraints : Grammar
-        Which labels segments have, and what is allowed.
-    segment_rows : SegmentRows, default=None
-        The features of segments.
+    Features, and local potentials of the labels of tokens, are as in a chain. Tied
+    potentials belong to transitions between the types of segments, to lengths, and to
+    the features of segments in ``segment_rows``. ``constraints`` is a Grammar.
     """
 
     name = "segments"
@@ -99,14 +90,7 @@ class SegmentChain(Chain):
         return np.repeat(n_kept == lengths, lengths)
 
     def parts(self, kept):
-        """Return the sequences of the positions to keep, which are whole ones.
-
-        Returns
-        -------
-        sequences : SegmentChain
-        sequence : ndarray of intp
-            Which each of these is.
-        """
+        """Return the sequences to keep, which are whole ones, and their numbers."""
         (positions,) = np.nonzero(kept)
         first = self.offsets[:-1]
         (sequence,) = np.nonzero(np.diff(self.offsets) > 0)
