@@ -334,9 +334,9 @@ class InspectionMixin(Inspection, FittedAttributes):
         >>> X = [[["w=the"], ["w=cat"]], [["w=dogs"]]]
         >>> crf = LBFGSCRF(edge_features=["w=c*"], tol=1e-10)
         >>> crf.fit(X, [["DET", "NOUN"], ["NOUN"]]).tuple_features()[:2]
-        feature  labels            weight
-        w=cat    ('DET', 'NOUN')   +0.327
-        w=cat    ('NOUN', 'DET')   -0.064
+        feature  labels           weight
+        w=cat    ('DET', 'NOUN')  +0.327
+        w=cat    ('NOUN', 'DET')  -0.064
         """
         names = self._weight_names(feature_names)
         labels: list[Any] = []
