@@ -101,7 +101,7 @@ class TransitionDisplay:
         boundaries : bool, default=True
             Whether to draw the weights of start and end, which chains have.
         feature : int, default=0
-            Of a model of graphs, the feature of edges to draw the weights of.
+            The feature of edges whose weights are drawn, in a model of graphs.
         **options
             Passed on to `plot`.
 
