@@ -158,7 +158,7 @@ def test_marginals_that_are_the_target_already(dual_crf):
     """Without features and with equally frequent labels, w = 0 is optimal."""
     problem = make_problem([np.zeros((1, 2))] * 4, [[0], [1], [0], [1]], 2, 0.25)
     uniform = {"SDCACRF": {"init_smoothing": 1.0}, "OEGCRF": {"init_score": 0.0}}
-    dual_crf.set_params(**uniform[name_of(dual_crf)])
+    dual_crf.set_params(acceleration=None, **uniform[name_of(dual_crf)])
     solver = dual_crf._new_solver(problem)
     for _ in range(3):
         solver.epoch()
@@ -183,6 +183,7 @@ def test_no_gap_below_its_rounding():
 
 
 def test_no_recorded_gap_below_zero(dual_crf):
+    dual_crf.set_params(acceleration=None)
     solver = dual_crf._new_solver(make_problem(X, Y, 3, 0.1))
     for _ in range(300):
         solver.epoch()
@@ -221,7 +222,9 @@ def certain_state(problem):
 def test_line_search_from_certainty():
     """At step 0 the slope is infinite."""
     problem = make_problem(X, Y, 3, 0.1)
-    crf = SDCACRF(dual_dtype="float64", warm_start=True, random_state=0)
+    crf = SDCACRF(
+        dual_dtype="float64", acceleration=None, warm_start=True, random_state=0
+    )
     crf._warm_state = certain_state(problem)
     solver = crf._new_solver(problem)
     duals = [problem.dual(solver.model.w, problem.mean(solver.entropy))]
@@ -248,7 +251,8 @@ def test_line_search_to_the_end():
     assert_array_equal(solver.marginals.edge, target.edge)
 
     problem = make_problem(X, Y, 3, 1e12)
-    solver = SDCACRF(dual_dtype="float64", random_state=0)._new_solver(problem)
+    crf = SDCACRF(dual_dtype="float64", acceleration=None, random_state=0)
+    solver = crf._new_solver(problem)
     for _ in range(5):
         solver.epoch()
     assert_allclose(solver.marginals.local, 1 / 3, rtol=1e-9)
@@ -385,7 +389,7 @@ def test_samplers_without_usable_scores(tree, odd):
 
 def test_no_drift(dual_crf):
     problem = make_problem(X, Y, 3, 0.05)
-    solver = dual_crf._new_solver(problem)
+    solver = dual_crf.set_params(acceleration=None)._new_solver(problem)
     for _ in range(100):
         solver.epoch()
     kept = solver.model.w.copy()
@@ -397,7 +401,8 @@ def test_no_drift(dual_crf):
 @pytest.mark.parametrize("n_epochs", [3, 300])
 def test_the_gap_is_that_of_the_two_objectives(n_epochs):
     problem = make_problem(X, Y, 3, 0.05)
-    solver = SDCACRF(dual_dtype="float64", random_state=0)._new_solver(problem)
+    crf = SDCACRF(dual_dtype="float64", acceleration=None, random_state=0)
+    solver = crf._new_solver(problem)
     for _ in range(n_epochs):
         solver.epoch()
     certificate = solver.certify()
@@ -721,7 +726,9 @@ def solver_at(marginals, problem, monkeypatch):
     monkeypatch.setattr(
         SDCA, "renormalize", lambda self: np.zeros((n_labels, n_labels))
     )
-    crf = SDCACRF(dual_dtype=str(marginals.edge.dtype), random_state=0)
+    crf = SDCACRF(
+        dual_dtype=str(marginals.edge.dtype), acceleration=None, random_state=0
+    )
     solver = crf._new_solver(problem)
     solver.entropy[:] = 4 * np.log(n_labels)
     solver.model.w[:] = 0.0

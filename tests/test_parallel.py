@@ -53,7 +53,8 @@ def draw_problem(form, n_jobs=None, n_sequences=260, seed=0):
 
 
 def new_solver(estimator, problem, **parameters):
-    return estimator(random_state=0, **parameters)._new_solver(problem)
+    crf = estimator(acceleration=None, random_state=0, **parameters)
+    return crf._new_solver(problem)
 
 
 FORMS = {"dense": np.asarray, "sparse": sp.csr_array, "observed": observed}

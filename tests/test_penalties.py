@@ -10,15 +10,16 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 import reference
-from samples import LOSSES, as_dicts, flat_weights, make_problem, seeded
+from samples import COST, LOSSES, as_dicts, flat_weights, make_problem, seeded
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
 from skcrf_sdca._kernels import _vecmath
 from skcrf_sdca.compat import CRF
 from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.objective.losses import Loss
+from skcrf_sdca.objective.losses import LOG_LOSS, Loss
 from skcrf_sdca.objective.penalties import L2, ElasticNet, best_mix, elastic_net
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.persistence import load_model, save_model
+from skcrf_sdca.solvers.averaged import Averaged
 from skcrf_sdca.solvers.proximal import ProximalPoint
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain.constraints import Constraints
@@ -134,18 +135,24 @@ def test_the_hinge_with_the_l1_norm_alone(data):
 
 
 def test_when_a_fit_is_accelerated(data):
-    def solver(l1_ratio, acceleration, alpha=ALPHA):
+    def solver(l1_ratio, acceleration, loss="log_loss", alpha=ALPHA):
         crf = SDCACRF(alpha, l1_ratio=l1_ratio, acceleration=acceleration)
         X, y = [np.array(x) for x in data[0]], [np.array(path) for path in data[1]]
         problem = make_problem(X, y, N_LABELS, alpha)
         problem.penalty = elastic_net(l1_ratio)
+        problem.loss = LOG_LOSS if loss == "log_loss" else Loss(loss, 0.0, COST)
         return type(crf._new_solver(problem))
 
-    assert solver(0.5, None) is solver(0.5, "auto") is SDCA
-    assert solver(0.5, "proximal_point") is solver(0.999, "auto") is ProximalPoint
+    for l1_ratio in (0.0, 0.5, 0.999):
+        assert solver(l1_ratio, None) is SDCA
+        assert solver(l1_ratio, "proximal_point") is ProximalPoint
+        assert solver(l1_ratio, "auto") is ProximalPoint
+        assert solver(l1_ratio, None, "hinge") is Averaged
+        assert solver(l1_ratio, "proximal_point", "hinge") is ProximalPoint
+    assert solver(0.5, "auto", "hinge") is Averaged
+    assert solver(0.999, "auto", "hinge") is ProximalPoint
     assert solver(1.0, "auto") is ProximalPoint
-    assert solver(0.0, None, 1e-3) is solver(0.0, "auto") is SDCA
-    assert solver(0.0, "auto", 1e-3) is ProximalPoint
+    assert solver(0.0, "auto", "hinge", 1e-3) is ProximalPoint
     for estimator in DUAL:
         with pytest.raises(ValueError, match="needs a strongly convex penalty .l1_rat"):
             estimator(l1_ratio=1.0, acceleration=None).fit(*data)

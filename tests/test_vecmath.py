@@ -355,7 +355,8 @@ def test_rows_are_shrunk(rows):
     soft = values - np.clip(values, -threshold, threshold)
     expected = before.copy()
     expected[index] = 2.0 * soft[index]
-    _vecmath.shrink_rows(index, values, threshold, 2.0, active, out)
+    factor = np.full(len(values), 2.0)
+    _vecmath.shrink_rows(index, values, threshold, factor, active, out)
     same(out, expected)
     assert (active[index] == soft[index].any(axis=1)).all()
 

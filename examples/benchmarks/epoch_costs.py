@@ -29,9 +29,11 @@ from skcrf_sdca.solvers.sgd_methods import METHODS
 SOLVERS = {
     "SAG": SAGNUSCRF(sampling="uniform", random_state=0),
     "SAG-NUS*": SAGNUSCRF(random_state=0),
-    "OEG": OEGCRF(sampling="uniform", step_init=0.05, random_state=0),
-    "SDCA": SDCACRF(sampling="uniform", random_state=0),
-    "SDCA by gap": SDCACRF(random_state=0),
+    "OEG": OEGCRF(
+        sampling="uniform", step_init=0.05, acceleration=None, random_state=0
+    ),
+    "SDCA": SDCACRF(sampling="uniform", acceleration=None, random_state=0),
+    "SDCA by gap": SDCACRF(acceleration=None, random_state=0),
     **{method: SGDCRF(method=method, random_state=0) for method in METHODS},
 }
 PROMISES = {"SAG-NUS*": 2.0, "OEG": 4.0}

@@ -110,7 +110,8 @@ def stage_of(function):
 def rows_of(campaign, name):
     """Return the rows of one task."""
     problem = tasks.problem(campaign.load(name))
-    solver = SDCACRF(sampling="uniform", random_state=0)._new_solver(problem)
+    crf = SDCACRF(sampling="uniform", acceleration=None, random_state=0)
+    solver = crf._new_solver(problem)
     for _ in range(WARM_UP):
         solver.epoch()
     times, evaluations = [], solver.kernel.n_evaluations

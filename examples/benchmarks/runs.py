@@ -38,10 +38,10 @@ FOLDER = Path(__file__).resolve().parent
 DOCS = FOLDER.parents[1] / "docs"
 
 SOLVERS = {
-    "SDCA": (SDCACRF, {"sampling": "uniform"}),
-    "SDCA-GAP": (SDCACRF, {}),
-    "OEG": (OEGCRF, {"sampling": "uniform"}),
-    "OEG-GAP": (OEGCRF, {}),
+    "SDCA": (SDCACRF, {"sampling": "uniform", "acceleration": None}),
+    "SDCA-GAP": (SDCACRF, {"acceleration": None}),
+    "OEG": (OEGCRF, {"sampling": "uniform", "acceleration": None}),
+    "OEG-GAP": (OEGCRF, {"acceleration": None}),
     "SAG": (SAGNUSCRF, {"sampling": "uniform"}),
     "SAG-NUS*": (SAGNUSCRF, {}),
     "L-BFGS": (LBFGSCRF, {}),

@@ -86,7 +86,7 @@ def main():
             (c1 + 2.0 * c2) / len(task.X),
             penalty=elastic_net(c1 / (c1 + 2.0 * c2)),
         )
-        solver = SDCACRF(random_state=0)._new_solver(problem)
+        solver = SDCACRF(acceleration=None, random_state=0)._new_solver(problem)
         observer = Screening(rows, f"{c1}, {c2}", problem, solver)
         FitMonitor(solver, max_iter=options.epochs, tol=0.0, observers=[observer]).run()
     tables.show(rows)

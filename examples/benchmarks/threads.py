@@ -102,7 +102,7 @@ def seconds(problem, new, counts, repeats):
 
 def rows_of(name, label, problem, alpha, threads, repeats):
     """Return the rows of the table of one solver, and the epochs by threads."""
-    new = SOLVERS[label](alpha=alpha, random_state=0)
+    new = SOLVERS[label](alpha=alpha, acceleration=None, random_state=0)
     epochs = {n: epochs_to_target(run(problem, new, n, in_turn=True)) for n in threads}
     timed = [n for n in TIMED if n in threads and n <= cpu_count()]
     taken, many = seconds(problem, new, timed, repeats)

@@ -74,6 +74,12 @@ cdef class DistinctFeatures:
     cdef void copy_coef(
         self, Py_ssize_t i, const double* coef, Py_ssize_t n_labels,
         double* out) noexcept nogil
+    cdef double precondition(
+        self, Py_ssize_t i, Py_ssize_t first, Py_ssize_t last, const double* factor,
+        Py_ssize_t n_labels, double* feature_sums) noexcept nogil
+    cdef void spread(
+        self, Py_ssize_t i, const double* factor, double unit, Py_ssize_t n_labels,
+        double* out) noexcept nogil
     cdef void shrink_coef(
-        self, Py_ssize_t i, const double* coef, double threshold, double factor,
+        self, Py_ssize_t i, const double* coef, double threshold, const double* factor,
         Py_ssize_t n_labels, unsigned char* active, double* out) noexcept nogil

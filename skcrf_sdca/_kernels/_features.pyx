@@ -418,16 +418,49 @@ cdef class DistinctFeatures:
         """Write out[r] = coef[distinct_r]."""
         ops.copy_rows(self.features(i), self.count(i), coef, out, n_labels)
 
+    cdef double precondition(
+        self,
+        Py_ssize_t i, Py_ssize_t first, Py_ssize_t last,
+        const double* factor,                   # in, (d,)
+        Py_ssize_t n_labels,
+        double* feature_sums,                   # in, out, (count(i), K)
+    ) noexcept nogil:
+        """Multiply sums of first <= r < last with the factors of their features.
+
+        Return the sum of factor[distinct_r] ||feature_sums[r]||^2 before.
+        """
+        return ops.precondition_rows(
+            feature_sums + first * n_labels, self.features(i) + first, last - first,
+            factor, n_labels,
+        )
+
+    cdef void spread(
+        self,
+        Py_ssize_t i,
+        const double* factor,                   # in, (d,)
+        double unit,
+        Py_ssize_t n_labels,
+        double* out,                            # out, (count(i), K)
+    ) noexcept nogil:
+        """Write out[r, k] = factor[distinct_r] / unit."""
+        cdef Py_ssize_t r, p = 0
+        cdef const int* features = self.features(i)
+        for r in range(self.count(i)):
+            while p < self.size_of_first(i, r + 1, n_labels):
+                out[p] = factor[features[r]] / unit
+                p += 1
+
     cdef void shrink_coef(
         self,
         Py_ssize_t i,
         const double* coef,                     # in, (d, K)
-        double threshold, double factor,
+        double threshold,
+        const double* factor,                   # in, (d,)
         Py_ssize_t n_labels,
         unsigned char* active,                  # in, out, (d,)
         double* out,                            # in, out, (d, K)
     ) noexcept nogil:
-        """Write out[distinct_r] = factor soft(coef[distinct_r]), see vecmath.h."""
+        """Write out[j] = factor[j] soft(coef[j]) for the distinct features j."""
         ops.shrink_rows(
             self.features(i), self.count(i), coef, threshold, factor, active, out,
             n_labels,

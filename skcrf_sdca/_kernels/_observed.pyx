@@ -249,19 +249,33 @@ cdef class ObservedFeatures(DistinctFeatures):
             &self.places[self.bounds[i]], self.starts_of(i), self.count(i), coef, out
         )
 
+    cdef double precondition(
+        self,
+        Py_ssize_t i, Py_ssize_t first, Py_ssize_t last,
+        const double* factor,                   # in, (d,)
+        Py_ssize_t n_labels,
+        double* feature_sums,                   # in, out, (size(i),)
+    ) noexcept nogil:
+        """Multiply sums of first <= r < last with the factors of their features."""
+        return ops.precondition_ragged(
+            feature_sums, self.starts_of(i) + first, self.features(i) + first,
+            last - first, factor,
+        )
+
     cdef void shrink_coef(
         self,
         Py_ssize_t i,
         const double* coef,                     # in, (size,)
-        double threshold, double factor,
+        double threshold,
+        const double* factor,                   # in, (d,)
         Py_ssize_t n_labels,
         unsigned char* active,                  # not used
         double* out,                            # in, out, (size,)
     ) noexcept nogil:
-        """Write factor soft(row) for the rows of coef of the distinct features."""
+        """Write factor[j] soft(row) for the rows of coef of the distinct features j."""
         ops.shrink_ragged(
-            &self.places[self.bounds[i]], self.starts_of(i), self.count(i), coef,
-            threshold, factor, out,
+            &self.places[self.bounds[i]], self.starts_of(i), self.count(i),
+            self.features(i), coef, threshold, factor, out,
         )
 
 

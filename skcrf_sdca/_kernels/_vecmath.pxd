@@ -66,10 +66,11 @@ cdef extern from "vecmath.h":
             const double*, double, double, Py_ssize_t, double*) noexcept nogil
         double (*shrunk_norm)(const double*, double, Py_ssize_t) noexcept nogil
         void (*shrunk_slope)(
-            const double*, const double*, double, double, Py_ssize_t, double*,
-            double*) noexcept nogil
+            const double*, const double*, const double*, double, double, Py_ssize_t,
+            double*, double*) noexcept nogil
         double (*shrunk_rise)(
-            const double*, const double*, double, double, Py_ssize_t) noexcept nogil
+            const double*, const double*, const double*, double, double,
+            Py_ssize_t) noexcept nogil
         void (*blend)(
             const float*, const double*, double, Py_ssize_t, double*) noexcept nogil
         void (*narrow)(const double*, Py_ssize_t, float*) noexcept nogil
@@ -86,6 +87,10 @@ cdef extern from "vecmath.h":
         void (*move_rows)(
             double, const double*, const int*, Py_ssize_t, double*,
             Py_ssize_t) noexcept nogil
+        double (*precondition_rows)(
+            double*, const int*, Py_ssize_t, const double*, Py_ssize_t) noexcept nogil
+        double (*precondition_ragged)(
+            double*, const int*, const int*, Py_ssize_t, const double*) noexcept nogil
         void (*join_rows)(
             double, const int*, Py_ssize_t, double*, double*, Py_ssize_t, Py_ssize_t,
             Py_ssize_t, double*, double*) noexcept nogil
@@ -118,13 +123,13 @@ cdef extern from "vecmath.h":
         void (*copy_ragged)(
             const int*, const int*, Py_ssize_t, const double*, double*) noexcept nogil
         void (*shrink_ragged)(
-            const int*, const int*, Py_ssize_t, const double*, double, double,
-            double*) noexcept nogil
+            const int*, const int*, Py_ssize_t, const int*, const double*, double,
+            const double*, double*) noexcept nogil
         void (*copy_rows)(
             const int*, Py_ssize_t, const double*, double*, Py_ssize_t) noexcept nogil
         void (*shrink_rows)(
-            const int*, Py_ssize_t, const double*, double, double, unsigned char*,
-            double*, Py_ssize_t) noexcept nogil
+            const int*, Py_ssize_t, const double*, double, const double*,
+            unsigned char*, double*, Py_ssize_t) noexcept nogil
 
 
 cdef const skcrf_vecmath* ops

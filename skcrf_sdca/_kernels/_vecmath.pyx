@@ -232,12 +232,21 @@ def copy_rows(const int[::1] index, const double[:, ::1] rows, double[:, ::1] ou
     ops.copy_rows(&index[0], len(index), &rows[0, 0], &out[0, 0], rows.shape[1])
 
 
+def precondition_rows(
+    double[:, ::1] x, const int[::1] index, const double[::1] factor
+):
+    """Multiply rows with the factors named, return their norm; see vecmath.h."""
+    return ops.precondition_rows(
+        &x[0, 0], &index[0], len(index), &factor[0], x.shape[1]
+    )
+
+
 def shrink_rows(
-    const int[::1] index, const double[:, ::1] v, double threshold, double factor,
-    unsigned char[::1] active, double[:, ::1] out,
+    const int[::1] index, const double[:, ::1] v, double threshold,
+    const double[::1] factor, unsigned char[::1] active, double[:, ::1] out,
 ):
     """Write factor soft(v) for the rows named; see vecmath.h."""
     ops.shrink_rows(
-        &index[0], len(index), &v[0, 0], threshold, factor, &active[0], &out[0, 0],
+        &index[0], len(index), &v[0, 0], threshold, &factor[0], &active[0], &out[0, 0],
         v.shape[1],
     )

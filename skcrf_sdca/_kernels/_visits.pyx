@@ -215,6 +215,10 @@ cdef class DualVisitor(Visitor):
         """Let what follows the weights follow a change that no visit made."""
         self.item.weights.refresh()
 
+    def set_factors(self, factor, bias_factor):
+        """Have visits move weights by factors, see `Weights.set_factors`."""
+        self.item.weights.set_factors(factor, bias_factor)
+
     cdef void record_gap(self, Py_ssize_t i, double gap) noexcept nogil:
         """Store a new gap of sequence i, and tell the sampler."""
         self.gaps[i] = gap

@@ -15,6 +15,8 @@ cdef class Weights:
     cdef const double[::1] end
     cdef readonly Py_ssize_t n_tied
     cdef const double[::1] transition
+    cdef const double[::1] factor       # (d,), None if visits move w = w_hat(mu)
+    cdef double bias_factor
 
     cdef const double* coef_pointer(self) noexcept nogil
     cdef void score_nodes(
@@ -38,7 +40,6 @@ cdef class Weights:
 cdef class SparseWeights(Weights):
     cdef Weights dual
     cdef double threshold
-    cdef double inverse                 # 1 / curvature
     cdef unsigned char[::1] active      # (d,)
 
     cdef void refresh_row(self, Py_ssize_t j) noexcept nogil
@@ -68,6 +69,7 @@ cdef class FeatureSums(PenaltyRise):
         const double* node_values) noexcept nogil
     cdef void measure(self, double scale) noexcept nogil
     cdef double squared_norm(self) noexcept nogil
+    cdef double precondition(self) noexcept nogil
     cdef double squared_norm_of_blocks(self) noexcept nogil
     cdef const int* rows(self) noexcept nogil
     cdef Py_ssize_t n_rows(self) noexcept nogil
@@ -86,3 +88,5 @@ cdef class SparseFeatureSums(FeatureSums):
     cdef Weights moved                  # the dual weights
     cdef double scale
     cdef double[::1] dual               # v where the features are: rows, then biases
+    cdef double[::1] weight             # factors of rows over that of biases
+    cdef double[::1] ones

@@ -10,7 +10,7 @@ from libc.math cimport isinf
 from libc.string cimport memcpy
 
 from ._features cimport DistinctFeatures, FeatureRows, RowLayout
-from ._vecmath cimport ops
+from ._vecmath cimport ops, start_of
 
 import numpy as np
 
@@ -70,6 +70,35 @@ cdef class Weights:
         self.layout = layout
         self.n_features, self.n_labels = layout.n_features, n_labels
         self.boundaries = boundaries
+        self.factor, self.bias_factor = None, 1.0
+
+    def set_factors(self, const double[::1] factor, double bias_factor):
+        """Have visits move w_j by a factor times the change of w_hat(mu)_j.
+
+        Parameters
+        ----------
+        factor : ndarray of shape (n_features,)
+            1 / curvature of the rows of coef in the penalty.
+        bias_factor : float
+            1 / curvature of all other weights.
+        """
+        if factor.shape[0] != self.n_features:
+            raise ValueError(
+                f"{factor.shape[0]} factors for {self.n_features} features"
+            )
+        self.factor, self.bias_factor = factor, bias_factor
+
+    def fill(self, const double[::1] rows, double bias):
+        """Make every weight of feature j rows[j], and all other weights a bias."""
+        cdef Py_ssize_t j, n = self.n_labels
+        cdef double* coef = <double*> self.coef_pointer()
+        with nogil:
+            set_all(<double*> &self.intercept[0], bias, n)
+            set_all(<double*> &self.start[0], bias, n)
+            set_all(<double*> &self.end[0], bias, n)
+            set_all(<double*> &self.transition[0], bias, self.n_tied)
+            for j in range(self.n_features):
+                set_all(coef + self.layout.begin(j), rows[j], self.layout.width(j))
 
     cdef const double* coef_pointer(self) noexcept nogil:
         """Return the address of coef, NULL if there are no features."""
@@ -225,10 +254,10 @@ cdef class Weights:
 
 
 cdef class SparseWeights(Weights):
-    """Weights w = soft(v) / curvature of an elastic net, which follow dual weights v.
+    """Weights w_j = factor_j soft(v_j) of an elastic net, which follow dual weights v.
 
-    soft(v) = v - min(max(v, -threshold), threshold). A row of coef that is all 0 is not
-    read for scores.
+    soft(v) = v - min(max(v, -threshold), threshold); the factors are 1 / curvature
+    until others are set. A row of coef that is all 0 is not read for scores.
 
     Parameters
     ----------
@@ -237,16 +266,19 @@ cdef class SparseWeights(Weights):
     dual : Weights
         v, of the same shape.
     threshold : float
-    curvature : float
+    factors : tuple
+        As for `set_factors`; one number for all features will do.
     """
 
     def __init__(
         self, blocks, bint boundaries=True, RowLayout layout=None, *, Weights dual,
-        double threshold, double curvature,
+        double threshold, factors,
     ):
         super().__init__(blocks, boundaries, layout)
         self.dual = dual
-        self.threshold, self.inverse = threshold, 1.0 / curvature
+        self.threshold = threshold
+        of_rows, of_biases = factors
+        self.set_factors(np.full(self.n_features, of_rows), of_biases)
         self.active = np.ones(max(self.n_features, 1), dtype=np.uint8)
 
     cdef void score_nodes(
@@ -286,7 +318,7 @@ cdef class SparseWeights(Weights):
         self.active[j] = ops.exceeding(dual, self.threshold, n) > 0
         if was_active or self.active[j] or self.layout.first != NULL:
             ops.shrink(
-                dual, self.threshold, self.inverse, n,
+                dual, self.threshold, self.factor[j], n,
                 <double*> self.coef_pointer() + begin,
             )
 
@@ -299,8 +331,9 @@ cdef class SparseWeights(Weights):
         cdef Py_ssize_t r
         if self.layout.first == NULL:
             ops.shrink_rows(
-                rows, count, self.dual.coef_pointer(), self.threshold, self.inverse,
-                &self.active[0], <double*> self.coef_pointer(), self.n_labels,
+                rows, count, self.dual.coef_pointer(), self.threshold,
+                start_of(self.factor), &self.active[0], <double*> self.coef_pointer(),
+                self.n_labels,
             )
             return
         for r in range(count):
@@ -309,7 +342,7 @@ cdef class SparseWeights(Weights):
     cdef void refresh_biases(self) noexcept nogil:
         """Make all weights but coef those of the dual weights."""
         cdef Py_ssize_t n = self.n_labels
-        cdef double t = self.threshold, f = self.inverse
+        cdef double t = self.threshold, f = self.bias_factor
         ops.shrink(&self.dual.intercept[0], t, f, n, <double*> &self.intercept[0])
         ops.shrink(&self.dual.start[0], t, f, n, <double*> &self.start[0])
         ops.shrink(&self.dual.end[0], t, f, n, <double*> &self.end[0])
@@ -324,6 +357,13 @@ cdef class SparseWeights(Weights):
             for j in range(self.n_features):
                 self.refresh_row(j)
             self.refresh_biases()
+
+
+cdef void set_all(double* x, double value, Py_ssize_t n) noexcept nogil:
+    """Write a value n times."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        x[k] = value
 
 
 cdef void scale(double* x, double factor, Py_ssize_t n) noexcept nogil:
@@ -376,9 +416,13 @@ cdef class FeatureSums:
     cdef void measure(self, double scale) noexcept nogil:
         """Measure the rise of the penalty along the features, see `PenaltyRise`.
 
-        ``scale`` is that of the sequence. Follows `set`.
+        ``scale`` is that of the sequence. Follows `set`. Where rows have factors, their
+        sums are multiplied by these, for `add_to_weights`.
         """
-        self.quadratic = scale * self.squared_norm()
+        if self.weights.factor is None:
+            self.quadratic = scale * self.squared_norm()
+        else:
+            self.quadratic = scale * self.precondition()
 
     cdef double squared_norm(self) noexcept nogil:
         """Return the squared norm over all blocks, counted sigma_prime times."""
@@ -398,6 +442,24 @@ cdef class FeatureSums:
             self.sigma_prime.frequent * norm
             + self.sigma_prime.rare * ops.dot(rare, rare, n_rare)
             + ops.dot(private, private, n_private)
+        )
+
+    cdef double precondition(self) noexcept nogil:
+        """Multiply the rows by their factors; return the squared norm in these."""
+        cdef Py_ssize_t n = self.weights.n_labels, i = self.i
+        cdef Py_ssize_t n_frequent = self.features.count_frequent(i)
+        cdef Py_ssize_t n_shared = n_frequent + self.features.count_rare(i)
+        cdef const double* factor = start_of(self.weights.factor)
+        cdef double* sums = &self.distinct[0]
+        cdef double norm = self.weights.bias_factor * self.squared_norm_of_blocks()
+        norm += self.features.precondition(i, 0, n_frequent, factor, n, sums)
+        return (
+            self.sigma_prime.frequent * norm
+            + self.sigma_prime.rare
+            * self.features.precondition(i, n_frequent, n_shared, factor, n, sums)
+            + self.features.precondition(
+                i, n_shared, self.features.count(i), factor, n, sums
+            )
         )
 
     cdef const int* rows(self) noexcept nogil:
@@ -450,8 +512,8 @@ cdef class FeatureSums:
             <double*> self.weights.coef_pointer(),
         )
         self.weights.add_to_blocks(
-            step * self.sigma_prime.frequent, self.first_node, self.last_node,
-            &self.node[0], &self.edge[0],
+            step * self.sigma_prime.frequent * self.weights.bias_factor,
+            self.first_node, self.last_node, &self.node[0], &self.edge[0],
         )
 
     cdef void add_to(self, Weights out, double step) noexcept nogil:
@@ -483,13 +545,19 @@ cdef class SparseFeatureSums(FeatureSums):
         self.dual = np.empty(
             features.max_size(n_labels) + 3 * n_labels + weights.n_tied
         )
+        self.weight = np.empty(max(features.max_size(n_labels), 1))
+        self.ones = np.ones(max(n_labels, weights.n_tied))
 
     cdef void measure(self, double scale) noexcept nogil:
         """Measure the rise, and copy the dual weights of the features."""
         cdef Py_ssize_t n = self.weights.n_labels
         cdef double* out = &self.dual[0]
-        FeatureSums.measure(self, scale)
+        self.quadratic = scale * self.squared_norm()
         self.scale = scale
+        self.features.spread(
+            self.i, start_of(self.weights.factor), self.weights.bias_factor, n,
+            &self.weight[0],
+        )
         self.features.copy_coef(self.i, self.moved.coef_pointer(), n, out)
         out += self.features.size(self.i, n)
         memcpy(out, &self.moved.intercept[0], n * sizeof(double))
@@ -500,9 +568,9 @@ cdef class SparseFeatureSums(FeatureSums):
             self.weights.n_tied * sizeof(double),
         )
 
-    # R'(s) = sum a (soft(v) - soft(u)) / curvature, u = v - s scale a, over the
-    # features a of the direction; R''(s) = scale / curvature times the sum of a^2 where
-    # u is not shrunk to 0.
+    # R'(s) = sum factor a (soft(v) - soft(u)), u = v - s scale a, over the features a
+    # of the direction; R''(s) = scale times the sum of factor a^2 where u is not shrunk
+    # to 0.
     cdef double slope(self, double step, double* curvature) noexcept nogil:
         """Return R'(step) and write R''(step)."""
         cdef Py_ssize_t n = self.weights.n_labels
@@ -510,18 +578,25 @@ cdef class SparseFeatureSums(FeatureSums):
         cdef double value = 0.0, second = 0.0, t = self.sparse.threshold
         cdef double moved = step * self.scale
         cdef const double* v = &self.dual[0] + n_coef
+        cdef const double* one = &self.ones[0]
         ops.shrunk_slope(
-            &self.dual[0], &self.distinct[0], moved, t, n_coef, &value, &second
+            &self.dual[0], &self.distinct[0], &self.weight[0], moved, t, n_coef, &value,
+            &second,
         )
-        ops.shrunk_slope(v, &self.node[0], moved, t, n, &value, &second)
+        ops.shrunk_slope(v, &self.node[0], one, moved, t, n, &value, &second)
         if self.weights.boundaries:
-            ops.shrunk_slope(v + n, self.first_node, moved, t, n, &value, &second)
-            ops.shrunk_slope(v + 2 * n, self.last_node, moved, t, n, &value, &second)
             ops.shrunk_slope(
-                v + 3 * n, &self.edge[0], moved, t, self.weights.n_tied, &value, &second
+                v + n, self.first_node, one, moved, t, n, &value, &second
             )
-        curvature[0] = self.scale * self.sparse.inverse * second
-        return self.sparse.inverse * value
+            ops.shrunk_slope(
+                v + 2 * n, self.last_node, one, moved, t, n, &value, &second
+            )
+            ops.shrunk_slope(
+                v + 3 * n, &self.edge[0], one, moved, t, self.weights.n_tied, &value,
+                &second,
+            )
+        curvature[0] = self.scale * self.weights.bias_factor * second
+        return self.weights.bias_factor * value
 
     # The rise over scale is 0 for scale = 0, as the direction has no features then. Its
     # product with a factor that has overflown would be no number.
@@ -531,19 +606,22 @@ cdef class SparseFeatureSums(FeatureSums):
         cdef Py_ssize_t n_coef = self.features.size(self.i, n)
         cdef double moved = step * self.scale, t = self.sparse.threshold
         cdef const double* v = &self.dual[0] + n_coef
-        cdef double factor = self.sparse.inverse / self.scale
+        cdef const double* one = &self.ones[0]
+        cdef double factor = self.weights.bias_factor / self.scale
         cdef double rise
         if isinf(factor):
             return 0.0
         rise = (
-            ops.shrunk_rise(&self.dual[0], &self.distinct[0], moved, t, n_coef)
-            + ops.shrunk_rise(v, &self.node[0], moved, t, n)
+            ops.shrunk_rise(
+                &self.dual[0], &self.distinct[0], &self.weight[0], moved, t, n_coef
+            )
+            + ops.shrunk_rise(v, &self.node[0], one, moved, t, n)
         )
         if self.weights.boundaries:
-            rise += ops.shrunk_rise(v + n, self.first_node, moved, t, n)
-            rise += ops.shrunk_rise(v + 2 * n, self.last_node, moved, t, n)
+            rise += ops.shrunk_rise(v + n, self.first_node, one, moved, t, n)
+            rise += ops.shrunk_rise(v + 2 * n, self.last_node, one, moved, t, n)
             rise += ops.shrunk_rise(
-                v + 3 * n, &self.edge[0], moved, t, self.weights.n_tied
+                v + 3 * n, &self.edge[0], one, moved, t, self.weights.n_tied
             )
         return factor * rise
 
@@ -552,7 +630,7 @@ cdef class SparseFeatureSums(FeatureSums):
         self.add_to(self.moved, step)
         self.features.shrink_coef(
             self.i, self.moved.coef_pointer(), self.sparse.threshold,
-            self.sparse.inverse, self.weights.n_labels, &self.sparse.active[0],
+            start_of(self.sparse.factor), self.weights.n_labels, &self.sparse.active[0],
             <double*> self.sparse.coef_pointer(),
         )
         self.sparse.refresh_biases()

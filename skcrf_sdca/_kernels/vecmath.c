@@ -477,15 +477,16 @@ CLONES static double shrunk_norm(const double *v, double threshold, ptrdiff_t n)
 }
 
 CLONES static void shrunk_slope(const double *restrict v, const double *restrict a,
-                                double step, double threshold, ptrdiff_t n,
-                                double *slope, double *curvature)
+                                const double *restrict weight, double step,
+                                double threshold, ptrdiff_t n, double *slope,
+                                double *curvature)
 {
     double first = 0.0, second = 0.0;
 #pragma omp simd reduction(+ : first, second)
     for (ptrdiff_t i = 0; i < n; i++) {
-        double u = v[i] - step * a[i];
-        first += a[i] * (soft(v[i], threshold) - soft(u, threshold));
-        second += fabs(u) > threshold ? a[i] * a[i] : 0.0;
+        double u = v[i] - step * a[i], weighted = weight[i] * a[i];
+        first += weighted * (soft(v[i], threshold) - soft(u, threshold));
+        second += fabs(u) > threshold ? weighted * a[i] : 0.0;
     }
     *slope += first;
     *curvature += second;
@@ -493,14 +494,15 @@ CLONES static void shrunk_slope(const double *restrict v, const double *restrict
 
 /* With d = soft(v) - soft(u), a term is d^2 / 2 + (v - u - d) soft(v). */
 CLONES static double shrunk_rise(const double *restrict v, const double *restrict a,
-                                 double step, double threshold, ptrdiff_t n)
+                                 const double *restrict weight, double step,
+                                 double threshold, ptrdiff_t n)
 {
     double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
     for (ptrdiff_t i = 0; i < n; i++) {
         double moved = step * a[i], start = soft(v[i], threshold);
         double d = start - soft(v[i] - moved, threshold);
-        sum += 0.5 * d * d + (moved - d) * start;
+        sum += weight[i] * (0.5 * d * d + (moved - d) * start);
     }
     return sum;
 }
@@ -509,6 +511,31 @@ CLONES static void move_rows(double step, const double *restrict x, const int *i
                              ptrdiff_t count, double *restrict rows, ptrdiff_t n)
 {
     BY_PANELS(n, move_rows, step, x + first, index, count, rows + first, n);
+}
+
+CLONES static double precondition_rows(double *restrict x, const int *index,
+                                       ptrdiff_t count, const double *factor,
+                                       ptrdiff_t n)
+{
+    double norm = 0.0;
+    BY_PANELS(n, precondition_rows, x + first, index, count, factor, &norm, n);
+    return norm;
+}
+
+CLONES static double precondition_ragged(double *restrict x, const int *start,
+                                         const int *index, ptrdiff_t count,
+                                         const double *factor)
+{
+    double norm = 0.0;
+    for (ptrdiff_t j = 0; j < count; j++) {
+        double f = factor[index[j]], sum = 0.0;
+        for (ptrdiff_t i = start[j]; i < start[j + 1]; i++) {
+            sum += x[i] * x[i];
+            x[i] *= f;
+        }
+        norm += f * sum;
+    }
+    return norm;
 }
 
 /* Numbers of a row that are joined at a time. */
@@ -729,15 +756,16 @@ CLONES static void copy_ragged(const int *place, const int *start, ptrdiff_t cou
 }
 
 CLONES static void shrink_ragged(const int *place, const int *start, ptrdiff_t count,
-                                 const double *restrict v, double threshold,
-                                 double factor, double *restrict out)
+                                 const int *index, const double *restrict v,
+                                 double threshold, const double *factor,
+                                 double *restrict out)
 {
     for (ptrdiff_t j = 0; j < count; j++) {
         PREFETCH(out + place[j + AHEAD < count ? j + AHEAD : j]);
         const double *restrict from = v + place[j];
         double *restrict to = out + place[j];
         for (ptrdiff_t i = 0; i < start[j + 1] - start[j]; i++)
-            to[i] = factor * soft(from[i], threshold);
+            to[i] = factor[index[j]] * soft(from[i], threshold);
     }
 }
 
@@ -749,8 +777,9 @@ CLONES static void copy_rows(const int *index, ptrdiff_t count,
 }
 
 CLONES static void shrink_rows(const int *index, ptrdiff_t count,
-                               const double *restrict v, double threshold, double factor,
-                               unsigned char *active, double *restrict out, ptrdiff_t n)
+                               const double *restrict v, double threshold,
+                               const double *factor, unsigned char *active,
+                               double *restrict out, ptrdiff_t n)
 {
     for (ptrdiff_t j = 0; j < count; j++) {
         int ahead = index[j + AHEAD < count ? j + AHEAD : j];
@@ -769,7 +798,7 @@ CLONES static void shrink_rows(const int *index, ptrdiff_t count,
         double *shrunk = out + index[j] * n;
 #pragma omp simd
         for (ptrdiff_t i = 0; i < n; i++)
-            shrunk[i] = factor * soft(row[i], threshold);
+            shrunk[i] = factor[index[j]] * soft(row[i], threshold);
     }
 }
 
@@ -810,6 +839,8 @@ const struct skcrf_vecmath LOOPS(skcrf_vecmath) = {
     .gather = gather,
     .scatter = scatter,
     .move_rows = move_rows,
+    .precondition_rows = precondition_rows,
+    .precondition_ragged = precondition_ragged,
     .join_rows = join_rows,
     .change = change,
     .dot = dot,

@@ -121,19 +121,21 @@ struct skcrf_vecmath {
      *
      * shrunk_norm: sum_i soft(v[i])^2.
      *
-     * shrunk_slope: slope += sum_i a[i] (soft(v[i]) - soft(u[i])),
-     *     curvature += sum_i a[i]^2 where |u[i]| is above the threshold.
+     * shrunk_slope: slope += sum_i weight[i] a[i] (soft(v[i]) - soft(u[i])),
+     *     curvature += sum_i weight[i] a[i]^2 where |u[i]| is above the threshold.
      *
-     * shrunk_rise: sum_i (soft(u[i])^2 - soft(v[i])^2) / 2 + (v[i] - u[i]) soft(v[i]), a
-     *     sum of terms that are not negative. */
+     * shrunk_rise: sum_i weight[i] times
+     *     (soft(u[i])^2 - soft(v[i])^2) / 2 + (v[i] - u[i]) soft(v[i]),
+     *     which is not negative. */
     ptrdiff_t (*exceeding)(const double *v, double threshold, ptrdiff_t n);
     void (*shrink)(const double *v, double threshold, double factor, ptrdiff_t n,
                    double *out);
     double (*shrunk_norm)(const double *v, double threshold, ptrdiff_t n);
-    void (*shrunk_slope)(const double *v, const double *a, double step, double threshold,
-                         ptrdiff_t n, double *slope, double *curvature);
-    double (*shrunk_rise)(const double *v, const double *a, double step,
-                          double threshold, ptrdiff_t n);
+    void (*shrunk_slope)(const double *v, const double *a, const double *weight,
+                         double step, double threshold, ptrdiff_t n, double *slope,
+                         double *curvature);
+    double (*shrunk_rise)(const double *v, const double *a, const double *weight,
+                          double step, double threshold, ptrdiff_t n);
 
     /* out = (1 - step) x + step y, rounded to single precision. */
     void (*blend)(const float *x, const double *y, double step, ptrdiff_t n, double *out);
@@ -164,6 +166,14 @@ struct skcrf_vecmath {
      * numbers, the indices are distinct. */
     void (*move_rows)(double step, const double *x, const int *index, ptrdiff_t count,
                       double *rows, ptrdiff_t n);
+
+    /* x_j *= factor[index[j]], for each of the `count` rows x_j of x; returns
+     * sum_j factor[index[j]] ||x_j||^2 of the rows before. The rows have n numbers, or are
+     * x[start[j]], ... before x[start[j + 1]]. */
+    double (*precondition_rows)(double *x, const int *index, ptrdiff_t count,
+                                const double *factor, ptrdiff_t n);
+    double (*precondition_ragged)(double *x, const int *start, const int *index,
+                                  ptrdiff_t count, const double *factor);
 
     /* y += sum_p change_p with change_p = factor (c_p - y), for each of the `count` rows y
      * named by `index`, and c_p the same rows of the copies, that lie `stride` numbers
@@ -215,7 +225,7 @@ struct skcrf_vecmath {
      *
      * copy_ragged: x[start[j] + i] = rows[place[j] + i].
      *
-     * shrink_ragged: out[place[j] + i] = factor soft(v[place[j] + i]). */
+     * shrink_ragged: out[place[j] + i] = factor[index[j]] soft(v[place[j] + i]). */
     void (*gather_ragged)(const double *a, const int *place, const int *width,
                           const long long *bounds, ptrdiff_t count, const int *label,
                           const double *rows, double *y, ptrdiff_t n);
@@ -227,16 +237,18 @@ struct skcrf_vecmath {
     void (*copy_ragged)(const int *place, const int *start, ptrdiff_t count,
                         const double *rows, double *x);
     void (*shrink_ragged)(const int *place, const int *start, ptrdiff_t count,
-                          const double *v, double threshold, double factor, double *out);
+                          const int *index, const double *v, double threshold,
+                          const double *factor, double *out);
 
     /* x_j = rows[index[j]], for each of the `count` rows x_j of x, of n numbers. */
     void (*copy_rows)(const int *index, ptrdiff_t count, const double *rows, double *x,
                       ptrdiff_t n);
 
-    /* out_j = factor soft(v_j), for each of the `count` rows v_j of v named by `index`, of
-     * n numbers, where active[index[j]] says whether out_j has numbers other than 0. */
+    /* out_j = factor[index[j]] soft(v_j), for each of the `count` rows v_j of v named by
+     * `index`, of n numbers, where active[index[j]] says whether out_j has numbers other
+     * than 0. */
     void (*shrink_rows)(const int *index, ptrdiff_t count, const double *v,
-                        double threshold, double factor, unsigned char *active,
+                        double threshold, const double *factor, unsigned char *active,
                         double *out, ptrdiff_t n);
 };
 

@@ -74,6 +74,27 @@ INLINED void NAMED(move_rows)(int count, ptrdiff_t width, double step, const dou
     }
 }
 
+INLINED void NAMED(precondition_rows)(int count, ptrdiff_t width, double *x,
+                                      const int *index, ptrdiff_t n_rows,
+                                      const double *factor, double *norm, ptrdiff_t n)
+{
+    VECTOR sum[MOST_VECTORS], row[MOST_VECTORS];
+    EACH_VECTOR sum[v] = (VECTOR){0.0};
+    for (ptrdiff_t j = 0; j < n_rows; j++, x += n) {
+        double f = factor[index[j]];
+        EACH_VECTOR row[v] = AT(x, v);
+        EACH_VECTOR sum[v] += f * row[v] * row[v];
+        EACH_VECTOR AT(x, v) = f * row[v];
+    }
+    /* The numbers that the last vector shares with the one before count once. */
+    double number[LENGTH];
+    for (int v = 0; v < count; v++) {
+        *(VECTOR *)number = sum[v];
+        for (ptrdiff_t k = v < count - 1 ? 0 : count * LENGTH - width; k < LENGTH; k++)
+            *norm += number[k];
+    }
+}
+
 INLINED void NAMED(copy_rows)(int count, ptrdiff_t width, const int *index,
                               ptrdiff_t n_rows, const double *rows, double *x,
                               ptrdiff_t n)

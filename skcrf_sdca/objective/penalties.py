@@ -40,6 +40,12 @@ class Penalty(Protocol):
     def primal_point(self, v):
         """Return grad r*(v)."""
 
+    def moved_point(self, v):
+        """Return what visits move at the dual point v: grad r*(v), or v."""
+
+    def dual_point(self, moved):
+        """Return v, given its `moved_point`."""
+
     def gap(self, w, v, out=None):
         """Return r(w) + r*(v) - <w, v>, and write grad r(w) - v to `out` (may be v)."""
 
@@ -60,6 +66,8 @@ class L2:
     def primal_point(self, v):
         """Return v."""
         return v
+
+    moved_point = dual_point = primal_point
 
     def gap(self, w, v, out=None):
         """Return 1/2 ||w - v||^2; write w - v to `out`, which may be v."""
@@ -84,6 +92,11 @@ class ElasticNet:
         self.threshold = threshold
 
     @property
+    def factors(self):
+        """1 / curvature of the weights of features, and of all others."""
+        return 1.0 / self.curvature, 1.0 / self.curvature
+
+    @property
     def offers(self):
         """Offers to solvers."""
         strongly_convex = {"curvature"} if self.curvature else set()
@@ -103,6 +116,12 @@ class ElasticNet:
         if self.curvature:
             return 0.5 / self.curvature * shrunk_norm
         return np.inf if shrunk_norm else 0.0
+
+    def moved_point(self, v):
+        """Return v."""
+        return v
+
+    dual_point = moved_point
 
     def primal_point(self, v):
         """Return soft(v) / curvature."""
@@ -125,6 +144,74 @@ class ElasticNet:
             gap += (self.threshold * np.abs(w_part) - w_part * clipped).sum()
             out_part[:] = self.curvature * w_part - v_part
         return gap
+
+
+class Proximal:
+    """A penalty with the distance from a point, r(w) + 1/2 sum_j kappa_j (w_j - z_j)^2.
+
+    With c the curvature of r, u_j = v_j + kappa_j z_j and soft as for `ElasticNet`,
+
+        r*(v) = sum_j soft(u_j)^2 / (2 (c + kappa_j)),   up to a constant,
+        grad r*(v)_j = soft(u_j) / (c + kappa_j).
+
+    Visits move grad r*(v) where there is no threshold, else u.
+
+    Parameters
+    ----------
+    penalty : ElasticNet or L2
+    new_parameters : callable
+        As in `Objective`.
+    shape : ndarray of shape (n_features,)
+        kappa_j of the weights of each feature, relative to that of all other weights.
+    """
+
+    name = "proximal"
+    offers = frozenset({"curvature", "threshold"})
+
+    def __init__(self, penalty, new_parameters, shape):
+        self.penalty, self.shape = penalty, shape
+        self.threshold = penalty.threshold
+        self._new_parameters = new_parameters
+
+    def move(self, kappa, z):
+        """Set kappa of weights that are not of features, and the point."""
+        self.kappa = kappa
+        curvature = self.penalty.curvature
+        rows = kappa * self.shape
+        parameters = self._new_parameters()
+        parameters.weights().fill(rows, kappa)
+        self._shift = parameters.w * z
+        parameters.w += curvature
+        self.curvature = parameters.w
+        self.factors = 1.0 / (curvature + rows), 1.0 / (curvature + kappa)
+
+    def moved_point(self, v):
+        """Write what visits move over v, and return it."""
+        v += self._shift
+        if not self.threshold:
+            v /= self.curvature
+        return v
+
+    def dual_point(self, moved):
+        """Return v, given its `moved_point`."""
+        shifted = moved if self.threshold else moved * self.curvature
+        return shifted - self._shift
+
+    def primal_point(self, v):
+        """Return grad r*(v)."""
+        return self._shrunk(v) / self.curvature
+
+    def conjugate(self, v):
+        """Return r*(v), up to a constant."""
+        shrunk = self._shrunk(v)
+        return 0.5 * inner(shrunk, shrunk / self.curvature)
+
+    def _shrunk(self, v):
+        """Return soft(u)."""
+        out = v + self._shift
+        if self.threshold:
+            shrink(out.copy(), self.threshold, 1.0, out)
+        return out
 
 
 def _parts(array):

@@ -4,7 +4,6 @@ Full passes go over ranges of sequences on threads, so that what they hold for e
 position is small; the sums do not depend on the number of threads.
 """
 
-from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +13,7 @@ from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca._utils.parallel import each_range, over_ranges, ranges
 from skcrf_sdca.objective.losses import LOG_LOSS
 from skcrf_sdca.objective.objective import EPS, ROUNDING, Objective, not_finite
-from skcrf_sdca.objective.penalties import L2, ElasticNet
+from skcrf_sdca.objective.penalties import best_mix
 from skcrf_sdca.objective.targets import Labels
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
@@ -25,6 +24,8 @@ FULL, EASIER = 0.5, 0.001
 SAMPLE = 4096
 # Values of X that are copied at a time: X may be a mapped file.
 VALUES_OF_BLOCK = 2**16
+# Values of X count as at most so much where their squares are taken.
+LARGEST_VALUE = 1e100
 
 
 def largest(*arrays):
@@ -67,16 +68,12 @@ class Problem(Objective):
         c_i / strength, the factor of the features of mu_i in w_hat(mu).
     tied_targets : ndarray
         sum_i c_i times the tied expectations of the targets.
-    center : ndarray of shape (n_weights,) or None
-        A constant part of w_hat(mu), see `proximal`.
 
     Raises
     ------
     ValueError
         If the targets do not fit the structure, or alpha is too small to divide by.
     """
-
-    center = None
 
     def __init__(
         self,
@@ -188,28 +185,28 @@ class Problem(Objective):
         """Return sum_i c_i values[i]."""
         return inner(self.weight, values)
 
-    # With s and s' the strengths of both problems, and in the solver's weights:
-    #     s r(w) + kappa/2 ||w - z||^2 = s' r'(w) - kappa <w, z> + kappa/2 ||z||^2,
-    # so that v' = (s v + kappa z) / s' has the constant part kappa z / s'.
-    def proximal(self, kappa):
-        """Return this problem with kappa/2 ||w - z||^2 added, for solvers.
+    @cached_property
+    def feature_sizes(self):
+        """The mean square of each feature where it is not 0, and how often it is not.
 
-        It has a penalty of curvature 1 and a ``center``, kappa z / strength, in
-        w_hat(mu): 0 until it is changed. Its P and D lack the terms that do not depend
-        on mu, and the terms of z; only visits, and `compare`, are meant for it.
+        The latter is sum_i c_i times the number of such positions of sequence i.
         """
-        strength = self.strength * self.penalty.curvature + kappa
-        threshold = self.strength * self.penalty.threshold / strength
-        other = copy(self)
-        Objective.__init__(
-            other,
-            strength / self.loss.scale,
-            loss=self.loss,
-            penalty=ElasticNet(1.0, threshold) if threshold else L2(),
-        )
-        other.feature_scale = self.weight / other.strength
-        other.center = np.zeros_like(self.new_parameters().w)
-        return other
+        X, squares = self.data.X, np.zeros(self.data.X.shape[1])
+        counts = np.zeros_like(squares)
+        weight = np.repeat(self.weight, self.data.lengths)
+        n_rows = max(VALUES_OF_BLOCK * len(weight) // max(X.size, 1), 1)
+        for begin in range(0, len(weight), n_rows):
+            rows = abs(X[begin : begin + n_rows].astype(np.float64))
+            values = rows.data if self.data.is_sparse else rows
+            # Larger squares would overflow.
+            np.minimum(values, LARGEST_VALUE, out=values)
+            values *= values
+            squares += weight[begin : begin + n_rows] @ rows
+            np.sign(values, out=values)
+            counts += weight[begin : begin + n_rows] @ rows
+        return np.divide(
+            squares, counts, out=np.ones_like(squares), where=squares > 0.0
+        ), counts
 
     def _positions(self, begin, end):
         """Return first and last of the positions of sequences begin <= i < end."""
@@ -222,7 +219,7 @@ class Problem(Objective):
         times the tied expectations of mu_i.
         """
         parameters = self.new_parameters(out)
-        parameters.w[:] = 0.0 if self.center is None else self.center
+        parameters.w[:] = 0.0
         for begin, end in ranges(self.offsets):
             first, last = self._positions(begin, end)
             self._add_to_primal_point(parameters, begin, end, local[first:last].copy())
@@ -391,10 +388,8 @@ class Problem(Objective):
         change = local.copy()
         self.targets.subtract(change, 0, len(change))
         # v has the sum of the tied changes over the strength.
-        tied = self.new_parameters(v).tied
-        if self.center is not None:
-            tied = tied - self.new_parameters(self.center).tied
-        of_tied = self.strength * inner(np.ravel(tied), np.ravel(fixed.tied))
+        tied = np.ravel(self.new_parameters(v).tied)
+        of_tied = self.strength * inner(tied, np.ravel(fixed.tied))
         return self._local_inner(change, 0, n, fixed.local) + of_tied
 
     def _local_inner(self, local, begin, end, scores):
@@ -446,3 +441,28 @@ class Problem(Objective):
         parts = over_ranges(run, self.offsets, self.n_jobs)
         losses, sizes = zip(*parts, strict=True)
         return self.mean(np.concatenate(losses)), max(sizes)
+
+
+class ProximalProblem(Problem):
+    """A problem with a `Proximal` penalty, which visits are made for.
+
+    Its certificates are certificates of ``plain``, the problem without the distance,
+    for any w and mu.
+    """
+
+    def __init__(self, plain, penalty):
+        vars(self).update(vars(plain), plain=plain, penalty=penalty)
+
+    def certify_dual(self, w, v, *mu):
+        """Return the Certificate of w and mu; the arguments are those of `Problem`."""
+        return self.plain.certify_pair(w, v, *self.compare(w, *mu))
+
+    def certify_kept(self, w, v, local, entropy):
+        """Certify a pair far from the optimum, by P(w) and the D of mu mixed."""
+        plain, gain = self.plain, self.mean_entropy(entropy, local, v)
+        mix = best_mix(plain.penalty, v, gain / self.strength)
+        return plain.certificate(
+            plain.primal(w, self.mean_loss(w)),
+            plain.dual(mix * v, mix * gain),
+            rounding=self._rounding(0.0),
+        )

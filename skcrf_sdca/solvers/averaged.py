@@ -43,7 +43,7 @@ class Averaged(OuterSolver):
         self.solver.epoch()
         self.n_epochs += 1
         share = (POWER + 1) / (self.n_epochs + POWER)
-        self.average += share * (self.solver.dual_point.w - self.average)
+        self.average += share * (self.solver.v - self.average)
 
     def certify(self):
         """Certify the best weights with the best dual point."""

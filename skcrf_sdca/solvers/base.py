@@ -223,14 +223,14 @@ def potentials_of(state, keys, problem):
     return Potentials(*(state[key].copy() for key in keys))
 
 
-def moving_weights(model, dual_point, penalty):
+def moving_weights(model, moved, penalty):
     """Return compiled weights w = grad r*(v), which visits move.
 
-    The Parameters ``model`` and ``dual_point`` hold w and v: for L2 one object.
+    The Parameters ``model`` hold w, and ``moved`` the `Penalty.moved_point`.
     """
-    if "identity" in penalty.offers:
+    if moved is model:
         return model.weights()
-    return model.sparse_weights(dual_point, penalty)
+    return model.sparse_weights(moved, penalty)
 
 
 def first_model(problem, state):

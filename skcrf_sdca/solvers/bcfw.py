@@ -52,7 +52,7 @@ class BCFW(DualSolver):
     # for a keep between ratio and 1.
     def _shrink_to_labels(self, ratio):
         """Mix mu with the labels, in the proportion of largest dual."""
-        problem, v = self.problem, self.dual_point.w
+        problem, v = self.problem, self.v
         added = problem.mean_added(self.marginals.local, v)
 
         def negative_dual(keep):

@@ -21,8 +21,9 @@ class DualSolver(EpochSolver):
 
     Attributes
     ----------
-    model, dual_point : Parameters
-        w = grad r*(v), and v = w_hat(mu): the same object for L2.
+    model, moved : Parameters
+        w = grad r*(v), v = w_hat(mu), and what visits move: w itself, or with a
+        threshold an object of its own, see `Penalty.moved_point`.
     kernel : DualVisitor or ParallelVisitor
         The only one of the ``visitors``, or the visitor of all workers.
     marginals : Marginals or Potentials
@@ -43,16 +44,16 @@ class DualSolver(EpochSolver):
     def __init__(self, problem, rng):
         self.problem = problem
         self.rng = rng
-        self.model = self.dual_point = problem.new_parameters()
-        if not self._is_plain:
-            self.dual_point = problem.new_parameters()
+        self.model = self.moved = problem.new_parameters()
+        if problem.penalty.threshold:
+            self.moved = problem.new_parameters()
         self.entropy = np.empty(problem.n_sequences)
         self.gaps = np.full(problem.n_sequences, first_gap(problem))
 
     @property
-    def _is_plain(self):
-        """Whether w is v, and needs no weights of its own."""
-        return "identity" in self.problem.penalty.offers
+    def v(self):
+        """The dual point w_hat(mu)."""
+        return self.problem.penalty.dual_point(self.moved.w)
 
     @abstractmethod
     def new_visitor(self, features, weights, sampler):
@@ -68,24 +69,24 @@ class DualSolver(EpochSolver):
         problem = self.problem
         new_sampler = partial(SAMPLING_SCHEMES[sampling].make, problem, mix)
         count = n_workers(problem.n_jobs, problem.n_sequences)
-        # sigma_prime is a factor of the squared norm, which L2 alone knows.
-        if count > 1 and self._is_plain:
+        # sigma_prime is a factor of a squared norm.
+        if count > 1 and self.moved is self.model:
             self.kernel = make_parallel_visitor(
                 problem, self.model, count, new_sampler, self.new_visitor
             )
             self.visitors = self.kernel.visitors
         else:
             features = problem.structure.distinct_features()
-            weights = moving_weights(self.model, self.dual_point, problem.penalty)
+            weights = moving_weights(self.model, self.moved, problem.penalty)
             self.kernel = self.new_visitor(features, weights, new_sampler())
             self.visitors = [self.kernel]
 
     def _set_point(self, tied_total):
-        """Compute v and w from mu."""
-        self.problem.dual_to_primal(
-            self.marginals.local, tied_total, out=self.dual_point.w
+        """Compute w from mu."""
+        v = self.problem.dual_to_primal(
+            self.marginals.local, tied_total, out=self.moved.w
         )
-        # Where w is not v, w is computed from v.
+        self.problem.penalty.moved_point(v)
         self.kernel.weights_changed()
 
     def targets_changed(self):
@@ -112,7 +113,7 @@ class DualSolver(EpochSolver):
     def certify(self):
         """Certify mu and w, which is recomputed when that is due."""
         w, *mu = self.pair()
-        return self.problem.certify_dual(w, self.dual_point.w, *mu)
+        return self.problem.certify_dual(w, self.v, *mu)
 
     def pair(self):
         """Return w, recomputed when due, and a consistent mu, for `Problem.compare`."""
@@ -128,10 +129,12 @@ class DualSolver(EpochSolver):
             self.largest_parameter(),
         )
 
-    def move_center(self, center):
-        """Change the center of the problem, see `Problem.proximal`; mu stays."""
-        self.dual_point.w += center - self.problem.center
-        self.problem.center = center
+    def move_center(self, kappa, z):
+        """Change the penalty of the problem, see `Proximal.move`; mu stays."""
+        penalty, v = self.problem.penalty, self.v
+        penalty.move(kappa, z)
+        self.moved.w[:] = penalty.moved_point(v)
+        self.kernel.set_factors(*penalty.factors)
         self.kernel.weights_changed()
 
     def largest_parameter(self):

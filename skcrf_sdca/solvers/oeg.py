@@ -118,7 +118,7 @@ class OEG(DualSolver):
             self._set_point(self.renormalize())
 
     def _dual_now(self):
-        problem, v = self.problem, self.dual_point.w
+        problem, v = self.problem, self.v
         entropy = problem.mean_entropy(self.entropy, self.marginals.local, v)
         return problem.dual(v, entropy)
 

@@ -80,7 +80,7 @@ def make_parallel_visitor(problem, model, n_workers, new_sampler, new_visitor):
         margin=MARGIN,
         memory=MEMORY,
     )
-    return ParallelVisitor(visitors, worker_of, rounds)
+    return ParallelVisitor(visitors, worker_of, rounds, partition)
 
 
 def _local_weights(model, partition):
@@ -123,8 +123,9 @@ class ParallelVisitor:
     more workers than there are cores.
     """
 
-    def __init__(self, visitors, worker_of, rounds):
+    def __init__(self, visitors, worker_of, rounds, partition):
         self.visitors = visitors
+        self.partition = partition
         self.worker_of = worker_of
         self.rounds = rounds
         self.in_turn = False
@@ -142,6 +143,15 @@ class ParallelVisitor:
     def weights_changed(self):
         """Tell the workers that the weights of the model were recomputed."""
         self.rounds.weights_changed()
+
+    def set_factors(self, factor, bias_factor):
+        """Have visits move weights by factors, see `Weights.set_factors`."""
+        partition = self.partition
+        for visitor, private in zip(self.visitors, partition.private, strict=True):
+            local = np.ones(partition.n_rows)
+            for features in (partition.shared, private):
+                local[partition.row[features]] = factor[features]
+            visitor.set_factors(local, bias_factor)
 
     def epoch(self, uniforms):
         """Make one visit for each row (coin, position) of uniform numbers."""

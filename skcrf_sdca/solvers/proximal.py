@@ -1,20 +1,32 @@
-"""Proximal point iterations: dual solvers for penalties of little curvature, or none.
+"""Proximal point iterations in a diagonal metric: fewer epochs of dual solvers.
 
-Visits are slow where the strongly convex part of the penalty is small. So the solver
-works on a sequence of problems
+Visits are slow where the curvature of the penalty is small beside the curvature that
+frequent features give to the loss. So the solver works on a sequence of problems
 
-    P(w) + kappa/2 ||w - z||^2,    z the solution of the last,
+    P(w) + 1/2 sum_j kappa_j (w_j - z_j)^2,    z the weights after the last epoch,
 
-each with a warm start: mu stays, and w_hat(mu) moves with z (see `Problem.proximal`).
-One epoch of visits is enough for each; the extrapolation of Catalyst [Lin15] needs so
-exact solutions that it is slower.
+each with a warm start: mu stays, and w moves with z and kappa, see `Proximal`. One
+epoch of visits is enough for each; the extrapolation of Catalyst [Lin15] needs so exact
+solutions that it is slower.
+
+At a label of probability p the log loss has a curvature of at most p (1 - p), and p
+(1 - p) is at most the loss. So kappa follows the loss that is left. With L an estimate
+of min P, n sequences, and m_j the mean square of the values of feature j that are not
+0, which f_j positions have,
+
+    kappa_j = 4 L / n m_j min(1, f_j / n)^(1/4),
+
+and 4 L / n for all other weights. L is the geometric mean of P(w) and of the best D.
 
 The certificate is one of P itself, with the best dual point of all epochs.
 """
 
 import numpy as np
 
+from skcrf_sdca._kernels._vecmath import inner
 from skcrf_sdca.objective.objective import LowerBound
+from skcrf_sdca.objective.penalties import Proximal
+from skcrf_sdca.objective.problem import ProximalProblem
 from skcrf_sdca.solvers.base import OuterSolver
 
 # Needs of solvers that the parameter `acceleration` provides.
@@ -24,8 +36,16 @@ PROVIDED = {
     "proximal_point": frozenset({"curvature"}),
 }
 
-# In the unit 1/n: kappa, and the curvature of P below which "auto" accelerates.
-KAPPA = 0.3
+# kappa over L / n, and the exponent of frequencies.
+FACTOR = 4.0
+EXPONENT = 0.25
+# L before the first certificate, as a share of P(0), and at least, in nats.
+FIRST, LEAST = 0.003, 1e-3
+# D counts as at least this share of P(w): in the first epochs it is far below min P.
+LEAST_DUAL = 0.01
+# Of the hinge, whose curvature is not bounded by its loss: kappa n, and the curvature
+# of P below which "auto" accelerates, in the unit 1/n.
+OF_HINGE = 0.3
 LITTLE = 0.15
 
 
@@ -34,26 +54,46 @@ def accelerates(acceleration, problem):
     if acceleration != "auto":
         return acceleration is not None
     curvature = problem.strength * problem.penalty.curvature
-    return curvature < LITTLE / problem.n_sequences
+    return problem.loss.is_smooth or curvature < LITTLE / problem.n_sequences
 
 
 class ProximalPoint(OuterSolver):
     """Proximal point iterations around a dual solver, of one epoch each.
 
     ``solver`` is a subclass of DualSolver, called with ``options``. It solves
-    ``proximal``, the problem with a center, which is z times ``share``.
+    ``proximal``, the problem with a `Proximal` penalty.
     """
 
     def __init__(self, problem, rng, *, solver, state=None, **options):
-        kappa = KAPPA / problem.n_sequences
         self.problem = problem
-        self.proximal = problem.proximal(kappa)
         self.lower_bound = LowerBound()
-        self.share = kappa / self.proximal.strength
+        self._loss = FIRST * problem.initial_primal
+        self._z = np.zeros_like(problem.new_parameters().w)
+        kappa = None
+        if state is not None and np.shape(state.get("z")) == self._z.shape:
+            self._z[:], kappa = state["z"], state["kappa"]
+        penalty = Proximal(problem.penalty, problem.new_parameters, self._shape())
+        penalty.move(self._kappa() if kappa is None else kappa, self._z)
+        self.proximal = ProximalProblem(problem, penalty)
         self.solver = solver(self.proximal, rng, state=state, **options)
         self.model = self.solver.model
-        if state is not None and np.shape(state.get("z")) == self.model.w.shape:
-            self.solver.move_center(self.share * state["z"])
+
+    def _shape(self):
+        """Return kappa_j of the features over kappa of all other weights."""
+        square, frequency = self.problem.feature_sizes
+        shape = square * np.minimum(frequency, 1.0) ** EXPONENT
+        if not self.problem.loss.is_smooth:
+            shape[:] = 1.0
+        return self.problem.structure.by_rows_of_coef(shape)
+
+    def _kappa(self):
+        """Return kappa of the weights that are not of features, over the strength."""
+        problem = self.problem
+        if problem.loss.is_smooth:
+            kappa = FACTOR * max(self._loss, LEAST) / problem.loss.scale
+        else:
+            kappa = OF_HINGE
+        return kappa * inner(problem.weight, problem.weight) / problem.strength
 
     def start_at(self, w):
         """Start from weights, which also are the first z."""
@@ -61,16 +101,23 @@ class ProximalPoint(OuterSolver):
 
     def epoch(self):
         """Move z to w, and make an epoch of visits."""
-        self.solver.move_center(self.share * self.model.w)
+        self._z[:] = self.model.w
+        self.solver.move_center(self._kappa(), self._z)
         self.solver.epoch()
 
     def certify(self):
         """Certify w and mu as points of the problem itself."""
-        w, *mu = self.solver.pair()
-        v = self.solver.dual_point.w - self.proximal.center
-        v *= self.proximal.strength / self.problem.strength
-        found = self.problem.certify_pair(w, v, *self.proximal.compare(w, *mu))
-        self.lower_bound.add(found.dual, found.dual_rounding)
+        return self._certified(self.solver.certify())
+
+    def certify_epoch(self, tol):
+        """Certify at the end of an epoch, as the solver does."""
+        return self._certified(self.solver.certify_epoch(tol))
+
+    def _certified(self, found):
+        """Keep the best dual point, and what kappa depends on."""
+        self.lower_bound.add(found.dual - found.rounding, found.rounding)
+        dual = max(self.lower_bound.value, LEAST_DUAL * found.primal)
+        self._loss = np.sqrt(dual * found.primal)
         return self.problem.certify_below(found.primal, self.lower_bound)
 
     def targets_changed(self):
@@ -80,5 +127,6 @@ class ProximalPoint(OuterSolver):
         self.lower_bound = LowerBound()
 
     def state(self):
-        """Return the state of the solver, and z."""
-        return {**self.solver.state(), "z": self.proximal.center / self.share}
+        """Return the state of the solver, z and kappa."""
+        kappa = self.proximal.penalty.kappa
+        return {**self.solver.state(), "z": self._z, "kappa": kappa}

@@ -150,7 +150,7 @@ class SDCA(DualSolver):
         self.n_kept += 1
         if self.n_kept < RENORMALIZE_EVERY:
             kept = self.problem.certify_kept(
-                self.model.w, self.dual_point.w, self.marginals.local, self.entropy
+                self.model.w, self.v, self.marginals.local, self.entropy
             )
             if kept.gap > max(tol * kept.primal, FAR * self.problem.initial_primal):
                 return kept

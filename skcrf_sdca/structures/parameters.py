@@ -146,7 +146,7 @@ class Parameters(ABC):
             self._layout(),
             dual=dual.weights(),
             threshold=penalty.threshold,
-            curvature=penalty.curvature,
+            factors=penalty.factors,
         )
 
     def potentials(self, rows, offsets, begin, end, temperature=1.0):

@@ -214,6 +214,10 @@ class Structure(ABC):
         """
         raise self._lacking("parts")
 
+    def by_rows_of_coef(self, values):
+        """Return for each row of coef the value of its feature in X."""
+        return values
+
     def label_rows_of_states(self, rows):
         """Return rows (n_positions, n_labels) of labels as those of states."""
         return rows

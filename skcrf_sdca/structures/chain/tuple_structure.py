@@ -108,6 +108,11 @@ class TupleChain(Chain):
         """Return the states of the labels of all positions."""
         return self.tuples.states(labels, self.offsets)
 
+    def by_rows_of_coef(self, values):
+        """Return the values of features, then those of edge features."""
+        columns = self.form.edge_columns
+        return values if columns is None else np.append(values, values[columns])
+
     def label_rows_of_states(self, rows):
         """Return what rows (n_positions, n_labels) say of the last label of states."""
         return np.ascontiguousarray(rows[:, self.tuples.label])

@@ -1,0 +1,136 @@
+"""Count epochs and seconds of fits with and without acceleration, for many alphas.
+
+    python examples/benchmarks/acceleration.py [--task nl] [--quick]
+
+Each fit ends at the default tolerance, or after 200 epochs. "scalar" is the proximal
+point iteration with the same kappa for all features of the same size, and "metric" is
+the default. The seconds are of the processor, for all of ``fit``. The tasks "nl" and
+"upos" have the features of examples/text/crfsuite_tutorial.py and of `upos_features`;
+they are read from the folder that SKCRF_SDCA_DATA names.
+"""
+
+import argparse
+import gzip
+import os
+import sys
+import warnings
+from pathlib import Path
+from time import process_time
+
+from sklearn.exceptions import ConvergenceWarning
+
+import packed
+import tables
+from skcrf_sdca import OEGCRF, SDCACRF, SequenceVectorizer
+from skcrf_sdca.solvers import proximal
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "text"))
+
+N_ALPHAS = (10.0, 1.0, 0.1, 0.01, 0.001)
+EPOCHS, QUICK_SEQUENCES, QUICK_EPOCHS = 200, 200, 3
+# The acceleration, and the exponent of frequencies.
+WAYS = {"plain": (None, 0.0), "scalar": ("auto", 0.0), "metric": ("auto", 0.25)}
+
+
+def upos_features(words, i):
+    """Return the features of a word for universal part-of-speech tags."""
+    word = words[i]
+    return {
+        "bias": 1.0,
+        "word": word.lower(),
+        **{f"prefix{n}": word[:n] for n in (2, 3)},
+        **{f"suffix{n}": word[-n:] for n in (1, 2, 3)},
+        "title": word.istitle(),
+        "upper": word.isupper(),
+        "digit": word.isdigit(),
+        "hyphen": "-" in word,
+        "before": words[i - 1].lower() if i else "BOS",
+        "after": words[i + 1].lower() if i < len(words) - 1 else "EOS",
+    }
+
+
+def load_upos():
+    """Return features and tags of the English Web Treebank."""
+    path = Path(os.environ["SKCRF_SDCA_DATA"]) / "ud" / "en_ewt.train.conllu.gz"
+    X, y = [], []
+    for block in gzip.open(path, "rt", encoding="utf-8").read().split("\n\n"):
+        rows = [line.split("\t") for line in block.splitlines()]
+        rows = [row for row in rows if row[0].isdigit()]
+        words = [row[1] for row in rows]
+        if words:
+            X.append([upos_features(words, i) for i in range(len(words))])
+            y.append([row[3] for row in rows])
+    return X, y
+
+
+def load_dutch():
+    """Return features and labels of the Dutch names of the tutorial."""
+    from crfsuite_tutorial import load
+
+    return load("nl")[0]
+
+
+TEXTS = {"nl": load_dutch, "upos": load_upos}
+
+
+def load(name):
+    """Return packed sequences and labels of a task."""
+    if name in packed.NAMES:
+        task = packed.load(name)
+        return task.X, task.y
+    X, y = TEXTS[name]()
+    return SequenceVectorizer().fit_transform(X), y
+
+
+def fit(estimator, X, y, n_alpha, way, epochs, seed):
+    """Return epochs and seconds of a fit; 0 epochs if it does not end."""
+    acceleration, proximal.EXPONENT = WAYS[way]
+    crf = estimator(
+        n_alpha / len(X),
+        acceleration=acceleration,
+        max_iter=epochs,
+        random_state=seed,
+    )
+    start = process_time()
+    crf.fit(X, y)
+    seconds = process_time() - start
+    reached = crf.duality_gap_ <= crf.gap_target_
+    return crf.n_iter_ if reached else 0, seconds
+
+
+def main():
+    """Print the table of the tasks."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    choices = (*packed.NAMES, *TEXTS)
+    parser.add_argument("--task", nargs="+", choices=choices, default=choices)
+    parser.add_argument("--n-alpha", nargs="+", type=float, default=N_ALPHAS)
+    parser.add_argument("--estimator", choices=("SDCACRF", "OEGCRF"), default="SDCACRF")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    estimator = {"SDCACRF": SDCACRF, "OEGCRF": OEGCRF}[options.estimator]
+    epochs = QUICK_EPOCHS if options.quick else EPOCHS
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    rows = [["task", "alpha n", *(f"{way} {of}" for way in WAYS for of in ("", "s"))]]
+    for name in options.task:
+        X, y = load(name)
+        if options.quick:
+            X, y = X[:QUICK_SEQUENCES], y[:QUICK_SEQUENCES]
+        for n_alpha in options.n_alpha:
+            cells = []
+            for way in WAYS:
+                found = [
+                    fit(estimator, X, y, n_alpha, way, epochs, seed)
+                    for seed in range(options.seeds)
+                ]
+                # The median by epochs, where a fit that did not end is the longest.
+                found.sort(key=lambda pair: pair[0] or epochs + 1)
+                n_iter, seconds = found[len(found) // 2]
+                cells += [str(n_iter or f"> {epochs}"), f"{seconds:.1f}"]
+            rows.append([name, f"{n_alpha:g}", *cells])
+            print(*rows[-1], flush=True)
+    tables.show(rows)
+
+
+if __name__ == "__main__":
+    main()

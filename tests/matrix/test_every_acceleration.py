@@ -1,0 +1,49 @@
+"""Accelerated fits of every model: the optimum of enumeration, by every loss."""
+
+import pytest
+from numpy.testing import assert_allclose
+from test_every_fit import PARAMETERS, Case, objective
+
+from matrix_models import EXACT, MODELS
+
+DUAL = [(name, solver) for name, solver in EXACT if solver in ("sdca", "oeg")]
+OF_HINGE = [name for name, solver in EXACT if solver == "sdca"]
+
+
+def fit(name, solver, case, acceleration=None, **parameters):
+    """Return a fit; graphs and segments have no parameter, and are accelerated."""
+    model = MODELS[name]
+    crf = model.new(
+        solver,
+        **{**PARAMETERS[case.loss], "max_iter": 3000, **parameters},
+        l1_ratio=case.l1_ratio,
+    )
+    if "acceleration" in crf.get_params():
+        crf.set_params(acceleration=acceleration)
+    return crf.fit(model.X, model.y)
+
+
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
+@pytest.mark.parametrize("loss", ["log_loss", "softmax_margin"])
+@pytest.mark.parametrize(("name", "solver"), DUAL)
+def test_the_optimum(name, solver, loss, l1_ratio):
+    case = Case(loss, l1_ratio)
+    best = fit(name, "lbfgs", case, tol=1e-8)
+    crf = fit(name, solver, case, tol=1e-6, acceleration="proximal_point")
+    assert crf.duality_gap_ <= crf.gap_target_
+    assert_allclose(crf.primal_objective_, best.primal_objective_, rtol=0, atol=2e-6)
+    found = objective(MODELS[name], crf, case)
+    assert_allclose(crf.primal_objective_, found, rtol=0, atol=1e-9)
+    assert (crf.history_["dual"] <= best.primal_objective_ + 1e-9).all()
+
+
+@pytest.mark.parametrize("name", OF_HINGE)
+def test_the_optimum_of_the_hinge(name):
+    case = Case("hinge")
+    crf = fit(name, "sdca", case, tol=1e-2, acceleration="proximal_point")
+    plain = fit(name, "sdca", case, tol=1e-2)
+    assert crf.duality_gap_ <= crf.gap_target_
+    found = objective(MODELS[name], crf, case)
+    assert_allclose(crf.primal_objective_, found, rtol=0, atol=1e-9)
+    assert crf.dual_objective_ <= plain.primal_objective_ + 1e-12
+    assert plain.dual_objective_ <= crf.primal_objective_ + 1e-12

@@ -1,0 +1,158 @@
+"""Proximal points in a metric: a twin of an epoch, certificates, bits and states."""
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from test_solvers import N_LABELS, dense_sequences, draw_problem
+
+from samples import LOSSES, make_problem, make_solver
+from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF
+from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.objective.penalties import L2, ElasticNet, Proximal
+from skcrf_sdca.solvers.oeg import OEG
+from skcrf_sdca.solvers.proximal import ProximalPoint
+from skcrf_sdca.solvers.sdca import SDCA
+from twins import SDCATwin
+
+DUAL = [SDCACRF, OEGCRF]
+SMALL = 1e-2
+
+
+def shape_of(problem):
+    """Return kappa_j over kappa of features, by the formula of proximal.py."""
+    X, weight = problem.data.X, np.repeat(problem.weight, problem.data.lengths)
+    X = X.toarray() if sp.issparse(X) else X
+    often = weight @ (X != 0.0)
+    return weight @ X**2 / often * np.minimum(often, 1.0) ** 0.25
+
+
+def curvature_of(problem, kappa):
+    """Return alpha + kappa_j of all weights."""
+    n_biases = problem.new_parameters().biases.size
+    rows = np.repeat(shape_of(problem), N_LABELS)
+    return problem.alpha + kappa * np.concatenate([np.ones(n_biases), rows])
+
+
+@pytest.mark.parametrize("length", [1, (1, 6)])
+@pytest.mark.parametrize("density", [1.0, 0.5])
+def test_an_epoch_equals_its_twin(length, density):
+    problem = draw_problem(seed=3, length=length, density=density)
+    solver = make_solver(
+        partial(ProximalPoint, solver=SDCA, dual_dtype="float64", line_search_tol=1e-6),
+        problem,
+    )
+    X, y = dense_sequences(problem)
+    rng = np.random.default_rng(7)
+    # The second kappa and point follow a first epoch, so that v is another.
+    for kappa in (0.05, 0.3):
+        z = rng.normal(size=solver.model.w.shape)
+        problem.new_parameters(z).clear_boundaries()
+        v = solver.solver.v
+        solver.solver.move_center(kappa / problem.strength, z)
+        curvature = curvature_of(problem, kappa)
+        expected = (problem.alpha * v + (curvature - problem.alpha) * z) / curvature
+        assert_allclose(solver.model.w, expected, rtol=0, atol=1e-12)
+        assert_allclose(solver.solver.v, v, rtol=0, atol=1e-9)
+    twin = SDCATwin(X, y, N_LABELS, curvature, mix=0.8, tolerance=1e-6, smoothing=1e-6)
+    twin.w = solver.model.w.copy()
+    uniforms = rng.random((problem.n_sequences, 2))
+    solver.solver.kernel.epoch(uniforms)
+    twin.epoch(uniforms)
+    assert_allclose(solver.model.w, twin.w, rtol=0, atol=1e-9)
+    assert_allclose(solver.solver.gaps, twin.gaps, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("penalty", [L2(), ElasticNet(0.3, 0.2), ElasticNet(0.0, 0.2)])
+def test_the_penalty(penalty):
+    """Its conjugate, its gradient, and the way back from what visits move."""
+    problem = draw_problem()
+    own = Proximal(penalty, problem.new_parameters, shape_of(problem))
+    rng = np.random.default_rng(0)
+    z, v, other = rng.normal(size=(3, problem.new_parameters().w.size))
+    own.move(0.7, z)
+    kappa = curvature_of(problem, 0.7) - problem.alpha
+
+    def value(w):
+        return penalty.value(w) + 0.5 * (kappa * (w - z) ** 2).sum()
+
+    w = own.primal_point(v)
+    # At the maximum of <w, v> - r(w).
+    best = w @ v - value(w)
+    for near in w + rng.normal(scale=[[1e-3], [0.1], [1.0]], size=(3, w.size)):
+        assert near @ v - value(near) <= best
+    constant = best - own.conjugate(v)
+    at_other = own.primal_point(other)
+    rest = at_other @ other - value(at_other) - own.conjugate(other)
+    assert_allclose(rest, constant, rtol=1e-9)
+    assert_allclose(own.dual_point(own.moved_point(v.copy())), v, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("estimator", DUAL)
+def test_small_alpha(estimator, form, l1_ratio, loss):
+    X, y = make_chains(40, n_labels=3, n_features=4, density=0.5, random_state=0)
+    # Features of different sizes.
+    X = [form(x.toarray() * 10.0 ** np.array([-1, 0, 0, 1])) for x in X]
+    alpha, options = SMALL / len(X), LOSSES[loss][0]
+    best = LBFGSCRF(alpha, l1_ratio=l1_ratio, tol=1e-3, max_iter=5000, **options)
+    best.fit(X, y)
+    crf = estimator(alpha, l1_ratio=l1_ratio, tol=1e-3, max_iter=1000, random_state=0)
+    crf.set_params(**options).fit(X, y)
+    assert crf.duality_gap_ <= crf.gap_target_
+    history = crf.history_
+    assert (history["dual"] <= best.primal_objective_ + 1e-12).all()
+    assert (history["primal"] >= best.dual_objective_ - 1e-12).all()
+    assert (history["gap"] >= 0.0).all()
+
+
+@pytest.mark.parametrize("features", ["all", "observed"])
+@pytest.mark.parametrize("estimator", DUAL)
+def test_threads_and_observed_pairs(estimator, features):
+    X, y = make_chains(200, n_labels=3, n_features=30, density=0.1, random_state=0)
+    X = [[[f"f{j}" for j in np.flatnonzero(x)] for x in rows.toarray()] for rows in X]
+    best = LBFGSCRF(SMALL / len(X), features=features, tol=1e-6, max_iter=2000)
+    primal = best.fit(X, y).primal_objective_
+    # Without acceleration the gap is half of P after 150 epochs.
+    options = {"features": features, "tol": 1e-5, "max_iter": 30, "random_state": 0}
+    for n_jobs in (None, 2, 3):
+        crf = estimator(SMALL / len(X), n_jobs=n_jobs, **options).fit(X, y)
+        assert crf.duality_gap_ <= crf.gap_target_
+        assert_allclose(crf.primal_objective_, primal, rtol=1e-5)
+        assert crf.dual_objective_ <= primal + 1e-12
+
+
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
+@pytest.mark.parametrize("estimator", DUAL)
+def test_a_warm_start_goes_on(estimator, l1_ratio):
+    X, y = make_chains(60, n_labels=3, n_features=5, random_state=0)
+    crf = estimator(SMALL / len(X), l1_ratio=l1_ratio, tol=1e-5, max_iter=2000)
+    crf.set_params(random_state=0, warm_start=True).fit(X, y)
+    n_iter, primal = crf.n_iter_, crf.primal_objective_
+    again = pickle.loads(pickle.dumps(crf))
+    assert crf.fit(X, y).n_iter_ <= max(2, n_iter // 4)
+    assert again.fit(X, y).primal_objective_ == crf.primal_objective_
+    # A plain fit and an accelerated one take the states of each other.
+    for acceleration in (None, "auto"):
+        crf.set_params(acceleration=acceleration).fit(X, y)
+        assert_allclose(crf.primal_objective_, primal, rtol=2e-5)
+
+
+def test_sequences_without_weight_do_not_change_the_metric():
+    X, y = make_chains(40, n_labels=3, n_features=4, density=0.5, random_state=0)
+    weight = np.repeat([1.0, 0.0], 20)
+    parts = [
+        make_problem(X, y, N_LABELS, 0.1, sample_weight=weight),
+        make_problem(X[:20], y[:20], N_LABELS, 0.1),
+    ]
+    solver = partial(ProximalPoint, solver=OEG)
+    first, second = (make_solver(solver, p).proximal.penalty for p in parts)
+    assert_allclose(first.curvature, second.curvature, rtol=1e-12)
+    assert_allclose(first.shape, shape_of(parts[1]), rtol=1e-12)
+    expected = 4.0 * 0.003 * parts[1].initial_primal / (20 * 0.1)
+    assert_allclose(first.kappa, expected, rtol=1e-12)
