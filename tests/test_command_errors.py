@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from skcrf_sdca import SegmentCRF, Tagger
+from skcrf_sdca import Tagger, compat
 from skcrf_sdca.command import main
 from skcrf_sdca.persistence import save_model
 from skcrf_sdca.text import TokenFeatures, read_conll, write_conll
@@ -172,11 +172,11 @@ def test_a_batch_may_be_larger_than_any_file(run):
 
 
 def test_a_model_that_explains_no_label_is_told(told, tmp_path):
-    steps = [("features", TokenFeatures(columns=["word", "pos"])), ("y", SegmentCRF())]
+    steps = [("features", TokenFeatures(columns=["word", "pos"])), ("y", compat.CRF())]
     X = [[("Anna", "NNP"), ("lives", "VBZ")]]
     save_model(Tagger(steps).fit(X, [["B-PER", "O"]]), tmp_path / "m")
     line = told("explain", "-m", tmp_path / "m", "train", "--token=0")
-    assert line.startswith(f"{tmp_path / 'm'}: a model of SegmentCRF does not explain")
+    assert line.startswith(f"{tmp_path / 'm'}: a model of CRF does not explain")
 
 
 # Templates

@@ -20,6 +20,7 @@ from skcrf_sdca.estimators.parameters import (
 from skcrf_sdca.estimators.sequences import ChainCRF
 from skcrf_sdca.estimators.sgd import SGDCRF
 from skcrf_sdca.estimators.solver_choice import (
+    OF_CHAINS,
     SOLVERS,
     Choice,
     SolverByName,
@@ -285,6 +286,11 @@ class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, ChainCRF):
 
     def _name_for(self, problem):
         return self._chosen(problem).solver
+
+    def _choices(self):
+        choices, own = super()._choices()
+        stochastic = {n: s for n, s in OF_CHAINS.items() if n.startswith("SGDCRF")}
+        return {**choices, **stochastic}, own
 
     def _new_solver(self, problem):
         if self.verbose:
