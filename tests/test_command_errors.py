@@ -8,10 +8,8 @@ import sys
 
 import pytest
 
-from skcrf_sdca import Tagger, compat
 from skcrf_sdca.command import main
-from skcrf_sdca.persistence import save_model
-from skcrf_sdca.text import TokenFeatures, read_conll, write_conll
+from skcrf_sdca.text import read_conll, write_conll
 
 TRAIN = "Anna NNP B-PER\nlives VBZ O\n\nBern NNP B-LÜ\nflows VBZ O\n\n"
 
@@ -169,14 +167,6 @@ def test_a_wrong_number_is_a_wrong_option(run, arguments, message):
 def test_a_batch_may_be_larger_than_any_file(run):
     expected = run("tag", "-m", "m", "train")
     assert run("tag", "-m", "m", "train", f"--batch={10**30}") == expected
-
-
-def test_a_model_that_explains_no_label_is_told(told, tmp_path):
-    steps = [("features", TokenFeatures(columns=["word", "pos"])), ("y", compat.CRF())]
-    X = [[("Anna", "NNP"), ("lives", "VBZ")]]
-    save_model(Tagger(steps).fit(X, [["B-PER", "O"]]), tmp_path / "m")
-    line = told("explain", "-m", tmp_path / "m", "train", "--token=0")
-    assert line.startswith(f"{tmp_path / 'm'}: a model of CRF does not explain")
 
 
 # Templates

@@ -58,11 +58,6 @@ def run(options):
     if options.file is None:
         write([f"{tagger.top_features(options.top, labels)}\n"])
         return
-    if not hasattr(tagger, "explain"):
-        raise ValueError(
-            f"{options.model}: a model of {type(tagger[-1]).__name__} does not explain "
-            "single labels; leave out FILE and --token."
-        )
     tokens = _sentence(format_of(tagger, options), options)
     if not 0 <= options.token < len(tokens):
         raise ValueError(
