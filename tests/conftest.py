@@ -15,6 +15,9 @@ from _pytest.runner import runtestprotocol
 
 from skcrf_sdca._utils import parallel as _parallel
 
+# Its kernel is compiled by the test that imports it.
+collect_ignore = ["toy"]
+
 # A deadline for each example would fail on a machine that is busy.
 hypothesis.settings.register_profile("no deadline", deadline=None)
 hypothesis.settings.load_profile("no deadline")

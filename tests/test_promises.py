@@ -10,4 +10,4 @@ PAGE = TESTS.parent / "docs" / "promises.rst"
 def test_the_files_that_it_names_are_there():
     named = set(re.findall(r"``(\w+\.py)``", PAGE.read_text()))
     assert len(named) > 10
-    assert named <= {path.name for path in TESTS.glob("*.py")}
+    assert named <= {path.name for path in TESTS.rglob("*.py")}

@@ -3,7 +3,8 @@
 The tasks are the chunks of CoNLL-2000 and the Dutch entities of CoNLL-2002. The table
 has the processor seconds of both ways to make the feature strings of the training data,
 of `SequenceVectorizer`, and of a fit. It also has the milliseconds for a single
-sentence, as a service computes them. Both make the same strings (tests/test_text.py).
+sentence, as a service computes them. Both make the same strings, as
+tests/text/test_text.py checks.
 The fit uses one thread; each number is the best of the rounds.
 
     python examples/benchmarks/features_vs_handwritten.py [--rounds 3]

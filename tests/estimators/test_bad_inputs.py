@@ -15,7 +15,7 @@ import pytest
 from bad_inputs import CASES, NOT_OF_COMPAT
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 
-PROGRAM = Path(__file__).with_name("bad_inputs.py")
+PROGRAM = Path(__file__).parents[1] / "bad_inputs.py"
 ALL = [(cls.__name__, name) for cls, name in product(ESTIMATORS, sorted(CASES))]
 ALL += [("compat.CRF", name) for name in sorted(CASES.keys() - NOT_OF_COMPAT)]
 

@@ -9,7 +9,7 @@ import pytest
 
 from skcrf_sdca._utils.words import Words, in_words, name_of, place, words
 
-ROOT = Path(__file__).parents[1] / "skcrf_sdca"
+ROOT = Path(__file__).parents[2] / "skcrf_sdca"
 
 
 def texts_of_errors(tree):

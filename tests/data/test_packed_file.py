@@ -470,7 +470,7 @@ def test_neither_opening_nor_a_fit_copies_a_mapped_file(tmp_path, density):
 
 
 def test_the_page_on_performance():
-    page = Path(__file__).parents[1] / "docs" / "performance.rst"
+    page = Path(__file__).parents[2] / "docs" / "performance.rst"
     if not page.exists():
         pytest.skip("the tests are not in a checkout")
     failed, tried = doctest.testfile(str(page), module_relative=False)

@@ -202,7 +202,7 @@ def test_the_functions_that_a_file_names():
 
 
 def test_the_page_of_the_format_lists_the_functions():
-    page = Path(__file__).parents[1] / "docs" / "model_format.rst"
+    page = Path(__file__).parents[2] / "docs" / "model_format.rst"
     words = page.read_text().split()
     assert {f"``{name}``" for name in FUNCTIONS} <= {word.strip(".,") for word in words}
 

@@ -425,7 +425,7 @@ def test_svrg_goes_back_where_the_objective_rises_after_a_change_of_targets(chai
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ALL)
 def test_methods_are_near_the_optimum_of_ocr_after_50_epochs(data_folder, method):
-    sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "benchmarks"))
+    sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "benchmarks"))
     import tasks
 
     task = tasks.load("ocr")

@@ -45,7 +45,7 @@ from skcrf_sdca.text import (
 )
 from skcrf_sdca.text._values import FUNCTIONS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 TRAIN = """\
 Anna NNP B-PER
