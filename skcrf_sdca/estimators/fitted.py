@@ -199,6 +199,11 @@ def fitted_format(estimator):
     return FORMATS[estimator._input_format]
 
 
+def fitted_weights(estimator):
+    """Return the Weights of a fitted estimator."""
+    return estimator._form().weights_of(estimator)
+
+
 def check_form(estimator):
     """Raise ValueError if the shapes and types of the weights contradict each other."""
     classes = required_attribute(estimator, "classes_")
@@ -221,7 +226,7 @@ def check_fitted(estimator):
     labels = estimator.classes_.tolist()
     if len(set(labels)) != len(labels):
         raise ValueError("classes_ must hold every label once.")
-    weights = estimator._form().weights_of(estimator)
+    weights = fitted_weights(estimator)
     for block in weights.form.blocks:
         _check_values(block, weights[block.name])
     name, names = required_attribute(estimator, "_input_format"), tuple(FORMATS)

@@ -19,7 +19,7 @@ from sklearn.exceptions import NotFittedError
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.label_encoding import plain_labels
-from skcrf_sdca.estimators.fitted import check_form, fitted_format
+from skcrf_sdca.estimators.fitted import check_form, fitted_format, fitted_weights
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.form import Axis, Weights
 from skcrf_sdca.structures.structure import FixedScores
@@ -56,7 +56,7 @@ def matched_weights(model, training, name, **numbers):
     if its features cannot be matched; ``name`` is the name of the argument.
     """
     axes = model._axes_of(SimpleNamespace(**training.attributes))
-    return model._form().weights_of(model).matched(axes, name, **numbers)
+    return fitted_weights(model).matched(axes, name, **numbers)
 
 
 def first_weights(init, prior, training, problem):
@@ -145,7 +145,7 @@ class Prior:
 
         ``new`` says whether everything is allowed to labels that it does not know.
         """
-        own = self.model._form().weights_of(self.model).of_blocks(_forbids_labels)
+        own = fitted_weights(self.model).of_blocks(_forbids_labels)
         if not own:
             return None
         axes = {"label": Axis(len(classes), lambda: plain_labels(classes))}

@@ -112,7 +112,7 @@ def _check_same_format(estimator, found):
     if "_input_format" in vars(estimator) and found is not fitted_format(estimator):
         raise TypeError(
             f"X holds sequences of the input format {found.name}, but the chunks "
-            f"before were {estimator._input_format}; all must have the same."
+            f"before were {fitted_format(estimator).name}; all must have the same."
         )
 
 

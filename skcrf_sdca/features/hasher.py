@@ -16,7 +16,7 @@ from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.features.transformer import StatelessTransformer
-from skcrf_sdca.features.vectorizer import _csr_array, _encode
+from skcrf_sdca.features.vectorizer import encode, encoded_rows
 from skcrf_sdca.features.vocabulary import vocabulary_names
 
 __all__ = ["SequenceHasher"]
@@ -124,8 +124,8 @@ class SequenceHasher(StatelessTransformer):
         self._validate_params()
         lookup = Lookup.empty()
         encoder = Encoder(lookup, grows=True, dtype=np.float64)
-        _, offsets = _encode(X, encoder, taker="SequenceHasher")
-        rows = _csr_array(encoder, encoder.n_features)
+        _, offsets = encode(X, encoder, taker="SequenceHasher")
+        rows = encoded_rows(encoder, encoder.n_features)
         columns = self._columns(vocabulary_names(lookup.vocabulary, rows.shape[1]))
         hashed = sp.csr_array(rows @ columns)
         hashed.eliminate_zeros()

@@ -172,9 +172,9 @@ class SequenceVectorizer(ItemTransformer):
         """
         lookup = Lookup.empty()
         encoder = Encoder(lookup, grows=True, dtype=self.dtype)
-        input_format, offsets = _encode(X, encoder)
+        input_format, offsets = encode(X, encoder)
         check_has_items(len(offsets) - 1, offsets[-1])
-        rows = _csr_array(encoder, encoder.n_features)
+        rows = encoded_rows(encoder, encoder.n_features)
         if self.min_freq > 1 or encoder.has_zeros:
             frequency = np.bincount(rows.indices, minlength=rows.shape[1])
             keep = frequency >= self.min_freq
@@ -234,9 +234,9 @@ class SequenceVectorizer(ItemTransformer):
             expected = FORMATS[self.input_format_]
         encoder = Encoder(lookup, grows=True, dtype=self.dtype, n_features=n_before)
         try:
-            input_format, offsets = _encode(X, encoder, expected)
+            input_format, offsets = encode(X, encoder, expected)
             check_has_items(len(offsets) - 1, offsets[-1])
-            rows = _csr_array(encoder, encoder.n_features)
+            rows = encoded_rows(encoder, encoder.n_features)
         except BaseException:
             if expected is not None:
                 self._forget_from(n_before)
@@ -283,8 +283,8 @@ class SequenceVectorizer(ItemTransformer):
         """
         check_is_fitted(self)
         encoder = Encoder(self._lookup, grows=False, dtype=self.dtype)
-        _, offsets = _encode(X, encoder, FORMATS[self.input_format_])
-        rows = _csr_array(encoder, self.n_features_out_)
+        _, offsets = encode(X, encoder, FORMATS[self.input_format_])
+        rows = encoded_rows(encoder, self.n_features_out_)
         return _packed(rows, offsets, self._lookup)
 
     @property
@@ -392,7 +392,7 @@ class SequenceVectorizer(ItemTransformer):
 _ADD = {DICTS: Encoder.add_dicts, STRINGS: Encoder.add_strings}
 
 
-def _encode(X, encoder, expected=None, *, taker="SequenceVectorizer"):
+def encode(X, encoder, expected=None, *, taker="SequenceVectorizer"):
     """Add `X` to an encoder; return its format and the first row of each sequence.
 
     `expected` is the format of the data seen in fit, None if this is fit; `taker` is
@@ -423,7 +423,8 @@ def _add_sequence(sequence, index, encoder, found, taker):
         raise wrapper(f"{where}: {error}") from error
 
 
-def _csr_array(encoder, n_features):
+def encoded_rows(encoder, n_features):
+    """Take the rows of an encoder, as a csr_array."""
     data, indices, indptr = encoder.take_rows()
     # Of two types, scipy would convert the indices to the wider one.
     if len(data) <= np.iinfo(np.int32).max:

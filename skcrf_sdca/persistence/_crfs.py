@@ -17,7 +17,12 @@ from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.estimators.crfs import ESTIMATORS
-from skcrf_sdca.estimators.fitted import check_fitted, names_of_fit
+from skcrf_sdca.estimators.fitted import (
+    check_fitted,
+    fitted_format,
+    fitted_weights,
+    names_of_fit,
+)
 from skcrf_sdca.estimators.graphs import GraphCRF, TreeCRF
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.segments import SegmentCRF
@@ -82,11 +87,11 @@ def describe_crf(crf, vectorizer=None):
     check_is_fitted(crf)
     check_fitted(crf)
     crf._validate_params()
-    weights = crf._form().weights_of(crf)
+    weights = fitted_weights(crf)
     model = {
         "type": type_name(type(crf)),
         "parameters": plain_parameters(_parameters_of(crf)),
-        "input_format": crf._input_format,
+        "input_format": fitted_format(crf).name,
         "labels": labels_of(crf.classes_),
         "n_features": int(crf.n_features_in_),
         "n_stored": _n_stored(weights["coef"]),

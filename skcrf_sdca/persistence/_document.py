@@ -201,7 +201,7 @@ def _check_steps(parts):
     """Raise ValueError if a step does not take what the step before it returns."""
     vectorizer, crf = parts.get("vectorizer"), parts["crf"]
     crf = getattr(crf, "estimator_", crf)
-    taken = crf._input_format
+    taken = fitted_format(crf).name
     if vectorizer is not None:
         # A SequenceHasher takes strings, and dicts.
         taken = getattr(vectorizer, "input_format_", "strings")
