@@ -33,7 +33,7 @@ def test_late_points_count_more(problem):
     solver, points = new_averaged(problem), []
     for _ in range(6):
         solver.epoch()
-        points.append(solver.solver.dual_point.w.copy())
+        points.append(solver.solver.v.copy())
     e = np.arange(1.0, 7.0)
     weights = e * (e + 1) * (e + 2) * (e + 3)
     expected = weights @ np.array(points) / weights.sum()
@@ -69,5 +69,5 @@ def test_a_warm_start_begins_a_new_average(problem):
     best = solver.certify()
     warm = new_averaged(problem, state=solver.state())
     warm.epoch()
-    assert_allclose(warm.average, warm.solver.dual_point.w)
+    assert_allclose(warm.average, warm.solver.v)
     assert warm.certify().dual >= best.dual - 1e-9

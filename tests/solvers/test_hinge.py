@@ -184,7 +184,7 @@ def test_primal_and_dual_by_enumeration(length, n_labels, l1_ratio):
             (cost[labels] * node).sum()
             for labels, node in zip(y, np.split(mu.local, len(X)), strict=True)
         )
-        penalty = problem.penalty.conjugate(solver.dual_point.w)
+        penalty = problem.penalty.conjugate(solver.v)
         dual = costs / len(X) - ALPHA * penalty
         assert_allclose(found.primal, primal, rtol=1e-12, atol=1e-14)
         assert_allclose(found.dual, dual, rtol=1e-10, atol=1e-12)
