@@ -43,9 +43,13 @@ EXPONENT = 0.25
 FIRST, LEAST = 0.003, 1e-3
 # D counts as at least this share of P(w): in the first epochs it is far below min P.
 LEAST_DUAL = 0.01
-# Of the hinge, whose curvature is not bounded by its loss: kappa n, and the curvature
-# of P below which "auto" accelerates, in the unit 1/n.
-OF_HINGE = 0.3
+# A constant kappa n is for the hinge, whose curvature is not bounded by its loss, for
+# fewer sequences than FEWEST, which share few features, and for a penalty of less
+# curvature than LEAST_L2: its dual objective is far off where kappa is large.
+CONSTANT = 0.3
+FEWEST = 128
+LEAST_L2 = 0.5
+# There "auto" accelerates if the curvature of P is below this, in the unit 1/n.
 LITTLE = 0.15
 
 
@@ -54,7 +58,16 @@ def accelerates(acceleration, problem):
     if acceleration != "auto":
         return acceleration is not None
     curvature = problem.strength * problem.penalty.curvature
-    return problem.loss.is_smooth or curvature < LITTLE / problem.n_sequences
+    return _follows_loss(problem) or curvature < LITTLE / problem.n_sequences
+
+
+def _follows_loss(problem):
+    """Return whether kappa is to follow the loss that is left."""
+    return (
+        problem.loss.is_smooth
+        and problem.penalty.curvature >= LEAST_L2
+        and np.count_nonzero(problem.weight) >= FEWEST
+    )
 
 
 class ProximalPoint(OuterSolver):
@@ -82,17 +95,17 @@ class ProximalPoint(OuterSolver):
         """Return kappa_j of the features over kappa of all other weights."""
         square, frequency = self.problem.feature_sizes
         shape = square * np.minimum(frequency, 1.0) ** EXPONENT
-        if not self.problem.loss.is_smooth:
+        if not _follows_loss(self.problem):
             shape[:] = 1.0
         return self.problem.structure.by_rows_of_coef(shape)
 
     def _kappa(self):
         """Return kappa of the weights that are not of features, over the strength."""
         problem = self.problem
-        if problem.loss.is_smooth:
+        if _follows_loss(problem):
             kappa = FACTOR * max(self._loss, LEAST) / problem.loss.scale
         else:
-            kappa = OF_HINGE
+            kappa = CONSTANT
         return kappa * inner(problem.weight, problem.weight) / problem.strength
 
     def start_at(self, w):

@@ -2,6 +2,7 @@
 
 import pickle
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -135,24 +136,29 @@ def test_the_hinge_with_the_l1_norm_alone(data):
 
 
 def test_when_a_fit_is_accelerated(data):
-    def solver(l1_ratio, acceleration, loss="log_loss", alpha=ALPHA):
+    def solver(l1_ratio, acceleration, times=1, *, loss=LOG_LOSS, n_alpha=0.5):
+        X, y = ([np.array(part) for part in parts] * times for parts in data)
+        alpha = n_alpha / len(X)
         crf = SDCACRF(alpha, l1_ratio=l1_ratio, acceleration=acceleration)
-        X, y = [np.array(x) for x in data[0]], [np.array(path) for path in data[1]]
         problem = make_problem(X, y, N_LABELS, alpha)
-        problem.penalty = elastic_net(l1_ratio)
-        problem.loss = LOG_LOSS if loss == "log_loss" else Loss(loss, 0.0, COST)
+        problem.penalty, problem.loss = elastic_net(l1_ratio), loss
         return type(crf._new_solver(problem))
 
-    for l1_ratio in (0.0, 0.5, 0.999):
-        assert solver(l1_ratio, None) is SDCA
-        assert solver(l1_ratio, "proximal_point") is ProximalPoint
-        assert solver(l1_ratio, "auto") is ProximalPoint
-        assert solver(l1_ratio, None, "hinge") is Averaged
-        assert solver(l1_ratio, "proximal_point", "hinge") is ProximalPoint
-    assert solver(0.5, "auto", "hinge") is Averaged
-    assert solver(0.999, "auto", "hinge") is ProximalPoint
+    hinge, many = Loss("hinge", 0.0, COST), 30
+    for times, l1_ratio in product((1, many), (0.0, 0.5, 0.999)):
+        assert solver(l1_ratio, None, times) is SDCA
+        assert solver(l1_ratio, "proximal_point", times) is ProximalPoint
+        assert solver(l1_ratio, None, times, loss=hinge) is Averaged
+        own = solver(l1_ratio, "proximal_point", times, loss=hinge)
+        assert own is ProximalPoint
+    assert solver(0.0, "auto", many) is solver(0.5, "auto", many) is ProximalPoint
+    # Of few sequences, and of the hinge, only with little curvature.
+    assert solver(0.0, "auto") is solver(0.5, "auto") is SDCA
+    assert solver(0.5, "auto", many, loss=hinge) is Averaged
+    for own in (LOG_LOSS, hinge):
+        assert solver(0.999, "auto", loss=own) is ProximalPoint
+        assert solver(0.0, "auto", loss=own, n_alpha=5e-3) is ProximalPoint
     assert solver(1.0, "auto") is ProximalPoint
-    assert solver(0.0, "auto", "hinge", 1e-3) is ProximalPoint
     for estimator in DUAL:
         with pytest.raises(ValueError, match="needs a strongly convex penalty .l1_rat"):
             estimator(l1_ratio=1.0, acceleration=None).fit(*data)

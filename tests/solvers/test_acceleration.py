@@ -40,7 +40,7 @@ def curvature_of(problem, kappa):
 @pytest.mark.parametrize("length", [1, (1, 6)])
 @pytest.mark.parametrize("density", [1.0, 0.5])
 def test_an_epoch_equals_its_twin(length, density):
-    problem = draw_problem(seed=3, length=length, density=density)
+    problem = draw_problem(seed=3, n_sequences=130, length=length, density=density)
     solver = make_solver(
         partial(ProximalPoint, solver=SDCA, dual_dtype="float64", line_search_tol=1e-6),
         problem,
@@ -96,10 +96,12 @@ def test_the_penalty(penalty):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("estimator", DUAL)
 def test_small_alpha(estimator, form, l1_ratio, loss):
-    X, y = make_chains(40, n_labels=3, n_features=4, density=0.5, random_state=0)
+    X, y = make_chains(150, n_labels=3, n_features=4, density=0.5, random_state=0)
     # Features of different sizes.
-    X = [form(x.toarray() * 10.0 ** np.array([-1, 0, 0, 1])) for x in X]
-    alpha, options = SMALL / len(X), LOSSES[loss][0]
+    X = [form(x.toarray() * np.array([0.3, 1.0, 1.0, 3.0])) for x in X]
+    # OWL-QN does not end with a small alpha and without any L2.
+    n_alpha, options = SMALL if l1_ratio < 1.0 else 1.0, LOSSES[loss][0]
+    alpha = n_alpha / len(X)
     best = LBFGSCRF(alpha, l1_ratio=l1_ratio, tol=1e-3, max_iter=5000, **options)
     best.fit(X, y)
     crf = estimator(alpha, l1_ratio=l1_ratio, tol=1e-3, max_iter=1000, random_state=0)
@@ -144,15 +146,15 @@ def test_a_warm_start_goes_on(estimator, l1_ratio):
 
 
 def test_sequences_without_weight_do_not_change_the_metric():
-    X, y = make_chains(40, n_labels=3, n_features=4, density=0.5, random_state=0)
-    weight = np.repeat([1.0, 0.0], 20)
+    X, y = make_chains(300, n_labels=3, n_features=4, density=0.5, random_state=0)
+    weight = np.repeat([1.0, 0.0], 150)
     parts = [
         make_problem(X, y, N_LABELS, 0.1, sample_weight=weight),
-        make_problem(X[:20], y[:20], N_LABELS, 0.1),
+        make_problem(X[:150], y[:150], N_LABELS, 0.1),
     ]
     solver = partial(ProximalPoint, solver=OEG)
     first, second = (make_solver(solver, p).proximal.penalty for p in parts)
     assert_allclose(first.curvature, second.curvature, rtol=1e-12)
     assert_allclose(first.shape, shape_of(parts[1]), rtol=1e-12)
-    expected = 4.0 * 0.003 * parts[1].initial_primal / (20 * 0.1)
+    expected = 4.0 * 0.003 * parts[1].initial_primal / (150 * 0.1)
     assert_allclose(first.kappa, expected, rtol=1e-12)
