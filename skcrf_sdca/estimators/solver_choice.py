@@ -141,8 +141,8 @@ class HasSolver:
 
     def _options_of(self, solver):
         """Return the parameters that a solver takes, by name."""
-        own, taken = self.get_params(deep=False).items(), _options(solver)
-        return {name: value for name, value in own if name in taken}
+        names = _options(solver) & _names_of_parameters(type(self))
+        return {name: getattr(self, name) for name in names}
 
     def _made_solver(self, solver, problem, acceleration):
         options = self._options_of(solver)
@@ -291,7 +291,12 @@ def _with_size(name, sizes):
     return f"{name} ({size_text(sizes[name])})"
 
 
-# Every chunk of a stream asks.
+# Every chunk of a stream asks both.
+@cache
+def _names_of_parameters(estimator):
+    return frozenset(estimator._get_param_names())
+
+
 @cache
 def _options(solver):
     """Return the names of the options that the constructor of a solver has."""

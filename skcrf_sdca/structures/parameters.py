@@ -9,6 +9,7 @@ become the vector.
 
 from abc import ABC, abstractmethod
 from copy import copy
+from itertools import accumulate, pairwise
 from math import prod
 from typing import Any
 
@@ -64,11 +65,12 @@ class Parameters(ABC):
         names = self._of_labels()
         sizes = [*(self.n_labels for _ in names), prod(self.tied_shape)]
         self.w = np.zeros(sum(sizes) + n_coef) if w is None else w
-        *biases, tied, coef = np.split(self.w, np.cumsum(sizes))
-        for name, block in zip(names, biases, strict=True):
-            setattr(self, name, block)
-        self.biases = self.w[: sum(sizes)]
-        self.tied = tied.reshape(self.tied_shape)
+        # Slices, since np.split takes as long as the prediction of a short sequence.
+        ends = list(accumulate(sizes, initial=0))
+        for name, (begin, end) in zip(names, pairwise(ends), strict=False):
+            setattr(self, name, self.w[begin:end])
+        self.biases, coef = self.w[: ends[-1]], self.w[ends[-1] :]
+        self.tied = self.w[ends[-2] : ends[-1]].reshape(self.tied_shape)
         self.coef = (
             coef if pairs is not None else coef.reshape(n_features, self.n_labels)
         )
