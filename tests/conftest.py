@@ -37,6 +37,8 @@ def pytest_runtest_protocol(item, nextitem):
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for report in _reports_of_a_child(item, nextitem):
         item.ihook.pytest_runtest_logreport(report=report)
+    # The child tears down its copy; of what earlier tests set up here, this goes.
+    item.session._setupstate.teardown_exact(nextitem)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     return True
 
