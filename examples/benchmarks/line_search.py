@@ -51,7 +51,7 @@ def main():
     for (gaps, costs), name in zip(axes.T, campaign.names, strict=True):
         task = campaign.load(name)
         histories = {
-            label: campaign.fit(task, (SDCACRF, parameters)).history
+            label: campaign.fit(task, (SDCACRF, runs.PLAIN | parameters)).history
             for label, parameters in PRECISIONS.items()
         }
         draw(gaps, costs, histories, len(task.X))

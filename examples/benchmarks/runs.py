@@ -37,11 +37,13 @@ from skcrf_sdca.solvers.sdca import SDCA
 FOLDER = Path(__file__).resolve().parent
 DOCS = FOLDER.parents[1] / "docs"
 
+# The methods of the papers, whose gap estimate and line search the history shows.
+PLAIN = {"acceleration": None}
 SOLVERS = {
-    "SDCA": (SDCACRF, {"sampling": "uniform", "acceleration": None}),
-    "SDCA-GAP": (SDCACRF, {"acceleration": None}),
-    "OEG": (OEGCRF, {"sampling": "uniform", "acceleration": None}),
-    "OEG-GAP": (OEGCRF, {"acceleration": None}),
+    "SDCA": (SDCACRF, {"sampling": "uniform", **PLAIN}),
+    "SDCA-GAP": (SDCACRF, PLAIN),
+    "OEG": (OEGCRF, {"sampling": "uniform", **PLAIN}),
+    "OEG-GAP": (OEGCRF, PLAIN),
     "SAG": (SAGNUSCRF, {"sampling": "uniform"}),
     "SAG-NUS*": (SAGNUSCRF, {}),
     "L-BFGS": (LBFGSCRF, {}),

@@ -31,7 +31,7 @@ def main():
         task = campaign.load(name)
         colours = figures.shades(len(SHARES))
         for (share, parameters), colour in zip(SHARES.items(), colours, strict=True):
-            history = campaign.fit(task, (SDCACRF, parameters)).history
+            history = campaign.fit(task, (SDCACRF, runs.PLAIN | parameters)).history
             epochs, gaps = history["epoch"], history["gap"]
             figures.curve(axis, epochs, gaps, f"{share} by gap", color=colour)
         figures.log_scale(axis, runs.TARGET, 30.0)

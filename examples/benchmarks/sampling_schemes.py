@@ -31,7 +31,7 @@ def main():
     task = campaign.load("ocr")
     figure, ((left, right),) = figures.panels(1, 2, height=3.6)
     for label, (parameters, colour, dashes) in SCHEMES.items():
-        history = campaign.fit(task, (SDCACRF, parameters)).history
+        history = campaign.fit(task, (SDCACRF, runs.PLAIN | parameters)).history
         style = {"color": colour, "linestyle": dashes}
         figures.curve(left, history["epoch"], history["gap"], label, **style)
         ratio = history["gap_estimate"] / history["gap"]
