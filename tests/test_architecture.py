@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import figures
 from skcrf_sdca._kernels._item import Item
 from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.structure import Structure
@@ -99,6 +100,21 @@ def test_kernels_check_the_errors_of_isinstance(path):
     tuples = re.findall(r"isinstance\([^()]*, \(([^()]*)\)\)", path.read_text())
     names = {name.strip() for names in tuples for name in names.split(",")}
     assert path.suffix == ".py" or names <= {"list", "tuple", "dict", "str", ""}
+
+
+# The largest numbers that were reached; a change may lower them.
+AT_MOST = {
+    "long_functions": 10,
+    "wide_functions": 15,
+    "private_names": 47,
+    "branches_on_structure": 3,
+}
+
+
+@pytest.mark.parametrize("figure", AT_MOST)
+def test_figures_of_the_sources_do_not_grow(figure):
+    found = getattr(figures, figure)()
+    assert len(found) <= AT_MOST[figure], found
 
 
 # What users call; the folders below the estimators do not need these names.

@@ -86,7 +86,6 @@ class BaseFit(
         Subclasses of FitMonitor and EpochPrinter, for fits with other figures.
     _of_some_inputs : tuple of str
         Fitted attributes that the input format of the next fit may not have.
-
     _beside : str
         What the data have beside sequences of labels and features.
 

@@ -205,7 +205,7 @@ def fitted_weights(estimator):
 
 
 def check_form(estimator):
-    """Raise ValueError if the shapes and types of the weights contradict each other."""
+    """Return the Weights; ValueError if their shapes or types contradict."""
     classes = required_attribute(estimator, "classes_")
     if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not len(classes):
         raise ValueError(
@@ -214,19 +214,18 @@ def check_form(estimator):
     n_features = required_attribute(estimator, "n_features_in_")
     if not isinstance(n_features, Integral) or n_features < 0:
         raise ValueError(f"n_features_in_ must be a number, got {n_features!r:.40}.")
-    form = estimator._form()
-    weights = form.weights_of(estimator)
-    for block in form.blocks:
-        _check_weight(block, weights[block.name], form.shape(block))
+    weights = fitted_weights(estimator)
+    for block in weights.form.blocks:
+        _check_weight(block, weights[block.name], weights.form.shape(block))
+    return weights
 
 
 def check_fitted(estimator):
     """Raise ValueError if a fitted attribute is wrong or contradicts another."""
-    check_form(estimator)
+    weights = check_form(estimator)
     labels = estimator.classes_.tolist()
     if len(set(labels)) != len(labels):
         raise ValueError("classes_ must hold every label once.")
-    weights = fitted_weights(estimator)
     for block in weights.form.blocks:
         _check_values(block, weights[block.name])
     name, names = required_attribute(estimator, "_input_format"), tuple(FORMATS)

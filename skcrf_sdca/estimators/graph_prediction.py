@@ -14,7 +14,7 @@ from skcrf_sdca.data.graphs import Edges, named_as_graphs
 from skcrf_sdca.estimators.compression import TrimmingMixin
 from skcrf_sdca.estimators.contrast import graph_terms
 from skcrf_sdca.estimators.explanation import Explanation
-from skcrf_sdca.estimators.fitted import FittedModel
+from skcrf_sdca.estimators.fitted import FittedModel, fitted_weights
 from skcrf_sdca.estimators.inspection import Inspection, checked_place, weight_table
 from skcrf_sdca.estimators.tables import Table
 from skcrf_sdca.estimators.validation import packed_for
@@ -80,7 +80,7 @@ class GraphPrediction(Inspection, TrimmingMixin):
 
     def _scores_of(self, packed):
         data = packed.data
-        weights = self._form().weights_of(self)
+        weights = fitted_weights(self)
         parameters, X = GraphParameters.of_fitted(weights, packed.place, data.X)
         return partial(
             parameters.scores,

@@ -24,7 +24,11 @@ from skcrf_sdca._utils.typing import (
 )
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.estimators.answers import Answers
-from skcrf_sdca.estimators.fitted import FittedAttributes, no_probabilities
+from skcrf_sdca.estimators.fitted import (
+    FittedAttributes,
+    fitted_weights,
+    no_probabilities,
+)
 from skcrf_sdca.estimators.span_queries import (
     LabelSpans,
     Reading,
@@ -274,4 +278,4 @@ class PredictionMixin(Answers, FittedAttributes):
     def _fitted_parameters(self, data):
         """Return the parameters for the features in data, and its X on these alone."""
         parameters = FittedTuples if self._has_tuples else ChainParameters
-        return parameters.of_fitted(self._form().weights_of(self), data.X)
+        return parameters.of_fitted(fitted_weights(self), data.X)

@@ -13,6 +13,7 @@ from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.segments import SegmentedSequences, with_segments
 from skcrf_sdca.estimators.attribute_docs import with_shared_docs
 from skcrf_sdca.estimators.base import fits
+from skcrf_sdca.estimators.fitted import fitted_weights
 from skcrf_sdca.estimators.parameters import SegmentOptions, parameters
 from skcrf_sdca.estimators.segment_answers import SegmentAnswers
 from skcrf_sdca.estimators.sequences import BaseCRF
@@ -323,4 +324,4 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
     def _fitted_parameters(self, data):
         rows = getattr(data, "segment_rows", None)
         parameters = SegmentParameters(0, self._grammar(), rows)
-        return parameters.for_rows(self._form().weights_of(self), data.X)
+        return parameters.for_rows(fitted_weights(self), data.X)

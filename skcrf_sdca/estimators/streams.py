@@ -17,7 +17,7 @@ from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.typing import Labels, Sequences
-from skcrf_sdca.estimators.fitted import check_form, fitted_format
+from skcrf_sdca.estimators.fitted import check_form, fitted_format, fitted_weights
 from skcrf_sdca.estimators.sequences import ChainCRF
 from skcrf_sdca.estimators.validation import chunk_data
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
@@ -274,9 +274,9 @@ class OnlineMixin(ChainCRF):
         state = self._stream_state()
         if state is not None:
             return state
-        check_form(self)
+        weights = check_form(self)
         parameters = self._parameters(None)
-        parameters.assign(self._form().weights_of(self).finite())
+        parameters.assign(weights.finite())
         return {"w": parameters.w, "total": None, "scale": 1.0, **self._steps_so_far()}
 
     def _vector_form(self):
@@ -284,7 +284,7 @@ class OnlineMixin(ChainCRF):
         state = self._stream_state()
         if state is not None:
             return state["form"]
-        return form_of_weights(self._form().weights_of(self))
+        return form_of_weights(fitted_weights(self))
 
     def _parameters(self, w, form=None):
         """Return parameters with a vector `w`, of a VectorForm, by default the own."""

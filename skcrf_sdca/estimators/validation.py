@@ -174,11 +174,10 @@ class Packed(NamedTuple):
 
 
 def packed_for(estimator, X, constraints, lengths=None):
-    """Return the Packed of X for an estimator that has what a fit knows of features.
+    """Return the Packed of X for an estimator that knows the features of a fit.
 
-    Raise ValueError or
-    TypeError if X differs from the X of the fit in input format or number of features,
-    or if a sequence has a length for which the constraints allow no path.
+    Raise ValueError or TypeError if X differs from the X of the fit in input format or
+    number of features, or if the constraints allow no path of the length of a sequence.
     """
     X = as_sequence_list(X)
     if lengths is not None:

@@ -18,8 +18,6 @@ from skcrf_sdca.solvers.base import EpochSolver, first_model
 # The p of _dca.pyx for each kind of average.
 AVERAGES = {"polynomial": 4.0, "uniform": 1.0}
 DEFAULT_AVERAGE = "polynomial"
-# The labelling that a visit moves away from, and by which steps.
-UPDATES = "max_loss", "prediction", "arow"
 
 
 class DCA(EpochSolver):

@@ -93,11 +93,13 @@ class ProximalPoint(OuterSolver):
 
     def _shape(self):
         """Return kappa_j of the features over kappa of all other weights."""
-        square, frequency = self.problem.feature_sizes
-        shape = square * np.minimum(frequency, 1.0) ** EXPONENT
-        if not _follows_loss(self.problem):
-            shape[:] = 1.0
-        return self.problem.structure.by_rows_of_coef(shape)
+        problem = self.problem
+        if _follows_loss(problem):
+            square, frequency = problem.feature_sizes
+            shape = square * np.minimum(frequency, 1.0) ** EXPONENT
+        else:
+            shape = np.ones(problem.data.n_features)
+        return problem.structure.by_rows_of_coef(shape)
 
     def _kappa(self):
         """Return kappa of the weights that are not of features, over the strength."""

@@ -67,6 +67,10 @@ class FixedScores(NamedTuple):
     local: NDArray[np.float64]
     tied: NDArray[np.float64]
 
+    def at(self, positions):
+        """Return the scores of some positions, a mask or numbers."""
+        return FixedScores(self.local[positions], self.tied)
+
 
 class Structure(ABC):
     """Packed sequences whose labels depend on each other in one way.

@@ -21,7 +21,7 @@ from skcrf_sdca.structures.chain.marginals import (
     edge_offsets,
 )
 from skcrf_sdca.structures.chain.parameters import ChainParameters
-from skcrf_sdca.structures.structure import FixedScores, Structure
+from skcrf_sdca.structures.structure import Structure
 from skcrf_sdca.structures.token_rows import TokenRows
 
 
@@ -181,13 +181,12 @@ class Chain(TokenRows, Structure):
         first = self.offsets[:-1][np.diff(self.offsets) > 0]
         begins[first] |= kept[first]
         (positions,) = np.nonzero(kept)
-        fixed = self.fixed
-        if fixed is not None:
-            fixed = FixedScores(fixed.local[positions], fixed.tied)
         bounds = np.append(np.flatnonzero(begins[positions]), len(positions))
         chains = copy(self)
         chains.data = PackedSequences(self.data.X[positions], bounds)
-        chains.rows, chains.fixed = chains._feature_rows(), fixed
+        chains.rows = chains._feature_rows()
+        if self.fixed is not None:
+            chains.fixed = self.fixed.at(positions)
         chains.constraints = self._parts_constraints()
         (begins,) = np.nonzero(begins)
         return chains, np.searchsorted(self.offsets, begins, side="right") - 1

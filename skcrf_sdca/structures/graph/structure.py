@@ -12,7 +12,7 @@ from skcrf_sdca.structures.graph.junction_tree import junction_trees
 from skcrf_sdca.structures.graph.marginals import GraphMarginals
 from skcrf_sdca.structures.graph.parameters import GraphParameters, pair_places
 from skcrf_sdca.structures.graph.scores import GraphScores
-from skcrf_sdca.structures.structure import FixedScores, Structure
+from skcrf_sdca.structures.structure import Structure
 from skcrf_sdca.structures.token_rows import TokenRows
 
 
@@ -145,9 +145,6 @@ class Graph(TokenRows, Structure):
             place[ends[left]].astype(np.int32),
             all_edges.features[left],
         )
-        fixed = self.fixed
-        if fixed is not None:
-            fixed = FixedScores(fixed.local[kept], fixed.tied)
         graphs = Graph(
             PackedSequences(self.data.X[kept], np.append(0, np.cumsum(n_kept[used]))),
             self.n_labels,
@@ -155,7 +152,7 @@ class Graph(TokenRows, Structure):
             directed=self.directed,
             n_jobs=self.n_jobs,
             pairs=self.pairs,
-            fixed=fixed,
+            fixed=None if self.fixed is None else self.fixed.at(kept),
         )
         return graphs, used
 

@@ -12,7 +12,6 @@ from skcrf_sdca.structures.segment.parameters import (
     number_of_tied,
 )
 from skcrf_sdca.structures.segment.scores import SegmentScores
-from skcrf_sdca.structures.structure import FixedScores
 
 
 class SegmentChain(Chain):
@@ -96,9 +95,7 @@ class SegmentChain(Chain):
         (sequence,) = np.nonzero(np.diff(self.offsets) > 0)
         sequence = sequence[kept[first[sequence]]]
         bounds = np.concatenate([[0], np.cumsum(self.data.lengths[sequence])])
-        rows, fixed = self.segment_rows, self.fixed
-        if fixed is not None:
-            fixed = FixedScores(fixed.local[positions], fixed.tied)
+        rows = self.segment_rows
         sequences = SegmentChain(
             PackedSequences(self.data.X[positions], bounds),
             self.n_labels,
@@ -107,7 +104,7 @@ class SegmentChain(Chain):
             constraints=self.constraints,
             n_jobs=self.n_jobs,
             pairs=self.pairs,
-            fixed=fixed,
+            fixed=None if self.fixed is None else self.fixed.at(positions),
         )
         return sequences, sequence
 
