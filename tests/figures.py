@@ -126,11 +126,13 @@ def private_uses(tree):
 
 
 def is_private(name):
-    """Return whether a name is private: of one underscore, and not of a NamedTuple."""
-    return name.startswith("_") and not name.startswith("__") and name not in OF_TUPLES
+    """Return whether a name is private: of one underscore, and our own."""
+    return name.startswith("_") and not name.startswith("__") and name not in GIVEN
 
 
-OF_TUPLES = {"_replace", "_fields", "_asdict", "_make"}
+# Of NamedTuples; and of scikit-learn, which calls it before `fit` and lets estimators
+# override it: who reads or writes a file calls it in the same way.
+GIVEN = {"_replace", "_fields", "_asdict", "_make", "_validate_params"}
 
 
 def written_parameters():

@@ -106,7 +106,7 @@ def test_kernels_check_the_errors_of_isinstance(path):
 AT_MOST = {
     "long_functions": 10,
     "wide_functions": 15,
-    "private_names": 47,
+    "private_names": 7,
     "branches_on_structure": 3,
 }
 

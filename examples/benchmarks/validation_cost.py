@@ -22,7 +22,7 @@ from skcrf_sdca import SDCACRF, PackedSequences
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.label_encoding import encode_labels
-from skcrf_sdca.estimators.validation import training_data
+from skcrf_sdca.estimators.base import training_data
 from tasks import TEXTS
 
 TITLES = ["input", "format of X", "rows of X", "features", "y", "fit", "share"]

@@ -29,10 +29,10 @@ from skcrf_sdca.data.containers import as_sequence_list, plain_column
 from skcrf_sdca.data.input_formats import VECTORIZED, format_of_sequence
 from skcrf_sdca.data.label_encoding import encode_labels, plain_labels
 from skcrf_sdca.estimators.crfs import SDCACRF
-from skcrf_sdca.estimators.fitted import known_names
-from skcrf_sdca.estimators.sequences import BaseCRF
+from skcrf_sdca.estimators.fitted import fitted_weights, known_names, set_fitted
+from skcrf_sdca.estimators.sequences import BaseCRF, ChainCRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
-from skcrf_sdca.structures.chain.parameters import ChainParameters
+from skcrf_sdca.structures.chain.parameters import ChainParameters, chain_blocks
 from skcrf_sdca.structures.form import dense_coef
 
 # The largest array of weights: 16 GiB.
@@ -117,14 +117,15 @@ def from_crfsuite(
     ):
         w = weights[weights["kind"] == kind]
         block[rows[w["source"]], number[w["label"]]] = w["weight"]
-    return SDCACRF()._set_fitted(
+    return set_fitted(
+        SDCACRF(),
         {
             **chain.label_weights().attributes(),
             "classes_": classes,
             "n_features_in_": n_features,
             "vectorizer_": _vectorizer_of(source.attributes, input_format),
             "_input_format": input_format,
-        }
+        },
     )
 
 
@@ -193,12 +194,12 @@ def to_crfsuite(
             f"{type(estimator).__name__} instead."
         )
     check_is_fitted(estimator)
-    if estimator._structure != "chain":
+    if not isinstance(estimator, ChainCRF):
         raise TypeError(
             f"estimator is a {type(estimator).__name__}, whose weights of segments a "
             "file of CRFsuite cannot have: fit a chain, for example SDCACRF."
         )
-    if estimator._has_tuples:
+    if fitted_weights(estimator).form.blocks != chain_blocks():
         raise ValueError(
             "crf has weights of more than two labels, or edge features, and a file of "
             "CRFsuite cannot have them: fit with order=1 and edge_features=None."

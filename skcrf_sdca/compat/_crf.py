@@ -36,7 +36,7 @@ from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
-from skcrf_sdca.estimators.fitted import no_probabilities
+from skcrf_sdca.estimators.fitted import no_probabilities, set_fitted, set_input
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.parameters import check_finite_numbers
 from skcrf_sdca.estimators.sequences import BaseCRF
@@ -93,7 +93,7 @@ class _Trainer:
         """Return an estimator fitted to X and y; ``words`` are for `in_words`."""
         with in_words(X_val="X_dev", y_val="y_dev", **words):
             self.fit(X, y, **held_out)
-        return self._estimator(**self.get_params())._set_fitted(vars(self).copy())
+        return set_fitted(self._estimator(**self.get_params()), vars(self).copy())
 
 
 class _Minimiser(_Trainer, AnyCRF):
@@ -482,9 +482,8 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
         estimator = trainer.fitted(X, y, words, X_val=X_dev, y_val=y_dev)
         if vectorizer is not None:
             # The state that a fit on the dicts or strings themselves would have.
-            estimator._set_input(
-                {"vectorizer_": vectorizer, "_input_format": input_format.name}
-            )
+            own = {"vectorizer_": vectorizer, "_input_format": input_format.name}
+            set_input(estimator, own)
             if trainer.min_count is not None:
                 # CRFsuite forgets the features that no pair is left of.
                 estimator.prune()
@@ -607,7 +606,7 @@ def _name_of(estimator):
 def _packed(X, input_format, vectorizer):
     """Return the X of dicts or strings, or a function that returns it, packed."""
     X = as_sequence_list(X() if callable(X) else X)
-    crf = AnyCRF()._set_fitted({"vectorizer_": vectorizer})
+    crf = set_fitted(AnyCRF(), {"vectorizer_": vectorizer})
     packed, _ = input_format.pack(X, crf)
     return packed
 

@@ -33,8 +33,9 @@ class Known(NamedTuple):
         ``new_vectorizer(input_format)`` returns the SequenceVectorizer of X.
     classes : ndarray, default=None
         Labels beside the labels in y.
-    grows : bool, default=False
-        Whether the features of X follow the features that the vectorizer knows.
+    grow : callable, default=None
+        ``grow(vectorizer, X)`` returns X packed, whose features follow the features
+        that the vectorizer knows. By default the vectorizer is fitted to X.
     check : callable, default=None
         ``check(input_format)`` raises an error if this format is not taken.
     encode : callable, default=None
@@ -45,7 +46,7 @@ class Known(NamedTuple):
     estimator: Any
     new_vectorizer: Callable[[InputFormat], Any]
     classes: NDArray[Any] | None = None
-    grows: bool = False
+    grow: Callable[[Any, Any], PackedSequences] | None = None
     check: Callable[[InputFormat], None] | None = None
     encode: Callable[[InputFormat, Any, PackedSequences], Any] | None = None
 
@@ -83,8 +84,8 @@ def read_sequences(X, y, known, lengths=None):
     vectorizer = None
     if input_format.needs_vectorizer:
         vectorizer = known.new_vectorizer(input_format)
-    if vectorizer is not None and known.grows:
-        data = vectorizer._grow(sequences)
+    if vectorizer is not None and known.grow is not None:
+        data = known.grow(vectorizer, sequences)
     else:
         data = input_format.pack_training(sequences, known.estimator, vectorizer)
     data.check_source()

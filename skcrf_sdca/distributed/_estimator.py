@@ -19,6 +19,7 @@ from skcrf_sdca.distributed._method import CoCoA, CommonProblem
 from skcrf_sdca.distributed._partition import MEANS
 from skcrf_sdca.estimators.attribute_docs import with_shared_docs
 from skcrf_sdca.estimators.crfs import LBFGSCRF
+from skcrf_sdca.estimators.fitted import set_fitted
 from skcrf_sdca.estimators.parameters import DistributedOptions, parameters
 from skcrf_sdca.estimators.sequences import ChainCRF
 from skcrf_sdca.estimators.validation import checked_weight
@@ -145,7 +146,7 @@ class DistributedCRF(DistributedOptions, ChainCRF):
             data = {"X": None, "y": None, "metadata": None}
             return self._run(solver, attributes, observers=observers, **data)
 
-    def _attributes_of_run(self, solver):
+    def _attributes_of_run(self, solver, fitted):
         problem = solver.problem
         return {
             "n_partitions_": problem.cluster.n_partitions,
@@ -165,7 +166,7 @@ class DistributedCRF(DistributedOptions, ChainCRF):
         crf = LBFGSCRF(**common)
         own = {"traffic_", "n_partitions_", *self.get_params()}
         fitted = {name: v for name, v in vars(self).items() if name not in own}
-        return crf._set_fitted(fitted)
+        return set_fitted(crf, fitted)
 
     def _agree(self, cluster):
         """Let the partitions agree; return the problem and the attributes."""

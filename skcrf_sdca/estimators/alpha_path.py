@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from skcrf_sdca._utils.typing import Dataset, Labels
-from skcrf_sdca.estimators.base import BaseFit
+from skcrf_sdca.estimators.base import BaseFit, training_data
+from skcrf_sdca.estimators.fitted import set_input
 from skcrf_sdca.estimators.sequences import BaseCRF
-from skcrf_sdca.estimators.validation import training_data
 
 Estimator = TypeVar("Estimator", bound=BaseFit)
 
@@ -95,7 +95,7 @@ def alpha_path(
         state = vars(crf).pop("_warm_state")
         if attributes is not None:
             # The attributes of the conversion of X replace those of packed sequences.
-            crf._set_input(attributes)
+            set_input(crf, attributes)
         path.append(crf.set_params(warm_start=False))
     return path
 

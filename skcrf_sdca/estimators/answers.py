@@ -27,7 +27,11 @@ from skcrf_sdca._utils.typing import (
 )
 from skcrf_sdca._utils.words import place, words
 from skcrf_sdca.estimators.fitted import FittedModel, no_probabilities
-from skcrf_sdca.estimators.validation import evaluation_labels, known_labels
+from skcrf_sdca.estimators.validation import (
+    evaluation_labels,
+    held_out_labels,
+    known_labels,
+)
 from skcrf_sdca.structures.scores import DECODERS, numbers_of_paths
 
 # Bytes of an answer beside its labels: of a labelling with its probability; of a draw
@@ -60,8 +64,13 @@ class Answers(FittedModel):
         """Return the same, given the features and labels of a fit."""
         raise NotImplementedError
 
+    def _held_out(self, X, y, allowed):
+        """Return held-out X and y as methods take them again and again."""
+        packed = self._pack(X, allowed)
+        y = self._named(held_out_labels)(self, y, packed.data, packed.input_format)
+        return self._kept(X, packed), y
+
     def _kept(self, X, packed):
-        """Return the X that methods take again and again, for an X that is packed."""
         return packed
 
     def _scores_of(self, packed):

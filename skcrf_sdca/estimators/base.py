@@ -7,7 +7,7 @@ before. Sequences are in sequences.py, graphs in graphs.py.
 
 import sys
 import warnings
-from abc import ABCMeta
+from abc import ABCMeta, abstractmethod
 from typing import ClassVar
 
 import numpy as np
@@ -23,14 +23,15 @@ from skcrf_sdca._utils.typing import F, keeps_signature
 from skcrf_sdca._utils.words import words
 from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
+from skcrf_sdca.data.sequences import Known
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
-from skcrf_sdca.estimators.fitted import FittedModel, check_fitted
+from skcrf_sdca.estimators.fitted import FittedModel, check_fitted, set_fitted
 from skcrf_sdca.estimators.held_out import BestEpoch, new_held_out
 from skcrf_sdca.estimators.parameters import check_finite_numbers
 from skcrf_sdca.estimators.solver_choice import HasSolver
 from skcrf_sdca.estimators.start import Prior, check_model, first_weights
-from skcrf_sdca.estimators.validation import training_data
-from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.estimators.validation import TrainingData, on_own_features
+from skcrf_sdca.features.vectorizer import SequenceVectorizer, grow
 from skcrf_sdca.objective.costs import cost_matrix
 from skcrf_sdca.objective.losses import (
     ONLINE_LOSSES,
@@ -84,12 +85,8 @@ class BaseFit(
         Whether there is an objective, for `prior` to enter.
     _monitor, _printer : type
         Subclasses of FitMonitor and EpochPrinter, for fits with other figures.
-    _of_some_inputs : tuple of str
-        Fitted attributes that the input format of the next fit may not have.
     _beside : str
         What the data have beside sequences of labels and features.
-
-    and defines `_read`, which returns the Data of X and y.
     """
 
     _structure: ClassVar[str]
@@ -99,11 +96,6 @@ class BaseFit(
 
     _monitor = FitMonitor
     _printer = EpochPrinter
-    _of_some_inputs: ClassVar[tuple[str, ...]] = (
-        "vectorizer_",
-        "_feature_names",
-        "feature_names_in_",
-    )
 
     vectorizer_: SequenceVectorizer
 
@@ -130,6 +122,10 @@ class BaseFit(
             y=training.y,
             metadata={n: v for n, v in given.items() if v is not None} or None,
         )
+
+    @abstractmethod
+    def _read(self, X, y, known, lengths=None):
+        """Return the Data of X and y, given what is Known before."""
 
     def _with_own_training(self, training, prior):
         """Return TrainingData with what only some estimators read of it and a Prior."""
@@ -263,9 +259,9 @@ class BaseFit(
             monitor.observers.append(printer)
         monitor.observers += observers
         monitor.run()
-        own = self._attributes_of_run(solver)
         kept = best.attributes if best else {}
-        self._set_fitted(attributes | fit_attributes(monitor, prior) | kept | own)
+        fitted = attributes | fit_attributes(monitor, prior) | kept
+        set_fitted(self, fitted | self._attributes_of_run(solver, fitted))
         if message := self._message_of(monitor):
             warnings.warn(message, ConvergenceWarning, stacklevel=caller_level())
         context.call_on_fit_task_end(
@@ -273,20 +269,12 @@ class BaseFit(
         )
         return self
 
-    def _attributes_of_run(self, solver):
-        """Return the fitted attributes that only some of the estimators have."""
+    def _attributes_of_run(self, solver, fitted):
+        """Return the attributes beside ``fitted`` that only some estimators have."""
         if not self.warm_start:
             return {}
         form = solver.problem.structure.vector_form()
         return {"_warm_state": {**solver.state(), "form": form}}
-
-    def _stream_state(self):
-        """Return what the next `partial_fit` goes on from, None if the weights alone.
-
-        It is the state of the solver, the ``scale`` of the loss that its weights have,
-        and the VectorForm of these.
-        """
-        return None
 
     def _check_no_state(self):
         """Raise ValueError for `init` beside the state of a warm start."""
@@ -308,23 +296,6 @@ class BaseFit(
                     f"warm_start=True needs the same {what} as in the last fit; set "
                     "warm_start=False to fit with others"
                 )
-
-    def _set_fitted(self, fitted):
-        """Replace the fitted attributes by others, all at once; return self.
-
-        An interrupt finds the old fit or the new one.
-        """
-        public = (n for n in vars(self) if n.endswith("_") and not n.startswith("_"))
-        return self._replace({"_warm_state", "_feature_names", *public}, fitted)
-
-    def _set_input(self, attributes):
-        """Replace the fitted attributes of the input format alone; return self."""
-        return self._replace(self._of_some_inputs, attributes)
-
-    def _replace(self, dropped, attributes):
-        kept = {name: v for name, v in vars(self).items() if name not in dropped}
-        self.__dict__ = {**kept, **attributes}
-        return self
 
     def _validate_params(self):
         """Raise InvalidParameterError; called by scikit-learn before `fit`."""
@@ -400,6 +371,29 @@ class BaseFit(
         tags.classifier_tags = ClassifierTags()
         tags.target_tags.required = True
         return tags
+
+
+def training_data(estimator, X, y, sample_weight, lengths=None, prior=None):
+    """Validate and pack the arguments of fit.
+
+    With a Prior the features of X follow the features of its vectorizer, the labels of
+    both are sorted, and the data are packed on the features that they have.
+
+    The estimator is named in messages and asked for its ``transitions`` and the
+    like, but not changed. The errors are as in its `fit`.
+    """
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is "
+            "None."
+        )
+    known = Known(estimator, lambda input_format: SequenceVectorizer())
+    if prior is not None:
+        known = Known(estimator, prior.new_vectorizer, prior.classes, grow=grow)
+    training = TrainingData.of(estimator._read(X, y, known, lengths), sample_weight)
+    if prior is not None:
+        training = on_own_features(training)
+    return estimator._with_own_training(training, prior)
 
 
 def fit_attributes(monitor, prior=None, *, copy=False):

@@ -298,9 +298,9 @@ class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, ChainCRF):
             print(f"CRF: solver {name}, {reason}", flush=True)
         return super()._new_solver(problem)
 
-    def _attributes_of_run(self, solver):
+    def _attributes_of_run(self, solver, fitted):
         name = self._chosen(solver.problem).solver
-        found = super()._attributes_of_run(solver)
+        found = super()._attributes_of_run(solver, fitted)
         if "_warm_state" in found:
             found["_warm_state"]["solver"] = name
         return {**found, "solver_": name}

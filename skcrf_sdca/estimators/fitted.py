@@ -26,6 +26,9 @@ from skcrf_sdca.structures.chain.parameters import chain_blocks
 from skcrf_sdca.structures.form import Axis, Form
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
+# Fitted attributes that only some input formats have.
+OF_SOME_INPUTS = {"vectorizer_", "_feature_names", "feature_names_in_"}
+
 
 class FittedModel:
     """The types of the fitted attributes of every model, and what they say of it.
@@ -79,10 +82,6 @@ class FittedModel:
         """Return the Constraints, as `check_lengths` takes them, or None."""
         return None
 
-    def _with_own_features(self, data, X, input_format):
-        """Return packed data with what only some models read of X beside it."""
-        return data
-
     def _check_is_fitted(self):
         """Raise NotFittedError, or ValueError if attributes do not agree."""
         check_is_fitted(self)
@@ -127,6 +126,26 @@ class FittedModel:
     def _has_probabilities(self):
         """Whether the model is one of p(y | x): the hinge gives scores alone."""
         return self.temperature_ > 0.0
+
+
+def set_fitted(estimator, attributes):
+    """Replace the fitted attributes of a model by others, all at once; return it.
+
+    An interrupt finds the old fit or the new one.
+    """
+    public = (n for n in vars(estimator) if n.endswith("_") and not n.startswith("_"))
+    return _replace(estimator, {"_warm_state", "_feature_names", *public}, attributes)
+
+
+def set_input(estimator, attributes):
+    """Replace the fitted attributes of the input format alone; return the estimator."""
+    return _replace(estimator, OF_SOME_INPUTS, attributes)
+
+
+def _replace(estimator, dropped, attributes):
+    kept = {name: v for name, v in vars(estimator).items() if name not in dropped}
+    estimator.__dict__ = {**kept, **attributes}
+    return estimator
 
 
 def no_probabilities(estimator):

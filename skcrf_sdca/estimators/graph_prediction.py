@@ -63,7 +63,7 @@ class GraphPrediction(Inspection, TrimmingMixin):
             # Held-out data.
             return X
         nodes, ends, features = self._split(X)
-        data, input_format = packed_for(self, nodes, None)
+        data, input_format, _ = packed_for(self, nodes, None)
         edges = Edges.of_lists(ends, features, data.lengths)
         found, expected = edges.features.shape[1], self.n_edge_features_in_
         if len(edges.ends) and found != expected:

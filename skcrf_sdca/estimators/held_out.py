@@ -12,8 +12,7 @@ import numpy as np
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.words import in_words, words
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
-from skcrf_sdca.estimators.fitted import fitted_format
-from skcrf_sdca.estimators.validation import held_out_labels
+from skcrf_sdca.estimators.fitted import fitted_format, set_fitted
 from skcrf_sdca.metrics import get_scorer, span_f1_score
 from skcrf_sdca.metrics._scorers import SpanScorer
 from skcrf_sdca.solvers.monitor import Observer
@@ -54,14 +53,14 @@ class HeldOut:
     def __init__(self, estimator, X, y, training):
         # Without callbacks: it is no fit that predicts here.
         self.model = type(estimator)(**estimator.get_params(deep=False))
-        self.model._set_fitted(training.attributes)
+        set_fitted(self.model, training.attributes)
         with _in_words_of_fit():
             self.X, self.y = _checked(self.model, X, y, training.constraints)
         self.scorer = _scorer_of(self.model)
 
     def score(self, attributes):
         """Return the score of the model that has these fitted attributes."""
-        score = self.scorer(self.model._set_fitted(attributes), self.X, self.y)
+        score = self.scorer(set_fitted(self.model, attributes), self.X, self.y)
         if not isinstance(score, Real) or np.isnan(score):
             raise ValueError(
                 "scoring must give a number that can be compared, got a score "
@@ -81,9 +80,7 @@ def _checked(model, X, y, constraints):
     try:
         X = X() if callable(X) else X
         X, y = (list(part) if isinstance(part, Iterator) else part for part in (X, y))
-        packed = model._pack(X, constraints)
-        y = model._named(held_out_labels)(model, y, packed.data, packed.input_format)
-        return model._kept(X, packed), y
+        return model._held_out(X, y, constraints)
     except ValueError as error:
         # Some checks of scikit-learn do not say which data they are about.
         names = rf"\b({words().X}|{words().y})\b"

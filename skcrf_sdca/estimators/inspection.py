@@ -41,7 +41,6 @@ from skcrf_sdca.estimators.fitted import (
     known_names,
 )
 from skcrf_sdca.estimators.tables import Table
-from skcrf_sdca.estimators.validation import Packed
 from skcrf_sdca.structures.form import dense_coef
 
 
@@ -223,7 +222,7 @@ class Inspection(FeatureInspection, Answers):
         i = int(np.searchsorted(data.offsets, t, side="right")) - 1
         first, last = data.offsets[i : i + 2].tolist()
         if len(data) > 1:
-            packed = Packed(data[i : i + 1], packed.input_format)
+            packed = packed._replace(data=data[i : i + 1])
 
         def best_with(labels):
             """Return the best path with one of the labels, empty if there is none."""

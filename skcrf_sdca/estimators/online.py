@@ -5,7 +5,7 @@ from typing import ClassVar
 from skcrf_sdca.estimators.attribute_docs import with_shared_docs
 from skcrf_sdca.estimators.callbacks import LossPrinter
 from skcrf_sdca.estimators.parameters import PassiveAggressiveOptions, parameters
-from skcrf_sdca.estimators.streams import OnlineMixin
+from skcrf_sdca.estimators.streams import OnlineMixin, StreamFormat
 from skcrf_sdca.solvers.monitor import LossMonitor
 
 
@@ -72,8 +72,7 @@ class PassiveAggressiveCRF(PassiveAggressiveOptions, OnlineMixin):
 
     # `fit` and `partial_fit` have the same bits.
     _keeps_forbidden = True
-    _other_vectors = ("squares",)
-    _stream_values: ClassVar[dict[str, type]] = {"n_visits": int, "power": float}
+    _stream = StreamFormat({"n_visits": int, "power": float}, others=("squares",))
     _solver_name = "dca"
     _monitor = LossMonitor
     _takes_prior: ClassVar[bool] = False
@@ -86,9 +85,9 @@ class PassiveAggressiveCRF(PassiveAggressiveOptions, OnlineMixin):
         # No other estimator learns in this way.
         return {}, type(self).__name__
 
-    def _attributes_of_run(self, solver):
+    def _attributes_of_run(self, solver, fitted):
         alpha = solver.problem.alpha / self.C
-        return {**super()._attributes_of_run(solver), "alpha_": alpha}
+        return {**super()._attributes_of_run(solver, fitted), "alpha_": alpha}
 
     def _targets(self, training, chains):
         if training.label_rows is not None:

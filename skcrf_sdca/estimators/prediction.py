@@ -260,7 +260,8 @@ class PredictionMixin(Answers, FittedAttributes):
             return LabelSpans(spans, lengths, self.classes_)
         return self._reading(scheme).asked(spans, lengths)
 
-    _pack = packed_for
+    def _pack(self, X, allowed, lengths=None):
+        return packed_for(self, X, allowed, lengths)
 
     def _kept(self, X, packed):
         return packed.data if packed.input_format.boundaries else X

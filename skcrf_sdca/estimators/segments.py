@@ -18,7 +18,7 @@ from skcrf_sdca.estimators.parameters import SegmentOptions, parameters
 from skcrf_sdca.estimators.segment_answers import SegmentAnswers
 from skcrf_sdca.estimators.sequences import BaseCRF
 from skcrf_sdca.estimators.solver_choice import SolverByName
-from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.features.vectorizer import SequenceVectorizer, copied, grow
 from skcrf_sdca.structures.form import Axis
 from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.structures.segment.parameters import SegmentParameters, segment_blocks
@@ -221,38 +221,41 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
         is_read = isinstance(data, SegmentedSequences)
         if self.segment_features is not None and not is_read:
             known = getattr(near, "segment_vectorizer_", None)
-            vectorizer = SequenceVectorizer() if known is None else known._copied()
+            vectorizer, learn = SequenceVectorizer(), SequenceVectorizer.fit_transform
+            if known is not None:
+                vectorizer, learn = copied(known), grow
             data = with_segments(
                 self.segment_features,
                 training.X,
                 data,
                 training.input_format,
                 grammar.max_length,
-                vectorizer.fit_transform if known is None else vectorizer._grow,
+                partial(learn, vectorizer),
             )
             own["segment_vectorizer_"] = vectorizer
         attributes = {**training.attributes, **own}
         return replace(training, constraints=grammar, data=data, attributes=attributes)
 
-    def _with_own_features(self, data, X, input_format):
-        """Return packed data with the features of segments that the fit had."""
+    def _pack(self, X, allowed, lengths=None):
+        packed = super()._pack(X, allowed, lengths)
         vectorizer = getattr(self, "segment_vectorizer_", None)
-        if vectorizer is None or isinstance(data, SegmentedSequences):
-            return data
+        if vectorizer is None or isinstance(packed.data, SegmentedSequences):
+            return packed
         if self.segment_features is None:
             raise ValueError(
                 f"this {type(self).__name__} has weights of features of segments, but "
                 "no function that gives these: files do not hold it. Call "
                 "set_params(segment_features=...) with that of the fit."
             )
-        return with_segments(
+        data = with_segments(
             self.segment_features,
-            X,
-            data,
-            input_format,
+            packed.X,
+            packed.data,
+            packed.input_format,
             self.max_length_,
             vectorizer.transform,
         )
+        return packed._replace(data=data)
 
     def _structure_options(self, training):
         rows = getattr(training.data, "segment_rows", None)

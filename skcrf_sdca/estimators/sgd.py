@@ -1,7 +1,5 @@
 """SGDCRF: stochastic gradient methods, with a choice of their steps."""
 
-from typing import ClassVar
-
 from skcrf_sdca.estimators.attribute_docs import with_shared_docs
 from skcrf_sdca.estimators.parameters import (
     ChainOptions,
@@ -9,7 +7,7 @@ from skcrf_sdca.estimators.parameters import (
     SGDOptions,
     parameters,
 )
-from skcrf_sdca.estimators.streams import OnlineMixin
+from skcrf_sdca.estimators.streams import OnlineMixin, StreamFormat
 from skcrf_sdca.solvers.cccp import CCCP
 from skcrf_sdca.solvers.sgd_methods import METHODS
 
@@ -118,14 +116,11 @@ class SGDCRF(RunOptions, SGDOptions, ChainOptions, OnlineMixin):
     30
     """
 
-    _weight_vectors = ("w", "total", "trace")
-    _other_vectors = ("squares", "gains")
-    _stream_values: ClassVar[dict] = {
-        "n_visits": int,
-        "first_counted": int,
-        "method": str,
-        "eta0": float,
-    }
+    _stream = StreamFormat(
+        {"n_visits": int, "first_counted": int, "method": str, "eta0": float},
+        others=("squares", "gains"),
+        weights=("w", "total", "trace"),
+    )
 
     @property
     def _solver_name(self):
@@ -136,9 +131,9 @@ class SGDCRF(RunOptions, SGDOptions, ChainOptions, OnlineMixin):
     def _keeps_forbidden(self):
         return self.warm_start
 
-    def _attributes_of_run(self, solver):
+    def _attributes_of_run(self, solver, fitted):
         inner = solver.inner if isinstance(solver, CCCP) else solver
-        found = {**super()._attributes_of_run(solver), **_steps(inner)}
+        found = {**super()._attributes_of_run(solver, fitted), **_steps(inner)}
         return {**found, "n_visits_": inner.state()["n_visits"]}
 
     def _options_of(self, solver):

@@ -20,6 +20,7 @@ from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.fitted import check_form, fitted_format, fitted_weights
+from skcrf_sdca.features.vectorizer import copied
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.form import Axis, Weights
 from skcrf_sdca.structures.structure import FixedScores
@@ -138,7 +139,7 @@ class Prior:
                 f"but prior was fitted on {own.name}; both must have the same, or both "
                 "be packed."
             )
-        return self.model.vectorizer_._copied()
+        return copied(self.model.vectorizer_)
 
     def constraints(self, classes, new):
         """Return the Constraints that the prior sets for labels, or None.

@@ -7,7 +7,9 @@ it was before.
 
 import copy
 from contextlib import contextmanager
-from typing import ClassVar, Self
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,9 +19,19 @@ from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.random import as_generator
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.typing import Labels, Sequences
-from skcrf_sdca.estimators.fitted import check_form, fitted_format, fitted_weights
+from skcrf_sdca.data.feature_names import FeatureNames, check_same_names
+from skcrf_sdca.data.label_encoding import encode_announced_labels, merged_classes
+from skcrf_sdca.data.sequences import Known
+from skcrf_sdca.estimators.fitted import (
+    check_form,
+    fitted_format,
+    fitted_weights,
+    names_of_fit,
+    set_fitted,
+)
 from skcrf_sdca.estimators.sequences import ChainCRF
-from skcrf_sdca.estimators.validation import chunk_data
+from skcrf_sdca.estimators.validation import TrainingData
+from skcrf_sdca.features.vectorizer import SequenceVectorizer, forget_from, grow
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
 from skcrf_sdca.structures.chain.parameters import chain_blocks
 from skcrf_sdca.structures.chain.tuple_parameters import form_of_weights, parameters_of
@@ -57,19 +69,35 @@ class _MadeWhenLookedAt:
         return vars(estimator).get(self.name, self.default)
 
 
+class StreamFormat(NamedTuple):
+    """What the state of a stream has beside the scale of the loss and a VectorForm.
+
+    Attributes
+    ----------
+    values : dict of str to type
+        Numbers and names; "n_visits" is among them.
+    others : tuple of str, default=()
+        Vectors with a number for each weight, 0 for new weights.
+    weights : tuple of str, default=("w", "total")
+        Vectors in the unit of the weights; all but "w" may be None.
+    """
+
+    values: dict[str, type]
+    others: tuple[str, ...] = ()
+    weights: tuple[str, ...] = ("w", "total")
+
+    @property
+    def vectors(self):
+        """The names of all vectors."""
+        return (*self.weights, *self.others)
+
+
 class OnlineMixin(ChainCRF):
     """`partial_fit` for an estimator whose solver makes visits of single sequences.
 
     The solver takes ``state`` and ``stream``, and has ``learn``, ``averaged``,
-    ``n_visits`` and ``mean_loss``, as `DCA`. A subclass names the entries of its state:
-
-    _weight_vectors : tuple of str
-        Vectors in the unit of the weights. "w" and "total", which may be None, are
-        among them.
-    _other_vectors : tuple of str
-        Other vectors with a number for each weight, 0 for new weights.
-    _stream_values : dict of str to type
-        Other entries; "n_visits" is among them.
+    ``n_visits`` and ``mean_loss``, as `DCA`. A subclass has the StreamFormat of its
+    state as ``_stream``.
     """
 
     n_visits_: int
@@ -78,9 +106,7 @@ class OnlineMixin(ChainCRF):
     higher_transitions_ = _MadeWhenLookedAt(())
     edge_coef_ = _MadeWhenLookedAt(None)
 
-    _weight_vectors: ClassVar[tuple[str, ...]] = ("w", "total")
-    _other_vectors: ClassVar[tuple[str, ...]] = ()
-    _stream_values: ClassVar[dict[str, type]] = {"n_visits": int}
+    _stream: ClassVar[StreamFormat]
 
     @available_if(lambda self: self._no_stream())
     @validates_parameters
@@ -150,7 +176,7 @@ class OnlineMixin(ChainCRF):
         if "classes_" in vars(self):
             self._check_same_order()
         with self._vocabulary_kept():
-            training = chunk_data(self, X, y, classes, sample_weight, lengths)
+            training = self._chunk(X, y, classes, sample_weight, lengths)
             # Labels are added to a matrix of transitions.
             problem = self._new_problem(
                 training, alpha=self._alpha_of_chunk(training), keeps_forbidden=True
@@ -161,7 +187,7 @@ class OnlineMixin(ChainCRF):
             "scale": problem.loss.scale,
             "form": problem.structure.vector_form(),
         }
-        return ChainCRF._set_fitted(
+        return set_fitted(
             self,
             {
                 **training.attributes,
@@ -172,6 +198,21 @@ class OnlineMixin(ChainCRF):
                 "_warm_state": state,
             },
         )
+
+    def _chunk(self, X, y, classes, sample_weight, lengths):
+        """Return the TrainingData of a chunk; the vectorizer learns its features."""
+        known = Known(
+            self,
+            lambda input_format: vars(self).get("vectorizer_", SequenceVectorizer()),
+            grow=grow,
+            check=partial(_check_same_format, self),
+            encode=partial(_labels_of_chunk, self, classes),
+        )
+        training = TrainingData.of(self._read(X, y, known, lengths), sample_weight)
+        names = training.attributes.pop("_feature_names", None)
+        if (names := _grown_names(self, names, training.data)) is not None:
+            training.attributes["_feature_names"] = names
+        return self._with_own_training(replace(training, is_chunk=True), None)
 
     def _no_stream(self):
         """Return why there is no `partial_fit`, or None: a parameter needs all data."""
@@ -223,7 +264,7 @@ class OnlineMixin(ChainCRF):
             yield
         except BaseException:
             if vectorizer is not None and vectorizer.n_features_out_ > n_features:
-                vectorizer._forget_from(n_features)
+                forget_from(vectorizer, n_features)
             raise
 
     def _learn(self, problem, training):
@@ -252,8 +293,8 @@ class OnlineMixin(ChainCRF):
                 w = w * factor
             return problem.structure.grown(self._parameters(w, form), labels).w
 
-        factors = dict.fromkeys(self._weight_vectors, state["scale"] / scale)
-        factors |= dict.fromkeys(self._other_vectors, 1.0)
+        factors = dict.fromkeys(self._stream.weights, state["scale"] / scale)
+        factors |= dict.fromkeys(self._stream.others, 1.0)
         vectors = {
             name: grown(state[name], factor)
             for name, factor in factors.items()
@@ -261,17 +302,9 @@ class OnlineMixin(ChainCRF):
         }
         return {**state, **vectors}
 
-    def _stream_state(self):
-        state = vars(self).get("_warm_state")
-        if state is None or state["form"].pairs is not None:
-            return None
-        if not self._is_current(state):
-            return None
-        return state
-
     def _own_state(self):
         """Return the state of the stream so far, or one that begins at the weights."""
-        state = self._stream_state()
+        state = stream_state(self)
         if state is not None:
             return state
         weights = check_form(self)
@@ -281,7 +314,7 @@ class OnlineMixin(ChainCRF):
 
     def _vector_form(self):
         """Return the VectorForm of the weights."""
-        state = self._stream_state()
+        state = stream_state(self)
         if state is not None:
             return state["form"]
         return form_of_weights(fitted_weights(self))
@@ -295,11 +328,6 @@ class OnlineMixin(ChainCRF):
             boundaries=fitted_format(self).boundaries,
             w=w,
         )
-
-    def _is_current(self, state):
-        """Return whether the weights come from a state, and none was assigned."""
-        published = state.get("published", {})
-        return all(vars(self).get(name) is published.get(name) for name in _WEIGHTS)
 
     def __getattr__(self, name):
         """Make the weights after a `partial_fit`, when somebody first looks."""
@@ -318,24 +346,20 @@ class OnlineMixin(ChainCRF):
         w *= state["scale"]
         form, n_nonzero = state["form"], int(np.count_nonzero(w))
         weights = self._parameters(w, form).label_weights(form.constraints)
-        # Two threads at once take the same weights, from the first of them.
-        weights = state.setdefault("published", _read_only(weights.attributes()))
+        weights = publish(state, weights.attributes())
         # An attribute that was assigned before goes before it.
         self.__dict__ = {**weights, "n_nonzero_": n_nonzero, **vars(self)}
         return True
 
-    def _attributes_of_run(self, solver):
-        attributes = super()._attributes_of_run(solver)
+    def _attributes_of_run(self, solver, fitted):
+        attributes = super()._attributes_of_run(solver, fitted)
         if attributes:
-            attributes["_warm_state"]["scale"] = solver.problem.loss.scale
+            state = attributes["_warm_state"]
+            state["scale"] = solver.problem.loss.scale
+            # With patience the weights belong to the best epoch, not to the state.
+            if self.patience is None:
+                publish(state, fitted)
         return attributes
-
-    def _set_fitted(self, fitted):
-        # With patience the weights belong to the best epoch, not to the state.
-        if "_warm_state" in fitted and self.patience is None:
-            published = {name: fitted[name] for name in _WEIGHTS & fitted.keys()}
-            fitted["_warm_state"]["published"] = _read_only(published)
-        return super()._set_fitted(fitted)
 
     def __getstate__(self):
         """Return the attributes: of weights that a stream determines, the state alone.
@@ -343,7 +367,7 @@ class OnlineMixin(ChainCRF):
         Where the weights were changed since, the state is left out.
         """
         known = vars(self)
-        state, is_stream = known.get("_warm_state"), self._stream_state() is not None
+        state, is_stream = known.get("_warm_state"), stream_state(self) is not None
         if "classes_" in known and not is_stream and "n_nonzero_" not in known:
             # Some weights were assigned before anybody looked at the others.
             self._publish()
@@ -367,10 +391,75 @@ class OnlineMixin(ChainCRF):
         return "classes_" in vars(self)
 
 
-# A change in place would not reach the state.
-def _read_only(weights):
-    """Make the arrays of weights, by name, read-only; return the dict."""
+def _check_same_format(estimator, found):
+    """Raise TypeError if a chunk has another format than those before."""
+    if "_input_format" in vars(estimator) and found is not fitted_format(estimator):
+        raise TypeError(
+            f"X holds sequences of the input format {found.name}, but the chunks "
+            f"before were {fitted_format(estimator).name}; all must have the same."
+        )
+
+
+def _grown_names(estimator, names, data):
+    """Return the names of the features of a chunk and those before it, or None.
+
+    Raise ValueError if the chunk has fewer features, or other names.
+    """
+    n_known = vars(estimator).get("n_features_in_", 0)
+    if data.n_features < n_known:
+        raise ValueError(
+            f"X has {data.n_features} features, but {type(estimator).__name__} is "
+            f"expecting {n_known} features as input, or more."
+        )
+    known = names_of_fit(estimator)
+    if names is None:
+        return known if data.n_features == n_known else None
+    if known is not None:
+        check_same_names(names.first(n_known), FeatureNames.of(known))
+    return names
+
+
+def _labels_of_chunk(estimator, classes, input_format, y, data):
+    """Return classes and label numbers, and None: all labels must be known."""
+    known = vars(estimator).get("classes_")
+    if known is None and classes is None:
+        unknown_label = getattr(estimator, "unknown_label", None)
+        known, *_ = input_format.encode_labels(y, data, unknown_label)
+    if classes is not None:
+        known = merged_classes(known, classes)
+    lists = input_format.label_lists(y, data)
+    return known, encode_announced_labels(lists, data.lengths, known), None
+
+
+def stream_format(cls):
+    """Return the StreamFormat of a type of estimators, None if it has no streams."""
+    return getattr(cls, "_stream", None)
+
+
+def stream_state(estimator):
+    """Return what the next `partial_fit` goes on from, None if the weights alone.
+
+    It is the state of the solver, the ``scale`` of the loss that its weights have, and
+    the VectorForm of these.
+    """
+    own = vars(estimator)
+    state = own.get("_warm_state")
+    is_stream = state is not None and stream_format(type(estimator)) is not None
+    if not is_stream or state["form"].pairs is not None:
+        return None
+    published = state.get("published", {})
+    is_current = all(own.get(name) is published.get(name) for name in _WEIGHTS)
+    return state if is_current else None
+
+
+def publish(state, attributes):
+    """Let the weights among fitted attributes be the weights of a state; return them.
+
+    They become read-only: a change in place would not reach the state.
+    """
+    weights = {name: attributes[name] for name in _WEIGHTS & attributes.keys()}
     for value in weights.values():
         for array in value if isinstance(value, tuple) else (value,):
             (array.data if sp.issparse(array) else array).flags.writeable = False
-    return weights
+    # Of two threads at once, both take the weights of the first.
+    return state.setdefault("published", weights)

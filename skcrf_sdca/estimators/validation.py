@@ -5,7 +5,6 @@ rest of the package computes with. The InputFormat of X defines how X and y are 
 """
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,20 +13,16 @@ import scipy.sparse as sp
 from skcrf_sdca._utils.sklearn_private import check_sample_weight
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.containers import as_sequence_list
-from skcrf_sdca.data.feature_names import FeatureNames, check_same_names
 from skcrf_sdca.data.input_formats import CUT_TABLE, check_has_items, cut_table
 from skcrf_sdca.data.label_encoding import (
-    encode_announced_labels,
     encode_known_labels,
     encode_partial_labels,
-    merged_classes,
     without_unknown_labels,
 )
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import as_numbers, on_own_columns
-from skcrf_sdca.data.sequences import Data, Known
-from skcrf_sdca.estimators.fitted import fitted_format, names_of_fit
-from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.data.sequences import Data
+from skcrf_sdca.estimators.fitted import fitted_format
 from skcrf_sdca.structures.chain.constraints import check_lengths
 
 
@@ -52,29 +47,6 @@ class TrainingData(Data):
         return cls(**vars(own), sample_weight=weight)
 
 
-def training_data(estimator, X, y, sample_weight, lengths=None, prior=None):
-    """Validate and pack the arguments of fit.
-
-    With a Prior the features of X follow the features of its vectorizer, the labels of
-    both are sorted, and the data are packed on the features that they have.
-
-    The estimator is named in messages and asked for its ``transitions`` and the
-    like, but not changed. The errors are as in its `fit`.
-    """
-    if y is None:
-        raise ValueError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is "
-            "None."
-        )
-    known = Known(estimator, lambda input_format: SequenceVectorizer())
-    if prior is not None:
-        known = Known(estimator, prior.new_vectorizer, prior.classes, grows=True)
-    training = TrainingData.of(estimator._read(X, y, known, lengths), sample_weight)
-    if prior is not None:
-        training = on_own_features(training)
-    return estimator._with_own_training(training, prior)
-
-
 def on_own_features(training):
     """Return the TrainingData on the features that sparse data have."""
     X = training.data.X
@@ -85,66 +57,6 @@ def on_own_features(training):
         return training
     data = PackedSequences(own, training.data.offsets)
     return replace(training, data=data, columns=columns)
-
-
-def chunk_data(estimator, X, y, classes, sample_weight, lengths=None):
-    """Validate and pack the arguments of partial_fit.
-
-    The estimator is not changed, but for its vectorizer, which learns the features of
-    the chunk. The errors are as in `OnlineMixin.partial_fit`.
-    """
-    known = Known(
-        estimator,
-        lambda input_format: vars(estimator).get("vectorizer_", SequenceVectorizer()),
-        grows=True,
-        check=partial(_check_same_format, estimator),
-        encode=partial(_labels_of_chunk, estimator, classes),
-    )
-    training = TrainingData.of(estimator._read(X, y, known, lengths), sample_weight)
-    names = training.attributes.pop("_feature_names", None)
-    if (names := _grown_names(estimator, names, training.data)) is not None:
-        training.attributes["_feature_names"] = names
-    return estimator._with_own_training(replace(training, is_chunk=True), None)
-
-
-def _check_same_format(estimator, found):
-    """Raise TypeError if a chunk has another format than those before."""
-    if "_input_format" in vars(estimator) and found is not fitted_format(estimator):
-        raise TypeError(
-            f"X holds sequences of the input format {found.name}, but the chunks "
-            f"before were {fitted_format(estimator).name}; all must have the same."
-        )
-
-
-def _grown_names(estimator, names, data):
-    """Return the names of the features of a chunk and those before it, or None.
-
-    Raise ValueError if the chunk has fewer features, or other names.
-    """
-    n_known = vars(estimator).get("n_features_in_", 0)
-    if data.n_features < n_known:
-        raise ValueError(
-            f"X has {data.n_features} features, but {type(estimator).__name__} is "
-            f"expecting {n_known} features as input, or more."
-        )
-    known = names_of_fit(estimator)
-    if names is None:
-        return known if data.n_features == n_known else None
-    if known is not None:
-        check_same_names(names.first(n_known), FeatureNames.of(known))
-    return names
-
-
-def _labels_of_chunk(estimator, classes, input_format, y, data):
-    """Return classes and label numbers, and None: all labels must be known."""
-    known = vars(estimator).get("classes_")
-    if known is None and classes is None:
-        unknown_label = getattr(estimator, "unknown_label", None)
-        known, *_ = input_format.encode_labels(y, data, unknown_label)
-    if classes is not None:
-        known = merged_classes(known, classes)
-    lists = input_format.label_lists(y, data)
-    return known, encode_announced_labels(lists, data.lengths, known), None
 
 
 def held_out_labels(estimator, y, data, input_format):
@@ -167,10 +79,13 @@ class Packed(NamedTuple):
     data : PackedSequences
     input_format : InputFormat
         The format of the answers.
+    X : list or PackedSequences
+        The data as users pass them.
     """
 
     data: Any
     input_format: Any
+    X: Any
 
 
 def packed_for(estimator, X, constraints, lengths=None):
@@ -191,8 +106,7 @@ def packed_for(estimator, X, constraints, lengths=None):
         )
     if constraints is not None:
         check_lengths(constraints, data.lengths)
-    data = estimator._with_own_features(data, X, input_format)
-    return Packed(data, input_format if lengths is None else CUT_TABLE)
+    return Packed(data, input_format if lengths is None else CUT_TABLE, X)
 
 
 def evaluation_labels(estimator, y, data, input_format, sample_weight=None):

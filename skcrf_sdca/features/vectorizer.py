@@ -217,44 +217,8 @@ class SequenceVectorizer(ItemTransformer):
         >>> vectorizer.partial_fit([[["b", "c"]]]).get_feature_names_out()
         array(['a', 'b', 'c'], dtype=object)
         """
-        self._grow(X)
+        grow(self, X)
         return self
-
-    def _grow(self, X):
-        """Learn the features of `X`, after those known, and return it packed."""
-        if self.min_freq > 1:
-            raise ValueError(
-                f"partial_fit needs min_freq=1, got {self.min_freq}: which features of "
-                "a stream are rare is known at its end only. Set min_freq=1, or take a "
-                "SequenceHasher."
-            )
-        lookup, n_before, expected = Lookup.empty(), 0, None
-        if "_lookup" in vars(self):
-            lookup, n_before = self._lookup, self.n_features_out_
-            expected = FORMATS[self.input_format_]
-        encoder = Encoder(lookup, grows=True, dtype=self.dtype, n_features=n_before)
-        try:
-            input_format, offsets = encode(X, encoder, expected)
-            check_has_items(len(offsets) - 1, offsets[-1])
-            rows = encoded_rows(encoder, encoder.n_features)
-        except BaseException:
-            if expected is not None:
-                self._forget_from(n_before)
-            raise
-        self._set_fitted(lookup, encoder.n_features, input_format.name)
-        return _packed(rows, offsets, lookup)
-
-    def _copied(self):
-        """Return a vectorizer of the same features that learns apart from this one."""
-        other = clone(self)
-        lookup = _kept(self._lookup, np.ones(self.n_features_out_, dtype=bool))
-        other._set_fitted(lookup, self.n_features_out_, self.input_format_)
-        return other
-
-    def _forget_from(self, n_features):
-        """Forget all features but the first ones, which `_grow` has added to."""
-        shorten_vocabulary(self.vocabulary_, n_features)
-        self._set_fitted(Lookup(self.vocabulary_), n_features, self.input_format_)
 
     def transform(self, X: Sequences) -> PackedSequences:
         """Return `X` packed, with the features seen in `fit`.
@@ -387,6 +351,49 @@ class SequenceVectorizer(ItemTransformer):
         self._lookup = lookup
         self.n_features_out_ = n_features
         self.input_format_ = input_format
+
+
+def grow(vectorizer, X):
+    """Let a vectorizer learn the features of `X`, after those known; return X packed.
+
+    The errors are as in `SequenceVectorizer.partial_fit`.
+    """
+    if vectorizer.min_freq > 1:
+        raise ValueError(
+            f"partial_fit needs min_freq=1, got {vectorizer.min_freq}: which features "
+            "of a stream are rare is known at its end only. Set min_freq=1, or take a "
+            "SequenceHasher."
+        )
+    lookup, n_before, expected = Lookup.empty(), 0, None
+    if "_lookup" in vars(vectorizer):
+        lookup, n_before = vectorizer._lookup, vectorizer.n_features_out_
+        expected = FORMATS[vectorizer.input_format_]
+    encoder = Encoder(lookup, grows=True, dtype=vectorizer.dtype, n_features=n_before)
+    try:
+        input_format, offsets = encode(X, encoder, expected)
+        check_has_items(len(offsets) - 1, offsets[-1])
+        rows = encoded_rows(encoder, encoder.n_features)
+    except BaseException:
+        if expected is not None:
+            forget_from(vectorizer, n_before)
+        raise
+    vectorizer._set_fitted(lookup, encoder.n_features, input_format.name)
+    return _packed(rows, offsets, lookup)
+
+
+def copied(vectorizer):
+    """Return a vectorizer of the same features that learns apart from this one."""
+    other, n_features = clone(vectorizer), vectorizer.n_features_out_
+    lookup = _kept(vectorizer._lookup, np.ones(n_features, dtype=bool))
+    other._set_fitted(lookup, n_features, vectorizer.input_format_)
+    return other
+
+
+def forget_from(vectorizer, n_features):
+    """Let a vectorizer forget all features but the first, which `grow` added to."""
+    shorten_vocabulary(vectorizer.vocabulary_, n_features)
+    lookup = Lookup(vectorizer.vocabulary_)
+    vectorizer._set_fitted(lookup, n_features, vectorizer.input_format_)
 
 
 _ADD = {DICTS: Encoder.add_dicts, STRINGS: Encoder.add_strings}

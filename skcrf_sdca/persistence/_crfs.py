@@ -22,10 +22,12 @@ from skcrf_sdca.estimators.fitted import (
     fitted_format,
     fitted_weights,
     names_of_fit,
+    set_fitted,
 )
 from skcrf_sdca.estimators.graphs import GraphCRF, TreeCRF
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.segments import SegmentCRF
+from skcrf_sdca.estimators.streams import publish, stream_format, stream_state
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._labels import labels_from, labels_of
 from skcrf_sdca.persistence._values import (
@@ -108,8 +110,8 @@ def describe_crf(crf, vectorizer=None):
     entry, arrays = describe(crf, weights), _arrays_of(weights)
     if entry is not None:
         model[name] = entry
-    if (state := crf._stream_state()) is not None:
-        model["stream"] = _stream_of(crf, state)
+    if (state := stream_state(crf)) is not None:
+        model["stream"] = _stream_of(stream_format(type(crf)), state)
         vectors = model["stream"]["vectors"]
         arrays |= {f"stream_{name}": state[name] for name in vectors}
     return model, arrays
@@ -140,7 +142,7 @@ def rebuild_crf(model, array):
     name, _, rebuild = OF_STRUCTURES.get(cls._structure, NOTHING)
     more = {
         "solver": (str, cls is AnyCRF),
-        "stream": (dict, "stream" in model and hasattr(cls, "_stream_values")),
+        "stream": (dict, "stream" in model and stream_format(cls) is not None),
         name: (dict, name in model or name not in {"tuples", None}),
     }
     fields(model, "crf", CRF | {n: kind for n, (kind, there) in more.items() if there})
@@ -150,10 +152,12 @@ def rebuild_crf(model, array):
     attributes |= own
     form = Form(cls._axes_of(SimpleNamespace(**attributes)), blocks or crf._blocks())
     weights = _weights_from(array, form, model)
+    attributes |= weights.attributes()
     if "stream" in model:
-        state = _stream_from(crf, model["stream"], array, weights)
+        state = _stream_from(stream_format(cls), model["stream"], array, weights)
+        publish(state, attributes)
         attributes["_warm_state"] = state
-    crf._set_fitted(attributes | weights.attributes())
+    set_fitted(crf, attributes)
     check_fitted(crf)
     return crf
 
@@ -189,29 +193,30 @@ def _size(name, value, least=0):
     return value
 
 
-def _stream_of(crf, state):
-    """Return the entry of the state of a stream."""
-    names = (*crf._weight_vectors, *crf._other_vectors)
-    vectors = [name for name in names if state.get(name) is not None]
-    values = {n: kind(state[n]) for n, kind in crf._stream_values.items()}
+def _stream_of(form, state):
+    """Return the entry of the state of a stream, of a StreamFormat."""
+    vectors = [name for name in form.vectors if state.get(name) is not None]
+    values = {n: kind(state[n]) for n, kind in form.values.items()}
     return {"scale": float(state["scale"]), "vectors": vectors, **values}
 
 
-def _stream_from(crf, stream, array, weights):
+def _stream_from(known, stream, array, weights):
     """Return the state of a stream; its arrays have a number for each weight."""
-    fields(stream, "stream", STREAM | crf._stream_values)
+    fields(stream, "stream", STREAM | known.values)
     numbers = [value for value in stream.values() if isinstance(value, (int, float))]
     if not all(value >= 0 for value in numbers) or not stream["scale"] > 0.0:
         raise ModelFormatError("stream: its numbers must not be negative")
-    names, known = stream["vectors"], (*crf._weight_vectors, *crf._other_vectors)
-    if "w" not in names or any(name not in known for name in names):
-        raise ModelFormatError(f"stream: its vectors must be w and others of {known}")
+    names = stream["vectors"]
+    if "w" not in names or not set(names) <= set(known.vectors):
+        raise ModelFormatError(
+            f"stream: its vectors must be w and others of {known.vectors}"
+        )
     coef, form = weights["coef"], form_of_weights(weights)
     if sp.issparse(coef):
         raise ModelFormatError("stream: its model must not have sparse coefficients")
     size = len(parameters_of(form, *coef.shape[::-1]).w)
     state = {name: array(f"stream_{name}", FLOAT, (size,)) for name in names}
-    values = {name: stream[name] for name in ("scale", *crf._stream_values)}
+    values = {name: stream[name] for name in ("scale", *known.values)}
     return {"total": None, **state, **values, "form": form}
 
 
@@ -220,7 +225,7 @@ def _stream_from(crf, stream, array, weights):
 
 
 def _tuples_of(crf, weights):
-    if not crf._has_tuples:
+    if weights.form.blocks == chain_blocks():
         return None
     n_stored = _n_stored(weights.get("edge_coef"))
     return {"n_higher": len(crf.higher_transitions_), "n_edge_stored": n_stored}

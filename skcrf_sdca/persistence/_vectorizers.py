@@ -3,7 +3,6 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._kernels._encoder import Lookup
 from skcrf_sdca.features.hasher import SequenceHasher
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.features.vocabulary import check_vocabulary, vocabulary_numbers
@@ -52,8 +51,9 @@ def rebuild_vectorizer(model, array):
         dtype = DTYPES.get(parameters["dtype"])
         parameters = {**parameters, "dtype": dtype}
     vectorizer = with_parameters(SequenceVectorizer, parameters)
-    lookup = Lookup(model["vocabulary"])
-    vectorizer._set_fitted(lookup, model["n_features"], model["input_format"])
+    vectorizer.vocabulary_ = model["vocabulary"]
+    vectorizer.n_features_out_ = model["n_features"]
+    vectorizer.input_format_ = model["input_format"]
     check_vocabulary(vectorizer)
     _check_complete(vectorizer)
     return vectorizer

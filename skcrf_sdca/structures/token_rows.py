@@ -1,5 +1,7 @@
 """The features of tokens or nodes: all pairs with labels have weights, or some."""
 
+from copy import copy
+
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -26,6 +28,13 @@ class TokenRows:
             return FeatureRows(self.data.X)
         layout = self.pairs.layout
         return ObservedRows(sorted_by_width(self._sparse_rows(), layout), layout)
+
+    def with_data(self, data):
+        """Return the same structure of other PackedSequences."""
+        other = copy(self)
+        other.data = data
+        other.rows = other._feature_rows()
+        return other
 
     def _sparse_rows(self):
         """Return the rows of all features with weights, a csr_array of float64."""

@@ -381,11 +381,15 @@ def test_what_was_pickled_goes_on_with_the_same_bits(stream):
         assert_same_weights(learnt(crf, X[14:], y[14:]), straight)
 
 
+@pytest.mark.parametrize("patience", [None, 3])
 @pytest.mark.parametrize("average", AVERAGES)
 @pytest.mark.parametrize("form", [as_dicts, list])
-def test_what_save_model_wrote_goes_on_with_the_same_bits(stream, form, average):
+def test_what_save_model_wrote_goes_on_with_the_same_bits(
+    stream, form, average, patience
+):
     X, y = stream
-    X, options = form(X), {"average": average, "temperature": 0.5}
+    X = form(X)
+    options = {"average": average, "temperature": 0.5, "patience": patience}
     straight = learnt(CRF(**options), X, y, classes=[0, 1, 2, 3])
     crf = learnt(CRF(**options), X[:14], y[:14], classes=[0, 1, 2, 3])
     save_model(crf, file := io.BytesIO())

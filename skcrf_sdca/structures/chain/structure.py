@@ -1,7 +1,5 @@
 """The chain as a Structure: passes over data, marginals, and the compiled kernel."""
 
-from copy import copy
-
 import numpy as np
 from scipy.sparse import issparse
 
@@ -117,10 +115,7 @@ class Chain(TokenRows, Structure):
 
     def with_rows(self, X):
         """Return the same structure with other features, as many for each position."""
-        other = copy(self)
-        other.data = PackedSequences(X, self.offsets)
-        other.rows = other._feature_rows()
-        return other
+        return self.with_data(PackedSequences(X, self.offsets))
 
     def log_counts(self):
         """Return the logarithm of the number of allowed paths of each sequence."""
@@ -182,9 +177,7 @@ class Chain(TokenRows, Structure):
         begins[first] |= kept[first]
         (positions,) = np.nonzero(kept)
         bounds = np.append(np.flatnonzero(begins[positions]), len(positions))
-        chains = copy(self)
-        chains.data = PackedSequences(self.data.X[positions], bounds)
-        chains.rows = chains._feature_rows()
+        chains = self.with_data(PackedSequences(self.data.X[positions], bounds))
         if self.fixed is not None:
             chains.fixed = self.fixed.at(positions)
         chains.constraints = self._parts_constraints()
