@@ -291,18 +291,19 @@ def graphs_without_edges(X, n_labels, fixed, n_jobs):
         np.zeros((0, 2), dtype=np.int32),
         np.zeros((0, 0)),
     )
+    graphs = Graph(PackedSequences(X, bounds), n_labels, edges=no_edges, n_jobs=n_jobs)
     if fixed is not None:
-        fixed = FixedScores(fixed, np.zeros(0))
-    data = PackedSequences(X, bounds)
-    return Graph(data, n_labels, edges=no_edges, n_jobs=n_jobs, fixed=fixed)
+        graphs.fixed = FixedScores(fixed, np.zeros(0))
+    return graphs
 
 
 def rows_of_table(X, n_labels, fixed):
     """Return the same nodes as rows of a table."""
-    if fixed is not None:
-        fixed = FixedScores(fixed, np.zeros((n_labels, n_labels)))
     data = PackedSequences(X, np.arange(len(X) + 1))
-    return Chain(data, n_labels, boundaries=False, fixed=fixed)
+    rows = Chain(data, n_labels, boundaries=False)
+    if fixed is not None:
+        rows.fixed = FixedScores(fixed, np.zeros((n_labels, n_labels)))
+    return rows
 
 
 HINGE = Loss("hinge", temperature=0.0, cost=1.0 - np.eye(N_LABELS))

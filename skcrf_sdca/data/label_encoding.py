@@ -84,25 +84,8 @@ def encode_training_labels(
     types = set(map(type, flat))
     if unknown_label is None and _INEXACT.isdisjoint(types):
         return *_encode_known(_of_one_type(flat, lengths, "y"), lengths), None
-    read = _some_labels
-    if dict in types:
-        read = _label_probabilities
-    labels, values, positions = [], [], []
-    for t, label in enumerate(flat):
-        if is_unknown(label, unknown_label):
-            label = None
-        try:
-            some, some_values = read(label)
-        except ValueError as error:
-            raise ValueError(f"{_place(t, lengths, 'y')} is {error}") from None
-        labels += some
-        values += some_values
-        positions += [t] * len(some)
-    if not labels:
-        raise ValueError(
-            f"{words().y} has {len(flat)} {words().position}s, and no label is known; "
-            "at least one is required."
-        )
+    read = _label_probabilities if dict in types else _some_labels
+    labels, values, positions = _possible_labels(flat, lengths, unknown_label, read)
     labels = _of_one_type(labels, lengths, "y", positions)
     classes, codes = _encode(labels)
     _check_discrete(classes, codes, lengths, positions)
@@ -124,6 +107,25 @@ def encode_training_labels(
         return label_array(classes), codes, None
     codes[~exact] = -1
     return label_array(classes), codes, rows
+
+
+def _possible_labels(flat, lengths, unknown_label, read):
+    """Return the labels that ``read`` finds, a value of each, and where y has them."""
+    labels, values, positions = [], [], []
+    for t, label in enumerate(flat):
+        try:
+            found = read(None if is_unknown(label, unknown_label) else label)
+        except ValueError as error:
+            raise ValueError(f"{_place(t, lengths, 'y')} is {error}") from None
+        labels += found[0]
+        values += found[1]
+        positions += [t] * len(found[0])
+    if not labels:
+        raise ValueError(
+            f"{words().y} has {len(flat)} {words().position}s, and no label is known; "
+            "at least one is required."
+        )
+    return labels, values, positions
 
 
 def _some_labels(label):

@@ -12,7 +12,6 @@ from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.graphs import Edges, named_as_graphs
 from skcrf_sdca.estimators.compression import TrimmingMixin
-from skcrf_sdca.estimators.contrast import graph_terms
 from skcrf_sdca.estimators.explanation import Explanation
 from skcrf_sdca.estimators.fitted import FittedModel, fitted_weights
 from skcrf_sdca.estimators.inspection import Inspection, checked_place, weight_table
@@ -189,4 +188,9 @@ class GraphPrediction(Inspection, TrimmingMixin):
         )
 
     def _joint_terms(self, packed, paths, names, differs, *, position, first):
-        return graph_terms(self, packed.edges, paths, differs)
+        for (a, b), row in zip(
+            packed.edges.ends.tolist(), packed.edges.features, strict=True
+        ):
+            if differs[a] or differs[b]:
+                scores = row @ self.edge_coef_[:, paths[:, a], paths[:, b]]
+                yield f"<edge {a}-{b}>", 1.0, scores

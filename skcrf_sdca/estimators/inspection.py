@@ -24,16 +24,14 @@ from skcrf_sdca.data.label_encoding import (
     plain_labels,
 )
 from skcrf_sdca.estimators.answers import Answers
-from skcrf_sdca.estimators.contrast import (
-    END,
-    INTERCEPT,
+from skcrf_sdca.estimators.explanation import (
     LABELS,
-    START,
+    Explanation,
     Rivals,
+    bias_weights,
     chain_terms,
     path_terms,
 )
-from skcrf_sdca.estimators.explanation import Explanation
 from skcrf_sdca.estimators.fitted import (
     FittedAttributes,
     FittedModel,
@@ -184,18 +182,14 @@ class FeatureInspection(FittedModel):
                 f"feature_names has {len(feature_names)} names, but "
                 f"{type(self).__name__} was fitted on {d} features."
             )
-        return np.array([*feature_names, *self._bias_weights()], dtype=object)
+        return np.array([*feature_names, *bias_weights(self)], dtype=object)
 
     def _state_weights(self):
         """Return the weights of all features, and those without one by labels."""
-        blocks = [self.coef_.T, np.vstack(list(self._bias_weights().values()))]
+        blocks = [self.coef_.T, np.vstack(list(bias_weights(self).values()))]
         if sp.issparse(self.coef_):
             return sp.vstack(blocks, format="csr")
         return np.vstack(blocks)
-
-    def _bias_weights(self):
-        """Return the weights of labels without a feature, by their names."""
-        return {INTERCEPT: self.intercept_}
 
 
 class Inspection(FeatureInspection, Answers):
@@ -223,28 +217,17 @@ class Inspection(FeatureInspection, Answers):
         first, last = data.offsets[i : i + 2].tolist()
         if len(data) > 1:
             packed = packed._replace(data=data[i : i + 1])
-
-        def best_with(labels):
-            """Return the best path with one of the labels, empty if there is none."""
-
-            def best(scores, *_):
-                path, (value,) = scores.restricted(t - first, labels).viterbi()
-                return path if np.isfinite(value) else path[:0]
-
-            return self._over(best, packed, proba=False)
-
         rivals = Rivals(
             self._best_paths(packed) if codes is None else codes[first:last],
-            best_with,
+            partial(self._best_path_with, packed, t - first),
             plain_labels(self.classes_),
             position=t,
             first=first,
         )
         probabilities = None
         if self._has_probabilities:
-            probabilities = self._over(
-                lambda scores, *_: scores.node_marginals()[0], packed
-            )[t - first]
+            rows = self._over(lambda scores, *_: scores.node_marginals()[0], packed)
+            probabilities = rows[t - first]
         labels, reference = rivals.choose(labels, reference)
         paths = rivals.paths(labels, reference)
         rows, places = np.stack(list(paths.values())), {"position": t, "first": first}
@@ -260,6 +243,15 @@ class Inspection(FeatureInspection, Answers):
             labels=labels,
             paths=paths,
         )
+
+    def _best_path_with(self, packed, t, labels):
+        """Return the best path with one of the labels at t, empty if there is none."""
+
+        def best(scores, *_):
+            path, (value,) = scores.restricted(t, labels).viterbi()
+            return path if np.isfinite(value) else path[:0]
+
+        return self._over(best, packed, proba=False)
 
     def _path_codes(self, path, data):
         """Return the label numbers of a path that the user gives."""
@@ -461,9 +453,6 @@ class InspectionMixin(Inspection, FittedAttributes):
         return chain_terms(
             self, packed.data.X, paths, names, differs, position=position, first=first
         )
-
-    def _bias_weights(self):
-        return {**super()._bias_weights(), START: self.start_, END: self.end_}
 
 
 def checked_place(value, n, name):

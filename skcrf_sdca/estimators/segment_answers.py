@@ -12,7 +12,6 @@ from skcrf_sdca._utils.typing import Transitions
 from skcrf_sdca.data.label_encoding import label_objects, plain_labels
 from skcrf_sdca.data.tagging_schemes import get_scheme
 from skcrf_sdca.estimators.compression import ConstrainingMixin
-from skcrf_sdca.estimators.contrast import segment_terms
 from skcrf_sdca.estimators.inspection import InspectionMixin, weight_table
 from skcrf_sdca.estimators.prediction import PredictionMixin
 from skcrf_sdca.estimators.span_queries import SegmentReading
@@ -43,7 +42,7 @@ class SegmentAnswers(PredictionMixin, InspectionMixin, ConstrainingMixin):
 
     def _joint_terms(self, packed, paths, names, differs, *, position, first):
         rows = getattr(packed.data, "segment_rows", None)
-        return segment_terms(self, self._grammar(), rows, paths)
+        return _terms(self, self._grammar(), rows, paths)
 
     def constrain(self, transitions: Transitions) -> Self:
         """Forbid transitions between segments in a fitted model.
@@ -159,3 +158,41 @@ class SegmentAnswers(PredictionMixin, InspectionMixin, ConstrainingMixin):
 
     def _asked_spans(self, spans, lengths, scheme):
         return self._reading(scheme).asked(spans, lengths)
+
+
+def _terms(estimator, grammar, rows, paths):
+    """Yield the terms of the segments of paths, and of transitions between these.
+
+    ``rows`` are the SegmentRows of the sequence, or None.
+    """
+    # The paths that have a segment, with its type, and those with a transition.
+    own, between = {}, {}
+    for j, path in enumerate(paths):
+        begin, end, types, _ = grammar.segments(path, np.array([0, len(path)]))
+        places = list(zip(begin.tolist(), end.tolist(), strict=True))
+        for s, place in enumerate(places):
+            own.setdefault(place, {})[j] = types[s]
+            if s > 0:
+                pair = estimator.transition_[types[s - 1], types[s]]
+                between.setdefault(place[0], {})[j] = pair
+
+    def scores_of(rows, values):
+        """Return the scores of all paths: 0 for those without the segment."""
+        scores = np.zeros(len(paths))
+        scores[list(rows)] = values
+        return scores
+
+    if rows is not None:
+        names = estimator.segment_vectorizer_.get_feature_names_out()
+    for (b, e), found in sorted(own.items()):
+        types, name = np.array(list(found.values())), f"<segment {b}-{e - 1}>"
+        yield name, 1.0, scores_of(found, estimator.length_[types, e - b - 1])
+        if rows is None:
+            continue
+        _, features, values = rows.entries_of(np.array([b]), np.array([e]))
+        for f, value in zip(features, values.tolist(), strict=True):
+            coef = estimator.segment_coef_[types, f]
+            yield f"{name} {names[f]}", value, scores_of(found, value * coef)
+    for b, found in sorted(between.items()):
+        scores = scores_of(found, list(found.values()))
+        yield f"<transition {b - 1}-{b}>", 1.0, scores

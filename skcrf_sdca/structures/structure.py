@@ -90,11 +90,11 @@ class Structure(ABC):
         Threads of passes over all data.
     pairs : ObservedPairs, default=None
         The labels that each feature has weights for; None if all.
-    fixed : FixedScores, default=None
-        Added to the scores of every w.
 
     Attributes
     ----------
+    fixed : FixedScores or None
+        Added to the scores of every w.
     name : str
     levels : frozenset of str
         What the structure can do, see above.
@@ -119,7 +119,6 @@ class Structure(ABC):
         keeps_forbidden=False,
         n_jobs=None,
         pairs=None,
-        fixed=None,
     ):
         self.data = data
         self.n_labels = n_labels
@@ -128,7 +127,7 @@ class Structure(ABC):
         self.keeps_forbidden = keeps_forbidden
         self.n_jobs = n_jobs
         self.pairs = pairs
-        self.fixed = fixed
+        self.fixed = None
 
     @property
     def offsets(self):

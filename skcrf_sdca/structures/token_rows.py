@@ -13,6 +13,7 @@ from skcrf_sdca._kernels._observed import (
     sorted_by_width,
 )
 from skcrf_sdca._kernels._passes import add_labels
+from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.structure import FixedScores
 
 
@@ -34,6 +35,13 @@ class TokenRows:
         other = copy(self)
         other.data = data
         other.rows = other._feature_rows()
+        return other
+
+    def at(self, positions, bounds):
+        """Return the same structure at some positions, which ``bounds`` cut anew."""
+        other = self.with_data(PackedSequences(self.data.X[positions], bounds))
+        if self.fixed is not None:
+            other.fixed = self.fixed.at(positions)
         return other
 
     def _sparse_rows(self):

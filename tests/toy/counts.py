@@ -171,9 +171,6 @@ class CountCRF(
     def _allowed_paths(self):
         return None
 
-    def _bias_weights(self):
-        return {"<intercept>": self.intercept_}
-
     def _joint_terms(self, packed, paths, names, differs, *, position, first):
         n_first = np.minimum((paths == 0).sum(axis=1), MOST)
         yield "<count>", 1.0, self.count_[n_first]

@@ -182,16 +182,17 @@ def read_constraints(
         read = _by_mask if hasattr(transitions, "__array__") else _by_pairs
         constraints = read(transitions, known)
     if rows is None:
-        shown = [
-            repr(label) if label == own else f"{label!r} ({own!r})"
-            for label, own in zip(known, names, strict=True)
-        ]
-        _check_labels(constraints, name, advice, shown, labels, offsets)
+        shown = map(_shown, known, names)
+        _check_labels(constraints, name, advice, list(shown), labels, offsets)
     else:
         _check_possible(constraints, name, rows > 0, offsets)
     for mask in constraints:
         mask.setflags(write=False)
     return None if constraints.is_trivial() else constraints
+
+
+def _shown(label, name):
+    return repr(label) if label == name else f"{label!r} ({name!r})"
 
 
 def check_lengths(constraints, lengths):

@@ -177,9 +177,7 @@ class Chain(TokenRows, Structure):
         begins[first] |= kept[first]
         (positions,) = np.nonzero(kept)
         bounds = np.append(np.flatnonzero(begins[positions]), len(positions))
-        chains = self.with_data(PackedSequences(self.data.X[positions], bounds))
-        if self.fixed is not None:
-            chains.fixed = self.fixed.at(positions)
+        chains = self.at(positions, bounds)
         chains.constraints = self._parts_constraints()
         (begins,) = np.nonzero(begins)
         return chains, np.searchsorted(self.offsets, begins, side="right") - 1

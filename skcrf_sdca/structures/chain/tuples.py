@@ -77,21 +77,7 @@ class LabelTuples:
             constraints = Constraints(anywhere, anywhere, every)
         _check_states_fit(constraints.transition, order)
         check_weights_fit(n_labels, order)
-        levels = [np.arange(n_labels)[:, np.newaxis]]
-        while len(levels) < order:
-            level = _extended(levels[-1], constraints.transition)
-            levels.append(level[self._codes(level).argsort()])
-        self.n_of_length = [len(level) for level in levels]
-        self.tuples = np.full((sum(self.n_of_length), order), -1, dtype=np.int32)
-        self.suffix = np.full(len(self.tuples), -1, dtype=np.int32)
-        first = 0
-        for level in levels:
-            rows, length = slice(first, first + len(level)), level.shape[1]
-            self.tuples[rows, order - length :] = level
-            if length > 1:
-                self.suffix[rows] = self._numbers(level[:, 1:])
-            first += len(level)
-        self.label = self.tuples[:, -1].copy()
+        self._number(constraints.transition)
         self.constraints = self._constraints_of_states(constraints)
         self.layout = self.constraints.layout()
         if not longest_have_weights and not self.layout.is_dense:
@@ -105,6 +91,22 @@ class LabelTuples:
         self.transition_tuples = np.column_stack(
             [self.tuples[sources], self.label[targets]]
         )[self.has_weight]
+
+    def _number(self, allowed):
+        """Set the tuples and their suffixes, given which labels follow each other."""
+        levels = [np.arange(self.n_labels)[:, np.newaxis]]
+        while len(levels) < self.order:
+            level = _extended(levels[-1], allowed)
+            levels.append(level[self._codes(level).argsort()])
+        self.n_of_length = [len(level) for level in levels]
+        self.tuples = np.full((sum(self.n_of_length), self.order), -1, dtype=np.int32)
+        self.suffix = np.full(len(self.tuples), -1, dtype=np.int32)
+        for length, level in enumerate(levels, start=1):
+            rows = self.of_length(length)
+            self.tuples[rows, -length:] = level
+            if length > 1:
+                self.suffix[rows] = self._numbers(level[:, 1:])
+        self.label = self.tuples[:, -1].copy()
 
     def __len__(self):
         """Return the number of states."""

@@ -200,28 +200,26 @@ def junction_trees(offsets, edges, n_labels, place):
         "rare",
     )
     is_narrow = narrow_steps(offsets, parent, bounds["n_axes"], bounds["n_edges"])
-    return (
-        JunctionTrees(
-            n_labels,
-            offsets,
-            edges.offsets,
-            node=_joined(trees, "node"),
-            parent=parent,
-            separator=(_joined(trees, "separator"), bounds["n_axes"]),
-            child=(_joined(trees, "child"), bounds["n_children"]),
-            exponent=(_joined(trees, "exponent"), bounds["n_exponents"]),
-            is_narrow=is_narrow,
-            edge_bounds=bounds["n_edges"],
-            edge_from=ends[:, 0].copy(),
-            edge_to=ends[:, 1].copy(),
-            edge_axis=_joined(trees, "edge_axis"),
-            edge_leaves=_joined(trees, "edge_leaves"),
-            edge_features=features,
-            edge_kind=kinds,
-            place=place,
-        ),
-        order,
+    found = JunctionTrees(
+        n_labels,
+        offsets,
+        edges.offsets,
+        node=_joined(trees, "node"),
+        parent=parent,
+        separator=(_joined(trees, "separator"), bounds["n_axes"]),
+        child=(_joined(trees, "child"), bounds["n_children"]),
+        exponent=(_joined(trees, "exponent"), bounds["n_exponents"]),
+        is_narrow=is_narrow,
+        edge_bounds=bounds["n_edges"],
+        edge_from=ends[:, 0].copy(),
+        edge_to=ends[:, 1].copy(),
+        edge_axis=_joined(trees, "edge_axis"),
+        edge_leaves=_joined(trees, "edge_leaves"),
+        edge_features=features,
+        edge_kind=kinds,
+        place=place,
     )
+    return found, order
 
 
 def _trees(offsets, edges, n_labels):

@@ -152,8 +152,9 @@ class Graph(TokenRows, Structure):
             directed=self.directed,
             n_jobs=self.n_jobs,
             pairs=self.pairs,
-            fixed=None if self.fixed is None else self.fixed.at(kept),
         )
+        if self.fixed is not None:
+            graphs.fixed = self.fixed.at(kept)
         return graphs, used
 
     def uniform_marginals(self, labels, smoothing, dtype):

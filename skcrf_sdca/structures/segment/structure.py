@@ -3,7 +3,6 @@
 import numpy as np
 
 from skcrf_sdca._kernels._segment_inference import SegmentInference
-from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.structures.segment.parameters import (
     FlatLayout,
@@ -95,17 +94,9 @@ class SegmentChain(Chain):
         (sequence,) = np.nonzero(np.diff(self.offsets) > 0)
         sequence = sequence[kept[first[sequence]]]
         bounds = np.concatenate([[0], np.cumsum(self.data.lengths[sequence])])
-        rows = self.segment_rows
-        sequences = SegmentChain(
-            PackedSequences(self.data.X[positions], bounds),
-            self.n_labels,
-            segment_rows=None if rows is None else rows.at_tokens(positions),
-            boundaries=self.boundaries,
-            constraints=self.constraints,
-            n_jobs=self.n_jobs,
-            pairs=self.pairs,
-            fixed=None if self.fixed is None else self.fixed.at(positions),
-        )
+        sequences = self.at(positions, bounds)
+        if self.segment_rows is not None:
+            sequences.segment_rows = self.segment_rows.at_tokens(positions)
         return sequences, sequence
 
     def _new_scores(self, local, tied, offsets, begin, end):
