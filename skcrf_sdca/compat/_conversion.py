@@ -27,7 +27,7 @@ from skcrf_sdca.compat._model_file import (
 )
 from skcrf_sdca.data.containers import as_sequence_list, plain_column
 from skcrf_sdca.data.input_formats import VECTORIZED, format_of_sequence
-from skcrf_sdca.data.label_encoding import encode_labels, plain_labels
+from skcrf_sdca.data.label_encoding import label_array, plain_labels
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.estimators.fitted import fitted_weights, known_names, set_fitted
 from skcrf_sdca.estimators.sequences import BaseCRF, ChainCRF
@@ -42,6 +42,9 @@ MOST_COLONS = 32
 # Its exponential is 0 in any precision, and the sum of a few million such scores is
 # finite.
 FORBIDDEN = -1e30
+# Attributes of the weights that files of CRFsuite have no place for. The readers of
+# this package take them for these weights again.
+BOUNDARIES = {block: f"skcrf_sdca.{block}" for block in ("intercept", "start", "end")}
 # NUL, which ends a name in a file, and surrogates, which UTF-8 does not have.
 NOT_WRITABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -62,9 +65,11 @@ def from_crfsuite(
     Returns
     -------
     estimator : SDCACRF
-        Fitted estimator whose ``intercept_``, ``start_`` and ``end_`` are zero. It does
-        not have the attributes that describe a fit (``n_iter_``, ``history_`` ...).
-        Pickles of it do not need CRFsuite.
+        Fitted estimator whose ``intercept_``, ``start_`` and ``end_`` are zero, unless
+        `skcrf_sdca.compat.CRF` wrote the file. ``classes_`` has the order of the file,
+        so that of labels with equal scores the same one is predicted. The estimator
+        does not have the attributes that describe a fit (``n_iter_``, ``history_``
+        ...). Pickles of it do not need CRFsuite.
 
     Raises
     ------
@@ -108,25 +113,33 @@ def from_crfsuite(
             f"model has {n_labels} labels and {n_features} attributes: the array of "
             "all weights would be larger than 16 GiB."
         )
-    classes, number = encode_labels([source.labels], [n_labels])
     chain = ChainParameters(n_features, n_labels)
-    weights = source.weights
-    for kind, block, rows in (
-        (STATE, chain.coef, np.arange(n_features)),
-        (TRANSITION, chain.transition, number),
-    ):
-        w = weights[weights["kind"] == kind]
-        block[rows[w["source"]], number[w["label"]]] = w["weight"]
+    for kind, block in ((STATE, chain.coef), (TRANSITION, chain.transition)):
+        w = source.weights[source.weights["kind"] == kind]
+        block[w["source"], w["label"]] = w["weight"]
+    weights, names = chain.label_weights(), source.attributes
+    if at := places_of_boundaries(names):
+        coef, others = weights["coef"], np.ones(n_features, dtype=bool)
+        others[list(at.values())] = False
+        own = {block: coef[:, i].copy() for block, i in at.items()}
+        weights = weights.replaced(coef=coef[:, others], **own)
+        names = [name for name, is_other in zip(names, others, strict=True) if is_other]
     return set_fitted(
         SDCACRF(),
         {
-            **chain.label_weights().attributes(),
-            "classes_": classes,
-            "n_features_in_": n_features,
-            "vectorizer_": _vectorizer_of(source.attributes, input_format),
+            **weights.attributes(),
+            "classes_": label_array(source.labels),
+            "n_features_in_": len(names),
+            "vectorizer_": _vectorizer_of(names, input_format),
             "_input_format": input_format,
         },
     )
+
+
+def read_as(estimator, input_format):
+    """Let an estimator of `from_crfsuite` take items of another input format."""
+    vars(estimator).update(_input_format=input_format)
+    estimator.vectorizer_.input_format_ = input_format
 
 
 def to_crfsuite(
@@ -187,6 +200,20 @@ def to_crfsuite(
     ...     from_crfsuite(file.name, input_format="strings").classes_.tolist()
     ['B', 'I']
     """
+    model = model_file_of(
+        estimator,
+        {"intercept": intercept, "start": start, "end": end},
+        feature_names,
+    )
+    with atomic_write(path) as file:
+        file.write(serialise(model))
+
+
+def model_file_of(estimator, boundaries=BOUNDARIES, feature_names=None):
+    """Return the ModelFile of an estimator; the arguments are as in `to_crfsuite`.
+
+    ``boundaries`` has the arguments ``intercept``, ``start`` and ``end``.
+    """
     estimator = getattr(estimator, "estimator_", estimator)
     if not isinstance(estimator, BaseCRF):
         raise TypeError(
@@ -206,7 +233,7 @@ def to_crfsuite(
         )
     names = _names(estimator, feature_names)
     rows = dict(zip(names, dense_coef(estimator.coef_).T, strict=True))
-    for name, added in _boundary_weights(estimator, intercept, start, end):
+    for name, added in _boundary_weights(estimator, boundaries):
         rows[name] = rows.get(name, 0.0) + added
     attributes = _checked(rows, "feature")
     labels = _checked(plain_labels(estimator.classes_), "label")
@@ -215,9 +242,7 @@ def to_crfsuite(
         _named_weights(kind, block)
         for kind, block in ((STATE, coef), (TRANSITION, estimator.transition_))
     ]
-    data = serialise(ModelFile(labels, attributes, np.concatenate(weights)))
-    with atomic_write(path) as file:
-        file.write(data)
+    return ModelFile(labels, attributes, np.concatenate(weights))
 
 
 def crfsuite_features(
@@ -321,6 +346,12 @@ def _parsed_dump(info):
     return ModelFile(list(numbers), list(rows), np.array(weights, dtype=WEIGHT))
 
 
+def places_of_boundaries(attributes):
+    """Return the number of each attribute of `BOUNDARIES`, by its block."""
+    block_of = {name: block for block, name in BOUNDARIES.items()}
+    return {block_of[n]: i for i, n in enumerate(attributes) if n in block_of}
+
+
 def _vectorizer_of(names, input_format):
     """Return a vectorizer whose features have these names, in this order."""
     categorical = {}
@@ -343,9 +374,8 @@ def _vectorizer_of(names, input_format):
     return vectorizer
 
 
-def _boundary_weights(estimator, intercept, start, end):
+def _boundary_weights(estimator, names):
     """Return pairs of an attribute and the weights to add to its own."""
-    names = {"intercept": intercept, "start": start, "end": end}
     given = {block: name for block, name in names.items() if name is not None}
     if len(set(given.values())) < len(given):
         raise ValueError("intercept, start and end must have different names.")

@@ -3,20 +3,20 @@
 It has all parameters and methods of that class. Some parameters have no effect.
 """
 
+import os
 import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
+from functools import partial, wraps
 from inspect import signature
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
     InvalidParameterError,
@@ -24,6 +24,7 @@ from skcrf_sdca._utils.sklearn_private import (
     validates_parameters,
 )
 from skcrf_sdca._utils.typing import (
+    ClassWeight,
     Items,
     Labels,
     RandomState,
@@ -32,11 +33,23 @@ from skcrf_sdca._utils.typing import (
 )
 from skcrf_sdca._utils.words import in_words
 from skcrf_sdca._version import VersionStamped
+from skcrf_sdca.compat._conversion import (
+    BOUNDARIES,
+    from_crfsuite,
+    model_file_of,
+    read_as,
+    to_crfsuite,
+)
+from skcrf_sdca.compat._items import without_bytes
+from skcrf_sdca.compat._label_lists import LabelLists
+from skcrf_sdca.compat._model_file import serialise
+from skcrf_sdca.compat._tagger import Tagger
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
-from skcrf_sdca.estimators.fitted import no_probabilities, set_fitted, set_input
+from skcrf_sdca.estimators.crfs import SDCACRF
+from skcrf_sdca.estimators.fitted import fitted_format, set_fitted, set_input
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.parameters import check_finite_numbers
 from skcrf_sdca.estimators.sequences import BaseCRF
@@ -108,10 +121,26 @@ class _Online(_Trainer, PassiveAggressiveCRF):
 _Minimiser.__name__ = _Online.__name__ = "CRF"
 
 
+# The taggers of fitted estimators, made when they are asked for.
+_TAGGERS: WeakKeyDictionary[Any, Tagger] = WeakKeyDictionary()
+
+
+def _of_model(method):
+    """Make a property that is None where there is no model of a method of a model."""
+
+    @property
+    @wraps(method)
+    def attribute(self):
+        estimator = self._model()
+        return None if estimator is None else method(self, estimator)
+
+    return attribute
+
+
 class _Fitted:
     """The attributes of a fitted `CRF`, which are no parameters."""
 
-    estimator_: AnyCRF | PassiveAggressiveCRF
+    estimator_: AnyCRF | PassiveAggressiveCRF | SDCACRF
     dev_score_: float
 
 
@@ -135,7 +164,7 @@ class CRF(_Fitted, VersionStamped, BaseEstimator):
         that "l2sgd" takes no `c1`. None is "lbfgs". The others learn online, and have
         no objective: "ap" is ``PassiveAggressiveCRF(loss="perceptron")``, the averaged
         perceptron, "pa" the same with ``loss="hinge"``, and "arow" the latter with
-        ``update="arow"``. They give no probabilities.
+        ``update="arow"``. Their marginals are those of the distribution exp(score) / Z.
     min_freq : float, default=None
         With ``all_possible_states=False``: keep a pair of a feature and a label only if
         the values of the feature at positions with the label sum to min_freq or more,
@@ -145,8 +174,8 @@ class CRF(_Fitted, VersionStamped, BaseEstimator):
         None or True: there is a weight for each pair of a feature and a label. False:
         only for those that the training data has. (In CRFsuite, None means False.)
     all_possible_transitions : bool, default=None
-        None or True: there is a weight for each pair of labels. False is refused. (In
-        CRFsuite, None means False.)
+        There is a weight for each pair of labels: False has no effect, and is warned
+        about. (In CRFsuite, None means False.)
     c1 : float, default=None
         Strength of the L1 penalty, >= 0; None means 0, as in CRFsuite. Above 0, most
         weights are exactly 0.
@@ -154,8 +183,9 @@ class CRF(_Fitted, VersionStamped, BaseEstimator):
         Strength of the L2 penalty, >= 0; None means 1, as in CRFsuite. It may be 0
         where `c1` is above 0.
     max_iterations : int, default=None
-        Maximum number of passes over the data; None means 1000, and 10 for "ap", "pa"
-        and "arow". A fit with an objective usually stops earlier, see `tol`.
+        Maximum number of passes over the data; None means 1000, and 100 for "ap", "pa"
+        and "arow", as in CRFsuite. A fit with an objective usually stops earlier, see
+        `tol`.
     c, averaging : float, bool, default=None
         For "ap" and "pa": the longest step, `C` of `PassiveAggressiveCRF`, where None
         means 1; and whether the weights are averaged, where None means True.
@@ -165,9 +195,14 @@ class CRF(_Fitted, VersionStamped, BaseEstimator):
         `PassiveAggressiveCRF`.
     num_memories, epsilon, period, delta, linesearch, max_linesearch, calibration_eta, \
 calibration_rate, calibration_samples, calibration_candidates, calibration_max_trials, \
-pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
+pa_type, error_sensitive, keep_tempfiles, trainer_cls
         Parameters of CRFsuite's optimisers and files. They have no effect here, and
         setting them is warned about.
+    model_filename : str or path, default=None
+        Path of a file of CRFsuite to which `fit` writes the model. Without a fit, the
+        model that this file has predicts. Weights that CRFsuite does not know have the
+        attributes "skcrf_sdca.intercept", "skcrf_sdca.start" and "skcrf_sdca.end" in
+        it, see `crfsuite_features`; this package does not need these in X.
     verbose : bool, default=False
         Whether to print a line after every pass.
     tol : float, default=1e-3
@@ -177,6 +212,9 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
         The solver of `skcrf_sdca.CRF` that minimises the objective, for both values of
         `algorithm`: "auto" is the one that suits the data, which
         ``estimator_.solver_`` names. With `c1` above 0, "auto" is "sdca" or "oeg".
+    class_weight : dict {label: weight} or "balanced", default=None
+        Factors of the cost of missing each label. With one, the loss of "lbfgs" and
+        "l2sgd" is the softmax margin, see `skcrf_sdca.CRF`. "ap" takes none.
     n_jobs : int, default=None
         Number of threads, as in `skcrf_sdca.CRF`; None means one.
     random_state : int, RandomState instance or None, default=0
@@ -185,13 +223,16 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
 
     Attributes
     ----------
-    estimator_ : skcrf_sdca.CRF or PassiveAggressiveCRF
+    estimator_ : skcrf_sdca.CRF, PassiveAggressiveCRF or SDCACRF (of a file)
         The fitted estimator, with all its methods and attributes (``predict_proba``,
         ``explain``, ``duality_gap_``, ``history_``, ``intercept_`` ...).
     classes_ : list
         The labels, sorted.
     attributes_ : list of str
         Names of the features; ``num_attributes_`` is their number.
+    tagger_ : skcrf_sdca.compat.pycrfsuite.Tagger
+        The model as python-crfsuite has it; ``size_`` is the size of its file in bytes.
+        Labels must be str.
     state_features_ : dict
         ``{(name, label): weight}``, without weights of 0. Computed at each access.
     transition_features_ : dict
@@ -216,8 +257,8 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
     whose values at a label sum to less than its min_freq of 0; here negative values are
     kept.
 
-    Labels need not be str. ``tagger_``, ``size_`` and ``training_log_`` do not exist;
-    instead of the last, use ``estimator_.history_``.
+    Before a fit, all attributes but ``estimator_`` and ``dev_score_`` are None. Labels
+    need not be str. There is no ``training_log_``: use ``estimator_.history_``.
 
     Examples
     --------
@@ -262,10 +303,13 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
     _: KW_ONLY
     tol: float = 1e-3
     solver: SolverName = "auto"
+    class_weight: ClassWeight | None = None
     n_jobs: int | None = None
     random_state: RandomState = 0
 
     _parameter_constraints: ClassVar[dict] = {
+        "model_filename": [str, os.PathLike, None],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
         "algorithm": [StrOptions(_ALGORITHMS), None],
         "c1": [Interval(Real, 0, None, closed="left"), None],
         "min_freq": [Interval(Real, 0, None, closed="left"), None],
@@ -320,7 +364,10 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
         self._check_parameters()
         if (X_dev is None) != (y_dev is None):
             raise ValueError("pass both X_dev and y_dev, or neither.")
-        estimator = self._fitted(as_sequence_list(X), y, X_dev, y_dev)
+        X = without_bytes(as_sequence_list(X))
+        estimator = self._fitted(X, y, X_dev, y_dev)
+        if self.model_filename:
+            to_crfsuite(estimator, self.model_filename, **BOUNDARIES)
         self.__dict__.pop("dev_score_", None)
         self.estimator_ = estimator
         if X_dev is not None:
@@ -329,7 +376,7 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
                 print(f"[CRF] token accuracy on X_dev: {self.dev_score_:.4f}")
         return self
 
-    def predict(self, X: Sequences) -> NDArray[Any]:
+    def predict(self, X: Sequences) -> LabelLists:
         """Return the most probable labels of every sequence.
 
         Parameters
@@ -338,11 +385,12 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
 
         Returns
         -------
-        y : ndarray of shape (n,)
-            An object array of lists of labels.
+        y : list of n lists of T labels
+            NumPy and ``==`` also take it as the object array that sklearn-crfsuite 0.5
+            returns.
         """
-        check_is_fitted(self)
-        return self.estimator_.predict(X)
+        estimator, X = self._reader(X)
+        return LabelLists(estimator.predict(X))
 
     def predict_single(self, xseq: Items) -> list[Any]:
         """Return the most probable labels of one sequence.
@@ -357,7 +405,6 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
         """
         return self.predict([xseq])[0]
 
-    @available_if(lambda self: self._no_marginals())
     def predict_marginals(self, X: Sequences) -> list[list[dict[Any, float]]]:
         """Return the probability of every label at every position, by name.
 
@@ -368,15 +415,19 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
         Returns
         -------
         marginals : list of n lists of T dicts {label: probability}
+            Of "ap", "pa" and "arow", which give scores, the probabilities are those of
+            the distribution exp(score) / Z.
         """
-        check_is_fitted(self)
-        classes = self.classes_
+        estimator, X = self._reader(X)
+        if not estimator.temperature_:
+            fitted = {**vars(estimator), "temperature_": 1.0}
+            estimator = set_fitted(type(estimator)(), fitted)
+        classes = plain_labels(estimator.classes_)
         return [
             [dict(zip(classes, row, strict=True)) for row in proba.tolist()]
-            for proba in self.estimator_.predict_proba(X)
+            for proba in estimator.predict_proba(X)
         ]
 
-    @available_if(lambda self: self._no_marginals())
     def predict_marginals_single(self, xseq: Items) -> list[dict[Any, float]]:
         """Return the probability of every label at every position of one sequence.
 
@@ -401,38 +452,63 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
         -------
         accuracy : float
         """
+        estimator, X = self._reader(X)
+        return estimator.score(X, y)
+
+    @_of_model
+    def classes_(self, estimator: Any) -> list[Any]:
+        """Return the labels, a list: sorted, or of a file in its order."""
+        return plain_labels(estimator.classes_)
+
+    @_of_model
+    def attributes_(self, estimator: Any) -> list[str]:
+        """Return the names of the features, a list."""
+        return estimator.vectorizer_.get_feature_names_out().tolist()
+
+    @_of_model
+    def num_attributes_(self, estimator: Any) -> int:
+        """Return the number of features."""
+        return estimator.n_features_in_
+
+    @_of_model
+    def state_features_(self, estimator: Any) -> dict[tuple[str, Any], float]:
+        """Return the weights of features, {(name, label): weight}."""
+        return _by_name(self.attributes_, self.classes_, estimator.coef_.T)
+
+    @_of_model
+    def transition_features_(self, estimator: Any) -> dict[tuple[Any, Any], float]:
+        """Return the weights of transitions, {(label, next label): weight}."""
+        return _by_name(self.classes_, self.classes_, estimator.transition_)
+
+    @_of_model
+    def tagger_(self, estimator: Any) -> Tagger:
+        """Return the model as python-crfsuite has it."""
+        if estimator not in _TAGGERS:
+            _TAGGERS[estimator] = Tagger().open_model(model_file_of(estimator))
+        return _TAGGERS[estimator]
+
+    @_of_model
+    def size_(self, estimator: Any) -> int:
+        """Return the size in bytes of the model's file."""
+        return len(serialise(model_file_of(estimator)))
+
+    def _model(self):
+        """Return the fitted estimator, also of `model_filename`; None without one."""
+        if "estimator_" not in vars(self) and os.path.isfile(self.model_filename or ""):
+            self.estimator_ = from_crfsuite(self.model_filename)
+        return vars(self).get("estimator_")
+
+    def _reader(self, X):
+        """Return the fitted estimator, and X as it reads it."""
+        self._model()
         check_is_fitted(self)
-        return self.estimator_.score(X, y)
-
-    @property
-    def classes_(self) -> list[Any]:
-        """The sorted labels, a list."""
-        check_is_fitted(self)
-        return plain_labels(self.estimator_.classes_)
-
-    @property
-    def attributes_(self) -> list[str]:
-        """The names of the features, a list."""
-        check_is_fitted(self)
-        return self.estimator_.vectorizer_.get_feature_names_out().tolist()
-
-    @property
-    def num_attributes_(self) -> int:
-        """The number of features."""
-        check_is_fitted(self)
-        return self.estimator_.n_features_in_
-
-    @property
-    def state_features_(self) -> dict[tuple[str, Any], float]:
-        """The weights of features, {(name, label): weight}."""
-        names = self.attributes_
-        return _by_name(names, self.classes_, self.estimator_.coef_.T)
-
-    @property
-    def transition_features_(self) -> dict[tuple[Any, Any], float]:
-        """The weights of transitions, {(label, next label): weight}."""
-        labels = self.classes_
-        return _by_name(labels, labels, self.estimator_.transition_)
+        X, estimator = without_bytes(as_sequence_list(X)), self.estimator_
+        if type(estimator) is SDCACRF:
+            # A file has names of attributes, for items of both formats.
+            found = format_of(X, default=fitted_format(estimator))
+            if found.needs_vectorizer:
+                read_as(estimator, found.name)
+        return estimator, X
 
     # Type checkers know by themselves what does not exist.
     if not TYPE_CHECKING:
@@ -494,6 +570,7 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
         options = {
             "features": "observed" if observed else "all",
             "min_count": (self.min_freq or None) if observed else None,
+            "class_weight": self.class_weight,
             "n_jobs": self.n_jobs,
             "random_state": self.random_state,
             "verbose": int(self.verbose),
@@ -503,7 +580,7 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
             trainer = _Online(
                 **_ONLINE[self.algorithm],
                 **self._steps(),
-                max_iter=10 if self.max_iterations is None else self.max_iterations,
+                max_iter=100 if self.max_iterations is None else self.max_iterations,
                 **options,
             )
             return trainer, words
@@ -512,6 +589,7 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
         trainer = _Minimiser(
             alpha,
             solver=self.solver,
+            loss="log_loss" if self.class_weight is None else "softmax_margin",
             l1_ratio=l1_ratio,
             max_iter=1000 if self.max_iterations is None else self.max_iterations,
             tol=self.tol,
@@ -520,19 +598,6 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
         strength = f"c1 = {c1:.3g} and c2 = {c2:.3g}"
         own = {"alpha": "c2", "strength": strength, "alpha_n": "c1 + 2 c2"}
         return trainer, own | words
-
-    def _no_marginals(self):
-        """Return why there are no marginals, None if there are, or may be, some."""
-        algorithm, fitted = self.algorithm, vars(self).get("estimator_")
-        gives_scores = isinstance(algorithm, str) and algorithm in _ONLINE
-        if fitted is not None:
-            gives_scores = no_probabilities(fitted) is not None
-        if not gives_scores:
-            return None
-        return (
-            f"the algorithms {sorted(_ONLINE)} of {type(self).__name__} give scores, "
-            f"and no probabilities; fit with one of {list(_MINIMISERS)}"
-        )
 
     def _steps(self):
         """Return the parameters of the steps of an online algorithm."""
@@ -557,40 +622,48 @@ pa_type, error_sensitive, model_filename, keep_tempfiles, trainer_cls
                 f"The 'c1' parameter of CRF must be 0 or None with algorithm='l2sgd', "
                 f"got {self.c1}; use 'lbfgs'."
             )
-        if not (self.all_possible_transitions or self.all_possible_transitions is None):
+        if self.algorithm == "ap" and self.class_weight is not None:
             raise InvalidParameterError(
-                "The 'all_possible_transitions' parameter of CRF must be True or None: "
-                "all of them have weights."
+                "The 'class_weight' parameter of CRF must be None with algorithm='ap', "
+                "whose loss has no cost; use 'pa'."
             )
         if self.algorithm not in _ONLINE and not any(self._strengths()):
             raise InvalidParameterError(
                 "The 'c2' parameter of CRF must be above 0 if 'c1' is 0 or None. Got "
                 f"{self.c2!r} instead."
             )
-        of_online = _OF_ONLINE.get(self.algorithm, set())
-        for name in sorted(of_online - {"averaging"}):
+        self._check_steps()
+        if is_set := self._without_effect():
+            warnings.warn(
+                f"without effect in skcrf_sdca.compat.CRF: {', '.join(is_set)}. A fit "
+                "with an objective stops by tol, and all transitions have weights.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _check_steps(self):
+        """Check the parameters of the steps of an online algorithm."""
+        for name in sorted(_OF_ONLINE.get(self.algorithm, set()) - {"averaging"}):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, Real) and value > 0.0):
                 raise InvalidParameterError(
                     f"The '{name}' parameter of CRF must be a number above 0 or None. "
                     f"Got {value!r:.40} instead."
                 )
-        # Parameters of CRFsuite's optimisers and of its files.
+
+    def _without_effect(self):
+        """Return the names of parameters that are set, and have no effect."""
         have_effect = set(self._parameter_constraints)
         if self.algorithm in _ONLINE:
-            have_effect = have_effect - _OF_OBJECTIVE | of_online
+            have_effect = have_effect - _OF_OBJECTIVE | _OF_ONLINE[self.algorithm]
         is_set = [
             name
             for name, parameter in signature(CRF).parameters.items()
             if name not in have_effect and getattr(self, name) is not parameter.default
         ]
-        if is_set:
-            warnings.warn(
-                f"without effect in skcrf_sdca.compat.CRF: {', '.join(is_set)}. A fit "
-                "with an objective stops by tol, and nothing is written to files.",
-                UserWarning,
-                stacklevel=4,
-            )
+        if not (self.all_possible_transitions or self.all_possible_transitions is None):
+            is_set.append("all_possible_transitions=False")
+        return is_set
 
 
 def _or_1(value):
@@ -605,7 +678,7 @@ def _name_of(estimator):
 
 def _packed(X, input_format, vectorizer):
     """Return the X of dicts or strings, or a function that returns it, packed."""
-    X = as_sequence_list(X() if callable(X) else X)
+    X = without_bytes(as_sequence_list(X() if callable(X) else X))
     crf = set_fitted(AnyCRF(), {"vectorizer_": vectorizer})
     packed, _ = input_format.pack(X, crf)
     return packed

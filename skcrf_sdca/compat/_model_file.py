@@ -22,6 +22,7 @@ WEIGHT = np.dtype(
     [("kind", UINT32), ("source", UINT32), ("label", UINT32), ("weight", "<f8")]
 )
 _PLACES = ("weights", "labels", "attributes", "label_lists", "attribute_lists")
+_SHORT = "features", "labels", "attrs", "labelrefs", "attrrefs"
 _HEADER = np.dtype(
     [
         ("magic", "S4"),
@@ -79,6 +80,23 @@ def parse(data):
         raise damaged("it has no labels")
     _check_weights(weights, len(labels), len(attributes))
     return ModelFile(labels, attributes, weights)
+
+
+def header_of(data):
+    """Return the header of a file as CRFsuite's dump has it, {name: text}."""
+    header = read_chunk(data, _HEADER, _MAGIC, 0, "model")
+    names = {"labels": "labels", "attributes": "attrs"}
+    return {
+        **{name: header[name].decode() for name in ("magic", "type")},
+        **{name: str(header[name]) for name in ("size", "version")},
+        # CRFsuite writes no number of weights either.
+        "num_features": "0",
+        **{f"num_{short}": str(header[f"n_{name}"]) for name, short in names.items()},
+        **{
+            f"off_{short}": f"0x{header[place]:X}"
+            for place, short in zip(_PLACES, _SHORT, strict=True)
+        },
+    }
 
 
 def _check_weights(weights, n_labels, n_attributes):

@@ -15,6 +15,7 @@ from skcrf_sdca import compat
 from skcrf_sdca._version import __version__
 from skcrf_sdca.data.input_formats import CUT_TABLE
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
+from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.estimators.fitted import fitted_format, names_of_fit
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.tagger import Tagger
@@ -67,7 +68,7 @@ HEAD = {"format": str, "format_version": int, "written_by": str, "model": dict}
 # And the entries of the steps of the pipeline, by their roles.
 PIPELINE = {"type": str, "names": list, "verbose": bool}
 # The types of the estimator in a compat.CRF.
-WITHIN = {type_name(cls): cls for cls in (AnyCRF, PassiveAggressiveCRF)}
+WITHIN = {type_name(cls): cls for cls in (AnyCRF, PassiveAggressiveCRF, SDCACRF)}
 COMPAT = {
     "type": str,
     "parameters": dict,

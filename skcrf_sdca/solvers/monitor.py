@@ -207,14 +207,17 @@ class LossMonitor(FitMonitor):
 
     A row has the mean loss of the visits of the epoch, each at the weights that it
     found. The fit ends where this loss is at most ``tol``, and `max_iter` is no
-    failure.
+    failure. A loss of 0 ends it only if no weight changed: the perceptron's loss of a
+    mistake among labellings with equal scores is 0.
     """
 
     def _measure(self):
         return {"loss": self.solver.mean_loss}
 
     def _is_reached(self, row):
-        return row["loss"] <= self.tol
+        before = self.rows[-2]["updates"] if len(self.rows) > 1 else 0.0
+        has_loss, changed = row["loss"] > 0.0, row["updates"] > before
+        return row["loss"] <= self.tol and (has_loss or not changed)
 
     def figures(self):
         """Return the loss and the number of visits, as attributes of an estimator."""

@@ -1,6 +1,7 @@
 """Compatibility with CRFsuite: its files, its models, its interface, its objective."""
 
 import io
+import json
 import pickle
 import warnings
 from itertools import pairwise, product
@@ -34,6 +35,7 @@ from skcrf_sdca.compat import (
     scorers,
     to_crfsuite,
 )
+from skcrf_sdca.compat._conversion import BOUNDARIES
 from skcrf_sdca.compat._model_file import (
     STATE,
     TRANSITION,
@@ -42,8 +44,10 @@ from skcrf_sdca.compat._model_file import (
     parse,
     serialise,
 )
+from skcrf_sdca.compat.pycrfsuite import ItemSequence
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
+from skcrf_sdca.estimators.fitted import set_fitted
 from skcrf_sdca.metrics import flat_f1_score
 from skcrf_sdca.persistence import load_model, save_model
 
@@ -253,7 +257,7 @@ class TestFromCrfsuite:
         train(X, y, tmp_path / "m", **params)
         estimator = from_crfsuite(tmp_path / "m")
         X_new = random_sequences(seed=1)[0]
-        assert estimator.classes_.tolist() == sorted("BIOX")
+        assert estimator.classes_.tolist() == tagger_of(tmp_path / "m").labels()
         assert_same_predictions(estimator, tagger_of(tmp_path / "m"), X_new)
 
     def test_predictions_on_strings(self, tmp_path):
@@ -555,6 +559,7 @@ class TestCRF:
             "solver",
             "n_jobs",
             "random_state",
+            "class_weight",
         }
 
     @pytest.mark.parametrize(
@@ -566,7 +571,7 @@ class TestCRF:
             {"c2": 0},
             {"c2": -1},
             {"max_iterations": 0},
-            {"all_possible_transitions": False},
+            {"class_weight": "frequent"},
             {"min_freq": -1},
             {"solver": "newton"},
         ],
@@ -580,10 +585,13 @@ class TestCRF:
             crf.set_params(**params).fit([[["a"]]], [["A"]])
         assert vars(crf) == {**before, **params}
 
-    @pytest.mark.parametrize("name", ["epsilon", "model_filename", "keep_tempfiles"])
-    def test_what_has_no_effect(self, name):
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [("epsilon", 1), ("keep_tempfiles", 1), ("all_possible_transitions", False)],
+    )
+    def test_what_has_no_effect(self, name, value):
         with pytest.warns(UserWarning, match=f"without effect.*: {name}") as caught:
-            CRF(**{name: 1}).fit([[["a"]]], [["A"]])
+            CRF(**{name: value}).fit([[["a"]]], [["A"]])
         assert caught[0].filename == __file__
 
     def test_max_iterations(self):
@@ -635,9 +643,7 @@ class TestCRF:
         assert crf.estimator_.get_params() == own.get_params()
         assert crf.predict(X).tolist() == own.fit(X, y).predict(X).tolist()
         loaded = saved_and_loaded(crf)
-        assert loaded.predict(X).tolist() == crf.predict(X).tolist()
-        with pytest.raises(AttributeError, match="no probabilities"):
-            crf.predict_marginals(X)
+        assert loaded.predict(X) == crf.predict(X)
 
     def test_online_algorithms_have_no_penalty(self):
         with pytest.warns(UserWarning, match="without effect.*: c1, c2, tol"):
@@ -677,13 +683,129 @@ class TestCRF:
             CRF().fit([[["a"], ["b"]]], [["A"]])
 
     @pytest.mark.parametrize(
-        "name", ["classes_", "attributes_", "num_attributes_", "state_features_"]
+        "name",
+        [
+            "classes_",
+            "attributes_",
+            "num_attributes_",
+            "state_features_",
+            "transition_features_",
+            "tagger_",
+            "size_",
+        ],
     )
     def test_not_fitted(self, name):
-        with pytest.raises(NotFittedError):
-            getattr(CRF(), name)
+        assert getattr(CRF(), name) is None
+        assert getattr(CRF(model_filename="no such file"), name) is None
         with pytest.raises(NotFittedError):
             CRF().predict([])
+
+    def test_predictions_are_lists_and_arrays(self):
+        """Programs for version 0.3 of sklearn-crfsuite and for 0.5 read them."""
+        X, y = random_sequences(5)
+        predicted = CRF(c2=0.01).fit(X, y).predict(X)
+        lists = predicted.tolist()
+        assert type(lists) is list
+        assert json.loads(json.dumps(predicted)) == lists
+        assert [*predicted, ["B"]] == predicted + [["B"]]
+        assert bool(predicted)
+        assert (predicted == lists).all()
+        assert not predicted != lists
+        assert predicted != [*lists[1:], lists[0]]
+        assert not (predicted == lists[:-1]).any()
+        assert (predicted == np.array(predicted)).all()
+        one = CRF(c2=0.01).fit(X[:1], y[:1]).predict(X[:1])
+        assert (one == one[0]).all()
+        assert np.asarray(predicted).shape == (5,)
+        assert np.asarray(CRF().fit(X, y).predict(X[:2] * 2)).dtype == object
+
+    def test_bytes_are_text(self):
+        X = [[{"w": "é".encode(), b"n": {"b": [b"c"]}}, {"w": "a"}], [[b"x"], ["y"]]]
+        text = [[{"w": "é", "n": {"b": ["c"]}}, {"w": "a"}], [["x"], ["y"]]]
+        for found, expected in zip(X, text, strict=True):
+            crf = CRF().fit([found], [["A", "B"]], [found], [["A", "B"]])
+            assert crf.attributes_ == CRF().fit([expected], [["A", "B"]]).attributes_
+            assert crf.predict([found]) == crf.predict([expected]) == [["A", "B"]]
+            assert crf.score([found], [["A", "B"]]) == 1.0
+            assert crf.predict_marginals([found]) == crf.predict_marginals([expected])
+
+    def test_the_perceptron_learns_from_mistakes_without_a_loss(self):
+        """All labellings have the score 0 at the first visit, and so the loss 0."""
+        X, y = random_sequences(1)
+        crf = CRF("ap").fit(X, y)
+        assert crf.estimator_.history_["loss"][0] == 0.0
+        assert crf.estimator_.n_iter_ > 1
+        assert crf.score(X, y) == 1.0
+
+    @pytest.mark.parametrize("algorithm", ["ap", "pa", "arow"])
+    def test_marginals_of_scores(self, algorithm):
+        X, y = random_sequences()
+        crf = CRF(algorithm, max_iterations=3).fit(X, y)
+        inner = crf.estimator_
+        weights = {n: v for n, v in vars(inner).items() if n[-1] == "_" != n[0]}
+        chain = LBFGSCRF()
+        fitted = {**weights, "_input_format": "dicts", "temperature_": 1.0}
+        set_fitted(chain, fitted)
+        found = crf.predict_marginals(X)
+        for rows, proba in zip(found, chain.predict_proba(X), strict=True):
+            np.testing.assert_array_equal([list(row.values()) for row in rows], proba)
+        assert inner.temperature_ == 0.0
+
+    def test_the_tagger_and_its_size(self, tmp_path):
+        X, y = random_sequences()
+        crf = CRF(c2=0.1).fit(X, y)
+        tagger = crf.tagger_
+        assert tagger is crf.tagger_
+        assert tagger.labels() == crf.classes_
+        assert [tagger.tag(sequence) for sequence in X] == crf.predict(X)
+        to_crfsuite(crf, tmp_path / "m", **BOUNDARIES)
+        assert crf.size_ == (tmp_path / "m").stat().st_size
+        assert crf.fit(X[:5], y[:5]).tagger_ is not tagger
+        again = pickle.loads(pickle.dumps(crf))
+        assert again.tagger_.tag(X[0]) == crf.tagger_.tag(X[0])
+
+    @pytest.mark.parametrize("algorithm", ["lbfgs", "ap"])
+    def test_model_file(self, tmp_path, algorithm):
+        X, y = random_sequences()
+        path = str(tmp_path / "m")
+        crf = CRF(algorithm, model_filename=path).fit(X, y)
+        loaded = CRF(model_filename=path)
+        assert loaded.classes_ == crf.classes_
+        assert loaded.state_features_ == crf.state_features_
+        assert loaded.predict(X) == crf.predict(X)
+        assert loaded.score(X, y) == crf.score(X, y)
+        strings = [
+            [list(item) for item in sequence]
+            for sequence in (ItemSequence(x).items() for x in X)
+        ]
+        loaded.predict(strings)
+        assert loaded.predict(X) == crf.predict(X)
+        expected = crf.predict_marginals(X)
+        for rows, own in zip(expected, loaded.predict_marginals(X), strict=True):
+            assert own == [pytest.approx(row, abs=1e-9) for row in rows]
+        assert saved_and_loaded(loaded).predict(X) == crf.predict(X)
+        # CRFsuite reads the file, and needs the attributes in its input.
+        added = crfsuite_features(X, **BOUNDARIES)
+        tagger = tagger_of(path)
+        assert [tagger.tag(sequence) for sequence in added] == crf.predict(X)
+
+    def test_class_weight(self):
+        X, y = random_sequences(200)
+        weight = {"B": 1.0, "I": 20.0, "O": 1.0}
+        for algorithm in ("lbfgs", "pa"):
+            plain = CRF(algorithm, max_iterations=100).fit(X, y)
+            crf = CRF(algorithm, max_iterations=100, class_weight=weight).fit(X, y)
+            counts = [
+                sum(labels.count("I") for labels in c.predict(X)) for c in (plain, crf)
+            ]
+            assert counts[1] > counts[0]
+        assert CRF(class_weight=weight).fit(X, y).estimator_.loss == "softmax_margin"
+        with pytest.raises(InvalidParameterError, match="'class_weight' .* 'ap'|'ap'"):
+            CRF("ap", class_weight=weight).fit(X, y)
+
+    def test_sequence_accuracy_of_sequences_of_other_lengths(self):
+        assert metrics.sequence_accuracy_score([], []) == 0.0
+        assert metrics.sequence_accuracy_score([[1, 2], [3]], [[3], [3]]) == 0.5
 
     def test_pickle_and_clone(self):
         X, y = random_sequences()
@@ -720,8 +842,6 @@ class TestCRF:
         for name in ("explain", "predict_proba"):
             with pytest.raises(AttributeError, match=f"use estimator_.{name}"):
                 getattr(crf, name)
-        with pytest.raises(NotFittedError):
-            crf.classes_  # noqa: B018
         crf.fit([[["a"]]], [["A"]])
         with pytest.raises(AttributeError, match="use estimator_.coef_"):
             crf.coef_  # noqa: B018

@@ -58,9 +58,6 @@ OF_SCORES = {
     "CRF": (CRF(loss="hinge"), {"loss": "log_loss"}),
     "SegmentCRF": (SegmentCRF(loss="hinge"), {"loss": "log_loss"}),
     "GraphCRF": (GraphCRF(loss="hinge"), {"loss": "log_loss"}),
-    "ap": (compat.CRF("ap"), {"algorithm": "lbfgs"}),
-    "pa": (compat.CRF("pa"), {"algorithm": "l2sgd"}),
-    "arow": (compat.CRF("arow"), {"algorithm": None}),
 }
 NEED_ALL_DATA = {
     "svrg": (SGDCRF(), {"method": "asgd"}),

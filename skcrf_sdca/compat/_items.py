@@ -1,0 +1,145 @@
+"""Items as python-crfsuite takes them: which attributes of CRFsuite they have.
+
+Owns `ItemSequence`, and the attributes of an item: names and values, in their order.
+"""
+
+from typing import Any
+
+# Containers in an item whose entries are attributes with the key before their names.
+NESTED = dict, list, set
+# Types of values in which there are no bytes.
+_PLAIN = frozenset({str, bool, int, float})
+
+
+class ItemSequence:
+    """A sequence of items whose attributes are computed once.
+
+    Parameters
+    ----------
+    pyseq : iterable of items, or ItemSequence
+        An item is a dict {name: value}, or a list, tuple or set of names. A value is a
+        number or bool, the value of the attribute ``name``; a str (or UTF-8 in bytes),
+        which is the attribute ``name:value`` with value 1; or a dict, list or set,
+        whose attributes have ``name:`` before their names.
+
+    Attributes
+    ----------
+    attributes : list of lists of (str, float)
+        The attributes of each item, names and values, in their order.
+
+    Raises
+    ------
+    ValueError
+        If an item is a str, which would be a list of its characters, or a list of
+        anything but names.
+    TypeError
+        If a value is of another type.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.compat.pycrfsuite import ItemSequence
+    >>> ItemSequence([{"word": "the", "length": 3}, ["bias"]]).items()
+    [{'word:the': 1.0, 'length': 3.0}, {'bias': 1.0}]
+    """
+
+    attributes: list[list[tuple[str, float]]]
+
+    def __init__(self, pyseq: Any) -> None:
+        if isinstance(pyseq, ItemSequence):
+            self.attributes = pyseq.attributes
+        elif isinstance(pyseq, (str, bytes)):
+            raise ValueError("a sequence is a list of items, got a string.")
+        else:
+            self.attributes = [_attributes(item) for item in pyseq]
+
+    def items(self) -> list[dict[str, float]]:
+        """Return the attributes of each item, as dicts {name: value}."""
+        return [dict(item) for item in self.attributes]
+
+    def __len__(self) -> int:
+        """Return the number of items."""
+        return len(self.attributes)
+
+    def __repr__(self) -> str:
+        """Return the number of items, in words."""
+        return f"<ItemSequence of size {len(self)}>"
+
+
+def _attributes(item):
+    """Return the pairs (name, value) of an item."""
+    if isinstance(item, (str, bytes)):
+        raise ValueError(f"an item is a dict or a list of names, got {item!r:.40}.")
+    if not isinstance(item, dict):
+        return [(_name(name), 1.0) for name in item]
+    found = []
+    for key, value in item.items():
+        name = _name(key)
+        if isinstance(value, (str, bytes)):
+            found.append((f"{name}:{_name(value)}", 1.0))
+        elif isinstance(value, NESTED):
+            nested = _attributes(value)
+            found += [(f"{name}:{within}", number) for within, number in nested]
+        else:
+            found.append((name, _number(name, value)))
+    return found
+
+
+def _name(name):
+    """Return a name, of str or bytes, as a str."""
+    if isinstance(name, bytes):
+        return name.decode()
+    if not isinstance(name, str):
+        raise ValueError(f"the name of an attribute must be a str, got {name!r:.40}.")
+    return name
+
+
+def _number(name, value):
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"attribute {name!r} has a value of type {type(value).__name__}; it must "
+            "be a number, bool, str, dict, list or set."
+        ) from None
+
+
+def without_bytes(X: Any) -> Any:
+    """Return an X in whose dicts and lists of str all bytes are decoded to str.
+
+    It is as `as_sequence_list` returns it. Sequences without bytes stay as they are.
+    """
+    if isinstance(X, (list, tuple)) or getattr(X, "dtype", "") == "O":
+        return [_decoded_sequence(sequence) for sequence in X]
+    return X
+
+
+def _decoded_sequence(sequence):
+    try:
+        if isinstance(sequence, (list, tuple)) and any(map(_has_bytes, sequence)):
+            return [_decoded(item) for item in sequence]
+    except RecursionError:
+        # Whoever reads the sequence says where dicts are nested without an end.
+        pass
+    return sequence
+
+
+def _has_bytes(item):
+    """Return whether there are bytes in an item, or in a container."""
+    if isinstance(item, dict):
+        types = {*map(type, item)} | {*map(type, item.values())}
+        entries = item.values()
+    elif isinstance(item, (list, tuple, set)):
+        types, entries = {*map(type, item)}, item
+    else:
+        return False
+    return bytes in types or (not types <= _PLAIN and any(map(_has_bytes, entries)))
+
+
+def _decoded(item):
+    if isinstance(item, bytes):
+        return item.decode()
+    if isinstance(item, dict):
+        return {_decoded(key): _decoded(value) for key, value in item.items()}
+    if isinstance(item, (list, tuple, set)):
+        return type(item)(map(_decoded, item))
+    return item

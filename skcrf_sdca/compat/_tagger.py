@@ -1,0 +1,313 @@
+"""Tags sequences by a model file, with the interface of ``pycrfsuite.Tagger``."""
+
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from skcrf_sdca._utils.typing import FilePath
+from skcrf_sdca.compat._conversion import places_of_boundaries
+from skcrf_sdca.compat._items import ItemSequence
+from skcrf_sdca.compat._model_file import (
+    STATE,
+    TRANSITION,
+    ModelFile,
+    header_of,
+    parse,
+    serialise,
+)
+from skcrf_sdca.structures.chain.chains import Chains
+
+# Where in a sequence the weights of `BOUNDARIES` count.
+_PLACES = {"intercept": slice(None), "start": 0, "end": -1}
+
+
+class ParsedDump:
+    """What `Tagger.info` returns.
+
+    Attributes
+    ----------
+    header : dict
+        The header of the file; all values are str.
+    labels, attributes : dict
+        ``{name: number}``; numbers are str.
+    transitions : dict
+        ``{(label, next label): weight}``.
+    state_features : dict
+        ``{(attribute, label): weight}``.
+    """
+
+    header: dict[str, str]
+    labels: dict[str, str]
+    attributes: dict[str, str]
+    transitions: dict[tuple[str, str], float]
+    state_features: dict[tuple[str, str], float]
+
+    def __init__(self, model: ModelFile) -> None:
+        self.header = header_of(serialise(model))
+        self.labels = {name: str(i) for i, name in enumerate(model.labels)}
+        self.attributes = {name: str(i) for i, name in enumerate(model.attributes)}
+        self.transitions = _by_name(model, TRANSITION, model.labels)
+        self.state_features = _by_name(model, STATE, model.attributes)
+
+
+def _by_name(model, kind, sources):
+    """Return {(source, label): weight} of the weights of a kind."""
+    w = model.weights[model.weights["kind"] == kind]
+    # As CRFsuite lists them: by their sources.
+    w = w[np.argsort(w["source"], kind="stable")]
+    return {
+        (sources[source], model.labels[label]): weight
+        for _, source, label, weight in w.tolist()
+    }
+
+
+class Tagger:
+    """Tagger of sequences by a model file of CRFsuite.
+
+    The labels and probabilities are those of ``pycrfsuite.Tagger``; of labels with
+    equal scores the one that is first in the file is taken, too.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from skcrf_sdca.compat import CRF, pycrfsuite
+    >>> X, y = [[{"word": "the"}, {"word": "Rhine"}]], [["O", "LOC"]]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = os.path.join(folder, "model")
+    ...     crf = CRF(c2=0.1, model_filename=file).fit(X, y)
+    ...     with pycrfsuite.Tagger().open(file) as tagger:
+    ...         tagger.tag([{"word": "Rhine"}])
+    ['LOC']
+    """
+
+    _model: ModelFile | None = None
+    _chains: Chains | None = None
+
+    def open(self, name: FilePath) -> closing[Self]:
+        """Open a model file; the result closes it at the end of a ``with`` statement.
+
+        Parameters
+        ----------
+        name : str or path
+
+        Raises
+        ------
+        OSError
+            If the file cannot be read.
+        ValueError
+            If it is not a whole model file.
+        """
+        return closing(self.open_model(parse(Path(name).read_bytes())))
+
+    def open_inmemory(self, value: bytes) -> closing[Self]:
+        """Open a model, given the content of its file.
+
+        Parameters
+        ----------
+        value : bytes
+
+        Raises
+        ------
+        ValueError
+            If it is not a whole model file.
+        """
+        return closing(self.open_model(parse(bytes(value))))
+
+    def close(self) -> None:
+        """Close the model."""
+        self._model = self._chains = None
+
+    def labels(self) -> list[str]:
+        """Return the labels, in the order of the file."""
+        return list(self._opened().labels)
+
+    def set(self, xseq: Any) -> None:
+        """Set the sequence for `tag`, `probability` and `marginal`.
+
+        Parameters
+        ----------
+        xseq : ItemSequence, or what it takes
+        """
+        self._opened()
+        sequence = ItemSequence(xseq)
+        numbers, rows, values = [], [], []
+        find = self._numbers.get
+        for t, item in enumerate(sequence.attributes):
+            for name, value in item:
+                number = find(name)
+                if number is not None:
+                    numbers.append(number)
+                    rows.append(t)
+                    values.append(value)
+        local = self._scores(len(sequence), numbers, rows, values)
+        for block, place in _PLACES.items():
+            if block in self._at and len(sequence):
+                local[place] += self._at[block]
+        offsets = np.array([0, len(sequence)], dtype=np.int64)
+        self._chains, self._marginals = Chains(local, self._transition, offsets), None
+
+    def tag(self, xseq: Any = None) -> list[str]:
+        """Return the most probable labels.
+
+        Parameters
+        ----------
+        xseq : ItemSequence, or what it takes, default=None
+            None is the sequence that was set last.
+        """
+        if xseq is not None:
+            self.set(xseq)
+        labels = self._opened().labels
+        if self._chains is None:
+            return []
+        return [labels[k] for k in self._chains.viterbi()[0].tolist()]
+
+    def probability(self, yseq: Any) -> float:
+        """Return the probability of labels of the sequence that was set last.
+
+        Parameters
+        ----------
+        yseq : list of str
+        """
+        length = self._length()
+        if len(yseq) != length:
+            raise ValueError(
+                f"The numbers of items and labels differ: |x| = {length}, |y| = "
+                f"{len(yseq)}"
+            )
+        path = np.array([self._label(y) for y in yseq], dtype=np.int32)
+        if self._chains is None or not length:
+            return 0.0
+        score = self._chains.path_scores(path) - self._chains.log_partition()
+        return float(np.exp(score[0]))
+
+    def marginal(self, y: str, pos: int) -> float:
+        """Return the probability of a label at a position of this sequence.
+
+        Parameters
+        ----------
+        y : str
+        pos : int
+            From 0.
+        """
+        label, length = self._label(y), self._length()
+        if not 0 <= pos < length:
+            raise ValueError(f"there is no position {pos} in {length} items.")
+        return self._node_marginals()[pos][label]
+
+    def dump(self, filename: FilePath | None = None) -> None:
+        """Write the model as text.
+
+        Parameters
+        ----------
+        filename : str or path, default=None
+            None writes to standard output.
+        """
+        text = _dumped(self.info())
+        if filename is None:
+            sys.stdout.write(text)
+        else:
+            Path(filename).write_text(text, encoding="utf-8", newline="")
+
+    def info(self) -> ParsedDump:
+        """Return the content of the model, by names."""
+        if self._model is None:
+            raise RuntimeError("Tagger is closed")
+        return ParsedDump(self._model)
+
+    def marginals(self) -> list[dict[str, float]]:
+        """Return the probability of every label at every position, by name.
+
+        ``pycrfsuite.Tagger`` does not have this method.
+        """
+        labels = self._opened().labels
+        return [dict(zip(labels, p, strict=True)) for p in self._node_marginals()]
+
+    def open_model(self, model: ModelFile) -> Self:
+        """Open the content of a model file; return self.
+
+        ``pycrfsuite.Tagger`` does not have this method.
+
+        Parameters
+        ----------
+        model : ModelFile
+        """
+        self._model, self._chains = model, None
+        n_labels = len(model.labels)
+        self._numbers = {name: i for i, name in enumerate(model.attributes)}
+        self._label_numbers = {name: k for k, name in enumerate(model.labels)}
+        weights = model.weights
+        w = weights[weights["kind"] == STATE]
+        w = w[np.argsort(w["source"], kind="stable")]
+        counts = np.bincount(w["source"], minlength=len(model.attributes))
+        self._begins = np.concatenate([[0], np.cumsum(counts)])
+        self._columns, self._weights = w["label"].astype(np.int64), w["weight"].copy()
+        w = weights[weights["kind"] == TRANSITION]
+        self._transition = np.zeros((n_labels, n_labels))
+        self._transition[w["source"], w["label"]] = w["weight"]
+        self._at = {}
+        for block, i in places_of_boundaries(model.attributes).items():
+            self._at[block] = self._scores(1, [i], [0], [1.0])[0]
+        return self
+
+    def _scores(self, length, numbers, rows, values):
+        """Return the sums (length, K) of the weights of attributes, times values.
+
+        The three lists have the number, the row and the value of each attribute. They
+        are added in their order, as in CRFsuite.
+        """
+        n_labels = len(self._label_numbers)
+        numbers = np.array(numbers, dtype=np.int64)
+        begins = self._begins[numbers]
+        counts = self._begins[numbers + 1] - begins
+        ends = np.cumsum(counts)
+        places = np.arange(ends[-1] if len(ends) else 0)
+        places += np.repeat(begins - ends + counts, counts)
+        columns = np.repeat(n_labels * np.array(rows, dtype=np.int64), counts)
+        added = np.repeat(np.array(values, dtype=float), counts) * self._weights[places]
+        return np.bincount(
+            columns + self._columns[places], added, minlength=length * n_labels
+        ).reshape(length, n_labels)
+
+    def _opened(self):
+        if self._model is None:
+            raise ValueError("The tagger is not opened")
+        return self._model
+
+    def _label(self, name):
+        self._opened()
+        if name not in self._label_numbers:
+            raise RuntimeError(f"Failed to convert into label identifier: {name}")
+        return self._label_numbers[name]
+
+    def _length(self):
+        self._opened()
+        return 0 if self._chains is None else len(self._chains.local)
+
+    def _node_marginals(self):
+        if self._chains is None:
+            return []
+        if self._marginals is None:
+            self._marginals = self._chains.node_marginals()[0].tolist()
+        return self._marginals
+
+
+def _dumped(info):
+    """Return a ParsedDump as text."""
+    parts = [
+        ("FILEHEADER", [f"{name}: {value}" for name, value in info.header.items()])
+    ]
+    for title, names in (("LABELS", info.labels), ("ATTRIBUTES", info.attributes)):
+        parts.append((title, [f"{i:>5}: {name}" for name, i in names.items()]))
+    for title, kind, weights in (
+        ("TRANSITIONS", TRANSITION, info.transitions),
+        ("STATE_FEATURES", STATE, info.state_features),
+    ):
+        lines = [f"({kind}) {a} --> {b}: {w:f}" for (a, b), w in weights.items()]
+        parts.append((title, lines))
+    return "".join(
+        f"{title} = {{\n" + "".join(f"  {line}\n" for line in lines) + "}\n\n"
+        for title, lines in parts
+    )
