@@ -400,7 +400,7 @@ def same_format(X, expected=None):
     Raise TypeError if a sequence has another format than the others, or than the
     sequences of the fit, whose format is `expected`.
     """
-    first = f"each {words().sequence} of fit"
+    of_fit = first = f"each {words().sequence} of fit"
     for index, sequence in enumerate(X):
         found = _PLAIN.get(type_of_items(sequence))
         if found is None:
@@ -409,9 +409,12 @@ def same_format(X, expected=None):
         if found is not None and expected is None:
             expected, first = found, f"{words().sequence} {index}"
         if found not in (None, expected):
+            cure = ""
+            if first is of_fit and {found, expected} == {DICTS, STRINGS}:
+                cure = f' A model of from_crfsuite takes input_format="{found.name}".'
             raise TypeError(
                 f"{place('X', index)} {found.described}, but {first} "
-                f"{expected.described}; all must have the same input format."
+                f"{expected.described}; all must have the same input format.{cure}"
             )
         yield sequence, found
 

@@ -267,6 +267,29 @@ class TestFromCrfsuite:
         X_new = as_strings(random_sequences(seed=1)[0])
         assert_same_predictions(estimator, tagger_of(tmp_path / "m"), X_new)
 
+    def test_ties_have_the_first_label_of_the_file(self, tmp_path):
+        X = [[["w=the"], ["w=Basel"], ["w=is"]]] * 3
+        train(X, [["O", "B-LOC", "O"]] * 3, tmp_path / "m")
+        estimator = from_crfsuite(tmp_path / "m", input_format="strings")
+        unknown = [[["w=New"]], [["w=New"], ["w=Basel"]], [["w=New"]] * 2]
+        tagger = tagger_of(tmp_path / "m")
+        predicted = estimator.predict(unknown).tolist()
+        assert predicted == [tagger.tag(sequence) for sequence in unknown]
+        assert predicted[0] == ["O"]
+        assert saved_and_loaded(estimator).predict(unknown).tolist() == predicted
+        # Labels that users give are found in this order, too.
+        assert estimator.score([X[0]], [["O", "B-LOC", "O"]]) == 1.0
+        ((best, _),) = estimator.predict_n_best(unknown[:1], n=1)[0]
+        assert best == ["O"]
+
+    def test_the_other_input_format_is_named(self, model_path):
+        with pytest.raises(TypeError, match='takes input_format="strings"'):
+            from_crfsuite(model_path).predict([[["a"]]])
+        with pytest.raises(TypeError, match='takes input_format="dicts"'):
+            from_crfsuite(model_path, input_format="strings").predict([[{"a": 1}]])
+        with pytest.raises(TypeError, match="same input format.$"):
+            SDCACRF().fit([[["a"]], [{"a": 1}]], [["A"], ["B"]])
+
     def test_one_label_and_no_attributes(self, tmp_path):
         train([[["a"]]], [["A"]], tmp_path / "m", **ALL)
         estimator = from_crfsuite(tmp_path / "m", input_format="strings")
