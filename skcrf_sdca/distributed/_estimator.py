@@ -17,7 +17,6 @@ from skcrf_sdca.distributed._checkpoint import Checkpoint, load_weights
 from skcrf_sdca.distributed._local import LocalCluster
 from skcrf_sdca.distributed._method import CoCoA, CommonProblem
 from skcrf_sdca.distributed._partition import MEANS
-from skcrf_sdca.estimators.attribute_docs import with_shared_docs
 from skcrf_sdca.estimators.crfs import LBFGSCRF
 from skcrf_sdca.estimators.fitted import set_fitted
 from skcrf_sdca.estimators.parameters import DistributedOptions, parameters
@@ -32,7 +31,6 @@ from skcrf_sdca.structures.chain.parameters import ChainParameters
 LEAST_SHARE = 1e-200
 
 
-@with_shared_docs
 @parameters
 class DistributedCRF(DistributedOptions, ChainCRF):
     """Linear-chain CRF over partitions of the data, on the workers of a Dask cluster.

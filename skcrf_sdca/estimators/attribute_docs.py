@@ -1,8 +1,6 @@
 """Text of fitted attributes, and of objectives, that several docstrings share."""
 
-from skcrf_sdca._utils.shared_docs import shared_docs
-
-SHARED_DOCS = {
+ATTRIBUTES = {
     "objective": """
         Minimises, over all weights w (coefficients, intercept, start, end,
         transition)::
@@ -79,11 +77,6 @@ SHARED_DOCS = {
         best_val_score_ : float
             The score of this epoch. Exists as ``best_epoch_`` does.
         """,
-}
-
-# The entries of graphs.
-GRAPH_DOCS = {
-    **SHARED_DOCS,
     "graph_weights_": """
         classes_ : ndarray of shape (n_labels,)
             The labels, sorted.
@@ -110,6 +103,3 @@ GRAPH_DOCS = {
         >>> crf = GraphCRF(alpha=0.01, random_state=0).fit(X, [["A", "B", "A"]] * 9)
         """,
 }
-
-with_shared_docs = shared_docs(SHARED_DOCS)
-with_graph_docs = shared_docs(GRAPH_DOCS)

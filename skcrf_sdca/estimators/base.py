@@ -7,7 +7,7 @@ before. Sequences are in sequences.py, graphs in graphs.py.
 
 import sys
 import warnings
-from abc import ABCMeta, abstractmethod
+from abc import ABCMeta
 from typing import ClassVar
 
 import numpy as np
@@ -123,9 +123,9 @@ class BaseFit(
             metadata={n: v for n, v in given.items() if v is not None} or None,
         )
 
-    @abstractmethod
     def _read(self, X, y, known, lengths=None):
         """Return the Data of X and y, given what is Known before."""
+        raise NotImplementedError
 
     def _with_own_training(self, training, prior):
         """Return TrainingData with what only some estimators read of it and a Prior."""

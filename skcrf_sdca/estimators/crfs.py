@@ -7,7 +7,6 @@ attribute_docs.py.
 from dataclasses import field
 
 from skcrf_sdca._utils.typing import RandomState
-from skcrf_sdca.estimators.attribute_docs import with_shared_docs
 from skcrf_sdca.estimators.parameters import (
     ChainOptions,
     OEGOptions,
@@ -28,7 +27,6 @@ from skcrf_sdca.estimators.solver_choice import (
 )
 
 
-@with_shared_docs
 @parameters
 class SDCACRF(RunOptions, SDCAOptions, ChainOptions, ChainCRF):
     """Linear-chain CRF trained by stochastic dual coordinate ascent [1]_.
@@ -90,7 +88,6 @@ class SDCACRF(RunOptions, SDCAOptions, ChainOptions, ChainCRF):
     _solver_name = "sdca"
 
 
-@with_shared_docs
 @parameters
 class SAGNUSCRF(RunOptions, SAGOptions, ChainOptions, ChainCRF):
     """Linear-chain CRF trained by SAG with non-uniform sampling (SAG-NUS*) [1]_.
@@ -143,7 +140,6 @@ class SAGNUSCRF(RunOptions, SAGOptions, ChainOptions, ChainCRF):
     _solver_name = "sag"
 
 
-@with_shared_docs
 @parameters
 class OEGCRF(RunOptions, OEGOptions, ChainOptions, ChainCRF):
     """Linear-chain CRF trained by online exponentiated gradient [1]_.
@@ -188,7 +184,6 @@ class OEGCRF(RunOptions, OEGOptions, ChainOptions, ChainCRF):
     _solver_name = "oeg"
 
 
-@with_shared_docs
 @parameters
 class LBFGSCRF(RunOptions, ChainOptions, ChainCRF):
     """Linear-chain CRF trained by L-BFGS: the reference of the other estimators.
@@ -228,7 +223,6 @@ class LBFGSCRF(RunOptions, ChainOptions, ChainCRF):
     _solver_name = "lbfgs"
 
 
-@with_shared_docs
 @parameters
 class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, ChainCRF):
     """Linear-chain CRF trained by the solver that suits the data.

@@ -350,7 +350,7 @@ class Rivals:
         )
 
 
-def bias_weights(model):
+def bias_weights(model: Any) -> dict[str, NDArray[np.float64]]:
     """Return the weights of labels without a feature, by the names in `BIASES`."""
     return {name: getattr(model, a) for name, a in BIASES.items() if hasattr(model, a)}
 
@@ -413,7 +413,16 @@ def _feature_terms(estimator, row, labels):
     yield from zip(features, row.data.tolist(), (coef * row.data).T, strict=True)
 
 
-def chain_terms(estimator, X, paths, names, differs, *, position, first):
+def chain_terms(
+    estimator: Any,
+    X: Any,
+    paths: NDArray[Any],
+    names: NDArray[Any],
+    differs: NDArray[np.bool_],
+    *,
+    position: int,
+    first: int,
+) -> Iterator[tuple[str, float, NDArray[Any]]]:
     """Yield the terms of neighbours in a chain; the arguments are as of `path_terms`.
 
     Of the transitions at a position the ones from and to a label that all paths share

@@ -17,14 +17,12 @@ from skcrf_sdca.data.graphs import (
     split_graphs,
     split_trees,
 )
-from skcrf_sdca.estimators.attribute_docs import with_graph_docs
 from skcrf_sdca.estimators.base import BaseFit, fits
 from skcrf_sdca.estimators.graph_prediction import GraphPrediction
 from skcrf_sdca.estimators.parameters import GraphOptions, parameters
 from skcrf_sdca.estimators.solver_choice import SolverByName
 
 
-@with_graph_docs
 @parameters
 class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
     """CRF of graphs: a label of each node, with scores of the labels that edges join.
@@ -186,7 +184,6 @@ class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
         return tags
 
 
-@with_graph_docs
 @parameters
 class TreeCRF(GraphCRF):
     """CRF of trees and forests: `GraphCRF` where each node has at most one head.

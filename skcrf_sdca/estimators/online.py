@@ -2,14 +2,12 @@
 
 from typing import ClassVar
 
-from skcrf_sdca.estimators.attribute_docs import with_shared_docs
 from skcrf_sdca.estimators.callbacks import LossPrinter
 from skcrf_sdca.estimators.parameters import PassiveAggressiveOptions, parameters
 from skcrf_sdca.estimators.streams import OnlineMixin, StreamFormat
 from skcrf_sdca.solvers.monitor import LossMonitor
 
 
-@with_shared_docs
 @parameters
 class PassiveAggressiveCRF(PassiveAggressiveOptions, OnlineMixin):
     """Linear-chain CRF trained online, by passive-aggressive steps [1]_.

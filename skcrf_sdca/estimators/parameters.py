@@ -22,6 +22,7 @@ from typing import Any, Literal, TypeVar, dataclass_transform, get_args
 
 import numpy as np
 
+from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
     InvalidParameterError,
@@ -49,6 +50,7 @@ from skcrf_sdca._utils.typing import (
     Transitions,
 )
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
+from skcrf_sdca.estimators.attribute_docs import ATTRIBUTES
 from skcrf_sdca.metrics import SCORERS
 from skcrf_sdca.objective.losses import LOSSES, ONLINE_LOSSES
 from skcrf_sdca.solvers.samplers import SchemeNames
@@ -91,10 +93,10 @@ def parameter(*constraints: Any, default: Any, kw_only: bool = True) -> Any:
 def parameters(cls: type[T]) -> type[T]:
     """Make the annotated attributes of a class, and of its bases, its parameters.
 
-    The class gets the constructor and the ``_parameter_constraints``; in its docstring
-    the marker ``{parameters}`` is replaced by their entries. Classes without this
-    decorator do not take part. The fitted attributes of one that has it are
-    ``field(init=False)``.
+    The class gets the constructor and the ``_parameter_constraints``; in its docstrings
+    ``{parameters}`` is replaced by their entries, and other markers by those of
+    `ATTRIBUTES`. Classes without this decorator do not take part. The fitted attributes
+    of one that has it are ``field(init=False)``.
 
     Parameters
     ----------
@@ -108,8 +110,8 @@ def parameters(cls: type[T]) -> type[T]:
     doc = cls.__doc__
     known = ChainMap(*(vars(c).get("_parameter_constraints", {}) for c in cls.__mro__))
     made: Any = dataclass(eq=False, repr=False, match_args=False, kw_only=True)(cls)
-    # With python -OO there are no docstrings, and a dataclass makes one.
-    made.__doc__ = doc and inspect.cleandoc(doc).replace("{parameters}", _entries(cls))
+    made.__doc__ = doc  # A dataclass makes one where there is none.
+    shared_docs({**ATTRIBUTES, "parameters": _entries(cls)})(made)
     made._parameter_constraints = {
         f.name: f.metadata.get(CONSTRAINTS) or known.get(f.name) or _of_type(f.type)
         for f in fields(made)

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.segments import SegmentedSequences, with_segments
-from skcrf_sdca.estimators.attribute_docs import with_shared_docs
 from skcrf_sdca.estimators.base import fits
 from skcrf_sdca.estimators.fitted import fitted_weights
 from skcrf_sdca.estimators.parameters import SegmentOptions, parameters
@@ -28,7 +27,6 @@ from skcrf_sdca.structures.segment.scores import check_possible
 LENGTHS_KEPT = 1000
 
 
-@with_shared_docs
 @parameters
 class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
     """Semi-Markov conditional random field: a model of spans and their lengths [1]_.

@@ -1,6 +1,5 @@
 """SGDCRF: stochastic gradient methods, with a choice of their steps."""
 
-from skcrf_sdca.estimators.attribute_docs import with_shared_docs
 from skcrf_sdca.estimators.parameters import (
     ChainOptions,
     RunOptions,
@@ -12,7 +11,6 @@ from skcrf_sdca.solvers.cccp import CCCP
 from skcrf_sdca.solvers.sgd_methods import METHODS
 
 
-@with_shared_docs
 @parameters
 class SGDCRF(RunOptions, SGDOptions, ChainOptions, OnlineMixin):
     """Linear-chain CRF trained by stochastic gradient methods.
