@@ -34,8 +34,6 @@ from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.tagging_schemes import is_valid_pair, parse_label
 from skcrf_sdca.datasets import load_digit_sequences, make_chains
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
-from skcrf_sdca.estimators.explanation import Explanation
-from skcrf_sdca.estimators.tables import Table
 from skcrf_sdca.metrics import (
     extract_spans,
     flat_accuracy_score,
@@ -43,6 +41,8 @@ from skcrf_sdca.metrics import (
     get_scorer,
     span_f1_score,
 )
+from skcrf_sdca.model.explanation import Explanation
+from skcrf_sdca.model.tables import Table
 from skcrf_sdca.plotting import ConvergenceDisplay, TransitionDisplay
 from skcrf_sdca.structures.chain.decoding import posterior
 from skcrf_sdca.structures.chain.marginals import Marginals

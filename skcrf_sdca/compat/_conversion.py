@@ -29,9 +29,9 @@ from skcrf_sdca.data.containers import as_sequence_list, plain_column
 from skcrf_sdca.data.input_formats import VECTORIZED, format_of_sequence
 from skcrf_sdca.data.label_encoding import label_array, plain_labels
 from skcrf_sdca.estimators.crfs import SDCACRF
-from skcrf_sdca.estimators.fitted import fitted_weights, known_names, set_fitted
 from skcrf_sdca.estimators.sequences import BaseCRF, ChainCRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.model.fitted import fitted_weights, known_names, set_fitted
 from skcrf_sdca.structures.chain.parameters import ChainParameters, chain_blocks
 from skcrf_sdca.structures.form import dense_coef
 

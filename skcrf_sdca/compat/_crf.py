@@ -49,11 +49,11 @@ from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.estimators.crfs import SDCACRF
-from skcrf_sdca.estimators.fitted import fitted_format, set_fitted, set_input
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.parameters import check_finite_numbers
 from skcrf_sdca.estimators.sequences import BaseCRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.model.fitted import fitted_format, set_fitted, set_input
 
 if TYPE_CHECKING:
     from skcrf_sdca._utils.sklearn_typing import EstimatorBase as BaseEstimator

@@ -18,10 +18,10 @@ from skcrf_sdca.distributed._local import LocalCluster
 from skcrf_sdca.distributed._method import CoCoA, CommonProblem
 from skcrf_sdca.distributed._partition import MEANS
 from skcrf_sdca.estimators.crfs import LBFGSCRF
-from skcrf_sdca.estimators.fitted import set_fitted
 from skcrf_sdca.estimators.parameters import DistributedOptions, parameters
 from skcrf_sdca.estimators.sequences import ChainCRF
-from skcrf_sdca.estimators.validation import checked_weight
+from skcrf_sdca.model.fitted import set_fitted
+from skcrf_sdca.model.validation import checked_weight
 from skcrf_sdca.solvers.lbfgs import LBFGS
 from skcrf_sdca.structures.chain.constraints import FROM_DATA, OBSERVED, Constraints
 from skcrf_sdca.structures.chain.observed import ObservedPairs

@@ -1,9 +1,7 @@
-"""The scikit-learn estimators: how they are fitted, asked and shown.
+"""The scikit-learn estimators: their parameters and their fits.
 
-Reading order: fitted.py and validation.py (attributes and arguments), answers.py,
-span_queries.py, inspection.py, explanation.py and compression.py (what a
-fitted estimator answers; prediction.py, segment_answers.py and graph_prediction.py have
-the answers of one structure), callbacks.py, base.py and crfs.py (fit), alpha_path.py,
-stratification.py and model_selection.py (many fits), tagger.py (a pipeline that ends in
-one).
+Reading order: parameters.py, base.py with callbacks.py and solver_choice.py (a fit),
+sequences.py, streams.py, crfs.py, segments.py and graphs.py (what is fitted),
+alpha_path.py, stratification.py and model_selection.py (many fits), tagger.py (a
+pipeline that ends in one). What a fitted estimator answers is in the folder model.
 """

@@ -10,8 +10,8 @@ from sklearn.base import clone
 
 from skcrf_sdca._utils.typing import Dataset, Labels
 from skcrf_sdca.estimators.base import BaseFit, training_data
-from skcrf_sdca.estimators.fitted import set_input
 from skcrf_sdca.estimators.sequences import BaseCRF
+from skcrf_sdca.model.fitted import set_input
 
 Estimator = TypeVar("Estimator", bound=BaseFit)
 

@@ -25,13 +25,13 @@ from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
 from skcrf_sdca.data.sequences import Known
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
-from skcrf_sdca.estimators.fitted import FittedModel, check_fitted, set_fitted
-from skcrf_sdca.estimators.held_out import BestEpoch, new_held_out
 from skcrf_sdca.estimators.parameters import check_finite_numbers
 from skcrf_sdca.estimators.solver_choice import HasSolver
-from skcrf_sdca.estimators.start import Prior, check_model, first_weights
-from skcrf_sdca.estimators.validation import TrainingData, on_own_features
 from skcrf_sdca.features.vectorizer import SequenceVectorizer, grow
+from skcrf_sdca.model.fitted import FittedModel, check_fitted, set_fitted
+from skcrf_sdca.model.held_out import BestEpoch, new_held_out
+from skcrf_sdca.model.start import Prior, check_model, first_weights
+from skcrf_sdca.model.validation import TrainingData, on_own_features
 from skcrf_sdca.objective.costs import cost_matrix
 from skcrf_sdca.objective.losses import (
     ONLINE_LOSSES,

@@ -2,7 +2,7 @@
 
 A fit is the Problem of the other estimators on another structure, solved by the same
 solvers; nothing here says how inference is done. data/graphs.py reads graphs, and the
-methods of a fitted model are in graph_prediction.py.
+methods of a fitted model are in graph_answers.py.
 """
 
 from collections.abc import Callable
@@ -18,13 +18,13 @@ from skcrf_sdca.data.graphs import (
     split_trees,
 )
 from skcrf_sdca.estimators.base import BaseFit, fits
-from skcrf_sdca.estimators.graph_prediction import GraphPrediction
 from skcrf_sdca.estimators.parameters import GraphOptions, parameters
 from skcrf_sdca.estimators.solver_choice import SolverByName
+from skcrf_sdca.model.graph_answers import GraphAnswers
 
 
 @parameters
-class GraphCRF(GraphOptions, SolverByName, GraphPrediction, BaseFit):
+class GraphCRF(GraphOptions, SolverByName, GraphAnswers, BaseFit):
     """CRF of graphs: a label of each node, with scores of the labels that edges join.
 
     Minimises, over all weights w (``coef_``, ``intercept_``, ``edge_coef_``)::

@@ -12,12 +12,12 @@ from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.segments import SegmentedSequences, with_segments
 from skcrf_sdca.estimators.base import fits
-from skcrf_sdca.estimators.fitted import fitted_weights
 from skcrf_sdca.estimators.parameters import SegmentOptions, parameters
-from skcrf_sdca.estimators.segment_answers import SegmentAnswers
 from skcrf_sdca.estimators.sequences import BaseCRF
 from skcrf_sdca.estimators.solver_choice import SolverByName
 from skcrf_sdca.features.vectorizer import SequenceVectorizer, copied, grow
+from skcrf_sdca.model.fitted import fitted_weights
+from skcrf_sdca.model.segment_answers import SegmentAnswers
 from skcrf_sdca.structures.form import Axis
 from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.structures.segment.parameters import SegmentParameters, segment_blocks

@@ -1,7 +1,7 @@
 """BaseCRF and ChainCRF: the fits of estimators of sequences, and of chains.
 
 Their X, and which weights chains have of several labels. The fit itself is in base.py;
-the methods of a fitted estimator are in prediction.py.
+the methods of a fitted estimator are in sequence_answers.py.
 """
 
 from collections.abc import Callable
@@ -15,16 +15,16 @@ from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.sequences import read_sequences
 from skcrf_sdca.estimators.base import BaseFit, fits
-from skcrf_sdca.estimators.compression import ConstrainingMixin
 from skcrf_sdca.estimators.edge_features import numbers_of
-from skcrf_sdca.estimators.inspection import InspectionMixin
-from skcrf_sdca.estimators.prediction import PredictionMixin
+from skcrf_sdca.model.compression import ConstrainingMixin
+from skcrf_sdca.model.inspection import InspectionMixin
+from skcrf_sdca.model.sequence_answers import SequenceAnswers
 from skcrf_sdca.structures.chain.constraints import read_constraints
 from skcrf_sdca.structures.chain.observed import ObservedPairs, neighbours
 from skcrf_sdca.structures.chain.tuple_structure import TupleChain
 
 
-class BaseCRF(PredictionMixin, InspectionMixin, ConstrainingMixin, BaseFit):
+class BaseCRF(SequenceAnswers, InspectionMixin, ConstrainingMixin, BaseFit):
     """Base of the estimators of sequences: all but their structure and parameters."""
 
     _read = staticmethod(read_sequences)

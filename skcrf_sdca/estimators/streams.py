@@ -22,16 +22,16 @@ from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.feature_names import FeatureNames, check_same_names
 from skcrf_sdca.data.label_encoding import encode_announced_labels, merged_classes
 from skcrf_sdca.data.sequences import Known
-from skcrf_sdca.estimators.fitted import (
+from skcrf_sdca.estimators.sequences import ChainCRF
+from skcrf_sdca.features.vectorizer import SequenceVectorizer, forget_from, grow
+from skcrf_sdca.model.fitted import (
     check_form,
     fitted_format,
     fitted_weights,
     names_of_fit,
     set_fitted,
 )
-from skcrf_sdca.estimators.sequences import ChainCRF
-from skcrf_sdca.estimators.validation import TrainingData
-from skcrf_sdca.features.vectorizer import SequenceVectorizer, forget_from, grow
+from skcrf_sdca.model.validation import TrainingData
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
 from skcrf_sdca.structures.chain.parameters import chain_blocks
 from skcrf_sdca.structures.chain.tuple_parameters import form_of_weights, parameters_of

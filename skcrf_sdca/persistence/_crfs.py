@@ -17,17 +17,17 @@ from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.estimators.crfs import ESTIMATORS
-from skcrf_sdca.estimators.fitted import (
+from skcrf_sdca.estimators.graphs import GraphCRF, TreeCRF
+from skcrf_sdca.estimators.online import PassiveAggressiveCRF
+from skcrf_sdca.estimators.segments import SegmentCRF
+from skcrf_sdca.estimators.streams import publish, stream_format, stream_state
+from skcrf_sdca.model.fitted import (
     check_fitted,
     fitted_format,
     fitted_weights,
     names_of_fit,
     set_fitted,
 )
-from skcrf_sdca.estimators.graphs import GraphCRF, TreeCRF
-from skcrf_sdca.estimators.online import PassiveAggressiveCRF
-from skcrf_sdca.estimators.segments import SegmentCRF
-from skcrf_sdca.estimators.streams import publish, stream_format, stream_state
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 from skcrf_sdca.persistence._labels import labels_from, labels_of
 from skcrf_sdca.persistence._values import (

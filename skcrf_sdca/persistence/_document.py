@@ -16,11 +16,11 @@ from skcrf_sdca._version import __version__
 from skcrf_sdca.data.input_formats import CUT_TABLE
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.estimators.crfs import SDCACRF
-from skcrf_sdca.estimators.fitted import fitted_format, names_of_fit
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.features.hasher import SequenceHasher
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.model.fitted import fitted_format, names_of_fit
 from skcrf_sdca.persistence._crfs import (
     CRFS,
     TYPES,

@@ -47,8 +47,8 @@ from skcrf_sdca.compat._model_file import (
 from skcrf_sdca.compat.pycrfsuite import ItemSequence
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
-from skcrf_sdca.estimators.fitted import set_fitted
 from skcrf_sdca.metrics import flat_f1_score
+from skcrf_sdca.model.fitted import set_fitted
 from skcrf_sdca.persistence import load_model, save_model
 
 NAMES = {"intercept": "bias", "start": "BOS", "end": "EOS"}

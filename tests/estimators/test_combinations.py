@@ -21,8 +21,8 @@ from samples import as_dicts, as_strings
 from skcrf_sdca import SDCACRF, PackedSequences, compat, cross_val_predict_proba
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.crfs import ESTIMATORS
-from skcrf_sdca.estimators.explanation import Explanation
-from skcrf_sdca.estimators.tables import Table
+from skcrf_sdca.model.explanation import Explanation
+from skcrf_sdca.model.tables import Table
 from skcrf_sdca.persistence import load_model, save_model
 from skcrf_sdca.plotting import TransitionDisplay
 

@@ -15,7 +15,7 @@ from tuple_twin import ALPHA, MODELS, SOLVERS, D, K, Twin, flat_weights, tiny_da
 
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences
 from skcrf_sdca.estimators.base import training_data
-from skcrf_sdca.estimators.start import Prior, starting_weights
+from skcrf_sdca.model.start import Prior, starting_weights
 from skcrf_sdca.structures.chain.observed import neighbours
 from skcrf_sdca.structures.chain.parameters import chain_blocks
 from skcrf_sdca.structures.form import Form, Weights, dense_coef

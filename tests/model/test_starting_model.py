@@ -15,7 +15,7 @@ from skcrf_sdca import (
 )
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.estimators.base import training_data
-from skcrf_sdca.estimators.start import starting_weights
+from skcrf_sdca.model.start import starting_weights
 
 X, y = make_chains(30, n_labels=3, n_features=5, length=(1, 6), random_state=0)
 SOLVERS = [

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from skcrf_sdca.estimators.tables import (
+from skcrf_sdca.model.tables import (
     Cell,
     clipped,
     html_grid,

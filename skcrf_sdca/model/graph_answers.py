@@ -1,4 +1,4 @@
-"""GraphPrediction: what a fitted model of graphs answers, and tables of its weights."""
+"""GraphAnswers: what a fitted model of graphs answers, and tables of its weights."""
 
 from collections.abc import Hashable, Iterable
 from functools import partial
@@ -11,12 +11,12 @@ from skcrf_sdca._kernels._features import FeatureRows
 from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.graphs import Edges, named_as_graphs
-from skcrf_sdca.estimators.compression import TrimmingMixin
-from skcrf_sdca.estimators.explanation import Explanation
-from skcrf_sdca.estimators.fitted import FittedModel, fitted_weights
-from skcrf_sdca.estimators.inspection import Inspection, checked_place, weight_table
-from skcrf_sdca.estimators.tables import Table
-from skcrf_sdca.estimators.validation import packed_for
+from skcrf_sdca.model.compression import TrimmingMixin
+from skcrf_sdca.model.explanation import Explanation
+from skcrf_sdca.model.fitted import FittedModel, fitted_weights
+from skcrf_sdca.model.inspection import Inspection, checked_place, weight_table
+from skcrf_sdca.model.tables import Table
+from skcrf_sdca.model.validation import packed_for
 from skcrf_sdca.structures.form import Axis
 from skcrf_sdca.structures.graph.junction_tree import junction_trees
 from skcrf_sdca.structures.graph.parameters import (
@@ -37,7 +37,7 @@ class PackedGraphs(NamedTuple):
     order: NDArray[Any]  # of the edges of the trees
 
 
-class GraphPrediction(Inspection, TrimmingMixin):
+class GraphAnswers(Inspection, TrimmingMixin):
     """Answers of an estimator of graphs that has ``classes_`` and the weights."""
 
     _structure = "graph"

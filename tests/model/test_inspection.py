@@ -15,8 +15,8 @@ import reference
 from samples import as_dicts, as_strings
 from skcrf_sdca import SDCACRF, PackedSequences, SequenceVectorizer
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.estimators.inspection import _extremes
-from skcrf_sdca.estimators.tables import Table
+from skcrf_sdca.model.inspection import _extremes
+from skcrf_sdca.model.tables import Table
 
 ARRAYS, CODES = make_chains(25, n_labels=3, n_features=4, length=(1, 6), random_state=0)
 LABELS = [[("A", "B", "O")[k] for k in codes] for codes in CODES]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import reference
-from skcrf_sdca.estimators.span_queries import LabelSpans, Reading, TypedSpans
 from skcrf_sdca.metrics import extract_spans
+from skcrf_sdca.model.span_queries import LabelSpans, Reading, TypedSpans
 from skcrf_sdca.structures.chain import oracle
 from skcrf_sdca.structures.chain.chains import Chains
 

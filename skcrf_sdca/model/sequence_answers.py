@@ -1,4 +1,4 @@
-"""PredictionMixin: what a fitted estimator of sequences adds to the `Answers`.
+"""SequenceAnswers: what a fitted estimator of sequences adds to the `Answers`.
 
 Its X may be a table with `lengths`, and its labels may describe spans. One-node
 chains, a 2-D X, are treated row by row.
@@ -23,13 +23,13 @@ from skcrf_sdca._utils.typing import (
     SpanScheme,
 )
 from skcrf_sdca.data.label_names import names_of_classes
-from skcrf_sdca.estimators.answers import Answers
-from skcrf_sdca.estimators.fitted import (
+from skcrf_sdca.model.answers import Answers
+from skcrf_sdca.model.fitted import (
     FittedAttributes,
     fitted_weights,
     no_probabilities,
 )
-from skcrf_sdca.estimators.span_queries import (
+from skcrf_sdca.model.span_queries import (
     LabelSpans,
     Reading,
     checked_tokens,
@@ -37,7 +37,7 @@ from skcrf_sdca.estimators.span_queries import (
     scheme_of,
     with_first,
 )
-from skcrf_sdca.estimators.validation import packed_for
+from skcrf_sdca.model.validation import packed_for
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.chain.tuple_scores import FittedTuples
 
@@ -66,7 +66,7 @@ def with_lengths(method: Callable[..., Any], after: str = "X") -> Callable[[F], 
     return decorator
 
 
-class PredictionMixin(Answers, FittedAttributes):
+class SequenceAnswers(Answers, FittedAttributes):
     """Answers of an estimator of sequences."""
 
     @with_lengths(Answers.predict)

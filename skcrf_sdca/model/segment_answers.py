@@ -1,6 +1,6 @@
 """SegmentAnswers: what a fitted SegmentCRF says of segments, and tables of its weights.
 
-`PredictionMixin` has the answers of single labels.
+`SequenceAnswers` has the answers of single labels.
 """
 
 from typing import Any, Self
@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from skcrf_sdca._utils.typing import Transitions
 from skcrf_sdca.data.label_encoding import label_objects, plain_labels
 from skcrf_sdca.data.tagging_schemes import get_scheme
-from skcrf_sdca.estimators.compression import ConstrainingMixin
-from skcrf_sdca.estimators.inspection import InspectionMixin, weight_table
-from skcrf_sdca.estimators.prediction import PredictionMixin
-from skcrf_sdca.estimators.span_queries import SegmentReading
-from skcrf_sdca.estimators.tables import Table
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
+from skcrf_sdca.model.compression import ConstrainingMixin
+from skcrf_sdca.model.inspection import InspectionMixin, weight_table
+from skcrf_sdca.model.sequence_answers import SequenceAnswers
+from skcrf_sdca.model.span_queries import SegmentReading
+from skcrf_sdca.model.tables import Table
 from skcrf_sdca.structures.chain.constraints import read_constraints
 from skcrf_sdca.structures.segment.grammar import Grammar
 
 
-class SegmentAnswers(PredictionMixin, InspectionMixin, ConstrainingMixin):
+class SegmentAnswers(SequenceAnswers, InspectionMixin, ConstrainingMixin):
     """Answers of an estimator that has ``types_`` and weights of segments."""
 
     types_: NDArray[Any]

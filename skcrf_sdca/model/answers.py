@@ -26,8 +26,8 @@ from skcrf_sdca._utils.typing import (
     RandomState,
 )
 from skcrf_sdca._utils.words import place, words
-from skcrf_sdca.estimators.fitted import FittedModel, no_probabilities
-from skcrf_sdca.estimators.validation import (
+from skcrf_sdca.model.fitted import FittedModel, no_probabilities
+from skcrf_sdca.model.validation import (
     evaluation_labels,
     held_out_labels,
     known_labels,

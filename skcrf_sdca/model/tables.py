@@ -49,7 +49,7 @@ class Table:
 
     Examples
     --------
-    >>> from skcrf_sdca.estimators.tables import Table
+    >>> from skcrf_sdca.model.tables import Table
     >>> table = Table({"label": ["B", "O"], "weight": [1.5, -0.25]})
     >>> table
     label  weight

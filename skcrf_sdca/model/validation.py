@@ -22,7 +22,7 @@ from skcrf_sdca.data.label_encoding import (
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import as_numbers, on_own_columns
 from skcrf_sdca.data.sequences import Data
-from skcrf_sdca.estimators.fitted import fitted_format
+from skcrf_sdca.model.fitted import fitted_format
 from skcrf_sdca.structures.chain.constraints import check_lengths
 
 

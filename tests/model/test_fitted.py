@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, SequenceVectorizer
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.estimators.fitted import check_fitted
+from skcrf_sdca.model.fitted import check_fitted
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.structures.chain.marginals import Marginals
 from skcrf_sdca.structures.chain.parameters import chain_blocks

@@ -26,7 +26,7 @@ from skcrf_sdca import (
 )
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.estimators.base import training_data
-from skcrf_sdca.estimators.start import Prior, starting_weights
+from skcrf_sdca.model.start import Prior, starting_weights
 from skcrf_sdca.objective.objective import ROUNDING
 
 K, D, ALPHA = 3, 4, 0.1

@@ -12,9 +12,9 @@ import numpy as np
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.words import in_words, words
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
-from skcrf_sdca.estimators.fitted import fitted_format, set_fitted
 from skcrf_sdca.metrics import get_scorer, span_f1_score
 from skcrf_sdca.metrics._scorers import SpanScorer
+from skcrf_sdca.model.fitted import fitted_format, set_fitted
 from skcrf_sdca.solvers.monitor import Observer
 
 

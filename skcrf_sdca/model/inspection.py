@@ -23,8 +23,8 @@ from skcrf_sdca.data.label_encoding import (
     label_objects,
     plain_labels,
 )
-from skcrf_sdca.estimators.answers import Answers
-from skcrf_sdca.estimators.explanation import (
+from skcrf_sdca.model.answers import Answers
+from skcrf_sdca.model.explanation import (
     LABELS,
     Explanation,
     Rivals,
@@ -32,13 +32,13 @@ from skcrf_sdca.estimators.explanation import (
     chain_terms,
     path_terms,
 )
-from skcrf_sdca.estimators.fitted import (
+from skcrf_sdca.model.fitted import (
     FittedAttributes,
     FittedModel,
     fitted_format,
     known_names,
 )
-from skcrf_sdca.estimators.tables import Table
+from skcrf_sdca.model.tables import Table
 from skcrf_sdca.structures.form import dense_coef
 
 
