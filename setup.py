@@ -83,10 +83,12 @@ class TranslateFirst(build_ext):
 
 
 shared = (KERNELS / "_cython.c").as_posix()
+modules = [
+    Extension(SHARED, [shared], extra_compile_args=OPTIONS),
+    *map(module, sorted(KERNELS.rglob("*.pyx"))),
+]
 setup(
-    ext_modules=[
-        Extension(SHARED, [shared], extra_compile_args=OPTIONS),
-        *map(module, sorted(KERNELS.rglob("*.pyx"))),
-    ],
+    # First what takes far longer to compile than any other, so that no thread waits.
+    ext_modules=sorted(modules, key=lambda own: not own.name.endswith("._vecmath")),
     cmdclass={"build_ext": TranslateFirst},
 )

@@ -359,12 +359,6 @@ def process(folder, arguments, redirections):
     [
         ("tag -m m", "<&-", "skcrf-sdca tag: standard input: it is closed\n"),
         ("tag -m m train", ">&-", "skcrf-sdca tag: standard output: it is closed\n"),
-        ("templates", ">&-", "skcrf-sdca templates: standard output: it is closed\n"),
-        (
-            "tag -m m train",
-            "1<train",
-            "skcrf-sdca tag: standard output: Bad file descriptor\n",
-        ),
         (
             "eval train",
             "1<train",
@@ -372,7 +366,6 @@ def process(folder, arguments, redirections):
         ),
         ("--help", "1<train", "skcrf-sdca: standard output: Bad file descriptor\n"),
         ("eval none", "2>&-", ""),
-        ("eval none", "2<train", ""),
         ("tag -m m", "<&- >&- 2>&-", ""),
     ],
 )
@@ -380,26 +373,23 @@ def test_a_stream_that_is_closed_is_an_error(folder, arguments, redirections, ex
     assert process(folder, arguments, redirections) == (1, "", expected)
 
 
-@pytest.mark.parametrize("redirections", [">&-", "2<train", "<&- >&- 2>&-"])
-def test_a_training_needs_no_stream(folder, tmp_path, redirections):
+def test_a_training_needs_no_stream(folder, tmp_path):
     model = tmp_path / "model"
-    status, out, _ = process(folder, f"train train -o {model}", redirections)
+    status, out, _ = process(folder, f"train train -o {model}", "<&- >&- 2>&-")
     assert (status, out) == (0, "")
     assert model.exists()
 
 
-@pytest.mark.parametrize("redirections", ["2>&-", "2<train"])
-def test_wrong_usage_has_its_status_without_a_standard_error(folder, redirections):
-    assert process(folder, "tag --none", redirections) == (2, "", "")
+def test_wrong_usage_has_its_status_without_a_standard_error(folder):
+    assert process(folder, "tag --none", "2<train") == (2, "", "")
 
 
-@pytest.mark.parametrize("arguments", ["--help", "tag -m m train"])
-def test_a_reader_that_has_gone_ends_the_command_quietly(folder, arguments):
+def test_a_reader_that_has_gone_ends_the_command_quietly(folder):
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as gone:
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "skcrf_sdca", *arguments.split()],
+            [sys.executable, "-P", "-m", "skcrf_sdca", "--help"],
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=gone,

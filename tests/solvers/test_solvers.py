@@ -180,7 +180,7 @@ def test_epoch_of_sag_equals_its_twin(length, density, sampling, changes):
         saga=changes.get("saga", False),
     )
     rng = np.random.default_rng(7)
-    for _ in range(4):
+    for _ in range(2):
         uniforms = rng.random((problem.n_sequences, 2))
         solver.kernel.epoch(uniforms)
         twin.epoch(uniforms)

@@ -39,12 +39,17 @@ def fitted(request, data):
     return crf, request.param, Twin(X, **request.param), flat_weights(crf)
 
 
-@every_model
-@pytest.mark.parametrize("name", SOLVERS)
-def test_every_solver_reaches_the_optimum_of_the_definition(data, options, name):
+@pytest.fixture(scope="module", params=MODELS.values(), ids=MODELS)
+def optimum(request, data):
+    """The options of a model, the weights of the minimum of its twin, and that."""
     X, y = data
+    return request.param, *Twin(X, **request.param).optimum(y, ALPHA)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_every_solver_reaches_the_optimum_of_the_definition(data, optimum, name):
+    (X, y), (options, w, optimum) = data, optimum
     estimator, own = SOLVERS[name]
-    w, optimum = Twin(X, **options).optimum(y, ALPHA)
     crf = estimator(ALPHA, tol=1e-9, max_iter=2000, **own, **options).fit(X, y)
     assert crf.duality_gap_ <= crf.gap_target_
     assert_allclose(crf.primal_objective_, optimum, rtol=0, atol=2e-9)
