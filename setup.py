@@ -15,6 +15,14 @@ KERNELS = Path("skcrf_sdca", "_kernels")
 # Written by Cython: the code of memoryviews, which the other modules import from there.
 # They have half of the size then.
 SHARED = "skcrf_sdca._kernels._cython"
+# Kernels check sizes and addresses once, not at every index.
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": False,
+    "wraparound": False,
+    "initializedcheck": False,
+    "cdivision": True,
+}
 # -O3 is for modules whose loops take time; -O2 makes the others a tenth smaller, and
 # no slower. -g0 is for all, as most builds of Python ask for debug symbols, nine tenths
 # of a wheel. Compilers that do not know an option here only warn of it.
@@ -74,7 +82,11 @@ class TranslateFirst(build_ext):
 
     def build_extensions(self):
         """Build the extensions."""
-        translated = cythonize(self.extensions, shared_utility_qualified_name=SHARED)
+        translated = cythonize(
+            self.extensions,
+            shared_utility_qualified_name=SHARED,
+            compiler_directives=DIRECTIVES,
+        )
         sources = {module.name: module.sources for module in translated}
         for extension in self.extensions:
             extension.sources = sources[extension.name]

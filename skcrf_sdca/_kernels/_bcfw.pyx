@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """One visit of block-coordinate Frank-Wolfe [LacosteJulien13, Alg. 4].
 
 For the maximum in the place of log sum exp, the dual has no entropy. A visit to item i

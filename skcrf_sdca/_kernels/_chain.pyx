@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Inference on one linear chain: forward-backward, Viterbi.
 
 A chain of T positions and K labels is given by node_scores (T, K) and transition

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The linear chain as an Inference.
 
 Local potentials are node scores (T, K), tied ones the transition scores, one for each
@@ -242,8 +241,9 @@ cdef class ChainInference(DirectInference):
         cdef Part nodes = part_of(
             self.nodes, self.first * self.n_labels, self.n_local
         )
-        self.move_end(&nodes, 0, step)
+        # The node of a chain of one is its clique, which the line search has moved.
         if self.length > 1:
+            self.move_end(&nodes, 0, step)
             self.move_end(&nodes, self.length - 1, step)
             self.edges.keep_moved(
                 self.edge_offsets[self.item] * self.n_tied,

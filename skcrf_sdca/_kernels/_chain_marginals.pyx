@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Marginals of the edges of many chains: full passes, as in _passes.pyx.
 
 Chain i has the positions offsets[i]:offsets[i + 1] and the edges

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Features of a change that is 0 at most positions, as that of two labellings is.
 
 Where the best labelling differs from the target at a few tokens, only the features of

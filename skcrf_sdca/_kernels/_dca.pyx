@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """One visit of online dual coordinate ascent [Martins10, Alg. 1 and 2].
 
 A visit to sequence i moves the weights against the gradient of its loss,

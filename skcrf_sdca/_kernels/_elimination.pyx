@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Sum-product and max-product on junction trees: inference on graphs, given scores.
 
 The nodes of a graph are eliminated one by one. Step s eliminates node v: its clique

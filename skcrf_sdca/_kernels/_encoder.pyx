@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Feature dicts and lists of strings to CSR rows, in one pass.
 
 Owns the meaning of each type of value in a dict, the numbers that features get, the

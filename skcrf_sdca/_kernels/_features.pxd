@@ -1,5 +1,7 @@
 """Feature rows times weights and back: see _features.pyx."""
 
+cimport cython
+
 
 cdef class RowLayout:
     cdef readonly Py_ssize_t n_features
@@ -52,14 +54,33 @@ cdef class DistinctFeatures:
     cdef int[::1] n_rare                # (n,) likewise
 
     cdef int find(self, const long long[::1] offsets) except -1
-    cdef Py_ssize_t count(self, Py_ssize_t i) noexcept nogil
-    cdef Py_ssize_t count_frequent(self, Py_ssize_t i) noexcept nogil
-    cdef Py_ssize_t count_rare(self, Py_ssize_t i) noexcept nogil
+
+    @cython.final
+    cdef inline Py_ssize_t count(self, Py_ssize_t i) noexcept nogil:
+        """Return the number of distinct features of sequence i."""
+        if self.rows.is_sparse:
+            return self.bounds[i + 1] - self.bounds[i]
+        return self.rows.n_features
+
+    @cython.final
+    cdef inline Py_ssize_t count_frequent(self, Py_ssize_t i) noexcept nogil:
+        """Return how many of the distinct features, the first ones, are frequent."""
+        return self.n_frequent[i] if self.rows.is_sparse else self.rows.n_features
+
+    @cython.final
+    cdef inline Py_ssize_t count_rare(self, Py_ssize_t i) noexcept nogil:
+        """Return how many of the distinct features, the next ones, are rare."""
+        return self.n_rare[i]
+
+    @cython.final
+    cdef inline const int* features(self, Py_ssize_t i) noexcept nogil:
+        """Return the address of the distinct features of sequence i."""
+        return self.first + (self.bounds[i] if self.rows.is_sparse else 0)
+
     cdef Py_ssize_t size(self, Py_ssize_t i, Py_ssize_t n_labels) noexcept nogil
     cdef Py_ssize_t size_of_first(
         self, Py_ssize_t i, Py_ssize_t count, Py_ssize_t n_labels) noexcept nogil
     cdef Py_ssize_t max_size(self, Py_ssize_t n_labels) noexcept nogil
-    cdef const int* features(self, Py_ssize_t i) noexcept nogil
     cdef void sum_rows(
         self, Py_ssize_t i, Py_ssize_t begin, Py_ssize_t end, const double* node,
         Py_ssize_t n_labels, double* out) noexcept nogil

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Feature rows times weights, and marginals back to weights; CSR and dense rows.
 
 Owns the two products of a linear model on packed rows, scores += x_t w and
@@ -309,22 +308,6 @@ cdef class DistinctFeatures:
             self.of_sequences(sequences), minlength=self.rows.n_features
         )
 
-    cdef Py_ssize_t count(self, Py_ssize_t i) noexcept nogil:
-        """Return the number of distinct features of sequence i."""
-        if self.rows.is_sparse:
-            return self.bounds[i + 1] - self.bounds[i]
-        return self.rows.n_features
-
-    cdef Py_ssize_t count_frequent(self, Py_ssize_t i) noexcept nogil:
-        """Return how many of them, the first ones, are frequent."""
-        if not self.rows.is_sparse:
-            return self.rows.n_features
-        return self.n_frequent[i]
-
-    cdef Py_ssize_t count_rare(self, Py_ssize_t i) noexcept nogil:
-        """Return how many of them, the next ones, are rare."""
-        return self.n_rare[i]
-
     cdef Py_ssize_t size(self, Py_ssize_t i, Py_ssize_t n_labels) noexcept nogil:
         """Return how many weights they have."""
         return self.size_of_first(i, self.count(i), n_labels)
@@ -338,10 +321,6 @@ cdef class DistinctFeatures:
     cdef Py_ssize_t max_size(self, Py_ssize_t n_labels) noexcept nogil:
         """Return the largest `size` of all sequences."""
         return self.max_count * n_labels
-
-    cdef const int* features(self, Py_ssize_t i) noexcept nogil:
-        """Return the address of the distinct features of sequence i."""
-        return self.first + (self.bounds[i] if self.rows.is_sparse else 0)
 
     cdef void sum_rows(
         self,

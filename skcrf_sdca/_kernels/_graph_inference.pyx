@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Graphs of small treewidth as an Inference.
 
 Local potentials are node scores (V, K). Tied ones are the scores of pairs of labels,

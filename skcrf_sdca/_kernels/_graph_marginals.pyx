@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Marginals of the cliques and edges of many graphs: full passes, as in _passes.pyx."""
 
 from libc.math cimport INFINITY

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The interface of inference: potentials of one item in, answers out.
 
 An Inference knows how the labels of an item depend on each other. It knows no weights,

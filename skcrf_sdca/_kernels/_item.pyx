@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """One item under given weights: what solvers visit, whatever its structure.
 
 An Item holds what visits of one item need: its potentials under the weights, with costs

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Junction trees, and the factors of their cliques: scores of pairs, and tables.
 
 What is computed with them is said in _elimination.pyx. A table has one row for each

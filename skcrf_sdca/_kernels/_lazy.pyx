@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Weights that move at every visit, each row brought up to date when it is next read.
 
 A visit moves all weights by w <- shrink w + gain target, but a row of coef is read by

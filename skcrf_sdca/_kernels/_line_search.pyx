@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Exact line search on the dual of one chain [LePriol18, sec. 4 and App. D].
 
 Along the segment from the marginals mu to the target, the dual objective divided by
@@ -58,22 +57,24 @@ cdef double slope_at(
     cdef float rest = <float> (1.0 - step)
     cdef double linear = 0.0 if single else segment.linear
     cdef double clique, clique_curvature
-    cdef double separator, separator_curvature
+    cdef double separator = 0.0, separator_curvature = 0.0
     cdef double penalty, penalty_curvature
     if single:
         vslope_near(
             cliques.target, cliques.ratio, rest, cliques.n, &clique, &clique_curvature
         )
-        vslope_near(
-            separators.target, separators.ratio, rest, separators.n,
-            &separator, &separator_curvature,
-        )
+        if separators.n > 0:
+            vslope_near(
+                separators.target, separators.ratio, rest, separators.n,
+                &separator, &separator_curvature,
+            )
     else:
         vslope(cliques.p, cliques.target, step, cliques.n, &clique, &clique_curvature)
-        vslope(
-            separators.p, separators.target, step, separators.n,
-            &separator, &separator_curvature,
-        )
+        if separators.n > 0:
+            vslope(
+                separators.p, separators.target, step, separators.n,
+                &separator, &separator_curvature,
+            )
     penalty = rise.slope(step, &penalty_curvature)
     curvature[0] = separator_curvature - clique_curvature - penalty_curvature
     return separator - clique + linear - penalty
@@ -173,15 +174,15 @@ cdef double divergence(Segment* segment, double step) noexcept nogil:
     """Write the moved cliques and separators; return KL(moved || target)."""
     cdef Part* cliques = &segment.cliques
     cdef Part* separators = &segment.separators
-    return (
-        vmove(
-            cliques.p, cliques.target, cliques.ratio, step, cliques.n, cliques.moved
-        )
-        - vmove(
+    cdef double value = vmove(
+        cliques.p, cliques.target, cliques.ratio, step, cliques.n, cliques.moved
+    )
+    if separators.n > 0:
+        value -= vmove(
             separators.p, separators.target, separators.ratio, step, separators.n,
             separators.moved,
         )
-    )
+    return value
 
 
 cdef double move(Segment* segment, double step) noexcept nogil:

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Lipschitz constants of the gradients of the losses, as searches find them.
 
 Owns the rules of [Schmidt15, sec. 5]: where the search for a constant begins, when a

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Local copies of the weights, which workers move side by side, and their aggregation.
 
 Worker p moves a local copy w_p of the weights w by sigma_prime times the change that

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Feature rows times weights of the labels that were observed with each feature.
 
 Owns the products of _features.pyx where the rows of coef have different lengths, see

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """One visit of online exponentiated gradient [Collins08; Schmidt15, footnote 9].
 
 The dual variables of item i are natural parameters theta_i, one for each potential. The

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Full passes over many items, given their scores, for Python to call.
 
 ``scores`` is an object with ``local`` (N, K) and ``tied``, arrays of float64, and a

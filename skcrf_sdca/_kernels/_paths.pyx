@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Several paths of a chain: the best in their order, and random ones.
 
 Scores of -inf are forbidden: no path goes there.

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The best mix of a few dual points: a quadratic on the simplex.
 
 Two shares are moved at a time, the one that gains most and the one that loses most,

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Rounds in which workers visit sequences side by side, as in CoCoA+ [Ma15].
 
 A worker visits sequences of its shard with local weights: it sees its own changes at

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """One visit of stochastic average gradient, uniform or not [Schmidt15, Alg. 1].
 
 The expectations mu_i of the last visit to each item are kept, which give its gradient;

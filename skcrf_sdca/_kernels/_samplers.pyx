@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Which sequence to visit next: trees over one score for each sequence.
 
 The score of sequence i is weight[i] times a value that visits record, such as its gap,

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """One visit of stochastic dual coordinate ascent [LePriol18, Alg. 1].
 
 A visit to item i asks the oracle for the marginals under w (the target), moves the

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Inference on the segmentations of one sequence: forward sums, posteriors, Viterbi.
 
 A segmentation of T tokens is a path of segments (b, e, k), the tokens b <= t < e of

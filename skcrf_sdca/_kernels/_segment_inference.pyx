@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The semi-Markov chain as an Inference.
 
 Local potentials are the scores of the tokens' labels (T, L), tied ones those of

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Segmentations as labels of tokens: the best one, and scores and counts of given ones.
 """
 

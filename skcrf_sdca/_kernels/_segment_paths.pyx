@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Several segmentations of one sequence: the best in their order, and random ones.
 
 The recursions are those of _segment_chain.pyx, with lists of scores in the place of

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Features of whole segments, sparse rows for all that there may be."""
 
 from hashlib import sha256

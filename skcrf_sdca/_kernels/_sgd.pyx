@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Visits of stochastic gradient methods.
 
 A visit to sequence i is a step, see _steps.pyx, against a gradient of n c_i f_i: a

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Probabilities of what stands at some consecutive positions of a chain.
 
 A span is a row (i, b, e): the positions b <= t < e of chain i, counted from its first.

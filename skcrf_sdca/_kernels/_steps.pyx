@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The steps of stochastic gradient methods, and the weights that they move lazily.
 
 The t-th step is a proximal one on the problem s r(w) + sum_i c_i f_i(w), with the

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Which transitions exist, where their numbers are, and the sums over them.
 
 A chain has one number for each pair (from, to) of labels that may follow each other: a

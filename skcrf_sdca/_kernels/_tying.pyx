@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """How the local potentials of an item follow from what weights give to labels.
 
 A Tying turns what the features of a position and the biases give to each label into

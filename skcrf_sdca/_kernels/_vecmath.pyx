@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Vector arithmetic over contiguous blocks: the choice between the builds of vecmath.c.
 
 Of the Python functions, all but `inner` exist for the tests.

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The loop over visits, and what every solver that visits one sequence at a time holds.
 
 A solver's kernel is a Visitor with a `visit` of its own; that of a dual solver is a

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The weights of a chain model, and the features that move them.
 
 Owns the five blocks of weights as the other kernels see them: the node scores that they

@@ -7,6 +7,7 @@ tree.
 """
 
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -170,7 +171,7 @@ def tree_of(n_nodes, ends, most_axes):
 
 def _counted(lists):
     """Return the lengths of lists, and the lists end to end, int32."""
-    flat = [value for own in lists for value in own]
+    flat = list(chain.from_iterable(lists))
     counts = np.fromiter(map(len, lists), dtype=np.int32, count=len(lists))
     return counts, np.array(flat, dtype=np.int32)
 
