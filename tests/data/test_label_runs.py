@@ -36,7 +36,7 @@ def small():
     return LBFGSCRF(alpha=0.1)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.data())
 def test_lengths_cut_as_a_list_of_arrays(data):
     lengths = data.draw(st.lists(st.integers(0, 5), max_size=5).map(lambda n: [*n, 2]))

@@ -92,8 +92,10 @@ def test_the_penalty(penalty):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 1.0])
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(
+    ("form", "l1_ratio"),
+    [(np.asarray, 0.0), (np.asarray, 1.0), (sp.csr_array, 0.0), (sp.csr_array, 0.5)],
+)
 @pytest.mark.parametrize("estimator", DUAL)
 def test_small_alpha(estimator, form, l1_ratio, loss):
     X, y = make_chains(150, n_labels=3, n_features=4, density=0.5, random_state=0)
