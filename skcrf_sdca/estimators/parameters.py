@@ -227,9 +227,9 @@ class LossOptions:
 
         L_i(w) = max_y (score(x_i, y) + cost_i(y)) - score(x_i, y_i)
 
-    It is for `SDCACRF` and `SGDCRF`, and for ``solver="sdca"``; of graphs also for
-    "oeg", and both are then block-coordinate Frank-Wolfe. The model has scores, and no
-    probabilities: methods such as ``predict_proba`` are then not there.
+    It is for `SDCACRF` and `SGDCRF`, and for ``solver="sdca"``; of graphs and segments
+    also for "oeg", and both are then block-coordinate Frank-Wolfe. The model has
+    scores, and no probabilities: methods such as ``predict_proba`` are then not there.
     """
 
 
@@ -731,7 +731,7 @@ class GraphOptions(
 
 @parameters
 class SpanOptions:
-    """The form of segments, and the solver and the loss of a fit."""
+    """The form of segments, and the solver of a fit."""
 
     max_length: int | None = parameter(COUNT, None, default=None)
     """int
@@ -765,13 +765,6 @@ class SpanOptions:
     The solver of `OEGCRF`, `SAGNUSCRF`, `SGDCRF` or `LBFGSCRF`, with their default
     parameters.
     """
-    loss: LossName = parameter(StrOptions({"log_loss", "hinge"}), default="log_loss")
-    """{"log_loss", "hinge"}
-
-    "hinge" is the loss of the structural SVM, where every item with a wrong label costs
-    1, for ``solver="oeg"``: it is solved by block-coordinate Frank-Wolfe. The model has
-    scores, and no probabilities.
-    """
 
 
 @parameters
@@ -783,6 +776,8 @@ class SegmentOptions(
     EpochOptions,
     PenaltyOptions,
     SpanOptions,
+    CostOptions,
+    LossOptions,
     StrengthOptions,
 ):
     """All of segments."""

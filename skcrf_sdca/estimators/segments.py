@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -126,12 +126,6 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
 
     # What other estimators have as parameters.
     transitions = None
-    temperature = 1.0
-    margin = 1.0
-    cost = None
-    class_weight = None
-
-    _with_probabilities: ClassVar[str] = 'loss="log_loss"'
 
     @fits
     def fit(

@@ -177,12 +177,6 @@ REFUSALS = [
         losses=HINGE,
     ),
     Refusal(
-        LAYOUT,
-        "The 'loss' parameter of SegmentCRF must be",
-        families=frozenset({"segments"}),
-        losses=frozenset({"softmax_margin"}),
-    ),
-    Refusal(
         "mathematics: a cost is that of one right label",
         "needs one label at every",
         losses=WITH_COST,
@@ -233,6 +227,35 @@ def test_solvers_certify_one_optimum_or_refuse(name, case):
     if case.is_convex and fits:
         lowest = min(crf.primal_objective_ for crf in fits)
         assert max(crf.dual_objective_ for crf in fits) <= lowest + 1e-9
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_costs_and_the_temperature_are_those_of_the_enumerated_objective(name):
+    model, (first, second, *_) = MODELS[name], LABELS
+    options = {
+        "loss": "softmax_margin",
+        "temperature": 0.5,
+        "margin": 2.0,
+        "cost": {(first, second): 0.25},
+        "class_weight": {second: 3.0},
+    }
+    crf = model.new("lbfgs", **options)
+    y = model.labels()
+    crf.fit(model.X, [row[0] for row in y] if model.is_table else y)
+    classes = crf.classes_.tolist()
+    cost = 2.0 * (1.0 - np.eye(len(classes)))
+    cost[classes.index(first), classes.index(second)] *= 0.25
+    cost[classes.index(second)] *= 3.0
+    losses = []
+    for own, labels in zip(model.labellings(crf), y, strict=True):
+        codes = [classes.index(label) for label in labels]
+        scores = own.scores + cost[codes, own.codes].sum(axis=1)
+        target = target_score(own, labels, classes)
+        losses.append(0.5 * logsumexp(scores / 0.5) - target)
+    w = model.weights(crf)
+    expected = ALPHA / 2.0 * w @ w + np.mean(losses)
+    assert_allclose(crf.primal_objective_, expected, rtol=0, atol=1e-9)
+    assert -1e-12 <= crf.duality_gap_ <= crf.gap_target_
 
 
 def test_every_refusal_is_of_a_combination_that_the_matrix_tries():
