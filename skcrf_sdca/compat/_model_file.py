@@ -87,8 +87,10 @@ def header_of(data):
     header = read_chunk(data, _HEADER, _MAGIC, 0, "model")
     names = {"labels": "labels", "attributes": "attrs"}
     return {
-        **{name: header[name].decode() for name in ("magic", "type")},
-        **{name: str(header[name]) for name in ("size", "version")},
+        "magic": header["magic"].decode(),
+        "size": str(header["size"]),
+        "type": header["type"].decode(),
+        "version": str(header["version"]),
         # CRFsuite writes no number of weights either.
         "num_features": "0",
         **{f"num_{short}": str(header[f"n_{name}"]) for name, short in names.items()},

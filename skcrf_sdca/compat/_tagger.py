@@ -267,9 +267,10 @@ class Tagger:
         places += np.repeat(begins - ends + counts, counts)
         columns = np.repeat(n_labels * np.array(rows, dtype=np.int64), counts)
         added = np.repeat(np.array(values, dtype=float), counts) * self._weights[places]
-        return np.bincount(
-            columns + self._columns[places], added, minlength=length * n_labels
-        ).reshape(length, n_labels)
+        columns += self._columns[places]
+        # Without attributes, the sums are integers.
+        sums = np.bincount(columns, added, minlength=length * n_labels).astype(float)
+        return sums.reshape(length, n_labels)
 
     def _opened(self):
         if self._model is None:
