@@ -139,7 +139,7 @@ def written_parameters():
     """Return how often a parameter of estimators is written, and the distinct ones."""
     written = []
     for name, tree in trees():
-        if name.startswith("estimators"):
+        if name.startswith(("estimators", "model")):
             for cls in ast.walk(tree):
                 if isinstance(cls, ast.ClassDef):
                     written += parameters_of(cls)
@@ -188,6 +188,21 @@ def branches_on_structure():
     ]
 
 
+def arrows():
+    """Return the imports among the files of `model`, and of `estimators`."""
+    found = []
+    for name, tree in trees():
+        folder = name.split("/")[0]
+        if folder in ("model", "estimators"):
+            own = f"skcrf_sdca.{folder}."
+            nodes = (n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom))
+            names = sorted(
+                {n.module for n in nodes if (n.module or "").startswith(own)}
+            )
+            found += [f"{name} <- {module.removeprefix(own)}" for module in names]
+    return found
+
+
 def main():
     written = written_parameters()
     print(f"{n_lines()} lines in .py, .pyx, .pxd, .c, .h")
@@ -197,6 +212,7 @@ def main():
         (f"functions over {MAX_PARAMETERS} parameters", wide_functions()),
         ("private names across modules", private_names()),
         ("branches on a structure", branches_on_structure()),
+        ("arrows in model and in estimators", arrows()),
     ):
         print(f"{len(found)} {title}")
         for name in found:

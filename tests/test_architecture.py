@@ -108,6 +108,7 @@ AT_MOST = {
     "wide_functions": 14,
     "private_names": 6,
     "branches_on_structure": 3,
+    "arrows": 50,
 }
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.finite_numbers import FiniteNumbers
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
     InvalidParameterError,
@@ -50,7 +51,6 @@ from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF
-from skcrf_sdca.estimators.parameters import check_finite_numbers
 from skcrf_sdca.estimators.sequences import BaseCRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from skcrf_sdca.model.fitted import fitted_format, set_fitted, set_input
@@ -146,7 +146,7 @@ class _Fitted:
 
 # Each annotated name is a parameter of the constructor, which stores it.
 @dataclass(eq=False, repr=False, match_args=False)
-class CRF(_Fitted, VersionStamped, BaseEstimator):
+class CRF(_Fitted, VersionStamped, FiniteNumbers, BaseEstimator):
     """CRF with the parameters and methods of ``sklearn_crfsuite.CRF``.
 
     Minimises CRFsuite's objective, over all weights w::
@@ -609,11 +609,6 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
     def _strengths(self):
         """Return c1 and c2."""
         return self.c1 or 0.0, 1.0 if self.c2 is None else self.c2
-
-    def _validate_params(self):
-        """Raise InvalidParameterError; called by scikit-learn before `fit`."""
-        check_finite_numbers(self)
-        super()._validate_params()
 
     def _check_parameters(self):
         """Check the parameters that `_parameter_constraints` cannot check."""

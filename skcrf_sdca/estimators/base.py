@@ -16,6 +16,7 @@ from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags
 
+from skcrf_sdca._utils.finite_numbers import FiniteNumbers
 from skcrf_sdca._utils.messages import names_class
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.sklearn_typing import EstimatorBase
@@ -25,7 +26,6 @@ from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
 from skcrf_sdca.data.sequences import Known
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter
-from skcrf_sdca.estimators.parameters import check_finite_numbers
 from skcrf_sdca.estimators.solver_choice import HasSolver
 from skcrf_sdca.features.vectorizer import SequenceVectorizer, grow
 from skcrf_sdca.model.fitted import FittedModel, check_fitted, set_fitted
@@ -70,6 +70,7 @@ class BaseFit(
     HasSolver,
     FittedModel,
     VersionStamped,
+    FiniteNumbers,
     EstimatorBase,
     metaclass=ABCMeta,
 ):
@@ -296,11 +297,6 @@ class BaseFit(
                     f"warm_start=True needs the same {what} as in the last fit; set "
                     "warm_start=False to fit with others"
                 )
-
-    def _validate_params(self):
-        """Raise InvalidParameterError; called by scikit-learn before `fit`."""
-        check_finite_numbers(self)
-        super()._validate_params()
 
     def _new_loss(self, training):
         if not ONLINE_LOSSES[self.loss].takes_cost:

@@ -20,12 +20,9 @@ from textwrap import indent
 from types import NoneType
 from typing import Any, Literal, TypeVar, dataclass_transform, get_args
 
-import numpy as np
-
 from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
-    InvalidParameterError,
     StrOptions,
 )
 from skcrf_sdca._utils.typing import (
@@ -145,36 +142,6 @@ def _entries(cls):
         kind = kind.replace("\n", " ")
         entries += [f"{name} : {kind}, default={shown}", indent(text, "    ")]
     return "\n".join(entries)
-
-
-def check_finite_numbers(estimator):
-    """Raise InvalidParameterError for numbers that the constraints let through.
-
-    They take a bool for a number, and fail on numbers that NumPy does not have.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        With ``_parameter_constraints``.
-    """
-    for name, value in estimator.get_params(deep=False).items():
-        constraints = estimator._parameter_constraints.get(name, ["boolean"])
-        is_switch = "boolean" in constraints or "verbose" in constraints
-        if not is_switch and isinstance(value, Real) and not _is_finite(value):
-            raise InvalidParameterError(
-                f"The {name!r} parameter of {type(estimator).__name__} must be a "
-                f"finite number. Got {value!r:.40} instead."
-            )
-
-
-def _is_finite(value):
-    """Return whether this is a number of Python or NumPy, but no infinity."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        return False
-    try:
-        return not np.isinf(float(value))
-    except OverflowError:
-        return False
 
 
 @cache

@@ -12,19 +12,17 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from skcrf_sdca._utils.typing import Labels, Sequences
+from skcrf_sdca.data.edge_features import numbers_of
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.sequences import read_sequences
 from skcrf_sdca.estimators.base import BaseFit, fits
-from skcrf_sdca.estimators.edge_features import numbers_of
-from skcrf_sdca.model.compression import ConstrainingMixin
-from skcrf_sdca.model.inspection import InspectionMixin
 from skcrf_sdca.model.sequence_answers import SequenceAnswers
 from skcrf_sdca.structures.chain.constraints import read_constraints
 from skcrf_sdca.structures.chain.observed import ObservedPairs, neighbours
 from skcrf_sdca.structures.chain.tuple_structure import TupleChain
 
 
-class BaseCRF(SequenceAnswers, InspectionMixin, ConstrainingMixin, BaseFit):
+class BaseCRF(SequenceAnswers, BaseFit):
     """Base of the estimators of sequences: all but their structure and parameters."""
 
     _read = staticmethod(read_sequences)

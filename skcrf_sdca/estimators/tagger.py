@@ -19,12 +19,10 @@ from skcrf_sdca.data.input_formats import PACKED
 from skcrf_sdca.model.fitted import fitted_format, names_of_fit
 
 if TYPE_CHECKING:
-    from skcrf_sdca.model.compression import ConstrainingMixin
-    from skcrf_sdca.model.inspection import InspectionMixin
     from skcrf_sdca.model.sequence_answers import SequenceAnswers
 
     # Type checkers and editors cannot see what `__getattr__` finds.
-    class _Pipeline(SequenceAnswers, InspectionMixin, ConstrainingMixin, Pipeline):
+    class _Pipeline(SequenceAnswers, Pipeline):
         """A pipeline with the methods of a CRF."""
 else:
     _Pipeline = Pipeline

@@ -34,7 +34,6 @@ from skcrf_sdca.model.explanation import (
 )
 from skcrf_sdca.model.fitted import (
     FittedAttributes,
-    FittedModel,
     fitted_format,
     known_names,
 )
@@ -42,8 +41,11 @@ from skcrf_sdca.model.tables import Table
 from skcrf_sdca.structures.form import dense_coef
 
 
-class FeatureInspection(FittedModel):
-    """Methods that show the weights of the features of single labels."""
+class Inspection(Answers):
+    """The weights of single labels, and explanations, for any structure.
+
+    A structure adds `_joint_terms`.
+    """
 
     def state_features(self, *, feature_names: Iterable[str] | None = None) -> Table:
         """Return all weights of labels that are not zero, the largest first.
@@ -190,13 +192,6 @@ class FeatureInspection(FittedModel):
         if sp.issparse(self.coef_):
             return sp.vstack(blocks, format="csr")
         return np.vstack(blocks)
-
-
-class Inspection(FeatureInspection, Answers):
-    """Explanations of the labels of one item, for any structure.
-
-    A structure adds `_joint_terms`.
-    """
 
     def _joint_terms(self, packed, paths, names, differs, *, position, first):
         """Yield the terms of several labels; arguments as of `path_terms`."""

@@ -12,8 +12,7 @@ from skcrf_sdca._utils.typing import Transitions
 from skcrf_sdca.data.label_encoding import label_objects, plain_labels
 from skcrf_sdca.data.tagging_schemes import get_scheme
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
-from skcrf_sdca.model.compression import ConstrainingMixin
-from skcrf_sdca.model.inspection import InspectionMixin, weight_table
+from skcrf_sdca.model.inspection import weight_table
 from skcrf_sdca.model.sequence_answers import SequenceAnswers
 from skcrf_sdca.model.span_queries import SegmentReading
 from skcrf_sdca.model.tables import Table
@@ -21,7 +20,7 @@ from skcrf_sdca.structures.chain.constraints import read_constraints
 from skcrf_sdca.structures.segment.grammar import Grammar
 
 
-class SegmentAnswers(SequenceAnswers, InspectionMixin, ConstrainingMixin):
+class SegmentAnswers(SequenceAnswers):
     """Answers of an estimator that has ``types_`` and weights of segments."""
 
     types_: NDArray[Any]

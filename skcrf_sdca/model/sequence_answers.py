@@ -24,11 +24,9 @@ from skcrf_sdca._utils.typing import (
 )
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.model.answers import Answers
-from skcrf_sdca.model.fitted import (
-    FittedAttributes,
-    fitted_weights,
-    no_probabilities,
-)
+from skcrf_sdca.model.compression import ConstrainingMixin
+from skcrf_sdca.model.fitted import fitted_weights, no_probabilities
+from skcrf_sdca.model.inspection import InspectionMixin
 from skcrf_sdca.model.span_queries import (
     LabelSpans,
     Reading,
@@ -66,7 +64,7 @@ def with_lengths(method: Callable[..., Any], after: str = "X") -> Callable[[F], 
     return decorator
 
 
-class SequenceAnswers(Answers, FittedAttributes):
+class SequenceAnswers(InspectionMixin, ConstrainingMixin):
     """Answers of an estimator of sequences."""
 
     @with_lengths(Answers.predict)

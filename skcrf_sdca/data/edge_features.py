@@ -1,4 +1,4 @@
-"""The parameter `edge_features`: which features have weights of transitions too."""
+"""The parameter `edge_features`: patterns of names, or numbers, of features."""
 
 import re
 
