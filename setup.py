@@ -32,6 +32,7 @@ OPTIONS_OF = {
     "_elimination": ["-O3", "-g0"],
     "_features": ["-O3", "-g0"],
     "_line_search": ["-O3", "-g0"],
+    "_metric": ["-O3", "-g0"],
     "_observed": ["-O3", "-g0"],
     "_segment_chain": ["-O3", "-g0"],
     # A square root must not have to tell of an error.

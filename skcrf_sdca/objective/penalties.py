@@ -8,6 +8,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from skcrf_sdca._kernels._metric import Metric
 from skcrf_sdca._kernels._vecmath import inner, shrink, shrunk_norm
 
 # Largest number of passes of the search in `best_mix`, whose every point is valid.
@@ -171,44 +172,55 @@ class Proximal:
     def __init__(self, penalty, new_parameters, shape):
         self.penalty, self.shape = penalty, shape
         self.threshold = penalty.threshold
-        self._new_parameters = new_parameters
+        parameters = new_parameters()
+        layout, n_biases = parameters.weights().layout, parameters.biases.size
+        self._metric = Metric(
+            layout, n_biases, penalty.curvature, divides=not penalty.threshold
+        )
 
-    def move(self, kappa, z):
-        """Set kappa of weights that are not of features, and the point."""
-        self.kappa = kappa
+    @property
+    def center(self):
+        """The point z."""
+        return self._metric.center
+
+    def move(self, kappa, z, moved):
+        """Set kappa of weights that are not of features, and the point.
+
+        What visits move changes, and the dual point does not.
+        """
+        self.kappa, rows = kappa, kappa * self.shape
+        self._metric.move(kappa, rows, z, moved)
         curvature = self.penalty.curvature
-        rows = kappa * self.shape
-        parameters = self._new_parameters()
-        parameters.weights().fill(rows, kappa)
-        self._shift = parameters.w * z
-        parameters.w += curvature
-        self.curvature = parameters.w
         self.factors = 1.0 / (curvature + rows), 1.0 / (curvature + kappa)
 
     def moved_point(self, v):
         """Write what visits move over v, and return it."""
-        v += self._shift
-        if not self.threshold:
-            v /= self.curvature
+        self._metric.add_center(v, not self.threshold)
         return v
 
     def dual_point(self, moved):
         """Return v, given its `moved_point`."""
-        shifted = moved if self.threshold else moved * self.curvature
-        return shifted - self._shift
+        v = np.empty_like(moved)
+        self._metric.take_center(moved, v)
+        return v
 
     def primal_point(self, v):
         """Return grad r*(v)."""
-        return self._shrunk(v) / self.curvature
+        point = self._shrunk(v)
+        self._metric.divide(point)
+        return point
 
     def conjugate(self, v):
         """Return r*(v), up to a constant."""
         shrunk = self._shrunk(v)
-        return 0.5 * inner(shrunk, shrunk / self.curvature)
+        point = shrunk.copy()
+        self._metric.divide(point)
+        return 0.5 * inner(shrunk, point)
 
     def _shrunk(self, v):
         """Return soft(u)."""
-        out = v + self._shift
+        out = v.copy()
+        self._metric.add_center(out, False)
         if self.threshold:
             shrink(out.copy(), self.threshold, 1.0, out)
         return out
@@ -222,13 +234,17 @@ def _parts(array):
 def best_mix(penalty, v, gain):
     """Return the t in [0, 1] of largest t gain - r*(t v), for ElasticNet or L2."""
     curvature, threshold = penalty.curvature, penalty.threshold
+    gain = curvature * max(gain, 0.0)
+    if not threshold:
+        square = inner(v, v)
+        return gain / square if square > gain else 1.0
     size = np.concatenate([p[p > threshold] for p in map(np.abs, _parts(v))])
     if curvature == 0.0:
         # The last digit is given up, so that t v is not above the threshold.
         return 1.0 if not len(size) else (1.0 - ROUNDING) * threshold / size.max()
     # Newton from above: the slope is convex in t, and the weights that are not shrunk
     # to 0 become fewer.
-    mix, gain = 1.0, curvature * max(gain, 0.0)
+    mix = 1.0
     for _ in range(MIX_PASSES):
         slope = mix * inner(size, size) - threshold * size.sum() - gain
         if slope <= ROUNDING * gain:

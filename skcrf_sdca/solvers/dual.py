@@ -131,9 +131,8 @@ class DualSolver(EpochSolver):
 
     def move_center(self, kappa, z):
         """Change the penalty of the problem, see `Proximal.move`; mu stays."""
-        penalty, v = self.problem.penalty, self.v
-        penalty.move(kappa, z)
-        self.moved.w[:] = penalty.moved_point(v)
+        penalty = self.problem.penalty
+        penalty.move(kappa, z, self.moved.w)
         self.kernel.set_factors(*penalty.factors)
         self.kernel.weights_changed()
 

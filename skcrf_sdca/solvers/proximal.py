@@ -81,12 +81,11 @@ class ProximalPoint(OuterSolver):
         self.problem = problem
         self.lower_bound = LowerBound()
         self._loss = FIRST * problem.initial_primal
-        self._z = np.zeros_like(problem.new_parameters().w)
-        kappa = None
-        if state is not None and np.shape(state.get("z")) == self._z.shape:
-            self._z[:], kappa = state["z"], state["kappa"]
         penalty = Proximal(problem.penalty, problem.new_parameters, self._shape())
-        penalty.move(self._kappa() if kappa is None else kappa, self._z)
+        z, kappa = penalty.center, self._kappa()
+        if state is not None and np.shape(state.get("z")) == z.shape:
+            z, kappa = state["z"], state["kappa"]
+        penalty.move(kappa, z, np.zeros_like(z))
         self.proximal = ProximalProblem(problem, penalty)
         self.solver = solver(self.proximal, rng, state=state, **options)
         self.model = self.solver.model
@@ -116,8 +115,7 @@ class ProximalPoint(OuterSolver):
 
     def epoch(self):
         """Move z to w, and make an epoch of visits."""
-        self._z[:] = self.model.w
-        self.solver.move_center(self._kappa(), self._z)
+        self.solver.move_center(self._kappa(), self.model.w)
         self.solver.epoch()
 
     def certify(self):
@@ -143,5 +141,5 @@ class ProximalPoint(OuterSolver):
 
     def state(self):
         """Return the state of the solver, z and kappa."""
-        kappa = self.proximal.penalty.kappa
-        return {**self.solver.state(), "z": self._z, "kappa": kappa}
+        penalty = self.proximal.penalty
+        return {**self.solver.state(), "z": penalty.center, "kappa": penalty.kappa}

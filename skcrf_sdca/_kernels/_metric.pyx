@@ -1,0 +1,128 @@
+"""Squared distance of the weights from a center, in a metric of the features.
+
+Owns the passes over all weights that proximal points take. To a penalty of curvature c
+
+    1/2 sum_j kappa_j (w_j - z_j)^2,    kappa_j the same for all weights of a feature,
+
+is added. Visits then move (v_j + kappa_j z_j) / (c + kappa_j), v the dual point, or, if
+the penalty has a threshold, v_j + kappa_j z_j. There are millions of weights: a pass
+reads and writes each once.
+"""
+
+cimport cython
+
+from ._features cimport RowLayout
+
+import numpy as np
+
+
+@cython.final
+cdef class Metric:
+    """kappa and z of flat vectors of weights: biases, then the rows of features.
+
+    Parameters
+    ----------
+    layout : RowLayout
+    n_biases : int
+    curvature : float
+        c.
+    divides : bool
+        Whether visits move the quotient.
+
+    Attributes
+    ----------
+    center : ndarray of shape (n_biases + layout.size,)
+        z. It is 0 at first, as kappa is.
+    """
+
+    cdef RowLayout layout
+    cdef Py_ssize_t n_biases
+    cdef double curvature
+    cdef bint divides
+    cdef double bias                    # kappa of the biases
+    cdef const double[::1] rows         # (d,) kappa of the features
+    cdef double[::1] z
+    cdef readonly object center
+
+    def __init__(
+        self, RowLayout layout, Py_ssize_t n_biases, double curvature, bint divides
+    ):
+        self.layout, self.n_biases = layout, n_biases
+        self.curvature, self.divides = curvature, divides
+        self.bias, self.rows = 0.0, np.zeros(layout.n_features)
+        self.z = self.center = np.zeros(n_biases + layout.size)
+
+    def move(
+        self, double bias, const double[::1] rows,
+        const double[::1] z,                    # in
+        double[::1] moved,                      # in, out, may be z
+    ):
+        """Set kappa and z. What visits move changes with them, and v does not."""
+        cdef Py_ssize_t i, j, begin = 0, end = 0
+        cdef double old, new, multiple, quotient, own
+        with nogil:
+            for j in range(-1, self.layout.n_features):
+                old, new = self.kappa(j), bias if j < 0 else rows[j]
+                multiple, quotient = self.quotient(old), self.quotient(new)
+                begin, end = end, end + self.width(j)
+                for i in range(begin, end):
+                    own = z[i]
+                    moved[i] = (
+                        moved[i] * multiple - old * self.z[i] + new * own
+                    ) / quotient
+                    self.z[i] = own
+        self.bias, self.rows = bias, rows
+
+    def add_center(
+        self, double[::1] v,                    # in, out
+        bint divide,
+    ):
+        """Add kappa_j z_j to v, and divide by c + kappa_j if so asked."""
+        cdef Py_ssize_t i, j, begin = 0, end = 0
+        cdef double kappa, quotient
+        with nogil:
+            for j in range(-1, self.layout.n_features):
+                kappa = self.kappa(j)
+                quotient = self.curvature + kappa if divide else 1.0
+                begin, end = end, end + self.width(j)
+                for i in range(begin, end):
+                    v[i] = (v[i] + kappa * self.z[i]) / quotient
+
+    def take_center(
+        self,
+        const double[::1] moved,                # in
+        double[::1] v,                          # out
+    ):
+        """Write v, given what visits move."""
+        cdef Py_ssize_t i, j, begin = 0, end = 0
+        cdef double kappa, multiple
+        with nogil:
+            for j in range(-1, self.layout.n_features):
+                kappa = self.kappa(j)
+                multiple = self.quotient(kappa)
+                begin, end = end, end + self.width(j)
+                for i in range(begin, end):
+                    v[i] = moved[i] * multiple - kappa * self.z[i]
+
+    def divide(self, double[::1] x):            # in, out
+        """Divide x_j by c + kappa_j."""
+        cdef Py_ssize_t i, j, begin = 0, end = 0
+        cdef double quotient
+        with nogil:
+            for j in range(-1, self.layout.n_features):
+                quotient = self.curvature + self.kappa(j)
+                begin, end = end, end + self.width(j)
+                for i in range(begin, end):
+                    x[i] /= quotient
+
+    cdef double kappa(self, Py_ssize_t j) noexcept nogil:
+        """Return kappa of the weights of feature j; -1 stands for the biases."""
+        return self.bias if j < 0 else self.rows[j]
+
+    cdef double quotient(self, double kappa) noexcept nogil:
+        """Return what visits divide by for a kappa, 1 if they do not."""
+        return self.curvature + kappa if self.divides else 1.0
+
+    cdef Py_ssize_t width(self, Py_ssize_t j) noexcept nogil:
+        """Return how many weights feature j has."""
+        return self.n_biases if j < 0 else self.layout.width(j)
