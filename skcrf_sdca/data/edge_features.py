@@ -6,27 +6,11 @@ import numpy as np
 
 
 def numbers_of(edge_features, training):
-    """Return the numbers of the features that `edge_features` names.
+    """Return the numbers, ascending, of the features of TrainingData that it names.
 
-    Parameters
-    ----------
-    edge_features : "all", or array-like of str or int
-        Patterns of names, in which "*" stands for any characters, or numbers of
-        features.
-    training : TrainingData
-
-    Returns
-    -------
-    columns : ndarray of int64
-        Numbers of features that the data have, ascending.
-
-    Raises
-    ------
-    ValueError
-        If there are no names to match, or a number is negative; and, but in a chunk of
-        a stream, if a pattern matches no feature or a number is not a feature's.
-    TypeError
-        If it holds neither str nor int.
+    Raise TypeError if it holds neither str nor int; ValueError if there are no names to
+    match, or a number is negative; and, but in a chunk of a stream, if a pattern
+    matches no feature or a number is not a feature's.
     """
     numbers = _of_all(edge_features, training)
     if training.columns is None:

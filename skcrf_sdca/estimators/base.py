@@ -190,17 +190,7 @@ class BaseFit(
         return self._structure, {}
 
     def _run_on(self, training, problem, *, start=None, **arguments):
-        """Make the solver of a problem, and run it.
-
-        Parameters
-        ----------
-        training : TrainingData
-        problem : Problem
-        start : ndarray of shape (n_weights,), default=None
-            The weights that `init` has, in the solver's unit.
-        **arguments
-            As `_run` takes them.
-        """
+        """Make the solver of a problem, at the weights that `init` has, and run it."""
         with np.errstate(**CHECKED_LATER):
             solver = self._new_solver(problem)
             if start is not None:
@@ -218,25 +208,12 @@ class BaseFit(
         observers=(),
         **arguments,
     ):
-        """Run a solver to its end, and set the fitted attributes.
+        """Run a solver to its end, and set the fitted attributes; return self.
 
-        Parameters
-        ----------
-        solver : Solver
-        attributes : dict
-            Fitted attributes that are known before the run.
-        prior : PriorWeights, default=None
-            They are added to the weights of the solver.
-        held_out : HeldOut, default=None
-            Scores the model of every epoch.
-        observers : iterable of Observer, default=()
-            They follow the run too, after the callbacks and ``verbose``.
-        **arguments
-            ``X``, ``y`` and ``metadata``, as callbacks take them.
-
-        Returns
-        -------
-        self : object
+        ``attributes`` are those known before the run. PriorWeights are added to the
+        weights of the solver, HeldOut scores the model of every epoch, and observers
+        follow the run after the callbacks, which take the arguments ``X``, ``y`` and
+        ``metadata``.
         """
         context = self._init_callback_context(max_subtasks=self.max_iter)
         context.call_on_fit_task_begin(estimator=self, **arguments)
@@ -393,18 +370,7 @@ def training_data(estimator, X, y, sample_weight, lengths=None, prior=None):
 
 
 def fit_attributes(monitor, prior=None, *, copy=False):
-    """Return what a solver and its monitor determine, as attributes of the estimator.
-
-    Those of the model, and those of the run up to now.
-
-    Parameters
-    ----------
-    monitor : FitMonitor
-    prior : PriorWeights, default=None
-        They are added to the weights of the solver.
-    copy : bool, default=False
-        Whether the weights are copied.
-    """
+    """Return the attributes of the model, and those of the run up to now."""
     return {
         **model_attributes(monitor, prior, copy=copy),
         "n_iter_": monitor.rows[-1]["epoch"],
@@ -413,7 +379,7 @@ def fit_attributes(monitor, prior=None, *, copy=False):
 
 
 def model_attributes(monitor, prior=None, *, copy=False):
-    """Return the weights and their certificate, as attributes of the estimator."""
+    """Return the weights, PriorWeights added, and their certificate, as attributes."""
     problem, w = monitor.solver.problem, monitor.solver.model.w
     solution = problem.solution(w.copy() if copy else w)
     weights = solution.label_weights(problem.constraints)

@@ -268,21 +268,9 @@ def _number_cell(value, form):
 class Rivals:
     """A label path, and the best of all paths that have another label at a position.
 
-    Parameters
-    ----------
-    path : ndarray of shape (T,), int
-    best_path_with : callable
-        Takes numbers of labels, and returns the best of all paths that have one of them
-        at the position: an empty array if all these paths are forbidden.
-    classes : list of labels
-    position : int
-    first : int
-        The position of the first label of the path: not 0 for a row of a table.
-
-    Attributes
-    ----------
-    label : int
-        The label of the path at the position.
+    ``best_path_with(labels)`` returns the best of all paths with one of these numbers
+    of labels at the position: an empty array if all are forbidden. The path begins at
+    the position ``first``: not 0 for a row of a table.
     """
 
     def __init__(
@@ -367,24 +355,10 @@ def path_terms(
 ) -> Terms:
     """Return the terms of the scores of paths, without those that are equal in all.
 
-    Parameters
-    ----------
-    estimator : estimator with the fitted weights
-    X : array or sparse array of shape (T, n_features)
-    paths : ndarray of shape (n_paths, T), int
-    names : ndarray of shape (n_features,)
-    joint_terms : callable
-        Takes a mask (T,) of where the paths differ, and yields the terms of the labels
-        of several positions.
-    position : int
-        The position that is explained. Names of terms of another one, s, begin with
-        ``[s]``.
-    first : int
-        The position of the first labels of the paths.
-
-    Returns
-    -------
-    terms : Terms
+    The paths, of shape (n_paths, T), begin at the position ``first`` of X. Names of
+    terms of another position than the one explained, s, begin with ``[s]``.
+    ``joint_terms`` takes a mask of the positions where paths differ, and yields the
+    terms of the labels of several.
     """
     differs = (paths != paths[0]).any(axis=0)
     changed = np.flatnonzero(differs).tolist()

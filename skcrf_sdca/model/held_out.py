@@ -40,15 +40,7 @@ def new_held_out(estimator, X, y, training):
 
 
 class HeldOut:
-    """Held-out sequences with their labels, and the score of a model on them.
-
-    Parameters
-    ----------
-    estimator : BaseFit
-        Not changed.
-    X, y : ``X_val`` and ``y_val`` of `ChainCRF.fit`
-    training : TrainingData
-    """
+    """Held-out sequences with their labels, and the score of a model on them."""
 
     def __init__(self, estimator, X, y, training):
         # Without callbacks: it is no fit that predicts here.
@@ -109,20 +101,9 @@ def _default_scorer(model):
 class BestEpoch(Observer):
     """Add the score on held-out data to each row; stop, and keep the best model.
 
-    Parameters
-    ----------
-    held_out : HeldOut
-    patience : int or None
-        Epochs without a better score after which the fit ends. With None it does not,
-        and no model is kept.
-    model_now : callable
-        ``model_now(copy=...)`` returns the fitted attributes of the epoch, without the
-        attributes of the run.
-
-    Attributes
-    ----------
-    attributes : dict
-        A copy of the attributes of the best epoch so far; empty if no model is kept.
+    The fit ends after ``patience`` epochs without a better score; ``attributes`` are
+    then the fitted attributes of the best one, which ``model_now(copy=True)`` returned.
+    With None it does not end, and no model is kept.
     """
 
     def __init__(self, held_out, patience, model_now):
