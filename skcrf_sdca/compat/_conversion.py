@@ -186,8 +186,8 @@ def to_crfsuite(
     Notes
     -----
     Forbidden transitions, starts and ends have the weight -1e30 instead of -inf in the
-    file: CRFsuite never predicts them, and their probability is 0. Weights of 0 are not
-    written.
+    file: CRFsuite never predicts them, and their probability is 0. Weights of 0, and
+    features that have no other weights, are not written.
 
     Examples
     --------
@@ -235,6 +235,8 @@ def model_file_of(estimator, boundaries=BOUNDARIES, feature_names=None):
     rows = dict(zip(names, dense_coef(estimator.coef_).T, strict=True))
     for name, added in _boundary_weights(estimator, boundaries):
         rows[name] = rows.get(name, 0.0) + added
+    # As in CRFsuite: attributes without weights have no name in the file.
+    rows = {name: row for name, row in rows.items() if row.any()}
     attributes = _checked(rows, "feature")
     labels = _checked(plain_labels(estimator.classes_), "label")
     coef = np.array(list(rows.values())).reshape(len(rows), len(labels))

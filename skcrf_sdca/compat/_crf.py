@@ -45,6 +45,7 @@ from skcrf_sdca.compat._items import without_bytes
 from skcrf_sdca.compat._label_lists import LabelLists
 from skcrf_sdca.compat._model_file import serialise
 from skcrf_sdca.compat._tagger import Tagger
+from skcrf_sdca.compat._training_log import TrainingLog
 from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.label_encoding import plain_labels
@@ -233,6 +234,9 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
     tagger_ : skcrf_sdca.compat.pycrfsuite.Tagger
         The model as python-crfsuite has it; ``size_`` is the size of its file in bytes.
         Labels must be str.
+    training_log_ : object
+        ``training_log_.iterations`` is a list of dicts, one for each epoch, with the
+        keys num, loss and time; the loss is the objective divided by n.
     state_features_ : dict
         ``{(name, label): weight}``, without weights of 0. Computed at each access.
     transition_features_ : dict
@@ -258,7 +262,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
     kept.
 
     Before a fit, all attributes but ``estimator_`` and ``dev_score_`` are None. Labels
-    need not be str. There is no ``training_log_``: use ``estimator_.history_``.
+    need not be str.
 
     Examples
     --------
@@ -486,6 +490,11 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         if estimator not in _TAGGERS:
             _TAGGERS[estimator] = Tagger().open_model(model_file_of(estimator))
         return _TAGGERS[estimator]
+
+    @_of_model
+    def training_log_(self, estimator: Any) -> TrainingLog:
+        """Return the log of the fit, without a text: its figures of each iteration."""
+        return TrainingLog.of_history(getattr(estimator, "history_", {}))
 
     @_of_model
     def size_(self, estimator: Any) -> int:

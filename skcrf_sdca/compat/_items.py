@@ -70,7 +70,7 @@ def _attributes(item):
     if isinstance(item, (str, bytes)):
         raise ValueError(f"an item is a dict or a list of names, got {item!r:.40}.")
     if not isinstance(item, dict):
-        return [(_name(name), 1.0) for name in item]
+        return [(n if type(n) is str else _name(n), 1.0) for n in item]
     found = []
     for key, value in item.items():
         name = _name(key)

@@ -132,21 +132,17 @@ class Tagger:
         xseq : ItemSequence, or what it takes
         """
         self._opened()
-        sequence = ItemSequence(xseq)
-        numbers, rows, values = [], [], []
-        find = self._numbers.get
-        for t, item in enumerate(sequence.attributes):
-            for name, value in item:
-                number = find(name)
-                if number is not None:
-                    numbers.append(number)
-                    rows.append(t)
-                    values.append(value)
-        local = self._scores(len(sequence), numbers, rows, values)
+        items, find = ItemSequence(xseq).attributes, self._numbers.get
+        local = self._scores(
+            len(items),
+            [find(name, -1) for item in items for name, _ in item],
+            np.repeat(np.arange(len(items)), list(map(len, items))),
+            [value for item in items for _, value in item],
+        )
         for block, place in _PLACES.items():
-            if block in self._at and len(sequence):
+            if block in self._at and items:
                 local[place] += self._at[block]
-        offsets = np.array([0, len(sequence)], dtype=np.int64)
+        offsets = np.array([0, len(items)], dtype=np.int64)
         self._chains, self._marginals = Chains(local, self._transition, offsets), None
 
     def tag(self, xseq: Any = None) -> list[str]:
@@ -255,18 +251,20 @@ class Tagger:
     def _scores(self, length, numbers, rows, values):
         """Return the sums (length, K) of the weights of attributes, times values.
 
-        The three lists have the number, the row and the value of each attribute. They
-        are added in their order, as in CRFsuite.
+        ``numbers``, ``rows`` and ``values`` are of each attribute; the number is -1 if
+        the model does not have it. They are added in their order, as in CRFsuite.
         """
-        n_labels = len(self._label_numbers)
-        numbers = np.array(numbers, dtype=np.int64)
+        n_labels, numbers = len(self._label_numbers), np.array(numbers, dtype=np.int64)
+        is_known = numbers >= 0
+        numbers = numbers[is_known]
         begins = self._begins[numbers]
         counts = self._begins[numbers + 1] - begins
         ends = np.cumsum(counts)
         places = np.arange(ends[-1] if len(ends) else 0)
         places += np.repeat(begins - ends + counts, counts)
-        columns = np.repeat(n_labels * np.array(rows, dtype=np.int64), counts)
-        added = np.repeat(np.array(values, dtype=float), counts) * self._weights[places]
+        columns = np.repeat(n_labels * np.asarray(rows)[is_known], counts)
+        values = np.array(values, dtype=float)[is_known]
+        added = np.repeat(values, counts) * self._weights[places]
         columns += self._columns[places]
         # Without attributes, the sums are integers.
         sums = np.bincount(columns, added, minlength=length * n_labels).astype(float)

@@ -14,7 +14,7 @@ from skcrf_sdca.compat._conversion import model_file_of
 from skcrf_sdca.compat._crf import CRF, penalty_of
 from skcrf_sdca.compat._items import ItemSequence
 from skcrf_sdca.compat._model_file import STATE, TRANSITION, WEIGHT, ModelFile
-from skcrf_sdca.compat._training_log import label_scores
+from skcrf_sdca.compat._training_log import TrainingLog, label_scores
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.objective.penalties import elastic_net
 from skcrf_sdca.objective.problem import Problem
@@ -225,12 +225,7 @@ def learned_online(given, held, labels, attributes, algorithm, params):
         **{name: params[name] for name in _ONLINE if name in params},
     ).fit(given.data, y)
     history = crf.estimator_.history_
-    seconds = np.diff(history["seconds"], prepend=0.0)
-    columns = (len(given.data) * history["loss"]).tolist(), seconds.tolist()
-    infos = [
-        {"num": i, "loss": loss, "time": time, "scores": {}}
-        for i, (loss, time) in enumerate(zip(*columns, strict=True), start=1)
-    ]
+    infos = TrainingLog.of_history(history, len(given.data)).iterations
     paths = [labels[label] for path in crf.predict(held.data) for label in path]
     infos[-1].update(held.scores(np.array(paths, dtype=np.int32), labels))
     found = model_file_of(crf, feature_names=list(attributes))

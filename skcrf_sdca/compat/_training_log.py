@@ -4,7 +4,7 @@ The text has the lines of CRFsuite, for programs that read these.
 """
 
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -49,6 +49,21 @@ class TrainingLog:
         self.log: list[str] = []
         self.events: list[tuple[str, int, int]] = []
         self.iterations: list[dict[str, Any]] = []
+
+    @classmethod
+    def of_history(cls, history: Any, scale: float = 1.0) -> Self:
+        """Return a log without text, of the ``history_`` of a fit.
+
+        Losses are multiplied by ``scale``.
+        """
+        log, seconds = cls(), np.diff(history.get("seconds", ()), prepend=0.0)
+        losses = scale * history.get("primal", history.get("loss", np.empty(0)))
+        columns = zip(losses.tolist(), seconds.tolist(), strict=True)
+        log.iterations = [
+            {"num": i, "loss": loss, "time": time, "scores": {}}
+            for i, (loss, time) in enumerate(columns, start=1)
+        ]
+        return log
 
     @property
     def last_iteration(self) -> dict[str, Any] | None:

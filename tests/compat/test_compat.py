@@ -715,6 +715,7 @@ class TestCRF:
             "transition_features_",
             "tagger_",
             "size_",
+            "training_log_",
         ],
     )
     def test_not_fitted(self, name):
@@ -786,6 +787,28 @@ class TestCRF:
         assert crf.fit(X[:5], y[:5]).tagger_ is not tagger
         again = pickle.loads(pickle.dumps(crf))
         assert again.tagger_.tag(X[0]) == crf.tagger_.tag(X[0])
+
+    @pytest.mark.parametrize("algorithm", ["lbfgs", "ap"])
+    def test_training_log(self, algorithm):
+        X, y = random_sequences()
+        crf = CRF(algorithm, c1=0.1 if algorithm == "lbfgs" else None).fit(X, y)
+        log, history = crf.training_log_, crf.estimator_.history_
+        losses = history["primal" if algorithm == "lbfgs" else "loss"]
+        assert [info["loss"] for info in log.iterations] == losses.tolist()
+        times = [info["time"] for info in log.iterations]
+        np.testing.assert_allclose(np.cumsum(times), history["seconds"])
+        assert log.last_iteration["num"] == crf.estimator_.n_iter_
+
+    def test_features_without_weights_have_no_name_in_a_file(self):
+        X, y = random_sequences()
+        crf = CRF(c1=1.0).fit(X, y)
+        named = {name for name, _ in crf.state_features_}
+        assert named < set(crf.attributes_)
+        assert (
+            named
+            <= set(crf.tagger_.info().attributes)
+            <= named | {*BOUNDARIES.values()}
+        )
 
     @pytest.mark.parametrize("algorithm", ["lbfgs", "ap"])
     def test_model_file(self, tmp_path, algorithm):
