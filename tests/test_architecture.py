@@ -106,7 +106,7 @@ def test_kernels_check_the_errors_of_isinstance(path):
 AT_MOST = {
     "long_functions": 5,
     "wide_functions": 14,
-    "private_names": 6,
+    "private_names": 4,
     "branches_on_structure": 3,
     "arrows": 50,
 }

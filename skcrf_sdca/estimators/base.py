@@ -325,11 +325,6 @@ class BaseFit(
             return PartialLabels(structure, rows)
         return SoftLabels.of_positions(structure, structure.label_rows_of_states(rows))
 
-    @property
-    def _span_scheme(self):
-        """The tagging scheme of the labels, if it is known, or another value."""
-        return None
-
     def __setstate__(self, state):
         """Take the attributes; ValueError if those of a fit do not agree."""
         super().__setstate__(state)

@@ -124,9 +124,6 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
     _structure = "segments"
     _beside = "features of segments"
 
-    # What other estimators have as parameters.
-    transitions = None
-
     @fits
     def fit(
         self,
@@ -194,10 +191,6 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
         """
         given = {"sample_weight": sample_weight, "lengths": lengths}
         return self._fit(X, y, X_val, y_val, init, prior, **given)
-
-    @property
-    def _span_scheme(self):
-        return self.scheme
 
     def _with_own_training(self, training, prior):
         near = None if prior is None else prior.model

@@ -173,10 +173,6 @@ class ChainCRF(BaseCRF):
         given = {"sample_weight": sample_weight, "lengths": lengths}
         return self._fit(X, y, X_val, y_val, init, prior, **given)
 
-    @property
-    def _span_scheme(self):
-        return self.transitions
-
     def _check_places(self, prior):
         prior.check_places(self.order, self.edge_features)
 

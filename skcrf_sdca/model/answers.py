@@ -502,7 +502,7 @@ def n_best_labels(estimator, scores, n, input_format):
     model has no probabilities.
     """
     all_paths, all_values = scores.n_best(n)
-    if estimator._has_probabilities:
+    if no_probabilities(estimator) is None:
         log_z = scores.log_partition()
         all_values = map(_probabilities, all_values, log_z)
     found = []

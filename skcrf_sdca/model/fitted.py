@@ -37,8 +37,6 @@ class FittedModel:
     """
 
     _structure: ClassVar[str]
-    # The parameters of a fit that gives probabilities.
-    _with_probabilities: ClassVar[str] = 'loss="softmax_margin" or "log_loss"'
     # Whether there are weights of more than two labels, or of features and two labels.
     _has_tuples: bool = False
 
@@ -122,11 +120,6 @@ class FittedModel:
             )
         return scores
 
-    @property
-    def _has_probabilities(self):
-        """Whether the model is one of p(y | x): the hinge gives scores alone."""
-        return self.temperature_ > 0.0
-
 
 def set_fitted(estimator, attributes):
     """Replace the fitted attributes of a model by others, all at once; return it.
@@ -154,7 +147,8 @@ def no_probabilities(estimator):
     Before a fit the parameter ``loss`` decides.
     """
     if "classes_" in vars(estimator):
-        if estimator._has_probabilities:
+        # The hinge gives scores alone.
+        if estimator.temperature_ > 0.0:
             return None
         why = "was fitted with a loss that gives"
     else:
@@ -164,7 +158,7 @@ def no_probabilities(estimator):
         why = f'has loss="{loss}", which gives'
     return (
         f"{type(estimator).__name__} {why} scores, and no probabilities; fit with "
-        f"{estimator._with_probabilities}"
+        'loss="softmax_margin" or "log_loss"'
     )
 
 

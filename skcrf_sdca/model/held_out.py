@@ -92,7 +92,8 @@ def _scorer_of(model):
 
 def _default_scorer(model):
     """Return the F1 of spans if the parameters name a tagging scheme, else accuracy."""
-    scheme, is_table = model._span_scheme, not fitted_format(model).boundaries
+    scheme = getattr(model, "scheme", getattr(model, "transitions", None))
+    is_table = not fitted_format(model).boundaries
     if is_table or not isinstance(scheme, str) or scheme not in TAGGING_SCHEMES:
         return type(model).score
     return SpanScorer(span_f1_score, 1, {"scheme": scheme, "zero_division": 0.0})

@@ -36,6 +36,7 @@ from skcrf_sdca.model.fitted import (
     FittedAttributes,
     fitted_format,
     known_names,
+    no_probabilities,
 )
 from skcrf_sdca.model.tables import Table
 from skcrf_sdca.structures.form import dense_coef
@@ -220,7 +221,7 @@ class Inspection(Answers):
             first=first,
         )
         probabilities = None
-        if self._has_probabilities:
+        if no_probabilities(self) is None:
             rows = self._over(lambda scores, *_: scores.node_marginals()[0], packed)
             probabilities = rows[t - first]
         labels, reference = rivals.choose(labels, reference)
