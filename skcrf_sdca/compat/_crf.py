@@ -41,7 +41,7 @@ from skcrf_sdca.compat._conversion import (
     read_as,
     to_crfsuite,
 )
-from skcrf_sdca.compat._items import without_bytes
+from skcrf_sdca.compat._items import with_text
 from skcrf_sdca.compat._label_lists import LabelLists
 from skcrf_sdca.compat._model_file import serialise
 from skcrf_sdca.compat._tagger import Tagger
@@ -368,8 +368,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         self._check_parameters()
         if (X_dev is None) != (y_dev is None):
             raise ValueError("pass both X_dev and y_dev, or neither.")
-        X = without_bytes(as_sequence_list(X))
-        estimator = self._fitted(X, y, X_dev, y_dev)
+        estimator = self._fitted(as_sequence_list(X), y, X_dev, y_dev)
         if self.model_filename:
             to_crfsuite(estimator, self.model_filename, **BOUNDARIES)
         self.__dict__.pop("dev_score_", None)
@@ -393,8 +392,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
             NumPy and ``==`` also take it as the object array that sklearn-crfsuite 0.5
             returns.
         """
-        estimator, X = self._reader(X)
-        return LabelLists(estimator.predict(X))
+        return LabelLists(self._read(X, lambda crf, X: crf.predict(X)))
 
     def predict_single(self, xseq: Items) -> list[Any]:
         """Return the most probable labels of one sequence.
@@ -422,14 +420,10 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
             Of "ap", "pa" and "arow", which give scores, the probabilities are those of
             the distribution exp(score) / Z.
         """
-        estimator, X = self._reader(X)
-        if not estimator.temperature_:
-            fitted = {**vars(estimator), "temperature_": 1.0}
-            estimator = set_fitted(type(estimator)(), fitted)
-        classes = plain_labels(estimator.classes_)
+        found, classes = self._read(X, _marginals), self.classes_
         return [
             [dict(zip(classes, row, strict=True)) for row in proba.tolist()]
-            for proba in estimator.predict_proba(X)
+            for proba in found
         ]
 
     def predict_marginals_single(self, xseq: Items) -> list[dict[Any, float]]:
@@ -456,8 +450,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         -------
         accuracy : float
         """
-        estimator, X = self._reader(X)
-        return estimator.score(X, y)
+        return self._read(X, lambda crf, X: crf.score(X, y))
 
     @_of_model
     def classes_(self, estimator: Any) -> list[Any]:
@@ -507,17 +500,21 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
             self.estimator_ = from_crfsuite(self.model_filename)
         return vars(self).get("estimator_")
 
-    def _reader(self, X):
-        """Return the fitted estimator, and X as it reads it."""
+    def _read(self, X, answer):
+        """Return ``answer(estimator, X)`` of the fitted estimator."""
         self._model()
         check_is_fitted(self)
-        X, estimator = without_bytes(as_sequence_list(X)), self.estimator_
-        if type(estimator) is SDCACRF:
-            # A file has names of attributes, for items of both formats.
-            found = format_of(X, default=fitted_format(estimator))
-            if found.needs_vectorizer:
-                read_as(estimator, found.name)
-        return estimator, X
+        estimator = self.estimator_
+
+        def read(X):
+            if type(estimator) is SDCACRF:
+                # A file has names of attributes, for items of both formats.
+                found = format_of(X, default=fitted_format(estimator))
+                if found.needs_vectorizer:
+                    read_as(estimator, found.name)
+            return answer(estimator, X)
+
+        return with_text(read, as_sequence_list(X))
 
     # Type checkers know by themselves what does not exist.
     if not TYPE_CHECKING:
@@ -548,14 +545,14 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
 
     def _fitted(self, X, y, X_dev, y_dev):
         """Return the estimator behind this one, fitted."""
-        vectorizer, input_format = None, format_of(X)
+        vectorizer, input_format = None, with_text(format_of, X)
         observed = self.all_possible_states is False
         if not input_format.boundaries:
             raise TypeError("X must be a list of sequences, got a table of numbers.")
         if input_format.needs_vectorizer:
             min_freq = 1 if observed else max(1, int(np.ceil(self.min_freq or 0)))
             vectorizer = SequenceVectorizer(min_freq=min_freq)
-            X = vectorizer.fit_transform(X)
+            X = with_text(vectorizer.fit_transform, X)
             if X_dev is not None:
                 X_dev = partial(_packed, X_dev, input_format, vectorizer)
         elif self.min_freq and not observed:
@@ -675,6 +672,13 @@ def _or_1(value):
     return 1.0 if value is None else value
 
 
+def _marginals(crf, X):
+    """Return predict_proba of an estimator, of scores those of exp(score) / Z."""
+    if not crf.temperature_:
+        crf = set_fitted(type(crf)(), {**vars(crf), "temperature_": 1.0})
+    return crf.predict_proba(X)
+
+
 def _name_of(estimator):
     """Return the name of the class of an estimator, or of a class."""
     return (estimator if isinstance(estimator, type) else type(estimator)).__name__
@@ -682,10 +686,9 @@ def _name_of(estimator):
 
 def _packed(X, input_format, vectorizer):
     """Return the X of dicts or strings, or a function that returns it, packed."""
-    X = without_bytes(as_sequence_list(X() if callable(X) else X))
+    X = as_sequence_list(X() if callable(X) else X)
     crf = set_fitted(AnyCRF(), {"vectorizer_": vectorizer})
-    packed, _ = input_format.pack(X, crf)
-    return packed
+    return with_text(lambda X: input_format.pack(X, crf)[0], X)
 
 
 def _by_name(sources, labels, weights):

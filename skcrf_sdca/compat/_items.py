@@ -3,8 +3,10 @@
 Owns `ItemSequence`, and the attributes of an item: names and values, in their order.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 # Containers in an item whose entries are attributes with the key before their names.
 NESTED = dict, list, set
 # Types of values in which there are no bytes.
@@ -103,14 +105,20 @@ def _number(name, value):
         ) from None
 
 
-def without_bytes(X: Any) -> Any:
-    """Return an X in whose dicts and lists of str all bytes are decoded to str.
+def with_text(read: Callable[[Any], T], X: Any) -> T:
+    """Return ``read(X)``; if it raises TypeError, of X with str in place of bytes.
 
-    It is as `as_sequence_list` returns it. Sequences without bytes stay as they are.
+    X is as `as_sequence_list` returns it. Bytes are rare, and a search for them takes
+    longer than to read X.
     """
-    if isinstance(X, (list, tuple)) or getattr(X, "dtype", "") == "O":
-        return [_decoded_sequence(sequence) for sequence in X]
-    return X
+    try:
+        return read(X)
+    except TypeError:
+        is_list = isinstance(X, (list, tuple)) or getattr(X, "dtype", "") == "O"
+        decoded = [_decoded_sequence(sequence) for sequence in X] if is_list else []
+        if all(new is old for new, old in zip(decoded, X, strict=False)):
+            raise
+    return read(decoded)
 
 
 def _decoded_sequence(sequence):

@@ -753,6 +753,14 @@ class TestCRF:
             assert crf.score([found], [["A", "B"]]) == 1.0
             assert crf.predict_marginals([found]) == crf.predict_marginals([expected])
 
+    def test_errors_are_of_the_data_without_bytes(self):
+        crf = CRF().fit([[{"a": "b"}]], [["A"]])
+        for call in (crf.predict, lambda X: CRF().fit(X, [["A"]])):
+            with pytest.raises(TypeError, match="value of type object"):
+                call([[{"a": object()}]])
+        with pytest.raises(UnicodeDecodeError):
+            crf.predict([[{"a": b"\xff"}]])
+
     def test_the_perceptron_learns_from_mistakes_without_a_loss(self):
         """All labellings have the score 0 at the first visit, and so the loss 0."""
         X, y = random_sequences(1)
