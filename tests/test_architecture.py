@@ -147,6 +147,7 @@ OTHER_CHAINS = {
     "_model_file.py",
     "_tagger.py",
     "_training.py",
+    "_online_training.py",
     "_chains.py",
 }
 

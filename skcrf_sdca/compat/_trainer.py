@@ -40,7 +40,7 @@ _C2 = (1.0, "Strength of the L2 penalty, c2 ||w||^2.")
 _PERIOD = (10, "Iterations between the objectives that delta compares.")
 _PASSES: _Parameters = {
     "max_iterations": (100, "Largest number of passes over the data."),
-    "epsilon": (0.0, f"Loss at which the training ends {_NO_EFFECT}."),
+    "epsilon": (0.0, "End where the mean loss of a pass is smaller."),
 }
 _ALGORITHMS: dict[str, _Parameters] = {
     "lbfgs": {
@@ -72,9 +72,9 @@ _ALGORITHMS: dict[str, _Parameters] = {
     },
     "ap": _PASSES,
     "pa": {
-        "type": (1, f"Kind of the steps {_NO_EFFECT}: always 1."),
+        "type": (1, "Steps without a bound (0), up to c (1), or damped by 1/(2c) (2)."),
         "c": (1.0, "Longest step."),
-        "error_sensitive": (True, f"Whether the cost is a root {_NO_EFFECT}."),
+        "error_sensitive": (True, "Whether more wrong labels have a larger loss."),
         "averaging": (True, "Whether the weights are averaged over all visits."),
         **_PASSES,
     },
@@ -266,9 +266,9 @@ class BaseTrainer:
         if not isinstance(model, (str, bytes)) and not hasattr(model, "__fspath__"):
             raise TypeError(f"model must be a path, got {model!r:.40}.")
         self.logparser = log = TrainingLog()
-        given, held, problem = self._read(holdout)
+        held, problem = self._read(holdout)
         begin = perf_counter()
-        found = _NO_MODEL if problem is None else self._fitted(given, held, problem)
+        found = _NO_MODEL if problem is None else self._fitted(held, problem)
         log.training_seconds = perf_counter() - begin
         took = f"Total seconds required for training: {log.training_seconds:.3f}\n\n"
         self._say("optimization_end", took)
@@ -287,7 +287,7 @@ class BaseTrainer:
         self._say("end", f"Storing the model\n{''.join(lines)}{took}")
 
     def _read(self, holdout):
-        """Return the training data, the held-out data and the problem.
+        """Return the held-out data and the problem.
 
         The problem is None if there are no items. Send the messages on the way.
         """
@@ -311,20 +311,18 @@ class BaseTrainer:
         )
         event = "prepare_error" if problem is None else "prepared"
         self._say(event, f"{_TITLES[self._algorithm]}\n{own}\n")
-        return given, held, problem
+        return held, problem
 
-    def _fitted(self, given, held, problem):
+    def _fitted(self, held, problem):
         """Return the ModelFile of the data."""
-        names = self._data.labels, self._data.attributes
-        if "c2" in self._params:
-            model = minimised(problem, held, names[0], self._params, self._iterated)
-            return model_of(model, *names)
-        found, infos = learned_online(
-            given, held, *names, self._algorithm, self._params
-        )
-        for info in infos:
-            self._iterated(info)
-        return found
+        labels, params = self._data.labels, self._params
+        if "c2" in params:
+            found = minimised(problem, held, labels, params, self._iterated)
+        else:
+            found = learned_online(
+                problem, held, labels, self._algorithm, params, self._iterated
+            )
+        return model_of(found, labels, self._data.attributes)
 
     def _iterated(self, info):
         self.logparser.iterations.append(info)
@@ -357,10 +355,10 @@ def _shown(value):
 class Trainer(BaseTrainer):
     """Trainer of model files of CRFsuite.
 
-    "lbfgs" and "l2sgd" minimise CRFsuite's objective, over the weights that CRFsuite
-    has; "ap", "pa" and "arow" learn as `skcrf_sdca.compat.CRF` does, whose file has
-    more weights, see there. By default each event of the log is printed; subclasses
-    override the methods ``on_...``, or `message`.
+    All algorithms have the weights that CRFsuite has. "lbfgs" and "l2sgd" minimise its
+    objective; "ap", "pa" and "arow" visit the sequences in another order. By default
+    each event of the log is printed; subclasses override the methods ``on_...``, or
+    `message`.
 
     Parameters
     ----------

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from skcrf_sdca.compat._conversion import model_file_of
-from skcrf_sdca.compat._crf import CRF, penalty_of
+from skcrf_sdca.compat._crf import penalty_of
 from skcrf_sdca.compat._items import ItemSequence
 from skcrf_sdca.compat._model_file import STATE, TRANSITION, WEIGHT, ModelFile
-from skcrf_sdca.compat._training_log import TrainingLog, label_scores
+from skcrf_sdca.compat._online_training import OnlineLearner
+from skcrf_sdca.compat._training_log import label_scores
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.objective.penalties import elastic_net
 from skcrf_sdca.objective.problem import Problem
@@ -206,33 +206,13 @@ def model_of(parameters, labels, attributes):
     return ModelFile(list(labels), [names[i] for i in used], np.concatenate(arrays))
 
 
-# Parameters of online algorithms that `CRF` has.
-_ONLINE = "max_iterations", "c", "averaging", "variance", "gamma"
+def learned_online(problem, held, labels, algorithm, params, on_iteration):
+    """Return the parameters of an online algorithm; see `minimised`."""
 
+    def on_pass(number, loss, parameters, seconds):
+        size = float(np.linalg.norm(parameters.w))
+        info = {"num": number, "loss": float(loss), "feature_norm": size}
+        info |= {"scores": {}} | _held_out(problem, parameters, held, labels)
+        on_iteration(info | {"time": seconds})
 
-def learned_online(given, held, labels, attributes, algorithm, params):
-    """Return the ModelFile of an online algorithm, and the figures of its passes.
-
-    The weights of `CRF` that CRFsuite does not have are those of attributes, too.
-    """
-    names, offsets = np.array(list(labels), dtype=object), given.data.offsets
-    y = [part.tolist() for part in np.split(names[given.labels], offsets[1:-1])]
-    least, possible = params["feature.minfreq"], params["feature.possible_states"]
-    crf = CRF(
-        algorithm,
-        min_freq=least or None,
-        all_possible_states=bool(possible and not least),
-        **{name: params[name] for name in _ONLINE if name in params},
-    ).fit(given.data, y)
-    history = crf.estimator_.history_
-    infos = TrainingLog.of_history(history, len(given.data)).iterations
-    paths = [labels[label] for path in crf.predict(held.data) for label in path]
-    infos[-1].update(held.scores(np.array(paths, dtype=np.int32), labels))
-    found = model_file_of(crf, feature_names=list(attributes))
-    # Labels have the order in which they came.
-    number = np.array([labels[name] for name in found.labels])
-    weights = found.weights.copy()
-    weights["label"] = number[weights["label"]]
-    is_pair = weights["kind"] == TRANSITION
-    weights["source"][is_pair] = number[weights["source"][is_pair]]
-    return ModelFile(list(labels), found.attributes, weights), infos
+    return OnlineLearner(problem, algorithm, params).run(on_pass)
