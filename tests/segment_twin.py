@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcrf_sdca._kernels._segment_rows import SegmentRows
+from skcrf_sdca._kernels.features._segment_rows import SegmentRows
 from skcrf_sdca.structures.segment.scores import SegmentScores
 
 

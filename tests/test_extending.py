@@ -20,9 +20,9 @@ from skcrf_sdca import (
     SGDCRF,
     PassiveAggressiveCRF,
 )
-from skcrf_sdca._kernels._inference import Inference
-from skcrf_sdca._kernels._item import Item
-from skcrf_sdca._kernels._visits import work_of_visit
+from skcrf_sdca._kernels.inference._inference import Inference
+from skcrf_sdca._kernels.visits._item import Item
+from skcrf_sdca._kernels.visits._visits import work_of_visit
 from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.crfs import ESTIMATORS

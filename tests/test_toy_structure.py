@@ -21,6 +21,7 @@ from skcrf_sdca.solvers import parallel
 from skcrf_sdca.structures import STRUCTURES
 
 ROOT = Path(__file__).parents[1]
+KERNELS = ROOT / "skcrf_sdca" / "_kernels"
 TOY = Path(__file__).parent / "toy"
 SOLVERS = ["oeg", "sag", "sgd", "lbfgs"]
 LABELS, ALPHA, MOST = ["a", "b", "c"], 0.05, 2
@@ -37,11 +38,11 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def counts(tmp_path_factory):
     """Return the module of the toy, whose kernel is compiled for it."""
-    if not (ROOT / "skcrf_sdca" / "_kernels" / "_inference.pxd").exists():
+    if not (KERNELS / "inference" / "_inference.pxd").exists():
         pytest.skip("the sources of the kernels are not here")
     folder = tmp_path_factory.mktemp("toy")
     (folder / "counts_kernel.pyx").write_text((TOY / "counts.pyx").read_text())
-    headers = str(ROOT / "skcrf_sdca" / "_kernels")
+    headers = str(KERNELS / "math")
     (folder / "setup.py").write_text(BUILD.format(root=str(ROOT), headers=headers))
     command = [sys.executable, "-P", "setup.py", "-q", "build_ext", "--inplace"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=300)

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 
 import tables
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, PackedSequences
-from skcrf_sdca._kernels import _transitions
+from skcrf_sdca._kernels.math import _transitions
 from skcrf_sdca.text import repair_labels
 
 ESTIMATORS = {

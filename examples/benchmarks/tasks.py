@@ -21,7 +21,7 @@ import numpy as np
 import packed
 from packed import Task
 from skcrf_sdca import PackedSequences, SequenceVectorizer
-from skcrf_sdca._kernels._features import FeatureRows
+from skcrf_sdca._kernels.features._features import FeatureRows
 from skcrf_sdca.datasets import fetch_conll2000, fetch_conll2002, fetch_ocr_letters
 from skcrf_sdca.metrics import flat_accuracy_score, span_f1_score
 from skcrf_sdca.objective.problem import Problem

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 PLAIN_LOOPS = os.environ.get("SKCRF_SDCA_PLAIN_LOOPS", "") not in {"", "0"}
 
-if find_spec(f"{__name__}._passes") is None:
+if find_spec(f"{__name__}.inference._passes") is None:
     folder = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
     raise ImportError(
         f"skcrf_sdca was imported from {folder}, which has no compiled modules for "

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skcrf_sdca._kernels._encoder import Lookup
+from skcrf_sdca._kernels.features._encoder import Lookup
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import check_feature_names, get_feature_names
 from skcrf_sdca._utils.words import place, words

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
-from skcrf_sdca._kernels._encoder import type_of_items
+from skcrf_sdca._kernels.features._encoder import type_of_items
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import check_feature_names
 from skcrf_sdca._utils.words import place, words

@@ -7,7 +7,7 @@ of a sequence for items.
 
 from collections.abc import Mapping, Set
 
-from skcrf_sdca._kernels._segment_rows import SegmentRows
+from skcrf_sdca._kernels.features._segment_rows import SegmentRows
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.words import in_words, usual_place

@@ -20,7 +20,7 @@ from contextlib import closing
 
 import numpy as np
 
-from skcrf_sdca._kernels._vecmath import inner
+from skcrf_sdca._kernels.math._vecmath import inner
 from skcrf_sdca.distributed._partition import StateLostError
 from skcrf_sdca.objective.objective import ROUNDING, LowerBound, Objective
 from skcrf_sdca.solvers.base import Solver

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction import FeatureHasher
 
-from skcrf_sdca._kernels._encoder import Encoder, Lookup
+from skcrf_sdca._kernels.features._encoder import Encoder, Lookup
 from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca.data.packed import PackedSequences

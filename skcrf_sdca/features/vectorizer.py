@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._kernels._encoder import Encoder, Lookup
+from skcrf_sdca._kernels.features._encoder import Encoder, Lookup
 from skcrf_sdca._utils.sklearn_private import Interval, Options, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca._utils.words import place, words

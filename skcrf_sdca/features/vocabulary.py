@@ -8,7 +8,7 @@ from numbers import Integral
 
 import numpy as np
 
-from skcrf_sdca._kernels._encoder import Lookup
+from skcrf_sdca._kernels.features._encoder import Lookup
 from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca.data.input_formats import VECTORIZED
 

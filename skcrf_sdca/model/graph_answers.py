@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skcrf_sdca._kernels._features import FeatureRows
+from skcrf_sdca._kernels.features._features import FeatureRows
 from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.graphs import Edges, named_as_graphs

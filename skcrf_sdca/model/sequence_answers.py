@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skcrf_sdca._kernels._features import FeatureRows
+from skcrf_sdca._kernels.features._features import FeatureRows
 from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.typing import (
     Dataset,

@@ -46,7 +46,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skcrf_sdca._kernels._vecmath import inner
+from skcrf_sdca._kernels.math._vecmath import inner
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.objective.losses import LOG_LOSS
 from skcrf_sdca.objective.penalties import L2, best_mix

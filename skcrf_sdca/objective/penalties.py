@@ -8,8 +8,8 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from skcrf_sdca._kernels._metric import Metric
-from skcrf_sdca._kernels._vecmath import inner, shrink, shrunk_norm
+from skcrf_sdca._kernels.features._metric import Metric
+from skcrf_sdca._kernels.math._vecmath import inner, shrink, shrunk_norm
 
 # Largest number of passes of the search in `best_mix`, whose every point is valid.
 MIX_PASSES = 30

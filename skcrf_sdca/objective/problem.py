@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from sklearn.utils.extmath import row_norms
 
-from skcrf_sdca._kernels._vecmath import inner
+from skcrf_sdca._kernels.math._vecmath import inner
 from skcrf_sdca._utils.parallel import each_range, over_ranges, ranges
 from skcrf_sdca.objective.losses import LOG_LOSS
 from skcrf_sdca.objective.objective import EPS, ROUNDING, Objective, not_finite

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from scipy.optimize import minimize_scalar
 
-from skcrf_sdca._kernels._bcfw import BCFWKernel
+from skcrf_sdca._kernels.visits._bcfw import BCFWKernel
 from skcrf_sdca.solvers.base import check_memory, potentials_of
 from skcrf_sdca.solvers.dual import DualSolver
 from skcrf_sdca.solvers.samplers import SchemeNames

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from skcrf_sdca._kernels._dca import (
+from skcrf_sdca._kernels.visits._dca import (
     ARowKernel,
     DCAKernel,
     KBestKernel,

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import minimize
 
-from skcrf_sdca._kernels._vecmath import inner
+from skcrf_sdca._kernels.math._vecmath import inner
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.base import Solver, first_model
 from skcrf_sdca.solvers.planes import N_PLANES, CuttingPlanes

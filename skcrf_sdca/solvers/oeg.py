@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from skcrf_sdca._kernels._oeg import OEGKernel
+from skcrf_sdca._kernels.visits._oeg import OEGKernel
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.objective.problem import largest
 from skcrf_sdca.solvers.base import check_memory, potentials_of

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from skcrf_sdca._kernels._vecmath import inner
+from skcrf_sdca._kernels.math._vecmath import inner
 from skcrf_sdca.objective.objective import LowerBound
 from skcrf_sdca.solvers.lbfgs import QuasiNewton
 

@@ -1,8 +1,8 @@
 """Dual ascent by parallel workers, each with a shard of the sequences [Ma15].
 
 Every worker visits sequences of its shard in a thread of its own and moves local
-weights, which are aggregated in rounds (`_kernels/_rounds.pyx`). This module divides
-the problem, chooses how long the rounds are, and runs the threads.
+weights, which are aggregated in rounds (`_kernels/visits/_rounds.pyx`). This module
+divides the problem, chooses how long the rounds are, and runs the threads.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -10,9 +10,9 @@ from contextvars import copy_context
 
 import numpy as np
 
-from skcrf_sdca._kernels._local_weights import LocalWeights
-from skcrf_sdca._kernels._rounds import Rounds
-from skcrf_sdca._kernels._visits import work_of_visit
+from skcrf_sdca._kernels.features._local_weights import LocalWeights
+from skcrf_sdca._kernels.visits._rounds import Rounds
+from skcrf_sdca._kernels.visits._visits import work_of_visit
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import n_threads
 from skcrf_sdca.solvers.partition import FeaturePartition, equal_shards

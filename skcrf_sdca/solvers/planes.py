@@ -18,8 +18,8 @@ minimization", JMLR 2010.
 
 import numpy as np
 
-from skcrf_sdca._kernels._planes import best_mix
-from skcrf_sdca._kernels._vecmath import dense_scores, inner
+from skcrf_sdca._kernels.math._vecmath import dense_scores, inner
+from skcrf_sdca._kernels.visits._planes import best_mix
 
 # Cutting planes that are kept; and the rounding of a sum, relative to its terms.
 N_PLANES = 20

@@ -23,7 +23,7 @@ The certificate is one of P itself, with the best dual point of all epochs.
 
 import numpy as np
 
-from skcrf_sdca._kernels._vecmath import inner
+from skcrf_sdca._kernels.math._vecmath import inner
 from skcrf_sdca.objective.objective import LowerBound
 from skcrf_sdca.objective.penalties import Proximal
 from skcrf_sdca.objective.problem import ProximalProblem

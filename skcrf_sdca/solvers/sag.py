@@ -14,8 +14,8 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from skcrf_sdca._kernels._lipschitz import LipschitzConstants
-from skcrf_sdca._kernels._sag import SAGKernel
+from skcrf_sdca._kernels.visits._lipschitz import LipschitzConstants
+from skcrf_sdca._kernels.visits._sag import SAGKernel
 from skcrf_sdca.solvers.base import (
     FAR,
     LARGE,

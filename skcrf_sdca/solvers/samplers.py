@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from skcrf_sdca._kernels._samplers import MaxTree, Sampler, SumTree
+from skcrf_sdca._kernels.visits._samplers import MaxTree, Sampler, SumTree
 
 FIRST_GAP = 100.0
 

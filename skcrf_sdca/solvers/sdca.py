@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from skcrf_sdca._kernels._sdca import SDCAKernel
+from skcrf_sdca._kernels.visits._sdca import SDCAKernel
 from skcrf_sdca._utils.memory import check_fits, may_fit
 from skcrf_sdca.solvers.base import FAR, check_same_sequences
 from skcrf_sdca.solvers.dual import DualSolver

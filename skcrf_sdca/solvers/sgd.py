@@ -9,8 +9,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from skcrf_sdca._kernels._sgd import SGDKernel
-from skcrf_sdca._kernels._steps import ScaledSteps
+from skcrf_sdca._kernels.visits._sgd import SGDKernel
+from skcrf_sdca._kernels.visits._steps import ScaledSteps
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.objective.objective import LowerBound
 from skcrf_sdca.solvers.base import EpochSolver, first_model

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from skcrf_sdca._kernels._sgd import SMDKernel
-from skcrf_sdca._kernels._steps import AdaGradSteps, SMDSteps
-from skcrf_sdca._kernels._vecmath import inner
+from skcrf_sdca._kernels.math._vecmath import inner
+from skcrf_sdca._kernels.visits._sgd import SMDKernel
+from skcrf_sdca._kernels.visits._steps import AdaGradSteps, SMDSteps
 from skcrf_sdca.solvers.sgd import MAX_TRIALS, SGD
 from skcrf_sdca.solvers.svrg import SVRG, Hybrid
 

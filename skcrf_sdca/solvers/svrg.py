@@ -4,9 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from skcrf_sdca._kernels._sgd import BatchKernel, SVRGKernel
-from skcrf_sdca._kernels._steps import SVRGSteps
-from skcrf_sdca._kernels._vecmath import inner
+from skcrf_sdca._kernels.math._vecmath import inner
+from skcrf_sdca._kernels.visits._sgd import BatchKernel, SVRGKernel
+from skcrf_sdca._kernels.visits._steps import SVRGSteps
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.solvers.owlqn import (
     MAX_HALVINGS,

@@ -17,8 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from skcrf_sdca._kernels._weights import SparseWeights
-from skcrf_sdca._kernels._weights import Weights as CompiledWeights
+from skcrf_sdca._kernels.features._weights import SparseWeights
+from skcrf_sdca._kernels.features._weights import Weights as CompiledWeights
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.structures.form import Block, Form, Weights, dense_coef

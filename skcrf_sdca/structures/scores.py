@@ -11,7 +11,7 @@ from operator import methodcaller
 import numpy as np
 from numpy.typing import NDArray
 
-from skcrf_sdca._kernels import _passes
+from skcrf_sdca._kernels.inference import _passes
 from skcrf_sdca._utils.memory import MOST_BYTES, check_fits
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca._utils.words import place, words

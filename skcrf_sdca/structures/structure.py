@@ -399,7 +399,7 @@ class Structure(ABC):
 
         Returns
         -------
-        kernel : skcrf_sdca._kernels._item.Item
+        kernel : skcrf_sdca._kernels.visits._item.Item
         """
         raise self._lacking("kernel")
 

@@ -5,14 +5,14 @@ from copy import copy
 import numpy as np
 from scipy.sparse import csr_array
 
-from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
-from skcrf_sdca._kernels._item import Item
-from skcrf_sdca._kernels._observed import (
+from skcrf_sdca._kernels.features._features import DistinctFeatures, FeatureRows
+from skcrf_sdca._kernels.features._observed import (
     ObservedFeatures,
     ObservedRows,
     sorted_by_width,
 )
-from skcrf_sdca._kernels._passes import add_labels
+from skcrf_sdca._kernels.inference._passes import add_labels
+from skcrf_sdca._kernels.visits._item import Item
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.structures.structure import FixedScores
 

@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 from graph_cases import SHAPES, cycle, grid, sample
 from skcrf_sdca import LBFGSCRF, GraphCRF, TreeCRF
-from skcrf_sdca._kernels._graph_marginals import label_places
+from skcrf_sdca._kernels.inference._graph_marginals import label_places
 from skcrf_sdca.data.graphs import Edges
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.objective.losses import Loss

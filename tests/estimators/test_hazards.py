@@ -27,8 +27,8 @@ from samples import (
     node_scores,
 )
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, SGDCRF
-from skcrf_sdca._kernels import _passes
-from skcrf_sdca._kernels._samplers import MaxTree, SumTree
+from skcrf_sdca._kernels.inference import _passes
+from skcrf_sdca._kernels.visits._samplers import MaxTree, SumTree
 from skcrf_sdca._utils import memory as _memory
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.solvers.oeg import OEG

@@ -21,8 +21,8 @@ from skcrf_sdca import (
     SegmentCRF,
     TreeCRF,
 )
-from skcrf_sdca._kernels._features import RowLayout
-from skcrf_sdca._kernels._observed import sorted_by_width
+from skcrf_sdca._kernels.features._features import RowLayout
+from skcrf_sdca._kernels.features._observed import sorted_by_width
 from skcrf_sdca._utils import memory
 from skcrf_sdca.estimators.segments import LENGTHS_KEPT
 from skcrf_sdca.metrics import flat_confusion_matrix

@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from skcrf_sdca import SDCACRF, PackedSequences
-from skcrf_sdca._kernels._features import FeatureRows
-from skcrf_sdca._kernels._weights import Weights
+from skcrf_sdca._kernels.features._features import FeatureRows
+from skcrf_sdca._kernels.features._weights import Weights
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.structures.chain import oracle
 

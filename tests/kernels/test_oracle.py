@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 import reference
 import twins
-from skcrf_sdca._kernels import _passes
+from skcrf_sdca._kernels.inference import _passes
 from skcrf_sdca._utils.parallel import each_range, ranges
 from skcrf_sdca.structures.chain import decoding, oracle
 from skcrf_sdca.structures.chain.chains import Chains

@@ -13,7 +13,7 @@ import pickle, sys, warnings
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF
-from skcrf_sdca._kernels import _transitions, _vecmath
+from skcrf_sdca._kernels.math import _transitions, _vecmath
 from skcrf_sdca.datasets import make_chains
 
 warnings.simplefilter("ignore", ConvergenceWarning)

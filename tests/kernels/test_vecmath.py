@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import xlogy
 
-from skcrf_sdca._kernels import _vecmath
+from skcrf_sdca._kernels.math import _vecmath
 
 LENGTHS = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 100, 484]
 

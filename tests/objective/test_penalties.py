@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 import reference
 from samples import COST, LOSSES, as_dicts, flat_weights, make_problem, seeded
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
-from skcrf_sdca._kernels import _vecmath
+from skcrf_sdca._kernels.math import _vecmath
 from skcrf_sdca.compat import CRF
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.objective.losses import LOG_LOSS, Loss

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from samples import make_problem
 from skcrf_sdca import OEGCRF, SDCACRF
-from skcrf_sdca._kernels._features import DistinctFeatures, FeatureRows
+from skcrf_sdca._kernels.features._features import DistinctFeatures, FeatureRows
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers import parallel

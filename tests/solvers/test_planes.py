@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from skcrf_sdca import LBFGSCRF, PackedSequences
-from skcrf_sdca._kernels._planes import best_mix
+from skcrf_sdca._kernels.visits._planes import best_mix
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.objective.losses import LOG_LOSS, Loss
 from skcrf_sdca.objective.problem import Problem

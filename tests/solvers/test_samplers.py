@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 from reference import features
 from samples import make_problem
 from skcrf_sdca import LBFGSCRF, SDCACRF, PackedSequences
-from skcrf_sdca._kernels._samplers import MaxTree, Sampler, SumTree
+from skcrf_sdca._kernels.visits._samplers import MaxTree, Sampler, SumTree
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.samplers import (
     FIRST_GAP,

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from samples import make_problem, make_solver, node_scores
 from skcrf_sdca import OEGCRF, SDCACRF
-from skcrf_sdca._kernels._features import DistinctFeatures
+from skcrf_sdca._kernels.features._features import DistinctFeatures
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.objective.problem import Problem

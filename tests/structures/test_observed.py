@@ -14,9 +14,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 import reference
 from samples import LOSSES, as_dicts, flat_weights, params_of, seeded
 from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, alpha_path
-from skcrf_sdca._kernels._features import RowLayout
-from skcrf_sdca._kernels._observed import sorted_by_width
-from skcrf_sdca._kernels._weights import Weights
+from skcrf_sdca._kernels.features._features import RowLayout
+from skcrf_sdca._kernels.features._observed import sorted_by_width
+from skcrf_sdca._kernels.features._weights import Weights
 from skcrf_sdca.compat import CRF, crfsuite_features, from_crfsuite, to_crfsuite
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.datasets import make_chains

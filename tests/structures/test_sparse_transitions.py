@@ -13,8 +13,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import reference
 from samples import LOSSES, seeded
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
-from skcrf_sdca._kernels import _transitions
-from skcrf_sdca._kernels._transitions import TransitionLayout, all_transitions
+from skcrf_sdca._kernels.math import _transitions
+from skcrf_sdca._kernels.math._transitions import TransitionLayout, all_transitions
 from skcrf_sdca.data.tagging_schemes import is_valid_pair
 from skcrf_sdca.distributed import DistributedCRF
 from skcrf_sdca.structures.chain.chains import Chains

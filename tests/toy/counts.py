@@ -8,7 +8,7 @@ where c(y) is how many sites have the first label. The recursion is in counts.py
 import numpy as np
 from counts_kernel import CountInference
 
-from skcrf_sdca._kernels._tying import NoEnds
+from skcrf_sdca._kernels.visits._tying import NoEnds
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.estimators.base import fits
 from skcrf_sdca.estimators.parameters import (

@@ -17,7 +17,7 @@ the first site on, drawn or best ones, and so do the expectations.
 from libc.math cimport INFINITY, exp, log1p
 from libc.string cimport memset
 
-from skcrf_sdca._kernels._inference cimport Inference, Values
+from skcrf_sdca._kernels.inference._inference cimport Inference, Values
 
 import numpy as np
 

@@ -7,9 +7,9 @@ each range of sequences, and call it directly.
 
 import numpy as np
 
-from skcrf_sdca._kernels import _chain_marginals, _spans
-from skcrf_sdca._kernels._chain_inference import ChainInference
-from skcrf_sdca._kernels._transitions import all_transitions
+from skcrf_sdca._kernels.inference import _chain_marginals, _spans
+from skcrf_sdca._kernels.inference._chain_inference import ChainInference
+from skcrf_sdca._kernels.math._transitions import all_transitions
 from skcrf_sdca.structures.chain.marginals import Marginals, by_pairs
 from skcrf_sdca.structures.scores import Scores
 

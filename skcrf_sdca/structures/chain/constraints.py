@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcrf_sdca._kernels._transitions import layout_of
+from skcrf_sdca._kernels.math._transitions import layout_of
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.words import place
 from skcrf_sdca.data.label_encoding import plain_labels

@@ -16,7 +16,7 @@ optimum and not the problem.
 import numpy as np
 import scipy.sparse as sp
 
-from skcrf_sdca._kernels._vecmath import dense_features, dense_scores
+from skcrf_sdca._kernels.math._vecmath import dense_features, dense_scores
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import ranges
 from skcrf_sdca._utils.sklearn_private import one_blas_thread

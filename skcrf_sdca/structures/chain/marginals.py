@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from skcrf_sdca._kernels import _chain_marginals
-from skcrf_sdca._kernels._transitions import TransitionLayout, all_transitions
+from skcrf_sdca._kernels.inference import _chain_marginals
+from skcrf_sdca._kernels.math._transitions import TransitionLayout, all_transitions
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.structures.entropy import mixture_entropy

@@ -7,7 +7,7 @@ exist: it is 0 in every score, and neither stored nor penalised.
 import numpy as np
 import scipy.sparse as sp
 
-from skcrf_sdca._kernels._features import RowLayout
+from skcrf_sdca._kernels.features._features import RowLayout
 
 # Rows that observe more than this share of the labels are stored dense, for vector
 # loops.

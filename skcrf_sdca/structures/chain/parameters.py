@@ -17,7 +17,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from skcrf_sdca._kernels._transitions import all_transitions, layout_of
+from skcrf_sdca._kernels.math._transitions import all_transitions, layout_of
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.form import Block
 from skcrf_sdca.structures.parameters import Parameters

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.sparse import issparse
 
-from skcrf_sdca._kernels._chain_inference import ChainInference
-from skcrf_sdca._kernels._transitions import all_transitions
+from skcrf_sdca._kernels.inference._chain_inference import ChainInference
+from skcrf_sdca._kernels.math._transitions import all_transitions
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.data.packed import PackedSequences

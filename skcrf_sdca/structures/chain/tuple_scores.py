@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import logsumexp
 
-from skcrf_sdca._kernels._tying import complete_rows
+from skcrf_sdca._kernels.visits._tying import complete_rows
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.constraints import Constraints

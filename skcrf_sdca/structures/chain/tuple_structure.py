@@ -14,8 +14,8 @@ at least two labels, and the edge features are features of the states of two.
 import numpy as np
 import scipy.sparse as sp
 
-from skcrf_sdca._kernels._features import FeatureRows
-from skcrf_sdca._kernels._tying import TupleTying, complete_rows, share_rows
+from skcrf_sdca._kernels.features._features import FeatureRows
+from skcrf_sdca._kernels.visits._tying import TupleTying, complete_rows, share_rows
 from skcrf_sdca.data.rows import as_csr
 from skcrf_sdca.structures.chain.parameters import ChainParameters
 from skcrf_sdca.structures.chain.structure import Chain

@@ -14,7 +14,7 @@ good states has the lowest label, and Viterbi decides ties as in a chain of labe
 
 import numpy as np
 
-from skcrf_sdca._kernels._transitions import TransitionLayout
+from skcrf_sdca._kernels.math._transitions import TransitionLayout
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca.structures.chain.constraints import Constraints
 

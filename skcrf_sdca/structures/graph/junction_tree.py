@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skcrf_sdca._kernels._junction_tree import MOST_AXES, JunctionTrees
+from skcrf_sdca._kernels.inference._junction_tree import MOST_AXES, JunctionTrees
 from skcrf_sdca._utils.memory import available_memory, check_fits
 from skcrf_sdca._utils.words import words
 

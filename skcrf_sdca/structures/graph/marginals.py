@@ -5,7 +5,7 @@ Owns their layout, their first point, and the correction of their rounding.
 
 import numpy as np
 
-from skcrf_sdca._kernels import _graph_marginals
+from skcrf_sdca._kernels.inference import _graph_marginals
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.structures.entropy import mixture_entropy
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from skcrf_sdca._kernels._graph_inference import GraphInference
-from skcrf_sdca._kernels._tying import NoEnds
+from skcrf_sdca._kernels.inference._graph_inference import GraphInference
+from skcrf_sdca._kernels.visits._tying import NoEnds
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca.data.graphs import Edges

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skcrf_sdca._kernels._segment_inference import (
+from skcrf_sdca._kernels.inference._segment_inference import (
     SegmentInference,
     segment_probabilities,
 )

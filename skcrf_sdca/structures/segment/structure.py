@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skcrf_sdca._kernels._segment_inference import SegmentInference
+from skcrf_sdca._kernels.inference._segment_inference import SegmentInference
 from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.structures.segment.parameters import (
     FlatLayout,

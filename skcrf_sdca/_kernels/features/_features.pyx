@@ -1,0 +1,446 @@
+"""Feature rows times weights, and marginals back to weights; CSR and dense rows.
+
+Owns the two products of a linear model on packed rows, scores += x_t w and
+w += s x_t^T m_t, and the list of distinct features of each sequence that the dual
+solvers need: a feature that occurs at several positions must be summed once before
+the norm of the direction is taken.
+"""
+
+from libc.string cimport memcpy, memset
+
+from ..math._vecmath cimport ops
+
+import numpy as np
+from scipy.sparse import issparse
+
+
+cdef class RowLayout:
+    """Which labels the row of each feature in coef has a weight for, and where.
+
+    All of them, one after another, or those that were observed with the feature: rows
+    of different lengths, stored one behind the other. A row with most of the labels is
+    wide: it has a place for every label, and those not observed are kept at 0.
+
+    Parameters
+    ----------
+    n_features, n_labels : int
+    bounds : ndarray of shape (n_features + 1,), int64, default=None
+        Row j is ``coef[bounds[j]:bounds[j + 1]]``; None if every row has all labels.
+    labels : ndarray of shape (bounds[-1],), int32, default=None
+        The label of each weight, ascending in each row.
+    observed : ndarray of shape (bounds[-1],), bool, default=None
+        Whether the weight exists: False is possible in wide rows.
+
+    Attributes
+    ----------
+    size : int
+        The number of weights.
+
+    Raises
+    ------
+    ValueError
+        If the arrays are not consistent.
+    """
+
+    def __cinit__(self, n_features, n_labels, bounds=None, labels=None, observed=None):
+        self.n_features, self.n_labels = n_features, n_labels
+        self.size = n_features * n_labels
+        if bounds is None:
+            return
+        widths = np.diff(bounds)
+        if (
+            len(widths) != n_features or bounds[0] != 0
+            or not bounds[n_features] == len(labels) == len(observed)
+            or widths.min(initial=0) < 0 or widths.max(initial=0) > n_labels
+            or labels.min(initial=0) < 0 or labels.max(initial=0) >= n_labels
+            or len(labels) >= 2**31
+        ):
+            raise ValueError("the arrays of a layout do not agree")
+        self.size = len(labels)
+        self.bounds = bounds
+        # One element more than needed: the address of an empty array is not defined.
+        self.labels = np.append(labels, 0).astype(np.int32)
+        self.observed = np.append(observed, 0).astype(np.uint8)
+        self.first, self.label = &self.bounds[0], &self.labels[0]
+
+    cdef Py_ssize_t begin(self, Py_ssize_t j) noexcept nogil:
+        """Return where the row of feature j begins in coef."""
+        return self.first[j] if self.first != NULL else j * self.n_labels
+
+    cdef Py_ssize_t width(self, Py_ssize_t j) noexcept nogil:
+        """Return how many weights feature j has."""
+        if self.first != NULL:
+            return self.first[j + 1] - self.first[j]
+        return self.n_labels
+
+
+cdef class FeatureRows:
+    """The rows of a CSR array or of a C-contiguous matrix, for use without the GIL.
+
+    Parameters
+    ----------
+    X : csr_array or ndarray of shape (n_rows, n_features)
+        CSR values are float64 and indices int32; repeated indices in a row add up.
+        Dense values are float32 or float64; sums are made in double precision.
+    layout : RowLayout, default=None
+        For subclasses; here every row of coef has all labels.
+
+    Raises
+    ------
+    ValueError
+        If the arrays of a CSR array are not consistent.
+    """
+
+    def __cinit__(self, X, RowLayout layout=None):
+        cdef const float[:, ::1] singles
+        cdef const double[:, ::1] doubles
+        self.layout = layout
+        self.n_rows, self.n_features = X.shape
+        self.is_sparse = issparse(X)
+        if not self.is_sparse:
+            self.matrix, self.single = X, X.dtype == np.float32
+            if X.size > 0 and self.single:
+                singles = X
+                self.dense = <const char*> &singles[0, 0]
+            elif X.size > 0:
+                doubles = X
+                self.dense = <const char*> &doubles[0, 0]
+            return
+        # The arrays may be the caller's, changed since they were packed.
+        bounds = X.indptr
+        if (
+            len(bounds) != self.n_rows + 1 or bounds[0] != 0
+            or bounds[self.n_rows] > min(len(X.indices), len(X.data))
+            # Not by their differences, which could overflow.
+            or (bounds[1:] < bounds[:self.n_rows]).any()
+            or X.indices.min(initial=0) < 0
+            or X.indices.max(initial=-1) >= self.n_features
+        ):
+            raise ValueError(
+                "the CSR arrays of X are not consistent: they were changed after X was "
+                "packed"
+            )
+        self.data = X.data
+        self.indices = X.indices
+        self.indptr = bounds.astype(np.int64, copy=False)
+        if len(self.data) > 0 and len(self.indices) > 0:
+            self.entries, self.columns = &self.data[0], &self.indices[0]
+
+    cdef const void* dense_row(self, Py_ssize_t t) noexcept nogil:
+        """Return the address of a dense row."""
+        cdef size_t itemsize = sizeof(float) if self.single else sizeof(double)
+        return self.dense + t * self.n_features * itemsize
+
+    cdef void add_scores(
+        self,
+        Py_ssize_t begin, Py_ssize_t end,
+        const double* coef,                     # in, (d, K)
+        Py_ssize_t n_labels,
+        double* scores,                         # in, out, (end - begin, K)
+    ) noexcept nogil:
+        """Add scores[t] += sum_j x[t, j] coef[j]."""
+        if self.is_sparse:
+            ops.gather_each(
+                self.entries, self.columns, &self.indptr[begin], end - begin, coef,
+                scores, n_labels,
+            )
+            return
+        ops.dense_scores(
+            self.dense_row(begin), self.single, self.n_features, end - begin, coef,
+            scores, n_labels,
+        )
+
+    cdef void add_features(
+        self,
+        Py_ssize_t begin, Py_ssize_t end,
+        double step,
+        const double* node,                     # in, (end - begin, K)
+        Py_ssize_t n_labels,
+        double* coef,                           # in, out, (d, K)
+    ) noexcept nogil:
+        """Add coef += step sum_t x_t^T node_t."""
+        if self.is_sparse:
+            ops.scatter_each(
+                step, self.entries, self.columns, &self.indptr[begin], end - begin,
+                node, coef, n_labels,
+            )
+            return
+        ops.dense_features(
+            step, self.dense_row(begin), self.single, self.n_features, end - begin,
+            node, coef, n_labels,
+        )
+
+
+cdef class DistinctFeatures:
+    """The distinct features of each sequence, found once.
+
+    Entry j of the CSR arrays belongs to the ``local[j]``-th distinct feature of its
+    sequence; the distinct features of sequence i are
+    ``distinct[bounds[i]:bounds[i + 1]]``, in order of first occurrence, and all count
+    as private, until `renumber` is called. Those of dense rows are all, listed once.
+
+    Parameters
+    ----------
+    rows : FeatureRows
+    offsets : ndarray of shape (n + 1,), int64
+        Sequence i has the rows ``offsets[i]:offsets[i + 1]``.
+    """
+
+    # Subclasses take more arguments.
+    def __cinit__(self, FeatureRows rows, const long long[::1] offsets, *_):
+        self.rows, self.offsets = rows, offsets
+        self.n_frequent = np.zeros(len(offsets) - 1, dtype=np.int32)
+        self.n_rare = np.zeros(len(offsets) - 1, dtype=np.int32)
+        if rows.is_sparse:
+            self.find(offsets)
+        else:
+            self.max_count = rows.n_features
+            self.distinct = np.arange(rows.n_features, dtype=np.int32)
+        if self.distinct.shape[0] > 0:
+            self.first = &self.distinct[0]
+
+    cdef int find(self, const long long[::1] offsets) except -1:
+        """Number the distinct features of each sequence."""
+        cdef Py_ssize_t i, j, n_found = 0, n = offsets.shape[0] - 1
+        cdef Py_ssize_t n_entries = self.rows.indices.shape[0]
+        cdef int feature
+        cdef long long[::1] seen_at = np.full(self.rows.n_features, -1, dtype=np.int64)
+        cdef int[::1] distinct = np.empty(n_entries, dtype=np.int32)
+        self.local = np.empty(n_entries, dtype=np.int32)
+        self.bounds = np.zeros(n + 1, dtype=np.int64)
+        for i in range(n):
+            for j in range(
+                self.rows.indptr[offsets[i]], self.rows.indptr[offsets[i + 1]]
+            ):
+                feature = self.rows.indices[j]
+                # An entry made for an earlier sequence lies before bounds[i].
+                if seen_at[feature] < self.bounds[i]:
+                    seen_at[feature] = n_found
+                    distinct[n_found] = feature
+                    n_found += 1
+                self.local[j] = <int> (seen_at[feature] - self.bounds[i])
+            self.bounds[i + 1] = n_found
+            self.max_count = max(self.max_count, n_found - self.bounds[i])
+        self.distinct = np.asarray(distinct)[:n_found].copy()
+        if n_entries > 0:
+            self.numbers = &self.local[0]
+        return 0
+
+    def renumber(
+        self,
+        FeatureRows rows,
+        const int[::1] number,                  # in, (n_features,)
+        int n_frequent, int n_shared,
+    ):
+        """Number the features anew, and split those of each sequence into tiers.
+
+        The numbers below n_frequent are frequent features, then come rare ones below
+        n_shared, then private ones, of which several features may have the same number
+        if no sequence has both: see `FeaturePartition`. The distinct features of each
+        sequence are sorted by tier. This can be called once.
+
+        Parameters
+        ----------
+        rows : FeatureRows
+            With the new numbers. Features of dense rows keep theirs, and are frequent.
+        number : ndarray of shape (n_features,), int32
+            The new number of each feature.
+        n_frequent, n_shared : int
+        """
+        cdef Py_ssize_t i, j, r, begin, end, tier, n = self.n_frequent.shape[0]
+        cdef int[::1] place = np.empty(max(self.max_count, 1), dtype=np.int32)
+        cdef int[::1] found = np.empty(max(self.max_count, 1), dtype=np.int32)
+        cdef int[3] next_of
+        cdef int feature
+        if not self.rows.is_sparse:
+            return
+        self.rows = rows
+        for i in range(n):
+            begin, end = self.bounds[i], self.bounds[i + 1]
+            self.n_frequent[i] = self.n_rare[i] = 0
+            for r in range(end - begin):
+                found[r] = number[self.distinct[begin + r]]
+                self.n_frequent[i] += found[r] < n_frequent
+                self.n_rare[i] += n_frequent <= found[r] < n_shared
+            next_of[0], next_of[1] = 0, self.n_frequent[i]
+            next_of[2] = self.n_frequent[i] + self.n_rare[i]
+            for r in range(end - begin):
+                feature = found[r]
+                tier = (feature >= n_frequent) + (feature >= n_shared)
+                place[r] = next_of[tier]
+                self.distinct[begin + place[r]] = feature
+                next_of[tier] += 1
+            for j in range(
+                self.rows.indptr[self.offsets[i]], self.rows.indptr[self.offsets[i + 1]]
+            ):
+                self.local[j] = place[self.local[j]]
+
+    def of_sequences(self, const Py_ssize_t[::1] sequences):
+        """Return the features of some sequences, an array of int32.
+
+        Those of one sequence follow those of another; those of dense rows come once.
+        """
+        cdef Py_ssize_t i, s, n_found = 0
+        if not self.rows.is_sparse:
+            return np.asarray(self.distinct)
+        for s in range(sequences.shape[0]):
+            n_found += self.count(sequences[s])
+        found = np.empty(n_found, dtype=np.int32)
+        cdef int[::1] out = found
+        n_found = 0
+        for s in range(sequences.shape[0]):
+            i = sequences[s]
+            if self.count(i) > 0:
+                memcpy(&out[n_found], self.features(i), self.count(i) * sizeof(int))
+            n_found += self.count(i)
+        return found
+
+    def n_sequences_with(self, sequences):
+        """Return how many of some sequences have each feature.
+
+        Returns
+        -------
+        numbers : ndarray of shape (n_features,), int
+        """
+        if not self.rows.is_sparse:
+            return np.full(self.rows.n_features, len(sequences))
+        return np.bincount(
+            self.of_sequences(sequences), minlength=self.rows.n_features
+        )
+
+    cdef Py_ssize_t size(self, Py_ssize_t i, Py_ssize_t n_labels) noexcept nogil:
+        """Return how many weights they have."""
+        return self.size_of_first(i, self.count(i), n_labels)
+
+    cdef Py_ssize_t size_of_first(
+        self, Py_ssize_t i, Py_ssize_t count, Py_ssize_t n_labels
+    ) noexcept nogil:
+        """Return how many weights the first of them have."""
+        return count * n_labels
+
+    cdef Py_ssize_t max_size(self, Py_ssize_t n_labels) noexcept nogil:
+        """Return the largest `size` of all sequences."""
+        return self.max_count * n_labels
+
+    cdef void sum_rows(
+        self,
+        Py_ssize_t i, Py_ssize_t begin, Py_ssize_t end,
+        const double* node,                     # in, (end - begin, K)
+        Py_ssize_t n_labels,
+        double* out,                            # out, (count(i), K)
+    ) noexcept nogil:
+        """Write out[r] = sum_t x[t, distinct_r] node[t]."""
+        cdef Py_ssize_t t, j
+        memset(out, 0, self.count(i) * n_labels * sizeof(double))
+        if not self.rows.is_sparse:
+            self.rows.add_features(begin, end, 1.0, node, n_labels, out)
+            return
+        for t in range(begin, end):
+            j = self.rows.indptr[t]
+            ops.scatter(
+                1.0, self.rows.entries + j, self.numbers + j,
+                self.rows.indptr[t + 1] - j, node, out, n_labels,
+            )
+            node += n_labels
+
+    cdef void add_scores(
+        self,
+        Py_ssize_t i, Py_ssize_t begin, Py_ssize_t end,
+        const double* feature_sums,             # in, (count(i), K)
+        Py_ssize_t n_labels,
+        double* scores,                         # in, out, (end - begin, K)
+    ) noexcept nogil:
+        """Add scores[t] += sum_r x[t, distinct_r] feature_sums[r]."""
+        cdef Py_ssize_t t, j
+        if not self.rows.is_sparse:
+            self.rows.add_scores(begin, end, feature_sums, n_labels, scores)
+            return
+        for t in range(begin, end):
+            j = self.rows.indptr[t]
+            ops.gather(
+                self.rows.entries + j, self.numbers + j, self.rows.indptr[t + 1] - j,
+                feature_sums, scores, n_labels,
+            )
+            scores += n_labels
+
+    cdef void move_coef(
+        self,
+        Py_ssize_t i, double step_frequent, double step_rare, double step_private,
+        const double* feature_sums,             # in, (count(i), K)
+        Py_ssize_t n_labels,
+        double* coef,                           # in, out, (d, K)
+    ) noexcept nogil:
+        """Add coef[distinct_r] += step feature_sums[r]."""
+        cdef const int* features = self.features(i)
+        cdef Py_ssize_t n_frequent = self.count_frequent(i)
+        cdef Py_ssize_t n_shared = n_frequent + self.count_rare(i)
+        if not self.rows.is_sparse:
+            ops.axpy(step_frequent, feature_sums, coef, n_frequent * n_labels)
+            return
+        ops.move_rows(step_frequent, feature_sums, features, n_frequent, coef, n_labels)
+        ops.move_rows(
+            step_rare, feature_sums + n_frequent * n_labels, features + n_frequent,
+            n_shared - n_frequent, coef, n_labels,
+        )
+        ops.move_rows(
+            step_private, feature_sums + n_shared * n_labels, features + n_shared,
+            self.count(i) - n_shared, coef, n_labels,
+        )
+
+    cdef void copy_coef(
+        self,
+        Py_ssize_t i,
+        const double* coef,                     # in, (d, K)
+        Py_ssize_t n_labels,
+        double* out,                            # out, (count(i), K)
+    ) noexcept nogil:
+        """Write out[r] = coef[distinct_r]."""
+        ops.copy_rows(self.features(i), self.count(i), coef, out, n_labels)
+
+    cdef double precondition(
+        self,
+        Py_ssize_t i, Py_ssize_t first, Py_ssize_t last,
+        const double* factor,                   # in, (d,)
+        Py_ssize_t n_labels,
+        double* feature_sums,                   # in, out, (count(i), K)
+    ) noexcept nogil:
+        """Multiply sums of first <= r < last with the factors of their features.
+
+        Return the sum of factor[distinct_r] ||feature_sums[r]||^2 before.
+        """
+        return ops.precondition_rows(
+            feature_sums + first * n_labels, self.features(i) + first, last - first,
+            factor, n_labels,
+        )
+
+    cdef void spread(
+        self,
+        Py_ssize_t i,
+        const double* factor,                   # in, (d,)
+        double unit,
+        Py_ssize_t n_labels,
+        double* out,                            # out, (count(i), K)
+    ) noexcept nogil:
+        """Write out[r, k] = factor[distinct_r] / unit."""
+        cdef Py_ssize_t r, p = 0
+        cdef const int* features = self.features(i)
+        for r in range(self.count(i)):
+            while p < self.size_of_first(i, r + 1, n_labels):
+                out[p] = factor[features[r]] / unit
+                p += 1
+
+    cdef void shrink_coef(
+        self,
+        Py_ssize_t i,
+        const double* coef,                     # in, (d, K)
+        double threshold,
+        const double* factor,                   # in, (d,)
+        Py_ssize_t n_labels,
+        unsigned char* active,                  # in, out, (d,)
+        double* out,                            # in, out, (d, K)
+    ) noexcept nogil:
+        """Write out[j] = factor[j] soft(coef[j]) for the distinct features j."""
+        ops.shrink_rows(
+            self.features(i), self.count(i), coef, threshold, factor, active, out,
+            n_labels,
+        )

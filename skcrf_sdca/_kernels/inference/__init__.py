@@ -1,0 +1,1 @@
+"""Inference on one item of each structure, and passes over all items."""

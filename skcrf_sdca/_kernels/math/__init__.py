@@ -1,0 +1,1 @@
+"""Vectors of numbers, transitions between labels, and steps along a line."""

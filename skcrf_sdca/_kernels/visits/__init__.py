@@ -1,0 +1,1 @@
+"""Visits of single items: the kernel of each solver."""

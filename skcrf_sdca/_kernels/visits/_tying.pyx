@@ -1,0 +1,149 @@
+"""How the local potentials of an item follow from what weights give to labels.
+
+A Tying turns what the features of a position and the biases give to each label into
+local scores, and a change of local expectations into the change that features and
+biases see: its adjoint. `Tying` is that of a chain, whose scores are what weights give,
+with start and end at its ends.
+"""
+
+from libc.string cimport memcpy, memset
+
+from ..math._vecmath cimport ops
+from ..features._weights cimport FeatureSums
+
+import numpy as np
+
+
+cdef class Tying:
+    """Local scores are what the weights give; start and end are those of a sequence."""
+
+    cdef void complete(self, Py_ssize_t length, double* scores) noexcept nogil:
+        """Make of what the weights give to each label its local scores, in place."""
+
+    cdef TiedChange share(
+        self, Py_ssize_t length, const double* change, FeatureSums sums
+    ) noexcept nogil:
+        """Return a change (T, K) as features see it; its sums may be changed."""
+        return TiedChange(
+            change, change, change + (length - 1) * sums.weights.n_labels
+        )
+
+
+cdef class NoEnds(Tying):
+    """Nothing has a start or an end: the weights of these stay 0.
+
+    Parameters
+    ----------
+    n_labels : int
+    """
+
+    cdef double[::1] nothing            # (K,) zeros
+
+    def __init__(self, n_labels):
+        self.nothing = np.zeros(n_labels)
+
+    cdef TiedChange share(
+        self, Py_ssize_t length, const double* change, FeatureSums sums
+    ) noexcept nogil:
+        """Return a change as it is, without ends."""
+        return TiedChange(change, &self.nothing[0], &self.nothing[0])
+
+
+cdef class TupleTying(Tying):
+    """The labels are tuples, which share the weights of their suffixes.
+
+    A tuple is the labels up to a position, see structures/chain/tuples.py. Its score is
+    the sum of what the weights give to the tuple and to its suffixes,
+
+        scores[t, s] = raw[t, s] + scores[t, suffix[s]],
+
+    where suffix[s] is the tuple without its first label, a tuple of a lower number; and
+    the features of a change are those of the changes summed over the tuples that end
+    with a tuple. Ends of a sequence, and transitions from tuples that are cut off by
+    its start, have no weights of tuples.
+
+    Parameters
+    ----------
+    suffix : ndarray of shape (n_tuples,), int32
+        The number of each tuple without its first label, lower than its own; -1 for
+        single labels, which are first.
+    has_weight : ndarray of shape (n_tied,), bool
+        Whether each transition between tuples has a weight.
+    longest : int
+        Positions of the longest sequence.
+    """
+
+    cdef const int[::1] suffix
+    cdef const unsigned char[::1] has_weight
+    cdef Py_ssize_t n_singles
+    cdef double[::1] shared         # (T + 1, S) the change over tuples; its ends
+
+    def __init__(self, suffix, has_weight, longest):
+        self.suffix, self.has_weight = suffix, has_weight.view(np.uint8)
+        self.n_singles = np.count_nonzero(suffix < 0)
+        self.shared = np.empty((longest + 1) * len(suffix))
+
+    cdef void complete(self, Py_ssize_t length, double* scores) noexcept nogil:
+        """Add to the scores of each tuple those of its suffixes."""
+        cdef Py_ssize_t t, n = self.suffix.shape[0]
+        for t in range(length):
+            add_suffixes(&self.suffix[0], self.n_singles, n, scores + t * n)
+
+    cdef TiedChange share(
+        self, Py_ssize_t length, const double* change, FeatureSums sums
+    ) noexcept nogil:
+        """Return the change summed over tuples, and write its sums."""
+        cdef Py_ssize_t t, p, n = self.suffix.shape[0]
+        cdef double* row = &self.shared[0]
+        memcpy(row, change, length * n * sizeof(double))
+        memset(&sums.node[0], 0, n * sizeof(double))
+        for t in range(length):
+            row = &self.shared[t * n]
+            add_to_suffixes(&self.suffix[0], self.n_singles, n, row)
+            ops.axpy(1.0, row, &sums.node[0], n)
+        memset(row + n, 0, n * sizeof(double))
+        memcpy(row + n, row, self.n_singles * sizeof(double))
+        for p in range(self.has_weight.shape[0]):
+            if not self.has_weight[p]:
+                sums.edge[p] = 0.0
+        return TiedChange(&self.shared[0], &self.shared[0], row + n)
+
+
+cdef void add_suffixes(
+    const int* suffix, Py_ssize_t n_singles, Py_ssize_t n,
+    double* x,                              # in, out, (S,)
+) noexcept nogil:
+    """Add to each tuple the number of its suffix, itself complete."""
+    cdef Py_ssize_t s
+    for s in range(n_singles, n):
+        x[s] += x[suffix[s]]
+
+
+cdef void add_to_suffixes(
+    const int* suffix, Py_ssize_t n_singles, Py_ssize_t n,
+    double* x,                              # in, out, (S,)
+) noexcept nogil:
+    """Add the number of each tuple to that of its suffix: the adjoint."""
+    cdef Py_ssize_t s
+    for s in range(n - 1, n_singles - 1, -1):
+        x[suffix[s]] += x[s]
+
+
+def complete_rows(
+    const int[::1] suffix, double[:, ::1] rows      # in, out, (n, S)
+):
+    """Add to the number of each tuple, in every row, those of its suffixes."""
+    cdef Py_ssize_t t, n_singles = np.count_nonzero(np.asarray(suffix) < 0)
+    with nogil:
+        for t in range(rows.shape[0]):
+            add_suffixes(&suffix[0], n_singles, rows.shape[1], &rows[t, 0])
+
+
+def share_rows(
+    const int[::1] suffix, double[:, ::1] rows      # in, out, (n, S)
+):
+    """Add the number of each tuple, in every row, to those of its suffixes."""
+    cdef Py_ssize_t t, n_singles = np.count_nonzero(np.asarray(suffix) < 0)
+    with nogil:
+        for t in range(rows.shape[0]):
+            add_to_suffixes(&suffix[0], n_singles, rows.shape[1], &rows[t, 0])
