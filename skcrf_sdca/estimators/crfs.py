@@ -1,7 +1,7 @@
-"""The estimators: parameters and documentation; ChainCRF and the solvers do the work.
+"""The estimators of chains: ChainCRF and the solvers do the work.
 
 Parameters are written in parameters.py, and attributes that several have in
-attribute_docs.py.
+model/attribute_docs.py.
 """
 
 from dataclasses import field

@@ -47,8 +47,8 @@ from skcrf_sdca._utils.typing import (
     Transitions,
 )
 from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES
-from skcrf_sdca.estimators.attribute_docs import ATTRIBUTES
 from skcrf_sdca.metrics import SCORERS
+from skcrf_sdca.model.attribute_docs import ATTRIBUTES
 from skcrf_sdca.objective.losses import LOSSES, ONLINE_LOSSES
 from skcrf_sdca.solvers.samplers import SchemeNames
 from skcrf_sdca.solvers.sgd_methods import METHODS

@@ -135,7 +135,7 @@ class Explanation:
         differences = terms.scores - base[:, np.newaxis]
         lead = next((k for k in labels if k != reference), labels[0])
         rows = np.argsort(-differences[:, column[lead]], kind="stable")
-        self.position = position
+        self.position, self.positions = position, terms.positions
         self.label = classes[label]
         self.reference = None if reference is None else classes[reference]
         self.labels = [classes[k] for k in labels]
@@ -143,12 +143,10 @@ class Explanation:
         self.paths = {
             classes[k]: [classes[j] for j in path.tolist()] for k, path in paths.items()
         }
-        self.positions = terms.positions
         self.features = [terms.features[i] for i in rows.tolist()]
         self.values = terms.values[rows]
-        self.contributions = differences[
-            np.ix_(rows, np.array([column[k] for k in labels]))
-        ]
+        chosen = np.array([column[k] for k in labels])
+        self.contributions = differences[np.ix_(rows, chosen)]
         self.scores = self.contributions.sum(axis=0)
         shown = [""] * len(classes)
         if probabilities is not None:
