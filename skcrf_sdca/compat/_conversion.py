@@ -237,8 +237,8 @@ def model_file_of(estimator, boundaries=BOUNDARIES, feature_names=None):
         rows[name] = rows.get(name, 0.0) + added
     # As in CRFsuite: attributes without weights have no name in the file.
     rows = {name: row for name, row in rows.items() if row.any()}
-    attributes = _checked(rows, "feature")
-    labels = _checked(plain_labels(estimator.classes_), "label")
+    attributes = checked_names(rows, "feature")
+    labels = checked_names(plain_labels(estimator.classes_), "label")
     coef = np.array(list(rows.values())).reshape(len(rows), len(labels))
     weights = [
         _named_weights(kind, block)
@@ -413,7 +413,7 @@ def _names(estimator, feature_names):
     return names
 
 
-def _checked(names, what):
+def checked_names(names, what):
     """Return names as a list; check that CRFsuite can store them."""
     names = list(names)
     for name in names:

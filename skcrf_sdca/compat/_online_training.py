@@ -56,7 +56,7 @@ class OnlineLearner:
             is_over = not loss and self.total is None
             if is_over or loss < n * self.params["epsilon"]:
                 break
-        return found
+        return self._average()
 
     def _average(self):
         """Return the parameters of the model."""

@@ -130,6 +130,11 @@ class Tagger:
         Parameters
         ----------
         xseq : ItemSequence, or what it takes
+
+        Raises
+        ------
+        ValueError
+            If its scores are not finite.
         """
         self._opened()
         items, find = ItemSequence(xseq).attributes, self._numbers.get
@@ -143,7 +148,9 @@ class Tagger:
             if block in self._at and items:
                 local[place] += self._at[block]
         offsets = np.array([0, len(items)], dtype=np.int64)
-        self._chains, self._marginals = Chains(local, self._transition, offsets), None
+        chains = Chains(local, self._transition, offsets)
+        chains.check(0)
+        self._chains, self._marginals = chains, None
 
     def tag(self, xseq: Any = None) -> list[str]:
         """Return the most probable labels.

@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from skcrf_sdca._utils.words import in_words
+from skcrf_sdca.compat._conversion import checked_names
 from skcrf_sdca.compat._crf import penalty_of
 from skcrf_sdca.compat._items import ItemSequence
 from skcrf_sdca.compat._model_file import STATE, TRANSITION, WEIGHT, ModelFile
@@ -165,7 +167,10 @@ def minimised(problem, held, labels, params, on_iteration):
         losses.append(n * solver.certify().primal)
         size, slope = np.linalg.norm(w), n * problem.slope
         info = {"num": len(losses), "loss": losses[-1], "feature_norm": float(size)}
-        info |= {"error_norm": float(slope), "active_features": np.count_nonzero(w)}
+        info |= {
+            "error_norm": float(slope),
+            "active_features": int(np.count_nonzero(w)),
+        }
         info |= {"scores": {}} | _held_out(problem, solver.model, held, labels)
         clock.append(perf_counter())
         on_iteration(info | {"time": clock[-1] - clock[-2]})
@@ -176,7 +181,7 @@ def minimised(problem, held, labels, params, on_iteration):
             losses[-1 - period] - losses[-1] < params["delta"] * losses[-1]
         )
 
-    with np.errstate(**CHECKED_LATER):
+    with np.errstate(**CHECKED_LATER), in_words(alpha="c2"):
         solver = solver_type(problem, None, max_iter=max_iter)
         solver.run(end_epoch)
     return solver.model
@@ -203,7 +208,8 @@ def model_of(parameters, labels, attributes):
     for found, part in zip(arrays, parts, strict=True):
         for field, values in zip(WEIGHT.names, part, strict=True):
             found[field] = values
-    return ModelFile(list(labels), [names[i] for i in used], np.concatenate(arrays))
+    attributes = checked_names((names[i] for i in used), "feature")
+    return ModelFile(checked_names(labels, "label"), attributes, np.concatenate(arrays))
 
 
 def learned_online(problem, held, labels, algorithm, params, on_iteration):

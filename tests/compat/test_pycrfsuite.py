@@ -131,6 +131,16 @@ class TestTagger:
             with pytest.raises(ValueError, match="no position"):
                 tagger.marginal("B", position)
 
+    @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+    def test_values_that_are_not_finite(self, tagger, value):
+        with pytest.raises(ValueError, match="position 1 has features so large"):
+            tagger.tag([{"upper": 1}, {"upper": value}])
+        for algorithm in ("lbfgs", "ap"):
+            trainer = pycrfsuite.Trainer(algorithm, verbose=False)
+            trainer.append([{"upper": value}], ["A"])
+            with pytest.raises(ValueError, match="X contains"):
+                trainer.train("")
+
     def test_bad_files(self, path, tmp_path):
         data = path.read_bytes()
         tagger = pycrfsuite.Tagger()
@@ -345,6 +355,26 @@ class TestTrainer:
         trainer.append([["a"], ["b"]], ["A", "B"])
         trainer.train(tmp_path / "m")
         assert from_crfsuite(tmp_path / "m").classes_.tolist() == ["A", "B"]
+
+    @pytest.mark.parametrize("algorithm", ["lbfgs", "ap"])
+    def test_what_cannot_be_written(self, tmp_path, algorithm):
+        for x, y, what in (("a\0b", "A", "feature"), ("a", "\ud800", "label")):
+            trainer = pycrfsuite.Trainer(algorithm, ALL, verbose=False)
+            trainer.append([[x], [x]], [y, "B"])
+            with pytest.raises(ValueError, match=f"{what} .* cannot be written"):
+                trainer.train(str(tmp_path / "m"))
+        assert not (tmp_path / "m").exists()
+
+    def test_messages_name_the_parameters(self):
+        trainer = pycrfsuite.Trainer(params={"c2": 1e-300}, verbose=False)
+        trainer.append([{"a": 1e300}, {"a": -1e300}], ["A", "B"])
+        with pytest.raises(ValueError, match="scale the features .* larger c2"):
+            trainer.train("")
+
+    def test_no_iterations(self, tmp_path):
+        trainer = pycrfsuite.Trainer("ap", {"max_iterations": 0}, verbose=False)
+        trained(trainer, tmp_path / "m")
+        assert from_crfsuite(tmp_path / "m").predict([[{}]]).tolist() == [[Y[0][0]]]
 
     def test_no_data(self, tmp_path):
         events = []
