@@ -3,6 +3,7 @@
 Owns the parameters of the algorithms, and the messages of a training.
 """
 
+import os
 from collections.abc import Mapping
 from functools import cached_property
 from time import perf_counter
@@ -263,7 +264,7 @@ class BaseTrainer:
         ValueError
             If weights or scores are not finite.
         """
-        if not isinstance(model, (str, bytes)) and not hasattr(model, "__fspath__"):
+        if not isinstance(model, (str, os.PathLike)):
             raise TypeError(f"model must be a path, got {model!r:.40}.")
         self.logparser = log = TrainingLog()
         held, problem = self._read(holdout)

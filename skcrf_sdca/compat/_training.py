@@ -39,9 +39,7 @@ class Labelled(NamedTuple):
     labels: np.ndarray
 
     def scores(self, paths, labels):
-        """Return the `label_scores` of predictions, none without sequences."""
-        if not len(self.data):
-            return {}
+        """Return the `label_scores` of predictions."""
         cuts = self.data.offsets[1:-1]
         right, predicted = np.split(self.labels, cuts), np.split(paths, cuts)
         return label_scores(list(labels), right, predicted)
@@ -161,6 +159,7 @@ def minimised(problem, held, labels, params, on_iteration):
     solver_type = OWLQN if params.get("c1") else LBFGS
     max_iter = min(params["max_iterations"], MAX_ITERATIONS)
     n, losses, clock = problem.n_sequences, [], [perf_counter()]
+    scores_of = _scorer(problem, held, labels)
 
     def end_epoch():
         w = solver.model.w
@@ -171,7 +170,7 @@ def minimised(problem, held, labels, params, on_iteration):
             "error_norm": float(slope),
             "active_features": int(np.count_nonzero(w)),
         }
-        info |= {"scores": {}} | _held_out(problem, solver.model, held, labels)
+        info |= scores_of(solver.model)
         clock.append(perf_counter())
         on_iteration(info | {"time": clock[-1] - clock[-2]})
         if slope <= params.get("epsilon", 0.0) * max(size, 1.0):
@@ -187,11 +186,15 @@ def minimised(problem, held, labels, params, on_iteration):
     return solver.model
 
 
-def _held_out(problem, parameters, held, labels):
-    """Return the scores of parameters on held-out sequences."""
+def _scorer(problem, held, labels):
+    """Return a function of parameters that returns scores on held-out sequences."""
     n = len(held.data)
+    if not n:
+        return lambda parameters: {"scores": {}}
     chain = Chain(held.data, len(labels), pairs=problem.structure.pairs)
-    return held.scores(chain.scores(parameters, 0, n).viterbi()[0], labels)
+    return lambda parameters: held.scores(
+        chain.scores(parameters, 0, n).viterbi()[0], labels
+    )
 
 
 def model_of(parameters, labels, attributes):
@@ -214,11 +217,11 @@ def model_of(parameters, labels, attributes):
 
 def learned_online(problem, held, labels, algorithm, params, on_iteration):
     """Return the parameters of an online algorithm; see `minimised`."""
+    scores_of = _scorer(problem, held, labels)
 
     def on_pass(number, loss, parameters, seconds):
         size = float(np.linalg.norm(parameters.w))
         info = {"num": number, "loss": float(loss), "feature_norm": size}
-        info |= {"scores": {}} | _held_out(problem, parameters, held, labels)
-        on_iteration(info | {"time": seconds})
+        on_iteration(info | scores_of(parameters) | {"time": seconds})
 
     return OnlineLearner(problem, algorithm, params).run(on_pass)
