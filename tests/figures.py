@@ -136,37 +136,24 @@ GIVEN = {"_replace", "_fields", "_asdict", "_make", "_validate_params"}
 
 
 def written_parameters():
-    """Return how often a parameter of estimators is written, and the distinct ones."""
-    written = []
-    for name, tree in trees():
-        if name.startswith(("estimators", "model")):
-            for cls in ast.walk(tree):
-                if isinstance(cls, ast.ClassDef):
-                    written += parameters_of(cls)
-    return written
-
-
-def parameters_of(cls):
-    """Return the parameters that a class of estimators writes down."""
-    decorators = {ast.unparse(d).split("(")[0] for d in cls.decorator_list}
-    for node in cls.body:
-        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
-            stored = {
-                n.attr
-                for n in ast.walk(node)
-                if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)
-            }
-            names = [a.arg for a in (*node.args.args, *node.args.kwonlyargs)]
-            return [name for name in names if name in stored]
-    if "parameters" in decorators:
-        return [
-            node.target.id
-            for node in cls.body
-            if isinstance(node, ast.AnnAssign)
-            and not node.target.id.startswith("_")
-            and "ClassVar" not in ast.unparse(node.annotation)
-        ]
-    return []
+    """Return the parameters that classes of estimators write down, by their names."""
+    classes = (
+        cls
+        for name, tree in trees()
+        if name.startswith("estimators")
+        for cls in ast.walk(tree)
+        if isinstance(cls, ast.ClassDef)
+        and any(ast.unparse(d) == "parameters" for d in cls.decorator_list)
+    )
+    # Fields that the constructor does not take are no parameters.
+    return [
+        node.target.id
+        for cls in classes
+        for node in cls.body
+        if isinstance(node, ast.AnnAssign)
+        and "ClassVar" not in ast.unparse(node.annotation)
+        and "init=False" not in ast.unparse(node)
+    ]
 
 
 # Classes that a module may only know in its home.
