@@ -107,7 +107,7 @@ AT_MOST = {
     "written_parameters": 63,
     "long_functions": 4,
     "wide_functions": 14,
-    "private_names": 4,
+    "private_names": 2,
     "branches_on_structure": 3,
     "arrows": 49,
 }

@@ -8,6 +8,7 @@ it reads the indices of sparse coefficients, which scipy does not check.
 
 from functools import partial
 from numbers import Integral
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -210,6 +211,15 @@ def known_names(estimator):
 def fitted_format(estimator):
     """Return the InputFormat of the data that an estimator was fitted on."""
     return FORMATS[estimator._input_format]
+
+
+def form_with(model, attributes, blocks=None):
+    """Return the Form of a model if it had these fitted attributes, and these blocks.
+
+    The attributes are names, labels and sizes; by default the blocks are its own.
+    """
+    axes = model._axes_of(SimpleNamespace(**attributes))
+    return Form(axes, model._blocks() if blocks is None else blocks)
 
 
 def fitted_weights(estimator):

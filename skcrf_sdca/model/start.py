@@ -10,7 +10,6 @@ w_0 are fixed, see `FixedScores`. It knows the features of the data alone; w_0 s
 where the data have no feature.
 """
 
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,12 @@ from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.features.vectorizer import copied
-from skcrf_sdca.model.fitted import check_form, fitted_format, fitted_weights
+from skcrf_sdca.model.fitted import (
+    check_form,
+    fitted_format,
+    fitted_weights,
+    form_with,
+)
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.form import Axis, Weights
 from skcrf_sdca.structures.structure import FixedScores
@@ -56,7 +60,7 @@ def matched_weights(model, training, name, **numbers):
     Features and labels that the model does not know have the weight 0. Raise ValueError
     if its features cannot be matched; ``name`` is the name of the argument.
     """
-    axes = model._axes_of(SimpleNamespace(**training.attributes))
+    axes = form_with(model, training.attributes).axes
     return fitted_weights(model).matched(axes, name, **numbers)
 
 

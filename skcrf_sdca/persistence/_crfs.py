@@ -4,7 +4,7 @@ Owns what a file says of a CRF beside its vectorizer: labels, weights, the figur
 the fit, and what only some types have.
 """
 
-from types import NoneType, SimpleNamespace
+from types import NoneType
 from typing import Any, get_args
 
 import numpy as np
@@ -25,6 +25,7 @@ from skcrf_sdca.model.fitted import (
     check_fitted,
     fitted_format,
     fitted_weights,
+    form_with,
     names_of_fit,
     set_fitted,
 )
@@ -43,7 +44,7 @@ from skcrf_sdca.persistence._vectorizers import describe_vectorizer, rebuild_vec
 from skcrf_sdca.structures.chain.parameters import chain_blocks
 from skcrf_sdca.structures.chain.tuple_parameters import form_of_weights, parameters_of
 from skcrf_sdca.structures.chain.tuples import MOST_ORDER
-from skcrf_sdca.structures.form import Form, Weights
+from skcrf_sdca.structures.form import Weights
 from skcrf_sdca.structures.graph.parameters import GRAPH_BLOCKS
 from skcrf_sdca.structures.segment.grammar import Grammar
 from skcrf_sdca.structures.segment.parameters import segment_blocks
@@ -150,8 +151,7 @@ def rebuild_crf(model, array):
     attributes = _attributes_from(crf, model, array)
     own, blocks = rebuild(model.get(name), array, attributes["classes_"])
     attributes |= own
-    form = Form(cls._axes_of(SimpleNamespace(**attributes)), blocks or crf._blocks())
-    weights = _weights_from(array, form, model)
+    weights = _weights_from(array, form_with(crf, attributes, blocks), model)
     attributes |= weights.attributes()
     if "stream" in model:
         state = _stream_from(stream_format(cls), model["stream"], array, weights)
