@@ -62,7 +62,7 @@ def test_the_quick_trial_runs(name, cache, data_folder):
         options += ["--output", cache / output]
     assert run(name, *options, data=data_folder).stdout
     for file in written:
-        assert (cache / file).stat().st_size > 100
+        assert len((cache / file).read_bytes().splitlines()) > 1
 
 
 @pytest.mark.slow

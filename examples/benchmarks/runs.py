@@ -104,8 +104,8 @@ class Campaign:
     """
 
     def __init__(self, arguments):
-        self.names = arguments.task or arguments.names
         self.quick = arguments.quick
+        self.names = arguments.task or arguments.names[: 1 if self.quick else None]
         self.fresh = arguments.fresh
         self.verbose = arguments.verbose
         self.cache = arguments.cache
@@ -297,7 +297,7 @@ def parser(description, output=None, *, names=tasks.NAMES):
     add = parser.add_argument
     if names:
         add("--task", choices=names, action="append", help="only this one; repeatable")
-    add("--quick", action="store_true", help="a trial on little data")
+    add("--quick", action="store_true", help="a trial on little data of one task")
     add("--fresh", action="store_true", help="make the runs anew")
     add("--verbose", action="store_true", help="a line an epoch")
     add("--cache", type=Path, default=FOLDER / "cache", help="folder of the runs")
