@@ -1,8 +1,9 @@
 """Print the epochs and seconds of the hinge loss to a gap, by gap and uniform sampling.
 
-    python examples/benchmarks/hinge.py [--task ocr] [--first 300] [--epochs 100]
+    python examples/benchmarks/hinge.py [--task ocr] [--n-alpha 1] [--epochs 100]
 
-Each packed task is fitted by SDCACRF(loss="hinge") to gaps of 1e-2 and 1e-3 times P(w).
+Each packed task is fitted by SDCACRF(loss="hinge"), with alpha = N_ALPHA / n, to gaps
+of 0.1, 1e-2 and 1e-3 times P(w).
 Then a block-coordinate Frank-Wolfe in plain NumPy, with uniform sampling, is run on the
 first sequences alone, and its objective must agree. Seconds are valid only if the
 machine had no other work.
@@ -10,6 +11,7 @@ machine had no other work.
 
 import argparse
 import warnings
+from itertools import product
 from time import perf_counter
 
 import numpy as np
@@ -18,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 import packed
 from skcrf_sdca import SDCACRF
 
-LEVELS = (1e-2, 1e-3)
+LEVELS = (1e-1, 1e-2, 1e-3)
 
 
 class PlainBCFW:
@@ -96,7 +98,7 @@ class PlainBCFW:
 
 def fit(X, labels, alpha, epochs, sampling="gap"):
     """Return a fit of a number of epochs."""
-    crf = SDCACRF(alpha, loss="hinge", sampling=sampling, tol=1e-4, random_state=0)
+    crf = SDCACRF(alpha, loss="hinge", sampling=sampling, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return crf.set_params(max_iter=epochs).fit(X, labels)
@@ -137,14 +139,16 @@ def main():
     """Print a line for each task and sampling, and for the plain twin."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--task", action="append", choices=packed.NAMES)
+    parser.add_argument("--n-alpha", type=float, nargs="+", default=(1.0,))
     parser.add_argument("--first", type=int, default=300, help="sequences of the twin")
     parser.add_argument("--epochs", type=int, default=100)
     options = parser.parse_args()
     for name in options.task or ("ocr", "conll2000"):
         task = packed.load(name)
-        for sampling in ("gap", "uniform"):
-            crf = fit(task.X, task.y, task.alpha, options.epochs, sampling)
-            print(line(f"{name} {sampling}", crf.history_), flush=True)
+        for n_alpha, sampling in product(options.n_alpha, ("gap", "uniform")):
+            alpha = n_alpha / len(task.y)
+            crf = fit(task.X, task.y, alpha, options.epochs, sampling)
+            print(line(f"{name} {n_alpha:g} {sampling}", crf.history_), flush=True)
         n = options.first
         # A strength at which both come near to the optimum in these epochs.
         X, labels, alpha = task.X[:n], task.y[:n], 30.0 / n

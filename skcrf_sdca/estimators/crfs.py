@@ -36,8 +36,8 @@ class SDCACRF(RunOptions, SDCAOptions, ChainOptions, ChainCRF):
     by exact maximisation of the dual along one sequence at a time. No step size needs
     tuning, and the fit stops on a certificate: ``duality_gap_`` bounds the distance of
     P(w) from its minimum. With ``loss="hinge"`` it is a structural SVM, trained by
-    block-coordinate Frank-Wolfe [2]_ with gap sampling [3]_; the model is the best of
-    its points and of their averages.
+    block-coordinate Frank-Wolfe [2]_ with gap sampling and pairwise steps [3]_; the
+    model is the best of its points and of their averages.
 
     Parameters
     ----------
@@ -58,8 +58,9 @@ class SDCACRF(RunOptions, SDCAOptions, ChainOptions, ChainCRF):
     The dual variables take 4 * n_positions * n_labels^2 bytes, and twice as many in
     float64.
 
-    Of the hinge they take 8 * (n_positions * n_labels + n * n_labels^2) bytes, and a
-    visit one Viterbi pass. Its step is exact: `line_search`, `line_search_tol`, `step`,
+    Of the hinge they take 8 * (n_positions * n_labels + n * n_labels^2) bytes, and 4 *
+    n_positions for each labelling that they mix, at most 64 of a sequence. A visit
+    takes one Viterbi pass. Its step is exact: `line_search`, `line_search_tol`, `step`,
     `init_smoothing` and `dual_dtype` are ignored, and the fit starts at w = 0. As the
     loss is not smooth, the gap falls more slowly than for the other losses: a `tol`
     of 1e-2 is often enough.

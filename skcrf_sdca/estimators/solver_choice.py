@@ -146,9 +146,11 @@ class HasSolver:
 
     def _made_solver(self, solver, problem, acceleration):
         options = self._options_of(solver)
+        # An average is a dual point, from which w follows if the penalty has curvature.
+        is_averaged = issubclass(solver, BCFW) and problem.penalty.curvature > 0.0
         if accelerates(acceleration, problem):
             solver = partial(ProximalPoint, solver=solver)
-        elif not problem.loss.is_smooth and issubclass(solver, DualSolver):
+        if is_averaged:
             solver = partial(Averaged, solver=solver)
         state = getattr(self, "_warm_state", None) if self.warm_start else None
         if state is not None:

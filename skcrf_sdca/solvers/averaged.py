@@ -1,14 +1,14 @@
 """Averages of the points of a dual solver whose weights oscillate.
 
 The weights of block-coordinate Frank-Wolfe oscillate around the optimum, since the
-hinge is not smooth. With v_e = w_hat(mu) after epoch e, an average with polynomial
+hinge is not smooth. With w_e = grad r*(v_e) after epoch e, an average with polynomial
 decay (Shamir and Zhang, ICML 2013; power 1 in [LacosteJulien13]) is lower in objective:
 
     v <- v + (power + 1) / (m + power) (v_m - v),    in which v_e counts about e^power.
 
-The average is itself w_hat of an average of mu, so that w = grad r*(v) is as sparse as
-the weights of the solver. With power 4 the first points, which are far off, are
-forgotten quickly.
+With w_hat(mu) as v_e the average is w_hat of an average of mu, so that w = grad r*(v)
+is as sparse as the weights of the solver. With power 4 the first points, which are far
+off, are forgotten quickly.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ POWER = 4
 class Averaged(OuterSolver):
     """A dual solver whose model is the best of all its points and their averages.
 
-    ``solver`` is a subclass of DualSolver, called with ``options``. In the formula
+    ``solver`` is a solver with a point ``v``, called with ``options``. In the formula
     above ``average`` is v and ``n_epochs`` is m. ``best_primal`` is P of ``model``, and
     ``rounding`` a bound on its rounding.
     """
@@ -37,6 +37,8 @@ class Averaged(OuterSolver):
         self.model = problem.new_parameters()
         self.average = np.zeros_like(self.model.w)
         self.lower_bound = LowerBound()
+        if state is not None and state.get("average_alpha") == problem.alpha:
+            self.average[:], self.n_epochs = state["average"], state["n_epochs"]
 
     def epoch(self):
         """Make an epoch of visits, and update the average."""
@@ -64,5 +66,10 @@ class Averaged(OuterSolver):
             self.model.w[:] = w
 
     def state(self):
-        """Return the state of the solver."""
-        return self.solver.state()
+        """Return the state of the solver, and the average, which goes with alpha."""
+        return {
+            **self.solver.state(),
+            "average": self.average,
+            "average_alpha": self.problem.alpha,
+            "n_epochs": self.n_epochs,
+        }

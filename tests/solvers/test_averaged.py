@@ -1,5 +1,7 @@
 """Averages of the points of a dual solver: their formula, and what they are for."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -12,6 +14,7 @@ from skcrf_sdca.objective.penalties import elastic_net
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.averaged import Averaged
 from skcrf_sdca.solvers.bcfw import BCFW
+from skcrf_sdca.solvers.proximal import ProximalPoint
 from skcrf_sdca.structures.chain.structure import Chain
 
 
@@ -43,7 +46,7 @@ def test_late_points_count_more(problem):
 def test_the_best_point_is_kept(problem):
     solver, plain = new_averaged(problem), make_solver(BCFW, problem)
     certificates, primals = [], []
-    for _ in range(40):
+    for _ in range(120):
         solver.epoch()
         plain.epoch()
         certificates.append(solver.certify())
@@ -62,12 +65,30 @@ def test_the_best_point_is_kept(problem):
     assert solver.n_updates == plain.n_updates
 
 
-def test_a_warm_start_begins_a_new_average(problem):
+@pytest.mark.parametrize("ratio", [1.0, 0.5])
+def test_a_warm_start_continues_the_average_of_the_same_alpha(problem, ratio):
     solver = new_averaged(problem)
     for _ in range(20):
         solver.epoch()
-    best = solver.certify()
-    warm = new_averaged(problem, state=solver.state())
+    best, state = solver.certify(), solver.state()
+    average = solver.average.copy()
+    problem.alpha *= ratio
+    problem.strength *= ratio
+    problem.feature_scale = problem.weight / problem.strength
+    warm = new_averaged(problem, state=state)
+    assert_allclose(warm.average, average if ratio == 1.0 else 0.0)
+    if ratio == 1.0:
+        assert warm.certify().gap <= 1.01 * best.gap
     warm.epoch()
-    assert_allclose(warm.average, warm.solver.v)
-    assert warm.certify().dual >= best.dual - 1e-9
+    assert warm.n_epochs == (21 if ratio == 1.0 else 1)
+
+
+def test_an_average_of_proximal_points_is_as_sparse_as_the_points(problem):
+    solver = Averaged(
+        problem, np.random.default_rng(0), solver=partial(ProximalPoint, solver=BCFW)
+    )
+    for _ in range(5):
+        solver.epoch()
+    w = problem.penalty.primal_point(solver.solver.v)
+    assert_allclose(w, solver.solver.model.w, rtol=1e-12, atol=1e-15)
+    assert np.any(w)

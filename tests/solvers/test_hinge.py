@@ -211,57 +211,99 @@ def test_the_dual_never_falls(sampling):
 
 
 class BCFWTwin:
-    """Block-coordinate Frank-Wolfe with uniform sampling, dense features, L2."""
+    """Frank-Wolfe with pairwise steps, uniform sampling, dense features, L2."""
 
-    def __init__(self, X, y, cost, alpha):
-        self.X, self.y, self.cost, self.alpha = X, y, cost, alpha
+    def __init__(self, X, y, cost, alpha, most):
+        self.X, self.y, self.cost, self.alpha, self.most = X, y, cost, alpha, most
         self.n_labels = len(cost)
-        self.node = [np.eye(self.n_labels)[labels] for labels in y]
-        self.edge = [self.pairs(node) for node in self.node]
+        # The labellings that mu_i mixes, with their shares.
+        self.active = [{tuple(labels): 1.0} for labels in y]
         self.w = np.zeros(self.n_labels * (N_FEATURES + 3 + self.n_labels))
         self.gaps = np.zeros(len(X))
+        self.n_full = 0
 
-    def pairs(self, node):
-        return np.einsum("tj,tk->tjk", node[:-1], node[1:])
+    def moments(self, path):
+        node = np.eye(self.n_labels)[list(path)]
+        return node, np.einsum("tj,tk->tjk", node[:-1], node[1:])
+
+    def mean(self, i):
+        """Return mu_i."""
+        pairs = self.active[i].items()
+        moments = [[share * m for m in self.moments(p)] for p, share in pairs]
+        node, edge = zip(*moments, strict=True)
+        return sum(node), sum(edge)
 
     def visit(self, i):
-        x, node, edge = self.X[i], self.node[i], self.edge[i]
+        x, active = self.X[i], self.active[i]
         coef, intercept, start, end, transition = twins.unpack(
             self.w, N_FEATURES, self.n_labels
         )
         scores = x @ coef + intercept + self.cost[self.y[i]]
         scores[0] += start
         scores[-1] += end
-        path, _ = twins.best_path(scores, transition)
-        certain = np.eye(self.n_labels)[path]
-        to_node, to_edge = certain - node, self.pairs(certain) - edge
-        linear = (to_node * scores).sum() + (to_edge * transition).sum()
+
+        def score(node, edge):
+            return (node * scores).sum() + (edge * transition).sum()
+
+        def score_of(path):
+            return score(*self.moments(path))
+
+        best = tuple(map(int, twins.best_path(scores, transition)[0]))
+        self.gaps[i] = max(score_of(best) - score(*self.mean(i)), 0.0)
+        if self.gaps[i] <= 0.0:
+            return
         scale = 1.0 / (self.alpha * len(self.X))
-        v = -scale * twins.chain_features(x, to_node, to_edge)
-        self.gaps[i] = max(linear, 0.0)
-        if linear > 0.0:
-            step = min(linear * scale / (v @ v), 1.0)
-            self.node[i] = node + step * to_node
-            self.edge[i] = edge + step * to_edge
-            self.w = self.w + step * v
+
+        def direction(to, away):
+            node, edge = (
+                a - b for a, b in zip(self.moments(to), self.moments(away), strict=True)
+            )
+            v = -scale * twins.chain_features(x, node, edge)
+            return v, (score_of(to) - score_of(away)) * scale / (v @ v)
+
+        to = best
+        away = min((p for p in active if active[p] > 0.0), key=score_of)
+        if best not in active and len(active) == self.most:
+            self.n_full += 1
+            least = min((p for p in active if p != tuple(self.y[i])), key=active.get)
+            v, step = direction(best, least)
+            if score_of(best) > score_of(least) and 2.0 * step >= active[least]:
+                self.w = self.w + active[least] * v
+                active[best] = active.pop(least)
+                return
+            to = max(active, key=score_of)
+        if score_of(to) <= score_of(away):
+            return
+        v, step = direction(to, away)
+        step = min(step, active[away])
+        active[to] = active.get(to, 0.0) + step
+        active[away] -= step
+        if active[away] == 0.0 and away != tuple(self.y[i]):
+            del active[away]
+        self.w = self.w + step * v
 
 
-def test_visits_are_those_of_the_twin():
+@pytest.mark.parametrize("most", [2, 3, 64])
+def test_visits_are_those_of_the_twin(most, monkeypatch):
+    monkeypatch.setattr("skcrf_sdca.solvers.bcfw.MOST_LABELLINGS", most)
     rng = np.random.default_rng(1)
     X = [rng.normal(size=(length, N_FEATURES)) for length in (1, 2, 5, 3, 7, 1)]
-    y = [rng.integers(N_LABELS, size=len(x)) for x in X]
+    y = [rng.integers(N_LABELS, size=len(x)).tolist() for x in X]
     solver = make_solver(BCFW, hinge_problem(X, y, COST), sampling="uniform")
-    twin = BCFWTwin(X, y, COST, ALPHA)
+    twin = BCFWTwin(X, y, COST, ALPHA, most)
     for _ in range(20):
         order = rng.permutation(len(X))
         solver.kernel.epoch_in_order(order)
         for i in order:
             twin.visit(i)
+    assert (twin.n_full > 0) == (most < 64)
     assert_allclose(solver.model.w, twin.w, atol=1e-10)
     assert_allclose(solver.gaps, twin.gaps, atol=1e-10)
-    assert_allclose(solver.marginals.local, np.vstack(twin.node), atol=1e-10)
-    tied = np.array([edge.sum(axis=0) for edge in twin.edge])
+    node, edge = zip(*map(twin.mean, range(len(X))), strict=True)
+    assert_allclose(solver.marginals.local, np.vstack(node), atol=1e-10)
+    tied = np.array([e.sum(axis=0) for e in edge])
     assert_allclose(solver.marginals.tied, tied, atol=1e-10)
+    assert solver.active.size.tolist() == list(map(len, twin.active))
 
 
 def test_where_nothing_costs_the_optimum_is_at_once(data):

@@ -1,18 +1,25 @@
-"""One visit of block-coordinate Frank-Wolfe [LacosteJulien13, Alg. 4].
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""One visit of block-coordinate Frank-Wolfe with pairwise steps [Osokin16].
 
-For the maximum in the place of log sum exp, the dual has no entropy. A visit to item i
-asks the oracle for the labelling of highest score, costs included, moves the
-expectations mu_i towards it by the step that maximises the dual, and moves
-w = grad r*(w_hat(mu)) with them. Divided by the weight of the item, the dual rises
-along direction = certain of the labelling - mu_i by
+For the maximum in the place of log sum exp, the dual has no entropy. The expectations
+of item i are a mixture of labellings, its active set:
 
-    s g_i - R(s),    g_i = <direction, scores_i> = max_y score_i(y) - <mu_i, scores_i>,
+    mu_i = sum_k share_k certain(y_k),    share_k >= 0 with the sum 1.
 
-with g_i the gap of the item, R that of _line_search.pyx, and the costs in scores_i. For
-L2 the step is g_i / quadratic, at most 1.
+A visit asks the oracle for the labelling y of highest score, costs included. It moves
+share from the labelling a of lowest score in the active set to y, as much as maximises
+the dual, and moves w = grad r*(w_hat(mu)) with it. Divided by the weight of the item,
+the dual rises along direction = certain(y) - certain(a) by
+
+    s (score(y) - score(a)) - R(s),    0 <= s <= share of a,
+
+with R that of _line_search.pyx. The step of Frank-Wolfe itself [LacosteJulien13, Alg.
+4] goes from mu_i to y: it takes from labellings that are right as well, and converges
+far more slowly. The gap of the item, max_y score(y) - <mu_i, scores_i>, is the same.
 """
 
-from libc.math cimport isfinite
+from libc.math cimport INFINITY, isfinite
+from libc.string cimport memcmp, memcpy
 
 from ..math._line_search cimport linear_step
 from ..inference._inference cimport Values
@@ -31,57 +38,177 @@ cdef class BCFWKernel(DualVisitor):
         As for `DualVisitor`.
     expected : Potentials of float64
         The expectations mu_i: changed in place.
+    active : ActiveSets
+        The labellings that mu_i mixes: changed in place.
     """
 
     cdef double[::1] local
     cdef double[:, ::1] tied
+    cdef int[:, ::1] paths          # (most, N): labelling k of item i, its positions
+    cdef double[:, ::1] share       # (most, n)
+    cdef int[::1] size              # (n,) labellings of each item
+    cdef Py_ssize_t most
     cdef int[::1] path              # a buffer: the best labelling
+    cdef Values away                # a buffer: the labelling that loses share
 
-    def __init__(self, item, offsets, scale, gaps, sampler, *, expected):
+    def __init__(self, item, offsets, scale, gaps, sampler, *, expected, active):
         super().__init__(item, offsets, scale, gaps, sampler)
         self.local = expected.local.reshape(-1)
         self.tied = addressable(expected.tied.reshape(len(offsets) - 1, -1))
+        self.paths = addressable(active.paths)
+        self.share, self.size = active.share, active.size
+        self.most = len(active.share)
         self.path = np.empty(self.item.most_local, dtype=np.intc)
+        self.away = self.item.new_values()
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit item i; return False if a number is not finite."""
-        cdef double best, gap, step
-        cdef Values scores, kept, target = self.item.expected
+        cdef double best, gap
+        cdef Values kept
         if self.is_empty(i):
             self.record_gap(i, 0.0)
             return True
         self.item.set_item(i)
-        scores = self.item.potentials
         kept.local = &self.local[self.item.first_local(i)]
         kept.tied = &self.tied[i, 0]
-        best = self.argmax_at(scores, &self.path[0])
-        gap = best - self.item.inner(kept, scores)
+        best = self.argmax_at(self.item.potentials, &self.path[0])
+        gap = best - self.item.inner(kept, self.item.potentials)
         if not isfinite(gap):
             return False
         self.record_gap(i, max(gap, 0.0))
         if gap <= 0.0:
             return True
-        self.item.set_certain(&self.path[0], target)
-        self.item.set_change(target, kept)
-        self.item.sum_features()
-        self.sums.measure(self.scale[i])
-        step = linear_step(gap, self.sums)
+        return self.improve(i, kept, best)
+
+    cdef bint improve(self, Py_ssize_t i, Values kept, double best) noexcept nogil:
+        """Move share of item i to its best labelling; return whether all is finite."""
+        cdef double low, step
+        cdef Py_ssize_t lowest, place = self.place_of_path(i)
+        if place == self.most:
+            if self.replace_least(i, kept, best):
+                return True
+            place = self.extreme(i, 1.0, &best)
+        lowest = self.extreme(i, -1.0, &low)
+        if not best > low:
+            return True
+        step = self.exact_step(i, self.member(i, place), lowest, best - low)
         if step != step:
             return False
-        self.move(kept, target, step)
-        self.sums.add_to_weights(-self.scale[i] * step)
+        step = min(step, self.share[lowest, i])
+        self.move(kept, i, step)
+        self.share[place, i] += step
+        self.share[lowest, i] -= step
+        if lowest > 0 and self.share[lowest, i] == 0.0:
+            self.remove(i, lowest)
         return True
 
-    cdef void move(self, Values kept, Values target, double step) noexcept nogil:
-        """Move the expectations of the item by a step to those of the labelling."""
-        blend(kept.local, target.local, step, self.item.n_local)
-        blend(kept.tied, target.tied, step, self.item.n_tied)
+    cdef bint replace_least(
+        self, Py_ssize_t i, Values kept, double best
+    ) noexcept nogil:
+        """Have the best labelling take the place of the one of smallest share.
+
+        Return False if the dual would fall.
+        """
+        cdef Py_ssize_t k, least = 1
+        cdef double low
+        for k in range(2, self.most):
+            if self.share[k, i] < self.share[least, i]:
+                least = k
+        low = self.score(i, least)
+        if not best > low or (
+            2.0 * self.exact_step(i, &self.path[0], least, best - low)
+            < self.share[least, i]
+        ):
+            return False
+        self.move(kept, i, self.share[least, i])
+        self.set_path(i, least)
+        return True
+
+    cdef int* member(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil:
+        """Return labelling k of item i."""
+        return &self.paths[k, self.offsets[i]]
+
+    cdef double score(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil:
+        """Return the score of labelling k of item i."""
+        return self.item.inference.labels_score(
+            self.member(i, k), self.item.potentials
+        )
+
+    cdef Py_ssize_t place_of_path(self, Py_ssize_t i) noexcept nogil:
+        """Return which labelling of item i the best one is, added if there is room.
+
+        Without room it is ``most``.
+        """
+        cdef Py_ssize_t k, n = self.size[i]
+        for k in range(n):
+            if memcmp(
+                self.member(i, k), &self.path[0], self.item.length * sizeof(int)
+            ) == 0:
+                return k
+        if n < self.most:
+            self.set_path(i, n)
+            self.share[n, i] = 0.0
+            self.size[i] = <int> n + 1
+        return n
+
+    cdef void set_path(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil:
+        """Make the best labelling the labelling k of item i."""
+        memcpy(self.member(i, k), &self.path[0], self.item.length * sizeof(int))
+
+    cdef Py_ssize_t extreme(
+        self, Py_ssize_t i, double sign, double* value
+    ) noexcept nogil:
+        """Return the labelling of highest sign * score, and write that score.
+
+        For a sign of -1 only labellings with a share count.
+        """
+        cdef Py_ssize_t k, found = 0
+        cdef double score, highest = -INFINITY
+        for k in range(self.size[i]):
+            if sign > 0.0 or self.share[k, i] > 0.0:
+                score = self.score(i, k)
+                if sign * score > highest:
+                    found, value[0], highest = k, score, sign * score
+        return found
+
+    cdef double exact_step(
+        self, Py_ssize_t i, const int* to, Py_ssize_t away, double linear
+    ) noexcept nogil:
+        """Take the change from labelling ``away`` to another; return the best step.
+
+        ``linear`` is the difference of their scores.
+        """
+        cdef Values target = self.item.expected
+        self.item.set_certain(to, target)
+        self.item.set_certain(self.member(i, away), self.away)
+        self.item.set_change(target, self.away)
+        self.item.sum_features()
+        self.sums.measure(self.scale[i])
+        return linear_step(linear, self.sums)
+
+    cdef void move(self, Values kept, Py_ssize_t i, double step) noexcept nogil:
+        """Move the expectations and the weights by a step along the change."""
+        cdef Values target = self.item.expected
+        shift(kept.local, target.local, self.away.local, step, self.item.n_local)
+        shift(kept.tied, target.tied, self.away.tied, step, self.item.n_tied)
+        self.sums.add_to_weights(-self.scale[i] * step)
+
+    cdef void remove(self, Py_ssize_t i, Py_ssize_t k) noexcept nogil:
+        """Remove labelling k of item i: the last one takes its place."""
+        cdef Py_ssize_t last = self.size[i] - 1
+        if k != last:
+            memcpy(
+                self.member(i, k), self.member(i, last),
+                self.item.length * sizeof(int),
+            )
+        self.share[k, i] = self.share[last, i]
+        self.size[i] = <int> last
 
 
-cdef void blend(
-    double* kept, const double* target, double step, Py_ssize_t n
+cdef void shift(
+    double* kept, const double* to, const double* away, double step, Py_ssize_t n
 ) noexcept nogil:
-    """Write (1 - step) kept + step target, which is target exactly at 1."""
+    """Add step (to - away) to kept."""
     cdef Py_ssize_t k
     for k in range(n):
-        kept[k] = (1.0 - step) * kept[k] + step * target[k]
+        kept[k] += step * (to[k] - away[k])
