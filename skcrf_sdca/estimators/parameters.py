@@ -461,19 +461,26 @@ class SolverOptions:
 
 
 @parameters
-class DualOptions:
-    """What all solvers of the dual take."""
+class AccelerationOptions:
+    """How epochs of dual solvers are made fewer."""
 
     acceleration: Acceleration = "auto"
     """{"auto", "proximal_point"} or None
 
-    "proximal_point" solves a sequence of problems with the squared distance from the
-    last weights added, one epoch each. Weights of frequent features count more in the
-    distance. This saves half of the epochs, and more where the L2 part of the penalty,
-    alpha * (1 - l1_ratio), is small. "auto" does so; for fewer than 128 sequences and
-    for l1_ratio > 0.5 it does so only where the L2 part is smaller than 0.15 / n. None
-    never does, and refuses ``l1_ratio=1``.
+    For SDCA, OEG and the hinge; other solvers do not use it. "proximal_point" solves a
+    sequence of problems with the squared distance from the last weights added, one
+    epoch each. Weights of frequent features count more in the distance. This saves half
+    of the epochs, and more where the L2 part of the penalty, alpha * (1 - l1_ratio), is
+    small. "auto" does so; for fewer than 128 sequences and for l1_ratio > 0.5 it does
+    so only where the L2 part is smaller than 0.15 / n. None never does, and refuses
+    ``l1_ratio=1``.
     """
+
+
+@parameters
+class DualOptions(AccelerationOptions):
+    """What all solvers of the dual take."""
+
     sampling: SDCASampling = parameter(StrOptions(SchemeNames("sdca")), default="gap")
     """{"gap", "gap_importance", "importance", "uniform", "max", "residual"}
 
@@ -684,6 +691,7 @@ class GraphOptions(
     RunOptions,
     ScoringOptions,
     EpochOptions,
+    AccelerationOptions,
     GraphSolverOptions,
     UnknownOptions,
     PairOptions,
@@ -742,6 +750,7 @@ class SegmentOptions(
     ScoringOptions,
     EpochOptions,
     PenaltyOptions,
+    AccelerationOptions,
     SpanOptions,
     CostOptions,
     LossOptions,

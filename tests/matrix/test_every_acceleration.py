@@ -2,18 +2,20 @@
 
 from itertools import product
 
+import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from test_every_fit import PARAMETERS, Case, objective
 
-from matrix_models import EXACT, MODELS
+from matrix_models import EXACT, MODELS, dense
+from skcrf_sdca.estimators import solver_choice
 
 DUAL = [(name, solver) for name, solver in EXACT if solver in ("sdca", "oeg")]
 OF_HINGE = [name for name, solver in EXACT if solver == "sdca"]
 
 
 def fit(name, solver, case, acceleration=None, **parameters):
-    """Return a fit; graphs and segments have no parameter, and are accelerated."""
+    """Return a fit; solvers of the primal take no acceleration."""
     model = MODELS[name]
     crf = model.new(
         solver,
@@ -44,6 +46,20 @@ def test_the_optimum(name, solver, loss, l1_ratio):
     found = objective(MODELS[name], crf, case)
     assert_allclose(crf.primal_objective_, found, rtol=0, atol=1e-9)
     assert (crf.history_["dual"] <= best.primal_objective_ + 1e-9).all()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("name", "solver"), DUAL)
+def test_none_has_the_bits_of_the_plain_solver(name, solver, monkeypatch):
+    options = {"case": Case(), "max_iter": 3, "tol": 0.0}
+    plain = fit(name, solver, **options)
+    accelerated = fit(name, solver, acceleration="proximal_point", **options)
+    assert not np.array_equal(accelerated.history_["dual"], plain.history_["dual"])
+    monkeypatch.setattr(solver_choice, "accelerates", lambda *_: False)
+    bare = fit(name, solver, acceleration="proximal_point", **options)
+    for column in ("primal", "dual", "gap"):
+        assert_array_equal(bare.history_[column], plain.history_[column])
+    assert_array_equal(dense(bare.coef_), dense(plain.coef_))
 
 
 @pytest.mark.parametrize("name", OF_HINGE)
