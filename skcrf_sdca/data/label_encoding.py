@@ -7,7 +7,7 @@ may be unknown, and floats are whole numbers. Labels are not converted to a NumP
 before they are checked, since that would change them.
 """
 
-from itertools import chain
+from itertools import chain, repeat
 from numbers import Real
 from typing import Any
 
@@ -604,4 +604,4 @@ def _place(t, lengths, name):
 
 def _codes(flat, classes):
     index = {label: code for code, label in enumerate(classes)}
-    return np.fromiter((index.get(label, -1) for label in flat), np.int32, len(flat))
+    return np.fromiter(map(index.get, flat, repeat(-1)), np.int32, len(flat))

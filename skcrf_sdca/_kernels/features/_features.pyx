@@ -422,12 +422,14 @@ cdef class DistinctFeatures:
         double* out,                            # out, (count(i), K)
     ) noexcept nogil:
         """Write out[r, k] = factor[distinct_r] / unit."""
-        cdef Py_ssize_t r, p = 0
+        cdef Py_ssize_t r, p, begin, end = 0
         cdef const int* features = self.features(i)
+        cdef double value
         for r in range(self.count(i)):
-            while p < self.size_of_first(i, r + 1, n_labels):
-                out[p] = factor[features[r]] / unit
-                p += 1
+            value = factor[features[r]] / unit
+            begin, end = end, self.size_of_first(i, r + 1, n_labels)
+            for p in range(begin, end):
+                out[p] = value
 
     cdef void shrink_coef(
         self,
