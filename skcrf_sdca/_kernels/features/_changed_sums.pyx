@@ -1,4 +1,4 @@
-"""Features of a change that is 0 at most positions, as that of two labellings is.
+"""Features of a change that is 0 at most positions: from one labelling to another.
 
 Where the best labelling differs from the target at a few tokens, only the features of
 these tokens have a sum other than 0. `ChangedSums` keeps and adds these alone: a visit
@@ -17,8 +17,8 @@ import numpy as np
 cdef class ChangedSums(FeatureSums):
     """Sums over the positions where a change is not 0.
 
-    The rows of ``distinct`` are those of the features ``found``, in order of their
-    first occurrence at such a position. All changes count once, see `sigma_prime`.
+    The rows of ``distinct`` belong to the features ``found``, in order of their first
+    occurrence at such a position. All changes count once, see `sigma_prime`.
 
     Parameters
     ----------

@@ -100,30 +100,30 @@ cdef extern from "Python.h":
     str PyUnicode_FromKindAndData(int kind, const void* chars, Py_ssize_t length)
 
 cdef enum:
-    # So many entries are looked up together.
+    # Number of entries that are looked up together.
     BATCH = 64
-    # The arrays start with this room; up to so many entries are sorted by insertion.
+    # First length of the arrays, and the most entries that are sorted by insertion.
     SHORT = 64
     # A dict that contains itself must come to an end.
     DEEPEST = 1000
-    # Items are fetched so far before they are looked at.
+    # Number of items that are fetched ahead.
     AHEAD = 4
     # Lines of the keys of a dict of some twenty entries.
     LINES = 7
     # Two of them hold the head and the first characters of a string.
     CACHE_LINE = 64
-    # Records begin at multiples of so many bytes, which is also the size of their head.
+    # Records begin at multiples of this number of bytes, the size of their head.
     UNIT = 8
     # Names are shorter: the head has 30 bits for the bytes of one.
     LONGEST = 1 << 30
-    # The tables of so many keys are remembered, by their places in the last dict.
+    # Number of keys whose tables are remembered, by their places in the last dict.
     WIDE = 64
 
 # Names, for isinstance: of a tuple that is written in the call, Cython takes an error
 # (Ctrl-C, while an abstract class is asked) for a yes.
 cdef tuple NUMBERS = (np.bool_, Real, Decimal)
 cdef tuple LISTS = (list, tuple, Set)
-# As that of Python's own hashes: nobody can make names that all meet in one slot.
+# Random, as the seed of Python's hashes: nobody can make names that share one slot.
 cdef uint64_t SEED = <uint64_t> hash("skcrf_sdca") ^ <uint64_t> hash("names") << 32
 
 
@@ -296,7 +296,7 @@ cdef class Table:
 
 
 cdef inline size_t form_of(PyObject* name) noexcept:
-    """Return the bytes of a name, and in two more bits those of a character, halved."""
+    """Return the bytes of a name, and in two more bits half the size of a character."""
     cdef size_t kind = PyUnicode_KIND(name)
     return PyUnicode_GET_LENGTH(name) * kind << 2 | kind >> 1
 
@@ -312,7 +312,7 @@ cdef str name_of(Record* record):
 
 
 cdef inline bint is_name_of(Record* record, PyObject* name) noexcept:
-    """Return whether a record is that of a plain str."""
+    """Return whether a record describes a plain str."""
     cdef size_t form = form_of(name)
     return (
         record.form == form

@@ -177,7 +177,7 @@ cdef class DistinctFeatures:
     Entry j of the CSR arrays belongs to the ``local[j]``-th distinct feature of its
     sequence; the distinct features of sequence i are
     ``distinct[bounds[i]:bounds[i + 1]]``, in order of first occurrence, and all count
-    as private, until `renumber` is called. Those of dense rows are all, listed once.
+    as private, until `renumber` is called. Dense rows have all features, listed once.
 
     Parameters
     ----------
@@ -232,11 +232,11 @@ cdef class DistinctFeatures:
         const int[::1] number,                  # in, (n_features,)
         int n_frequent, int n_shared,
     ):
-        """Number the features anew, and split those of each sequence into tiers.
+        """Number the features anew, and split the features of each sequence into tiers.
 
         The numbers below n_frequent are frequent features, then come rare ones below
-        n_shared, then private ones, of which several features may have the same number
-        if no sequence has both: see `FeaturePartition`. The distinct features of each
+        n_shared, then private ones. Two private features may have the same number if no
+        sequence has both: see `FeaturePartition`. The distinct features of each
         sequence are sorted by tier. This can be called once.
 
         Parameters
@@ -278,7 +278,7 @@ cdef class DistinctFeatures:
     def of_sequences(self, const Py_ssize_t[::1] sequences):
         """Return the features of some sequences, an array of int32.
 
-        Those of one sequence follow those of another; those of dense rows come once.
+        Sequences are laid end to end. The features of dense rows are listed once.
         """
         cdef Py_ssize_t i, s, n_found = 0
         if not self.rows.is_sparse:

@@ -32,8 +32,8 @@ cdef class LazyWeights:
     weights : Weights
         Changed in place, or those that they follow.
     target : Weights
-        Of the same shape. Its rows change only while those of ``weights`` are up to
-        date.
+        Of the same shape. Its rows change only while the same rows of ``weights`` are
+        up to date.
     features : DistinctFeatures
     capacity : int
         Moves between two updates of all rows.

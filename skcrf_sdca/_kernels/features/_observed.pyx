@@ -27,7 +27,7 @@ def sorted_by_width(X, RowLayout layout):
     Parameters
     ----------
     X : csr_array
-        Not changed. Values that are all the same, as those of text, are not copied.
+        Not changed. Values that are all the same, as in text, are not copied.
     layout : RowLayout
     """
     cdef Py_ssize_t t, i, j, width
@@ -125,8 +125,8 @@ cdef class ObservedFeatures(DistinctFeatures):
     """The distinct features of each sequence, and where their sums begin.
 
     The sums of sequence i, of the labels of each of its distinct features, lie one
-    behind the other: those of the r-th from ``starts[bounds[i] + i + r]``. Entry j has
-    this place of its feature in ``local[j]``.
+    behind the other: the sums of the r-th begin at ``starts[bounds[i] + i + r]``. For
+    entry j, ``local[j]`` is this place of its feature.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ cdef enum:
 
 
 cdef object addressable(array):
-    """Return an array, one of zeros if it has no columns, of which addresses are taken.
+    """Return an array, or zeros if it has no columns, so that it has an address.
 
     A structure may have no tied potentials.
     """
@@ -40,7 +40,7 @@ cdef class Weights:
     boundaries : bool
         Whether start, end and transition weights exist; else they are zero and stay so.
     layout : RowLayout, default=None
-        That of coef, then of shape (layout.size,); None if it is (d, K).
+        The layout of coef, whose shape is (layout.size,); None for the shape (d, K).
 
     Raises
     ------
@@ -243,13 +243,13 @@ cdef class Weights:
         return self
 
     cdef void refresh_rows(self, const int* rows, Py_ssize_t count) noexcept nogil:
-        """Make rows of coef those that follow from the weights moved."""
+        """Compute rows of coef from the weights that visits move."""
 
     cdef void refresh_biases(self) noexcept nogil:
-        """Make all weights but coef those that follow from the weights moved."""
+        """Compute all weights but coef from the weights that visits move."""
 
     def refresh(self):
-        """Make all weights those that follow from the weights moved."""
+        """Compute all weights from the weights that visits move."""
 
 
 cdef class SparseWeights(Weights):
@@ -307,7 +307,7 @@ cdef class SparseWeights(Weights):
             ops.gather(entries, columns, count, self.coef_pointer(), scores + t * n, n)
 
     cdef void refresh_row(self, Py_ssize_t j) noexcept nogil:
-        """Make a row of coef that of its dual weights, and note whether it is all 0.
+        """Compute a row of coef from its dual weights, and note whether it is all 0.
 
         Of rows of different lengths, visits take no such note.
         """
@@ -326,7 +326,7 @@ cdef class SparseWeights(Weights):
         return self.dual
 
     cdef void refresh_rows(self, const int* rows, Py_ssize_t count) noexcept nogil:
-        """Make rows of coef those of their dual weights."""
+        """Compute rows of coef from their dual weights."""
         cdef Py_ssize_t r
         if self.layout.first == NULL:
             ops.shrink_rows(
@@ -339,7 +339,7 @@ cdef class SparseWeights(Weights):
             self.refresh_row(rows[r])
 
     cdef void refresh_biases(self) noexcept nogil:
-        """Make all weights but coef those of the dual weights."""
+        """Compute all weights but coef from the dual weights."""
         cdef Py_ssize_t n = self.n_labels
         cdef double t = self.threshold, f = self.bias_factor
         ops.shrink(&self.dual.intercept[0], t, f, n, <double*> &self.intercept[0])
@@ -350,7 +350,7 @@ cdef class SparseWeights(Weights):
         )
 
     def refresh(self):
-        """Make all weights those of the dual weights."""
+        """Compute all weights from the dual weights."""
         cdef Py_ssize_t j
         with nogil:
             for j in range(self.n_features):
@@ -415,7 +415,7 @@ cdef class FeatureSums:
     cdef void measure(self, double scale) noexcept nogil:
         """Measure the rise of the penalty along the features, see `PenaltyRise`.
 
-        ``scale`` is that of the sequence. Follows `set`. Where rows have factors, their
+        ``scale`` belongs to the sequence. Follows `set`. Where rows have factors, their
         sums are multiplied by these, for `add_to_weights`.
         """
         if self.weights.factor is None:

@@ -18,7 +18,7 @@ at any position and the spread of the transitions must not exceed LARGEST_SPREAD
 together. Then every forward and backward number is at least exp(-LARGEST_SPREAD) / K,
 and keeps its relative precision.
 
-With forbidden transitions the spreads are those of the allowed scores, and a label may
+With forbidden transitions the spreads count the allowed scores alone, and a label may
 be reached only through labels that are themselves improbable. So the numbers are looked
 at: no product of a step can underflow as long as the product of the smallest number
 before it that is not 0, the smallest emission and the smallest exponential of a
@@ -167,7 +167,7 @@ cdef inline double extent(
 ) noexcept nogil:
     """Return the largest number, -inf if all are, and write the least.
 
-    If -inf may forbid, the least is that of all other numbers, inf for none.
+    If -inf may forbid, the least number is sought among all others, inf for none.
     """
     cdef double largest = ops.extent(x, n, least)
     if may_forbid and least[0] == -INFINITY:
@@ -449,7 +449,7 @@ cdef double forward_backward(
         return value
     if not work.in_logs and not scaled_backward(work, length, node):
         work.in_logs = True
-        # log Z stays that of the forward pass, the number that `log_partition` returns.
+        # log Z is still taken from the forward pass, as `log_partition` takes it.
         log_forward(work, node_scores, length)
     if work.in_logs:
         log_backward(work, node_scores, length, node)

@@ -4,7 +4,7 @@ Local potentials are node scores (T, K), tied ones the transition scores, one fo
 pair of labels of the layout; local expectations are node marginals, tied ones edge
 marginals summed over the chain. Owns the buffers of one chain and, for SDCA, the
 marginals of all: edge marginals and the direction of an edge are made together, while
-they are in cache. The methods without a docstring have that of `Inference`.
+they are in cache. `Inference` has the docstrings of methods that have none here.
 """
 
 cimport cython
@@ -237,7 +237,7 @@ cdef class ChainInference(DirectInference):
         segment.separators = nodes
 
     cdef void apply_step(self, double step, Values change) noexcept nogil:
-        """Make the moved marginals those of the chain."""
+        """Store the moved marginals of the chain."""
         cdef Part nodes = part_of(
             self.nodes, self.first * self.n_labels, self.n_local
         )

@@ -8,7 +8,7 @@ of v and of its edges into S, and m_c the messages of the cliques below,
     p(x_v | x_S) = exp( psi_s[x_S, x_v] + sum_c m_c - m_s[x_S] ),
 
 and log Z is the sum of the messages of the roots. Downward, the marginals of a clique
-are p(x_v | x_S) times those of S, which the clique above has.
+are p(x_v | x_S) times the marginals of S, which the clique above has.
 
 A step is narrow if S is one neighbour u or none, with one edge to it, and the cliques
 below are no wider: all steps of a forest. It has no table. Up and down are products of
@@ -206,12 +206,12 @@ cdef class Workspace(Cliques):
         double* local,                          # out, (V, K)
         double* edges,                          # out, (E_i, K, K) [from, to], or NULL
     ) noexcept nogil:
-        """Write the node marginals of graph i, and sum those of its edges in `totals`.
+        """Write the node marginals of graph i, and sum its edge marginals in `totals`.
 
         Follows `sum_up`, or anything that writes p(x_v | x_S) in `tables` and unsets
         ``is_scaled``. Edges are in the order of the steps. ``with_tables`` asks for the
-        marginals of cliques and separators, in place of tables and messages; that of
-        the separator of a root, which has none, is 1.
+        marginals of cliques and separators, in place of tables and messages. A root has
+        no separator; the number in its place is 1.
         """
         cdef Py_ssize_t step, first = self.trees.offsets[i]
         self.turn += 1
@@ -233,8 +233,8 @@ cdef class Workspace(Cliques):
     ) noexcept nogil:
         """Write the marginals of a node with at most one neighbour above it.
 
-        With its message m, the p of the neighbour u, and q = p / m, those of the pair
-        are q[u] exp(pair[u, v]) inward[v].
+        With its message m, the p of the neighbour u, and q = p / m, the marginals of
+        the pair are q[u] exp(pair[u, v]) inward[v].
         """
         cdef Py_ssize_t j, n = self.trees.n_labels, square = n * n, e
         cdef double* inward = self.inward_of(i, step)
@@ -369,7 +369,7 @@ cdef class Workspace(Cliques):
     cdef int best_label(
         self, Py_ssize_t i, Py_ssize_t step, const int* path
     ) noexcept nogil:
-        """Return the best label of a node, given those of its separator."""
+        """Return the best label of a node, given the labels of its separator."""
         cdef Py_ssize_t k, s, e, r = 0, n = self.trees.n_labels
         cdef const double* pair
         cdef const double* inward = self.inward_of(i, step)

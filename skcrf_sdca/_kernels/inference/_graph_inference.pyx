@@ -4,7 +4,8 @@ Local potentials are node scores (V, K). Tied ones are the scores of pairs of la
 for each feature of edges; their expectations are the marginals of edges times the
 features of these, summed over the graph. Owns the buffers of one graph and, for SDCA,
 the marginals of all: of cliques, the tables of the junction trees, and of separators,
-their messages. The methods without a docstring have that of `Inference`.
+their messages. `Inference` has the docstrings of methods that have none
+here.
 """
 
 from libc.math cimport INFINITY
@@ -181,7 +182,7 @@ cdef class GraphInference(DirectInference):
         )
 
     cdef void apply_step(self, double step, Values change) noexcept nogil:
-        """Make the moved marginals those of the graph."""
+        """Store the moved marginals of the graph."""
         cdef Values kept = self.kept()
         cdef Py_ssize_t first = self.clique_bounds[self.item]
         self.cliques.keep_moved(first, self.clique_bounds[self.item + 1] - first)

@@ -43,8 +43,8 @@ def renormalize(
     JunctionTrees trees,
     Py_ssize_t begin, Py_ssize_t end,
     const double[::1] weight,               # in, (n,)
-    real[::1] tables,                       # in, out: those of all graphs
-    double[::1] messages,                   # out: those of all graphs
+    real[::1] tables,                       # in, out: of all graphs
+    double[::1] messages,                   # out: of all graphs
     double[:, ::1] node,                    # out, (N, K)
     double[:, ::1] tied,                    # out, (n, n_tied)
     double[::1] tied_total,                 # in, out, (n_tied,)
@@ -117,9 +117,9 @@ def mix_cliques(
     scores,
     double keep,
     const long long[::1] bounds,            # in, of the tables of each graph
-    real[::1] tables,                       # in, out: those of all graphs
+    real[::1] tables,                       # in, out: of all graphs
 ):
-    """Write keep times the marginals of cliques and 1 - keep times those of scores."""
+    """Write keep times the marginals plus 1 - keep times the marginals of scores."""
     cdef Py_ssize_t i, r
     cdef Items items = Items(scores, 0, len(scores))
     cdef GraphInference inference = items.inference

@@ -164,7 +164,7 @@ cdef class Inference:
 cdef class KeptPart:
     """Marginals of the cliques, or of the separators, of all items.
 
-    With the buffers for a move of those of one item: see `Part`.
+    With the buffers for a move of the marginals of one item: see `Part`.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ cdef class KeptPart:
 
 
 cdef class DirectInference(Inference):
-    """Inference that keeps the marginals of all items, and moves those of one."""
+    """Inference that keeps the marginals of all items, and moves them item by item."""
 
     def keep_marginals(self, marginals):
         """Take the marginals of all items, for `set_direction` and `apply_step`.

@@ -34,7 +34,7 @@ cdef class JunctionTrees:
     cdef const double[:, ::1] edge_features
     cdef const int[::1] edge_kind           # equal for equal features
     cdef readonly Py_ssize_t most_kinds
-    cdef bint shares_kinds                  # whether kinds are those of all graphs
+    cdef bint shares_kinds                  # whether all graphs share the kinds
     cdef const unsigned char[::1] is_narrow     # whether a step needs no table
     cdef readonly double largest_row
     cdef const int[::1] place               # (K * K,) of a pair of labels

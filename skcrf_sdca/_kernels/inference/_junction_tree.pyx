@@ -17,7 +17,7 @@ from ..math._vecmath cimport ops
 
 import numpy as np
 
-# A table of two labels and so many axes would take more than all memory.
+# A table of two labels and this number of axes would take more than all memory.
 MOST_AXES = 62
 
 
@@ -39,7 +39,7 @@ cdef class JunctionTrees:
     is_narrow : ndarray of shape (N,), uint8
         Whether a step needs no table.
     edge_bounds : ndarray of shape (N + 1,), int64
-        The edges of each step: those of the node that it eliminates into its separator.
+        The edges of each step: from the node that it eliminates into its separator.
     edge_from, edge_to : ndarrays of shape (E,), int32
         Nodes, in the order of the steps.
     edge_axis : ndarray of shape (E,), int32
@@ -49,8 +49,7 @@ cdef class JunctionTrees:
     edge_features : ndarray of shape (E, d_e)
     edge_kind : tuple
         Numbers of edges (E,) int32, equal for equal features; how many a graph has at
-        most; and whether the numbers are those of all graphs, or each graph has its
-        own.
+        most; and whether all graphs share the numbers, or each graph has its own.
     place : ndarray of shape (K, K), int32
         The number of the weight of each pair of labels [from, to].
 
@@ -248,7 +247,7 @@ cdef class Cliques:
             return
         exponent = &self.trees.exponent[self.trees.exponent_bounds[child]]
         for axis in range(n):
-            # The power 0 is that of the node above, which is no axis of its separator.
+            # The node above has the power 0: it is no axis of its separator.
             self.strides[axis] = 0
             if exponent[axis] > 0:
                 self.strides[axis] = self.powers[exponent[axis]]
@@ -261,7 +260,7 @@ cdef class Cliques:
         self.strides[self.trees.edge_axis[e]] = self.trees.n_labels
 
     cdef Py_ssize_t next_row(self, Py_ssize_t row, Py_ssize_t n) noexcept nogil:
-        """Go to the next labelling of n axes; return its place, after that of one."""
+        """Go from one labelling of n axes to the next; return its place."""
         cdef Py_ssize_t axis, n_labels = self.trees.n_labels
         for axis in range(n - 1, -1, -1):
             self.digits[axis] += 1
@@ -275,9 +274,7 @@ cdef class Cliques:
     cdef void spread(
         self, const double* factor, Py_ssize_t step, bint multiplies, double* table
     ) noexcept nogil:
-        """Add the rows of a factor to those of the table of a step, or multiply them.
-
-        By the strides.
+        """Add a factor to the table of a step, by the strides, or multiply both.
         """
         cdef Py_ssize_t r, k, row = 0, n = self.trees.n_labels
         cdef Py_ssize_t n_axes = self.trees.n_axes(step)
@@ -295,7 +292,7 @@ cdef class Cliques:
     cdef void collect(
         self, const double* table, Py_ssize_t step, double* factor
     ) noexcept nogil:
-        """Add the rows of the table of a step to those of a factor, by the strides."""
+        """Add the table of a step to a factor, by the strides."""
         cdef Py_ssize_t r, k, row = 0, n = self.trees.n_labels
         cdef Py_ssize_t n_axes = self.trees.n_axes(step)
         for k in range(n_axes):
@@ -311,7 +308,7 @@ cdef class Cliques:
     ) noexcept nogil:
         """Write the factors of the clique of a step, or their logarithms, as a table.
 
-        ``own`` are those of its node, with the messages on the node alone.
+        ``own`` are the factors of its node, with the messages on the node alone.
         """
         cdef Py_ssize_t r, e, c, child, n = self.trees.n_labels
         cdef Py_ssize_t n_axes = self.trees.n_axes(step)

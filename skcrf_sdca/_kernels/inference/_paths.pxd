@@ -5,7 +5,7 @@ cdef class KBestLists:
     cdef Py_ssize_t n, width
     cdef double[:, ::1] rows
     cdef double* reached                # (K * width,) the lists of a position
-    cdef double* extended               # (K * width,) those of the next
+    cdef double* extended               # (K * width,) of the next position
     cdef long long[::1] origins         # (T * K * width,) of all positions
     cdef double[::1] front              # (K,)
     cdef long long[::1] head            # (K,)

@@ -58,8 +58,8 @@ cdef class KBestLists:
 # k at position t,
 #     reached_t[k, .] = node_scores_t[k]
 #                       + best of all reached_{t-1}[j, .] + transition[j, k],
-# and the best of all lists at the last position are those of the chain. The sums are
-# those of Viterbi, and so is the order of ties: the path with the lower label at the
+# and the best of all lists at the last position are the best of the chain. Sums are
+# made as by Viterbi, and ties have the same order: the path with the lower label at the
 # last position where two differ comes first.
 cdef void best_lists(
     KBestLists lists,
@@ -86,7 +86,7 @@ cdef void best_lists(
             for r in range(width):
                 row[r] += node_scores[t * n + k]
         lists.reached, lists.extended = lists.extended, lists.reached
-    # The first position has no origins: their place takes those of the end.
+    # The first position has no origins: the origins of the end take their place.
     lists.merge(&lists.zeros[0], 1, scores, origins)
     for r in range(width):
         place = origins[r]

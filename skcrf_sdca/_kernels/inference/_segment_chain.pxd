@@ -44,7 +44,7 @@ cdef class SegmentWorkspace:
     # Posteriors.
     cdef double[::1] ending                 # (T + 1, K) of a segment that ends before t
     cdef double[::1] beginning              # (T, K) of a segment that begins at t
-    cdef double[::1] within                 # (K, T + 1) changes of that of inner tokens
+    cdef double[::1] within                 # (K, T + 1) its changes at inner tokens
     cdef double[::1] outer                  # (K * K,)
     # Buffers.
     cdef double[::1] terms                  # (K * (M + 1),)

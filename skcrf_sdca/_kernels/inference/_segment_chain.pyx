@@ -16,16 +16,16 @@ g(b, e) . feature[:, k]: what they give to all segments is summed once for a seq
 
 The last sum is a difference of the sums passed_k[t] over the first t tokens, so that
 the time is of the order of T K M + T K^2. With ended_t the log-sum of scores of the
-segmentations of the first t tokens whose last segment has type k, and reached_t that of
-what may precede a segment from t on:
+segmentations of the first t tokens whose last segment has type k, and reached_t the
+log-sum of all that may precede a segment from t on:
 
     reached_t[k] = log sum_j exp( ended_t[j] + transition[j, k] ),    reached_0 = 0,
     ended_e[k]   = log sum_b exp( reached_b[k] + inner(b, e, k) + length[k, e - b - 1] )
 
 The forward pass is in the log domain, with the largest of each sum taken out: no score
 but +inf is too large. Posteriors need no second pass of logarithms: given where a
-segment ends, and its type, the terms of the sum say where it begins, and those of
-reached what type ends there. So probabilities are handed down from the end of the
+segment ends, and its type, the terms of the sum say where it begins, and the terms of
+reached which type ends there. So probabilities are handed down from the end of the
 sequence to its begin; they are never negative, and what is lost by underflow is less
 than the smallest double.
 
@@ -264,8 +264,8 @@ cdef Py_ssize_t write_terms(
 ) noexcept nogil:
     """Write the terms of the sum ended; return their number.
 
-    The first is that of the segment of one token, the others those that begin at begin,
-    begin + 1, ..., end - 2.
+    The first term is the segment of one token; the others are the segments that begin
+    at begin, begin + 1, ..., end - 2.
     """
     cdef Py_ssize_t i, n
     cdef const double* row = local + (end - 1) * work.n_labels

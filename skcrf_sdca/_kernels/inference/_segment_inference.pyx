@@ -1,11 +1,11 @@
 """The semi-Markov chain as an Inference.
 
-Local potentials are the scores of the tokens' labels (T, L), tied ones those of
+Local potentials are the scores of the tokens' labels (T, L), tied ones the scores of
 transitions between types, of lengths, and of features of segments, (K, K), (K, M) and
 (F, K) end to end; expectations are the probabilities of labels, the expected numbers of
 transitions and of segments of each length, and the expected sums of these features.
-Labellings are those of segmentations. The methods without a docstring have that of
-`Inference`.
+Labellings are made of segmentations. `Inference` has the docstrings of methods that
+have none here.
 """
 
 from libc.math cimport INFINITY
@@ -41,7 +41,7 @@ cdef class SegmentInference(Inference):
     Raises
     ------
     ValueError
-        If the rows are not those of the segments of the tokens.
+        If there is not one row for each segment of the tokens.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ cdef class SegmentInference(Inference):
 
 
 cdef object check_rows(SegmentRows rows, Py_ssize_t n_tokens, Py_ssize_t max_length):
-    """Raise ValueError if rows are not those of the segments of so many tokens."""
+    """Raise ValueError if there is not one row for each segment of n_tokens tokens."""
     if rows.most != max_length or rows.indptr.shape[0] != n_tokens * max_length + 1:
         raise ValueError(
             f"{rows.indptr.shape[0] - 1} rows of segments of up to {rows.most} tokens, "

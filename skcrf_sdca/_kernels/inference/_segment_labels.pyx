@@ -8,11 +8,11 @@ from ..math._math cimport maximum
 from ._segment_chain cimport SegmentWorkspace, fill, first_maximum, write_terms
 
 
-# Of segmentations with equal scores the first is that with the lower label at the last
-# token where they differ. Two last segments of one type that end together differ at the
-# later begin, where one has its first label and the other an inner one. If both are one
-# label, they differ before that begin: the label there is not that of the type, as two
-# segments of one type that touch would be one.
+# Of segmentations with equal scores the one with the lower label at the last token
+# where they differ comes first. Two last segments of one type that end together differ
+# at the later begin, where one has its first label and the other an inner one. If both
+# are one label, they differ before that begin: the label there is not of the type, as
+# two segments of one type that touch would be one.
 cdef bint later_is_first(
     SegmentWorkspace work, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t k, int before
 ) noexcept nogil:
@@ -167,7 +167,7 @@ cdef double path_score(
     const int* path,                # in, (T,) any labels
     Py_ssize_t length,
 ) noexcept nogil:
-    """Return the score of labels, -inf if they are not those of a segmentation."""
+    """Return the score of labels, -inf if no segmentation has them."""
     cdef Py_ssize_t t, end, k, p, begin = 0, before = -1, n = work.n_types
     cdef double value = 0.0
     while begin < length:

@@ -1,7 +1,7 @@
 """Several segmentations of one sequence: the best in their order, and random ones.
 
-The recursions are those of _segment_chain.pyx, with lists of scores in the place of
-maxima for the best segmentations. A random one is drawn from its end: the type and the
+The recursions are as in _segment_chain.pyx, with lists of scores in the place of maxima
+for the best segmentations. A random one is drawn from its end: the type and the
 begin of its last segment, then the type of the segment before, and so on.
 """
 
@@ -45,7 +45,7 @@ cdef double term(
     Py_ssize_t begin, Py_ssize_t end, Py_ssize_t k,
     double reached,                 # score of what precedes
 ) noexcept nogil:
-    """Return a score with that of a segment added, by the sums of `write_terms`."""
+    """Add the score of a segment to a score, by the sums of `write_terms`."""
     cdef Py_ssize_t n = work.n_labels, last = end - 1
     cdef const double* passed = &work.passed[k * work.stride]
     cdef double length = work.lengths[(k + 1) * work.most - (end - begin)]
@@ -189,7 +189,7 @@ cdef void segment_n_best(
     double* scores,                 # out, (W,) -inf where there are no more
     int* paths,                     # out, (W, T) labels
 ) noexcept nogil:
-    """Write the best segmentations of a sequence, best first: first that of Viterbi."""
+    """Write the best segmentations of a sequence, best first, as Viterbi finds it."""
     cdef Py_ssize_t t, k, r, b, n = work.n_types, width = lists.width
     cdef long long place
     fill(work, local, length, True)

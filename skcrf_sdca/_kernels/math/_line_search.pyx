@@ -20,7 +20,7 @@ from ._vecmath cimport vmove, vslope, vslope_near, vxlogx
 
 
 cdef class PenaltyRise:
-    """R(s): what the penalty takes beyond the linear term; that of L2.
+    """R(s) of L2: the rise of the penalty beyond its linear term.
 
     Its features are of the direction of one item, see `FeatureSums`.
     """
@@ -45,8 +45,8 @@ cdef double SMALLEST_SINGLE_STEP = 1e-3
 
 
 # In single precision the logarithms are taken of m / t alone: with log m = log t +
-# log(m / t) those of the target t add up to <direction, scores>, and cancel the linear
-# term:
+# log(m / t) the logarithms of the target t add up to <direction, scores>, and cancel
+# the linear term:
 # f'(s) = - sum_cliques direction log(m / t) + sum_separators ... - R'(s).
 cdef double slope_at(
     Segment* segment, PenaltyRise rise, double step, bint single, double* curvature

@@ -33,8 +33,8 @@ row_plus_matrix = (
     skcrf_row_plus_matrix_plain if PLAIN_LOOPS else skcrf_row_plus_matrix_clones
 )
 
-# Labels with the same predecessors are a block from so many on: of fewer, lists of
-# predecessors take less time.
+# Least number of labels with the same predecessors that are a block: for fewer labels,
+# lists of predecessors take less time.
 SMALLEST_BLOCK = 4
 # With more than this part of all pairs, loops over all of them take less time.
 SPARSE = 0.34

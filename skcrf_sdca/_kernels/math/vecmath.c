@@ -16,12 +16,12 @@
 #define PREFETCH_READ(x) ((void)(x))
 #endif
 
-/* Rows lie far apart: so many of them ahead are asked for while one is worked on, and so
- * many entries, about two positions of text. */
+/* Rows lie far apart: numbers of rows, and of entries (about two positions of text), that
+ * are prefetched while one is worked on. */
 #define AHEAD 6
 #define ENTRIES_AHEAD 32
 
-/* Rows of so many numbers or more are held in vectors of so many. */
+/* Rows of this number of numbers or more are held in vectors of this length. */
 #define LANES 8
 
 /* Both logarithms write x = 2^e m with m in about [sqrt(1/2), sqrt(2)], by subtracting
@@ -151,7 +151,7 @@ CLONES static void two_products(const double *restrict a, const double *restrict
     }
 }
 
-/* Sums in single precision are made of so many terms, and added up in double. */
+/* Number of terms that are summed in single precision; such sums are added in double. */
 #define BLOCK 512
 
 static inline double divergence_double(double m, double t)

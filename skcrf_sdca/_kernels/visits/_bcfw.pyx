@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """One visit of block-coordinate Frank-Wolfe with pairwise steps [Osokin16].
 
 For the maximum in the place of log sum exp, the dual has no entropy. The expectations
@@ -13,7 +12,7 @@ the dual rises along direction = certain(y) - certain(a) by
 
     s (score(y) - score(a)) - R(s),    0 <= s <= share of a,
 
-with R that of _line_search.pyx. The step of Frank-Wolfe itself [LacosteJulien13, Alg.
+with R as in _line_search.pyx. The step of Frank-Wolfe itself [LacosteJulien13, Alg.
 4] goes from mu_i to y: it takes from labellings that are right as well, and converges
 far more slowly. The gap of the item, max_y score(y) - <mu_i, scores_i>, is the same.
 """

@@ -4,9 +4,9 @@ A visit to sequence i moves the weights against the gradient of its loss,
 
     w <- w - step grad L_i(w),    step = min( scale_i, L_i(w) / ||grad L_i(w)||^2 ),
 
-where the second number is the step to a loss of 0, were the loss linear. The gradient
-is that of log sum exp, or of the maximum: then it needs the best labelling, costs
-included, and the visit is one of 1-best MIRA. Its prediction-based variant [Crammer06]
+where the second number is the step to a loss of 0, were the loss linear. L_i has
+log sum exp, or the maximum: then its gradient needs the best labelling, costs included,
+and the visit is one of 1-best MIRA. Its prediction-based variant [Crammer06]
 takes the best labelling without costs, whose loss has them. The perceptron always takes
 the step scale_i. A visit touches the features of its sequence only.
 
@@ -32,8 +32,8 @@ by Hildreth's procedure on its dual, u = w - sum_r a_r g_r with 0 <= a_r <= scal
 
 for one r after the other. For k = 1 this is the step above.
 
-The average of the weights after each of m visits, in which those of the first v visits
-have the share (v / m)^p, costs no pass over all weights:
+The average of the weights after each of m visits, in which the first v visits have the
+share (v / m)^p, costs no pass over all weights:
 
     sum_v (v^p - (v - 1)^p) w_v / m^p = w_m - total / m^p,
     total = sum_v (v - 1)^p change_v,
@@ -56,7 +56,7 @@ from ..features._weights cimport Weights
 import numpy as np
 
 # Hildreth's procedure ends when no multiplier moves by more than this times its bound,
-# or after so many rounds: some labellings differ too little to tell them apart.
+# or after MAX_ROUNDS: some labellings differ too little to tell them apart.
 cdef double SMALLEST_MOVE = 1e-12
 cdef Py_ssize_t MAX_ROUNDS = 1000
 
@@ -269,7 +269,7 @@ cdef class ARowKernel(PredictionKernel):
     cdef void list_block(
         self, const double* block, const double* gradient, Py_ssize_t n
     ) noexcept nogil:
-        """Add those of a block of weights."""
+        """List the gradient of a block of weights where it is not 0."""
         cdef Py_ssize_t k
         for k in range(n):
             if gradient[k] != 0.0:

@@ -1,8 +1,8 @@
 """One item under given weights: what solvers visit, whatever its structure.
 
-An Item holds what visits of one item need: its potentials under the weights, with costs
-and fixed scores, its target, and the change of its expectations with the features of
-that. How the labels depend on each other is known to its Inference alone, and how
+An Item holds all that visits of one item need: its potentials under the weights, with
+costs and fixed scores, its target, the change of its expectations, and the features of
+the change. How the labels depend on each other is known to its Inference alone, and how
 weights are shared to its Tying. A visit makes some calls for an item, none for a label.
 
 Every thread has an Item of its own, since it owns the buffers of the current item.
@@ -36,7 +36,7 @@ cdef class Item:
     targets : ndarray of shape (N,), int32, or Potentials
         Labels, or the expectations of soft labels, which are read at every visit.
     tying : Tying, default=None
-        By default that of a chain.
+        By default the tying of a chain.
     cost : ndarray of shape (K, K), default=None
         Added to the local scores: cost[y, k] for label k where the target is y. Not
         with soft labels.
@@ -78,7 +78,7 @@ cdef class Item:
         return self.inference.check()
 
     cdef Py_ssize_t first_local(self, Py_ssize_t i) noexcept nogil:
-        """Return where the local values of item i begin in those of all items."""
+        """Return where the local values of item i begin among all local values."""
         return begin_of_local(self.inference, i)
 
     cdef void set_item(self, Py_ssize_t i) noexcept nogil:

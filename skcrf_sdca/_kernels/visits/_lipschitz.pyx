@@ -9,7 +9,7 @@ from ._samplers cimport MaxTree
 
 import numpy as np
 
-# After so many searches without a doubling the number of those skipped grows no more.
+# Number of searches without a doubling after which no more searches are skipped.
 cdef int MOST_SUCCESSES = 30
 # From here a search that has to go up again ends soon.
 cdef double SMALLEST_CONSTANT = 1e-6

@@ -11,8 +11,8 @@ with R the rise of the penalty of _line_search.pyx, along mu_new - mu_old.
 
 No logarithm of a marginal is taken, and of tied potentials only the sum of the
 marginals is stored. The natural parameters are stored in single precision: expectations
-and entropies are those of the parameters as stored, so that nothing is lost but the
-choice between parameters closer to each other than that.
+and entropies belong to the parameters as stored, so that nothing is lost but the choice
+between parameters that round to the same numbers.
 """
 
 from libc.math cimport fabs
@@ -26,9 +26,10 @@ from ..features._weights cimport addressable
 # else an item that is momentarily optimal would halve its step for ever, and the step
 # is kept, else it would grow for ever. For the first reason steps stay above
 # SMALLEST_STEP.
-# No expectation depends on some potentials: those of what is forbidden, or a constant
-# added to all of a position. Their distance to the scores is multiplied by 1 - eta at
-# every visit, whatever the dual does, and stays bounded for eta <= 2 only.
+# No expectation depends on some potentials: the potentials of forbidden labels, or a
+# constant that is added at all labels of a position. Their distance to the scores is
+# multiplied by 1 - eta at every visit, whatever the dual does, and stays bounded only
+# for eta <= 2.
 cdef double ROUNDING = 1e-14
 cdef double SMALLEST_STEP = 0.05
 cdef double LARGEST_STEP = 1.9

@@ -1,19 +1,19 @@
 """Rounds in which workers visit sequences side by side, as in CoCoA+ [Ma15].
 
 A worker visits sequences of its shard with local weights: it sees its own changes at
-once, and those of the other workers when the local weights are aggregated. To be safe
-against what it does not see, it counts its own changes sigma_prime times. The dual of
-the aggregated weights does not fall if
+once, and the changes of other workers when the local weights are aggregated. To be safe
+against changes that it does not see, it counts its own changes sigma_prime times. The
+dual of the aggregated weights does not fall if
 
     sigma_prime >= ||sum_p change_p||^2 / sum_p ||change_p||^2.
 
 The ratio is at most the number of workers, which [Ma15] takes as sigma_prime. Changes
-of rare features are nearly orthogonal and have a ratio little above 1, while those of
+of rare features are nearly orthogonal and have a ratio little above 1, while changes of
 frequent features are more alike. So the ratio of each tier is measured whenever the
-tier is aggregated, and sigma_prime is a little more than that.
+tier is aggregated, and sigma_prime is a little more than the ratio.
 
-A round is so much work for each worker, not so much time: which bits result depends on
-the number of workers, and not on which of them is faster.
+A round is a number of visits for each worker, not a time: the bits of the result depend
+on the number of workers, and not on which of them is faster.
 """
 
 from ..features._local_weights cimport LocalWeights, SquaredNorms
@@ -50,12 +50,12 @@ cdef class Rounds:
     work : int
         Work of a worker in a round, see `Visitor.work_of`.
     period : int
-        The rare rows are aggregated after so many rounds, and after the last one.
+        Rounds from one aggregation of the rare rows to the next; the last is after all.
     margin : float
-        sigma_prime is so many times the ratio measured.
+        sigma_prime is this multiple of the ratio measured.
     memory : float in [0, 1)
-        Each round the squared norms of the frequent tier are multiplied by it, and
-        those of the round are added. The rare tier has no memory.
+        Each round the squared norms of the frequent tier are multiplied by it, and the
+        norms of the round are added. The rare tier has no memory.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ cdef class Rounds:
 
     @property
     def sigma_prime(self):
-        """Those of the next run: a dict with the keys "frequent" and "rare"."""
+        """The factors of the next run: a dict with the keys "frequent" and "rare"."""
         return self.next_sigma_prime
 
     def begin(self):

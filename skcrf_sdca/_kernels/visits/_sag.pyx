@@ -1,7 +1,7 @@
 """One visit of stochastic average gradient, uniform or not [Schmidt15, Alg. 1].
 
 The expectations mu_i of the last visit to each item are kept, which give its gradient;
-before the first visit they are those of the target, whose gradient is zero. Since
+before the first visit they are at the target, whose gradient is zero. Since
 
     w_hat(mu) = 1/alpha sum_i c_i ( F(x_i, y_i) - E_{mu_i} F(x_i, .) )
 
@@ -30,7 +30,7 @@ from ..features._weights cimport Weights, addressable
 cdef double SMALLEST_GRADIENT = 1e-8
 # A decrease of a loss may lose this to rounding, relative to the loss.
 cdef double ROUNDING = 1e-13
-# If the loss has not decreased after so many, it is not finite.
+# If the loss has not decreased after this number of doublings, it is not finite.
 cdef int MAX_DOUBLINGS = 200
 
 
@@ -59,7 +59,7 @@ cdef class SAGKernel(Visitor):
     entropy : ndarray of shape (n,)
         H(mu_i): changed in place.
     saga : bool
-        Whether the steps are those of SAGA: unbiased, and a third as long.
+        Whether to make the steps of SAGA: unbiased, and a third as long.
     rates : ndarray of shape (d,), default=None
         Of the rows of coef, see `LazyWeights`: the penalty alpha / 2 rate_j w_j^2.
 

@@ -11,8 +11,8 @@ from libc.math cimport fabs
 from ..math._line_search cimport Segment, divergence, move, newton_step
 from ._visits cimport DualVisitor
 
-# A step is halved while the dual falls by more than rounding: that of its own
-# arithmetic, or of marginals stored in single precision.
+# A step is halved while the dual falls by more than the rounding of its own arithmetic,
+# or of marginals stored in single precision.
 cdef double ROUNDING = 1e-12
 cdef double ROUNDING_SINGLE = 1e-6
 cdef int MAX_HALVINGS = 40
@@ -87,7 +87,7 @@ cdef class SDCAKernel(DualVisitor):
         return True
 
     cdef double step_size(self, Py_ssize_t i, Segment* segment) noexcept nogil:
-        """Return the step: the fixed one, or that of the line search."""
+        """Return the fixed step, or the step of the line search."""
         if self.fixed_step > 0.0:
             return self.fixed_step
         return newton_step(

@@ -165,8 +165,8 @@ cdef class SVRGKernel(SGDKernel):
 cdef class SMDKernel(SGDKernel):
     """Visits of stochastic meta-descent, which also differentiate the gradient.
 
-    The derivative along the trace is that of expectations E at the scores under w,
-    along the scores a under the trace:
+    The derivative along the trace is the derivative of expectations E at the scores
+    under w, along the scores a under the trace:
 
         (E(w + e a) - E(w) / 2 - E(w - e a) / 3 - E(w + 2 e a) / 6) / e
 

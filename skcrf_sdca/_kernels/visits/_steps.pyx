@@ -369,7 +369,7 @@ cdef class SMDSteps(DiagonalSteps):
         v   <- lambda v - eta (g + lambda H v)
         w   <- w - eta g,
 
-    and all of them by w <- w / (1 + eta s c), of which v is the exact derivative too.
+    and all of them by w <- w / (1 + eta s c); v is its exact derivative too.
     So a weight and its trace that were up to date n visits ago are now
 
         w_n = w / (1 + eta s c)^n,    v_n = (v - n eta s c / (1 + eta s c) w) w_n / w.
@@ -381,7 +381,7 @@ cdef class SMDSteps(DiagonalSteps):
     trace, gains : ndarrays of shape (n_weights,)
         v and eta: changed in place.
     along_trace : Item
-        Its ``sums`` are those of H v.
+        Its ``sums`` are the features of H v.
     meta_rate, memory : float
         mu and lambda.
     """

@@ -1,9 +1,9 @@
-"""How the local potentials of an item follow from what weights give to labels.
+"""How the local potentials of an item are made of the scores that weights give.
 
 A Tying turns what the features of a position and the biases give to each label into
 local scores, and a change of local expectations into the change that features and
-biases see: its adjoint. `Tying` is that of a chain, whose scores are what weights give,
-with start and end at its ends.
+biases see: its adjoint. `Tying` is for a chain, whose local scores are the scores that
+weights give, with start and end at its ends.
 """
 
 from libc.string cimport memcpy, memset
@@ -15,7 +15,7 @@ import numpy as np
 
 
 cdef class Tying:
-    """Local scores are what the weights give; start and end are those of a sequence."""
+    """Local scores are the scores of the weights; sequences have start and end."""
 
     cdef void complete(self, Py_ssize_t length, double* scores) noexcept nogil:
         """Make of what the weights give to each label its local scores, in place."""
@@ -58,9 +58,9 @@ cdef class TupleTying(Tying):
         scores[t, s] = raw[t, s] + scores[t, suffix[s]],
 
     where suffix[s] is the tuple without its first label, a tuple of a lower number; and
-    the features of a change are those of the changes summed over the tuples that end
-    with a tuple. Ends of a sequence, and transitions from tuples that are cut off by
-    its start, have no weights of tuples.
+    the features of a change are the features of the changes that are summed over the
+    tuples that end with a tuple. Ends of a sequence, and transitions from tuples that
+    are cut off by its start, have no weights of tuples.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ cdef class TupleTying(Tying):
         self.shared = np.empty((longest + 1) * len(suffix))
 
     cdef void complete(self, Py_ssize_t length, double* scores) noexcept nogil:
-        """Add to the scores of each tuple those of its suffixes."""
+        """Add to the scores of each tuple the scores of its suffixes."""
         cdef Py_ssize_t t, n = self.suffix.shape[0]
         for t in range(length):
             add_suffixes(&self.suffix[0], self.n_singles, n, scores + t * n)
@@ -123,7 +123,7 @@ cdef void add_to_suffixes(
     const int* suffix, Py_ssize_t n_singles, Py_ssize_t n,
     double* x,                              # in, out, (S,)
 ) noexcept nogil:
-    """Add the number of each tuple to that of its suffix: the adjoint."""
+    """Add the number of each tuple to the number of its suffix: the adjoint."""
     cdef Py_ssize_t s
     for s in range(n - 1, n_singles - 1, -1):
         x[suffix[s]] += x[s]
@@ -132,7 +132,7 @@ cdef void add_to_suffixes(
 def complete_rows(
     const int[::1] suffix, double[:, ::1] rows      # in, out, (n, S)
 ):
-    """Add to the number of each tuple, in every row, those of its suffixes."""
+    """Add to the number of each tuple, in every row, the numbers of its suffixes."""
     cdef Py_ssize_t t, n_singles = np.count_nonzero(np.asarray(suffix) < 0)
     with nogil:
         for t in range(rows.shape[0]):
@@ -142,7 +142,7 @@ def complete_rows(
 def share_rows(
     const int[::1] suffix, double[:, ::1] rows      # in, out, (n, S)
 ):
-    """Add the number of each tuple, in every row, to those of its suffixes."""
+    """Add the number of each tuple, in every row, to the numbers of its suffixes."""
     cdef Py_ssize_t t, n_singles = np.count_nonzero(np.asarray(suffix) < 0)
     with nogil:
         for t in range(rows.shape[0]):

@@ -1,7 +1,7 @@
-"""The loop over visits, and what every solver that visits one sequence at a time holds.
+"""The loop over visits, and the base of all kernels that visit one sequence at a time.
 
-A solver's kernel is a Visitor with a `visit` of its own; that of a dual solver is a
-DualVisitor, which records the gap found at each visit.
+A solver's kernel is a Visitor with a `visit` of its own; the kernel of a dual solver is
+a DualVisitor, which records the gap found at each visit.
 
 Several dual visitors can work side by side, each with a shard of the sequences and
 local weights, which are aggregated in rounds: see _rounds.pyx.
@@ -18,7 +18,7 @@ from ._item cimport Item
 # Work between two looks for Ctrl-C: some hundredths of a second.
 cdef Py_ssize_t WORK_BETWEEN_SIGNALS = 4_000_000
 
-# What a visit costs beside its positions, in positions.
+# The work of a visit beside its positions, in positions.
 cdef enum:
     VISIT = 4
 
@@ -189,7 +189,7 @@ cdef class DualVisitor(Visitor):
     Parameters
     ----------
     item, offsets, scale, sampler
-        As for `Visitor`; the sampler may be that of a shard.
+        As for `Visitor`; the sampler may draw from a shard.
     gaps : ndarray of shape (n,)
         The gap of each sequence when last visited: changed in place.
     """
@@ -211,7 +211,7 @@ cdef class DualVisitor(Visitor):
         self.sequences, self.index_in_shard = shard, index_in_shard
 
     def weights_changed(self):
-        """Let what follows the weights follow a change that no visit made."""
+        """Refresh derived weights after w was changed outside of visits."""
         self.item.weights.refresh()
 
     def set_factors(self, factor, bias_factor):

@@ -16,7 +16,7 @@
 
 /* How many rows ahead are asked for. */
 #define AHEAD 6
-/* Numbers in a line of the cache: so many are held in registers at a time. */
+/* Numbers in a line of the cache, which are held in registers at a time. */
 #define LINE 8
 
 INLINED void prefetch_row(const double *x, ptrdiff_t n)
