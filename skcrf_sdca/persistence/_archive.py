@@ -5,6 +5,7 @@ Its members are as _utils/archives.py reads them, see docs/model_format.rst.
 """
 
 import contextlib
+import gc
 import io
 import json
 import os
@@ -84,7 +85,8 @@ def write_archive(file, document, arrays):
     members, are of float64 or int64. The function raises ValueError if the document
     would not be equal after it is read again.
     """
-    text = json.dumps(document, allow_nan=False)
+    with _without_collector():
+        text = json.dumps(document, allow_nan=False)
     # Surrogates, also the pairs of one character, are the only doubt.
     if r"\ud" in text and json.loads(text) != document:
         raise ValueError(
@@ -92,6 +94,21 @@ def write_archive(file, document, arrays):
             "surrogates in a row, which are read back as one character."
         )
     _write_members(file, text, arrays)
+
+
+@contextlib.contextmanager
+def _without_collector():
+    """Pause the garbage collector, which would look through all of the user's objects.
+
+    A tuple is made for each entry of a dict, so that a vocabulary wakes it.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _write_members(file, text, arrays):
