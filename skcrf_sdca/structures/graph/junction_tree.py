@@ -132,10 +132,11 @@ def _eliminate(near, v, separator):
 
 def tree_of(n_nodes, ends, most_axes):
     """Return the Tree of one graph with edges of shape (E, 2)."""
-    order, separators = elimination(n_nodes, ends.tolist(), most_axes)
-    step_of = np.empty(n_nodes, dtype=np.int64)
-    step_of[order] = np.arange(n_nodes)
-    steps = step_of.tolist()
+    pairs = ends.tolist()
+    order, separators = elimination(n_nodes, pairs, most_axes)
+    steps = [0] * n_nodes
+    for step, node in enumerate(order):
+        steps[node] = step
     # The axes: the node that is eliminated last comes first.
     for separator in separators:
         separator.sort(key=lambda v: -steps[v])
@@ -149,12 +150,11 @@ def tree_of(n_nodes, ends, most_axes):
             place = {v: p for p, v in enumerate(reversed(separators[step]))}
             exponents[-1] = [place.get(v, -1) for v in separators[above]]
     edges, axes = [[] for _ in range(n_nodes)], [[] for _ in range(n_nodes)]
-    of_ends = step_of[ends]
-    leaves = of_ends[:, 0] < of_ends[:, 1]
-    others = np.where(leaves, ends[:, 1], ends[:, 0]).tolist()
-    for e, step in enumerate(of_ends.min(axis=1).tolist()):
-        edges[step].append(e)
-        axes[step].append(separators[step].index(others[e]))
+    leaves = [steps[one] < steps[other] for one, other in pairs]
+    for e, (one, other) in enumerate(pairs):
+        node, above = (one, other) if leaves[e] else (other, one)
+        edges[steps[node]].append(e)
+        axes[steps[node]].append(separators[steps[node]].index(above))
     n_edges, edge = _counted(edges)
     return Tree(
         np.array(order, dtype=np.int32),
@@ -165,7 +165,7 @@ def tree_of(n_nodes, ends, most_axes):
         n_edges,
         edge,
         _counted(axes)[1],
-        leaves[edge].astype(np.uint8),
+        np.array(leaves, dtype=np.uint8)[edge],
     )
 
 
