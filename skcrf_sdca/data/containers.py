@@ -17,6 +17,8 @@ def check_container(X, name="X"):
     `name` is the name of the argument in the message. A data frame holds none: what
     its iterator yields, names or columns, depends on the library.
     """
+    if isinstance(X, (list, tuple)):
+        return
     readable = isinstance(X, Iterable) or hasattr(X, "__array__")
     is_scalar = getattr(X, "shape", None) == ()
     if not readable or is_scalar or isinstance(X, (str, bytes, Mapping, Set)):

@@ -453,7 +453,8 @@ def check_has_items(n_sequences, n_items):
 
 def _has_the_form_of_a_table(X):
     if isinstance(X, (list, tuple)):
-        return len(X) > 0 and all(map(_is_number, X))
+        # A list is no number: to ask an abstract class takes far longer.
+        return len(X) > 0 and type(X[0]) is not list and all(map(_is_number, X))
     items = (Mapping, list, tuple, Set)
     if not isinstance(X, np.ndarray):
         if is_frame(X) and _holds_items(X, (*items, np.ndarray)):

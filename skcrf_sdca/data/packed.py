@@ -18,11 +18,13 @@ from skcrf_sdca.data import packed_file
 from skcrf_sdca.data.feature_names import FeatureNames, names_of_frame, same_names
 from skcrf_sdca.data.rows import (
     BLOCK,
+    EncodedRows,
     as_csr,
     as_dense,
     as_offsets,
     checked_sparse,
     common_form,
+    frozen,
     offsets_of_lengths,
     sequence_rows,
 )
@@ -95,12 +97,17 @@ class PackedSequences:
         *,
         feature_names: Iterable[str] | None = None,
     ) -> None:
-        X = as_csr(X) if sp.issparse(X) else as_dense(X)
-        self._X = X
-        self._offsets = as_offsets(offsets, X.shape[0])
+        if isinstance(X, EncodedRows) and not X.is_right:
+            X = X.csr()
         self._feature_names = None
         self._source: packed_file.MappedFile | None = None
-        self._check_finite()
+        self._X: Any = X
+        if isinstance(X, EncodedRows):
+            self._offsets = frozen(offsets)
+        else:
+            self._X = as_csr(X) if sp.issparse(X) else as_dense(X)
+            self._offsets = as_offsets(offsets, self._X.shape[0])
+            self._check_finite()
         if feature_names is not None:
             self._set_names(FeatureNames.of(feature_names))
 
@@ -352,6 +359,8 @@ class PackedSequences:
     @property
     def X(self) -> Any:
         """Rows of all sequences, read-only."""
+        if isinstance(self._X, EncodedRows):
+            self._X = as_csr(self._X.csr())
         return self._X
 
     @property
@@ -392,7 +401,7 @@ class PackedSequences:
     @property
     def is_sparse(self) -> bool:
         """Whether the rows are a CSR array."""
-        return sp.issparse(self._X)
+        return not isinstance(self._X, np.ndarray)
 
     def __len__(self) -> int:
         """Return the number of sequences."""
@@ -401,7 +410,7 @@ class PackedSequences:
     def __iter__(self) -> Iterator[Any]:
         """Yield the rows of each sequence, of shape (length, n_features)."""
         for start, stop in pairwise(self._offsets.tolist()):
-            yield self._X[start:stop]
+            yield self.X[start:stop]
 
     def __getitem__(self, key: Any) -> Any:
         """Return the rows of one sequence, or several sequences packed."""
@@ -411,7 +420,7 @@ class PackedSequences:
             raise IndexError("PackedSequences has one axis, the key has more.")
         starts, stops = self._offsets[chosen], self._offsets[chosen + 1]
         if chosen.ndim == 0:
-            return self._X[starts:stops]
+            return self.X[starts:stops]
         offsets = np.concatenate([[0], np.cumsum(stops - starts)])
         is_slice = len(chosen) > 0 and np.all(np.diff(chosen) == 1)
         if is_slice:
@@ -420,7 +429,7 @@ class PackedSequences:
             first = np.repeat(starts - offsets[:-1], stops - starts)
             rows = first + np.arange(offsets[-1])
         names = self._feature_names
-        part = PackedSequences(self._X[rows], offsets, feature_names=names)
+        part = PackedSequences(self.X[rows], offsets, feature_names=names)
         part._source = self._source if is_slice else None
         return part
 
@@ -431,7 +440,7 @@ class PackedSequences:
         """
         names = self._feature_names
         state = () if names is None else (names.compact(),)
-        return PackedSequences, (self._X, self._offsets), *state
+        return PackedSequences, (self.X, self._offsets), *state
 
     def __setstate__(self, names):
         """Set the names; raise ValueError if their number is wrong."""
@@ -473,3 +482,11 @@ class PackedSequences:
             f"{words().sequence} {i}, {words().position} {row - self._offsets[i]}, "
             f"feature {feature}; replace or remove such values."
         )
+
+
+def rows_of(packed):
+    """Return the rows of PackedSequences as `FeatureRows` takes them.
+
+    They are ``packed.X``, or the EncodedRows of which nobody has asked for that.
+    """
+    return packed._X

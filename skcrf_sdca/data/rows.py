@@ -6,7 +6,7 @@ Rows that have this form already are not copied.
 """
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -52,7 +52,31 @@ def checked_sparse(X: Any, where: str = "X") -> Any:
     return X
 
 
-def _frozen(array):
+class EncodedRows(NamedTuple):
+    """The arrays of CSR rows that an encoder made, in the form of the kernels.
+
+    Scipy takes longer to check the rows of a short sequence than a kernel to use them:
+    there is a csr_array only if somebody asks for it. ``is_right`` says whether the
+    encoder has checked them: their values are finite, their indices within the shape.
+    Offsets beside such rows are right.
+    """
+
+    data: NDArray[np.float64]
+    indices: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    shape: tuple[int, int]
+    is_right: bool
+
+    def csr(self) -> Any:
+        """Return the rows as a csr_array of the same data and indices."""
+        indptr = self.indptr
+        # Of two types, scipy would convert the indices to the wider one.
+        if len(self.data) <= _INT32_MAX:
+            indptr = indptr.astype(np.int32)
+        return sp.csr_array((self.data, self.indices, indptr), shape=self.shape)
+
+
+def frozen(array):
     """Return a read-only view of a base-class ndarray."""
     view = np.asarray(array).view()
     view.flags.writeable = False
@@ -73,7 +97,7 @@ def as_dense(X):
     """Return X as a read-only C-contiguous array, in the precision of kernels."""
     X = _rows_of_numbers(unmasked(X, "X"), "X")
     _check_two_axes(X, "X")
-    return _frozen(np.ascontiguousarray(X))
+    return frozen(np.ascontiguousarray(X))
 
 
 def as_csr(X):
@@ -90,9 +114,9 @@ def as_csr(X):
         matrix = matrix.copy()
         matrix.sum_duplicates()
     with np.errstate(over="ignore"):
-        matrix.data = _frozen(matrix.data.astype(np.float64, copy=False))
-    matrix.indices = _frozen(matrix.indices.astype(np.int32, copy=False))
-    matrix.indptr = _frozen(matrix.indptr.astype(np.int32, copy=False))
+        matrix.data = frozen(matrix.data.astype(np.float64, copy=False))
+    matrix.indices = frozen(matrix.indices.astype(np.int32, copy=False))
+    matrix.indptr = frozen(matrix.indptr.astype(np.int32, copy=False))
     return matrix
 
 
@@ -109,7 +133,7 @@ def as_offsets(offsets, n_rows):
             f"offsets must go from 0 to the number of rows of X, {n_rows}, without "
             f"decreasing; got {offsets[0]} to {offsets[-1]}."
         )
-    return _frozen(offsets)
+    return frozen(offsets)
 
 
 def offsets_of_lengths(lengths, n_rows):

@@ -125,7 +125,7 @@ class SequenceHasher(StatelessTransformer):
         lookup = Lookup.empty()
         encoder = Encoder(lookup, grows=True, dtype=np.float64)
         _, offsets = encode(X, encoder, taker="SequenceHasher")
-        rows = encoded_rows(encoder, encoder.n_features)
+        rows = encoded_rows(encoder, encoder.n_features).csr()
         columns = self._columns(vocabulary_names(lookup.vocabulary, rows.shape[1]))
         hashed = sp.csr_array(rows @ columns)
         hashed.eliminate_zeros()

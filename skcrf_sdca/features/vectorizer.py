@@ -9,7 +9,6 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
@@ -28,6 +27,7 @@ from skcrf_sdca.data.input_formats import (
     same_format,
 )
 from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.data.rows import EncodedRows
 from skcrf_sdca.features.transformer import ItemTransformer
 from skcrf_sdca.features.vocabulary import (
     check_vocabulary,
@@ -176,6 +176,7 @@ class SequenceVectorizer(ItemTransformer):
         check_has_items(len(offsets) - 1, offsets[-1])
         rows = encoded_rows(encoder, encoder.n_features)
         if self.min_freq > 1 or encoder.has_zeros:
+            rows = rows.csr()
             frequency = np.bincount(rows.indices, minlength=rows.shape[1])
             keep = frequency >= self.min_freq
             if not keep.all():
@@ -245,7 +246,9 @@ class SequenceVectorizer(ItemTransformer):
         >>> vectorizer.transform([[["b", "unseen"]]]).X.toarray()
         array([[0., 1.]])
         """
-        check_is_fitted(self)
+        # scikit-learn's check takes longer than to read a sentence.
+        if "_lookup" not in vars(self):
+            check_is_fitted(self)
         encoder = Encoder(self._lookup, grows=False, dtype=self.dtype)
         _, offsets = encode(X, encoder, FORMATS[self.input_format_])
         rows = encoded_rows(encoder, self.n_features_out_)
@@ -431,13 +434,10 @@ def _add_sequence(sequence, index, encoder, found, taker):
 
 
 def encoded_rows(encoder, n_features):
-    """Take the rows of an encoder, as a csr_array."""
+    """Take the EncodedRows of an encoder."""
+    is_right = encoder.has_right_rows(n_features)
     data, indices, indptr = encoder.take_rows()
-    # Of two types, scipy would convert the indices to the wider one.
-    if len(data) <= np.iinfo(np.int32).max:
-        indptr = indptr.astype(np.int32)
-    shape = (len(indptr) - 1, n_features)
-    return sp.csr_array((data, indices, indptr), shape=shape)
+    return EncodedRows(data, indices, indptr, (len(indptr) - 1, n_features), is_right)
 
 
 def _packed(rows, offsets, lookup):

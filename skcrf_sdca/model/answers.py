@@ -464,7 +464,7 @@ class Answers(FittedModel):
 
         # Without items the one call is for the type and shape of the result.
         parts = over_ranges(run, packed.data.offsets, self.n_jobs) or [run(0, 0)]
-        return np.concatenate(parts)
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
 def check_labellings_fit(estimator, n, lengths):

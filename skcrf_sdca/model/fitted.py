@@ -3,13 +3,16 @@
 The attributes may come from files, and users may assign them. `check_fitted` checks all
 of them after a model is loaded. `check_form` is called before every call of a kernel,
 which would read beyond an array that is too short. It takes constant time, except that
-it reads the indices of sparse coefficients, which scipy does not check.
+it reads the indices of sparse coefficients, which scipy does not check. To predict one
+sentence takes less: what follows from the attributes is kept while they are the same.
 """
 
 from functools import partial
 from numbers import Integral
+from operator import is_
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,12 +26,36 @@ from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.rows import checked_sparse
 from skcrf_sdca.objective.losses import may_give_probabilities
 from skcrf_sdca.structures.chain.constraints import Constraints
-from skcrf_sdca.structures.chain.parameters import chain_blocks
+from skcrf_sdca.structures.chain.parameters import ChainParameters, chain_blocks
 from skcrf_sdca.structures.form import Axis, Form
 from skcrf_sdca.structures.structure import LARGEST_SCORE
 
 # Fitted attributes that only some input formats have.
 OF_SOME_INPUTS = {"vectorizer_", "_feature_names", "feature_names_in_"}
+
+
+class Memo:
+    """What follows from the fitted attributes of a model.
+
+    It is true while these are the same objects. The numbers in arrays may change in
+    place, their shapes and types may not.
+    """
+
+    def __init__(self, model):
+        attributes = vars(model)
+        self.size = len(attributes)
+        self.fitted = {n: v for n, v in attributes.items() if n.endswith("_")}
+        self.chain = None
+
+    def is_of(self, model):
+        """Return whether the model has the same attributes still."""
+        own, fitted = vars(model), self.fitted
+        are_same = map(is_, map(own.get, fitted), fitted.values())
+        return len(own) == self.size and all(are_same)
+
+
+# Not an attribute of the model, which a prediction must not change.
+_MEMOS: WeakKeyDictionary[Any, Memo] = WeakKeyDictionary()
 
 
 class FittedModel:
@@ -83,8 +110,14 @@ class FittedModel:
 
     def _check_is_fitted(self):
         """Raise NotFittedError, or ValueError if attributes do not agree."""
+        memo = _MEMOS.get(self)
+        if memo is not None and memo.is_of(self):
+            return
+        _MEMOS.pop(self, None)
         check_is_fitted(self)
-        check_form(self)
+        weights = check_form(self)
+        if not any(map(sp.issparse, weights.values())):
+            _MEMOS[self] = Memo(self)
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
@@ -139,6 +172,7 @@ def set_input(estimator, attributes):
 def _replace(estimator, dropped, attributes):
     kept = {name: v for name, v in vars(estimator).items() if name not in dropped}
     estimator.__dict__ = {**kept, **attributes}
+    _MEMOS.pop(estimator, None)
     return estimator
 
 
@@ -163,6 +197,25 @@ def no_probabilities(estimator):
     )
 
 
+class FittedChain(NamedTuple):
+    """What follows from the weights of a chain.
+
+    Attributes
+    ----------
+    values : list of bytes
+        The weights that may be -inf.
+    constraints : Constraints or None
+        None if they surely allow a path of every length.
+    parameters : ChainParameters or None
+        They share the memory of the attributes; None if there are weights beside those
+        of ChainParameters, or the coefficients would be copied.
+    """
+
+    values: list[bytes]
+    constraints: Constraints | None
+    parameters: ChainParameters | None
+
+
 class FittedAttributes(FittedModel):
     """The same of chains."""
 
@@ -177,8 +230,25 @@ class FittedAttributes(FittedModel):
     edge_coef_: Any = None
 
     def _allowed_paths(self):
-        """Return the Constraints, as `check_lengths` takes them."""
-        return Constraints.of_scores(self.start_, self.end_, self.transition_)
+        """Return the Constraints, as `check_lengths` takes them, or None."""
+        return self._chain().constraints
+
+    def _chain(self):
+        """Return the FittedChain; `_check_is_fitted` has checked the attributes."""
+        scores = self.start_, self.end_, self.transition_
+        values, memo = [array.tobytes() for array in scores], _MEMOS.get(self)
+        if memo is not None and memo.chain is not None and memo.chain.values == values:
+            return memo.chain
+        constraints = Constraints.of_scores(*scores)
+        if constraints.have_repeatable_label():
+            constraints = None
+        coef, parameters = self.coef_, None
+        if not self._has_tuples and not sp.issparse(coef) and coef.flags.f_contiguous:
+            parameters, _ = ChainParameters.of_fitted(fitted_weights(self), None)
+        chain = FittedChain(values, constraints, parameters)
+        if memo is not None:
+            memo.chain = chain
+        return chain
 
     @property
     def _has_tuples(self):

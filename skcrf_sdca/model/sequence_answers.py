@@ -23,6 +23,7 @@ from skcrf_sdca._utils.typing import (
     SpanScheme,
 )
 from skcrf_sdca.data.label_names import names_of_classes
+from skcrf_sdca.data.packed import rows_of
 from skcrf_sdca.model.answers import Answers
 from skcrf_sdca.model.compression import ConstrainingMixin
 from skcrf_sdca.model.fitted import fitted_weights, no_probabilities
@@ -276,5 +277,8 @@ class SequenceAnswers(InspectionMixin, ConstrainingMixin):
 
     def _fitted_parameters(self, data):
         """Return the parameters for the features in data, and its X on these alone."""
+        known = self._chain().parameters
+        if known is not None:
+            return known, rows_of(data)
         parameters = FittedTuples if self._has_tuples else ChainParameters
         return parameters.of_fitted(fitted_weights(self), data.X)

@@ -48,6 +48,8 @@ class Parameters(ABC):
 
     blocks: tuple[Block, ...]
     boundaries = True
+    # The blocks as the kernels take them, of `for_rows`.
+    _compiled: CompiledWeights | None = None
 
     w: Any
     biases: NDArray[np.float64]
@@ -106,6 +108,7 @@ class Parameters(ABC):
         for name in self._of_labels():
             setattr(self, name, weights[name])
         self.tied = self._tied_of(weights)
+        self._compiled = self.weights()
         return self, X
 
     def assign(self, weights):
@@ -138,6 +141,8 @@ class Parameters(ABC):
 
     def weights(self):
         """Return the blocks as the kernels take them; they share memory with ``w``."""
+        if self._compiled is not None:
+            return self._compiled
         return CompiledWeights(self._blocks(), self.boundaries, self._layout())
 
     def sparse_weights(self, dual, penalty):

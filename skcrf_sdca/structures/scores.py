@@ -99,12 +99,12 @@ class Scores:
 
     def _over_ranges(self, kernel, *out, **options):
         """Call a kernel for all items, range by range unless these are one range."""
+        if self.n_jobs == 0:
+            return [kernel(self, 0, len(self), *out, **options)]
 
         def run(begin, end):
             return kernel(self, begin, end, *out, **options)
 
-        if self.n_jobs == 0:
-            return [run(0, len(self))]
         return over_ranges(run, self.offsets, self.n_jobs)
 
     def log_partition(self):
@@ -171,8 +171,7 @@ class Scores:
 
         The message names the place; ``first`` is the number of the first item.
         """
-        least, most = self.local.min(initial=0.0), self.local.max(initial=0.0)
-        if -LARGEST_SCORE <= least and most <= LARGEST_SCORE:
+        if _passes.are_within(self.local, LARGEST_SCORE):
             return
         right = (np.abs(self.local) <= LARGEST_SCORE) | (self.local == -np.inf)
         if right.all():

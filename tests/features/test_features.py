@@ -767,3 +767,28 @@ def test_a_dict_that_changes_while_it_is_read_is_an_error():
 def test_an_unfitted_vectorizer_has_no_vocabulary():
     with pytest.raises(AttributeError, match="fit"):
         _ = SequenceVectorizer().vocabulary_
+
+
+@pytest.mark.parametrize("looked_at", [False, True])
+def test_rows_are_a_csr_array_once_somebody_asks(looked_at):
+    X = [[["b", "a", "b"], []], [], [["c"]]]
+    packed = SequenceVectorizer().fit([[["a", "b"]]]).transform(X)
+    if looked_at:
+        assert packed.X is packed.X
+    assert (packed.n_features, packed.n_positions, packed.is_sparse) == (2, 3, True)
+    again = pickle.loads(pickle.dumps(packed))
+    for found in (again, packed):
+        assert_array_equal(found.X.toarray(), [[1.0, 2.0], [0.0, 0.0], [0.0, 0.0]])
+        assert found.X.indices.dtype == found.X.indptr.dtype == np.int32
+        assert found.X.has_canonical_format
+        assert_array_equal(found.offsets, [0, 2, 2, 3])
+        for array in (found.offsets, found.X.data, found.X.indices, found.X.indptr):
+            assert not array.flags.writeable
+
+
+@pytest.mark.parametrize(("dtype", "large"), [(np.float32, 1e39), (np.float64, 1e308)])
+def test_values_whose_sum_is_infinite_are_refused(dtype, large):
+    vectorizer = SequenceVectorizer(dtype=dtype).fit([[{"a": 1.0, "b": {"a": 1.0}}]])
+    X = [[{"a": 1.0}], [{}, {"b:a": large, "b": {"a": large}}]]
+    with pytest.raises(ValueError, match="infinity: sequence 1, position 1, feature 1"):
+        vectorizer.transform(X)

@@ -6,7 +6,9 @@ the process or return wrong answers.
 """
 
 import copy
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from sklearn.base import clone
 
 from skcrf_sdca import LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF, SequenceVectorizer
 from skcrf_sdca.datasets import make_chains
-from skcrf_sdca.model.fitted import check_fitted
+from skcrf_sdca.model.fitted import check_fitted, set_fitted
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.structures.chain.marginals import Marginals
 from skcrf_sdca.structures.chain.parameters import chain_blocks
@@ -250,6 +252,89 @@ def test_numbers_in_an_assigned_vocabulary_are_checked(number):
         return
     with pytest.raises((ValueError, TypeError, OverflowError)):
         vectorizer.transform([[["a"]]])
+
+
+# What is kept between predictions -----------------------------------------------------
+
+
+def changed(crf, name, value):
+    getattr(crf, name)[:] = value
+
+
+# Changes of a model with three labels and strings, by what they change.
+CHANGES = {
+    "coef in place": lambda crf: changed(crf, "coef_", -crf.coef_),
+    "coef assigned": lambda crf: setattr(crf, "coef_", -crf.coef_),
+    "coef by rows": lambda crf: setattr(crf, "coef_", -crf.coef_.copy(order="C")),
+    "coef by rows, in place": lambda crf: (
+        setattr(crf, "coef_", crf.coef_.copy(order="C")),
+        crf.predict(STRINGS),
+        changed(crf, "coef_", -crf.coef_),
+    ),
+    "coef sparse": lambda crf: setattr(crf, "coef_", csr_array(-crf.coef_)),
+    "intercept": lambda crf: changed(crf, "intercept_", [0.0, 9.0, 0.0]),
+    "start": lambda crf: changed(crf, "start_", [9.0, 0.0, 0.0]),
+    "start forbidden": lambda crf: changed(crf, "start_", [-np.inf, 0.0, -np.inf]),
+    "end forbidden": lambda crf: changed(crf, "end_", [-np.inf, 0.0, -np.inf]),
+    "transition": lambda crf: changed(crf, "transition_", 20 * np.eye(3)),
+    "transition forbidden": lambda crf: changed(
+        crf, "transition_", np.where(np.eye(3, k=1), 0.0, -np.inf)
+    ),
+    "all transitions forbidden": lambda crf: changed(crf, "transition_", -np.inf),
+    "transition assigned": lambda crf: setattr(
+        crf, "transition_", np.asfortranarray(20 * np.eye(3, k=1))
+    ),
+    "classes in place": lambda crf: changed(crf, "classes_", crf.classes_[::-1].copy()),
+    "temperature": lambda crf: setattr(crf, "temperature_", 7.0),
+    "order": lambda crf: setattr(
+        crf, "higher_transitions_", (np.full((3, 3, 3), 9.0),)
+    ),
+}
+
+
+def answers(crf, X):
+    try:
+        return [str(crf.predict(X)), str(crf.log_partition(X))]
+    except ValueError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("transitions", [None, "observed"])
+def test_a_change_counts_at_the_next_prediction(change, transitions):
+    X = [[["a"], ["b"], ["c"]], [["a", "b"], ["c"]], [["b"], ["c"]], [["a"], ["b"]]]
+    y = [["A", "B", "C"], ["A", "C"], ["B", "C"], ["A", "B"]]
+    crf = SDCACRF(transitions=transitions, random_state=0).fit(X, y)
+    before = answers(crf, X)
+    CHANGES[change](crf)
+    found = answers(crf, X)
+    assert found == answers(set_fitted(SDCACRF(), vars(crf)), X) != before
+    assert found == answers(crf, X)
+
+
+@pytest.mark.parametrize("name", ["coef_", "classes_", "transition_", "n_features_in_"])
+def test_attributes_that_go_or_contradict_are_found_after_a_prediction(crf, name):
+    crf.predict(ARRAYS)
+    setattr(crf, name, np.zeros((1, 1)))
+    with pytest.raises(ValueError, match=name):
+        crf.predict(ARRAYS)
+    delattr(crf, name)
+    with pytest.raises(ValueError, match=name):
+        crf.predict(ARRAYS)
+
+
+def test_predictions_keep_neither_a_model_nor_its_old_weights():
+    X, y = [[["a"], ["b"]]], [["A", "B"]]
+    crf = SDCACRF(random_state=0).fit(X, y)
+    crf.predict(X)
+    crf.itself = crf
+    old, model = weakref.ref(crf.coef_), weakref.ref(crf)
+    crf.fit(X, y)
+    assert old() is None
+    crf.predict(X)
+    del crf
+    gc.collect()
+    assert model() is None
 
 
 # Warm starts --------------------------------------------------------------------------

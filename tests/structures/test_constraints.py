@@ -348,6 +348,16 @@ def test_counts_lengths_and_uniform_marginals(allowed):
             assert_allclose(edge, expected[1], rtol=1e-7)
 
 
+@given(random_allowed(max_labels=3))
+def test_a_label_that_may_stand_alone_and_repeat_makes_all_lengths_possible(allowed):
+    alone = [
+        all(is_allowed(allowed, [k] * n) for n in (1, 2))
+        for k in range(len(allowed.start))
+    ]
+    assert allowed.have_repeatable_label() == any(alone)
+    assert allowed.possible_lengths(9).all() or not any(alone)
+
+
 def test_lengths_of_a_long_cycle():
     allowed = Constraints(
         np.array([True, False, False]), np.array([False, False, True]), MASKS["a cycle"]

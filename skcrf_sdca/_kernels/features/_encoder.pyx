@@ -451,6 +451,8 @@ cdef class Encoder:
     cdef readonly Py_ssize_t n_features
     cdef readonly Py_ssize_t n_rows
     cdef readonly bint has_zeros
+    cdef bint is_finite             # the values in all rows
+    cdef int largest                # number of a feature in the rows, -1 without any
     cdef Py_ssize_t n_entries
     cdef Table numeric
     cdef dict tables                # {key: Table} of the categorical features
@@ -513,6 +515,12 @@ cdef class Encoder:
                     self.add_entry(key, value)
             self.end_row()
 
+    def has_right_rows(self, n_features):
+        """Return whether all values are finite, and features less than `n_features`."""
+        return (
+            self.is_finite and self.largest < n_features and self.n_entries <= INT_MAX
+        )
+
     def take_rows(self):
         """Return data, indices and indptr of the rows, and begin with none again."""
         n_rows, n_entries = self.n_rows, self.n_entries
@@ -524,6 +532,7 @@ cdef class Encoder:
 
     cdef int begin(self) except -1:
         self.n_rows = self.n_entries = 0
+        self.is_finite, self.largest = True, -1
         self.room = self.row_room = SHORT
         resize(<void**> &self.data, SHORT * sizeof(double))
         resize(<void**> &self.indices, SHORT * sizeof(int))
@@ -789,6 +798,8 @@ cdef class Encoder:
                 continue
             self.indices[self.n_entries], self.data[self.n_entries] = number, total
             self.n_entries += 1
+            self.is_finite &= isfinite(total)
+            self.largest = max(self.largest, number)
         self.n_rows += 1
         if self.n_rows == self.row_room:
             self.row_room += self.row_room // 2

@@ -31,6 +31,8 @@ cdef class FeatureRows:
     cdef const char* dense              # where they are, single or double
     cdef readonly bint single
 
+    cdef bint is_consistent(self) noexcept
+
     cdef const void* dense_row(self, Py_ssize_t t) noexcept nogil
 
     cdef void add_scores(

@@ -11,7 +11,6 @@ from libc.string cimport memcpy, memset
 from ..math._vecmath cimport ops
 
 import numpy as np
-from scipy.sparse import issparse
 
 
 cdef class RowLayout:
@@ -79,7 +78,7 @@ cdef class FeatureRows:
 
     Parameters
     ----------
-    X : csr_array or ndarray of shape (n_rows, n_features)
+    X : csr_array, EncodedRows or ndarray of shape (n_rows, n_features)
         CSR values are float64 and indices int32; repeated indices in a row add up.
         Dense values are float32 or float64; sums are made in double precision.
     layout : RowLayout, default=None
@@ -96,7 +95,7 @@ cdef class FeatureRows:
         cdef const double[:, ::1] doubles
         self.layout = layout
         self.n_rows, self.n_features = X.shape
-        self.is_sparse = issparse(X)
+        self.is_sparse = not isinstance(X, np.ndarray)
         if not self.is_sparse:
             self.matrix, self.single = X, X.dtype == np.float32
             if X.size > 0 and self.single:
@@ -106,25 +105,29 @@ cdef class FeatureRows:
                 doubles = X
                 self.dense = <const char*> &doubles[0, 0]
             return
+        self.data, self.indices = X.data, X.indices
+        self.indptr = X.indptr.astype(np.int64, copy=False)
         # The arrays may be the caller's, changed since they were packed.
-        bounds = X.indptr
-        if (
-            len(bounds) != self.n_rows + 1 or bounds[0] != 0
-            or bounds[self.n_rows] > min(len(X.indices), len(X.data))
-            # Not by their differences, which could overflow.
-            or (bounds[1:] < bounds[:self.n_rows]).any()
-            or X.indices.min(initial=0) < 0
-            or X.indices.max(initial=-1) >= self.n_features
-        ):
+        if not self.is_consistent():
             raise ValueError(
                 "the CSR arrays of X are not consistent: they were changed after X was "
                 "packed"
             )
-        self.data = X.data
-        self.indices = X.indices
-        self.indptr = bounds.astype(np.int64, copy=False)
         if len(self.data) > 0 and len(self.indices) > 0:
             self.entries, self.columns = &self.data[0], &self.indices[0]
+
+    cdef bint is_consistent(self) noexcept:
+        """Return whether the CSR arrays fit to each other and to the shape."""
+        cdef Py_ssize_t t, j, n = self.n_rows
+        cdef Py_ssize_t length = min(len(self.indices), len(self.data))
+        cdef bint right = True
+        if len(self.indptr) != n + 1 or self.indptr[0] != 0:
+            return False
+        for t in range(n):
+            right &= self.indptr[t] <= self.indptr[t + 1]
+        for j in range(len(self.indices)):
+            right &= 0 <= self.indices[j] < self.n_features
+        return right and self.indptr[n] <= length
 
     cdef const void* dense_row(self, Py_ssize_t t) noexcept nogil:
         """Return the address of a dense row."""

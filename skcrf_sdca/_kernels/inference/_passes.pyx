@@ -199,6 +199,17 @@ def add_labels(
     inference.check()
 
 
+def are_within(const double[:, ::1] local, double largest):
+    """Return whether all numbers are in [-largest, largest]: none of them is NaN."""
+    cdef Py_ssize_t t, k
+    cdef bint right = True
+    with nogil:
+        for t in range(local.shape[0]):
+            for k in range(local.shape[1]):
+                right &= -largest <= local[t, k] <= largest
+    return right
+
+
 cdef double* rows_pointer(const double[:, ::1] rows) noexcept nogil:
     """Return the address of the rows, NULL if there are no numbers."""
     return <double*> &rows[0, 0] if rows.shape[0] > 0 and rows.shape[1] > 0 else NULL

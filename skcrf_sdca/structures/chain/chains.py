@@ -18,8 +18,8 @@ class Chains(Scores):
     """Scores of n chains; labels that -inf or constraints forbid have probability 0.
 
     The transition scores have the shape of ``layout``, by default (n_labels, n_labels),
-    indexed [from, to]. Without ``constraints`` a score of -inf forbids. ValueError if
-    the layout has other numbers of labels or pairs.
+    indexed [from, to]. ``constraints`` are by default what `constraints_of` returns.
+    ValueError if the layout has other numbers of labels or pairs.
     """
 
     def __init__(self, node_scores, transition, offsets, constraints=None, layout=None):
@@ -33,11 +33,8 @@ class Chains(Scores):
                 f"need {shape}"
             )
         if constraints is None:
-            allowed = self.layout.expand(np.asarray(transition) != -np.inf, False)
-            if not allowed.all():
-                anywhere = np.ones(self.n_labels, dtype=bool)
-                constraints = anywhere, anywhere, allowed
-        self.constraints = constraints
+            constraints = constraints_of(transition, self.layout)
+        self.constraints = constraints or None
 
     def inference(self, begin, end):
         """Return the compiled inference on the chains begin <= i < end."""
@@ -105,3 +102,15 @@ class Chains(Scores):
         values = np.empty(len(spans))
         _spans.type_probabilities(self, spans, types, label_types, joins, values)
         return np.minimum(values, 1.0)
+
+
+def constraints_of(transition, layout):
+    """Return the start, end and transition masks of transition scores; () if trivial.
+
+    A score of -inf forbids, and what is no pair of the layout.
+    """
+    allowed = layout.expand(np.asarray(transition) != -np.inf, False)
+    if allowed.all():
+        return ()
+    anywhere = np.ones(layout.n_labels, dtype=bool)
+    return anywhere, anywhere, allowed

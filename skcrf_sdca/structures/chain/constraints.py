@@ -70,6 +70,10 @@ class Constraints(NamedTuple):
         """Return whether nothing is forbidden."""
         return all(mask.all() for mask in self)
 
+    def have_repeatable_label(self):
+        """Return whether a label, such as O, is a path of any length by itself."""
+        return bool((self.start & self.end & self.transition.diagonal()).any())
+
     def usable(self):
         """Return whether each label is in an allowed path of some length."""
         after, before = self.start.copy(), self.end.copy()

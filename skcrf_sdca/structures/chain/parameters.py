@@ -13,12 +13,13 @@ transition for the pairs of a TransitionLayout only.
 """
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skcrf_sdca._kernels.math._transitions import all_transitions, layout_of
-from skcrf_sdca.structures.chain.chains import Chains
+from skcrf_sdca.structures.chain.chains import Chains, constraints_of
 from skcrf_sdca.structures.form import Block
 from skcrf_sdca.structures.parameters import Parameters
 
@@ -68,6 +69,8 @@ class ChainParameters(Parameters):
     """
 
     blocks = chain_blocks()
+    # What -inf forbids, of `of_fitted`.
+    constraints: Any = None
 
     start: NDArray[np.float64]
     end: NDArray[np.float64]
@@ -90,7 +93,10 @@ class ChainParameters(Parameters):
     def of_fitted(cls, weights, X):
         """Return what `for_rows` does, of the Weights of a model."""
         layout = layout_of(weights["transition"] != -np.inf)
-        return cls(0, len(weights["intercept"]), layout=layout).for_rows(weights, X)
+        parameters = cls(0, len(weights["intercept"]), layout=layout)
+        parameters, X = parameters.for_rows(weights, X)
+        parameters.constraints = constraints_of(parameters.tied, layout)
+        return parameters, X
 
     @property
     def transition(self):
@@ -124,6 +130,8 @@ class ChainParameters(Parameters):
     def scores(self, rows, offsets, begin, end, constraints=None, temperature=1.0):
         """Return the Chains of `potentials`."""
         found = self.potentials(rows, offsets, begin, end, temperature)
+        if constraints is None:
+            constraints = self.constraints
         return Chains(*found, constraints, self.layout)
 
 
