@@ -72,6 +72,17 @@ def test_cycles_of_fit_and_pickle_leave_nothing_behind():
 
 
 @pytest.mark.slow
+def test_the_tutorial_is_compared_with_crfsuite(data_folder):
+    pytest.importorskip("sklearn_crfsuite")
+    options = "--first", "300", "--iterations", "20"
+    done = run("as_people_run", *options, data=data_folder)
+    rows = [row.split() for row in done.stdout.splitlines()]
+    for pairs in ("observed", "all"):
+        ways = [row[1] for row in rows if row[0] == pairs]
+        assert {"sklearn-crfsuite", "certificate"} <= set(ways)
+
+
+@pytest.mark.slow
 def test_the_cost_of_validation_is_measured_for_both_forms(data_folder):
     done = run("validation_cost", "--first", "300", data=data_folder)
     forms = [row.split()[0] for row in done.stdout.splitlines()]
