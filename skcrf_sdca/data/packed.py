@@ -484,7 +484,7 @@ class PackedSequences:
         )
 
 
-def rows_of(packed):
+def rows_of(packed: PackedSequences) -> Any:
     """Return the rows of PackedSequences as `FeatureRows` takes them.
 
     They are ``packed.X``, or the EncodedRows of which nobody has asked for that.
