@@ -20,24 +20,30 @@ The folders in reading order; a module imports only from folders above its own:
     command/        the command skcrf-sdca
 """
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+# It says what to do where nothing is compiled.
+from skcrf_sdca import _kernels as _kernels
 from skcrf_sdca._version import __version__
-from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.estimators.alpha_path import alpha_path
-from skcrf_sdca.estimators.callbacks import DualityGapMonitor
-from skcrf_sdca.estimators.crfs import CRF, LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
-from skcrf_sdca.estimators.graphs import GraphCRF, TreeCRF
-from skcrf_sdca.estimators.model_selection import cross_val_predict_proba
-from skcrf_sdca.estimators.online import PassiveAggressiveCRF
-from skcrf_sdca.estimators.segments import SegmentCRF
-from skcrf_sdca.estimators.sgd import SGDCRF
-from skcrf_sdca.estimators.stratification import StratifiedSequenceKFold
-from skcrf_sdca.estimators.tagger import Tagger, make_tagger
-from skcrf_sdca.features.hasher import SequenceHasher
-from skcrf_sdca.features.per_token import PerToken
-from skcrf_sdca.features.union import SequenceUnion
-from skcrf_sdca.features.vectorizer import SequenceVectorizer
+
+if TYPE_CHECKING:
+    from skcrf_sdca.data.packed import PackedSequences
+    from skcrf_sdca.estimators.alpha_path import alpha_path
+    from skcrf_sdca.estimators.callbacks import DualityGapMonitor
+    from skcrf_sdca.estimators.crfs import CRF, LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+    from skcrf_sdca.estimators.graphs import GraphCRF, TreeCRF
+    from skcrf_sdca.estimators.model_selection import cross_val_predict_proba
+    from skcrf_sdca.estimators.online import PassiveAggressiveCRF
+    from skcrf_sdca.estimators.segments import SegmentCRF
+    from skcrf_sdca.estimators.sgd import SGDCRF
+    from skcrf_sdca.estimators.stratification import StratifiedSequenceKFold
+    from skcrf_sdca.estimators.tagger import Tagger, make_tagger
+    from skcrf_sdca.features.hasher import SequenceHasher
+    from skcrf_sdca.features.per_token import PerToken
+    from skcrf_sdca.features.union import SequenceUnion
+    from skcrf_sdca.features.vectorizer import SequenceVectorizer
+    from skcrf_sdca.persistence import load_model, save_model
 
 __all__ = [
     "CRF",
@@ -66,14 +72,63 @@ __all__ = [
     "save_model",
 ]
 
-if TYPE_CHECKING:
-    from skcrf_sdca.persistence import load_model, save_model
-else:
+# The modules of the names, imported when somebody asks for one: all of them, and
+# scikit-learn, take a second.
+_HOMES = {
+    "CRF": "estimators.crfs",
+    "DualityGapMonitor": "estimators.callbacks",
+    "GraphCRF": "estimators.graphs",
+    "LBFGSCRF": "estimators.crfs",
+    "OEGCRF": "estimators.crfs",
+    "PackedSequences": "data.packed",
+    "PassiveAggressiveCRF": "estimators.online",
+    "PerToken": "features.per_token",
+    "SAGNUSCRF": "estimators.crfs",
+    "SDCACRF": "estimators.crfs",
+    "SGDCRF": "estimators.sgd",
+    "SegmentCRF": "estimators.segments",
+    "SequenceHasher": "features.hasher",
+    "SequenceUnion": "features.union",
+    "SequenceVectorizer": "features.vectorizer",
+    "StratifiedSequenceKFold": "estimators.stratification",
+    "Tagger": "estimators.tagger",
+    "TreeCRF": "estimators.graphs",
+    "alpha_path": "estimators.alpha_path",
+    "cross_val_predict_proba": "estimators.model_selection",
+    "load_model": "persistence",
+    "make_tagger": "estimators.tagger",
+    "save_model": "persistence",
+}
+_FOLDERS = {
+    "compat",
+    "data",
+    "datasets",
+    "distributed",
+    "estimators",
+    "features",
+    "metrics",
+    "model",
+    "objective",
+    "persistence",
+    "plotting",
+    "solvers",
+    "structures",
+    "text",
+}
 
-    def __getattr__(name):
-        """Import what not every program needs when it is first asked for."""
-        if name in ("load_model", "save_model"):
-            from skcrf_sdca import persistence
 
-            return getattr(persistence, name)
+def __getattr__(name: str) -> Any:
+    """Import what is first asked for."""
+    if name in _FOLDERS:
+        return import_module(f"{__name__}.{name}")
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    # The next time Python finds it by itself.
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """Return what users ask for."""
+    return sorted({*__all__, *_FOLDERS})

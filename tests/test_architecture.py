@@ -4,6 +4,7 @@ import ast
 import inspect
 import io
 import re
+import sys
 import textwrap
 import tokenize
 from graphlib import TopologicalSorter
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import figures
+import skcrf_sdca
 from skcrf_sdca._kernels.visits._item import Item
 from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.structure import Structure
@@ -21,7 +23,7 @@ ROOT = Path(__file__).parents[1] / "skcrf_sdca"
 
 # From the ground up. The files of one folder import each other without a circle.
 FOLDERS = (
-    "_utils _kernels _version data features text metrics structures objective solvers "
+    "_version _utils _kernels data features text metrics structures objective solvers "
     "plotting model estimators compat distributed persistence datasets command "
     "__init__ __main__"
 ).split()
@@ -74,6 +76,16 @@ def test_private_names_of_sklearn_are_imported_in_one_module(path):
         n for n in imported_names(path) if n.startswith("sklearn.") and "._" in n
     }
     assert bool(private) == (path.name == "sklearn_private.py")
+
+
+def test_the_package_has_the_names_that_type_checkers_see():
+    body = ast.parse((ROOT / "__init__.py").read_text()).body
+    (block,) = (node.body for node in body if isinstance(node, ast.If))
+    seen = {alias.name: node.module for node in block for alias in node.names}
+    assert {*seen, "__version__"} == set(skcrf_sdca.__all__)
+    for name, module in seen.items():
+        assert getattr(skcrf_sdca, name) is getattr(sys.modules[module], name)
+    assert set(dir(skcrf_sdca)) - set(skcrf_sdca.__all__) <= set(FOLDERS)
 
 
 def test_every_folder_has_a_place():

@@ -32,8 +32,8 @@ from skcrf_sdca._utils.typing import (
     Sequences,
     SolverName,
 )
+from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca._utils.words import in_words
-from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.compat._conversion import (
     BOUNDARIES,
     from_crfsuite,

@@ -21,8 +21,8 @@ from skcrf_sdca._utils.messages import names_class
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.sklearn_typing import EstimatorBase
 from skcrf_sdca._utils.typing import F, keeps_signature
+from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca._utils.words import words
-from skcrf_sdca._version import VersionStamped
 from skcrf_sdca.data.label_runs import NoChainsWarning, no_chains_message
 from skcrf_sdca.data.sequences import Known
 from skcrf_sdca.estimators.callbacks import CallbackBridge, EpochPrinter

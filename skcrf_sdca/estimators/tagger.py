@@ -14,7 +14,7 @@ from sklearn import get_config
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._version import VersionStamped
+from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca.data.input_formats import PACKED
 from skcrf_sdca.model.fitted import fitted_format, names_of_fit
 

@@ -3,7 +3,7 @@
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from skcrf_sdca._utils.callbacks import TakesCallbacks
-from skcrf_sdca._version import VersionStamped
+from skcrf_sdca._utils.version_stamps import VersionStamped
 
 
 class SequenceTransformer(

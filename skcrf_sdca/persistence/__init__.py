@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold
 
 from skcrf_sdca import compat, text
 from skcrf_sdca._utils.typing import FilePath, SupportsRead, SupportsWrite
-from skcrf_sdca._version import InconsistentVersionWarning
+from skcrf_sdca._utils.version_stamps import InconsistentVersionWarning
 from skcrf_sdca.data.feature_names import FeatureNames, decoded_names
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.features.hasher import SequenceHasher

@@ -117,11 +117,33 @@ def test_all_checks_but_two_pass_at_the_defaults(estimator, n_checks):
     assert len(found) >= n_checks
 
 
+def test_the_package_imports_what_is_asked_for():
+    code = """
+import sys, skcrf_sdca
+assert skcrf_sdca.__version__
+assert {"SDCACRF", "load_model", "metrics"} <= set(dir(skcrf_sdca))
+assert not {"numpy", "scipy", "sklearn"} & set(sys.modules)
+assert skcrf_sdca.metrics.extract_spans(["B-X"]) == [("X", 0, 1)]
+assert "skcrf_sdca.estimators" not in sys.modules
+from skcrf_sdca import SDCACRF
+assert skcrf_sdca.SDCACRF is SDCACRF is sys.modules[SDCACRF.__module__].SDCACRF
+try:
+    skcrf_sdca.nonsense
+except AttributeError as error:
+    assert str(error) == "module 'skcrf_sdca' has no attribute 'nonsense'"
+else:
+    assert False
+"""
+    command = [sys.executable, "-P", "-W", "error", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_import_is_quiet_and_light():
     """The import prints nothing and loads no module that scikit-learn does not load."""
     code = (
         "import sys, sklearn.callback; before = set(sys.modules); "
-        "import skcrf_sdca; new = set(sys.modules) - before; "
+        "from skcrf_sdca import *; new = set(sys.modules) - before; "
         "assert not {'matplotlib', 'pandas', 'rich', 'pycrfsuite'} & new"
     )
     done = subprocess.run(

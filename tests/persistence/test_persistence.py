@@ -39,9 +39,9 @@ from skcrf_sdca import (
     SequenceUnion,
     SequenceVectorizer,
     TreeCRF,
-    _version,
     make_tagger,
 )
+from skcrf_sdca._utils import version_stamps
 from skcrf_sdca.compat import CRF
 from skcrf_sdca.datasets import make_chains
 from skcrf_sdca.metrics import get_scorer
@@ -401,7 +401,7 @@ def test_the_reader_in_the_docs_predicts(path):
 
 def pickled_by(version, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(_version, "__version__", version)
+        patch.setattr(version_stamps, "__version__", version)
         return pickle.dumps(fitted())
 
 
@@ -415,14 +415,14 @@ def test_the_stamp_is_in_the_pickle_alone():
 @pytest.mark.parametrize("version", ["1.2.0", "1.2.9", "1.2.5rc1"])
 def test_another_patch_version_is_silent(version, monkeypatch):
     pickled = pickled_by(version, monkeypatch)
-    monkeypatch.setattr(_version, "__version__", "1.2.3")
+    monkeypatch.setattr(version_stamps, "__version__", "1.2.3")
     assert_same_answers(pickle.loads(pickled), fitted(), DICTS)
 
 
 @pytest.mark.parametrize("version", ["1.1.3", "1.3.0", "1.10.0", "0.2.3"])
 def test_another_minor_version_warns(version, monkeypatch):
     pickled = pickled_by(version, monkeypatch)
-    monkeypatch.setattr(_version, "__version__", "1.2.3")
+    monkeypatch.setattr(version_stamps, "__version__", "1.2.3")
     with pytest.warns(InconsistentVersionWarning) as warned:
         loaded = pickle.loads(pickled)
     assert_same_answers(loaded, fitted(), DICTS)
@@ -434,7 +434,7 @@ def test_another_minor_version_warns(version, monkeypatch):
 
 def test_a_newer_major_version_is_refused(monkeypatch):
     pickled = pickled_by("2.0.0", monkeypatch)
-    monkeypatch.setattr(_version, "__version__", "1.2.3")
+    monkeypatch.setattr(version_stamps, "__version__", "1.2.3")
     with pytest.raises(ValueError, match=r"by skcrf_sdca 2\.0\.0, which is newer"):
         pickle.loads(pickled)
 
@@ -468,7 +468,7 @@ OTHERS = [
 def test_every_estimator_of_the_package_is_stamped(estimator, X, y, monkeypatch):
     pickled = pickle.dumps(estimator.fit(X, y))
     assert repr(pickle.loads(pickled)) == repr(estimator)
-    monkeypatch.setattr(_version, "__version__", "0.2.0")
+    monkeypatch.setattr(version_stamps, "__version__", "0.2.0")
     with pytest.warns(InconsistentVersionWarning) as warned:
         pickle.loads(pickled)
     names = {warning.message.estimator_name for warning in warned}
