@@ -471,9 +471,9 @@ class AccelerationOptions:
     sequence of problems with the squared distance from the last weights added, one
     epoch each. Weights of frequent features count more in the distance. This saves half
     of the epochs, and more where the L2 part of the penalty, alpha * (1 - l1_ratio), is
-    small. "auto" does so; for fewer than 128 sequences and for l1_ratio > 0.5 it does
-    so only where the L2 part is smaller than 0.15 / n. None never does, and refuses
-    ``l1_ratio=1``.
+    small. "auto" does so, but for fewer than 10 sequences, and for the hinge of fewer
+    than 128 or with l1_ratio > 0.5, only where the L2 part is smaller than 0.15 / n.
+    None never does, and refuses ``l1_ratio=1``.
     """
 
 

@@ -18,6 +18,17 @@ of min P, n sequences, and m_j the mean square of the values of feature j that a
 
 and 4 L / n for all other weights. L is the geometric mean of P(w) and of the best D.
 
+Fewer than 128 sequences share few features, so that plain visits can be fast and P(w)
+is far above min P for long; and a large kappa keeps D low where little of the penalty
+is L2. There
+
+    1 / (4 n) max(D, 0.001 nats)
+
+stands in the place of 4 L / n. D is below min P and grows from 0, so that kappa is
+small until the visits have shown a loss that stays. Where plain visits need few epochs,
+so do these. Fewer than 10 sequences gain little, and are visited plainly unless the
+penalty has next to no curvature.
+
 The curvature of the hinge is not bounded by its loss. With c the largest cost,
 
     15 / (n c) sqrt(L / c)
@@ -50,30 +61,41 @@ EXPONENT = 0.25
 FIRST, LEAST = 0.003, 1e-3
 # D counts as at least this share of P(w): in the first epochs it is far below min P.
 LEAST_DUAL = 0.01
-# A constant kappa n is for fewer sequences than FEWEST, which share few features, and
-# for a penalty of less curvature than LEAST_L2: its dual objective is far off where
-# kappa is large.
-CONSTANT = 0.3
-FEWEST = 128
-LEAST_L2 = 0.5
-# There "auto" accelerates if the curvature of P is below this, in the unit 1/n.
-LITTLE = 0.15
+# A problem is small below so many sequences, or so much curvature of the penalty.
+FEWEST, LEAST_L2 = 128, 0.5
+# There kappa n over D. A penalty without curvature, and the hinge, have a constant.
+FACTOR_OF_SMALL, CONSTANT = 0.25, 0.3
+# The hinge of a small problem, and fewer sequences than SINGLE, are accelerated by
+# "auto" if the curvature of n P is below LITTLE.
+SINGLE, LITTLE = 10, 0.15
 
 
 def accelerates(acceleration, problem):
     """Return whether proximal point iterations are to solve a problem."""
     if acceleration != "auto":
         return acceleration is not None
+    if not _is_small(problem):
+        return True
     curvature = problem.strength * problem.penalty.curvature
-    return _follows_loss(problem) or curvature < LITTLE / problem.n_sequences
-
-
-def _follows_loss(problem):
-    """Return whether kappa is to follow the loss that is left."""
+    has_some = np.count_nonzero(problem.weight) >= SINGLE
     return (
-        problem.penalty.curvature >= LEAST_L2
-        and np.count_nonzero(problem.weight) >= FEWEST
+        has_some and problem.loss.is_smooth
+    ) or curvature < LITTLE / problem.n_sequences
+
+
+def _is_small(problem):
+    """Return whether kappa is to be small, and to follow D."""
+    return (
+        problem.penalty.curvature < LEAST_L2
+        or np.count_nonzero(problem.weight) < FEWEST
     )
+
+
+def _is_constant(problem):
+    """Return whether kappa is the same in all epochs and for all weights."""
+    if not problem.loss.is_smooth:
+        return _is_small(problem)
+    return not problem.penalty.curvature
 
 
 class ProximalPoint(OuterSolver):
@@ -86,11 +108,14 @@ class ProximalPoint(OuterSolver):
     def __init__(self, problem, rng, *, solver, state=None, **options):
         self.problem = problem
         self.lower_bound = LowerBound()
-        self._loss = FIRST * problem.initial_primal
+        first = 0.0 if _is_small(problem) else FIRST
+        self._loss = first * problem.initial_primal
         penalty = Proximal(problem.penalty, problem.new_parameters, self._shape())
         z, kappa = penalty.center, self._kappa()
         if state is not None and np.shape(state.get("z")) == z.shape:
             z, kappa = state["z"], state["kappa"]
+            if _is_small(problem):
+                self._loss = state["loss"]
         penalty.move(kappa, z, np.zeros_like(z))
         self.proximal = ProximalProblem(problem, penalty)
         self.solver = solver(self.proximal, rng, state=state, **options)
@@ -99,20 +124,21 @@ class ProximalPoint(OuterSolver):
     def _shape(self):
         """Return kappa_j of the features over kappa of all other weights."""
         problem = self.problem
-        if _follows_loss(problem):
+        if _is_constant(problem):
+            shape = np.ones(problem.data.n_features)
+        else:
             square, frequency = problem.feature_sizes
             shape = square * np.minimum(frequency, 1.0) ** EXPONENT
-        else:
-            shape = np.ones(problem.data.n_features)
         return problem.structure.by_rows_of_coef(shape)
 
     def _kappa(self):
         """Return kappa of the weights that are not of features, over the strength."""
         problem = self.problem
-        if not _follows_loss(problem):
+        if _is_constant(problem):
             kappa = CONSTANT
         elif problem.loss.is_smooth:
-            kappa = FACTOR * max(self._loss, LEAST) / problem.loss.scale
+            factor = FACTOR_OF_SMALL if _is_small(problem) else FACTOR
+            kappa = factor * max(self._loss, LEAST) / problem.loss.scale
         else:
             cost = problem.loss.cost.max() or 1.0
             kappa = FACTOR_OF_HINGE * np.sqrt(max(self._loss, LEAST) / cost) / cost
@@ -144,8 +170,10 @@ class ProximalPoint(OuterSolver):
     def _certified(self, found):
         """Keep the best dual point, and what kappa depends on."""
         self.lower_bound.add(found.dual - found.rounding, found.rounding)
-        dual = max(self.lower_bound.value, LEAST_DUAL * found.primal)
-        self._loss = np.sqrt(dual * found.primal)
+        self._loss = dual = self.lower_bound.value
+        if not _is_small(self.problem):
+            dual = max(dual, LEAST_DUAL * found.primal)
+            self._loss = np.sqrt(dual * found.primal)
         return self.problem.certify_below(found.primal, self.lower_bound)
 
     def targets_changed(self):
@@ -155,6 +183,7 @@ class ProximalPoint(OuterSolver):
         self.lower_bound = LowerBound()
 
     def state(self):
-        """Return the state of the solver, z and kappa."""
+        """Return the state of the solver, z, kappa, and the loss that it follows."""
         penalty = self.proximal.penalty
-        return {**self.solver.state(), "z": penalty.center, "kappa": penalty.kappa}
+        own = {"z": penalty.center, "kappa": penalty.kappa, "loss": self._loss}
+        return {**self.solver.state(), **own}

@@ -21,6 +21,7 @@ from skcrf_sdca.objective.penalties import L2, ElasticNet, best_mix, elastic_net
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.persistence import load_model, save_model
 from skcrf_sdca.solvers.averaged import Averaged
+from skcrf_sdca.solvers.bcfw import BCFW
 from skcrf_sdca.solvers.proximal import ProximalPoint
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.structures.chain.constraints import Constraints
@@ -142,19 +143,22 @@ def test_when_a_fit_is_accelerated(data):
         crf = SDCACRF(alpha, l1_ratio=l1_ratio, acceleration=acceleration)
         problem = make_problem(X, y, N_LABELS, alpha)
         problem.penalty, problem.loss = elastic_net(l1_ratio), loss
-        return type(crf._new_solver(problem))
+        found = crf._new_solver(problem)
+        return type(found.solver if isinstance(found, Averaged) else found)
 
     hinge, many = Loss("hinge", 0.0, COST), 30
     for times, l1_ratio in product((1, many), (0.0, 0.5, 0.999)):
         assert solver(l1_ratio, None, times) is SDCA
         assert solver(l1_ratio, "proximal_point", times) is ProximalPoint
-        assert solver(l1_ratio, None, times, loss=hinge) is Averaged
+        assert solver(l1_ratio, None, times, loss=hinge) is BCFW
         own = solver(l1_ratio, "proximal_point", times, loss=hinge)
         assert own is ProximalPoint
-    assert solver(0.0, "auto", many) is solver(0.5, "auto", many) is ProximalPoint
-    # Of few sequences, and of the hinge, only with little curvature.
+    for times, l1_ratio in product((2, many), (0.0, 0.5, 0.999, 1.0)):
+        assert solver(l1_ratio, "auto", times) is ProximalPoint
+    assert solver(0.5, "auto", many, loss=hinge) is ProximalPoint
+    # Five sequences, and the hinge of few, only with little curvature.
     assert solver(0.0, "auto") is solver(0.5, "auto") is SDCA
-    assert solver(0.5, "auto", many, loss=hinge) is Averaged
+    assert solver(0.5, "auto", 2, loss=hinge) is BCFW
     for own in (LOG_LOSS, hinge):
         assert solver(0.999, "auto", loss=own) is ProximalPoint
         assert solver(0.0, "auto", loss=own, n_alpha=5e-3) is ProximalPoint

@@ -11,7 +11,7 @@ from test_solvers import N_LABELS, dense_sequences, draw_problem
 
 from samples import LOSSES, make_problem, make_solver
 from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF
-from skcrf_sdca.datasets import make_chains
+from skcrf_sdca.datasets import load_digit_sequences, make_chains
 from skcrf_sdca.objective.penalties import L2, ElasticNet, Proximal
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.proximal import ProximalPoint
@@ -113,6 +113,30 @@ def test_small_alpha(estimator, form, l1_ratio, loss):
     assert (history["dual"] <= best.primal_objective_ + 1e-12).all()
     assert (history["primal"] >= best.dual_objective_ - 1e-12).all()
     assert (history["gap"] >= 0.0).all()
+
+
+def few_sequences(name):
+    """Return 20 sequences: of many rare features, of a few dense ones, of pixels."""
+    if name == "pixels":
+        digits = load_digit_sequences(random_state=0)
+        return digits.X_train[:20], digits.y_train[:20]
+    n_features, density = {"rare": (300, 0.02), "dense": (8, 1.0)}[name]
+    return make_chains(20, n_features=n_features, density=density, random_state=0)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.9])
+@pytest.mark.parametrize("name", ["rare", "dense", "pixels"])
+def test_few_sequences_take_no_more_epochs_than_plain_ones(name, l1_ratio):
+    X, y = few_sequences(name)
+    for n_alpha in (10.0, 1.0, 0.1, 0.01):
+        crf = SDCACRF(n_alpha / 20, l1_ratio=l1_ratio, max_iter=500, random_state=0)
+        n_iter = crf.fit(X, y).n_iter_
+        assert crf.duality_gap_ <= crf.gap_target_
+        # Plain visits have not ended two epochs earlier.
+        plain = crf.set_params(acceleration=None, max_iter=max(n_iter - 2, 1))
+        plain.fit(X, y)
+        assert n_iter <= 3 or plain.duality_gap_ > plain.gap_target_
 
 
 @pytest.mark.parametrize("features", ["all", "observed"])
