@@ -13,6 +13,10 @@ beside the penalty: the epochs of dual ascent grow with R^2 / (alpha n), R^2 the
 the squared features over the positions of a sequence. SAG and L-BFGS know the curvature
 of dense features. SAG gains where there are many sequences: L-BFGS takes a full pass
 for each step.
+
+A visit changes all labels of a sequence at once, by one step. So one or few long
+sequences take many epochs of dual ascent whatever their features are, and L-BFGS does
+not see where a sequence ends.
 """
 
 import inspect
@@ -79,6 +83,9 @@ FEW_SEQUENCES, HUGE = 30.0, 1e3
 # R^2 / (alpha n) of features that are mostly 0, as pixels, from which SAG is faster
 # than dual ascent, if R^2 / (alpha n^2) is at most the second number.
 PIXELS, MANY_SEQUENCES = 100.0, 0.1
+# T / (n sqrt(alpha n)), T the mean length, from which L-BFGS is faster than dual ascent
+# on other features.
+LONG = 1500.0
 # How many times the median the largest value of sparse features may be.
 UNEVEN = 20.0
 
@@ -214,10 +221,15 @@ def choose(problem):
     dual = "oeg" if n_labels >= MANY_LABELS else "sdca"
     if "gradient" not in problem.penalty.offers:
         return Choice(dual, f"a penalty with L1, {n_labels} labels")
+    n_sequences = np.count_nonzero(problem.weight)
     if not Curvature.suits(problem.structure):
         form = "sparse" if sp.issparse(X) else f"{X.shape[1]} dense"
-        return Choice(dual, f"{form} features, {n_labels} labels")
-    size, n_sequences = problem.relative_size, np.count_nonzero(problem.weight)
+        reason, length = f"{form} features, {n_labels} labels", problem.mean_length
+        if length < LONG * n_sequences * np.sqrt(problem.strength * n_sequences):
+            return Choice(dual, reason)
+        long = f"{reason}, {n_sequences} sequences of {length:.0f} positions"
+        return Choice("lbfgs", long)
+    size = problem.relative_size
     whitens = Whitening.suits(problem.structure)
     if size < (LARGE if whitens else HUGE):
         raw, are_mostly_zero = problem.dense_size

@@ -1,5 +1,7 @@
 """CRF chooses a solver; each of them gives the model of its own estimator."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -88,6 +90,28 @@ def test_sparse_features_are_chosen_for_by_the_labels():
     positions = iter(range(10**6))
     labels = [[next(positions) % 12 for _ in path] for path in Y]
     assert fitted(SPARSE, labels).solver_ == "oeg"
+
+
+@UNFINISHED
+def test_few_long_sequences_are_for_lbfgs(capsys):
+    rows, labels = sp.vstack(SPARSE * 40, format="csr"), [*np.concatenate(Y)] * 40
+    for n_sequences, n_alpha, name in [
+        (1, 1.0, "lbfgs"),
+        (1, 100.0, "sdca"),
+        (4, 1.0, "sdca"),
+        (4, 0.01, "lbfgs"),
+        (20, 1e-3, "sdca"),
+    ]:
+        cuts = np.linspace(0, len(labels), n_sequences + 1).astype(int)
+        parts = list(pairwise(cuts))
+        x = [rows[begin:end] for begin, end in parts]
+        y = [labels[begin:end] for begin, end in parts]
+        crf = CRF(n_alpha / n_sequences, max_iter=1, random_state=0, verbose=1)
+        assert crf.fit(x, y).solver_ == name
+        first, length = capsys.readouterr().out.splitlines()[0], cuts[1]
+        long = f", {n_sequences} sequences of {length} positions"
+        reason = f"sparse features, 3 labels{long if name == 'lbfgs' else ''}"
+        assert first == f"CRF: solver {name}, {reason}"
 
 
 @UNFINISHED
