@@ -26,8 +26,8 @@ is L2. There
 
 stands in the place of 4 L / n. D is below min P and grows from 0, so that kappa is
 small until the visits have shown a loss that stays. Where plain visits need few epochs,
-so do these. Fewer than 10 sequences gain little, and are visited plainly unless the
-penalty has next to no curvature.
+so do these. With fewer than 10 sequences SDCA still gains, but OEG loses: they are
+visited plainly unless the penalty has next to no curvature.
 
 The curvature of the hinge is not bounded by its loss. With c the largest cost,
 
