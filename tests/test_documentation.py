@@ -108,7 +108,9 @@ def test_every_public_name_is_on_an_api_page():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_examples_of_the_page_run(page):
+def test_the_examples_of_the_page_run(page, monkeypatch):
+    # A page puts another module into the place of one, which is there again afterwards.
+    monkeypatch.setitem(sys.modules, "pycrfsuite", sys.modules.get("pycrfsuite"))
     # The code of the model format has its own test, with a model to read.
     failed, _ = doctest.testfile(str(page), module_relative=False)
     assert not failed
