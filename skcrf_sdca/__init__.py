@@ -12,6 +12,7 @@ The folders in reading order; a module imports only from folders above its own:
     objective/      the training problem and its certificates
     solvers/        the optimisers around one loop
     plotting/       pictures of fits and weights
+    model/          what a fitted model is and answers
     estimators/     what scikit-learn sees
     compat/         the interface of sklearn-crfsuite
     distributed/    one model on many machines
@@ -117,16 +118,19 @@ _FOLDERS = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import what is first asked for."""
-    if name in _FOLDERS:
-        return import_module(f"{__name__}.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    # The next time Python finds it by itself.
-    globals()[name] = found
-    return found
+# A type checker shall not take any name for one of the package.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Import what is first asked for."""
+        if name in _FOLDERS:
+            return import_module(f"{__name__}.{name}")
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        # The next time Python finds it by itself.
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

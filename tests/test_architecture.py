@@ -80,7 +80,8 @@ def test_private_names_of_sklearn_are_imported_in_one_module(path):
 
 def test_the_package_has_the_names_that_type_checkers_see():
     body = ast.parse((ROOT / "__init__.py").read_text()).body
-    (block,) = (node.body for node in body if isinstance(node, ast.If))
+    # The imports, and after them what type checkers do not see.
+    block, _ = (node.body for node in body if isinstance(node, ast.If))
     seen = {alias.name: node.module for node in block for alias in node.names}
     assert {*seen, "__version__"} == set(skcrf_sdca.__all__)
     for name, module in seen.items():

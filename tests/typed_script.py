@@ -210,6 +210,6 @@ def other_parts() -> None:
     TransitionDisplay.from_estimator(fits["SDCA"], labels=["B", "I"]).plot(cmap="RdBu")
     crf = CRF(algorithm="lbfgs", c2=0.1, max_iterations=100, solver="oeg").fit(X, y)
     assert_type(crf.predict_single([{"word": "the"}]), list[Any])
-    assert_type(crf.estimator_, AnyCRF | PassiveAggressiveCRF)
+    assert_type(crf.estimator_, AnyCRF | PassiveAggressiveCRF | SDCACRF)
     to_crfsuite(crf, "model.crfsuite")
     assert_type(from_crfsuite("model.crfsuite"), SDCACRF)
