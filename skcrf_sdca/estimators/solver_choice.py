@@ -221,7 +221,7 @@ def choose(problem):
     dual = "oeg" if n_labels >= MANY_LABELS else "sdca"
     if "gradient" not in problem.penalty.offers:
         return Choice(dual, f"a penalty with L1, {n_labels} labels")
-    n_sequences = np.count_nonzero(problem.weight)
+    n_sequences = problem.n_weighted
     if not Curvature.suits(problem.structure):
         form = "sparse" if sp.issparse(X) else f"{X.shape[1]} dense"
         reason, length = f"{form} features, {n_labels} labels", problem.mean_length

@@ -136,6 +136,11 @@ class Problem(Objective):
         """Number of sequences n."""
         return len(self.weight)
 
+    @cached_property
+    def n_weighted(self):
+        """Number of sequences with a weight above 0."""
+        return np.count_nonzero(self.weight)
+
     def new_parameters(self, w=None):
         """Return parameters with the flat vector `w`, by default of zeros."""
         return self.structure.new_parameters(w)
@@ -170,9 +175,8 @@ class Problem(Objective):
         if not rows.size:
             return 0.0, False
         square = float(row_norms(rows, squared=True).mean())
-        n_sequences = np.count_nonzero(self.weight)
         with np.errstate(over="ignore"):
-            size = self.mean_length * square / (self.strength * n_sequences)
+            size = self.mean_length * square / (self.strength * self.n_weighted)
         return size, np.count_nonzero(rows) < FULL * rows.size
 
     @property

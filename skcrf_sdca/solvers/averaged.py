@@ -37,7 +37,7 @@ class Averaged(OuterSolver):
         self.model = problem.new_parameters()
         self.average = np.zeros_like(self.model.w)
         self.lower_bound = LowerBound()
-        if state is not None and state.get("average_alpha") == problem.alpha:
+        if "average" in (state or {}) and state["alpha"] == problem.alpha:
             self.average[:], self.n_epochs = state["average"], state["n_epochs"]
 
     def epoch(self):
@@ -66,10 +66,9 @@ class Averaged(OuterSolver):
             self.model.w[:] = w
 
     def state(self):
-        """Return the state of the solver, and the average, which goes with alpha."""
+        """Return the state of the solver, and the average, for the same alpha."""
         return {
             **self.solver.state(),
             "average": self.average,
-            "average_alpha": self.problem.alpha,
             "n_epochs": self.n_epochs,
         }

@@ -103,10 +103,8 @@ class BCFW(DualSolver):
             marginals = potentials_of(state, KEYS, self.problem)
             if np.array_equal(state["paths"][0], labels):
                 n_used = len(state["paths"])
-                active.paths[:n_used], active.share[:n_used] = (
-                    state["paths"],
-                    state["share"],
-                )
+                active.paths[:n_used] = state["paths"]
+                active.share[:n_used] = state["share"]
                 active.size[:] = state["size"]
                 return marginals
         return self.problem.structure.label_potentials(labels)

@@ -65,9 +65,9 @@ LEAST_DUAL = 0.01
 FEWEST, LEAST_L2 = 128, 0.5
 # There kappa n over D. A penalty without curvature, and the hinge, have a constant.
 FACTOR_OF_SMALL, CONSTANT = 0.25, 0.3
-# The hinge of a small problem, and fewer sequences than SINGLE, are accelerated by
+# The hinge of a small problem, and fewer sequences than VERY_FEW, are accelerated by
 # "auto" if the curvature of n P is below LITTLE.
-SINGLE, LITTLE = 10, 0.15
+VERY_FEW, LITTLE = 10, 0.15
 
 
 def accelerates(acceleration, problem):
@@ -77,18 +77,14 @@ def accelerates(acceleration, problem):
     if not _is_small(problem):
         return True
     curvature = problem.strength * problem.penalty.curvature
-    has_some = np.count_nonzero(problem.weight) >= SINGLE
-    return (
-        has_some and problem.loss.is_smooth
-    ) or curvature < LITTLE / problem.n_sequences
+    if curvature < LITTLE / problem.n_sequences:
+        return True
+    return problem.loss.is_smooth and problem.n_weighted >= VERY_FEW
 
 
 def _is_small(problem):
     """Return whether kappa is to be small, and to follow D."""
-    return (
-        problem.penalty.curvature < LEAST_L2
-        or np.count_nonzero(problem.weight) < FEWEST
-    )
+    return problem.penalty.curvature < LEAST_L2 or problem.n_weighted < FEWEST
 
 
 def _is_constant(problem):
