@@ -51,13 +51,10 @@ class TrainingLog:
         self.iterations: list[dict[str, Any]] = []
 
     @classmethod
-    def of_history(cls, history: Any, scale: float = 1.0) -> Self:
-        """Return a log without text, of the ``history_`` of a fit.
-
-        Losses are multiplied by ``scale``.
-        """
+    def of_history(cls, history: Any) -> Self:
+        """Return a log without text, of the ``history_`` of a fit."""
         log, seconds = cls(), np.diff(history.get("seconds", ()), prepend=0.0)
-        losses = scale * history.get("primal", history.get("loss", np.empty(0)))
+        losses = history.get("primal", history.get("loss", np.empty(0)))
         columns = zip(losses.tolist(), seconds.tolist(), strict=True)
         log.iterations = [
             {"num": i, "loss": loss, "time": time, "scores": {}}
