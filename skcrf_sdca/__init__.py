@@ -17,15 +17,16 @@ The folders in reading order; a module imports only from folders above its own:
     compat/         the interface of sklearn-crfsuite
     distributed/    one model on many machines
     persistence/    how models are kept
+    serving/        how programs use them that only tag
     datasets/       public corpora, and sequences that are made
     command/        the command skcrf-sdca
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 # It says what to do where nothing is compiled.
 from skcrf_sdca import _kernels as _kernels
+from skcrf_sdca._utils.lazy import lazy
 from skcrf_sdca._version import __version__
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ _FOLDERS = {
     "objective",
     "persistence",
     "plotting",
+    "serving",
     "solvers",
     "structures",
     "text",
@@ -120,17 +122,7 @@ _FOLDERS = {
 
 # A type checker shall not take any name for one of the package.
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        """Import what is first asked for."""
-        if name in _FOLDERS:
-            return import_module(f"{__name__}.{name}")
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-        # The next time Python finds it by itself.
-        globals()[name] = found
-        return found
+    __getattr__ = lazy(__name__, {**_HOMES, **dict.fromkeys(_FOLDERS)})
 
 
 def __dir__() -> list[str]:

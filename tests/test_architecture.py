@@ -15,7 +15,7 @@ import pytest
 import figures
 import skcrf_sdca
 from skcrf_sdca._kernels.visits._item import Item
-from skcrf_sdca.structures import STRUCTURES
+from skcrf_sdca.structures.registry import STRUCTURES
 from skcrf_sdca.structures.structure import Structure
 
 # The sources: an installed package holds only a part of them.
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[1] / "skcrf_sdca"
 # From the ground up. The files of one folder import each other without a circle.
 FOLDERS = (
     "_version _utils _kernels data features text metrics structures objective solvers "
-    "plotting model estimators compat distributed persistence datasets command "
+    "plotting model estimators compat distributed persistence serving datasets command "
     "__init__ __main__"
 ).split()
 

@@ -40,10 +40,10 @@ from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.samplers import DUAL, SAMPLING_SCHEMES, SamplingScheme, SumTree
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.solvers.sgd_methods import METHODS
-from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.structures.graph.structure import Graph
+from skcrf_sdca.structures.registry import STRUCTURES
 from skcrf_sdca.structures.structure import FixedScores
 
 N_LABELS, N_FEATURES, ALPHA = 3, 2, 0.2

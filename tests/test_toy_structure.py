@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 from skcrf_sdca import load_model, save_model
 from skcrf_sdca.persistence import _crfs, _document
 from skcrf_sdca.solvers import parallel
-from skcrf_sdca.structures import STRUCTURES
+from skcrf_sdca.structures.registry import STRUCTURES
 
 ROOT = Path(__file__).parents[1]
 KERNELS = ROOT / "skcrf_sdca" / "_kernels"

@@ -40,6 +40,7 @@ PUBLIC = [
             "metrics",
             "persistence",
             "plotting",
+            "serving",
             "structures.chain.decoding",
             "structures.chain.marginals",
             "structures.chain.oracle",

@@ -19,9 +19,9 @@ import numpy as np
 import packed
 import tables
 from skcrf_sdca import SDCACRF, PackedSequences
-from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.label_encoding import encode_labels
+from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.estimators.base import training_data
 from tasks import TEXTS
 

@@ -31,6 +31,11 @@ class Members:
             raise ValueError(f"it has no member {name}")
         return self._archive.read(self._unread.pop(name))
 
+    def leave(self, beginning):
+        """Leave the members whose names begin so unread."""
+        for name in [name for name in self._unread if name.startswith(beginning)]:
+            del self._unread[name]
+
     def array(self, name, dtype, shape):
         """Return the writeable array of the member `name`.npy.
 

@@ -46,3 +46,9 @@ def names_class(method):
         return method(self, *args, **kwargs)
 
     return wrapper
+
+
+def check_count(name, value):
+    """Raise ValueError if an argument is not an integer of at least 1."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")

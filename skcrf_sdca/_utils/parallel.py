@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 
 import numpy as np
-from joblib import effective_n_jobs, parallel_config
 
 # The cuts between ranges of chains depend on the lengths of the chains, but not on the
 # number of threads, so that sums over ranges are always added in the same order. A
@@ -24,6 +23,9 @@ def n_threads(n_jobs):
     workers, in a daemonic process or with its sequential backend. None means what the
     context of joblib says, 1 by default.
     """
+    # Only here: whoever tags one sequence at a time has no use for it.
+    from joblib import effective_n_jobs, parallel_config
+
     if n_jobs is None:
         return effective_n_jobs(None)
     with parallel_config(backend="threading"):

@@ -6,7 +6,7 @@ templates of a file with several columns. No line is run as code.
 
 import ast
 
-from skcrf_sdca.persistence._templates import CLASSES, features_of
+from skcrf_sdca.persistence._templates import CLASSES, templates_of
 from skcrf_sdca.text import DEFAULT_TEMPLATES, TokenFeatures, Window
 from skcrf_sdca.text._files import numbered_lines, place
 from skcrf_sdca.text._sizes import check_sizes
@@ -18,9 +18,7 @@ from ._streams import write
 HELP = "print the default templates, for a file that train --templates reads"
 # The errors that a line raises which is no template.
 _WRONG = (MemoryError, RecursionError, SyntaxError, TypeError, ValueError)
-_CONSTRUCTORS = {
-    name: cls for name, cls in CLASSES.items() if cls not in (TokenFeatures, Column)
-}
+_CONSTRUCTORS = {name: cls for name, cls in CLASSES.items() if cls is not Column}
 
 
 def add_options(parser):
@@ -65,7 +63,7 @@ def checked_features(templates, columns, name):
     """
     features = TokenFeatures(templates, columns=columns)
     try:
-        features_of(features)
+        templates_of(features.fit().get_params())
         features.transform([[("",) * len(columns)]])
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error

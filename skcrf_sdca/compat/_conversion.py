@@ -25,9 +25,12 @@ from skcrf_sdca.compat._model_file import (
     parse,
     serialise,
 )
-from skcrf_sdca.data.containers import as_sequence_list, plain_column
+from skcrf_sdca.data.containers import (
+    plain_column,
+)
 from skcrf_sdca.data.input_formats import VECTORIZED, format_of_sequence
 from skcrf_sdca.data.label_encoding import label_array, plain_labels
+from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.estimators.sequences import BaseCRF, ChainCRF
 from skcrf_sdca.features.vectorizer import SequenceVectorizer

@@ -46,9 +46,9 @@ from skcrf_sdca.compat._label_lists import LabelLists
 from skcrf_sdca.compat._model_file import serialise
 from skcrf_sdca.compat._tagger import Tagger
 from skcrf_sdca.compat._training_log import TrainingLog
-from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import format_of
 from skcrf_sdca.data.label_encoding import plain_labels
+from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.estimators.crfs import SDCACRF
 from skcrf_sdca.estimators.online import PassiveAggressiveCRF

@@ -1,14 +1,11 @@
-"""Containers of sequences that users may pass, checked and readable twice."""
+"""Containers of sequences that users may pass, and columns of them."""
 
 import sys
 from collections.abc import Iterable, Mapping, Set
 
 import numpy as np
-import scipy.sparse as sp
 
 from skcrf_sdca._utils.words import name_of, words
-from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.data.rows import checked_sparse, unmasked
 
 
 def check_container(X, name="X"):
@@ -50,24 +47,3 @@ def plain_column(column):
         return column.to_list()
     is_only_array = hasattr(column, "__array__") and not hasattr(column, "shape")
     return np.asarray(column) if is_only_array else column
-
-
-def as_sequence_list(X, *, name="X"):
-    """Return `X` in a form that can be read more than once.
-
-    Generators, iterators and one-dimensional data-frame columns become lists. Raise
-    TypeError if `X`, called `name`, is no container of sequences, and ValueError if it
-    is a sparse matrix whose indices are wrong, or has masked entries.
-    """
-    if isinstance(X, (PackedSequences, list, tuple)):
-        return X
-    if sp.issparse(X):
-        checked_sparse(X, name)
-        return X
-    if isinstance(X, np.ndarray):
-        return unmasked(X, name)
-    if len(getattr(X, "shape", ())) == 2:
-        return X
-    X = plain_column(X)
-    check_container(X, name)
-    return list(X) if isinstance(X, Iterable) else np.asarray(X)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array
 
 from skcrf_sdca._kernels.features._encoder import type_of_items
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.sklearn_private import check_feature_names
 from skcrf_sdca._utils.words import place, words
 from skcrf_sdca.data import label_encoding
@@ -23,7 +24,9 @@ from skcrf_sdca.data.feature_names import (
     names_of_frame,
 )
 from skcrf_sdca.data.packed import PackedSequences
-from skcrf_sdca.data.rows import split_rows, unmasked
+from skcrf_sdca.data.rows import (
+    unmasked,
+)
 
 
 def _wrap():

@@ -18,10 +18,14 @@ from sklearn.utils.validation import column_or_1d
 
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.typing import KnownLabels, Labels
 from skcrf_sdca._utils.words import in_words, name_of, place, words
 from skcrf_sdca.data.containers import check_container, is_frame, plain_column
-from skcrf_sdca.data.rows import BLOCK, split_rows, unmasked
+from skcrf_sdca.data.rows import (
+    BLOCK,
+    unmasked,
+)
 
 
 def encode_labels(

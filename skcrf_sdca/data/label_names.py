@@ -1,49 +1,13 @@
-"""Names of labels that are ids: the parameter ``label_names``, and who reads it.
-
-Tagging schemes read names such as "B-PER". A model whose labels are numbers, as in data
-of Hugging Face, keeps these as ``classes_``.
-"""
+"""Names of the labels of an estimator that has the parameter ``label_names``."""
 
 from typing import Any
 
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from skcrf_sdca._utils.messages import described
-from skcrf_sdca._utils.typing import LabelNames
 from skcrf_sdca._utils.words import place
 from skcrf_sdca.data.label_encoding import is_unknown, label_lists, plain_labels
-
-# What a message about a label that is no name says.
-NAME_THEM = "Or keep the numbers, and give their names to the estimator: label_names=."
-
-
-def names_of_labels(labels: list[Any], label_names: LabelNames | None) -> list[Any]:
-    """Return the name of each label; the labels themselves if there are no names.
-
-    `label_names` is a list whose entry i is the name of label i, or a dict. Raise
-    ValueError or TypeError if a label has no name, or one that is not a str.
-
-    >>> names_of_labels([0, 2], ["O", "B-PER", "I-PER"])
-    ['O', 'I-PER']
-    """
-    if label_names is None:
-        return labels
-    named = label_names
-    if not isinstance(named, dict):
-        named = dict(enumerate(named))
-    for label in labels:
-        if label not in named:
-            raise ValueError(
-                f"label_names has no name for the label {label!r}; it must be a list "
-                "whose entry i is the name of label i, or a dict {label: name}."
-            )
-        if not isinstance(named[label], str):
-            raise TypeError(
-                f"label_names: the name of label {label!r} is "
-                f"{described(named[label])}; a name must be a str."
-            )
-    return [named[label] for label in labels]
+from skcrf_sdca.data.label_reading import names_of_labels
 
 
 def names_of_classes(estimator: Any, classes: NDArray[Any]) -> list[Any]:

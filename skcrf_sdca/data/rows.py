@@ -5,7 +5,6 @@ array of float64 with int32 indices, sorted and without duplicates; both are rea
 Rows that have this form already are not copied.
 """
 
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -291,15 +290,3 @@ def on_own_columns(X):
         indices[block] = numbers[X.indices[block]]
     shape = X.shape[0], len(columns)
     return sp.csr_array((X.data, indices, X.indptr), shape=shape), columns
-
-
-def split_rows(
-    rows: list[Any] | NDArray[Any], offsets: NDArray[np.integer[Any]]
-) -> NDArray[np.object_]:
-    """Cut a list or an array with one entry a position into one part a sequence.
-
-    `offsets` are as in `PackedSequences`; the parts are in an object array.
-    """
-    bounds = pairwise(np.asarray(offsets).tolist())
-    pieces = (rows[first:last] for first, last in bounds)
-    return np.fromiter(pieces, dtype=object, count=len(offsets) - 1)

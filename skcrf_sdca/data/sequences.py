@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import (
     CUT_TABLE,
     InputFormat,
@@ -20,6 +19,7 @@ from skcrf_sdca.data.input_formats import (
 )
 from skcrf_sdca.data.label_encoding import encode_labels_beside
 from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.data.sequence_lists import as_sequence_list
 
 
 class Known(NamedTuple):

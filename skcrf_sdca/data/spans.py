@@ -11,15 +11,15 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.typing import LabelLists, Span, SpanScheme
 from skcrf_sdca._utils.words import place
 from skcrf_sdca.data.containers import (
-    as_sequence_list,
     check_container,
     plain_column,
 )
 from skcrf_sdca.data.label_encoding import label_lists
-from skcrf_sdca.data.rows import split_rows
+from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.data.tagging_schemes import get_scheme, parse_label
 
 __all__ = ["extract_spans"]

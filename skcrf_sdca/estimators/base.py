@@ -41,8 +41,8 @@ from skcrf_sdca.objective.losses import (
 from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
 from skcrf_sdca.solvers.monitor import CHECKED_LATER, FitMonitor
-from skcrf_sdca.structures import STRUCTURES
 from skcrf_sdca.structures.chain.observed import ObservedPairs
+from skcrf_sdca.structures.registry import STRUCTURES
 
 # Of a weight in a sparse array: the number, and the index of its feature.
 BYTES_OF_SPARSE = 12

@@ -10,7 +10,6 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skcrf_sdca._utils.typing import Labels, Sequences
-from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import is_table
 from skcrf_sdca.data.label_encoding import (
     encode_labels,
@@ -18,6 +17,7 @@ from skcrf_sdca.data.label_encoding import (
     plain_labels,
     row_labels,
 )
+from skcrf_sdca.data.sequence_lists import as_sequence_list
 
 
 def cross_val_predict_proba(

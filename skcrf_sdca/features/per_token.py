@@ -24,7 +24,6 @@ from skcrf_sdca._utils.sklearn_private import raise_for_params
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca._utils.words import place
 from skcrf_sdca.data.containers import (
-    as_sequence_list,
     check_container,
     is_frame,
     plain_column,
@@ -33,6 +32,7 @@ from skcrf_sdca.data.feature_names import FeatureNames, same_names
 from skcrf_sdca.data.input_formats import check_has_items, is_table
 from skcrf_sdca.data.label_encoding import encode_labels
 from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.features.transformer import SequenceTransformer
 
 __all__ = ["PerToken"]

@@ -26,9 +26,12 @@ from skcrf_sdca._utils.sklearn_private import (
 )
 from skcrf_sdca._utils.typing import Labels
 from skcrf_sdca._utils.words import place, words
-from skcrf_sdca.data.containers import as_sequence_list, is_frame
+from skcrf_sdca.data.containers import (
+    is_frame,
+)
 from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.features.per_token import PerToken, fit_transform, metadata_of_fit
 from skcrf_sdca.features.transformer import SequenceTransformer
 

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels.features._encoder import Encoder, Lookup
+from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca._utils.sklearn_private import Interval, Options, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca._utils.words import place, words
@@ -23,6 +24,7 @@ from skcrf_sdca.data.input_formats import (
     DICTS,
     FORMATS,
     STRINGS,
+    VECTORIZED,
     check_has_items,
     same_format,
 )
@@ -30,7 +32,7 @@ from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import EncodedRows
 from skcrf_sdca.features.transformer import ItemTransformer
 from skcrf_sdca.features.vocabulary import (
-    check_vocabulary,
+    check_tables,
     shorten_vocabulary,
     vocabulary_names,
 )
@@ -449,3 +451,18 @@ def _packed(rows, offsets, lookup):
 def _kept(lookup, keep):
     """Return the lookup of the features to keep, renumbered in their order."""
     return lookup.renumbered(np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32))
+
+
+def check_vocabulary(vectorizer, *, complete=False):
+    """Raise ValueError if the fitted attributes of a vectorizer are inconsistent.
+
+    ``complete`` is as for `check_tables`.
+    """
+    input_format = required_attribute(vectorizer, "input_format_")
+    if input_format not in VECTORIZED:
+        raise ValueError(f"input_format_ must be one of {VECTORIZED}.")
+    check_tables(
+        required_attribute(vectorizer, "vocabulary_"),
+        required_attribute(vectorizer, "n_features_out_"),
+        complete=complete,
+    )

@@ -7,7 +7,6 @@ not there if the loss gives none. Scores of ranges of the items are made on thre
 for a part of the positions at a time.
 """
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.memory import check_fits
+from skcrf_sdca._utils.messages import check_count
 from skcrf_sdca._utils.parallel import over_ranges
 from skcrf_sdca._utils.shared_docs import shared_docs
 from skcrf_sdca._utils.typing import (
@@ -526,9 +526,3 @@ def accuracy(found, labels, weight):
             f"{words().X} has 0 {words().item}s: there is nothing to score."
         )
     return float(np.average(found == labels, weights=weight))
-
-
-def check_count(name, value):
-    """Raise ValueError if an argument is not an integer of at least 1."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")

@@ -28,7 +28,7 @@ from skcrf_sdca.objective.losses import may_give_probabilities
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.parameters import ChainParameters, chain_blocks
 from skcrf_sdca.structures.form import Axis, Form
-from skcrf_sdca.structures.structure import LARGEST_SCORE
+from skcrf_sdca.structures.scores import check_weights
 
 # Fitted attributes that only some input formats have.
 OF_SOME_INPUTS = {"vectorizer_", "_feature_names", "feature_names_in_"}
@@ -348,16 +348,8 @@ def _check_weight(block, weight, shape):
 
 
 def _check_values(block, weight):
-    if sp.issparse(weight):
-        weight = weight.data
-    right = (-LARGEST_SCORE <= weight) & (weight <= LARGEST_SCORE)
-    if block.forbids:
-        right |= weight == -np.inf
-    if not right.all():
-        raise ValueError(
-            f"{block.attribute} contains NaN, infinity, or a number beyond "
-            f"{LARGEST_SCORE:g}."
-        )
+    numbers = weight.data if sp.issparse(weight) else weight
+    check_weights(block.attribute, numbers, forbids=block.forbids)
 
 
 def _check_features(estimator, input_format):

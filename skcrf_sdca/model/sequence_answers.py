@@ -23,6 +23,7 @@ from skcrf_sdca._utils.typing import (
     SpanScheme,
 )
 from skcrf_sdca.data.label_names import names_of_classes
+from skcrf_sdca.data.label_reading import scheme_of
 from skcrf_sdca.data.packed import rows_of
 from skcrf_sdca.model.answers import Answers
 from skcrf_sdca.model.compression import ConstrainingMixin
@@ -33,7 +34,6 @@ from skcrf_sdca.model.span_queries import (
     Reading,
     checked_tokens,
     is_typed,
-    scheme_of,
     with_first,
 )
 from skcrf_sdca.model.validation import packed_for

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from skcrf_sdca._utils.messages import described
+from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca.data.containers import check_container
 from skcrf_sdca.data.label_encoding import decode_labels, label_codes
-from skcrf_sdca.data.label_names import NAME_THEM
-from skcrf_sdca.data.rows import split_rows
+from skcrf_sdca.data.label_reading import LabelReading
 from skcrf_sdca.data.spans import (
     TYPED,
     SpanForm,
@@ -23,7 +23,6 @@ from skcrf_sdca.data.spans import (
     extract_spans,
     span_rows,
 )
-from skcrf_sdca.data.tagging_schemes import TAGGING_SCHEMES, get_scheme, parse_label
 from skcrf_sdca.structures.segment.grammar import Grammar
 
 
@@ -79,51 +78,8 @@ class LabelSpans(AskedSpans):
         return scores.span_probabilities(rows, self.labels[labels])
 
 
-class Reading(NamedTuple):
-    """The labels of a model, read in a scheme.
-
-    Attributes
-    ----------
-    names : list of str
-        Names of the labels.
-    scheme : str
-    label_types : ndarray of shape (n_labels,)
-        The number of the span type of each label; -1 for "O".
-    joins : ndarray of shape (n_labels, n_labels), bool
-        Which two labels, one after the other, are of one span.
-    types : dict
-        The number of each span type.
-    """
-
-    names: list
-    scheme: str
-    label_types: np.ndarray
-    joins: np.ndarray
-    types: dict
-
-    @classmethod
-    def of(cls, names, scheme):
-        """Read the names of labels; ValueError or TypeError if one is of no scheme."""
-        rule = get_scheme(scheme)
-        try:
-            parsed = [parse_label(name, scheme) for name in names]
-        except TypeError as error:
-            raise TypeError(f"{error} {NAME_THEM}") from None
-        except ValueError as error:
-            raise ValueError(
-                f"{error} The labels of the model need the scheme that they are in; "
-                "give it with scheme=."
-            ) from None
-        found = dict.fromkeys(kind for _, kind in parsed if kind is not None)
-        types = {kind: k for k, kind in enumerate(found)}
-        label_types = np.array([types.get(kind, -1) for _, kind in parsed])
-        goes_on, continues = (
-            np.array([prefix in letters for prefix, _ in parsed])
-            for letters in (rule.goes_on, rule.continues)
-        )
-        joins = np.equal.outer(label_types, label_types)
-        joins &= np.logical_and.outer(goes_on, continues)
-        return cls(list(names), scheme, label_types, joins, types)
+class Reading(LabelReading):
+    """A reading of labels, with what it says of the spans of sequences."""
 
     def found(self, paths, offsets):
         """Return the spans that `extract_spans` finds in label numbers."""
@@ -200,15 +156,6 @@ def is_typed(span):
     except (TypeError, ValueError):
         return False
     return isinstance(name, str)
-
-
-def scheme_of(transitions):
-    """Return the scheme that the parameter `transitions` names, else "BIO".
-
-    "BIO" also reads labels in IOB1 and IO, and refuses labels of the other schemes.
-    """
-    is_name = isinstance(transitions, str) and transitions in TAGGING_SCHEMES
-    return transitions if is_name else "BIO"
 
 
 def checked_tokens(tokens, lengths):

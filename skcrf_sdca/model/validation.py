@@ -12,7 +12,6 @@ import scipy.sparse as sp
 
 from skcrf_sdca._utils.sklearn_private import check_sample_weight
 from skcrf_sdca._utils.words import words
-from skcrf_sdca.data.containers import as_sequence_list
 from skcrf_sdca.data.input_formats import CUT_TABLE, check_has_items, cut_table
 from skcrf_sdca.data.label_encoding import (
     encode_known_labels,
@@ -21,6 +20,7 @@ from skcrf_sdca.data.label_encoding import (
 )
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.rows import as_numbers, on_own_columns
+from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.data.sequences import Data
 from skcrf_sdca.model.fitted import fitted_format
 from skcrf_sdca.structures.chain.constraints import check_lengths

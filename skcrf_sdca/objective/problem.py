@@ -15,7 +15,7 @@ from skcrf_sdca.objective.losses import LOG_LOSS
 from skcrf_sdca.objective.objective import EPS, ROUNDING, Objective, not_finite
 from skcrf_sdca.objective.penalties import best_mix
 from skcrf_sdca.objective.targets import Labels
-from skcrf_sdca.structures.structure import LARGEST_SCORE
+from skcrf_sdca.structures.scores import LARGEST_SCORE
 
 # Rows with less than this share of non-zeros (pixels) converge faster; their size is
 # weighted by EASIER.

@@ -21,11 +21,10 @@ from skcrf_sdca._utils.files import (
     strict_json,
 )
 from skcrf_sdca.persistence._fields import ModelFormatError
-from skcrf_sdca.structures.chain.tuples import MOST_ORDER
 
 DOCUMENT = "model.json"
-# Weights of label tuples are an array for each length.
-MAX_MEMBERS = 16 + MOST_ORDER
+# Weights of label tuples are an array for each length, of which NumPy indexes 63.
+MAX_MEMBERS = 78
 # Types of paths, also if they have methods of files; and of the bytes of a file.
 PATHS = (str, os.PathLike)
 BUFFERS = (bytes, bytearray, memoryview)
@@ -129,14 +128,17 @@ def _stored_type(array):
     return INT if array.dtype.kind == "i" else FLOAT
 
 
-def read_archive(file, build):
+def read_archive(file, build, *, leave=()):
     """Return what `build` makes of the document and the arrays of an open file.
 
     It is called as ``build(document, array)``, where ``array(name, dtype, shape)``
     returns the array of this name as a writeable array, if it has this type and shape
-    in the file. The function raises ValueError if the archive does not have this form,
-    or has further members; other exceptions come from zipfile, json or `build`.
+    in the file. Members whose names begin with one in `leave` are not read. The
+    function raises ValueError if the archive does not have this form, or has further
+    members; other exceptions come from zipfile, json or `build`.
     """
     with opened_members(file, MAX_MEMBERS) as members:
+        for beginning in leave:
+            members.leave(beginning)
         document = strict_json(members.read(DOCUMENT), DOCUMENT)
         return build(document, members.array)

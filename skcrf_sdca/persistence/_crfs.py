@@ -36,7 +36,6 @@ from skcrf_sdca.persistence._values import (
     figures_of,
     history_from,
     history_of,
-    names_from,
     plain_parameters,
     with_parameters,
 )
@@ -137,6 +136,13 @@ def _own_names(crf, vectorizer):
     return list(names)
 
 
+def _names_from(names):
+    """Return a list of str as FeatureNames."""
+    if not set(map(type, names)) <= {str}:
+        raise ModelFormatError("feature_names must be str")
+    return FeatureNames.of(names)
+
+
 def rebuild_crf(model, array):
     """Return the CRF that entries and arrays describe."""
     cls = CRFS[model["type"]]
@@ -180,7 +186,7 @@ def _attributes_from(crf, model, array):
     if model["history"]:
         attributes["history_"] = history_from(model["history"])
     if model["feature_names"] is not None:
-        attributes["_feature_names"] = names_from(model["feature_names"])
+        attributes["_feature_names"] = _names_from(model["feature_names"])
     if model["vectorizer"] is not None:
         attributes["vectorizer_"] = rebuild_vectorizer(model["vectorizer"], array)
     return attributes

@@ -12,7 +12,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca import compat
-from skcrf_sdca._version import __version__
 from skcrf_sdca.data.input_formats import CUT_TABLE
 from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.estimators.crfs import SDCACRF
@@ -29,7 +28,8 @@ from skcrf_sdca.persistence._crfs import (
     type_name,
 )
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
-from skcrf_sdca.persistence._templates import features_from, features_of
+from skcrf_sdca.persistence._head import model_of, with_head
+from skcrf_sdca.persistence._templates import templates_from, templates_of
 from skcrf_sdca.persistence._values import plain_parameters, with_parameters
 from skcrf_sdca.persistence._vectorizers import (
     describe_hasher,
@@ -39,7 +39,6 @@ from skcrf_sdca.persistence._vectorizers import (
 )
 from skcrf_sdca.text import TokenFeatures
 
-FORMAT, FORMAT_VERSION = "skcrf_sdca", 2
 # Types of models, and input formats, that files of version 1 do not have.
 SINCE = {
     "TokenFeatures": 2,
@@ -63,9 +62,7 @@ ROLES = {
     "crf": (*TYPES, compat.CRF),
 }
 _ROLE_OF = {cls: role for role, types in ROLES.items() for cls in types}
-# The entries, with their types, of the objects of a document.
-HEAD = {"format": str, "format_version": int, "written_by": str, "model": dict}
-# And the entries of the steps of the pipeline, by their roles.
+# The entries of a pipeline beside its steps, with their types.
 PIPELINE = {"type": str, "names": list, "verbose": bool}
 # The types of the estimator in a compat.CRF.
 WITHIN = {type_name(cls): cls for cls in (AnyCRF, PassiveAggressiveCRF, SDCACRF)}
@@ -96,13 +93,7 @@ def describe(estimator):
             "for other types."
         )
     model, arrays = describer(estimator)
-    document = {
-        "format": FORMAT,
-        "format_version": _lowest_version(model),
-        "written_by": f"skcrf_sdca {__version__}",
-        "model": model,
-    }
-    return document, arrays
+    return with_head(model, _lowest_version(model)), arrays
 
 
 def _lowest_version(model):
@@ -119,16 +110,7 @@ def rebuild(document, array):
     ``array(name, dtype, shape)`` returns the array of this name, type and shape.
     It raises ModelFormatError, TypeError or ValueError if the document describes none.
     """
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ModelFormatError("it is not a model of skcrf_sdca")
-    version = document.get("format_version")
-    if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
-        raise ModelFormatError(
-            f"it has version {version!r:.40} of the format, but this version of "
-            f"skcrf_sdca reads 1 to {FORMAT_VERSION} only"
-        )
-    fields(document, "the document", HEAD)
-    return _rebuild_any(document["model"], array, _REBUILDERS)
+    return _rebuild_any(model_of(document), array, _REBUILDERS)
 
 
 def _rebuild_any(model, array, types):
@@ -220,11 +202,14 @@ def _check_steps(parts):
 
 
 def _describe_features(features):
-    return features_of(features), {}
+    features.fit()
+    model = templates_of(features.get_params())
+    _rebuild_features(model)
+    return model, {}
 
 
-def _rebuild_features(model, array):
-    return features_from(model)
+def _rebuild_features(model, array=None):
+    return TokenFeatures(**templates_from(model)).fit()
 
 
 def _describe_compat(crf):

@@ -1,4 +1,4 @@
-"""Converts a TokenFeatures and its templates to JSON and back.
+"""Converts the parameters of a TokenFeatures, its templates, to JSON and back.
 
 Owns the entries of templates. The templates themselves limit the work that a file can
 ask for. Names of functions are looked up in a table and never imported.
@@ -17,7 +17,6 @@ from skcrf_sdca.text import (
     Prefix,
     Shape,
     Suffix,
-    TokenFeatures,
     Window,
 )
 from skcrf_sdca.text._values import FUNCTIONS, Column, function_name
@@ -28,11 +27,6 @@ SEQUENCE = (list, dict)
 VALUE = (str, dict)
 # The entries, with their types: the parameters of each class.
 ENTRIES = {
-    TokenFeatures: {
-        "templates": SEQUENCE,
-        "columns": SEQUENCE,
-        "pad": (NoneType, *SEQUENCE),
-    },
     At: {"value": VALUE, "place": int},
     Window: {"value": VALUE, "places": (int, *SEQUENCE), "n": int},
     Joint: {"templates": SEQUENCE},
@@ -43,28 +37,28 @@ ENTRIES = {
     Prefix: {"length": int, "column": str},
     Suffix: {"length": int, "column": str},
 }
+FEATURES = {"templates": SEQUENCE, "columns": SEQUENCE, "pad": (NoneType, *SEQUENCE)}
 CLASSES = {cls.__name__: cls for cls in ENTRIES}
 PLAIN = (NoneType, bool, int, str)
 
 
-def features_of(features):
-    """Return a TokenFeatures as a dict of the types of JSON.
+def templates_of(parameters):
+    """Return the parameters of a TokenFeatures as a dict of the types of JSON.
 
-    It raises TypeError or ValueError if a parameter is not valid, or a template is of
-    a type, or applies a function, that a model file cannot name.
+    It raises TypeError if a template is of a type, or applies a function, that a model
+    file cannot name.
     """
-    features.fit()
-    plain = _plain(features)
-    features_from(plain)
-    return plain
+    entries = {name: _plain(parameters[name]) for name in FEATURES}
+    return {"type": "TokenFeatures", **entries}
 
 
-def features_from(plain):
-    """Return the TokenFeatures from the dict that `features_of` made.
+def templates_from(entry):
+    """Return the parameters from the dict that `templates_of` made.
 
     It raises ModelFormatError, TypeError or ValueError if it is not such a dict.
     """
-    return _from_plain(plain)
+    fields(entry, "TokenFeatures", {"type": str, **FEATURES})
+    return {name: _from_plain(entry[name]) for name in FEATURES}
 
 
 def _plain(value):
@@ -116,10 +110,6 @@ def _from_plain(entry):
     return _BUILDERS.get(cls, cls)(**parameters)
 
 
-def _token_features(templates, columns, pad):
-    return TokenFeatures(templates, columns=columns, pad=pad).fit()
-
-
 def _joint(templates):
     return Joint(*templates)
 
@@ -133,8 +123,4 @@ def _apply(function, column, name):
     return Apply(FUNCTIONS[function], column, name=name)
 
 
-_BUILDERS = {
-    TokenFeatures: _token_features,
-    Joint: _joint,
-    Apply: _apply,
-}
+_BUILDERS = {Joint: _joint, Apply: _apply}

@@ -6,7 +6,6 @@ from types import NoneType
 
 import numpy as np
 
-from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
 
 # Fitted attributes that are numbers; in a file their names have no underscore.
@@ -23,6 +22,8 @@ FIGURES = (
     "n_visits",
     "eta0",
 )
+# The parameter dtype of vectorizers, by its name in a file.
+DTYPES = {"float64": np.float64, "float32": np.float32}
 # Numbers that JSON does not have.
 NOT_FINITE = ("nan", "inf", "-inf")
 PLAIN = (NoneType, bool, int, float, str)
@@ -121,13 +122,6 @@ def _column(values):
     numbers = list(map(_from_json, values))
     is_int = set(map(type, numbers)) == {int}
     return np.array(numbers, dtype=np.int64 if is_int else np.float64)
-
-
-def names_from(names):
-    """Return a list of str as FeatureNames."""
-    if not set(map(type, names)) <= {str}:
-        raise ModelFormatError("feature_names must be str")
-    return FeatureNames.of(names)
 
 
 def _to_json(number):

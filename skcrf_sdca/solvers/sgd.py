@@ -15,7 +15,7 @@ from skcrf_sdca._utils.words import words
 from skcrf_sdca.objective.objective import LowerBound
 from skcrf_sdca.solvers.base import EpochSolver, first_model
 from skcrf_sdca.solvers.samplers import SAMPLING_SCHEMES, squared_radii
-from skcrf_sdca.structures.structure import LARGEST_SCORE
+from skcrf_sdca.structures.scores import LARGEST_SCORE
 
 
 class LearningRate(NamedTuple):

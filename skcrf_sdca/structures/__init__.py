@@ -1,17 +1,5 @@
 """Structures: how the labels of a sequence, or of a graph, depend on each other.
 
 A new structure is a folder, or a file, with a subclass of `Structure`, and one entry of
-`STRUCTURES`.
+`STRUCTURES` in registry.py.
 """
-
-from skcrf_sdca.structures.chain.structure import Chain
-from skcrf_sdca.structures.chain.tuple_structure import TupleChain
-from skcrf_sdca.structures.graph.structure import Graph
-from skcrf_sdca.structures.segment.structure import SegmentChain
-
-STRUCTURES = {
-    Chain.name: Chain,
-    TupleChain.name: TupleChain,
-    SegmentChain.name: SegmentChain,
-    Graph.name: Graph,
-}

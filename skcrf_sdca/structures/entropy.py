@@ -1,7 +1,5 @@
 """The entropy of marginals that are mixed with labels, whatever the structure is."""
 
-from scipy.special import entr
-
 
 def mixture_entropy(q, factor, entropy):
     """Return the entropy of mixtures of marginals with labels, as a function.
@@ -12,6 +10,9 @@ def mixture_entropy(q, factor, entropy):
     separators. ``entropy`` is the weighted sum of H(mu_i) now, and the function returns
     it for a ``keep`` in [0, 1].
     """
+    # Only here: whoever needs marginals alone is spared the import.
+    from scipy.special import entr
+
     now = entropy - factor @ entr(q)
     wrong = factor @ (1.0 - q)
 

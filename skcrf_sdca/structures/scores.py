@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from skcrf_sdca._kernels.inference import _passes
 from skcrf_sdca._utils.memory import MOST_BYTES, check_fits
 from skcrf_sdca._utils.parallel import over_ranges
+from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.words import place, words
-from skcrf_sdca.data.rows import split_rows
-from skcrf_sdca.structures.structure import LARGEST_SCORE
 
 # A search for n labellings: parts that are kept for each of these, and the bytes of a
 # part beside its best labelling.
 PARTS_OF_PATH, BYTES_OF_PART = 2, 500
+
+# So that the scores of paths of any length are finite. Digits are lost long before.
+LARGEST_SCORE = 1e100
 
 # Kernels take exp(-700) for smaller numbers: smaller probabilities than this, which is
 # far above that, are not exact. Log Z with the one label allowed there is.
@@ -367,6 +369,20 @@ class Scores:
                 yield t, excluded, best, score
             local[t, path[t]] = own
             _forbid_others(local[t], path[t])
+
+
+def check_weights(name, weights, *, forbids):
+    """Raise ValueError if weights, called `name`, are not finite, or too large.
+
+    If they may forbid, -inf is right.
+    """
+    right = (-LARGEST_SCORE <= weights) & (weights <= LARGEST_SCORE)
+    if forbids:
+        right |= weights == -np.inf
+    if not right.all():
+        raise ValueError(
+            f"{name} contains NaN, infinity, or a number beyond {LARGEST_SCORE:g}."
+        )
 
 
 def _rank(path, order):

@@ -32,9 +32,6 @@ from numpy.typing import NDArray
 
 from skcrf_sdca.structures.form import VectorForm
 
-# So that the scores of paths of any length are finite. Digits are lost long before.
-LARGEST_SCORE = 1e100
-
 
 class Potentials(NamedTuple):
     """One number for each potential of every sequence: a score, or an expectation.

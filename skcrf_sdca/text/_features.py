@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 from skcrf_sdca.features.transformer import StatelessTransformer
 
 from ._patterns import numbered_strings
-from ._sizes import check_sizes
-from ._templates import Template, Window, expanded, sized
+from ._sentences import SentenceFeatures
+from ._templates import Template, Window, checked_features
 from ._tokens import Token, Tokens
 from ._values import Apply, Prefix, Shape, Suffix, has_digit, is_capitalized
+
+# So few tokens take less time sentence by sentence.
+FEW = 50
 
 #: The templates of ``TokenFeatures()``, for tokens with one column, ``"word"``.
 DEFAULT_TEMPLATES: tuple[Template, ...] = (
@@ -158,6 +161,8 @@ class TokenFeatures(StatelessTransformer):
         """
         features = self._features()
         tokens = Tokens(X, self.columns)
+        if len(tokens) <= FEW:
+            return list(SentenceFeatures(features, self.pad).of(tokens))
         strings, numbers, offsets = numbered_strings(features, tokens, self.pad)
         bounds = np.append(0, tokens.lengths.cumsum()).tolist()
         return [
@@ -189,29 +194,7 @@ class TokenFeatures(StatelessTransformer):
 
     def _features(self):
         """Check all parameters; return the features of the templates."""
-        for name in ("templates", "columns"):
-            if not isinstance(getattr(self, name), (list, tuple)):
-                raise TypeError(
-                    f"{name} must be a list or tuple; got {getattr(self, name)!r:.60}."
-                )
-        if not all(isinstance(name, str) for name in self.columns):
-            raise ValueError(f"columns must be str; got {self.columns!r:.60}.")
-        if len(set(self.columns)) < len(self.columns):
-            raise ValueError(f"columns has a name twice: {self.columns}.")
-        if self.pad is not None and not (
-            isinstance(self.pad, (list, tuple))
-            and len(self.pad) == 2
-            and all(isinstance(text, str) for text in self.pad)
-        ):
-            raise ValueError(f"pad must be None or a pair of str; got {self.pad!r}.")
-        check_sizes("templates", map(sized, self.templates))
-        features = [f for template in self.templates for f in expanded(template)]
-        names = set()
-        for feature in features:
-            if feature.name in names:
-                raise ValueError(f"templates has {feature.name!r} twice.")
-            names.add(feature.name)
-        return features
+        return checked_features(**self.get_params())
 
 
 def _cut(strings, numbers, offsets):

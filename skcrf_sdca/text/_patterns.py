@@ -22,7 +22,7 @@ def numbered_strings(features, tokens, pad):
     `pad` has the words before and after a sequence; with None there are no features
     there. The strings of token i are ``strings[numbers[offsets[i]:offsets[i + 1]]]``.
     """
-    patterns = Patterns(tokens, _reach(features), pad)
+    patterns = Patterns(tokens, reach_of(features), pad)
     found = [patterns.seen_by_tokens(feature) for feature in features]
     counts = [pattern.counts[codes] for pattern, codes in found]
     offsets = np.zeros(len(tokens) + 1, dtype=np.int64)
@@ -40,7 +40,7 @@ def numbered_strings(features, tokens, pad):
     return np.array(strings, dtype=object), numbers, offsets
 
 
-def _reach(features):
+def reach_of(features):
     """Return the largest distance between a token and a part of its features."""
     return max((abs(part.place) for f in features for part in f.parts), default=0)
 
@@ -116,7 +116,7 @@ class Patterns:
         keys, codes = np.unique(keys, return_inverse=True)
         heads, tails = (half.tolist() for half in np.divmod(keys, len(tail.texts)))
         texts = [
-            tuple(starmap(_joint, product(head.texts[i], tail.texts[j])))
+            tuple(starmap(joint, product(head.texts[i], tail.texts[j])))
             for i, j in zip(heads, tails, strict=True)
         ]
         return Pattern(codes, texts)
@@ -134,6 +134,6 @@ class Patterns:
         return self._columns[name]
 
 
-def _joint(a, b):
+def joint(a, b):
     """Join two texts by "|", without those that are None."""
     return b if a is None else a if b is None else f"{a}|{b}"

@@ -310,3 +310,31 @@ class LabelPairs:
 
 
 Template: TypeAlias = str | Column | Function | At | Window | Joint | LabelPairs
+
+
+def checked_features(templates, columns, pad):
+    """Return the features of the templates of a TokenFeatures with these parameters.
+
+    Raise TypeError or ValueError if a parameter is not valid.
+    """
+    for name, value in (("templates", templates), ("columns", columns)):
+        if not isinstance(value, (list, tuple)):
+            raise TypeError(f"{name} must be a list or tuple; got {value!r:.60}.")
+    if not all(isinstance(name, str) for name in columns):
+        raise ValueError(f"columns must be str; got {columns!r:.60}.")
+    if len(set(columns)) < len(columns):
+        raise ValueError(f"columns has a name twice: {columns}.")
+    if pad is not None and not (
+        isinstance(pad, (list, tuple))
+        and len(pad) == 2
+        and all(isinstance(text, str) for text in pad)
+    ):
+        raise ValueError(f"pad must be None or a pair of str; got {pad!r}.")
+    check_sizes("templates", map(sized, templates))
+    features = [f for template in templates for f in expanded(template)]
+    names = set()
+    for feature in features:
+        if feature.name in names:
+            raise ValueError(f"templates has {feature.name!r} twice.")
+        names.add(feature.name)
+    return features

@@ -23,7 +23,9 @@ from skcrf_sdca import (
     save_model,
 )
 from skcrf_sdca.compat import crfsuite_features
-from skcrf_sdca.data.containers import as_sequence_list, check_container
+from skcrf_sdca.data.containers import (
+    check_container,
+)
 from skcrf_sdca.data.input_formats import (
     FORMATS,
     format_of,
@@ -32,6 +34,7 @@ from skcrf_sdca.data.input_formats import (
     training_format,
 )
 from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.text import TokenFeatures, Window
 
 

@@ -100,8 +100,6 @@ cdef extern from "Python.h":
     str PyUnicode_FromKindAndData(int kind, const void* chars, Py_ssize_t length)
 
 cdef enum:
-    # Number of entries that are looked up together.
-    BATCH = 64
     # First length of the arrays, and the most entries that are sorted by insertion.
     SHORT = 64
     # A dict that contains itself must come to an end.
@@ -127,17 +125,6 @@ cdef tuple LISTS = (list, tuple, Set)
 cdef uint64_t SEED = <uint64_t> hash("skcrf_sdca") ^ <uint64_t> hash("names") << 32
 
 
-cdef struct Slot:
-    unsigned int hash
-    unsigned int place              # of the record, in units; 0 if the slot is free
-
-
-cdef struct Record:
-    # The head of the name of a feature; its characters follow.
-    unsigned int form               # see `form_of`
-    int number
-
-
 @cython.final
 cdef class Table:
     """A dict of numbers with open slots, which keeps names one behind the other.
@@ -156,13 +143,6 @@ cdef class Table:
     TypeError
         If a name is not a plain str.
     """
-
-    cdef Slot* slots
-    cdef size_t n_slots
-    cdef size_t n_used
-    cdef char* records
-    cdef size_t end                 # of the records, in units
-    cdef size_t room
 
     def __cinit__(self, dict numbers=None):
         self.n_slots = 8
@@ -343,11 +323,6 @@ cdef class Lookup:
         As ``SequenceVectorizer.vocabulary_``; not to be read while it grows.
     """
 
-    cdef object known               # the vocabulary, None before it is made
-    cdef Table numeric              # None before `fill`
-    cdef dict categorical           # {key: Table}
-    cdef dict vectors
-
     def __init__(self, vocabulary):
         self.known = vocabulary
 
@@ -386,6 +361,12 @@ cdef class Lookup:
             kept.vectors[key] = [numbers[<int> j] if j >= 0 else -1 for j in block]
         return kept
 
+    def in_tables(self):
+        """Return this Lookup without the dicts, which take several times its memory."""
+        self.fill()
+        self.known = None
+        return self
+
     def is_of(self, other):
         """Return whether another lookup, or a vocabulary, is this one in memory."""
         if self is other:
@@ -410,14 +391,6 @@ cdef class Lookup:
 
 def dict_of(Table table):
     return dict(zip(*table.items(), strict=True))
-
-
-cdef struct Entry:
-    PyObject* table                 # a Table that the encoder holds
-    PyObject* name                  # held by the item, or by `held`
-    unsigned int hash
-    int number
-    double value
 
 
 @cython.final
@@ -448,29 +421,6 @@ cdef class Encoder:
         Whether an entry was left out because its values sum to 0.
     """
 
-    cdef readonly Py_ssize_t n_features
-    cdef readonly Py_ssize_t n_rows
-    cdef readonly bint has_zeros
-    cdef bint is_finite             # the values in all rows
-    cdef int largest                # number of a feature in the rows, -1 without any
-    cdef Py_ssize_t n_entries
-    cdef Table numeric
-    cdef dict tables                # {key: Table} of the categorical features
-    cdef dict vectors
-    cdef bint grows
-    cdef bint single
-    cdef Entry batch[BATCH]         # entries that wait for their numbers
-    cdef int n_waiting
-    cdef list held                  # names that nobody else may hold
-    cdef list last_keys             # of the dict before, by their places
-    cdef list last_tables           # None for a key without a table
-    # Entries and ends of rows, with room for more than they hold.
-    cdef double* data
-    cdef int* indices
-    cdef long long* indptr
-    cdef Py_ssize_t room
-    cdef Py_ssize_t row_room
-
     def __cinit__(
         self, Lookup lookup, *, bint grows, dtype, Py_ssize_t n_features=0
     ):
@@ -491,7 +441,7 @@ cdef class Encoder:
         free(self.indices)
         free(self.indptr)
 
-    def add_strings(self, sequence):
+    cpdef add_strings(self, sequence):
         """Add a row for each item, a list, tuple or set of str."""
         cdef Py_ssize_t t
         for t, names in enumerate(sequence):
@@ -503,7 +453,7 @@ cdef class Encoder:
                     self.add(self.numeric, name, 1.0)
             self.end_row()
 
-    def add_dicts(self, sequence):
+    cpdef add_dicts(self, sequence):
         """Add a row for each item, a dict."""
         cdef Py_ssize_t t
         for t, item in enumerate(sequence):
@@ -530,14 +480,18 @@ cdef class Encoder:
         self.begin()
         return data, indices, indptr
 
-    cdef int begin(self) except -1:
+    cdef void clear(self) noexcept:
+        """Begin with no rows again, in the same memory."""
         self.n_rows = self.n_entries = 0
         self.is_finite, self.largest = True, -1
+        self.indptr[0] = 0
+
+    cdef int begin(self) except -1:
         self.room = self.row_room = SHORT
         resize(<void**> &self.data, SHORT * sizeof(double))
         resize(<void**> &self.indices, SHORT * sizeof(int))
         resize(<void**> &self.indptr, SHORT * sizeof(long long))
-        self.indptr[0] = 0
+        self.clear()
 
     cdef int add_names(self, names) except -1:
         """Add entries for a list or tuple; code of the user may change its length."""
@@ -884,7 +838,7 @@ cdef in_order(names):
     return sorted([plain(name) for name in names])
 
 
-def type_of_items(sequence):
+cpdef type_of_items(sequence):
     """Return what a list or tuple is made of, if that is plain.
 
     Returns

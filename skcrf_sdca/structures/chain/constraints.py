@@ -14,7 +14,7 @@ from skcrf_sdca._kernels.math._transitions import layout_of
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.words import place
 from skcrf_sdca.data.label_encoding import plain_labels
-from skcrf_sdca.data.label_names import NAME_THEM
+from skcrf_sdca.data.label_reading import NAME_THEM
 from skcrf_sdca.data.tagging_schemes import is_valid_pair, parse_label
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.marginals import Marginals, edge_ends

@@ -5,8 +5,7 @@ import numpy as np
 from skcrf_sdca._kernels.inference import _graph_marginals
 from skcrf_sdca._kernels.inference._graph_inference import GraphInference
 from skcrf_sdca._utils.words import words
-from skcrf_sdca.structures.scores import Scores, empty_pairs
-from skcrf_sdca.structures.structure import LARGEST_SCORE
+from skcrf_sdca.structures.scores import LARGEST_SCORE, Scores, empty_pairs
 
 
 class GraphScores(Scores):

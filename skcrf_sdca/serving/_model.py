@@ -1,0 +1,160 @@
+"""What a document says of a chain, without an estimator.
+
+Files that are damaged are refused, as `skcrf_sdca.load_model` refuses them.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skcrf_sdca._kernels.features._encoder import Lookup
+from skcrf_sdca._kernels.features._features import RowLayout
+from skcrf_sdca._kernels.features._weights import Weights
+from skcrf_sdca._utils.archives import FLOAT, INT
+from skcrf_sdca.data.label_reading import names_of_labels, scheme_of
+from skcrf_sdca.features.vocabulary import check_tables
+from skcrf_sdca.persistence._fields import ModelFormatError
+from skcrf_sdca.persistence._head import model_of
+from skcrf_sdca.persistence._labels import labels_from
+from skcrf_sdca.persistence._templates import templates_from
+from skcrf_sdca.persistence._values import DTYPES, parameters_from
+from skcrf_sdca.structures.scores import check_weights
+
+# The types of items, by the input formats that are read here.
+ITEM_TYPES = {"dicts": dict, "strings": list}
+# What of a document other models have.
+OTHERS = ("segments", "graphs", "tuples")
+OF_PIPELINE = ("features", "vectorizer", "crf")
+# The weights of labels, their axes, and whether -inf forbids.
+OF_LABELS = {
+    "intercept": (1, False),
+    "start": (1, True),
+    "end": (1, True),
+    "transition": (2, True),
+}
+
+
+class Coef(NamedTuple):
+    """Weights of features: (d, K), or of each feature the labels that have some.
+
+    The row of feature j is then ``values[bounds[j]:bounds[j + 1]]``, of ``labels``.
+    """
+
+    values: NDArray[np.float64]
+    n_features: int
+    bounds: NDArray[np.int64] | None = None
+    labels: NDArray[np.int32] | None = None
+
+    def compiled(self, intercept, start, end, tied):
+        """Return all weights as the kernels take them."""
+        layout = None
+        if self.bounds is not None:
+            layout = RowLayout(
+                self.n_features,
+                len(intercept),
+                self.bounds,
+                self.labels,
+                np.ones(len(self.values), dtype=bool),
+            )
+        blocks = self.values, intercept, start, end, tied
+        return Weights(blocks, layout=layout)
+
+
+class Model(NamedTuple):
+    """A chain, and how its items are read."""
+
+    classes: NDArray[Any]
+    names: list[str]  # of the labels, for spans
+    scheme: str
+    temperature: float
+    item_type: type
+    dtype: type
+    lookup: Lookup
+    templates: dict[str, Any] | None  # the parameters of a TokenFeatures
+    coef: Coef
+    of_labels: dict[str, NDArray[np.float64]]
+
+
+def model_from(document, array):
+    """Return the Model of a document; arguments and errors are as of `rebuild`."""
+    parts = _parts(model_of(document))
+    crf = parts["crf"]
+    vectorizer = parts.get("vectorizer") or crf.get("vectorizer")
+    _check_is_served(crf, vectorizer)
+    n_features = vectorizer["n_features"]
+    check_tables(vectorizer["vocabulary"], n_features, complete=True)
+    if crf["n_features"] != n_features:
+        raise ModelFormatError(
+            f"the vectorizer has {n_features} features, but the CRF {crf['n_features']}"
+        )
+    parameters = parameters_from(crf["parameters"])
+    classes = labels_from(crf["labels"])
+    features = parts.get("features")
+    return Model(
+        classes,
+        names_of_labels(classes.tolist(), parameters.get("label_names")),
+        scheme_of(parameters.get("transitions")),
+        float(crf["fit"].get("temperature", 1.0)),
+        ITEM_TYPES[vectorizer["input_format"]],
+        DTYPES[vectorizer["parameters"].get("dtype", "float64")],
+        Lookup(vectorizer["vocabulary"]).in_tables(),
+        None if features is None else templates_from(features),
+        _coef_from(array, crf["n_stored"], n_features, len(classes)),
+        {name: _of_labels(array, name, len(classes)) for name in OF_LABELS},
+    )
+
+
+def _parts(model):
+    """Return the entries of a pipeline by their roles, or a CRF as its only entry."""
+    parts = {role: model[role] for role in OF_PIPELINE if role in model}
+    parts.setdefault("crf", model)
+    # Of skcrf_sdca.compat.
+    parts["crf"] = parts["crf"].get("estimator", parts["crf"])
+    return parts
+
+
+def _check_is_served(crf, vectorizer):
+    """Raise ModelFormatError for a model that only `load_model` reads."""
+    if "labels" not in crf:
+        why = f"it is a {crf['type']:.40}, and no fitted CRF"
+    elif any(name in crf for name in OTHERS):
+        why = "it has weights of segments, graphs, edge features or three labels"
+    elif vectorizer is None:
+        why = f"its input format is {crf['input_format']!r:.40}"
+    elif vectorizer["type"] != "SequenceVectorizer":
+        why = f"its features come from a {vectorizer['type']:.40}"
+    else:
+        return
+    raise ModelFormatError(
+        f"{why}: a Predictor tags dicts, strings and tokens by chains of order 1. Use "
+        "skcrf_sdca.load_model"
+    )
+
+
+def _of_labels(array, name, n_labels):
+    n_axes, forbids = OF_LABELS[name]
+    weights = array(name, FLOAT, n_axes * (n_labels,))
+    check_weights(name, weights, forbids=forbids)
+    return weights
+
+
+def _coef_from(array, n_stored, n_features, n_labels):
+    if n_stored is None:
+        values = array("coef", FLOAT, (n_features, n_labels))
+        check_weights("coef", values, forbids=False)
+        return Coef(values, n_features)
+    values = array("coef_data", FLOAT, (n_stored,))
+    features = array("coef_indices", INT, (n_stored,))
+    indptr = array("coef_indptr", INT, (n_labels + 1,))
+    check_weights("coef", values, forbids=False)
+    if indptr[0] != 0 or indptr[-1] != n_stored or (np.diff(indptr) < 0).any():
+        raise ModelFormatError("coef_indptr must go from 0 to the number of weights")
+    if features.min(initial=0) < 0 or features.max(initial=-1) >= n_features:
+        raise ModelFormatError(f"coef_indices must be from 0 to {n_features - 1}")
+    # From a row for each label to a row for each feature.
+    labels = np.repeat(np.arange(n_labels, dtype=np.int32), np.diff(indptr))
+    order = np.argsort(features, kind="stable")
+    counts = np.bincount(features, minlength=n_features)
+    bounds = np.concatenate([[0], np.cumsum(counts)])
+    return Coef(values[order], n_features, bounds, labels[order])

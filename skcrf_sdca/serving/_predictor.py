@@ -1,0 +1,347 @@
+"""Predictor: a chain that labels one sequence at a time."""
+
+from collections.abc import Iterable, Mapping, Set
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skcrf_sdca._kernels.inference._sequence_tagger import SequenceTagger, impossible
+from skcrf_sdca._kernels.math._transitions import layout_of
+from skcrf_sdca._utils.messages import check_count, described
+from skcrf_sdca._utils.typing import FilePath, SpanScheme, SupportsRead
+from skcrf_sdca.data.label_reading import LabelReading
+from skcrf_sdca.persistence._archive import opened_to_read, read_archive
+from skcrf_sdca.serving._model import Model, model_from
+from skcrf_sdca.structures.chain.chains import Chains, constraints_of
+from skcrf_sdca.structures.scores import LARGEST_SCORE
+from skcrf_sdca.text._sentences import SentenceFeatures
+from skcrf_sdca.text._templates import checked_features
+from skcrf_sdca.text._tokens import Tokens
+
+# The items that stand for those of a plain type.
+ACCEPTED = {dict: (Mapping,), list: (list, tuple, Set)}
+
+
+class Predictor:
+    """A fitted chain that labels one sequence at a time, with NumPy alone.
+
+    `load` reads the file of `skcrf_sdca.save_model`, and `from_estimator` takes a
+    fitted estimator. A sequence is a list of dicts or of lists of str, as the estimator
+    took them, or after a `TokenFeatures` the tokens. The answers are the answers of the
+    estimator, for this one sequence. Features that are not in the model are ignored.
+
+    Threads may share a Predictor: calls share no memory that they write to. It can be
+    pickled, and copied to other processes.
+
+    Parameters
+    ----------
+    model : Model
+        Call `load` or `from_estimator` instead.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+        The labels.
+
+    See Also
+    --------
+    skcrf_sdca.load_model : Returns the estimator, of every type that a file may have.
+
+    Examples
+    --------
+    >>> import io
+    >>> from skcrf_sdca import SDCACRF, save_model
+    >>> from skcrf_sdca.serving import Predictor
+    >>> X, y = [[["w=the"], ["w=Rhine"]]] * 9, [["O", "B-LOC"]] * 9
+    >>> crf = SDCACRF(random_state=0).fit(X, y)
+    >>> save_model(crf, file := io.BytesIO())
+    >>> predictor = Predictor.load(file.getvalue())
+    >>> predictor.predict_one([["w=unseen"], ["w=Rhine"]])
+    ['O', 'B-LOC']
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        layout, tied, constraints = self._transitions()
+        empty, bounds = np.empty((0, len(model.classes))), np.zeros(1, dtype=np.int64)
+        self._chains = Chains(empty, tied, bounds, constraints, layout)
+        weights = model.of_labels
+        ends = weights["intercept"], weights["start"], weights["end"]
+        self._tagger = SequenceTagger(
+            (model.lookup, model.item_type, model.dtype, self._items),
+            model.coef.compiled(*ends, tied),
+            self._chains,
+            model.classes.tolist(),
+            model.temperature or 1.0,
+            LARGEST_SCORE,
+        )
+        self._features = None
+        if model.templates is not None:
+            features = checked_features(**model.templates)
+            self._features = SentenceFeatures(features, model.templates["pad"])
+        self._readings: dict[str, LabelReading] = {}
+
+    @classmethod
+    def load(cls, path: FilePath | SupportsRead | bytes) -> Self:
+        """Read a file that `skcrf_sdca.save_model` wrote. No file can make it run code.
+
+        Parameters
+        ----------
+        path : str, path-like, binary file object or bytes
+            As for `skcrf_sdca.load_model`.
+
+        Returns
+        -------
+        predictor : Predictor
+
+        Raises
+        ------
+        ModelFormatError
+            If the file is damaged, is not a model, or holds a model that only
+            `load_model` reads: of arrays or packed sequences, of a higher order, with
+            edge features or a `SequenceHasher`, of segments or graphs. The error is a
+            ValueError.
+        TypeError, OSError
+            As `load_model`.
+        """
+        with opened_to_read(path) as file:
+            # What the stream of an online estimator goes on from is not of use here.
+            return cls(read_archive(file, model_from, leave=["stream_"]))
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Self:
+        """Return the Predictor of a fitted estimator, with copies of its weights.
+
+        Parameters
+        ----------
+        estimator : CRF, Pipeline or Tagger
+            What `skcrf_sdca.save_model` takes.
+
+        Returns
+        -------
+        predictor : Predictor
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `save_model`, and ModelFormatError as `load`.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> from skcrf_sdca.serving import Predictor
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> Predictor.from_estimator(crf).predict_one([["a"], ["b"]])
+        ['B', 'I']
+        """
+        # Only here: it imports all estimators.
+        from skcrf_sdca.persistence._document import describe
+
+        document, arrays = describe(estimator)
+
+        def array(name, dtype, shape):
+            return np.array(arrays[name], dtype=dtype, order="C").reshape(shape)
+
+        return cls(model_from(document, array))
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels."""
+        return self._model.classes
+
+    def predict_one(self, sequence: Iterable[Any]) -> list[Any]:
+        """Return the most probable labels of one sequence.
+
+        Parameters
+        ----------
+        sequence : list of T items
+            Dicts, lists of str, or the tokens that a `TokenFeatures` takes.
+
+        Returns
+        -------
+        labels : list of T labels
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an item is of another form, or has a value that the estimator refuses;
+            the message names the item. Also if the transitions of the model allow no
+            path of this length.
+        """
+        if self._features is not None:
+            sequence = self._features_of(sequence)
+        return self._tagger.predict(sequence)
+
+    def marginals(self, sequence: Iterable[Any]) -> NDArray[np.float64]:
+        """Return the probability of every label at every position.
+
+        Parameters
+        ----------
+        sequence : as for `predict_one`
+
+        Returns
+        -------
+        proba : ndarray of shape (T, n_labels)
+            In the order of `classes_`, as by ``predict_proba``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `predict_one`, and ValueError after a fit with the hinge loss.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> from skcrf_sdca.serving import Predictor
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> Predictor.from_estimator(crf).marginals([["a"]]).shape
+        (1, 2)
+        """
+        node, log_z = self._scores(sequence, proba=True).node_marginals()
+        self._check_possible(log_z[0], node)
+        return node
+
+    def spans(
+        self, sequence: Iterable[Any], *, scheme: SpanScheme | None = None
+    ) -> list[tuple[str, int, int, float]]:
+        """Return the spans of the most probable labels, with their probabilities.
+
+        Parameters
+        ----------
+        sequence : as for `predict_one`
+        scheme : str, default=None
+            "BIO", "IOB1", "IO", "BIOES" or "BILOU". By default the scheme that the
+            parameter ``transitions`` of the estimator names, and else "BIO".
+
+        Returns
+        -------
+        spans : list of (type, begin, end, probability)
+            In order, as by ``predict_spans``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `marginals`, and if the labels are not of the scheme.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> from skcrf_sdca.serving import Predictor
+        >>> X, y = [[["w=the"], ["w=Rhine"]]] * 9, [["O", "B-LOC"]] * 9
+        >>> predictor = Predictor.from_estimator(SDCACRF(random_state=0).fit(X, y))
+        >>> [(kind, begin, end, _)] = predictor.spans([["w=the"], ["w=Rhine"]])
+        >>> kind, begin, end
+        ('LOC', 1, 2)
+        """
+        reading = self._reading(scheme or self._model.scheme)
+        chains = self._scores(sequence, proba=True)
+        path, values = chains.viterbi()
+        self._check_possible(values[0], path)
+        begin, end, types = reading.spans(path)
+        rows = np.stack([np.zeros_like(begin), begin, end], axis=1)
+        proba = chains.typed_span_probabilities(
+            rows, types, reading.label_types, reading.joins
+        )
+        names = list(reading.types)
+        columns = types.tolist(), begin.tolist(), end.tolist(), proba.tolist()
+        return [(names[k], b, e, p) for k, b, e, p in zip(*columns, strict=True)]
+
+    def n_best(self, sequence: Iterable[Any], n: int) -> list[tuple[list[Any], float]]:
+        """Return the n most probable label paths, exactly.
+
+        Parameters
+        ----------
+        sequence : as for `predict_one`
+        n : int
+            At least 1.
+
+        Returns
+        -------
+        paths : list of (labels, probability)
+            Best first, fewer than n if there are not as many; (labels, score) after a
+            fit with the hinge loss. As by ``predict_n_best``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `predict_one`, and ValueError if n is not an integer of at least 1.
+        MemoryError
+            If the paths clearly do not fit into memory.
+
+        Examples
+        --------
+        >>> from skcrf_sdca import SDCACRF
+        >>> from skcrf_sdca.serving import Predictor
+        >>> crf = SDCACRF(random_state=0).fit([[["a"], ["b"]]] * 9, [["B", "I"]] * 9)
+        >>> [labels for labels, _ in Predictor.from_estimator(crf).n_best([["a"]], 2)]
+        [['B'], ['I']]
+        """
+        check_count("n", n)
+        chains = self._scores(sequence)
+        (paths,), (values,) = chains.n_best(n)
+        self._check_possible(max(values, default=-np.inf), chains.local)
+        if self._model.temperature:
+            values = np.exp(np.minimum(values - chains.log_partition(), 0.0))
+        labels = self._model.classes.tolist()
+        found = [[labels[k] for k in path] for path in paths.tolist()]
+        return list(zip(found, values.tolist(), strict=True))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what it is made of, for pickles."""
+        return type(self), (self._model,)
+
+    def _transitions(self):
+        """Return which pairs of labels there are, their scores, and what is forbidden.
+
+        The scores are over the temperature.
+        """
+        transition = self._model.of_labels["transition"]
+        layout = layout_of(transition != -np.inf)
+        tied = layout.compact(np.ascontiguousarray(transition))
+        constraints = constraints_of(tied, layout)
+        return layout, tied / (self._model.temperature or 1.0), constraints
+
+    def _scores(self, sequence, *, proba=False):
+        """Return the Chains of one sequence."""
+        if proba and not self._model.temperature:
+            raise ValueError(
+                "The model was fitted with a loss that gives scores, and no "
+                'probabilities; fit with loss="softmax_margin" or "log_loss".'
+            )
+        if self._features is not None:
+            sequence = self._features_of(sequence)
+        local = self._tagger.scores(sequence)
+        one, offsets = self._chains, np.array([0, len(local)])
+        return Chains(local, one.tied, offsets, one.constraints or (), one.layout)
+
+    def _features_of(self, tokens):
+        columns = self._model.templates["columns"]
+        (features,) = self._features.of(Tokens([tokens], columns))
+        return features
+
+    def _items(self, sequence):
+        """Return the items of a sequence that is no list of plain ones, or raise."""
+        name = {dict: "dicts", list: "lists of str"}[self._model.item_type]
+        has_order = not isinstance(sequence, (str, bytes, Mapping, Set))
+        if not (has_order and isinstance(sequence, Iterable)):
+            raise TypeError(
+                f"sequence must be a list of {name}, got {described(sequence)}"
+            )
+        items = list(sequence)
+        for t, item in enumerate(items):
+            if not isinstance(item, ACCEPTED[self._model.item_type]):
+                raise TypeError(
+                    f"item {t} is {described(item)}; sequence must be a list of {name}"
+                )
+        return items
+
+    def _reading(self, scheme):
+        if scheme not in self._readings:
+            self._readings[scheme] = LabelReading.of(self._model.names, scheme)
+        return self._readings[scheme]
+
+    @staticmethod
+    def _check_possible(score, positions):
+        if len(positions) and score == -np.inf:
+            raise impossible(len(positions))

@@ -1,0 +1,13 @@
+"""All structures, by their names."""
+
+from skcrf_sdca.structures.chain.structure import Chain
+from skcrf_sdca.structures.chain.tuple_structure import TupleChain
+from skcrf_sdca.structures.graph.structure import Graph
+from skcrf_sdca.structures.segment.structure import SegmentChain
+
+STRUCTURES = {
+    Chain.name: Chain,
+    TupleChain.name: TupleChain,
+    SegmentChain.name: SegmentChain,
+    Graph.name: Graph,
+}

@@ -1,0 +1,478 @@
+"""A Predictor answers as the estimator of the same file, and imports NumPy alone."""
+
+import io
+import json
+import pickle
+import subprocess
+import sys
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from fractions import Fraction
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from model_fuzz import change_model, changed_members, members, write
+from skcrf_sdca import (
+    SDCACRF,
+    PassiveAggressiveCRF,
+    SegmentCRF,
+    SequenceHasher,
+    SequenceVectorizer,
+    compat,
+    make_tagger,
+    save_model,
+)
+from skcrf_sdca.persistence import ModelFormatError
+from skcrf_sdca.serving import Predictor
+from skcrf_sdca.text import Apply, At, Joint, Shape, TokenFeatures, Window
+
+BIO = ["O", "B-X", "I-X", "B-Y", "I-Y"]
+
+
+def random_strings(rng, length, n_names=30):
+    """Return a sequence of lists of names, of which some repeat."""
+    return [
+        [f"f{j}" for j in rng.integers(n_names, size=rng.integers(6))]
+        for _ in range(length)
+    ]
+
+
+def random_dicts(rng, length, n_names=30):
+    """Return a sequence of dicts, with a value of every type that there may be."""
+    values = [
+        lambda j: f"v{j % 5}",
+        lambda j: bool(j % 2),
+        lambda j: j / 7,
+        lambda j: j - 9,
+        lambda j: np.float32(j),
+        lambda j: Decimal(j),
+        lambda j: Fraction(j, 3),
+        lambda j: [f"v{j % 3}", "v0"],
+        lambda j: {"v1", f"v{j % 4}"},
+        lambda j: {"a": "b", "n": j / 2, "deep": {"c": True}},
+        lambda j: np.array([j, 0.5]),
+    ]
+    return [
+        {
+            f"k{j % len(values)}": values[j % len(values)](int(j))
+            for j in rng.integers(n_names, size=rng.integers(6))
+        }
+        for _ in range(length)
+    ]
+
+
+def random_labels(rng, length):
+    """Return labels that are valid in BIO."""
+    labels = ["O"]
+    for _ in range(length):
+        before = labels[-1].removeprefix("B-").removeprefix("I-")
+        choices = ["O", "B-X", "B-Y"] + [f"I-{before}"] * (before != "O")
+        labels.append(choices[rng.integers(len(choices))])
+    return labels[1:]
+
+
+def data(make, rng, n=25, **options):
+    """Return X and y, and sequences with features that no fit has seen."""
+    lengths = rng.integers(7, size=n).tolist()
+    X = [make(rng, length, **options) for length in [1, *lengths]]
+    y = [random_labels(rng, length) for length in [1, *lengths]]
+    new = [make(rng, length, n_names=60) for length in (0, 1, 2, 9, 80)]
+    return X, y, new
+
+
+def tokens(rng, length, n_names=30):
+    words = ["the", "Dog", "B2", "x-Ray", "", "é"]
+    return [words[j % len(words)] for j in rng.integers(n_names, size=length)]
+
+
+FEATURES = TokenFeatures(
+    [
+        Window("word", 1),
+        Shape(),
+        Joint(At("word", -1), Apply(str.isupper)),
+        Window("word", (-1, 1), n=2),
+    ]
+)
+PADDED = TokenFeatures([Window("word", 2), Apply(str.lower)], pad=("<s>", "</s>"))
+
+
+def crf(**parameters):
+    return SDCACRF(tol=1e-2, random_state=0, **parameters)
+
+
+MODELS = {
+    "strings": (crf(), random_strings),
+    "dicts": (crf(), random_dicts),
+    "scheme": (crf(transitions="BIO"), random_strings),
+    "observed transitions": (crf(transitions="observed"), random_dicts),
+    "vectorizer": (make_tagger(SequenceVectorizer(min_freq=2), crf()), random_strings),
+    "single precision": (
+        make_tagger(SequenceVectorizer(dtype=np.float32), crf()),
+        random_dicts,
+    ),
+    "tokens": (make_tagger(FEATURES, crf()), tokens),
+    "padded": (make_tagger(PADDED, SequenceVectorizer(), crf()), tokens),
+    "elastic net": (crf(l1_ratio=0.5, alpha=0.1), random_dicts),
+    "softmax-margin": (crf(loss="softmax_margin", temperature=0.5), random_dicts),
+    "hinge": (crf(loss="hinge"), random_strings),
+    "online": (PassiveAggressiveCRF(max_iter=2, random_state=0), random_strings),
+    "compat": (compat.CRF(c2=0.1, max_iterations=20), random_strings),
+}
+
+
+@pytest.fixture(params=MODELS)
+def fitted(request):
+    """Return an estimator, and new data."""
+    estimator, make = MODELS[request.param]
+    X, y, new = data(make, np.random.default_rng(0))
+    return estimator.fit(X, y), new
+
+
+def through_file(estimator):
+    save_model(estimator, file := io.BytesIO())
+    return Predictor.load(file.getvalue())
+
+
+WAYS = {
+    "file": through_file,
+    "estimator": Predictor.from_estimator,
+    "pickle": lambda model: pickle.loads(pickle.dumps(through_file(model))),
+}
+
+
+def assert_same(predictor, estimator, X):
+    """Assert that the answers are the same, to the last bit."""
+    model = getattr(estimator, "estimator_", estimator)
+    for x in X:
+        assert predictor.predict_one(x) == list(model.predict([x])[0])
+        paths = predictor.n_best(x, 3)
+        assert paths == model.predict_n_best([x], 3)[0]
+        if hasattr(model, "predict_proba"):
+            assert_array_equal(predictor.marginals(x), model.predict_proba([x])[0])
+            assert predictor.spans(x) == model.predict_spans([x])[0]
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_the_answers_are_those_of_the_estimator(way, fitted):
+    estimator, new = fitted
+    predictor = way(estimator)
+    classes = getattr(estimator, "estimator_", estimator).classes_
+    assert_array_equal(predictor.classes_, classes)
+    assert_same(predictor, estimator, new)
+
+
+# Whether the fits of so few sequences converge is not of interest here.
+@pytest.mark.filterwarnings("ignore:the duality gap")
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["strings", "dicts", "tokens"]))
+def test_random_models(seed, name):
+    estimator, make = MODELS[name]
+    rng = np.random.default_rng(seed)
+    X, y, new = data(make, rng, n=int(rng.integers(1, 8)))
+    predictor = Predictor.from_estimator(estimator.fit(X, y))
+    assert_same(predictor, estimator, new)
+
+
+@pytest.mark.parametrize("n_labels", [1, 2, 60])
+def test_any_number_of_labels(n_labels):
+    # With 60 labels in a ring, few of all pairs are allowed.
+    rng = np.random.default_rng(0)
+    lengths = [n_labels, *rng.integers(1, 9, size=20)]
+    X = [random_strings(rng, length) for length in lengths]
+    y = [[f"B-{k % n_labels}" for k in range(length)] for length in lengths]
+    model = crf(transitions="observed").fit(X, y)
+    assert_same(Predictor.from_estimator(model), model, X[:5])
+
+
+@pytest.mark.parametrize("labels", [["a", "é\ud800"], [1, 2], [b"a", b"b"], [0.0, 2.0]])
+def test_labels_of_every_type(labels):
+    model = crf().fit([[["a"], ["b"]]] * 3, [labels] * 3)
+    found = through_file(model).predict_one([["a"], ["b"]])
+    assert found == labels
+    assert list(map(type, found)) == list(map(type, labels))
+
+
+def test_ids_with_names_have_spans():
+    X, y = [[["a"], ["b"], ["c"]]] * 3, [[2, 1, 0]] * 3
+    model = crf(label_names=["O", "I-X", "B-X"]).fit(X, y)
+    assert_same(through_file(model), model, X[:1])
+
+
+def test_spans_in_another_scheme():
+    X, y = [[["a"], ["b"], ["c"]]] * 3, [["B-X", "E-X", "S-Y"]] * 3
+    model, predictor = crf(alpha=0.01).fit(X, y), None
+    predictor = through_file(model)
+    with pytest.raises(ValueError, match="scheme"):
+        predictor.spans(X[0])
+    found = predictor.spans(X[0], scheme="BIOES")
+    assert found == model.predict_spans(X[:1], scheme="BIOES")[0]
+    assert [span[:3] for span in found] == [("X", 0, 2), ("Y", 2, 3)]
+
+
+@pytest.mark.parametrize("make", [random_strings, random_dicts])
+def test_sparse_weights(make):
+    X, y, new = data(make, np.random.default_rng(0))
+    model = crf(alpha=0.1, l1_ratio=0.5, transitions="BIO").fit(X, y).sparsify()
+    predictor = through_file(model)
+    for x in new:
+        assert predictor.predict_one(x) == model.predict([x])[0]
+        # A weight 0 that is not stored is not added: sums are rounded otherwise.
+        np.testing.assert_allclose(
+            predictor.marginals(x), model.predict_proba([x])[0], rtol=1e-12, atol=1e-15
+        )
+
+
+def test_constraints_that_allow_no_path():
+    X, y = [[["a"], ["b"]]] * 3, [["A", "B"]] * 3
+    model = crf().fit(X, y)
+    model.transition_[:] = -np.inf
+    predictor = through_file(model)
+    assert predictor.predict_one(X[0][:1]) == ["A"]
+    for answer in (
+        predictor.predict_one,
+        predictor.marginals,
+        lambda x: predictor.n_best(x, 2),
+    ):
+        with pytest.raises(ValueError, match="length 2, and of that length the trans"):
+            answer(X[0])
+
+
+# Items --------------------------------------------------------------------------------
+
+
+class Name(str):
+    """A str of a subclass."""
+
+
+STRINGS = crf().fit([[["a", "b"], ["c"]]] * 3, [["O", "B-X"]] * 3)
+DICTS = crf().fit([[{"a": 1.5, "b": "c"}, {"d": True}]] * 3, [["O", "B-X"]] * 3)
+
+
+@pytest.mark.parametrize(
+    ("model", "x"),
+    [
+        (STRINGS, []),
+        (STRINGS, ()),
+        (STRINGS, [[], []]),
+        (STRINGS, (("a", "unseen"), {"b", "c"})),
+        (STRINGS, [frozenset("ab"), [Name("c")]]),
+        (STRINGS, np.array([["a"], ["b", "c"]], dtype=object)),
+        (DICTS, []),
+        (DICTS, [{}, {}]),
+        (DICTS, (OrderedDict(a=2.0), MappingProxyType({"b": Name("c")}))),
+        (DICTS, [{Name("a"): np.int8(3), "b": ["c", "x"], "d": np.True_}]),
+        (DICTS, np.array([{"a": 1}, {"d": False}], dtype=object)),
+    ],
+)
+def test_whatever_the_estimator_takes(model, x):
+    assert_same(Predictor.from_estimator(model), model, [x])
+
+
+@pytest.mark.parametrize(
+    ("model", "x", "error", "message"),
+    [
+        (STRINGS, "ab", TypeError, "must be a list of lists of str, got of type str"),
+        (STRINGS, {"a": 1}, TypeError, "must be a list of lists of str"),
+        (STRINGS, {("a",)}, TypeError, "must be a list of lists of str"),
+        (STRINGS, None, TypeError, "must be a list of lists of str"),
+        (STRINGS, ["a", "b"], TypeError, "item 0 is of type str 'a'; sequence must be"),
+        (STRINGS, [["a"], {"a": 1}], TypeError, "item 1 is of type dict"),
+        (STRINGS, [["a"], ["b", 1]], TypeError, "item 1: 1 is of type int"),
+        (STRINGS, [["a"], [1.0]], TypeError, "item 1: 1.0 is of type float"),
+        (STRINGS, [["a"], [b"b"]], TypeError, "item 1: b'b' is of type bytes"),
+        (DICTS, [{"a": 1}, ["a"]], TypeError, "item 1 is a list of str; sequence must"),
+        (DICTS, [{"a": 1}, {"b": b"c"}], TypeError, "item 1: feature 'b' has a value"),
+        (
+            DICTS,
+            [{}, {"a": None}],
+            TypeError,
+            "item 1: feature 'a' has a value",
+        ),
+        (DICTS, [{"a": float("nan")}], ValueError, "item 0: feature 'a' is NaN"),
+        (DICTS, [{}, {"a": 10**400}], ValueError, "item 1: feature 'a'"),
+        (DICTS, [{}, {"a": 1e308}], ValueError, "item 1 has features so large"),
+    ],
+)
+def test_wrong_items(model, x, error, message):
+    predictor = Predictor.from_estimator(model)
+    for answer in (predictor.predict_one, predictor.marginals, predictor.spans):
+        if answer != predictor.spans:
+            with pytest.raises(error, match=message):
+                answer(x)
+    with pytest.raises((TypeError, ValueError)):
+        model.predict([x])
+    # What was read before the error is forgotten.
+    right = [["a"], ["c"]] if model is STRINGS else [{"a": 1.0}, {"d": True}]
+    assert_same(predictor, model, [right])
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.5, True, "2"])
+def test_wrong_numbers_of_paths(n):
+    with pytest.raises(ValueError, match="n must be an integer of at least 1"):
+        Predictor.from_estimator(STRINGS).n_best([["a"]], n)
+
+
+def test_no_probabilities_of_the_hinge():
+    predictor = Predictor.from_estimator(crf(loss="hinge").fit([[["a"]]], [["O"]]))
+    for answer in (predictor.marginals, predictor.spans):
+        with pytest.raises(ValueError, match="no probabilities"):
+            answer([["a"]])
+
+
+def test_values_that_call_the_predictor():
+    predictor = Predictor.from_estimator(DICTS)
+
+    class Number(float):
+        def __float__(self):
+            predictor.predict_one([{"b": "c"}] * 99)
+            return 1.5
+
+    x = [{"a": Number(), "b": "c"}, {"d": True}]
+    assert predictor.predict_one(x) == predictor.predict_one([{**x[0], "a": 1.5}, x[1]])
+
+
+def test_threads_share_a_predictor():
+    estimator, make = MODELS["dicts"]
+    X, y, _ = data(make, np.random.default_rng(0))
+    predictor = Predictor.from_estimator(estimator.fit(X, y))
+    sequences = [make(np.random.default_rng(i), 1 + i % 40) for i in range(200)]
+    expected = [(predictor.predict_one(x), predictor.n_best(x, 2)) for x in sequences]
+
+    def run(shift):
+        order = np.roll(np.arange(len(sequences)), shift).tolist()
+        return [
+            (predictor.predict_one(sequences[i]), predictor.n_best(sequences[i], 2))
+            == expected[i]
+            for i in order
+        ]
+
+    interval = sys.getswitchinterval()
+    try:
+        sys.setswitchinterval(1e-6)
+        with ThreadPoolExecutor(8) as threads:
+            assert all(all(found) for found in threads.map(run, range(8)))
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_weights_are_copied():
+    model = crf().fit([[["a"], ["b"]]] * 3, [["A", "B"]] * 3)
+    predictor = Predictor.from_estimator(model)
+    before = predictor.marginals([["a"]]).copy()
+    model.coef_[:] = 0.0
+    assert_array_equal(predictor.marginals([["a"]]), before)
+
+
+# Files --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (crf().fit([np.eye(2)], [["A", "B"]]), "its input format is 'arrays'"),
+        (crf(order=2).fit([[["a"]] * 3], [["A", "B", "A"]]), "edge features or three"),
+        (SegmentCRF(random_state=0).fit([[["a"]]], [["B-X"]]), "weights of segments"),
+        (SequenceVectorizer().fit([[["a"]]]), "no fitted CRF"),
+        (
+            make_tagger(SequenceHasher(n_features=4), crf()).fit([[["a"]]], [["A"]]),
+            "its features come from a SequenceHasher",
+        ),
+    ],
+)
+def test_other_models_are_for_load_model(model, message):
+    for way in (through_file, Predictor.from_estimator):
+        with pytest.raises(ModelFormatError, match=f"{message}.*load_model"):
+            way(model)
+
+
+def set_at(*keys, to):
+    def change(model):
+        for key in keys[:-1]:
+            model = model[key]
+        model[keys[-1]] = to
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        set_at("n_features", to=7),
+        set_at("vectorizer", "n_features", to=7),
+        set_at("vectorizer", "vocabulary", "numeric", "a", to=3),
+        set_at("vectorizer", "vocabulary", "numeric", "a", to=-1),
+        set_at("vectorizer", "parameters", to={"dtype": "int8"}),
+        set_at("labels", "values", to=["A", "A"]),
+        set_at("n_stored", to=1),
+    ],
+)
+def test_forged_documents_are_refused(change, tmp_path):
+    save_model(STRINGS, tmp_path / "model")
+    change_model(tmp_path / "model", change)
+    with pytest.raises(ModelFormatError):
+        Predictor.load(tmp_path / "model")
+
+
+@pytest.mark.survives
+@pytest.mark.parametrize("sparse", [False, True])
+def test_changed_files_are_refused_or_answer(sparse, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y, new = data(random_dicts, rng, n=5)
+    model = crf(alpha=0.1, l1_ratio=0.5, transitions="BIO").fit(X, y)
+    save_model(model.sparsify() if sparse else model, tmp_path / "model")
+    contents, refused, answered = members(tmp_path / "model"), 0, 0
+    for _ in range(300):
+        write(tmp_path / "changed", changed_members(contents, rng))
+        try:
+            predictor = Predictor.load(tmp_path / "changed")
+        except ModelFormatError:
+            refused += 1
+            continue
+        for x in new:
+            try:
+                predictor.predict_one(x)
+                predictor.marginals(x)
+            except (TypeError, ValueError):
+                continue
+        answered += 1
+    assert refused
+    assert answered
+
+
+# Imports ------------------------------------------------------------------------------
+
+FRESH = """
+import json, sys
+from skcrf_sdca.serving import Predictor
+predictor = Predictor.load(sys.argv[1])
+x = json.loads(sys.argv[2])
+answers = predictor.predict_one(x), predictor.spans(x), predictor.n_best(x, 2)
+predictor.marginals(x)
+heavy = {"sklearn", "scipy", "joblib", "pandas"} & set(sys.modules)
+print(json.dumps([sorted(heavy), answers]))
+"""
+
+
+@pytest.mark.parametrize("name", ["strings", "tokens", "scheme", "compat"])
+def test_nothing_but_numpy_is_imported(name, tmp_path):
+    estimator, make = MODELS[name]
+    X, y, new = data(make, np.random.default_rng(0))
+    save_model(estimator.fit(X, y), tmp_path / "model")
+    command = [
+        sys.executable,
+        "-P",
+        "-c",
+        FRESH,
+        tmp_path / "model",
+        json.dumps(new[3]),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    heavy, (labels, _, _) = json.loads(done.stdout)
+    assert heavy == []
+    assert labels == Predictor.load(tmp_path / "model").predict_one(new[3])
