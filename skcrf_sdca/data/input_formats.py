@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
-from skcrf_sdca._kernels.features._encoder import type_of_items
+from skcrf_sdca._kernels.features._encoder import ITEM_TYPES, type_of_items
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.ragged import split_rows
 from skcrf_sdca._utils.sklearn_private import check_feature_names
@@ -323,7 +323,7 @@ CUT_TABLE = _CutTable("table_with_lengths", "holds numbers")
 _ALL = PACKED, DICTS, STRINGS, ARRAYS, SIGNALS, TABLE, CUT_TABLE
 FORMATS = {found.name: found for found in _ALL}
 # The formats of lists whose items are of plain types: what `type_of_items` returns.
-_PLAIN = {dict: DICTS, list: STRINGS}
+_PLAIN = {kind: FORMATS[name] for name, kind in ITEM_TYPES.items()}
 # The names of the formats that need a vectorizer.
 VECTORIZED = tuple(name for name in FORMATS if FORMATS[name].needs_vectorizer)
 

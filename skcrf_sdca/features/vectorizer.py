@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skcrf_sdca._kernels.features._encoder import Encoder, Lookup
+from skcrf_sdca._kernels.features._encoder import ITEM_TYPES, Encoder, Lookup
 from skcrf_sdca._utils.messages import required_attribute
 from skcrf_sdca._utils.sklearn_private import Interval, Options, validates_parameters
 from skcrf_sdca._utils.typing import Sequences
@@ -356,6 +356,19 @@ class SequenceVectorizer(ItemTransformer):
         self._lookup = lookup
         self.n_features_out_ = n_features
         self.input_format_ = input_format
+
+
+def reading_of(vectorizer):
+    """Return how a fitted vectorizer reads items, as `SequenceTagger` takes it.
+
+    Items that are not plain, and vocabularies that have grown, are left to `transform`.
+    """
+    item_type = ITEM_TYPES[vectorizer.input_format_]
+    return vectorizer._lookup, item_type, vectorizer.dtype, _not_plain
+
+
+def _not_plain(sequence):
+    raise TypeError("the items are not plain dicts, or lists of str")
 
 
 def grow(vectorizer, X):

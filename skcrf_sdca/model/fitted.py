@@ -24,6 +24,7 @@ from skcrf_sdca.data.feature_names import FeatureNames
 from skcrf_sdca.data.input_formats import FORMATS
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.rows import checked_sparse
+from skcrf_sdca.features.vectorizer import reading_of
 from skcrf_sdca.objective.losses import may_give_probabilities
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.parameters import ChainParameters, chain_blocks
@@ -46,6 +47,8 @@ class Memo:
         self.size = len(attributes)
         self.fitted = {n: v for n, v in attributes.items() if n.endswith("_")}
         self.chain = None
+        # What the tagger of single sequences was made of, and the tagger.
+        self.tagger = None, None
 
     def is_of(self, model):
         """Return whether the model has the same attributes still."""
@@ -249,6 +252,24 @@ class FittedAttributes(FittedModel):
         if memo is not None:
             memo.chain = chain
         return chain
+
+    def _tagger(self):
+        """Return the SequenceTagger of a model of dicts or strings, or None."""
+        memo, vectorizer = _MEMOS.get(self), vars(self).get("vectorizer_")
+        if memo is None or vectorizer is None:
+            return None
+        chain = self._chain()
+        if (
+            chain.parameters is None
+            or vectorizer.n_features_out_ != self.n_features_in_
+        ):
+            return None
+        reading = reading_of(vectorizer)
+        made_of, tagger = memo.tagger
+        if made_of is None or not all(map(is_, made_of, (chain, *reading))):
+            tagger = chain.parameters.tagger(reading, self.temperature_ or 1.0)
+            memo.tagger = (chain, *reading), tagger
+        return tagger
 
     @property
     def _has_tuples(self):

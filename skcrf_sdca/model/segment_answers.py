@@ -39,6 +39,9 @@ class SegmentAnswers(SequenceAnswers):
         grammar.transition &= self.transition_ != -np.inf
         return grammar
 
+    def _tagger(self):
+        """Return None: labels do not follow from the transitions between them."""
+
     def _joint_terms(self, packed, paths, names, differs, *, position, first):
         rows = getattr(packed.data, "segment_rows", None)
         return _terms(self, self._grammar(), rows, paths)

@@ -22,6 +22,7 @@ from skcrf_sdca._utils.typing import (
     Labels,
     SpanScheme,
 )
+from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.label_reading import scheme_of
 from skcrf_sdca.data.packed import rows_of
@@ -78,6 +79,10 @@ class SequenceAnswers(InspectionMixin, ConstrainingMixin):
         known: KnownLabels | None = None,
     ) -> NDArray[Any]:
         """As `Answers.predict`, of a table with `lengths` too."""
+        if lengths is None and known is None and decoding == "viterbi":
+            found = self._labels_of_one(X)
+            if found is not None:
+                return found
         return self._predict(self._packed(X, lengths), decoding, known)
 
     @available_if(no_probabilities)
@@ -242,6 +247,22 @@ class SequenceAnswers(InspectionMixin, ConstrainingMixin):
         packed = self._packed(X)
         asked = self._asked_spans(spans, packed.data.lengths, scheme)
         return self._over(asked.probabilities, packed)
+
+    def _labels_of_one(self, X):
+        """Return what `predict` does of one sequence of dicts or strings, or None.
+
+        The arrays of many sequences would take ten times as long. None stands for what
+        only their way can answer, and for errors, whose place it knows.
+        """
+        if type(X) is not list or len(X) != 1:
+            return None
+        self._check_is_fitted()
+        tagger = self._tagger()
+        try:
+            found = tagger and [tagger.predict(X[0], plain_labels(self.classes_))]
+        except (TypeError, ValueError):
+            return None
+        return found and np.fromiter(found, dtype=object, count=1)
 
     def _reading(self, scheme):
         """Return how labels are read as spans, by default as `transitions` says."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skcrf_sdca._kernels.features._encoder import Lookup
+from skcrf_sdca._kernels.features._encoder import ITEM_TYPES, Lookup
 from skcrf_sdca._kernels.features._features import RowLayout
 from skcrf_sdca._kernels.features._weights import Weights
 from skcrf_sdca._utils.archives import FLOAT, INT
@@ -21,8 +21,6 @@ from skcrf_sdca.persistence._templates import templates_from
 from skcrf_sdca.persistence._values import DTYPES, parameters_from
 from skcrf_sdca.structures.scores import check_weights
 
-# The types of items, by the input formats that are read here.
-ITEM_TYPES = {"dicts": dict, "strings": list}
 # What of a document other models have.
 OTHERS = ("segments", "graphs", "tuples")
 OF_PIPELINE = ("features", "vectorizer", "crf")

@@ -64,18 +64,17 @@ class Predictor:
     def __init__(self, model: Model) -> None:
         self._model = model
         layout, tied, constraints = self._transitions()
-        empty, bounds = np.empty((0, len(model.classes))), np.zeros(1, dtype=np.int64)
-        self._chains = Chains(empty, tied, bounds, constraints, layout)
+        self._chains = Chains.without_positions(tied, constraints, layout)
         weights = model.of_labels
         ends = weights["intercept"], weights["start"], weights["end"]
         self._tagger = SequenceTagger(
             (model.lookup, model.item_type, model.dtype, self._items),
             model.coef.compiled(*ends, tied),
             self._chains,
-            model.classes.tolist(),
             model.temperature or 1.0,
             LARGEST_SCORE,
         )
+        self._labels = model.classes.tolist()
         self._features = None
         if model.templates is not None:
             features = checked_features(**model.templates)
@@ -171,7 +170,7 @@ class Predictor:
         """
         if self._features is not None:
             sequence = self._features_of(sequence)
-        return self._tagger.predict(sequence)
+        return self._tagger.predict(sequence, self._labels)
 
     def marginals(self, sequence: Iterable[Any]) -> NDArray[np.float64]:
         """Return the probability of every label at every position.
@@ -283,8 +282,7 @@ class Predictor:
         self._check_possible(max(values, default=-np.inf), chains.local)
         if self._model.temperature:
             values = np.exp(np.minimum(values - chains.log_partition(), 0.0))
-        labels = self._model.classes.tolist()
-        found = [[labels[k] for k in path] for path in paths.tolist()]
+        found = [[self._labels[k] for k in path] for path in paths.tolist()]
         return list(zip(found, values.tolist(), strict=True))
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -312,6 +312,42 @@ def test_a_change_counts_at_the_next_prediction(change, transitions):
     assert found == answers(crf, X)
 
 
+# Features that a vectorizer learns or forgets, beside the model.
+OF_VECTORIZERS = {
+    "single precision": lambda vectorizer: vectorizer.set_params(dtype=np.float32),
+    "other numbers": lambda vectorizer: setattr(
+        vectorizer, "vocabulary_", vectorizer.vocabulary_ | {"numeric": {"c": 0}}
+    ),
+    "more features": lambda vectorizer: vectorizer.partial_fit([[["new"]]]),
+}
+
+
+def answers_of_one(crf, x):
+    """Return the labels of a sequence alone, and beside one that is not plain."""
+    found = []
+    for X in ([x], [x, ()]):
+        try:
+            found.append(crf.predict(X)[0])
+        except ValueError as error:
+            found.append(str(error))
+    return found
+
+
+@pytest.mark.parametrize("change", [*CHANGES, *OF_VECTORIZERS])
+def test_a_sequence_alone_is_predicted_as_among_others(change):
+    X, y = [[["a"], ["b"], ["c", "c"]], [["c"]]], [["A", "B", "C"], ["C"]]
+    crf = SDCACRF(random_state=0).fit(X, y)
+    for x in (X[0], [], [[], ["unseen"]], [("a", "b"), {"c"}]):
+        alone, among = answers_of_one(crf, x)
+        assert alone == among
+    if change in CHANGES:
+        CHANGES[change](crf)
+    else:
+        OF_VECTORIZERS[change](crf.vectorizer_)
+    alone, among = answers_of_one(crf, X[0])
+    assert alone == among
+
+
 @pytest.mark.parametrize("name", ["coef_", "classes_", "transition_", "n_features_in_"])
 def test_attributes_that_go_or_contradict_are_found_after_a_prediction(crf, name):
     crf.predict(ARRAYS)

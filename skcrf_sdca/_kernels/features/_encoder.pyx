@@ -121,6 +121,8 @@ cdef enum:
 # (Ctrl-C, while an abstract class is asked) for a yes.
 cdef tuple NUMBERS = (np.bool_, Real, Decimal)
 cdef tuple LISTS = (list, tuple, Set)
+# The type of plain items, by the names of the input formats: see `type_of_items`.
+ITEM_TYPES = {"dicts": dict, "strings": list}
 # Random, as the seed of Python's hashes: nobody can make names that share one slot.
 cdef uint64_t SEED = <uint64_t> hash("skcrf_sdca") ^ <uint64_t> hash("names") << 32
 

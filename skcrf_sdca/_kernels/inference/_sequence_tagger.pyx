@@ -57,8 +57,6 @@ cdef class SequenceTagger:
     chains : Chains
         Without positions: their ``tied`` scores, ``layout`` and ``constraints``. The
         scores are over the temperature already.
-    labels : list
-        The labels, K.
     temperature, largest : float
         What scores are divided by, and the largest that is no error.
     """
@@ -73,26 +71,24 @@ cdef class SequenceTagger:
     cdef const double[::1] tied
     cdef double temperature
     cdef double largest
-    cdef list labels
     cdef list free                      # buffers that no call uses
 
     def __init__(
-        self, reading, Weights weights, chains, list labels, double temperature,
-        double largest,
+        self, reading, Weights weights, chains, double temperature, double largest
     ):
         self.lookup, self.item_type, self.dtype, self.checked = reading
         self.layout, self.constraints = chains.layout, chains.constraints
         if chains.tied.size != self.layout.size:
             raise ValueError("the chains need a score for each pair of their layout")
-        if not len(labels) == self.layout.n_labels == weights.n_labels:
-            raise ValueError("labels, layout and weights must have the same labels")
+        if self.layout.n_labels != weights.n_labels:
+            raise ValueError("the chains have another number of labels")
         self.tied = addressable(chains.tied.reshape(-1))
-        self.weights, self.labels = weights, labels
+        self.weights = weights
         self.temperature, self.largest = temperature, largest
         self.free = []
 
-    def predict(self, sequence):
-        """Return the labels of the most probable path, a list."""
+    def predict(self, sequence, list labels):
+        """Return the labels of the most probable path, a list; they are in `labels`."""
         cdef Buffers own = self.scored(sequence)
         cdef Py_ssize_t t
         cdef double value
@@ -103,8 +99,10 @@ cdef class SequenceTagger:
             )
             if value == -INFINITY:
                 raise impossible(own.length)
+        if len(labels) != self.weights.n_labels:
+            raise ValueError(f"{len(labels)} labels for {self.weights.n_labels}")
         for t in range(own.length):
-            found.append(self.labels[own.path[t]])
+            found.append(labels[own.path[t]])
         self.free.append(own)
         return found
 

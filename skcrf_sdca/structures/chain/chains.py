@@ -36,6 +36,13 @@ class Chains(Scores):
             constraints = constraints_of(transition, self.layout)
         self.constraints = constraints or None
 
+    @classmethod
+    def without_positions(cls, transition, constraints, layout):
+        """Return no chains, but the scores and constraints that all share."""
+        node_scores = np.empty((0, layout.n_labels))
+        offsets = np.zeros(1, dtype=np.int64)
+        return cls(node_scores, transition, offsets, constraints, layout)
+
     def inference(self, begin, end):
         """Return the compiled inference on the chains begin <= i < end."""
         return ChainInference(

@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skcrf_sdca._kernels.inference._sequence_tagger import SequenceTagger
 from skcrf_sdca._kernels.math._transitions import all_transitions, layout_of
 from skcrf_sdca.structures.chain.chains import Chains, constraints_of
 from skcrf_sdca.structures.form import Block
 from skcrf_sdca.structures.parameters import Parameters
+from skcrf_sdca.structures.scores import LARGEST_SCORE
 
 
 @cache
@@ -133,6 +135,17 @@ class ChainParameters(Parameters):
         if constraints is None:
             constraints = self.constraints
         return Chains(*found, constraints, self.layout)
+
+    def tagger(self, reading, temperature):
+        """Return the SequenceTagger of these weights, which it shares.
+
+        ``reading`` is how items are read, see there.
+        """
+        tied = self.tied / temperature
+        chains = Chains.without_positions(tied, self.constraints, self.layout)
+        return SequenceTagger(
+            reading, self.weights(), chains, temperature, LARGEST_SCORE
+        )
 
 
 # Memory that is allocated when a vector grows, relative to its size.
