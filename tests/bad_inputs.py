@@ -895,13 +895,13 @@ def sample_weight(new):
     crf = new().fit(DICTS, LABELS)
     state = pickle.dumps(vars(crf))
     for weight, message in (
-        ([1.0, 2.0], "sample_weight.shape"),
-        ([[1.0], [1.0], [1.0]], "Sample weights must be 1D"),
-        ([1.0, -1.0, 1.0], "Negative values .* `sample_weight`"),
+        ([1.0, 2.0], "sample_weight has shape .2,., expected .3,.: one"),
+        ([[1.0], [1.0], [1.0]], "sample_weight has shape .3, 1., expected .3,."),
+        ([1.0, -1.0, 1.0], "Negative values .* sample_weight"),
         ([1.0, np.nan, 1.0], "sample_weight contains NaN"),
         ([1.0, None, 1.0], "sample_weight contains NaN"),
         ([np.inf, 1.0, 1.0], "sample_weight contains infinity"),
-        ([0.0, 0.0, 0.0], "Sample weights must contain at least one non-zero"),
+        ([0.0, 0.0, 0.0], "sample_weight must have a number above 0"),
         ([1e308, 1e308, 1e308], "sample_weight sums to inf: scale the weights"),
         ([1e-310] * 3, "scale the weights"),
         ("abc", "sample_weight must hold numbers"),

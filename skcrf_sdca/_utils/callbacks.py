@@ -1,6 +1,6 @@
 """Support of `sklearn.callback` in transformers, whose fits have no epochs."""
 
-from sklearn.callback import CallbackSupportMixin
+from skcrf_sdca._utils.sklearn_versions import CallbackSupportMixin
 
 
 class TakesCallbacks(CallbackSupportMixin):

@@ -12,12 +12,9 @@ from sklearn.utils._param_validation import (
     Options,
     StrOptions,
 )
-from sklearn.utils._repr_html.estimator import _VisualBlock as VisualBlock
 from sklearn.utils.metadata_routing import _raise_for_params as raise_for_params
 from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
 from sklearn.utils.parallel import _get_threadpool_controller
-from sklearn.utils.validation import _check_feature_names as check_feature_names
-from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _get_feature_names as get_feature_names
 
 from skcrf_sdca._utils.typing import keeps_signature
@@ -32,12 +29,6 @@ __all__ = [
     "InvalidParameterError",
     "Options",
     "StrOptions",
-    # SequenceUnion: its diagram in a notebook.
-    "VisualBlock",
-    # predict: the names equal the names of fit, in their order.
-    "check_feature_names",
-    # fit: sample weights as an array of the right length and type.
-    "check_sample_weight",
     # fit: column names of a data frame of any library.
     "get_feature_names",
     # Context in which BLAS and LAPACK have one thread, which decides their bits.

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 else:
     from sklearn.base import BaseEstimator
-    from sklearn.callback import CallbackSupportMixin
 
-    class EstimatorBase(CallbackSupportMixin, BaseEstimator):
+    from skcrf_sdca._utils.doc_links import HasDocLink
+    from skcrf_sdca._utils.sklearn_versions import CallbackSupportMixin
+
+    class EstimatorBase(HasDocLink, CallbackSupportMixin, BaseEstimator):
         """An estimator of scikit-learn that may have callbacks."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from skcrf_sdca._kernels.features._encoder import Lookup
 from skcrf_sdca._utils.messages import described
-from skcrf_sdca._utils.sklearn_private import check_feature_names, get_feature_names
+from skcrf_sdca._utils.sklearn_versions import check_feature_names, get_feature_names
 from skcrf_sdca._utils.words import place, words
 
 
@@ -264,7 +264,7 @@ def check_names_of_fit(estimator, X):
     data of fit or only X has names.
     """
     first = next((x for x in X if _names_of(x, None) is not None), None)
-    check_feature_names(estimator, first, reset=False)
+    check_feature_names(estimator, first)
 
 
 def check_same_names(names, of_fit):

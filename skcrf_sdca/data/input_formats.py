@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array
 from skcrf_sdca._kernels.features._encoder import ITEM_TYPES, type_of_items
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.ragged import split_rows
-from skcrf_sdca._utils.sklearn_private import check_feature_names
+from skcrf_sdca._utils.sklearn_versions import check_feature_names
 from skcrf_sdca._utils.words import place, words
 from skcrf_sdca.data import label_encoding
 from skcrf_sdca.data.containers import is_frame, plain_column
@@ -289,7 +289,7 @@ class _Table(_Rows):
                 "lengths=."
             )
         _check_rows(X)
-        check_feature_names(estimator, X, reset=False)
+        check_feature_names(estimator, X)
         return _pack_rows(_checked(X, estimator))
 
     def as_chain(self, sequence):

@@ -7,6 +7,7 @@ may be unknown, and floats are whole numbers. Labels are not converted to a NumP
 before they are checked, since that would change them.
 """
 
+import warnings
 from itertools import chain, repeat
 from numbers import Real
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import column_or_1d
+from sklearn.exceptions import DataConversionWarning
 
 from skcrf_sdca._utils.memory import check_fits
 from skcrf_sdca._utils.messages import described
@@ -409,7 +410,22 @@ def row_labels(y: Any, name: str = "y") -> list[Any] | NDArray[Any]:
             return y
         # With another dtype NumPy would change the labels.
         y = np.array(y, dtype=object)
-    return y if y.ndim == 1 else column_or_1d(y, input_name=name_of(name), warn=True)
+    return y if y.ndim == 1 else _raveled(y, name_of(name))
+
+
+def _raveled(y, name):
+    """Return the labels in an array of one column, as scikit-learn takes them."""
+    if y.ndim != 2 or y.shape[1] != 1:
+        raise ValueError(
+            f"{name} should be a 1d array, got an array of shape {y.shape} instead."
+        )
+    warnings.warn(
+        f"A column-vector {name} was passed when a 1d array was expected; pass "
+        f"{name}.ravel()",
+        DataConversionWarning,
+        stacklevel=2,
+    )
+    return y.ravel()
 
 
 def cut_labels(

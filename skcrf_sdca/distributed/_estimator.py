@@ -6,10 +6,10 @@ from itertools import compress
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
 from skcrf_sdca._utils.sklearn_private import validates_parameters
+from skcrf_sdca._utils.sklearn_versions import with_callbacks
 from skcrf_sdca.data.input_formats import FORMATS, check_has_items
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.distributed._agreement import agree
@@ -90,6 +90,9 @@ class DistributedCRF(DistributedOptions, ChainCRF):
     warm_start: bool = field(default=False, init=False)
     traffic_: dict[str, int] = field(init=False)
     n_partitions_: int = field(init=False)
+
+    def _takes_tables(self):
+        return False
 
     @validates_parameters
     @with_callbacks

@@ -12,7 +12,6 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.callback import with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags
 
@@ -20,6 +19,7 @@ from skcrf_sdca._utils.finite_numbers import FiniteNumbers
 from skcrf_sdca._utils.messages import names_class
 from skcrf_sdca._utils.sklearn_private import validates_parameters
 from skcrf_sdca._utils.sklearn_typing import EstimatorBase
+from skcrf_sdca._utils.sklearn_versions import with_callbacks
 from skcrf_sdca._utils.typing import F, keeps_signature
 from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca._utils.words import words
@@ -338,7 +338,12 @@ class BaseFit(
         # ragged y, and fail.
         tags.classifier_tags = ClassifierTags()
         tags.target_tags.required = True
+        tags.input_tags.two_d_array = self._takes_tables()
         return tags
+
+    def _takes_tables(self):
+        """Return whether X may be a table of rows with any labels."""
+        return True
 
 
 def training_data(estimator, X, y, sample_weight, lengths=None, prior=None):

@@ -10,9 +10,8 @@ in held_out.py.
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from sklearn.callback import ScoringMonitor, ScoringMonitorLog
-
 from skcrf_sdca._utils.messages import counted
+from skcrf_sdca._utils.sklearn_versions import ScoringMonitor, ScoringMonitorLog
 from skcrf_sdca.solvers.monitor import HISTORY_COLUMNS, Observer
 
 EPOCH_TASK = "epoch"

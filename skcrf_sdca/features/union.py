@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.pipeline import FeatureUnion
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, process_routing
@@ -21,7 +22,6 @@ from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.messages import described
 from skcrf_sdca._utils.sklearn_private import (
     BaseComposition,
-    VisualBlock,
     raise_for_params,
 )
 from skcrf_sdca._utils.typing import Labels
@@ -224,6 +224,12 @@ class SequenceUnion(SequenceTransformer, BaseComposition):
                 )
         return None
 
+    def __sklearn_tags__(self):
+        """Return the tags: no table, for its rows would be no sequences."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
+
     @property
     def named_transformers_(self) -> Bunch:
         """The fitted transformers by name."""
@@ -290,7 +296,7 @@ class SequenceUnion(SequenceTransformer, BaseComposition):
             )
         names, transformers = zip(*self._pairs, strict=True)
         self._validate_names(names)
-        self._check_estimators_are_instances(transformers)
+        _check_are_instances(names, transformers)
         _check_weights(self.transformer_weights, names)
         entries = [
             (name, _usable(transformer), *(part or [None]))
@@ -321,8 +327,7 @@ class SequenceUnion(SequenceTransformer, BaseComposition):
         return PackedSequences(rows, outputs[0].offsets, feature_names=joined)
 
     def _sk_visual_block_(self):
-        names, transformers = zip(*self._pairs, strict=True)
-        return VisualBlock("parallel", transformers, names=names)
+        return FeatureUnion(self._pairs)._sk_visual_block_()
 
 
 def joined_names(names, *blocks):
@@ -335,6 +340,15 @@ def _are_entries(transformers):
     if not isinstance(transformers, (list, tuple)) or not transformers:
         return False
     return all(isinstance(e, tuple) and len(e) in (2, 3) for e in transformers)
+
+
+def _check_are_instances(names, transformers):
+    for name, transformer in zip(names, transformers, strict=True):
+        if isinstance(transformer, type):
+            raise TypeError(
+                f"transformers: {name!r} is the class {transformer.__name__}; pass an "
+                f"estimator, {transformer.__name__}()."
+            )
 
 
 def _check_weights(weights, names):

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import check_array
 
-from skcrf_sdca._utils.sklearn_private import check_sample_weight
 from skcrf_sdca._utils.words import words
 from skcrf_sdca.data.input_formats import CUT_TABLE, check_has_items, cut_table
 from skcrf_sdca.data.label_encoding import (
@@ -163,15 +163,24 @@ def checked_weight(sample_weight, data, *, is_part=False):
     if sample_weight is None:
         return None
     weight = as_numbers(sample_weight, "sample_weight")
-    weight = check_sample_weight(
-        weight if weight.ndim else weight.item(),
-        data,
+    weight = weight if weight.ndim else np.full(len(data), weight)
+    weight = check_array(
+        weight,
+        ensure_2d=False,
         dtype=np.float64,
         ensure_non_negative=True,
-        allow_all_zero_weights=is_part,
+        ensure_min_samples=0,
+        input_name="sample_weight",
     )
+    if weight.shape != (len(data),):
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}, expected {(len(data),)}: one "
+            f"number for each {words().sequence}."
+        )
     if is_part:
         return weight
+    if not weight.any():
+        raise ValueError("sample_weight must have a number above 0.")
     # Their sum and its inverse scale the problem.
     with np.errstate(over="ignore"):
         total = weight.sum()

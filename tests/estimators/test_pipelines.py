@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
-from sklearn.callback import ProgressBar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.frozen import FrozenEstimator
@@ -245,11 +244,12 @@ def test_a_pipeline_with_memory_makes_the_features_of_a_fold_once(tmp_path):
 
 
 def test_search_in_processes_shows_progress_and_returns_every_gap_curve(capfd):
+    callback = pytest.importorskip("sklearn.callback", reason="new in scikit-learn 1.9")
     pytest.importorskip("rich")
     grid = {"alpha": [0.3, 0.1], "sampling_mix": [0.0, 0.8]}
     cv, monitor = KFold(3), DualityGapMonitor()
     search = GridSearchCV(CRF, grid, cv=cv, n_jobs=2)
-    search.set_callbacks(monitor, ProgressBar()).fit(PACKED, y)
+    search.set_callbacks(monitor, callback.ProgressBar()).fit(PACKED, y)
     assert "SDCACRF" in capfd.readouterr().out
 
     rows = monitor.get_logs().data

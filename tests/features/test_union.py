@@ -208,7 +208,7 @@ def test_memory_is_that_of_the_blocks():
         ([("a", "drop")], ValueError, "all dropped"),
         ([("a", "drop"), ("a", "drop")], ValueError, "not unique"),
         ([("a__b", "drop")], ValueError, "must not contain __"),
-        ([("a", SequenceVectorizer)], TypeError, "Expected an estimator instance"),
+        ([("a", SequenceVectorizer)], TypeError, "'a' is the class SequenceVectorizer"),
         ([("a", PerToken(PCA()), 2)], ValueError, "sequence 0 is .* part 2 of 'a'"),
         ([("a", SequenceVectorizer(), "x")], ValueError, "without the part 'x' of 'a'"),
     ],

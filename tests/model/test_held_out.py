@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.callback import ScoringMonitor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
@@ -382,8 +381,11 @@ def test_verbose_shows_the_score_of_every_epoch(capsys):
 
 
 def test_callbacks_see_the_score():
+    callback = pytest.importorskip("sklearn.callback", reason="new in scikit-learn 1.9")
     gaps = DualityGapMonitor()
-    scores = ScoringMonitor(scoring={"score": lambda crf, X, y: crf.best_val_score_})
+    scores = callback.ScoringMonitor(
+        scoring={"score": lambda crf, X, y: crf.best_val_score_}
+    )
     crf = SDCACRF(random_state=0, patience=2).set_callbacks(gaps, scores)
     crf.fit(X, y, **HELD_OUT)
     recorded = [row["val_score"] for row in gaps.get_logs().data]
