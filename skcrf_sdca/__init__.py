@@ -19,6 +19,7 @@ The folders in reading order; a module imports only from folders above its own:
     persistence/    how models are kept
     serving/        how programs use them that only tag
     datasets/       public corpora, and sequences that are made
+    testing         checks of estimators, for their authors
     command/        the command skcrf-sdca
 """
 
@@ -116,6 +117,7 @@ _FOLDERS = {
     "serving",
     "solvers",
     "structures",
+    "testing",
     "text",
 }
 

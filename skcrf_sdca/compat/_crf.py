@@ -15,8 +15,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.doc_links import HasDocLink
 from skcrf_sdca._utils.finite_numbers import FiniteNumbers
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
@@ -147,7 +149,7 @@ class _Fitted:
 
 # Each annotated name is a parameter of the constructor, which stores it.
 @dataclass(eq=False, repr=False, match_args=False)
-class CRF(_Fitted, VersionStamped, FiniteNumbers, BaseEstimator):
+class CRF(_Fitted, VersionStamped, HasDocLink, FiniteNumbers, BaseEstimator):
     """CRF with the parameters and methods of ``sklearn_crfsuite.CRF``.
 
     Minimises CRFsuite's objective, over all weights w::
@@ -439,6 +441,16 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         """
         return self.predict_marginals([xseq])[0]
 
+    def __sklearn_tags__(self):
+        """Return the tags: a classifier of sequences, and of no table."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags()
+        tags.target_tags.required = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.input_tags.dict = tags.input_tags.string = True
+        return tags
+
     def score(self, X: Sequences, y: Labels) -> float:
         """Return the fraction of positions whose label is predicted correctly.
 
@@ -660,11 +672,17 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         is_set = [
             name
             for name, parameter in signature(CRF).parameters.items()
-            if name not in have_effect and getattr(self, name) is not parameter.default
+            if name not in have_effect
+            and _differs(getattr(self, name), parameter.default)
         ]
         if not (self.all_possible_transitions or self.all_possible_transitions is None):
             is_set.append("all_possible_transitions=False")
         return is_set
+
+
+def _differs(value, default):
+    """Return whether a value is not a default, a constant; after a pickle too."""
+    return type(value) is not type(default) or value != default
 
 
 def _or_1(value):

@@ -177,11 +177,8 @@ class GraphCRF(GraphOptions, SolverByName, GraphAnswers, BaseFit):
     def _structure_options(self, training):
         return self._structure, {"edges": training.edges, "directed": self.directed}
 
-    def __sklearn_tags__(self):
-        """Return the tags: a classifier of what is no table."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        return tags
+    def _takes_tables(self):
+        return False
 
 
 @parameters

@@ -192,6 +192,10 @@ class SegmentCRF(SegmentOptions, SegmentAnswers, SolverByName, BaseCRF):
         given = {"sample_weight": sample_weight, "lengths": lengths}
         return self._fit(X, y, X_val, y_val, init, prior, **given)
 
+    def _takes_tables(self):
+        """Return whether the labels of single rows may be any."""
+        return self.scheme is None
+
     def _with_own_training(self, training, prior):
         near = None if prior is None else prior.model
         grammar = self._grammar_of(training, near)

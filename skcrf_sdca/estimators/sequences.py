@@ -17,7 +17,7 @@ from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.sequences import read_sequences
 from skcrf_sdca.estimators.base import BaseFit, fits
 from skcrf_sdca.model.sequence_answers import SequenceAnswers
-from skcrf_sdca.structures.chain.constraints import read_constraints
+from skcrf_sdca.structures.chain.constraints import FROM_DATA, read_constraints
 from skcrf_sdca.structures.chain.observed import ObservedPairs, neighbours
 from skcrf_sdca.structures.chain.tuple_structure import TupleChain
 
@@ -172,6 +172,13 @@ class ChainCRF(BaseCRF):
         """
         given = {"sample_weight": sample_weight, "lengths": lengths}
         return self._fit(X, y, X_val, y_val, init, prior, **given)
+
+    def _takes_tables(self):
+        """Return whether single rows have no labels before them, and any labels."""
+        is_scheme = isinstance(self.transitions, str) and (
+            self.transitions not in FROM_DATA
+        )
+        return self.order == 1 and self.edge_features is None and not is_scheme
 
     def _check_places(self, prior):
         prior.check_places(self.order, self.edge_features)

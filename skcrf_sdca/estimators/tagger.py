@@ -14,6 +14,7 @@ from sklearn import get_config
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.doc_links import HasDocLink
 from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca.data.input_formats import PACKED
 from skcrf_sdca.model.fitted import fitted_format, names_of_fit
@@ -30,7 +31,7 @@ else:
 __all__ = ["Tagger", "make_tagger"]
 
 
-class Tagger(VersionStamped, _Pipeline):
+class Tagger(VersionStamped, HasDocLink, _Pipeline):
     """Pipeline that has all public methods of its last step, a CRF.
 
     A Pipeline of scikit-learn has ``predict``, ``predict_proba`` and ``score`` of its

@@ -4,12 +4,14 @@
 """
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
@@ -157,7 +159,10 @@ class PerToken(MetaEstimatorMixin, SequenceTransformer):
             if y is not None:
                 classes, labels = encode_labels(y, np.diff(offsets))
                 y = classes[labels]
-        output, transformer = fit_transform(clone(self.transformer), items, y, routed)
+        with _output_of(offsets):
+            output, transformer = fit_transform(
+                clone(self.transformer), items, y, routed
+            )
         output = _packed(output, offsets, transformer, X)
         self.transformer_ = transformer
         table = output if offsets is None else output.X
@@ -189,7 +194,8 @@ class PerToken(MetaEstimatorMixin, SequenceTransformer):
             # Most transformers refuse a table without rows.
             output = np.empty((0, self.n_features_out_))
         else:
-            output = self.transformer_.transform(items)
+            with _output_of(offsets):
+                output = self.transformer_.transform(items)
         return _packed(output, offsets, self.transformer_, X)
 
     def get_feature_names_out(
@@ -254,6 +260,13 @@ def fit_transform(transformer, X, y, routed):
     if hasattr(transformer, "fit_transform"):
         return transformer.fit_transform(X, y, **routed["fit_transform"]), transformer
     return transformer.fit(X, y, **routed["fit"]).transform(X), transformer
+
+
+def _output_of(offsets):
+    """Return a context in which the items of sequences become no data frame."""
+    return (
+        nullcontext() if offsets is None else config_context(transform_output="default")
+    )
 
 
 def _items(X):

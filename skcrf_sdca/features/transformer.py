@@ -1,19 +1,38 @@
 """The bases of all transformers of sequences: what scikit-learn asks of them."""
 
+from typing import Any, Self
+
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from skcrf_sdca._utils.callbacks import TakesCallbacks
+from skcrf_sdca._utils.doc_links import HasDocLink
 from skcrf_sdca._utils.version_stamps import VersionStamped
 
 
 class SequenceTransformer(
-    VersionStamped, TakesCallbacks, TransformerMixin, BaseEstimator
+    VersionStamped, HasDocLink, TakesCallbacks, TransformerMixin, BaseEstimator
 ):
-    """A transformer whose output is not a table: set_output has no effect."""
+    """A transformer whose output is sequences, and no table."""
 
     def __init_subclass__(cls, **kwargs):
         """Leave the output of `transform` as it is."""
         super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
+
+    def set_output(self, *, transform: Any = None) -> Self:
+        """Do nothing: sequences are no rows of a data frame.
+
+        A Pipeline calls it for all its steps.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, default=None
+            Ignored, as is ``transform_output`` in the configuration of scikit-learn.
+
+        Returns
+        -------
+        self : object
+        """
+        return self
 
 
 class ItemTransformer(SequenceTransformer):

@@ -6,7 +6,7 @@ The kernel that reads dicts defines which features an entry stands for.
 
 from array import array
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._kernels.features._encoder import ITEM_TYPES, Encoder, Lookup
 from skcrf_sdca._utils.messages import required_attribute
-from skcrf_sdca._utils.sklearn_private import Interval, Options, validates_parameters
+from skcrf_sdca._utils.sklearn_private import (
+    Interval,
+    Options,
+    StrOptions,
+    validates_parameters,
+)
 from skcrf_sdca._utils.typing import Sequences
 from skcrf_sdca._utils.words import place, words
 from skcrf_sdca.data.containers import check_container
@@ -72,7 +77,7 @@ class SequenceVectorizer(ItemTransformer):
     min_freq : int, default=1
         Keep a feature only if it is not zero at min_freq or more positions of the
         training data.
-    dtype : {np.float64, np.float32}, default=np.float64
+    dtype : {"float64", "float32"} or np.float64, np.float32, default="float64"
         Precision that values are rounded to. They are always stored in float64; with
         float32 they equal the values of an array in single precision.
 
@@ -113,14 +118,19 @@ class SequenceVectorizer(ItemTransformer):
 
     _parameter_constraints = {
         "min_freq": [Interval(Integral, 1, None, closed="left")],
-        "dtype": [Options(type, {np.float64, np.float32})],
+        "dtype": [
+            StrOptions({"float64", "float32"}),
+            Options(type, {np.float64, np.float32}),
+        ],
     }
 
     def __init__(
         self,
         *,
         min_freq: int = 1,
-        dtype: type[np.float64] | type[np.float32] = np.float64,
+        dtype: (
+            Literal["float64", "float32"] | type[np.float64] | type[np.float32]
+        ) = "float64",
     ) -> None:
         self.min_freq = min_freq
         self.dtype = dtype
@@ -173,7 +183,7 @@ class SequenceVectorizer(ItemTransformer):
             As `fit`.
         """
         lookup = Lookup.empty()
-        encoder = Encoder(lookup, grows=True, dtype=self.dtype)
+        encoder = Encoder(lookup, grows=True, dtype=_precision(self))
         input_format, offsets = encode(X, encoder)
         check_has_items(len(offsets) - 1, offsets[-1])
         rows = encoded_rows(encoder, encoder.n_features)
@@ -251,7 +261,7 @@ class SequenceVectorizer(ItemTransformer):
         # scikit-learn's check takes longer than to read a sentence.
         if "_lookup" not in vars(self):
             check_is_fitted(self)
-        encoder = Encoder(self._lookup, grows=False, dtype=self.dtype)
+        encoder = Encoder(self._lookup, grows=False, dtype=_precision(self))
         _, offsets = encode(X, encoder, FORMATS[self.input_format_])
         rows = encoded_rows(encoder, self.n_features_out_)
         return _packed(rows, offsets, self._lookup)
@@ -364,11 +374,16 @@ def reading_of(vectorizer):
     Items that are not plain, and vocabularies that have grown, are left to `transform`.
     """
     item_type = ITEM_TYPES[vectorizer.input_format_]
-    return vectorizer._lookup, item_type, vectorizer.dtype, _not_plain
+    return vectorizer._lookup, item_type, _precision(vectorizer), _not_plain
 
 
 def _not_plain(sequence):
     raise TypeError("the items are not plain dicts, or lists of str")
+
+
+def _precision(vectorizer):
+    """Return the type of NumPy that values are rounded to."""
+    return np.dtype(vectorizer.dtype).type
 
 
 def grow(vectorizer, X):
@@ -386,7 +401,9 @@ def grow(vectorizer, X):
     if "_lookup" in vars(vectorizer):
         lookup, n_before = vectorizer._lookup, vectorizer.n_features_out_
         expected = FORMATS[vectorizer.input_format_]
-    encoder = Encoder(lookup, grows=True, dtype=vectorizer.dtype, n_features=n_before)
+    encoder = Encoder(
+        lookup, grows=True, dtype=_precision(vectorizer), n_features=n_before
+    )
     try:
         input_format, offsets = encode(X, encoder, expected)
         check_has_items(len(offsets) - 1, offsets[-1])

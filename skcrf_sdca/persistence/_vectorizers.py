@@ -43,11 +43,7 @@ def rebuild_vectorizer(model, array):
             f"a model of type {model.get('type')!r:.40} has no place in it"
         )
     fields(model, "vectorizer", VECTORIZER)
-    parameters = model["parameters"]
-    if "dtype" in parameters:
-        dtype = DTYPES.get(parameters["dtype"])
-        parameters = {**parameters, "dtype": dtype}
-    vectorizer = with_parameters(SequenceVectorizer, parameters)
+    vectorizer = with_parameters(SequenceVectorizer, model["parameters"])
     vectorizer.vocabulary_ = model["vocabulary"]
     vectorizer.n_features_out_ = model["n_features"]
     vectorizer.input_format_ = model["input_format"]

@@ -639,7 +639,7 @@ def test_float32_rounds_values_as_an_array_would():
         {"min_freq": 1.5},
         {"min_freq": "1"},
         {"dtype": np.int64},
-        {"dtype": "float64"},
+        {"dtype": "float16"},
     ],
 )
 @pytest.mark.parametrize("method", ["fit", "fit_transform"])
@@ -712,7 +712,8 @@ def test_clone_repr_and_tags():
     assert repr(vectorizer) == "SequenceVectorizer(min_freq=3)"
     tags = get_tags(vectorizer).input_tags
     assert (tags.dict, tags.string, tags.two_d_array) == (True, True, False)
-    assert not hasattr(vectorizer, "set_output")
+    assert vectorizer.set_output(transform="pandas") is vectorizer
+    assert repr(vectorizer.fit_transform(X_TRAIN)).startswith("PackedSequences(")
 
 
 def test_names_of_any_length_and_any_characters_keep_their_own_numbers():

@@ -247,7 +247,20 @@ def test_pandas_output_inside_makes_no_difference():
         assert np.array_equal(PerToken(StandardScaler()).fit_transform(X).X, plain.X)
     inside = PerToken(StandardScaler().set_output(transform="pandas"))
     assert np.array_equal(inside.fit_transform(X).X, plain.X)
-    assert not hasattr(inside, "set_output")
+    outside = inside.set_output(transform="pandas")
+    assert outside is inside
+    assert np.array_equal(outside.fit_transform(X).X, plain.X)
+
+
+def test_sparse_items_become_no_frame():
+    """scikit-learn has no data frame of sparse rows."""
+    packed = SequenceVectorizer().fit_transform([[["a"], ["b", "a"]], [["a"]]])
+    scaler = PerToken(StandardScaler(with_mean=False))
+    plain = scaler.fit_transform(packed).X.toarray()
+    with sklearn.config_context(transform_output="pandas"):
+        found = scaler.fit_transform(packed), scaler.transform(packed)
+    for rows in found:
+        assert np.array_equal(rows.X.toarray(), plain)
 
 
 def test_nan_is_for_the_transformer_to_take_away():
