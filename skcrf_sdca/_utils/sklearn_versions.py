@@ -18,7 +18,7 @@ try:
 
     BEFORE_1_9 = False
 except ImportError:
-    from skcrf_sdca._utils.callback_stand_in import (  # type: ignore[assignment]
+    from skcrf_sdca._utils.callback_stand_in import (
         CallbackSupportMixin,
         ScoringMonitor,
         ScoringMonitorLog,

@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 from skcrf_sdca.features.hasher import SequenceHasher
 from skcrf_sdca.features.vectorizer import SequenceVectorizer, check_vocabulary
 from skcrf_sdca.persistence._fields import ModelFormatError, fields
-from skcrf_sdca.persistence._values import DTYPES, plain_parameters, with_parameters
+from skcrf_sdca.persistence._values import plain_parameters, with_parameters
 
 # The entries, with their types.
 VECTORIZER = {
