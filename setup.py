@@ -35,6 +35,7 @@ OPTIONS_OF = {
     "_metric": ["-O3", "-g0"],
     "_observed": ["-O3", "-g0"],
     "_segment_chain": ["-O3", "-g0"],
+    "_sparse_transitions": ["-O3", "-g0"],
     # A square root must not have to tell of an error.
     "_steps": ["-O2", "-g0", "-fopenmp-simd", "-fno-math-errno"],
     "_transitions": ["-O3", "-g0", "-fopenmp-simd"],

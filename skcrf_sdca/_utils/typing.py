@@ -46,6 +46,7 @@ Transitions: TypeAlias = (
     str | HasShape | Iterable[tuple[Hashable, Hashable]] | Iterable[Sequence[Hashable]]
 )
 
+LabelPairs: TypeAlias = Literal["all", "observed"]
 LabelNames: TypeAlias = Sequence[str] | Mapping[Any, str]
 
 FilePath: TypeAlias = str | PathLike[str]

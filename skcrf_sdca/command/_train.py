@@ -10,7 +10,8 @@ import time
 
 from skcrf_sdca._utils.files import is_regular_file
 from skcrf_sdca.compat._crf import penalty_of
-from skcrf_sdca.estimators.crfs import CRF, SOLVERS
+from skcrf_sdca.estimators.crfs import CRF
+from skcrf_sdca.estimators.solver_choice import SOLVERS
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.persistence import save_model
 

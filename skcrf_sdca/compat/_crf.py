@@ -177,8 +177,9 @@ class CRF(_Fitted, VersionStamped, HasDocLink, FiniteNumbers, BaseEstimator):
         None or True: there is a weight for each pair of a feature and a label. False:
         only for those that the training data has. (In CRFsuite, None means False.)
     all_possible_transitions : bool, default=None
-        There is a weight for each pair of labels: False has no effect, and is warned
-        about. (In CRFsuite, None means False.)
+        None or True: there is a weight for each pair of labels. False: only for those
+        that follow each other in the training data; other pairs are allowed. (In
+        CRFsuite, None means False.)
     c1 : float, default=None
         Strength of the L1 penalty, >= 0; None means 0, as in CRFsuite. Above 0, most
         weights are exactly 0.
@@ -587,6 +588,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         """Return the estimator to fit, and words that its messages are to have."""
         options = {
             "features": "observed" if observed else "all",
+            "label_pairs": "all" if self._has_every_pair else "observed",
             "min_count": (self.min_freq or None) if observed else None,
             "class_weight": self.class_weight,
             "n_jobs": self.n_jobs,
@@ -649,7 +651,7 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         if is_set := self._without_effect():
             warnings.warn(
                 f"without effect in skcrf_sdca.compat.CRF: {', '.join(is_set)}. A fit "
-                "with an objective stops by tol, and all transitions have weights.",
+                "with an objective stops by tol.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -675,9 +677,12 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
             if name not in have_effect
             and _differs(getattr(self, name), parameter.default)
         ]
-        if not (self.all_possible_transitions or self.all_possible_transitions is None):
-            is_set.append("all_possible_transitions=False")
         return is_set
+
+    @property
+    def _has_every_pair(self):
+        given = self.all_possible_transitions
+        return given is None or bool(given)
 
 
 def _differs(value, default):

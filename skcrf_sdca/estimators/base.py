@@ -55,6 +55,8 @@ OF_FORM = {
     "constraints": "allowed transitions",
     "pairs": '`features`, and with features="observed" the same pairs of feature and '
     "label,",
+    "label_pairs": '`label_pairs`, and with label_pairs="observed" the same pairs of '
+    "labels,",
     "order": "`order` and `edge_features`",
     "pair_columns": "`order` and `edge_features`",
 }

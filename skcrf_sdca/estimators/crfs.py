@@ -19,8 +19,9 @@ from skcrf_sdca.estimators.parameters import (
 from skcrf_sdca.estimators.sequences import ChainCRF
 from skcrf_sdca.estimators.sgd import SGDCRF
 from skcrf_sdca.estimators.solver_choice import (
+    AUTO,
     OF_CHAINS,
-    SOLVERS,
+    OF_CRF,
     Choice,
     SolverByName,
     choose,
@@ -263,16 +264,11 @@ class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, ChainCRF):
     max_iter: int = 1000
     solver_: str = field(init=False)
 
-    _solvers = SOLVERS
-
-    @property
-    def _solver_name(self):
-        # Before a choice it is the solver that takes every loss and penalty.
-        return "sdca" if self.solver == "auto" else self.solver
+    _solvers = OF_CRF
 
     def _chosen(self, problem):
         """Return the Choice for a problem."""
-        if self.solver != "auto":
+        if self.solver != AUTO:
             return Choice(self.solver, "asked for")
         state = getattr(self, "_warm_state", None) if self.warm_start else None
         if state is not None and "solver" in state:

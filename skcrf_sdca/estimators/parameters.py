@@ -36,6 +36,7 @@ from skcrf_sdca._utils.typing import (
     FilePath,
     GraphSolver,
     LabelNames,
+    LabelPairs,
     LossName,
     OnlineLossName,
     RandomState,
@@ -314,6 +315,24 @@ class FeatureOptions:
 
 
 @parameters
+class PairWeightOptions:
+    """Which pairs of labels have weights."""
+
+    label_pairs: LabelPairs = "all"
+    """{"all", "observed"}
+
+    Which pairs of labels have a weight in ``transition_``. "observed" are those that
+    follow each other in y, as CRFsuite and Wapiti choose by default: every label may
+    still follow every label that `transitions` allows, with the weight 0. A visit then
+    takes n_labels operations for each position, and one for each of these pairs, in
+    place of n_labels^2, and the solvers store as many numbers: for hundreds of labels.
+    Where a label is one of several, all possible pairs are observed; with `prior` its
+    pairs have weights too. For ``order=1`` without `edge_features`, and all solvers but
+    SDCA, whose line search needs the marginals of all pairs.
+    """
+
+
+@parameters
 class ContextOptions:
     """What weights of several labels depend on."""
 
@@ -437,6 +456,7 @@ class ChainOptions(
     UnknownOptions,
     LabelOptions,
     ContextOptions,
+    PairWeightOptions,
     FeatureOptions,
     ScoringOptions,
     EpochOptions,
@@ -845,6 +865,7 @@ class PassiveAggressiveOptions(
     RunOptions,
     LabelOptions,
     ContextOptions,
+    PairWeightOptions,
     FeatureOptions,
     ScoringOptions,
     PassOptions,

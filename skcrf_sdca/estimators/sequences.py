@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Self
 
+import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
@@ -19,6 +20,10 @@ from skcrf_sdca.estimators.base import BaseFit, fits
 from skcrf_sdca.model.sequence_answers import SequenceAnswers
 from skcrf_sdca.structures.chain.constraints import FROM_DATA, read_constraints
 from skcrf_sdca.structures.chain.observed import ObservedPairs, neighbours
+from skcrf_sdca.structures.chain.observed_chain import (
+    ObservedChain,
+    observed_label_pairs,
+)
 from skcrf_sdca.structures.chain.tuple_structure import TupleChain
 
 
@@ -197,10 +202,33 @@ class ChainCRF(BaseCRF):
             names=names_of_classes(self, classes),
             allowed=allowed,
         )
-        return replace(training, constraints=constraints)
+        pairs = self._label_pairs(training, constraints, prior)
+        return replace(training, constraints=constraints, label_pairs=pairs)
+
+    def _label_pairs(self, training, constraints, prior):
+        """Return the pairs of labels with a weight, a mask; None if all allowed ones.
+
+        Beside those of the data they are the pairs that a Prior has weights for.
+        """
+        if self.label_pairs == "all":
+            return None
+        if self.order > 1 or self.edge_features is not None:
+            raise ValueError(
+                f"label_pairs={self.label_pairs!r} is for chains of order=1 without "
+                'edge_features; set label_pairs="all", or these parameters so'
+            )
+        classes = training.attributes["classes_"]
+        pairs = _observed_of(training, len(classes))
+        if prior is not None:
+            pairs |= prior.label_pairs(classes)
+        if constraints is None:
+            return None if pairs.all() else pairs
+        return None if pairs[constraints.transition].all() else pairs
 
     def _structure_options(self, training):
         order, edge_features = self.order, self.edge_features
+        if training.label_pairs is not None:
+            return ObservedChain.name, {"label_pairs": training.label_pairs}
         if order == 1 and edge_features is None:
             return self._structure, {}
         options = {"order": order}
@@ -220,3 +248,15 @@ class ChainCRF(BaseCRF):
         pairs = neighbours(labels, data.offsets, n_labels)
         X = sp.csr_array(data.X)[:, columns]
         return ObservedPairs.of_data(X, pairs, n_labels**2, self.min_count)
+
+
+def _observed_of(training, n_labels):
+    """Return the pairs of labels of the sequences whose weight is not 0, a mask."""
+    rows, data = training.label_rows, training.data
+    labels = training.labels if rows is None else rows
+    if training.sample_weight is not None:
+        counts = np.repeat(training.sample_weight > 0.0, data.lengths)
+        labels = (
+            np.where(counts, labels, -1) if rows is None else rows * counts[:, None]
+        )
+    return observed_label_pairs(labels, data.offsets, n_labels)

@@ -60,6 +60,10 @@ SOLVERS: Table = {
     "dca": (DCA,),
     **{name: (method,) for name, method in METHODS.items()},
 }
+# The name of the choice by the data. Before it is made, there is one of these solvers
+# for every loss and penalty.
+AUTO = "auto"
+OF_CRF: Table = {**SOLVERS, AUTO: (SDCA, OEG, BCFW)}
 # The same of estimators for which "oeg" stands for all that does not name a line
 # search, and "sgd" for the default of its methods.
 OF_ANY_STRUCTURE: Table = {**SOLVERS, "oeg": (OEG, BCFW), "sgd": SOLVERS["svrg"]}
@@ -187,7 +191,7 @@ class SolverByName(HasSolver):
         choices = {
             f'solver="{name}"': solvers
             for name, solvers in self._solvers.items()
-            if name in names.options
+            if name in names.options and name != AUTO
         }
         return choices, f'solver="{self.solver}"'
 
@@ -218,7 +222,8 @@ def choose(problem):
     X, n_labels = problem.data.X, problem.structure.n_labels
     if "smooth loss" not in problem.loss.offers:
         return Choice("sdca", "a loss that is not smooth")
-    dual = "oeg" if n_labels >= MANY_LABELS else "sdca"
+    searches = "direct" in problem.structure.levels and n_labels < MANY_LABELS
+    dual = "sdca" if searches else "oeg"
     if "gradient" not in problem.penalty.offers:
         return Choice(dual, f"a penalty with L1, {n_labels} labels")
     n_sequences = problem.n_weighted

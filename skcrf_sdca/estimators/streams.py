@@ -42,6 +42,7 @@ _PUBLISHED = _WEIGHTS | {"n_nonzero_"}
 # Parameters, with values that need all of the data at once.
 _OF_ALL_DATA = {
     "features": {"observed"},
+    "label_pairs": {"observed"},
     "transitions": set(FROM_DATA),
     "class_weight": {"balanced"},
     # It halves steps by the certificates of passes.
@@ -158,7 +159,8 @@ class OnlineMixin(ChainCRF):
             has none or the other way round. The model is then as it was before.
         AttributeError
             The method is not there with parameters that need all data at once:
-            ``features="observed"``, ``transitions`` "observed" or "open",
+            ``features="observed"``, ``label_pairs="observed"``, ``transitions``
+            "observed" or "open",
             ``class_weight="balanced"``, ``method`` "svrg" or "hybrid",
             ``learning_rate="adaptive"``.
 
@@ -377,7 +379,7 @@ class OnlineMixin(ChainCRF):
         del attributes["_warm_state"]
         if is_stream:
             attributes = {n: v for n, v in attributes.items() if n not in _PUBLISHED}
-        if is_stream or state["form"].pairs is not None:
+        if is_stream or not state["form"].has_every_weight:
             kept = {name: v for name, v in state.items() if name != "published"}
             attributes["_warm_state"] = kept
         return attributes
@@ -445,7 +447,7 @@ def stream_state(estimator):
     own = vars(estimator)
     state = own.get("_warm_state")
     is_stream = state is not None and stream_format(type(estimator)) is not None
-    if not is_stream or state["form"].pairs is not None:
+    if not is_stream or not state["form"].has_every_weight:
         return None
     published = state.get("published", {})
     is_current = all(own.get(name) is published.get(name) for name in _WEIGHTS)

@@ -158,6 +158,12 @@ class Prior:
         allowed = Constraints.of_weights(weights)
         return None if new and allowed.is_trivial() else allowed
 
+    def label_pairs(self, classes):
+        """Return the pairs of labels whose transition weight is not 0, a mask."""
+        axes = {"label": Axis(len(classes), lambda: plain_labels(classes))}
+        own = fitted_weights(self.model).of_blocks(lambda b: b.name == "transition")
+        return own.matched(axes, "prior").finite()["transition"] != 0.0
+
     def weights(self, training):
         """Return the PriorWeights of the labels and features of TrainingData.
 

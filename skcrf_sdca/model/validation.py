@@ -33,6 +33,8 @@ class TrainingData(Data):
     sample_weight: np.ndarray | None
     # What labels may follow each other, or segments; None if all may.
     constraints: Any = None
+    # The pairs of labels with weights, a mask; None if all.
+    label_pairs: Any = None
     # The edges of graphs.
     edges: Any = None
     # The numbers of the features that data has, of all n_features_in_; None if all.

@@ -136,6 +136,8 @@ class VectorForm(NamedTuple):
         The constraints of labels.
     pairs : ObservedPairs, default=None
         The labels that each feature has weights for; None if all.
+    label_pairs : ndarray of shape (n_labels, n_labels), bool, default=None
+        The pairs of labels that have a weight; None if all.
     """
 
     order: int = 1
@@ -143,6 +145,12 @@ class VectorForm(NamedTuple):
     data: Any = None
     constraints: Any = None
     pairs: Any = None
+    label_pairs: NDArray[np.bool_] | None = None
+
+    @property
+    def has_every_weight(self):
+        """Whether all pairs of features and labels, and of labels, have a weight."""
+        return self.pairs is None and self.label_pairs is None
 
     def differences(self, other):
         """Return the names of what differs in another form."""

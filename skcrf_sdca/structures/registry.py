@@ -1,5 +1,6 @@
 """All structures, by their names."""
 
+from skcrf_sdca.structures.chain.observed_chain import ObservedChain
 from skcrf_sdca.structures.chain.structure import Chain
 from skcrf_sdca.structures.chain.tuple_structure import TupleChain
 from skcrf_sdca.structures.graph.structure import Graph
@@ -7,6 +8,7 @@ from skcrf_sdca.structures.segment.structure import SegmentChain
 
 STRUCTURES = {
     Chain.name: Chain,
+    ObservedChain.name: ObservedChain,
     TupleChain.name: TupleChain,
     SegmentChain.name: SegmentChain,
     Graph.name: Graph,

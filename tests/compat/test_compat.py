@@ -610,7 +610,7 @@ class TestCRF:
 
     @pytest.mark.parametrize(
         ("name", "value"),
-        [("epsilon", 1), ("keep_tempfiles", 1), ("all_possible_transitions", False)],
+        [("epsilon", 1), ("keep_tempfiles", 1)],
     )
     def test_what_has_no_effect(self, name, value):
         with pytest.warns(UserWarning, match=f"without effect.*: {name}") as caught:

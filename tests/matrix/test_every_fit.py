@@ -269,17 +269,20 @@ def test_every_refusal_is_of_a_combination_that_the_matrix_tries():
         assert refusal.reason == LAYOUT or refusal.reason.startswith("mathematics: ")
 
 
-# Solvers of other families that a family does not have.
+# Solvers of others that a family or a model does not have.
 NO_SOLVER = {
     ("segments", "sdca"): "mathematics: it needs marginals of all segments",
+    ("observed label pairs", "sdca"): "mathematics: it needs marginals of all pairs",
 }
 
 
-def test_a_family_has_every_solver_but_those_named():
+def test_a_model_has_every_solver_but_those_named():
     solvers = {"sdca", "oeg", "sag", "lbfgs", "sgd"}
-    for model in MODELS.values():
-        missing = {s for f, s in NO_SOLVER if f == model.family}
+    for name, model in MODELS.items():
+        missing = {s for f, s in NO_SOLVER if f in (name, model.family)}
         assert solvers - set(model.solvers) == missing
         for solver in missing:
-            with pytest.raises(ValueError, match="The 'solver' parameter of"):
-                model.new("oeg").set_params(solver=solver).fit(model.X, model.y)
+            owner = model.new("crf" if "crf" in model.solvers else "oeg")
+            message = "The 'solver' parameter of|SDCA needs a structure with marginals"
+            with pytest.raises(ValueError, match=message):
+                owner.set_params(solver=solver).fit(model.X, model.y)

@@ -12,15 +12,18 @@ cdef class Workspace:
     cdef double* message             # (T, K) emission * backward / scale
     cdef double* scale               # (T,)
     cdef double* row                 # (K,)
-    cdef double* buffer              # (2 K,) of the layout's sums
+    cdef double* buffer              # (4 K,) of the layout's sums
     cdef double* first               # (K,) first row of node scores + log mask
     cdef double* last                # (K,) last row of node scores + log mask
     # One number for each pair of labels: (K, K) if these are all.
     cdef readonly TransitionLayout layout
     cdef Py_ssize_t n_pairs
-    cdef double* exp_transition      # exp(transition - transition_max)
-    cdef double* exp_transition_t    # its transpose, if these are all pairs
-    cdef bint is_transposed          # whether that has been made
+    # exp(transition - transition_max); beside free pairs there is one number more, of
+    # these. Derived from it: its transpose, if these are all pairs, or what it is above
+    # that number.
+    cdef double* exp_transition
+    cdef double* derived
+    cdef bint is_transposed          # whether the transpose has been made
     cdef double* edge
     cdef double* masked_transition   # transition + log mask
     cdef const double* transition    # borrowed, or masked_transition
@@ -49,6 +52,9 @@ cdef void write_edge(Workspace work, Py_ssize_t t, double* edge) noexcept nogil
 
 cdef void write_edge_matrix(
     Workspace work, Py_ssize_t t, double* edge) noexcept nogil
+
+cdef void write_origins(
+    Workspace work, Py_ssize_t t, Py_ssize_t k, double* out) noexcept nogil
 
 cdef double viterbi(
     Workspace work, const double* node_scores, Py_ssize_t length,

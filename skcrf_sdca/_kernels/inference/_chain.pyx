@@ -42,6 +42,7 @@ from ..math._math cimport (
     maximum,
     softmax,
 )
+from ..math._transitions cimport FREE
 from ..math._vecmath cimport ops
 
 from ..math._transitions import all_transitions
@@ -80,7 +81,7 @@ cdef class Workspace:
         self.n_pairs = self.layout.size
         block = self.max_length * n_labels
         self.arena = <double*> malloc(
-            (3 * block + self.max_length + 6 * n_labels + 4 * self.n_pairs)
+            (3 * block + self.max_length + 8 * n_labels + 4 * self.n_pairs + 1)
             * sizeof(double)
         )
         if self.arena == NULL:
@@ -94,11 +95,11 @@ cdef class Workspace:
         self.scale = self.message + block
         self.row = self.scale + self.max_length
         self.buffer = self.row + n_labels
-        self.first = self.buffer + 2 * n_labels
+        self.first = self.buffer + 4 * n_labels
         self.last = self.first + n_labels
         self.exp_transition = self.last + n_labels
-        self.exp_transition_t = self.exp_transition + self.n_pairs
-        self.edge = self.exp_transition_t + self.n_pairs
+        self.derived = self.exp_transition + self.n_pairs + 1
+        self.edge = self.derived + self.n_pairs
         self.masked_transition = self.edge + self.n_pairs
         self.transition = NULL
         self.log_node = False
@@ -114,16 +115,28 @@ cdef class Workspace:
 
     cdef void set_transition(self, const double* transition) noexcept nogil:
         """Take the transition scores of the next chains; the pointer is kept."""
+        cdef Py_ssize_t p
         cdef double least
+        cdef double* of_free = self.exp_transition + self.n_pairs
         self.keep_transition(transition)
         transition = self.transition
-        self.transition_max = extent(transition, self.n_pairs, &least, True)
+        if self.n_pairs > 0:
+            self.transition_max = extent(transition, self.n_pairs, &least, True)
+        else:
+            self.transition_max = least = 0.0
+        if self.layout.has_free:
+            self.transition_max = max(self.transition_max, 0.0)
+            least = min(least, 0.0)
         self.transition_spread = self.transition_max - least
         self.least_product = exp(self.transition_spread - LARGEST_SPREAD)
         ops.exp(transition, self.transition_max, self.exp_transition, self.n_pairs)
         if self.is_constrained:
             forbid(transition, self.exp_transition, self.n_pairs)
         self.is_transposed = False
+        if self.layout.has_free:
+            of_free[0] = exp(-self.transition_max)
+            for p in range(self.n_pairs):
+                self.derived[p] = self.exp_transition[p] - of_free[0]
 
     cdef void keep_transition(self, const double* transition) noexcept nogil:
         """Take the transition scores as `set_transition` does, for `viterbi` alone."""
@@ -209,7 +222,9 @@ cdef double scaled_forward(
         else:
             if not products_hold(work, row - n, emission, 1.0):
                 return NAN
-            work.layout.forward(row - n, work.exp_transition, work.buffer, row)
+            work.layout.forward(
+                row - n, work.exp_transition, work.derived, work.buffer, row
+            )
             shift += work.transition_max
         scale = ops.scale_row(emission, n, row)
         if scale == 0.0:
@@ -256,7 +271,7 @@ cdef bint scaled_backward(
     cdef double* message
     cdef double* backward = work.row
     if work.layout.is_dense and not work.is_transposed:
-        ops.transpose(work.exp_transition, n, work.exp_transition_t)
+        ops.transpose(work.exp_transition, n, work.derived)
         work.is_transposed = True
     for k in range(n):
         backward[k] = 1.0
@@ -280,7 +295,7 @@ cdef bint scaled_backward(
             ):
                 return False
             work.layout.backward(
-                message, work.exp_transition, work.exp_transition_t, work.buffer,
+                message, work.exp_transition, work.derived, work.buffer,
                 backward,
             )
             if work.is_constrained and not maximum(backward, n) <= LARGEST_NUMBER:
@@ -365,14 +380,33 @@ cdef void write_edge(
     Py_ssize_t t,
     double* edge,           # out, one number for each pair
 ) noexcept nogil:
-    """Write the marginals of the edge from position t - 1 to t."""
+    """Write the marginals of the edge from position t - 1 to t, but of free pairs."""
+    cdef Py_ssize_t p
+    cdef double shift
     cdef const double* forward = work.forward + (t - 1) * work.n_labels
     cdef const double* message = work.message + t * work.n_labels
     if not work.in_logs:
         work.layout.scale(forward, work.exp_transition, message, work.buffer, edge)
         return
     work.layout.log_scale(forward, work.transition, message, edge)
-    softmax(edge, work.n_pairs)
+    if work.layout.has_free:
+        shift = log_total(work, t)
+        for p in range(work.n_pairs):
+            edge[p] = exp(edge[p] - shift)
+    else:
+        softmax(edge, work.n_pairs)
+
+
+cdef double log_total(Workspace work, Py_ssize_t t) noexcept nogil:
+    """Return the log-sum of forward + transition + message over all pairs: about 0."""
+    cdef Py_ssize_t k, n = work.n_labels
+    cdef double* reached = work.row
+    work.layout.log_sums(
+        work.forward + (t - 1) * n, work.transition, True, work.buffer, reached
+    )
+    for k in range(n):
+        reached[k] += work.message[t * n + k]
+    return logsumexp(reached, n)
 
 
 cdef void write_edge_matrix(
@@ -380,15 +414,60 @@ cdef void write_edge_matrix(
     Py_ssize_t t,
     double* edge,           # out, (K, K)
 ) noexcept nogil:
-    """Write the marginals of an edge as a matrix, 0 for what is no pair."""
+    """Write the marginals of an edge as a matrix, 0 for what is forbidden."""
     cdef Py_ssize_t p, n = work.n_labels
     if work.layout.is_dense:
         write_edge(work, t, edge)
         return
     write_edge(work, t, work.edge)
     memset(edge, 0, n * n * sizeof(double))
+    if work.layout.has_free:
+        write_free(work, t, edge)
     for p in range(work.n_pairs):
         edge[work.layout.from_labels[p] * n + work.layout.to_labels[p]] = work.edge[p]
+
+
+cdef void write_free(
+    Workspace work,         # in: forward, message
+    Py_ssize_t t,
+    double* edge,           # out, (K, K)
+) noexcept nogil:
+    """Write the marginals of the free pairs of an edge."""
+    cdef Py_ssize_t j, k, n = work.n_labels
+    cdef const double* forward = work.forward + (t - 1) * n
+    cdef const double* message = work.message + t * n
+    cdef double of_free = work.exp_transition[work.n_pairs]
+    cdef double shift = log_total(work, t) if work.in_logs else 0.0
+    for j in range(n):
+        for k in range(n):
+            if work.layout.place(j, k) != FREE:
+                continue
+            if work.in_logs:
+                edge[j * n + k] = exp(forward[j] + message[k] - shift)
+            else:
+                edge[j * n + k] = forward[j] * of_free * message[k]
+
+
+cdef void write_origins(
+    Workspace work,         # in: forward
+    Py_ssize_t t,
+    Py_ssize_t k,
+    double* out,            # out, (K,)
+) noexcept nogil:
+    """Write numbers in proportion to p(label at t - 1 | label k at t)."""
+    cdef Py_ssize_t j, place, n = work.n_labels
+    cdef const double* forward = work.forward + (t - 1) * n
+    cdef double score
+    for j in range(n):
+        place = work.layout.place(j, k)
+        if work.in_logs:
+            score = 0.0 if place == FREE else -INFINITY
+            out[j] = forward[j] + (work.transition[place] if place >= 0 else score)
+        else:
+            place = work.n_pairs if place == FREE else place
+            out[j] = forward[j] * work.exp_transition[place] if place >= 0 else 0.0
+    if work.in_logs:
+        softmax(out, n)
 
 
 cdef void sum_edges(

@@ -25,5 +25,8 @@ cdef class ChainInference(DirectInference):
     cdef const long long[::1] edge_offsets
     cdef double[::1] matrix         # (n_tied,) the target of one edge
 
+    cdef double score_at(
+        self, const double* tied, Py_ssize_t place) noexcept nogil
+    cdef const double* origins(self, Py_ssize_t t, Py_ssize_t k) noexcept nogil
     cdef void set_parts(self, Segment* segment, Part nodes) noexcept nogil
     cdef void move_end(self, Part* nodes, Py_ssize_t t, double step) noexcept nogil

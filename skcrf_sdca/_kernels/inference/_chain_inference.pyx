@@ -18,6 +18,7 @@ from ._chain cimport (
     viterbi,
     write_edge,
     write_edge_matrix,
+    write_origins,
 )
 from ._chain cimport log_partition as chain_log_partition
 from ._inference cimport (
@@ -29,6 +30,7 @@ from ._inference cimport (
 )
 from ..math._line_search cimport Part, Segment
 from ._paths cimport KBestLists, best_lists, drawn
+from ..math._transitions cimport FREE
 from ..math._vecmath cimport ops, skip, vaim, vmove
 
 import numpy as np
@@ -108,8 +110,8 @@ cdef class ChainInference(DirectInference):
         for j in range(n_labels):
             for k in range(n_labels):
                 place = self.layout.place(j, k)
-                self.dense[j * n_labels + k] = (
-                    self.workspace.transition[place] if place >= 0 else -INFINITY
+                self.dense[j * n_labels + k] = self.score_at(
+                    self.workspace.transition, place
                 )
         memcpy(&self.masked[0], scores.local, self.n_local * sizeof(double))
         if self.workspace.is_constrained:
@@ -139,15 +141,23 @@ cdef class ChainInference(DirectInference):
             value += scores.local[t * self.n_labels + labels[t]]
             if t > 0:
                 place = self.layout.place(labels[t - 1], labels[t])
-                value += scores.tied[place] if place >= 0 else -INFINITY
+                value += self.score_at(scores.tied, place)
         return value
+
+    cdef double score_at(self, const double* tied, Py_ssize_t place) noexcept nogil:
+        """Return the score of a pair of labels, by its place in the layout."""
+        if place >= 0:
+            return tied[place]
+        return 0.0 if place == FREE else -INFINITY
 
     cdef void add_tied_labels(
         self, const int* labels, double step, double* tied
     ) noexcept nogil:
-        cdef Py_ssize_t t
+        cdef Py_ssize_t t, place
         for t in range(1, self.length):
-            tied[self.layout.place(labels[t - 1], labels[t])] += step
+            place = self.layout.place(labels[t - 1], labels[t])
+            if place >= 0:
+                tied[place] += step
 
     cdef double log_partition(self, Values scores) noexcept nogil:
         return chain_log_partition(self.workspace, scores.local, self.length)
@@ -161,22 +171,32 @@ cdef class ChainInference(DirectInference):
         self, Values scores, const double* uniform, Py_ssize_t n_draws, int* labels
     ) noexcept nogil:
         """From the last position backwards, y_{t-1} in proportion to edge_t[., y_t]."""
-        cdef Py_ssize_t t, d, n = self.n_labels, last = self.length - 1
+        cdef Py_ssize_t t, d, stride, n = self.n_labels, last = self.length - 1
         cdef const double* weight
         forward_backward(
             self.workspace, scores.local, self.length, &self.node[0, 0], NULL, NULL
         )
         for t in range(last, -1, -1):
-            if t < last:
+            weight, stride = &self.node[t, 0], 1
+            if t < last and not self.layout.has_free:
                 write_edge_matrix(self.workspace, t + 1, &self.edge[0, 0])
+                stride = n
             for d in range(n_draws):
                 if t < last:
-                    weight = &self.edge[0, labels[(t + 1) * n_draws + d]]
-                else:
-                    weight = &self.node[t, 0]
+                    weight = self.origins(t + 1, labels[(t + 1) * n_draws + d])
                 labels[t * n_draws + d] = drawn(
-                    weight, n if t < last else 1, n, uniform[t * n_draws + d]
+                    weight, stride, n, uniform[t * n_draws + d]
                 )
+
+    cdef const double* origins(self, Py_ssize_t t, Py_ssize_t k) noexcept nogil:
+        """Return how likely each label is before label k at t, but for a factor.
+
+        They are a column of the edge, or beside free pairs its first row.
+        """
+        if not self.layout.has_free:
+            return &self.edge[0, k]
+        write_origins(self.workspace, t, k, &self.edge[0, 0])
+        return &self.edge[0, 0]
 
     cdef double expect(self, Values scores, Values out) noexcept nogil:
         """Write node marginals and the sum of the edge marginals; return log Z."""

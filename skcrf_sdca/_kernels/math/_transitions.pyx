@@ -59,10 +59,15 @@ cdef class TransitionLayout:
         How many pairs there are.
     is_dense : bool
         Whether the pairs are all pairs, in the order of a matrix.
+    has_free : bool
+        Whether other pairs are allowed too, with the score 0: see `SparseTransitions`.
+    is_free : bool, or ndarray of shape (n_labels, n_labels)
+        Whether pairs without a number here are allowed.
     """
 
     def __init__(self, Py_ssize_t n_labels, allowed=None, bint without_scores=False):
         self.n_labels, self.without_scores = n_labels, without_scores
+        self.has_free = False
         self.is_dense = allowed is None
         labels = np.arange(n_labels, dtype=np.int32)
         if self.is_dense:
@@ -112,6 +117,11 @@ cdef class TransitionLayout:
         return TransitionLayout, (self.n_labels, allowed, self.without_scores)
 
     @property
+    def is_free(self):
+        """Whether pairs without a number are allowed: none is."""
+        return False
+
+    @property
     def sources(self):
         """The first label of each pair, an array of int32."""
         if self.is_dense:
@@ -143,7 +153,10 @@ cdef class TransitionLayout:
         return matrix if self.is_dense else matrix[self.sources, self.targets]
 
     def expand(self, values, fill):
-        """Return a matrix (..., n_labels, n_labels) with ``fill`` where no pair is."""
+        """Return a matrix (..., n_labels, n_labels) with ``fill`` where no pair is.
+
+        ``fill`` is a number, or such a matrix.
+        """
         if self.is_dense:
             return values
         shape = values.shape[: values.ndim - 1] + (self.n_labels, self.n_labels)
@@ -152,7 +165,7 @@ cdef class TransitionLayout:
         return out
 
     cdef Py_ssize_t place(self, Py_ssize_t j, Py_ssize_t k) noexcept nogil:
-        """Return where the pair (j, k) is, -1 if it does not exist."""
+        """Return where the pair (j, k) is, FORBIDDEN if it does not exist."""
         if self.is_dense:
             return j * self.n_labels + k
         return self.places[j, k]
@@ -160,7 +173,8 @@ cdef class TransitionLayout:
     cdef void forward(
         self,
         const double* row,              # in, (K,)
-        const double* matrix,           # in, (size,)
+        const double* matrix,           # in, (size,), and the number of free pairs
+        const double* excess,           # in, matrix - that number, beside free pairs
         double* buffer,                 # (K,)
         double* out,                    # out, (K,)
     ) noexcept nogil:
@@ -175,14 +189,14 @@ cdef class TransitionLayout:
     cdef void backward(
         self,
         const double* column,           # in, (K,)
-        const double* matrix,           # in, (size,)
-        const double* transposed,       # in, the transpose of a dense matrix
+        const double* matrix,           # in, (size,), and the number of free pairs
+        const double* derived,          # in, the transpose if dense, or the excess
         double* buffer,                 # (K,)
         double* out,                    # out, (K,)
     ) noexcept nogil:
         """Write out[j] = sum_k matrix[j, k] column[k]."""
         if self.is_dense:
-            ops.row_times_matrix(column, transposed, out, self.n_labels)
+            ops.row_times_matrix(column, derived, out, self.n_labels)
         elif self.without_scores:
             share_backward(&self.blocks, column, out)
         else:
@@ -241,13 +255,14 @@ cdef class TransitionLayout:
         const double* added,            # in, (K,)
         const double* matrix,           # in, (size,)
         bint to,
-        double* shift,                  # (K,) buffer
+        double* buffer,                 # (4 K,)
         double* out,                    # out, (K,) -inf for a sum of nothing
     ) noexcept nogil:
         """Write the log-sums over what leads to each label, or else from each label."""
         cdef Py_ssize_t b, i, k, p, label, other
         cdef int only_shift
         cdef double x
+        cdef double* shift = buffer
         cdef const int* before
         cdef const int* reached
         for k in range(self.n_labels):

@@ -89,12 +89,22 @@ class Chains(Scores):
 
     def pair_marginals(self):
         """Return the edge marginals of all chains, and their bounds for each chain."""
-        marginals, _ = self.marginals()
+        marginals, _ = self._with_every_pair().marginals()
         edge = np.minimum(marginals.edge, 1.0, out=marginals.edge)
-        return self.layout.expand(edge, 0.0), marginals.edge_offsets
+        return marginals.layout.expand(edge, 0.0), marginals.edge_offsets
+
+    def _with_every_pair(self):
+        """Return the same with a score of every allowed pair, also of free ones."""
+        if not self.layout.has_free:
+            return self
+        fill = np.where(self.layout.is_free, 0.0, -np.inf)
+        transition = self.layout.expand(self.transition, fill)
+        chains = Chains(self.node_scores, transition, self.offsets, self.constraints)
+        return chains.with_threads(self.n_jobs)
 
     def _allows_every_labelling(self):
-        return self.layout.is_dense and not (self.transition == -np.inf).any()
+        allows_all = self.layout.is_dense or self.layout.is_free is True
+        return allows_all and not (self.transition == -np.inf).any()
 
     def span_probabilities(self, spans, labels):
         """Return the probability that each span has its labels; < 0 is unknown."""
@@ -114,9 +124,9 @@ class Chains(Scores):
 def constraints_of(transition, layout):
     """Return the start, end and transition masks of transition scores; () if trivial.
 
-    A score of -inf forbids, and what is no pair of the layout.
+    A score of -inf forbids, and what is neither a pair of the layout nor free.
     """
-    allowed = layout.expand(np.asarray(transition) != -np.inf, False)
+    allowed = layout.expand(np.asarray(transition) != -np.inf, layout.is_free)
     if allowed.all():
         return ()
     anywhere = np.ones(layout.n_labels, dtype=bool)

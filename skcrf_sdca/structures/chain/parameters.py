@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skcrf_sdca._kernels.inference._sequence_tagger import SequenceTagger
-from skcrf_sdca._kernels.math._transitions import all_transitions, layout_of
+from skcrf_sdca._kernels.math._sparse_transitions import layout_of_scores
+from skcrf_sdca._kernels.math._transitions import all_transitions
 from skcrf_sdca.structures.chain.chains import Chains, constraints_of
 from skcrf_sdca.structures.form import Block
 from skcrf_sdca.structures.parameters import Parameters
@@ -94,7 +95,7 @@ class ChainParameters(Parameters):
     @classmethod
     def of_fitted(cls, weights, X):
         """Return what `for_rows` does, of the Weights of a model."""
-        layout = layout_of(weights["transition"] != -np.inf)
+        layout = layout_of_scores(weights["transition"])
         parameters = cls(0, len(weights["intercept"]), layout=layout)
         parameters, X = parameters.for_rows(weights, X)
         parameters.constraints = constraints_of(parameters.tied, layout)

@@ -1,0 +1,301 @@
+"""Scores of few pairs of labels, beside free pairs, which all have the score 0.
+
+The matrix of exp(transition) is then a matrix of ones, 0 where a pair is forbidden,
+plus a sparse one with the entries exp(transition[j, k]) - 1 of the pairs with a score:
+sums over all pairs take time in proportion to K and the pairs with a score, not to K^2
+[Lavergne, Cappe, Yvon, "Practical very large scale CRFs", ACL 2010, section 4].
+
+Where the scores of the likely labels before a label are far below 0, little is left of
+the sum over the free pairs, and digits are lost. Such sums are made anew, term by term:
+no sum is kept that is less than LEAST_SHARE of the sum from which it was taken.
+"""
+
+from functools import lru_cache
+
+from libc.math cimport INFINITY, exp, log
+from libc.string cimport memcpy
+
+from ._math cimport forbid, maximum
+from ._transitions cimport (
+    FORBIDDEN,
+    FREE,
+    TransitionLayout,
+    share_backward,
+    share_forward,
+)
+from ._vecmath cimport ops
+
+import numpy as np
+
+from ._transitions import all_transitions, layout_of
+
+# What is left of a sum after pairs were taken out of it has as many digits as this
+# share of it has, at least.
+cdef double LEAST_SHARE = 1.0 / 32.0
+# Exponentials of numbers far below the maximum are not exact.
+cdef double LEAST_EXPONENTIAL = 1e-280
+# With fewer labels, or more than this part of all pairs, loops over a matrix take less
+# time.
+LEAST_LABELS = 64
+FEW = 0.1
+
+
+cdef class SparseTransitions(TransitionLayout):
+    """Pairs of labels with a score, beside free ones of score 0.
+
+    Parameters
+    ----------
+    pairs : ndarray of shape (n_labels, n_labels), bool
+        Which pairs [from, to] have a score.
+    allowed : ndarray of shape (n_labels, n_labels), bool, default=None
+        Which label may follow which; by default every one. All ``pairs`` are allowed.
+
+    Attributes
+    ----------
+    free : TransitionLayout
+        Of all allowed pairs.
+    """
+
+    cdef readonly TransitionLayout free
+
+    def __init__(self, pairs, allowed=None):
+        n_labels = len(pairs)
+        super().__init__(n_labels, pairs)
+        self.has_free = True
+        if allowed is None or np.all(allowed):
+            self.free = all_transitions(n_labels)
+        else:
+            self.free = TransitionLayout(n_labels, allowed, without_scores=True)
+
+    def __reduce__(self):
+        """Let pickles leave out what follows from the pairs."""
+        allowed = None if self.free.is_dense else self.is_free
+        return SparseTransitions, (np.asarray(self.places) >= 0, allowed)
+
+    @property
+    def is_free(self):
+        """Whether pairs without a score are allowed: True, or a matrix of bool."""
+        if self.free.is_dense:
+            return True
+        return np.asarray(self.free.places) >= 0
+
+    cdef Py_ssize_t place(self, Py_ssize_t j, Py_ssize_t k) noexcept nogil:
+        """Return where the pair (j, k) is, -1 if it is forbidden, -2 if it is free."""
+        if self.places[j, k] < 0 and self.free.place(j, k) >= 0:
+            return FREE
+        return self.places[j, k]
+
+    cdef void forward(
+        self, const double* row, const double* matrix, const double* excess,
+        double* buffer, double* out,
+    ) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double base
+        ops.row_times_blocks(&self.blocks, row, excess, buffer, out)
+        share_forward(&self.free.blocks, row, buffer)
+        for k in range(self.n_labels):
+            base = matrix[self.size] * buffer[k]
+            out[k] += base
+            if out[k] < LEAST_SHARE * base:
+                out[k] = self.sum_of(k, True, row, matrix)
+
+    cdef void backward(
+        self, const double* column, const double* matrix, const double* excess,
+        double* buffer, double* out,
+    ) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef double base
+        ops.blocks_times_column(&self.blocks, excess, column, buffer, out)
+        share_backward(&self.free.blocks, column, buffer)
+        for j in range(self.n_labels):
+            base = matrix[self.size] * buffer[j]
+            out[j] += base
+            if out[j] < LEAST_SHARE * base:
+                out[j] = self.sum_of(j, False, column, matrix)
+
+    cdef double sum_of(
+        self,
+        Py_ssize_t k,
+        bint to,                        # the sum over what leads to k, or else from k
+        const double* row,              # in, (K,)
+        const double* matrix,           # in, (size + 1,)
+    ) noexcept nogil:
+        """Return sum_j row[j] matrix[j, k], or sum_j matrix[k, j] row[j]."""
+        cdef Py_ssize_t j, place
+        cdef double value = 0.0
+        for j in range(self.n_labels):
+            place = self.place(j, k) if to else self.place(k, j)
+            if place == FREE:
+                place = self.size
+            if place >= 0:
+                value += row[j] * matrix[place]
+        return value
+
+    cdef void log_sums(
+        self,
+        const double* added,            # in, (K,)
+        const double* matrix,           # in, (size,)
+        bint to,
+        double* buffer,                 # (4 K,)
+        double* out,                    # out, (K,) -inf for a sum of nothing
+    ) noexcept nogil:
+        cdef Py_ssize_t k, p, label, other, n = self.n_labels
+        cdef const int* ends = &self.to_labels[0] if to else &self.from_labels[0]
+        cdef const int* others = &self.from_labels[0] if to else &self.to_labels[0]
+        cdef double largest = maximum(added, n)
+        cdef double* shift = buffer
+        cdef double* exponential = shift + n
+        cdef double* base = exponential + n
+        cdef double* factor = base + n
+        if largest == -INFINITY:
+            for k in range(n):
+                out[k] = -INFINITY
+            return
+        self.set_base(added, largest, to, exponential, base)
+        for k in range(n):
+            shift[k] = largest
+        for p in range(self.size):
+            shift[ends[p]] = max(shift[ends[p]], added[others[p]] + matrix[p])
+        for k in range(n):
+            factor[k] = exp(largest - shift[k])
+            out[k] = factor[k] * base[k]
+        for p in range(self.size):
+            label, other = ends[p], others[p]
+            out[label] += exp(added[other] + matrix[p] - shift[label])
+            out[label] -= factor[label] * exponential[other]
+        for k in range(n):
+            if (
+                out[k] < LEAST_SHARE * factor[k] * base[k]
+                or base[k] < LEAST_EXPONENTIAL
+            ):
+                out[k] = self.log_sum_of(k, to, added, matrix)
+            else:
+                out[k] = shift[k] + log(out[k])
+
+    cdef void set_base(
+        self,
+        const double* added,            # in, (K,)
+        double largest,
+        bint to,
+        double* exponential,            # out, (K,)
+        double* base,                   # out, (K,)
+    ) noexcept nogil:
+        """Write exp(added - largest), and its sums over all allowed pairs."""
+        ops.exp(added, largest, exponential, self.n_labels)
+        forbid(added, exponential, self.n_labels)
+        if to:
+            share_forward(&self.free.blocks, exponential, base)
+        else:
+            share_backward(&self.free.blocks, exponential, base)
+
+    cdef double log_sum_of(
+        self,
+        Py_ssize_t k,
+        bint to,                        # the sum over what leads to k, or else from k
+        const double* added,            # in, (K,)
+        const double* matrix,           # in, (size,)
+    ) noexcept nogil:
+        """Return the log-sum of all added[j] + matrix[j, k], or matrix[k, j]."""
+        cdef Py_ssize_t j, place
+        cdef double x, value = 0.0, shift = -INFINITY
+        cdef int only_shift
+        for only_shift in range(1, -1, -1):
+            for j in range(self.n_labels):
+                place = self.place(j, k) if to else self.place(k, j)
+                if place == FORBIDDEN:
+                    continue
+                x = added[j] if place == FREE else added[j] + matrix[place]
+                if only_shift:
+                    shift = max(shift, x)
+                elif shift > -INFINITY:
+                    value += exp(x - shift)
+        return shift + log(value) if shift > -INFINITY else -INFINITY
+
+    # Of the free pairs the labels are tried in falling order of the row, until one is
+    # no better than the best pair with a score. There are few to try: next to all pairs
+    # are free.
+    cdef void best(
+        self,
+        const double* row,              # in, (K,)
+        const double* matrix,           # in, (size,)
+        double* buffer,                 # (2 K,)
+        double* out,                    # out, (K,) -inf for a maximum of nothing
+    ) noexcept nogil:
+        cdef Py_ssize_t k, p, r, n_sorted = 0, n = self.n_labels
+        cdef double* left = buffer
+        cdef int* falling = <int*> (buffer + n)
+        memcpy(left, row, n * sizeof(double))
+        for k in range(n):
+            out[k] = -INFINITY
+        for p in range(self.size):
+            k = self.to_labels[p]
+            out[k] = max(out[k], row[self.from_labels[p]] + matrix[p])
+        for k in range(n):
+            for r in range(n):
+                if r == n_sorted:
+                    falling[r] = largest_of(left, n)
+                    left[falling[r]] = -INFINITY
+                    n_sorted += 1
+                if not row[falling[r]] > out[k]:
+                    break
+                if self.place(falling[r], k) == FREE:
+                    out[k] = row[falling[r]]
+                    break
+
+    cdef int origin(
+        self,
+        const double* row,              # in, (K,)
+        const double* matrix,           # in, (size,)
+        Py_ssize_t k,
+        double reached,
+    ) noexcept nogil:
+        cdef const long long* place = &self.origins[k, 0]
+        cdef const int* before = self.blocks.before + place[0]
+        cdef Py_ssize_t j, first = self.n_labels
+        for j in range(place[1] - 1, -1, -1):
+            if row[before[j]] + matrix[place[2] + j * place[3]] == reached:
+                first = before[j]
+        for j in range(first):
+            if row[j] == reached and self.place(j, k) == FREE:
+                return <int> j
+        return <int> first if first < self.n_labels else 0
+
+
+def layout_of_scores(scores):
+    """Return the layout for which inference takes the least time, of fitted scores.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_labels, n_labels)
+        -inf forbids. What is 0 need not be stored.
+
+    Returns
+    -------
+    layout : TransitionLayout
+    """
+    allowed = scores != -np.inf
+    layout = layout_of(allowed)
+    if not layout.is_dense or len(scores) < LEAST_LABELS:
+        return layout
+    pairs = allowed & (scores != 0.0)
+    if np.count_nonzero(pairs) > FEW * pairs.size:
+        return layout
+    return _lists_beside_free(len(pairs), pairs.tobytes(), allowed.tobytes())
+
+
+@lru_cache(maxsize=8)
+def _lists_beside_free(n_labels, *masks):
+    """Return the layout of two masks in bytes: pairs with a score, and allowed ones."""
+    shape = n_labels, n_labels
+    masks = (np.frombuffer(m, dtype=bool).reshape(shape) for m in masks)
+    return SparseTransitions(*masks)
+
+
+cdef int largest_of(const double* x, Py_ssize_t n) noexcept nogil:
+    """Return the number of the largest, the first of equal ones."""
+    cdef Py_ssize_t i
+    cdef int best = 0
+    for i in range(1, n):
+        if x[i] > x[best]:
+            best = <int> i
+    return best
