@@ -3,7 +3,7 @@
 import pickle
 
 from skcrf_sdca import SDCACRF
-from skcrf_sdca._kernels import PLAIN_LOOPS
+from skcrf_sdca._kernels.math._vecmath import LEVEL
 from skcrf_sdca.datasets import load_digit_sequences
 from skcrf_sdca.estimators.crfs import ESTIMATORS
 
@@ -19,4 +19,4 @@ for estimator in ESTIMATORS:
 words = [[{"word": "the"}, {"word": "dog"}], [{"word": "a"}, {"word": "cat"}]]
 crf = SDCACRF(random_state=0).fit(words, [["DET", "NOUN"]] * 2)
 assert crf.predict(words).tolist() == [["DET", "NOUN"]] * 2
-print("plain loops" if PLAIN_LOOPS else "loops of this processor")
+print("loops of level", LEVEL)

@@ -1,4 +1,4 @@
-"""Plain loops against vector loops. The switch is read once, so each has a process."""
+"""The builds of the loops. The switches are read once, so each has a process."""
 
 import os
 import pickle
@@ -13,7 +13,7 @@ import pickle, sys, warnings
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from skcrf_sdca import OEGCRF, SAGNUSCRF, SDCACRF
-from skcrf_sdca._kernels.math import _transitions, _vecmath
+from skcrf_sdca._kernels.math._vecmath import LEVEL
 from skcrf_sdca.datasets import make_chains
 
 warnings.simplefilter("ignore", ConvergenceWarning)
@@ -36,19 +36,18 @@ for kind, crf in estimators.items():
             "objectives": [crf.history_["primal"], crf.history_["dual"]],
             "predictions": crf.predict(sequences).tolist(),
         }
-plain = _vecmath.plain_loops(), _transitions.plain_loops()
-pickle.dump((plain, fits), sys.stdout.buffer)
+pickle.dump((LEVEL, fits), sys.stdout.buffer)
 """
 # By default SDCA stores marginals and runs line searches in single precision.
 ROUNDING = {"SDCA": 1e-5, "SDCA, double": 1e-9, "OEG": 1e-9, "SAG": 1e-9}
 RUNS = [(kind, x) for kind in ROUNDING for x in ("dense", "sparse")]
 
 
-def fitted(value):
-    """Return which loops ran, and the fits, if the variable is set to ``value``."""
+def fitted(**switches):
+    """Return the level of the loops, and the fits, with variables of the environment."""
     done = subprocess.run(
         [sys.executable, "-P", "-c", FITS],
-        env={**os.environ, "SKCRF_SDCA_PLAIN_LOOPS": value},
+        env={**os.environ, **switches},
         stdout=subprocess.PIPE,
         check=True,
     )
@@ -56,19 +55,27 @@ def fitted(value):
 
 
 @pytest.fixture(scope="module")
-def both():
-    return fitted("0"), fitted("1")
+def runs():
+    ordinary = {"SKCRF_SDCA_PLAIN_LOOPS": "0", "SKCRF_SDCA_NO_AVX512": "0"}
+    return [
+        fitted(**ordinary),
+        fitted(**{**ordinary, "SKCRF_SDCA_NO_AVX512": "1"}),
+        fitted(**{**ordinary, "SKCRF_SDCA_PLAIN_LOOPS": "1"}),
+    ]
 
 
-def test_the_variable_switches_every_unit(both):
-    assert [plain for plain, _ in both] == [(False, False), (True, True)]
+def test_the_variables_limit_the_level(runs):
+    best, *limited = (level for level, _ in runs)
+    assert best in {1, 3, 4}
+    assert limited == [min(best, 3), 1]
 
 
 @pytest.mark.parametrize("run", RUNS, ids="-".join)
-def test_same_results_to_rounding(both, run):
-    clones, plain = (fits[run] for _, fits in both)
+def test_same_results_to_rounding(runs, run):
+    best, *others = (fits[run] for _, fits in runs)
     rounding = ROUNDING[run[0]]
-    for name in "objectives", "weights":
-        for a, b in zip(clones[name], plain[name], strict=True):
-            assert_allclose(a, b, rtol=rounding, atol=rounding)
-    assert clones["predictions"] == plain["predictions"]
+    for other in others:
+        for name in "objectives", "weights":
+            for a, b in zip(best[name], other[name], strict=True):
+                assert_allclose(a, b, rtol=rounding, atol=rounding)
+        assert best["predictions"] == other["predictions"]

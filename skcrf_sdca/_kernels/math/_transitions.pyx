@@ -15,23 +15,19 @@ from functools import cache, lru_cache
 
 from libc.math cimport INFINITY, exp, log
 
-from skcrf_sdca._kernels import PLAIN_LOOPS
+from skcrf_sdca._kernels.math._vecmath import LEVEL
 
 from ._vecmath cimport ops
 
 import numpy as np
 
-cdef extern from "maxplus.h" nogil:
-    void skcrf_row_plus_matrix_clones(
-        const double*, const double*, double*, Py_ssize_t, Py_ssize_t) noexcept
-    void skcrf_row_plus_matrix_plain(
-        const double*, const double*, double*, Py_ssize_t, Py_ssize_t) noexcept
-
-cdef void (*row_plus_matrix)(
+ctypedef void (*product_function)(
     const double*, const double*, double*, Py_ssize_t, Py_ssize_t) noexcept nogil
-row_plus_matrix = (
-    skcrf_row_plus_matrix_plain if PLAIN_LOOPS else skcrf_row_plus_matrix_clones
-)
+
+cdef extern from "maxplus.h":
+    product_function skcrf_row_plus_matrix_of(int level)
+
+cdef product_function row_plus_matrix = skcrf_row_plus_matrix_of(LEVEL)
 
 # Least number of labels with the same predecessors that are a block: for fewer labels,
 # lists of predecessors take less time.
@@ -436,8 +432,3 @@ def _lists_of(n_labels, allowed):
 def all_transitions(n_labels):
     """Return the layout of all pairs of labels."""
     return TransitionLayout(n_labels)
-
-
-def plain_loops():
-    """Return whether the plain build of maxplus.c is in use; for the tests."""
-    return row_plus_matrix == skcrf_row_plus_matrix_plain

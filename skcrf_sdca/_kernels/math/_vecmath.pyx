@@ -1,11 +1,13 @@
 """Vector arithmetic over contiguous blocks: the choice between the builds of vecmath.c.
 
+``LEVEL`` is the level of all units of loops, see levels.h.
+
 Of the Python functions, all but `inner` exist for the tests.
 """
 
 from cython.view cimport array as cython_array
 
-from skcrf_sdca._kernels import PLAIN_LOOPS
+from skcrf_sdca._kernels import HIGHEST_LEVEL
 
 ctypedef fused real:
     float
@@ -13,11 +15,12 @@ ctypedef fused real:
 
 
 cdef extern from "vecmath.h":
-    const skcrf_vecmath skcrf_vecmath_clones
-    const skcrf_vecmath skcrf_vecmath_plain
+    int skcrf_level(int highest)
+    const skcrf_vecmath* skcrf_vecmath_of(int level)
 
 
-ops = &skcrf_vecmath_plain if PLAIN_LOOPS else &skcrf_vecmath_clones
+LEVEL = skcrf_level(HIGHEST_LEVEL)
+ops = skcrf_vecmath_of(LEVEL)
 
 
 def inner(const double[::1] x, const double[::1] y):
@@ -39,11 +42,6 @@ def shrink(const double[::1] v, double threshold, double factor, double[::1] out
 def shrunk_norm(const double[::1] v, double threshold):
     """Return sum_i soft(v[i])^2; see vecmath.h."""
     return ops.shrunk_norm(&v[0], threshold, v.shape[0])
-
-
-def plain_loops():
-    """Return whether the plain build is in use."""
-    return ops == &skcrf_vecmath_plain
 
 
 def exp(const double[::1] x, double shift, double[::1] out):

@@ -1,12 +1,12 @@
 /* See maxplus.h. */
 #include "maxplus.h"
 
-#include "clones.h"
+#include "levels.h"
 
-CLONES void LOOPS(skcrf_row_plus_matrix)(const double *restrict row,
-                                         const double *restrict matrix,
-                                         double *restrict out, ptrdiff_t rows,
-                                         ptrdiff_t n)
+void LOOPS(skcrf_row_plus_matrix)(const double *restrict row,
+                                  const double *restrict matrix,
+                                  double *restrict out, ptrdiff_t rows,
+                                  ptrdiff_t n)
 {
     for (ptrdiff_t k = 0; k < n; k++)
         out[k] = row[0] + matrix[k];

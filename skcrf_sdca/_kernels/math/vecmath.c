@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "clones.h"
+#include "levels.h"
 
 #if defined(__GNUC__)
 #define INLINED static inline __attribute__((always_inline))
@@ -21,7 +21,7 @@
 #define AHEAD 6
 #define ENTRIES_AHEAD 32
 
-/* Rows of this number of numbers or more are held in vectors of this length. */
+/* How many numbers are done at the end of a loop, some of them again. */
 #define LANES 8
 
 /* Both logarithms write x = 2^e m with m in about [sqrt(1/2), sqrt(2)], by subtracting
@@ -81,8 +81,8 @@ static inline void exp_each(const double *restrict x, double shift,
 
 /* Of a rest the last LANES numbers are done, some of them again: one vector of them takes
  * less time than one number. */
-CLONES static void vexp(const double *restrict x, double shift, double *restrict out,
-                        ptrdiff_t n)
+static void vexp(const double *restrict x, double shift, double *restrict out,
+                 ptrdiff_t n)
 {
     ptrdiff_t whole = n < LANES ? n : n - n % LANES;
     exp_each(x, shift, out, whole);
@@ -103,8 +103,8 @@ static inline double extent_each(const double *restrict x, ptrdiff_t n,
     return high;
 }
 
-CLONES static double extent(const double *restrict x, ptrdiff_t n,
-                            double *restrict least)
+static double extent(const double *restrict x, ptrdiff_t n,
+                     double *restrict least)
 {
     ptrdiff_t whole = n < LANES ? n : n - n % LANES;
     double high = extent_each(x, whole, least);
@@ -116,16 +116,16 @@ CLONES static double extent(const double *restrict x, ptrdiff_t n,
     return high;
 }
 
-CLONES static void transpose(const double *restrict matrix, ptrdiff_t n,
-                             double *restrict out)
+static void transpose(const double *restrict matrix, ptrdiff_t n,
+                      double *restrict out)
 {
     for (ptrdiff_t j = 0; j < n; j++, matrix += n)
         for (ptrdiff_t k = 0; k < n; k++)
             out[k * n + j] = matrix[k];
 }
 
-CLONES static double scale_row(const double *restrict factor, ptrdiff_t n,
-                               double *restrict row)
+static double scale_row(const double *restrict factor, ptrdiff_t n,
+                        double *restrict row)
 {
     double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
@@ -140,9 +140,9 @@ CLONES static double scale_row(const double *restrict factor, ptrdiff_t n,
     return sum;
 }
 
-CLONES static void two_products(const double *restrict a, const double *restrict b,
-                                double factor, const double *restrict x, ptrdiff_t n,
-                                double *restrict product, double *restrict message)
+static void two_products(const double *restrict a, const double *restrict b,
+                         double factor, const double *restrict x, ptrdiff_t n,
+                         double *restrict product, double *restrict message)
 {
 #pragma omp simd
     for (ptrdiff_t i = 0; i < n; i++) {
@@ -182,15 +182,15 @@ static inline float divergence_single(float t, float x)
 #undef DIVERGENCE
 #undef NAMED
 
-/* Rows of dense entries that are done at a time. */
-#define AT_ONCE 4
+/* Rows of dense entries that are done at a time: their sums stay in registers. */
+#define AT_ONCE (WIDEST == 8 ? 4 : 2)
 
 static inline double entry(const void *x, int single, ptrdiff_t i)
 {
     return single ? (double)((const float *)x)[i] : ((const double *)x)[i];
 }
 
-#define MOST_VECTORS 8
+#define MOST_VECTORS 6
 #define VECTOR double
 #define LENGTH 1
 #include "vecmath_rows.h"
@@ -198,35 +198,56 @@ static inline double entry(const void *x, int single, ptrdiff_t i)
 #if defined(__GNUC__)
 #define VECTOR_OF(length) __attribute__((vector_size(8 * length), aligned(8), may_alias))
 typedef double vector_2 VECTOR_OF(2);
-typedef double vector_4 VECTOR_OF(4);
-typedef double vector_8 VECTOR_OF(8);
 #define VECTOR vector_2
 #define LENGTH 2
 #include "vecmath_rows.h"
+#if WIDEST >= 4
+typedef double vector_4 VECTOR_OF(4);
 #define VECTOR vector_4
 #define LENGTH 4
 #include "vecmath_rows.h"
+#endif
+#if WIDEST >= 8
+typedef double vector_8 VECTOR_OF(8);
 #define VECTOR vector_8
 #define LENGTH 8
 #include "vecmath_rows.h"
+#endif
 
-#define PANEL 48
-#define CALL(function, length, count, ...) function##_##length(count, width, __VA_ARGS__)
+#define PANEL (MOST_VECTORS * WIDEST)
+/* Arguments that are macros are expanded before names are joined. */
+#define CALL(function, length, count, ...) CALL_OF(function, length, count, __VA_ARGS__)
+#define CALL_OF(function, length, count, ...)                                            \
+    function##_##length(count, width, __VA_ARGS__);                                      \
+    break
+/* Rows that are shorter than the widest vector, counted below 0. */
+#if WIDEST == 2
+#define NARROW(function, ...)                                                            \
+    case -1: CALL(function, 1, 1, __VA_ARGS__);
+#elif WIDEST == 4
+#define NARROW(function, ...)                                                            \
+    case -1: CALL(function, 1, 1, __VA_ARGS__);                                          \
+    case -2: CALL(function, 2, 1, __VA_ARGS__);                                          \
+    case -3: CALL(function, 2, 2, __VA_ARGS__);
+#else
+#define NARROW(function, ...)                                                            \
+    case -1: CALL(function, 1, 1, __VA_ARGS__);                                          \
+    case -2: CALL(function, 2, 1, __VA_ARGS__);                                          \
+    case -3: CALL(function, 2, 2, __VA_ARGS__);                                          \
+    case -4: CALL(function, 4, 1, __VA_ARGS__);                                          \
+    case -5:                                                                             \
+    case -6:                                                                             \
+    case -7: CALL(function, 4, 2, __VA_ARGS__);
+#endif
 #define DO_PANEL(function, ...)                                                          \
-    switch (width < LANES ? width : LANES * ((width + LANES - 1) / LANES)) {             \
-    case 1: CALL(function, 1, 1, __VA_ARGS__); break;                                    \
-    case 2: CALL(function, 2, 1, __VA_ARGS__); break;                                    \
-    case 3: CALL(function, 2, 2, __VA_ARGS__); break;                                    \
-    case 4: CALL(function, 4, 1, __VA_ARGS__); break;                                    \
-    case 5:                                                                              \
-    case 6:                                                                              \
-    case 7: CALL(function, 4, 2, __VA_ARGS__); break;                                    \
-    case 8: CALL(function, 8, 1, __VA_ARGS__); break;                                    \
-    case 16: CALL(function, 8, 2, __VA_ARGS__); break;                                   \
-    case 24: CALL(function, 8, 3, __VA_ARGS__); break;                                   \
-    case 32: CALL(function, 8, 4, __VA_ARGS__); break;                                   \
-    case 40: CALL(function, 8, 5, __VA_ARGS__); break;                                   \
-    default: CALL(function, 8, 6, __VA_ARGS__);                                          \
+    switch (width < WIDEST ? -width : (width + WIDEST - 1) / WIDEST) {                   \
+        NARROW(function, __VA_ARGS__)                                                    \
+    case 1: CALL(function, WIDEST, 1, __VA_ARGS__);                                      \
+    case 2: CALL(function, WIDEST, 2, __VA_ARGS__);                                      \
+    case 3: CALL(function, WIDEST, 3, __VA_ARGS__);                                      \
+    case 4: CALL(function, WIDEST, 4, __VA_ARGS__);                                      \
+    case 5: CALL(function, WIDEST, 5, __VA_ARGS__);                                      \
+    default: CALL(function, WIDEST, 6, __VA_ARGS__);                                     \
     }
 #else
 #define PANEL MOST_VECTORS
@@ -245,25 +266,25 @@ typedef double vector_8 VECTOR_OF(8);
         }                                                                                \
     } while (0)
 
-CLONES static void row_times_matrix(const double *restrict row,
-                                    const double *restrict matrix, double *restrict out,
-                                    ptrdiff_t n)
+static void row_times_matrix(const double *restrict row,
+                             const double *restrict matrix, double *restrict out,
+                             ptrdiff_t n)
 {
     for (ptrdiff_t k = 0; k < n; k++)
         out[k] = 0.0;
     BY_PANELS(n, gather, row, NULL, n, NULL, matrix + first, out + first, n);
 }
 
-CLONES static void scale_matrix(const double *restrict left,
-                                const double *restrict matrix,
-                                const double *restrict right, double *restrict out,
-                                ptrdiff_t n)
+static void scale_matrix(const double *restrict left,
+                         const double *restrict matrix,
+                         const double *restrict right, double *restrict out,
+                         ptrdiff_t n)
 {
     BY_PANELS(n, scale_matrix, left, matrix + first, right + first, out + first, n);
 }
 
-CLONES static void add_outer(const double *restrict left, const double *restrict right,
-                             double *restrict out, ptrdiff_t n)
+static void add_outer(const double *restrict left, const double *restrict right,
+                      double *restrict out, ptrdiff_t n)
 {
     BY_PANELS(n, add_outer, left, right + first, out + first, n);
 }
@@ -283,10 +304,10 @@ static inline void take(const double *restrict x, const int *restrict index, ptr
         out[i] = x[index[i]];
 }
 
-CLONES static void row_times_blocks(const struct skcrf_blocks *blocks,
-                                    const double *restrict row,
-                                    const double *restrict matrix,
-                                    double *restrict buffer, double *restrict out)
+static void row_times_blocks(const struct skcrf_blocks *blocks,
+                             const double *restrict row,
+                             const double *restrict matrix,
+                             double *restrict buffer, double *restrict out)
 {
     EACH_BLOCK(blocks) {
         if (n_reached == 1) {
@@ -311,10 +332,10 @@ CLONES static void row_times_blocks(const struct skcrf_blocks *blocks,
     }
 }
 
-CLONES static void blocks_times_column(const struct skcrf_blocks *blocks,
-                                       const double *restrict matrix,
-                                       const double *restrict column,
-                                       double *restrict buffer, double *restrict out)
+static void blocks_times_column(const struct skcrf_blocks *blocks,
+                                const double *restrict matrix,
+                                const double *restrict column,
+                                double *restrict buffer, double *restrict out)
 {
     for (ptrdiff_t j = 0; j < blocks->n_labels; j++)
         out[j] = 0.0;
@@ -338,11 +359,11 @@ CLONES static void blocks_times_column(const struct skcrf_blocks *blocks,
     }
 }
 
-CLONES static void scale_blocks(const struct skcrf_blocks *blocks,
-                                const double *restrict left,
-                                const double *restrict matrix,
-                                const double *restrict right, double *restrict buffer,
-                                double *restrict out)
+static void scale_blocks(const struct skcrf_blocks *blocks,
+                         const double *restrict left,
+                         const double *restrict matrix,
+                         const double *restrict right, double *restrict buffer,
+                         double *restrict out)
 {
     EACH_BLOCK(blocks) {
         if (n_reached == 1) {
@@ -364,10 +385,10 @@ CLONES static void scale_blocks(const struct skcrf_blocks *blocks,
     }
 }
 
-CLONES static void add_outer_blocks(const struct skcrf_blocks *blocks,
-                                    const double *restrict left,
-                                    const double *restrict right,
-                                    double *restrict buffer, double *restrict out)
+static void add_outer_blocks(const struct skcrf_blocks *blocks,
+                             const double *restrict left,
+                             const double *restrict right,
+                             double *restrict buffer, double *restrict out)
 {
     EACH_BLOCK(blocks) {
         if (n_reached == 1) {
@@ -388,23 +409,23 @@ CLONES static void add_outer_blocks(const struct skcrf_blocks *blocks,
     }
 }
 
-CLONES static void blend(const float *restrict x, const double *restrict y, double step,
-                         ptrdiff_t n, double *restrict out)
+static void blend(const float *restrict x, const double *restrict y, double step,
+                  ptrdiff_t n, double *restrict out)
 {
 #pragma omp simd
     for (ptrdiff_t i = 0; i < n; i++)
         out[i] = (float)((1.0 - step) * x[i] + step * y[i]);
 }
 
-CLONES static void narrow(const double *restrict x, ptrdiff_t n, float *restrict out)
+static void narrow(const double *restrict x, ptrdiff_t n, float *restrict out)
 {
 #pragma omp simd
     for (ptrdiff_t i = 0; i < n; i++)
         out[i] = (float)x[i];
 }
 
-CLONES static void axpy(double a, const double *restrict x, double *restrict y,
-                        ptrdiff_t n)
+static void axpy(double a, const double *restrict x, double *restrict y,
+                 ptrdiff_t n)
 {
 #pragma omp simd
     for (ptrdiff_t i = 0; i < n; i++)
@@ -418,10 +439,10 @@ static inline void prefetch_row(const double *x, ptrdiff_t n)
     PREFETCH(x + n - 1);
 }
 
-CLONES static void pull(const int *index, ptrdiff_t count, int move, int *moves,
-                        const double *shrunk, const double *gained,
-                        const double *restrict target, double *restrict rows,
-                        ptrdiff_t n)
+static void pull(const int *index, ptrdiff_t count, int move, int *moves,
+                 const double *shrunk, const double *gained,
+                 const double *restrict target, double *restrict rows,
+                 ptrdiff_t n)
 {
     BY_PANELS(n, pull, index, count, move, moves, shrunk, gained, target + first,
               rows + first, n);
@@ -429,15 +450,15 @@ CLONES static void pull(const int *index, ptrdiff_t count, int move, int *moves,
         moves[index[j]] = move;
 }
 
-CLONES static void gather(const double *a, const int *index, ptrdiff_t count,
-                          const double *restrict rows, double *restrict y, ptrdiff_t n)
+static void gather(const double *a, const int *index, ptrdiff_t count,
+                   const double *restrict rows, double *restrict y, ptrdiff_t n)
 {
     BY_PANELS(n, gather, a, index, count, NULL, rows + first, y + first, n);
 }
 
-CLONES static void scatter(double step, const double *a, const int *index,
-                           ptrdiff_t count, const double *restrict x,
-                           double *restrict rows, ptrdiff_t n)
+static void scatter(double step, const double *a, const int *index,
+                    ptrdiff_t count, const double *restrict x,
+                    double *restrict rows, ptrdiff_t n)
 {
     BY_PANELS(n, scatter, step, a, index, count, NULL, x + first, rows + first, n);
 }
@@ -448,7 +469,7 @@ static inline double soft(double v, double threshold)
     return v - (clipped > threshold ? threshold : clipped);
 }
 
-CLONES static ptrdiff_t exceeding(const double *v, double threshold, ptrdiff_t n)
+static ptrdiff_t exceeding(const double *v, double threshold, ptrdiff_t n)
 {
     ptrdiff_t count = 0;
 #pragma omp simd reduction(+ : count)
@@ -457,15 +478,15 @@ CLONES static ptrdiff_t exceeding(const double *v, double threshold, ptrdiff_t n
     return count;
 }
 
-CLONES static void shrink(const double *restrict v, double threshold, double factor,
-                          ptrdiff_t n, double *restrict out)
+static void shrink(const double *restrict v, double threshold, double factor,
+                   ptrdiff_t n, double *restrict out)
 {
 #pragma omp simd
     for (ptrdiff_t i = 0; i < n; i++)
         out[i] = factor * soft(v[i], threshold);
 }
 
-CLONES static double shrunk_norm(const double *v, double threshold, ptrdiff_t n)
+static double shrunk_norm(const double *v, double threshold, ptrdiff_t n)
 {
     double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
@@ -476,10 +497,10 @@ CLONES static double shrunk_norm(const double *v, double threshold, ptrdiff_t n)
     return sum;
 }
 
-CLONES static void shrunk_slope(const double *restrict v, const double *restrict a,
-                                const double *restrict weight, double step,
-                                double threshold, ptrdiff_t n, double *slope,
-                                double *curvature)
+static void shrunk_slope(const double *restrict v, const double *restrict a,
+                         const double *restrict weight, double step,
+                         double threshold, ptrdiff_t n, double *slope,
+                         double *curvature)
 {
     double first = 0.0, second = 0.0;
 #pragma omp simd reduction(+ : first, second)
@@ -493,9 +514,9 @@ CLONES static void shrunk_slope(const double *restrict v, const double *restrict
 }
 
 /* With d = soft(v) - soft(u), a term is d^2 / 2 + (v - u - d) soft(v). */
-CLONES static double shrunk_rise(const double *restrict v, const double *restrict a,
-                                 const double *restrict weight, double step,
-                                 double threshold, ptrdiff_t n)
+static double shrunk_rise(const double *restrict v, const double *restrict a,
+                          const double *restrict weight, double step,
+                          double threshold, ptrdiff_t n)
 {
     double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
@@ -507,24 +528,24 @@ CLONES static double shrunk_rise(const double *restrict v, const double *restric
     return sum;
 }
 
-CLONES static void move_rows(double step, const double *restrict x, const int *index,
-                             ptrdiff_t count, double *restrict rows, ptrdiff_t n)
+static void move_rows(double step, const double *restrict x, const int *index,
+                      ptrdiff_t count, double *restrict rows, ptrdiff_t n)
 {
     BY_PANELS(n, move_rows, step, x + first, index, count, rows + first, n);
 }
 
-CLONES static double precondition_rows(double *restrict x, const int *index,
-                                       ptrdiff_t count, const double *factor,
-                                       ptrdiff_t n)
+static double precondition_rows(double *restrict x, const int *index,
+                                ptrdiff_t count, const double *factor,
+                                ptrdiff_t n)
 {
     double norm = 0.0;
     BY_PANELS(n, precondition_rows, x + first, index, count, factor, &norm, n);
     return norm;
 }
 
-CLONES static double precondition_ragged(double *restrict x, const int *start,
-                                         const int *index, ptrdiff_t count,
-                                         const double *factor)
+static double precondition_ragged(double *restrict x, const int *start,
+                                  const int *index, ptrdiff_t count,
+                                  const double *factor)
 {
     double norm = 0.0;
     for (ptrdiff_t j = 0; j < count; j++) {
@@ -541,10 +562,10 @@ CLONES static double precondition_ragged(double *restrict x, const int *start,
 /* Numbers of a row that are joined at a time. */
 #define JOINED 64
 
-CLONES static void join_rows(double factor, const int *index, ptrdiff_t count,
-                             double *restrict rows, double *restrict copies,
-                             ptrdiff_t stride, ptrdiff_t n_copies, ptrdiff_t n,
-                             double *joint, double *apart)
+static void join_rows(double factor, const int *index, ptrdiff_t count,
+                      double *restrict rows, double *restrict copies,
+                      ptrdiff_t stride, ptrdiff_t n_copies, ptrdiff_t n,
+                      double *joint, double *apart)
 {
     double of_total = 0.0, of_parts = 0.0, total[JOINED];
     for (ptrdiff_t j = 0; j < count; j++) {
@@ -585,16 +606,16 @@ CLONES static void join_rows(double factor, const int *index, ptrdiff_t count,
     *apart += of_parts;
 }
 
-CLONES static void change(const double *restrict to, const double *restrict from,
-                          ptrdiff_t count, ptrdiff_t n, double *restrict change,
-                          double *restrict change_sum)
+static void change(const double *restrict to, const double *restrict from,
+                   ptrdiff_t count, ptrdiff_t n, double *restrict change,
+                   double *restrict change_sum)
 {
     BY_PANELS(n, change, to + first, from + first, count, n, change + first,
               change_sum + first);
 }
 
-CLONES static double dot(const double *restrict x, const double *restrict y,
-                         ptrdiff_t n)
+static double dot(const double *restrict x, const double *restrict y,
+                  ptrdiff_t n)
 {
     double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
@@ -603,10 +624,10 @@ CLONES static double dot(const double *restrict x, const double *restrict y,
     return sum;
 }
 
-CLONES static void gather_each(const double *a, const int *index,
-                               const long long *bounds, ptrdiff_t count,
-                               const double *restrict rows, double *restrict y,
-                               ptrdiff_t n)
+static void gather_each(const double *a, const int *index,
+                        const long long *bounds, ptrdiff_t count,
+                        const double *restrict rows, double *restrict y,
+                        ptrdiff_t n)
 {
     const int *last = index + bounds[count] - 1;
     for (ptrdiff_t t = 0; t < count; t++, y += n)
@@ -614,10 +635,10 @@ CLONES static void gather_each(const double *a, const int *index,
                   last, rows + first, y + first, n);
 }
 
-CLONES static void scatter_each(double step, const double *a, const int *index,
-                                const long long *bounds, ptrdiff_t count,
-                                const double *restrict x, double *restrict rows,
-                                ptrdiff_t n)
+static void scatter_each(double step, const double *a, const int *index,
+                         const long long *bounds, ptrdiff_t count,
+                         const double *restrict x, double *restrict rows,
+                         ptrdiff_t n)
 {
     const int *last = index + bounds[count] - 1;
     for (ptrdiff_t t = 0; t < count; t++, x += n)
@@ -639,9 +660,9 @@ static inline const void *entries_after(const void *x, int single, ptrdiff_t n)
             BY_PANELS(n, function, 0, at_once, __VA_ARGS__);                             \
     } while (0)
 
-CLONES static void dense_scores(const void *x, int single, ptrdiff_t n_entries,
-                                ptrdiff_t count, const double *restrict rows,
-                                double *restrict y, ptrdiff_t n)
+static void dense_scores(const void *x, int single, ptrdiff_t n_entries,
+                         ptrdiff_t count, const double *restrict rows,
+                         double *restrict y, ptrdiff_t n)
 {
     for (; count >= AT_ONCE; count -= AT_ONCE, y += AT_ONCE * n) {
         DENSE(n, dense_scores, AT_ONCE, x, n_entries, rows + first, y + first, n);
@@ -653,10 +674,10 @@ CLONES static void dense_scores(const void *x, int single, ptrdiff_t n_entries,
     }
 }
 
-CLONES static void dense_features(double step, const void *x, int single,
-                                  ptrdiff_t n_entries, ptrdiff_t count,
-                                  const double *restrict y, double *restrict rows,
-                                  ptrdiff_t n)
+static void dense_features(double step, const void *x, int single,
+                           ptrdiff_t n_entries, ptrdiff_t count,
+                           const double *restrict y, double *restrict rows,
+                           ptrdiff_t n)
 {
     ptrdiff_t j = 0;
     for (; j + AT_ONCE <= n_entries; j += AT_ONCE, rows += AT_ONCE * n) {
@@ -680,10 +701,10 @@ static inline void prefetch_ragged(const double *row, const int *label, ptrdiff_
     prefetch_row(row, width);
 }
 
-CLONES static void gather_ragged(const double *a, const int *place, const int *width,
-                                 const long long *bounds, ptrdiff_t count,
-                                 const int *label, const double *restrict rows,
-                                 double *restrict y, ptrdiff_t n)
+static void gather_ragged(const double *a, const int *place, const int *width,
+                          const long long *bounds, ptrdiff_t count,
+                          const int *label, const double *restrict rows,
+                          double *restrict y, ptrdiff_t n)
 {
     ptrdiff_t last = bounds[count] - 1;
     for (ptrdiff_t t = 0; t < count; t++, y += n) {
@@ -705,11 +726,11 @@ CLONES static void gather_ragged(const double *a, const int *place, const int *w
     }
 }
 
-CLONES static void scatter_ragged(double step, const double *a, const int *at,
-                                  const int *place, const int *width,
-                                  const long long *bounds, ptrdiff_t count,
-                                  const int *label, const double *restrict x,
-                                  double *restrict rows, ptrdiff_t n)
+static void scatter_ragged(double step, const double *a, const int *at,
+                           const int *place, const int *width,
+                           const long long *bounds, ptrdiff_t count,
+                           const int *label, const double *restrict x,
+                           double *restrict rows, ptrdiff_t n)
 {
     ptrdiff_t last = bounds[count] - 1;
     for (ptrdiff_t t = 0; t < count; t++, x += n) {
@@ -731,8 +752,8 @@ CLONES static void scatter_ragged(double step, const double *a, const int *at,
     }
 }
 
-CLONES static void move_ragged(double step, const double *restrict x, const int *place,
-                               const int *start, ptrdiff_t count, double *restrict rows)
+static void move_ragged(double step, const double *restrict x, const int *place,
+                        const int *start, ptrdiff_t count, double *restrict rows)
 {
     for (ptrdiff_t j = 0; j < count; j++) {
         ptrdiff_t ahead = j + AHEAD < count ? j + AHEAD : j;
@@ -744,8 +765,8 @@ CLONES static void move_ragged(double step, const double *restrict x, const int 
     }
 }
 
-CLONES static void copy_ragged(const int *place, const int *start, ptrdiff_t count,
-                               const double *restrict rows, double *restrict x)
+static void copy_ragged(const int *place, const int *start, ptrdiff_t count,
+                        const double *restrict rows, double *restrict x)
 {
     for (ptrdiff_t j = 0; j < count; j++) {
         PREFETCH_READ(rows + place[j + AHEAD < count ? j + AHEAD : j]);
@@ -755,10 +776,10 @@ CLONES static void copy_ragged(const int *place, const int *start, ptrdiff_t cou
     }
 }
 
-CLONES static void shrink_ragged(const int *place, const int *start, ptrdiff_t count,
-                                 const int *index, const double *restrict v,
-                                 double threshold, const double *factor,
-                                 double *restrict out)
+static void shrink_ragged(const int *place, const int *start, ptrdiff_t count,
+                          const int *index, const double *restrict v,
+                          double threshold, const double *factor,
+                          double *restrict out)
 {
     for (ptrdiff_t j = 0; j < count; j++) {
         PREFETCH(out + place[j + AHEAD < count ? j + AHEAD : j]);
@@ -769,17 +790,17 @@ CLONES static void shrink_ragged(const int *place, const int *start, ptrdiff_t c
     }
 }
 
-CLONES static void copy_rows(const int *index, ptrdiff_t count,
-                             const double *restrict rows, double *restrict x,
-                             ptrdiff_t n)
+static void copy_rows(const int *index, ptrdiff_t count,
+                      const double *restrict rows, double *restrict x,
+                      ptrdiff_t n)
 {
     BY_PANELS(n, copy_rows, index, count, rows + first, x + first, n);
 }
 
-CLONES static void shrink_rows(const int *index, ptrdiff_t count,
-                               const double *restrict v, double threshold,
-                               const double *factor, unsigned char *active,
-                               double *restrict out, ptrdiff_t n)
+static void shrink_rows(const int *index, ptrdiff_t count,
+                        const double *restrict v, double threshold,
+                        const double *factor, unsigned char *active,
+                        double *restrict out, ptrdiff_t n)
 {
     for (ptrdiff_t j = 0; j < count; j++) {
         int ahead = index[j + AHEAD < count ? j + AHEAD : j];

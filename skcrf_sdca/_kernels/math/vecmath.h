@@ -1,5 +1,5 @@
 /* Vector arithmetic over contiguous blocks: the only unit compiled with -ffast-math. It
- * is built twice, see clones.h, and each build hands on its functions as a table.
+ * is built for several levels, see levels.h, and each build hands on its functions as a table.
  *
  * Logarithms are made here, from the bits of the number and a short series: that
  * vectorises with any compiler on any processor, and gives the same result on all, but
@@ -13,6 +13,8 @@
 #define SKCRF_VECMATH_H
 
 #include <stddef.h>
+
+#include "levels.h"
 
 /* Probabilities of at most this are stored as 0 (no subnormals in the marginals). */
 #define SKCRF_TINY 1e-30
@@ -252,6 +254,7 @@ struct skcrf_vecmath {
                         double *out, ptrdiff_t n);
 };
 
-extern const struct skcrf_vecmath skcrf_vecmath_clones, skcrf_vecmath_plain;
+extern const struct skcrf_vecmath skcrf_vecmath_plain, skcrf_vecmath_v3, skcrf_vecmath_v4;
+#define skcrf_vecmath_of(level) CHOOSE(skcrf_vecmath, level)
 
 #endif

@@ -2,10 +2,10 @@
  * have, with NAMED(f) the name of f for it and DIVERGENCE(m, t, x) = m log(m / t) - m + t,
  * x being m / t - 1. See vecmath.h. */
 
-CLONES static double NAMED(aim)(const double *restrict target, const REAL *restrict p,
-                                const double *restrict scores, ptrdiff_t n,
-                                REAL *restrict stored, float *restrict ratio,
-                                double *restrict direction_sum, double *restrict lost)
+static double NAMED(aim)(const double *restrict target, const REAL *restrict p,
+                         const double *restrict scores, ptrdiff_t n,
+                         REAL *restrict stored, float *restrict ratio,
+                         double *restrict direction_sum, double *restrict lost)
 {
     double expected = 0.0, out_of_reach = 0.0;
 #pragma omp simd reduction(+ : expected, out_of_reach)
@@ -22,7 +22,7 @@ CLONES static double NAMED(aim)(const double *restrict target, const REAL *restr
     return expected;
 }
 
-CLONES static double NAMED(xlogx)(const REAL *restrict p, ptrdiff_t n)
+static double NAMED(xlogx)(const REAL *restrict p, ptrdiff_t n)
 {
     double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
@@ -33,9 +33,9 @@ CLONES static double NAMED(xlogx)(const REAL *restrict p, ptrdiff_t n)
     return sum;
 }
 
-CLONES static void NAMED(slope)(const REAL *restrict p, const REAL *restrict target,
-                                double step, ptrdiff_t n, double *restrict slope,
-                                double *restrict curvature)
+static void NAMED(slope)(const REAL *restrict p, const REAL *restrict target,
+                         double step, ptrdiff_t n, double *restrict slope,
+                         double *restrict curvature)
 {
     double first = 0.0, second = 0.0;
 #pragma omp simd reduction(+ : first, second)
@@ -50,10 +50,10 @@ CLONES static void NAMED(slope)(const REAL *restrict p, const REAL *restrict tar
     *curvature = second;
 }
 
-CLONES static void NAMED(slope_near)(const REAL *restrict target,
-                                     const float *restrict ratio, float rest,
-                                     ptrdiff_t n, double *restrict slope,
-                                     double *restrict curvature)
+static void NAMED(slope_near)(const REAL *restrict target,
+                              const float *restrict ratio, float rest,
+                              ptrdiff_t n, double *restrict slope,
+                              double *restrict curvature)
 {
     *slope = *curvature = 0.0;
     for (ptrdiff_t begin = 0; begin < n; begin += BLOCK) {
@@ -74,9 +74,9 @@ CLONES static void NAMED(slope_near)(const REAL *restrict target,
 /* The marginal that counts for more is moved toward the other one: in single precision
  * the rounding of (1 - step) p + step target would change what is at its target too, the
  * same way at every visit. */
-CLONES static double NAMED(move)(const REAL *restrict p, const REAL *restrict target,
-                                 const float *restrict ratio, double step, ptrdiff_t n,
-                                 REAL *restrict out)
+static double NAMED(move)(const REAL *restrict p, const REAL *restrict target,
+                          const float *restrict ratio, double step, ptrdiff_t n,
+                          REAL *restrict out)
 {
     double rest = 1.0 - step, sum = 0.0;
     const REAL *near = step < 0.5 ? p : target, *far = step < 0.5 ? target : p;
@@ -95,8 +95,8 @@ CLONES static double NAMED(move)(const REAL *restrict p, const REAL *restrict ta
     return sum;
 }
 
-CLONES static void NAMED(follow)(const REAL *restrict edge, const double *restrict from,
-                                 ptrdiff_t n, double *restrict out, double *restrict to)
+static void NAMED(follow)(const REAL *restrict edge, const double *restrict from,
+                          ptrdiff_t n, double *restrict out, double *restrict to)
 {
     for (ptrdiff_t k = 0; k < n; k++)
         to[k] = 0.0;

@@ -12,7 +12,7 @@ form.
 
 from libc.math cimport ceil, copysign, exp, expm1, fabs, log1p, pow, sqrt
 
-from skcrf_sdca._kernels import PLAIN_LOOPS
+from skcrf_sdca._kernels.math._vecmath import LEVEL
 
 from ..features._features cimport DistinctFeatures
 from ._item cimport Item
@@ -35,11 +35,10 @@ cdef extern from "steps.h":
         void (*move)(
             const double*, double, double, double*, double*, Py_ssize_t) noexcept nogil
 
-    const skcrf_steps skcrf_steps_clones
-    const skcrf_steps skcrf_steps_plain
+    const skcrf_steps* skcrf_steps_of(int level)
 
 cdef const skcrf_steps* loops
-loops = &skcrf_steps_plain if PLAIN_LOOPS else &skcrf_steps_clones
+loops = skcrf_steps_of(LEVEL)
 
 # Below, a new count of steps begins: sums over the steps must not lose digits.
 cdef double SMALLEST_PRODUCT = 1e-2

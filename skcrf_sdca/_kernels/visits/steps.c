@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "clones.h"
+#include "levels.h"
 
 #if defined(__GNUC__)
 #define INLINED static inline __attribute__((always_inline))
@@ -39,14 +39,14 @@ INLINED void settle_block(double *restrict w, double *restrict total, double a, 
         w[k] *= b;
 }
 
-CLONES static void settle(double *w, double *total, double a, double b, ptrdiff_t n)
+static void settle(double *w, double *total, double a, double b, ptrdiff_t n)
 {
     settle_block(w, total, a, b, n);
 }
 
-CLONES static void settle_rows(const int *index, ptrdiff_t count, int now, int *settled,
-                               const double *shrunk, const double *counted, double *w,
-                               double *total, ptrdiff_t n)
+static void settle_rows(const int *index, ptrdiff_t count, int now, int *settled,
+                        const double *shrunk, const double *counted, double *w,
+                        double *total, ptrdiff_t n)
 {
     for (ptrdiff_t j = 0; j < count; j++) {
         ptrdiff_t row = index[j], ahead = index[j + AHEAD < count ? j + AHEAD : j];
@@ -107,15 +107,15 @@ INLINED void shrink_block(double *w, const double *squares, double scale, int ti
         memcpy(w + n - LINE, last, sizeof(last));
 }
 
-CLONES static void shrink(double *w, const double *squares, double scale, int times,
-                          ptrdiff_t n)
+static void shrink(double *w, const double *squares, double scale, int times,
+                   ptrdiff_t n)
 {
     shrink_block(w, squares, scale, times, n);
 }
 
-CLONES static void shrink_rows(const int *index, ptrdiff_t count, int now, int *settled,
-                               const double *squares, double scale, double *w,
-                               ptrdiff_t n)
+static void shrink_rows(const int *index, ptrdiff_t count, int now, int *settled,
+                        const double *squares, double scale, double *w,
+                        ptrdiff_t n)
 {
     for (ptrdiff_t j = 0; j < count; j++) {
         ptrdiff_t row = index[j], ahead = index[j + AHEAD < count ? j + AHEAD : j];
@@ -129,8 +129,8 @@ CLONES static void shrink_rows(const int *index, ptrdiff_t count, int now, int *
     }
 }
 
-CLONES static void move(const double *restrict gradient, double weight, double eta,
-                        double *restrict squares, double *restrict w, ptrdiff_t n)
+static void move(const double *restrict gradient, double weight, double eta,
+                 double *restrict squares, double *restrict w, ptrdiff_t n)
 {
 #pragma omp simd
     for (ptrdiff_t k = 0; k < n; k++) {

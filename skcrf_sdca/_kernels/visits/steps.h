@@ -1,9 +1,11 @@
 /* Loops over the weights that steps of stochastic gradient methods move, compiled without
- * -ffast-math. Built twice: see clones.h, and _steps.pyx for the formulas. */
+ * -ffast-math. Built for several levels: see levels.h, and _steps.pyx for the formulas. */
 #ifndef SKCRF_STEPS_H
 #define SKCRF_STEPS_H
 
 #include <stddef.h>
+
+#include "levels.h"
 
 struct skcrf_steps {
     /* total += a w, unless total is NULL; w *= b. */
@@ -32,6 +34,7 @@ struct skcrf_steps {
                  double *w, ptrdiff_t n);
 };
 
-extern const struct skcrf_steps skcrf_steps_clones, skcrf_steps_plain;
+extern const struct skcrf_steps skcrf_steps_plain, skcrf_steps_v3, skcrf_steps_v4;
+#define skcrf_steps_of(level) CHOOSE(skcrf_steps, level)
 
 #endif

@@ -1,0 +1,8 @@
+/* The build of vecmath.c for x86-64-v3, AVX2: see levels.h. */
+#define LEVEL 3
+#include "levels.h"
+
+#ifdef HAS_LEVELS
+#pragma GCC target("arch=x86-64-v3")
+#include "vecmath.c"
+#endif
