@@ -191,21 +191,17 @@ for name, fitted in (case.split() for case in sys.argv[1:]):
 
 @ON_LINUX
 def test_ctrl_c_stops_a_fit_and_leaves_the_estimator_as_it_was():
-    left = [f"{name_of(crf)} fitted" for crf in ESTIMATORS] + ["SDCACRF unfitted"]
-    for _ in range(3):
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", BROKEN_OFF, *left],
-            capture_output=True,
-            text=True,
-            timeout=600,
-        )
-        assert done.returncode == 0, done.stderr
-        seconds = dict(zip(left, map(float, done.stdout.split()), strict=True))
-        left = [case for case in left if seconds[case] >= 0.5]
-        if not left:
-            return
-    # On a busy machine one interrupt may take longer, but not all of them.
-    pytest.fail(f"it took these seconds: {seconds}")
+    cases = [f"{name_of(crf)} fitted" for crf in ESTIMATORS] + ["SDCACRF unfitted"]
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", BROKEN_OFF, *cases],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    seconds = dict(zip(cases, map(float, done.stdout.split()), strict=True))
+    # The fits would take minutes; on a busy machine an interrupt takes a second.
+    assert max(seconds.values()) < 10.0, seconds
 
 
 def test_threads_of_one_process_leave_no_threads_behind(many_ranges):

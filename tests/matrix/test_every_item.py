@@ -73,8 +73,13 @@ def test_names_of_labels_do_not_matter(name):
     assert order != sorted(order)
     assert_allclose(dense(other.coef_)[order], dense(crf.coef_), atol=1e-4)
     assert_allclose(other.log_partition(model.X), crf.log_partition(model.X), 1e-4)
-    flat = [NAMES[label] for labels in predictions(model, crf) for label in labels]
-    assert flat == np.concatenate(predictions(model, other)).tolist()
+    best = [[NAMES[label] for label in labels] for labels in predictions(model, crf)]
+    # Of labellings that are as likely to rounding, either may be predicted.
+    assert_allclose(
+        other.log_likelihood(model.X, np.concatenate(best) if model.is_table else best),
+        other.log_likelihood(model.X, other.predict(model.X)),
+        atol=1e-4,
+    )
 
 
 def predictions(model, crf):

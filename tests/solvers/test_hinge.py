@@ -291,8 +291,9 @@ def test_visits_are_those_of_the_twin(most, monkeypatch):
     y = [rng.integers(N_LABELS, size=len(x)).tolist() for x in X]
     solver = make_solver(BCFW, hinge_problem(X, y, COST), sampling="uniform")
     twin = BCFWTwin(X, y, COST, ALPHA, most)
+    # After a step two labellings of the sequence tie, until others move the weights.
+    order = rng.permutation(len(X))
     for _ in range(20):
-        order = rng.permutation(len(X))
         solver.kernel.epoch_in_order(order)
         for i in order:
             twin.visit(i)
