@@ -33,9 +33,12 @@ from skcrf_sdca._version import __version__
 if TYPE_CHECKING:
     from skcrf_sdca.data.packed import PackedSequences
     from skcrf_sdca.estimators.alpha_path import alpha_path
+    from skcrf_sdca.estimators.calibration import CalibratedSpans
     from skcrf_sdca.estimators.callbacks import DualityGapMonitor
     from skcrf_sdca.estimators.crfs import CRF, LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
+    from skcrf_sdca.estimators.ensembles import SequenceBagging, SequenceVoting
     from skcrf_sdca.estimators.graphs import GraphCRF, TreeCRF
+    from skcrf_sdca.estimators.importance import group_importance
     from skcrf_sdca.estimators.model_selection import cross_val_predict_proba
     from skcrf_sdca.estimators.online import PassiveAggressiveCRF
     from skcrf_sdca.estimators.segments import SegmentCRF
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CRF",
+    "CalibratedSpans",
     "DualityGapMonitor",
     "GraphCRF",
     "LBFGSCRF",
@@ -59,17 +63,20 @@ __all__ = [
     "PerToken",
     "SAGNUSCRF",
     "SDCACRF",
+    "SequenceBagging",
     "SequenceHasher",
     "SGDCRF",
     "SegmentCRF",
     "SequenceUnion",
     "SequenceVectorizer",
+    "SequenceVoting",
     "StratifiedSequenceKFold",
     "Tagger",
     "TreeCRF",
     "__version__",
     "alpha_path",
     "cross_val_predict_proba",
+    "group_importance",
     "load_model",
     "make_tagger",
     "save_model",
@@ -79,6 +86,7 @@ __all__ = [
 # scikit-learn, take a second.
 _HOMES = {
     "CRF": "estimators.crfs",
+    "CalibratedSpans": "estimators.calibration",
     "DualityGapMonitor": "estimators.callbacks",
     "GraphCRF": "estimators.graphs",
     "LBFGSCRF": "estimators.crfs",
@@ -90,14 +98,17 @@ _HOMES = {
     "SDCACRF": "estimators.crfs",
     "SGDCRF": "estimators.sgd",
     "SegmentCRF": "estimators.segments",
+    "SequenceBagging": "estimators.ensembles",
     "SequenceHasher": "features.hasher",
     "SequenceUnion": "features.union",
     "SequenceVectorizer": "features.vectorizer",
+    "SequenceVoting": "estimators.ensembles",
     "StratifiedSequenceKFold": "estimators.stratification",
     "Tagger": "estimators.tagger",
     "TreeCRF": "estimators.graphs",
     "alpha_path": "estimators.alpha_path",
     "cross_val_predict_proba": "estimators.model_selection",
+    "group_importance": "estimators.importance",
     "load_model": "persistence",
     "make_tagger": "estimators.tagger",
     "save_model": "persistence",

@@ -901,7 +901,7 @@ def sample_weight(new):
         ([1.0, np.nan, 1.0], "sample_weight contains NaN"),
         ([1.0, None, 1.0], "sample_weight contains NaN"),
         ([np.inf, 1.0, 1.0], "sample_weight contains infinity"),
-        ([0.0, 0.0, 0.0], "sample_weight must have a number above 0"),
+        ([0.0, 0.0, 0.0], "sample_weight is zero everywhere; one"),
         ([1e308, 1e308, 1e308], "sample_weight sums to inf: scale the weights"),
         ([1e-310] * 3, "scale the weights"),
         ("abc", "sample_weight must hold numbers"),

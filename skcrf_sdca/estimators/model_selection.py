@@ -76,7 +76,7 @@ def cross_val_predict_proba(
     X = as_sequence_list(X)
     y = list(y) if isinstance(y, Iterator) else y
     return cross_val_predict(
-        _Probabilities(estimator, _all_labels(X, y)),
+        _Probabilities(estimator, all_labels(X, y)),
         X,
         y,
         groups=groups,
@@ -105,15 +105,15 @@ class _Probabilities(MetaEstimatorMixin, BaseEstimator):
         proba = self.estimator_.predict_proba(X)
         columns = [self.labels.index(k) for k in plain_labels(self.estimator_.classes_)]
         if proba.dtype != object:
-            return _widened(proba, columns, len(self.labels))
-        widened = [_widened(table, columns, len(self.labels)) for table in proba]
-        return np.fromiter(widened, dtype=object, count=len(widened))
+            return widened(proba, columns, len(self.labels))
+        tables = [widened(table, columns, len(self.labels)) for table in proba]
+        return np.fromiter(tables, dtype=object, count=len(tables))
 
     def get_metadata_routing(self):
         return get_routing_for_object(self.estimator)
 
 
-def _all_labels(X, y):
+def all_labels(X, y):
     """Return the labels of label lists, or of an array of labels, in their order."""
     lists = [] if y is None else list(y)
     # A tuple is a label list, or the label of a row.
@@ -123,7 +123,8 @@ def _all_labels(X, y):
     return plain_labels(encode_labels(y, list(map(len, lists)))[0])
 
 
-def _widened(table, columns, n_columns):
+def widened(table, columns, n_columns):
+    """Return a table in these columns of a wider one, which is 0 elsewhere."""
     wide = np.zeros((len(table), n_columns))
     wide[:, columns] = table
     return wide

@@ -23,13 +23,16 @@ from skcrf_sdca import (
     SAGNUSCRF,
     SDCACRF,
     SGDCRF,
+    CalibratedSpans,
     GraphCRF,
     PassiveAggressiveCRF,
     PerToken,
     SegmentCRF,
+    SequenceBagging,
     SequenceHasher,
     SequenceUnion,
     SequenceVectorizer,
+    SequenceVoting,
     TreeCRF,
     compat,
     distributed,
@@ -157,6 +160,9 @@ ON_SEQUENCES = {
     "SequenceHasher": SequenceHasher(),
     "SequenceUnion": SequenceUnion([("a", PerToken(StandardScaler()))]),
     "TokenFeatures": TokenFeatures(["word"]),
+    "SequenceVoting": SequenceVoting([("crf", LBFGSCRF())]),
+    "SequenceBagging": SequenceBagging(LBFGSCRF()),
+    "CalibratedSpans": CalibratedSpans(LBFGSCRF()),
 }
 
 

@@ -21,6 +21,9 @@ ARGUMENTS = {
     "PerToken": [StandardScaler()],
     "SequenceUnion": [[("scaled", PerToken(StandardScaler()))]],
     "Tagger": [[("crf", SDCACRF())]],
+    "SequenceVoting": [[("crf", SDCACRF())]],
+    "SequenceBagging": [SDCACRF()],
+    "CalibratedSpans": [SDCACRF()],
 }
 # Parameters that are objects: estimators, and templates.
 HOLD_OBJECTS = {*ARGUMENTS, "TokenFeatures"}

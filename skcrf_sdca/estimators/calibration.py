@@ -1,0 +1,204 @@
+"""Probabilities of spans that agree with how often spans are right."""
+
+from collections.abc import Hashable, Iterable
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import check_is_fitted
+
+from skcrf_sdca._utils.doc_links import HasDocLink
+from skcrf_sdca._utils.sklearn_private import StrOptions, validates_parameters
+from skcrf_sdca._utils.typing import Labels, Sequences, SpanScheme
+from skcrf_sdca._utils.version_stamps import VersionStamped
+from skcrf_sdca.data.sequence_lists import as_sequence_list
+from skcrf_sdca.data.spans import extract_spans
+
+__all__ = ["CalibratedSpans", "span_outcomes"]
+
+
+def span_outcomes(
+    y_true: Labels,
+    spans: Iterable[Iterable[tuple[Hashable, ...]]],
+    *,
+    scheme: SpanScheme = "BIO",
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the probability of each predicted span, and whether it is right.
+
+    `sklearn.calibration.calibration_curve`, `sklearn.metrics.brier_score_loss` and
+    ``sklearn.metrics.log_loss`` take them, in the other order.
+
+    Parameters
+    ----------
+    y_true : list of n label lists
+    spans : list of n lists of (type, begin, end, probability, ...)
+        As ``predict_spans`` returns them.
+    scheme : str, default="BIO"
+        Of the labels.
+
+    Returns
+    -------
+    probabilities : ndarray of shape (n_spans,)
+    is_right : ndarray of bool of shape (n_spans,)
+        Whether y_true has a span of this type, begin and end.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.estimators.calibration import span_outcomes
+    >>> span_outcomes([["B-P", "O"]], [[("P", 0, 1, 0.9), ("Q", 1, 2, 0.3)]])
+    (array([0.9, 0.3]), array([ True, False]))
+    """
+    rows = [
+        (span[3], tuple(span[:3]) in true)
+        for labels, own in zip(y_true, spans, strict=True)
+        for true in [set(extract_spans(list(labels), scheme))]
+        for span in own
+    ]
+    probabilities = np.array([p for p, _ in rows], dtype=np.float64)
+    return probabilities, np.array([right for _, right in rows], dtype=bool)
+
+
+class CalibratedSpans(VersionStamped, HasDocLink, MetaEstimatorMixin, BaseEstimator):
+    """Spans of a fitted CRF, with calibrated probabilities.
+
+    `sklearn.calibration.CalibratedClassifierCV` for the spans of sequences: of the
+    spans with probability p, a part of p shall be right. The spans themselves do not
+    change, nor their order by probability, but for ties.
+
+    Parameters
+    ----------
+    estimator : CRF or Tagger
+        Fitted, on other data than `fit` gets, and never fitted here.
+    method : {"isotonic", "sigmoid"}, default="isotonic"
+        A step function, for 1,000 spans or more, or the logistic function of
+        a log(p / (1 - p)) + b, for few.
+    scheme : str, default="BIO"
+        Of the labels.
+
+    Attributes
+    ----------
+    calibrator_ : IsotonicRegression or LogisticRegression
+    n_spans_ : int
+        Number of spans that it was fitted to.
+
+    Examples
+    --------
+    >>> from skcrf_sdca import CalibratedSpans, SDCACRF
+    >>> X = [[["Ada"], ["met"], ["Bob"]], [["Bob"], ["ran"]]] * 4
+    >>> y = [["B-P", "O", "B-P"], ["O", "O"]] * 4
+    >>> crf = SDCACRF(alpha=0.1, random_state=0).fit(X, y)
+    >>> held_out = [["B-P", "O", "O"], ["O", "O"]] * 4
+    >>> calibrated = CalibratedSpans(crf).fit(X, held_out)
+    >>> calibrated.predict_spans(X[:1])[0][0]
+    ('P', 0, 1, 1.0)
+    """
+
+    _parameter_constraints = {
+        "method": [StrOptions({"isotonic", "sigmoid"})],
+        "scheme": [str],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        method: Literal["isotonic", "sigmoid"] = "isotonic",
+        scheme: SpanScheme = "BIO",
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.scheme = scheme
+
+    @validates_parameters
+    def fit(self, X: Sequences, y: Labels) -> Self:
+        """Fit the calibrator to the spans that are predicted for held-out sequences.
+
+        Parameters
+        ----------
+        X, y : as in the ``fit`` of the estimator
+
+        Returns
+        -------
+        self : CalibratedSpans
+
+        Raises
+        ------
+        ValueError
+            If no span, or all or none of the spans are right: there is nothing to
+            learn from.
+        """
+        spans = self.estimator.predict_spans(as_sequence_list(X), scheme=self.scheme)
+        p, is_right = span_outcomes(y, spans, scheme=self.scheme)
+        if len(set(is_right.tolist())) < 2:
+            raise ValueError(
+                f"{is_right.sum()} of the {len(p)} spans that are predicted for X are "
+                "right; a calibrator needs some that are right and some that are not. "
+                "Pass more held-out sequences"
+            )
+        inputs = _INPUTS[self.method](p)
+        self.calibrator_ = _METHODS[self.method]().fit(inputs, is_right)
+        self.n_spans_ = len(p)
+        return self
+
+    def predict_spans(
+        self, X: Sequences, *, tokens: Iterable[Iterable[str]] | None = None
+    ) -> NDArray[Any]:
+        """Return the spans of the estimator, with calibrated probabilities.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        tokens : list of n lists of str, default=None
+            As for ``predict_spans`` of the estimator.
+
+        Returns
+        -------
+        spans : ndarray of shape (n,)
+            An object array of lists of (type, begin, end, probability), with `tokens`
+            of (type, begin, end, probability, text).
+        """
+        check_is_fitted(self)
+        spans = self.estimator.predict_spans(X, scheme=self.scheme, tokens=tokens)
+        for i, own in enumerate(spans):
+            spans[i] = [
+                (*span[:3], p, *span[4:])
+                for span, p in zip(own, self._calibrated(own), strict=True)
+            ]
+        return spans
+
+    def __sklearn_tags__(self):
+        """Return the tags: sequences, and no table."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.dict = tags.input_tags.string = True
+        return tags
+
+    def _calibrated(self, spans):
+        if not spans:
+            return []
+        inputs = _INPUTS[self.method](np.array([span[3] for span in spans]))
+        if self.method == "isotonic":
+            return self.calibrator_.predict(inputs).tolist()
+        return self.calibrator_.predict_proba(inputs)[:, 1].tolist()
+
+
+def _isotonic():
+    return IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
+
+
+def _sigmoid():
+    # Platt's method has no penalty.
+    return LogisticRegression(C=1e6)
+
+
+def _log_odds(p):
+    p = np.clip(p, 1e-12, 1 - 1e-12)
+    return np.log(p / (1 - p))[:, np.newaxis]
+
+
+_METHODS = {"isotonic": _isotonic, "sigmoid": _sigmoid}
+_INPUTS = {"isotonic": lambda p: p, "sigmoid": _log_odds}
