@@ -14,6 +14,7 @@ from skcrf_sdca._utils.doc_links import HasDocLink
 from skcrf_sdca._utils.sklearn_private import StrOptions, validates_parameters
 from skcrf_sdca._utils.typing import Labels, Sequences, SpanScheme
 from skcrf_sdca._utils.version_stamps import VersionStamped
+from skcrf_sdca.data.label_encoding import label_lists
 from skcrf_sdca.data.sequence_lists import as_sequence_list
 from skcrf_sdca.data.spans import extract_spans
 
@@ -53,8 +54,8 @@ def span_outcomes(
     """
     rows = [
         (span[3], tuple(span[:3]) in true)
-        for labels, own in zip(y_true, spans, strict=True)
-        for true in [set(extract_spans(list(labels), scheme))]
+        for labels, own in zip(label_lists(y_true, "y_true"), spans, strict=True)
+        for true in [set(extract_spans(labels, scheme))]
         for span in own
     ]
     probabilities = np.array([p for p, _ in rows], dtype=np.float64)
