@@ -625,3 +625,10 @@ def _place(t, lengths, name):
 def _codes(flat, classes):
     index = {label: code for code, label in enumerate(classes)}
     return np.fromiter(map(index.get, flat, repeat(-1)), np.int32, len(flat))
+
+
+def widened(table: NDArray[Any], columns: list[int], n_columns: int) -> NDArray[Any]:
+    """Return probabilities in these columns of a wider table, which is 0 elsewhere."""
+    wide = np.zeros((len(table), n_columns))
+    wide[:, columns] = table
+    return wide

@@ -15,10 +15,9 @@ from skcrf_sdca._utils.doc_links import HasDocLink
 from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Labels, RandomState, Sequences
 from skcrf_sdca._utils.version_stamps import VersionStamped
-from skcrf_sdca.data.label_encoding import plain_labels
+from skcrf_sdca.data.label_encoding import encode_labels, plain_labels, widened
 from skcrf_sdca.data.packed import PackedSequences
 from skcrf_sdca.data.sequence_lists import as_sequence_list
-from skcrf_sdca.estimators.model_selection import all_labels, widened
 from skcrf_sdca.metrics import flat_accuracy_score
 
 __all__ = ["SequenceBagging", "SequenceVoting"]
@@ -52,8 +51,7 @@ class _MeanOfMarginals(
             delayed(_fitted)(estimator, X, y, chosen)
             for estimator, chosen in self._jobs(X, y)
         )
-        labels = all_labels(X, y)
-        self.classes_ = np.fromiter(labels, dtype=object, count=len(labels))
+        self.classes_, _ = encode_labels(y, [len(labels) for labels in y])
         self.estimators_ = fitted
         return self
 

@@ -16,6 +16,7 @@ from skcrf_sdca.data.label_encoding import (
     encode_row_labels,
     plain_labels,
     row_labels,
+    widened,
 )
 from skcrf_sdca.data.sequence_lists import as_sequence_list
 
@@ -76,7 +77,7 @@ def cross_val_predict_proba(
     X = as_sequence_list(X)
     y = list(y) if isinstance(y, Iterator) else y
     return cross_val_predict(
-        _Probabilities(estimator, all_labels(X, y)),
+        _Probabilities(estimator, _all_labels(X, y)),
         X,
         y,
         groups=groups,
@@ -113,7 +114,7 @@ class _Probabilities(MetaEstimatorMixin, BaseEstimator):
         return get_routing_for_object(self.estimator)
 
 
-def all_labels(X, y):
+def _all_labels(X, y):
     """Return the labels of label lists, or of an array of labels, in their order."""
     lists = [] if y is None else list(y)
     # A tuple is a label list, or the label of a row.
@@ -121,10 +122,3 @@ def all_labels(X, y):
         rows = row_labels(y)
         return plain_labels(encode_row_labels(rows, [1] * len(rows))[0])
     return plain_labels(encode_labels(y, list(map(len, lists)))[0])
-
-
-def widened(table, columns, n_columns):
-    """Return a table in these columns of a wider one, which is 0 elsewhere."""
-    wide = np.zeros((len(table), n_columns))
-    wide[:, columns] = table
-    return wide

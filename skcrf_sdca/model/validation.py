@@ -182,7 +182,7 @@ def checked_weight(sample_weight, data, *, is_part=False):
     if is_part:
         return weight
     if not weight.any():
-        raise ValueError("sample_weight is zero everywhere; one number must be above 0.")
+        raise ValueError("sample_weight is zero everywhere; one must be above 0.")
     # Their sum and its inverse scale the problem.
     with np.errstate(over="ignore"):
         total = weight.sum()
