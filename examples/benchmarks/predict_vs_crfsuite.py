@@ -30,8 +30,8 @@ from skcrf_sdca.datasets import fetch_conll2000
 from skcrf_sdca.metrics import flat_accuracy_score
 
 
-def crfsuite_tagger(X, y, n_iterations):
-    """Return a tagger trained with the defaults of CRFsuite."""
+def crfsuite_tagger(X, y, n_iterations, path=None):
+    """Return a tagger trained with the defaults of CRFsuite; keep its file if asked."""
     trainer = pycrfsuite.Trainer(verbose=False)
     trainer.select("lbfgs")
     trainer.set_params({"max_iterations": n_iterations})
@@ -39,7 +39,7 @@ def crfsuite_tagger(X, y, n_iterations):
         trainer.append(items, labels)
     tagger = pycrfsuite.Tagger()
     with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "model.crfsuite")
+        path = path or str(Path(folder) / "model.crfsuite")
         trainer.train(path)
         tagger.open(path)
     return tagger

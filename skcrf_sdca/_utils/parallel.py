@@ -1,7 +1,6 @@
 """Threads: how many there are, and full passes over all chains, with the same bits."""
 
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 
 import numpy as np
@@ -58,6 +57,8 @@ def each_range(function, offsets, n_jobs=None):
     if count <= 1:
         yield from (function(*bounds) for bounds in calls)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     # No joblib.Parallel: it takes about 50 ms to start and end a parallel loop.
     with ThreadPoolExecutor(count) as threads:
         ahead = deque()

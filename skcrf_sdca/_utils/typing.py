@@ -66,7 +66,8 @@ class SupportsWrite(Protocol):
         """Write bytes at the position."""
 
 
-RandomState: TypeAlias = int | np.random.RandomState | None
+# As text: NumPy imports its generators when somebody asks for one.
+RandomState: TypeAlias = "int | np.random.RandomState | None"
 
 Alpha: TypeAlias = float | Literal["auto"]
 LossName: TypeAlias = Literal["log_loss", "softmax_margin", "hinge"]

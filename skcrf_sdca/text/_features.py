@@ -162,7 +162,7 @@ class TokenFeatures(StatelessTransformer):
         features = self._features()
         tokens = Tokens(X, self.columns)
         if len(tokens) <= FEW:
-            return list(SentenceFeatures(features, self.pad).of(tokens))
+            return _shared(SentenceFeatures(features, self.pad).of(tokens))
         strings, numbers, offsets = numbered_strings(features, tokens, self.pad)
         bounds = np.append(0, tokens.lengths.cumsum()).tolist()
         return [
@@ -194,7 +194,16 @@ class TokenFeatures(StatelessTransformer):
 
     def _features(self):
         """Check all parameters; return the features of the templates."""
-        return checked_features(**self.get_params())
+        return checked_features(self.templates, self.columns, self.pad)
+
+
+def _shared(sentences):
+    """Return lists of strings as tuples, in which equal ones are the same object."""
+    same: dict[str, str] = {}
+    return [
+        [tuple(same.setdefault(string, string) for string in row) for row in rows]
+        for rows in sentences
+    ]
 
 
 def _cut(strings, numbers, offsets):

@@ -5,12 +5,11 @@ of a few tokens.
 """
 
 from collections.abc import Iterator
-from functools import reduce
 from itertools import product, starmap
 from typing import Any
 
 from ._patterns import joint, reach_of
-from ._templates import Feature
+from ._templates import Feature, Part
 from ._tokens import Tokens
 
 
@@ -19,46 +18,55 @@ class SentenceFeatures:
 
     `features` are what `checked_features` returns, and `pad` has the words before and
     after a sentence, or is None. Threads may share it.
+
+    A column has the texts of a value at every place, or the joint texts of some: these
+    are made of a column before and of a value, some places further.
     """
 
     def __init__(self, features: list[Feature], pad: tuple[str, str] | None) -> None:
-        self._features = features
-        self._reach = reach_of(features)
-        self._values = dict.fromkeys(p.value for f in features for p in f.parts)
+        self._values = list({p.value: None for f in features for p in f.parts})
+        self._columns = {(Part(v, 0),): i for i, v in enumerate(self._values)}
+        self._joins: list[tuple[int, int, int]] = []
+        reach = reach_of(features)
+        # Of each feature its name, with "=" too, its column, and where that begins.
+        self._features = [
+            (name, f"{name}=", self._column(parts), reach + parts[0].place)
+            for name, parts in features
+        ]
         before, after = ((), ()) if pad is None else ((text,) for text in pad)
-        self._before, self._after = self._reach * [before], self._reach * [after]
+        self._before, self._after = reach * [before], reach * [after]
 
-    def of(self, tokens: Tokens) -> Iterator[list[tuple[str, ...]]]:
-        """Yield the features of the tokens of each sentence; equal ones are one str."""
-        texts = {
-            value: _texts_of(value, tokens.column(value.column))
-            for value in self._values
-        }
+    def _column(self, parts):
+        """Return the number of the column of some parts, of any places."""
+        key = tuple(Part(value, place - parts[0].place) for value, place in parts)
+        if key not in self._columns:
+            *others, last = key
+            join = self._column(others), self._column([last]), last.place
+            self._columns[key] = len(self._columns)
+            self._joins.append(join)
+        return self._columns[key]
+
+    def of(self, tokens: Tokens) -> Iterator[list[list[str]]]:
+        """Yield the features of the tokens of each sentence."""
+        texts = [_texts_of(v, tokens.column(v.column)) for v in self._values]
         first = 0
-        strings: dict[str, str] = {}
         for length in tokens.lengths.tolist():
-            end = first + length
-            padded = {
-                value: [*self._before, *own[first:end], *self._after]
-                for value, own in texts.items()
-            }
-            yield self._of_sentence(padded, length, strings)
-            first = end
+            own = [values[first : first + length] for values in texts]
+            yield self._of_sentence(own, length)
+            first += length
 
-    def _of_sentence(self, padded, length, strings):
-        """Return the features, given the texts of each value at all places."""
+    def _of_sentence(self, texts, length):
+        """Return the features, given the texts of each value of each token."""
+        columns = [[*self._before, *own, *self._after] for own in texts]
+        for head, tail, shift in self._joins:
+            columns.append(_joined(columns[head], _shifted(columns[tail], shift)))
         rows: list[list[Any]] = [[] for _ in range(length)]
-        for name, parts in self._features:
-            places = (self._reach + place for _, place in parts)
-            seen = (
-                padded[value][begin : begin + length]
-                for (value, _), begin in zip(parts, places, strict=True)
-            )
-            for row, texts in zip(rows, reduce(_joined, seen), strict=True):
+        for name, beginning, i, begin in self._features:
+            own = columns[i][begin : begin + length]
+            for row, texts in zip(rows, own, strict=True):
                 for text in texts:
-                    string = name if text is None else f"{name}={text}"
-                    row.append(strings.setdefault(string, string))
-        return list(map(tuple, rows))
+                    row.append(name if text is None else beginning + text)
+        return rows
 
 
 def _texts_of(value, words):
@@ -67,8 +75,14 @@ def _texts_of(value, words):
     return [texts[word] for word in words]
 
 
+def _shifted(column, k):
+    """Return what is k places further; places without any are beyond all tokens."""
+    return [*column[k:], *(k * [()])] if k >= 0 else [*(-k * [()]), *column[:k]]
+
+
 def _joined(heads, tails):
-    """Join the texts of two parts, token by token."""
+    """Return the joint texts of two columns."""
     return [
-        tuple(starmap(joint, product(*both))) for both in zip(heads, tails, strict=True)
+        tuple(starmap(joint, product(head, tail)))
+        for head, tail in zip(heads, tails, strict=True)
     ]

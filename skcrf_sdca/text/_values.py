@@ -298,6 +298,20 @@ class _Affix(Function):
                 f"length must be an int of at least 1; got {self.length!r}."
             )
 
+    def texts(self, value: str) -> tuple[str | None, ...]:
+        """Return the text after "=": no other result has to be looked for.
+
+        Parameters
+        ----------
+        value : str
+            Value of the column.
+
+        Returns
+        -------
+        tuple of str
+        """
+        return (self(value),)
+
     @property
     def _function_name(self):
         return f"{type(self).__name__.lower()}{self.length}"
