@@ -6,6 +6,9 @@ frequencies by Zipf's law, 2 % of whose pairs follow each other, and 12,500 sent
 transitions 27 % are allowed. Both are made by a hidden Markov model: a word is drawn
 given its tag, and its suffix says something of the tag.
 
+``--observed`` gives weights to observed pairs of labels alone, and allows every one;
+``--labels`` changes the number of tags.
+
 Each fit is a process of its own. The table has the processor seconds of `fit` and of an
 epoch, the peak memory of the process, and the accuracy on test sentences. ``--dense``
 stores transitions as matrices, whatever is allowed. CRFsuite makes ``--iterations``
@@ -145,15 +148,15 @@ def features(lexicon, words, offsets):
     return PackedSequences(sp.hstack(blocks, format="csr"), offsets)
 
 
-def make(name, n_train, n_test, seed=0):
+def make(name, n_train, n_test, seed=0, n_labels=500):
     """Return X, y of training and test sentences, and the parameter `transitions`."""
     rng = np.random.default_rng(seed)
     if name == "bioes":
         names, start, transition = bioes(rng)
         names = np.array(names)
     else:
-        start, transition = morphology(rng)
-        names = np.array([f"tag{k:03d}" for k in range(len(start))])
+        start, transition = morphology(rng, n_labels, 0.02 * 500 / n_labels)
+        names = np.array([f"tag{k:04d}" for k in range(len(start))])
     labels, offsets = corpus(rng, start, transition, n_train + n_test)
     lexicon = Lexicon(rng, len(start))
     packed = features(lexicon, lexicon.words(rng, labels), offsets)
@@ -174,15 +177,22 @@ def peak_memory():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 2**10
 
 
+def made(arguments):
+    """Return the corpus that the arguments name."""
+    n_train, n_labels = arguments.sentences, arguments.labels
+    return make(arguments.task, n_train, 500, n_labels=n_labels)
+
+
 def fit(arguments, name):
     """Return the row of one of our estimators."""
     if arguments.dense:
         _transitions.SPARSE = 0.0
-    X, y, X_test, y_test = make(arguments.task, arguments.sentences, 500)
+    X, y, X_test, y_test = made(arguments)
     estimator, options = ESTIMATORS[name]
     before, begin = peak_memory(), time.process_time()
+    rule = {"transitions": RULES[arguments.task]}
     crf = estimator(
-        transitions=RULES[arguments.task],
+        **({"label_pairs": "observed"} if arguments.observed else rule),
         features="observed",
         max_iter=arguments.epochs,
         tol=arguments.tol,
@@ -194,7 +204,8 @@ def fit(arguments, name):
         crf.fit(X, y)
     seconds = time.process_time() - begin
     peak = peak_memory()
-    n_pairs = np.isfinite(crf.transition_).sum()
+    has_weight = np.isfinite(crf.transition_) & (crf.transition_ != 0.0)
+    n_pairs = np.count_nonzero(has_weight)
     return [
         name,
         f"{len(crf.classes_)}",
@@ -221,7 +232,7 @@ def fit_crfsuite(arguments):
     """Return the row of CRFsuite after some iterations."""
     import pycrfsuite
 
-    X, y, X_test, y_test = make(arguments.task, arguments.sentences, 500)
+    X, y, X_test, y_test = made(arguments)
     before = peak_memory()
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
     for rows, labels in zip(lines_of(X), y, strict=True):
@@ -268,6 +279,8 @@ def main():
     parser.add_argument("--epochs", type=int, default=100)
     parser.add_argument("--tol", type=float, default=1e-3)
     parser.add_argument("--dense", action="store_true")
+    parser.add_argument("--labels", type=int, default=500, help="of morphology")
+    parser.add_argument("--observed", action="store_true")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--quick", action="store_true", help="few sentences")
     parser.add_argument(

@@ -46,7 +46,7 @@ Transitions: TypeAlias = (
     str | HasShape | Iterable[tuple[Hashable, Hashable]] | Iterable[Sequence[Hashable]]
 )
 
-LabelPairs: TypeAlias = Literal["all", "observed"]
+LabelPairs: TypeAlias = Literal["auto", "all", "observed"]
 LabelNames: TypeAlias = Sequence[str] | Mapping[Any, str]
 
 FilePath: TypeAlias = str | PathLike[str]
@@ -80,7 +80,7 @@ DualSampling: TypeAlias = Literal[
 ]
 EdgeFeatures: TypeAlias = Literal["all"] | Sequence[str] | Sequence[int] | HasShape
 GraphSolver: TypeAlias = Literal["oeg", "sdca", "sag", "sgd", "lbfgs"]
-Features: TypeAlias = Literal["all", "observed"]
+Features: TypeAlias = Literal["auto", "all", "observed"]
 SDCASampling: TypeAlias = DualSampling | Literal["residual"]
 SolverName: TypeAlias = Literal["auto", "sdca", "oeg", "sag", "lbfgs"]
 # The name of a scorer, or a function of (estimator, X, y).

@@ -14,6 +14,7 @@ from skcrf_sdca.estimators.crfs import CRF
 from skcrf_sdca.estimators.solver_choice import SOLVERS
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.persistence import save_model
+from skcrf_sdca.structures.chain.constraints import FROM_DATA
 
 from ._evaluate import add_scheme_option, report
 from ._inputs import (
@@ -77,6 +78,7 @@ def _add_fit_options(group):
         default="auto",
         help="optimiser (default: %(default)s, the one that suits the data)",
     )
+    _add_weight_options(group)
     group.add_argument(
         "--alpha",
         type=_alpha,
@@ -104,6 +106,32 @@ def _add_fit_options(group):
         default=0,
         metavar="N",
         help="seed of the random sampling (default: 0)",
+    )
+
+
+def _add_weight_options(group):
+    for name, what in {
+        "features": "of a feature and a label",
+        "label-pairs": "of labels that follow each other",
+    }.items():
+        group.add_argument(
+            f"--{name}",
+            choices=["auto", "all", "observed"],
+            default="auto",
+            help=f"which pairs {what} have weights (default: auto, all unless these "
+            "are very many)",
+        )
+    group.add_argument(
+        "--min-count",
+        type=float,
+        metavar="N",
+        help="with --features observed: only pairs that occur at least N times",
+    )
+    group.add_argument(
+        "--transitions",
+        choices=[*FROM_DATA],
+        help="forbid transitions that the files lack, all or but for frequent labels; "
+        "in place of --scheme",
     )
 
 
@@ -156,6 +184,10 @@ def run(options):
 
 
 def _check_usage(options):
+    if options.transitions is not None and options.scheme is not None:
+        options.usage_error("use --transitions or --scheme, but not both.")
+    if options.min_count is not None and options.features != "observed":
+        options.usage_error("--min-count needs --features observed.")
     ours, crfsuite = (options.alpha, options.l1_ratio), (options.c1, options.c2)
     if crfsuite != (None, None) and ours != (None, None):
         options.usage_error(
@@ -255,6 +287,7 @@ def _parameters(options, n_sequences, scheme):
     alpha, l1_ratio = options.alpha, options.l1_ratio
     if options.c1 is not None or options.c2 is not None:
         alpha, l1_ratio = penalty_of(options.c1 or 0.0, options.c2 or 0.0, n_sequences)
+    transitions = options.transitions or (None if scheme == "none" else scheme)
     given = {
         "alpha": alpha,
         "solver": options.solver,
@@ -263,7 +296,10 @@ def _parameters(options, n_sequences, scheme):
         "max_iter": options.max_iter,
         "n_jobs": options.jobs,
         "random_state": options.seed,
-        "transitions": None if scheme == "none" else scheme,
+        "features": options.features,
+        "label_pairs": options.label_pairs,
+        "min_count": options.min_count,
+        "transitions": transitions,
         "verbose": int(not options.quiet),
     }
     return {name: value for name, value in given.items() if value is not None}

@@ -43,6 +43,7 @@ from skcrf_sdca.objective.targets import PartialLabels, SoftLabels
 from skcrf_sdca.solvers.monitor import CHECKED_LATER, FitMonitor
 from skcrf_sdca.structures.chain.observed import ObservedPairs
 from skcrf_sdca.structures.registry import STRUCTURES
+from skcrf_sdca.structures.weight_choice import AUTO, OBSERVED, are_many_weights
 
 # Of a weight in a sparse array: the number, and the index of its feature.
 BYTES_OF_SPARSE = 12
@@ -303,20 +304,26 @@ class BaseFit(
 
     def _pairs(self, training, n_labels):
         """Return the pairs of feature and label with weights, None if all."""
-        if not self._counts_pairs():
+        if not self._counts_pairs(training):
             return None
         rows = training.label_rows
         labels = training.labels if rows is None else rows
         return ObservedPairs.of_data(training.data.X, labels, n_labels, self.min_count)
 
-    def _counts_pairs(self):
-        """Return whether only observed pairs have weights; check `min_count`."""
-        if self.features == "all" and self.min_count is not None:
+    def _counts_pairs(self, training=None):
+        """Return whether only observed pairs have weights; check `min_count`.
+
+        Without TrainingData "auto" is all.
+        """
+        if self.features != OBSERVED and self.min_count is not None:
             raise ValueError(
                 f'min_count={self.min_count} needs features="observed", got '
-                'features="all"; set min_count=None to keep all pairs'
+                f'features="{self.features}"; set min_count=None to keep all pairs'
             )
-        return self.features == "observed"
+        if self.features == AUTO and training is not None and not training.is_chunk:
+            n_labels = len(training.attributes["classes_"])
+            return are_many_weights(training.data, n_labels)
+        return self.features == OBSERVED
 
     def _targets(self, training, structure):
         """Return the targets of a structure: labels, or what is known of them."""

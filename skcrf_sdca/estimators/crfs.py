@@ -6,7 +6,7 @@ model/attribute_docs.py.
 
 from dataclasses import field
 
-from skcrf_sdca._utils.typing import RandomState
+from skcrf_sdca._utils.typing import Features, LabelPairs, RandomState
 from skcrf_sdca.estimators.parameters import (
     ChainOptions,
     OEGOptions,
@@ -19,13 +19,13 @@ from skcrf_sdca.estimators.parameters import (
 from skcrf_sdca.estimators.sequences import ChainCRF
 from skcrf_sdca.estimators.sgd import SGDCRF
 from skcrf_sdca.estimators.solver_choice import (
-    AUTO,
     OF_CHAINS,
     OF_CRF,
     Choice,
     SolverByName,
     choose,
 )
+from skcrf_sdca.structures.weight_choice import AUTO, observed_weights
 
 
 @parameters
@@ -234,7 +234,9 @@ class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, ChainCRF):
     by one of the solvers of `SDCACRF`, `OEGCRF`, `SAGNUSCRF` and `LBFGSCRF`, which all
     end at the same model. "auto" chooses by the form of the features, their size beside
     n * alpha, and the number of labels: see :doc:`/dense_features`. The parameters that
-    only some of them have are at their defaults.
+    only some of them have are at their defaults. With hundreds of labels the model has
+    weights of observed pairs alone, see `label_pairs`, `features` and
+    :doc:`/many_labels`.
 
     Parameters
     ----------
@@ -262,6 +264,8 @@ class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, ChainCRF):
     """
 
     max_iter: int = 1000
+    features: Features = AUTO
+    label_pairs: LabelPairs = AUTO
     solver_: str = field(init=False)
 
     _solvers = OF_CRF
@@ -287,6 +291,8 @@ class CRF(RunOptions, ChainOptions, SolverOptions, SolverByName, ChainCRF):
         if self.verbose:
             name, reason = self._chosen(problem)
             print(f"CRF: solver {name}, {reason}", flush=True)
+            if observed := observed_weights(problem):
+                print(f"CRF: {observed}", flush=True)
         return super()._new_solver(problem)
 
     def _attributes_of_run(self, solver, fitted):

@@ -297,11 +297,13 @@ class FeatureOptions:
     """Which features have weights."""
 
     features: Features = "all"
-    """{"all", "observed"}
+    """{"auto", "all", "observed"}
 
     Which pairs of a feature and a label have a weight. "observed" are those that occur
     in the training data, as CRFsuite chooses by default: the model is much smaller, and
     ``coef_`` a sparse array. Positions whose label is not known observe nothing.
+    "auto", the default of `CRF`, is "observed" where all pairs of sparse features are
+    more than 50 million, else "all".
     """
     min_count: float | None = parameter(POSITIVE, None, default=None)
     """float > 0
@@ -319,7 +321,7 @@ class PairWeightOptions:
     """Which pairs of labels have weights."""
 
     label_pairs: LabelPairs = "all"
-    """{"all", "observed"}
+    """{"auto", "all", "observed"}
 
     Which pairs of labels have a weight in ``transition_``. "observed" are those that
     follow each other in y, as CRFsuite and Wapiti choose by default: every label may
@@ -328,7 +330,9 @@ class PairWeightOptions:
     place of n_labels^2, and the solvers store as many numbers: for hundreds of labels.
     Where a label is one of several, all possible pairs are observed; with `prior` its
     pairs have weights too. For ``order=1`` without `edge_features`, and all solvers but
-    SDCA, whose line search needs the marginals of all pairs.
+    SDCA, whose line search needs the marginals of all pairs. "auto", the default of
+    `CRF`, is "observed" where n_labels^2 numbers for each sequence are more than 100
+    million, or n_labels^2 for each position more than 30 billion, else "all".
     """
 
 

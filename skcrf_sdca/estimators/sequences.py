@@ -12,12 +12,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from skcrf_sdca._utils.memory import may_fit, size_text
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.edge_features import numbers_of
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.sequences import read_sequences
 from skcrf_sdca.estimators.base import BaseFit, fits
 from skcrf_sdca.model.sequence_answers import SequenceAnswers
+from skcrf_sdca.solvers.base import N_VECTORS
+from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.structures.chain.constraints import FROM_DATA, read_constraints
 from skcrf_sdca.structures.chain.observed import ObservedPairs, neighbours
 from skcrf_sdca.structures.chain.observed_chain import (
@@ -25,6 +28,12 @@ from skcrf_sdca.structures.chain.observed_chain import (
     observed_label_pairs,
 )
 from skcrf_sdca.structures.chain.tuple_structure import TupleChain
+from skcrf_sdca.structures.weight_choice import (
+    AUTO,
+    OBSERVED,
+    are_many_pairs,
+    bytes_of_observed,
+)
 
 
 class BaseCRF(SequenceAnswers, BaseFit):
@@ -210,9 +219,10 @@ class ChainCRF(BaseCRF):
 
         Beside those of the data they are the pairs that a Prior has weights for.
         """
-        if self.label_pairs == "all":
+        is_plain = self.order == 1 and self.edge_features is None
+        if not self._has_label_pairs(training, is_plain):
             return None
-        if self.order > 1 or self.edge_features is not None:
+        if not is_plain:
             raise ValueError(
                 f"label_pairs={self.label_pairs!r} is for chains of order=1 without "
                 'edge_features; set label_pairs="all", or these parameters so'
@@ -224,6 +234,32 @@ class ChainCRF(BaseCRF):
         if constraints is None:
             return None if pairs.all() else pairs
         return None if pairs[constraints.transition].all() else pairs
+
+    def _has_label_pairs(self, training, is_plain):
+        """Return whether only observed pairs of labels have weights.
+
+        "auto" does not choose them where they cannot be.
+        """
+        if self.label_pairs != AUTO:
+            return self.label_pairs == OBSERVED
+        if training.is_chunk or not is_plain or self._solver_name == "sdca":
+            return False
+        n_labels = len(training.attributes["classes_"])
+        return are_many_pairs(training.data, n_labels)
+
+    def _advice_on_pairs(self, problem):
+        """Return that weights of observed pairs of labels alone fit, if they do."""
+        form, is_table = problem.structure.vector_form(), problem.structure.is_table
+        is_plain = self.order == 1 and self.edge_features is None
+        if form.label_pairs is not None or is_table or not is_plain:
+            return ""
+        n_bytes = bytes_of_observed(problem, N_VECTORS, OEG.bytes_of_potential)
+        if not may_fit(n_bytes):
+            return ""
+        return (
+            '; with label_pairs="observed", which allows every transition, OEG takes '
+            f"{size_text(n_bytes)}"
+        )
 
     def _structure_options(self, training):
         order, edge_features = self.order, self.edge_features
@@ -240,7 +276,7 @@ class ChainCRF(BaseCRF):
 
     def _pairs_of_neighbours(self, training, columns):
         """Return the pairs of labels that edge features have weights for; None: all."""
-        if not self._counts_pairs():
+        if not self._counts_pairs(training):
             return None
         data, rows = training.data, training.label_rows
         labels = training.labels if rows is None else rows

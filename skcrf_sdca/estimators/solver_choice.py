@@ -47,6 +47,7 @@ from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.sdca import SDCA
 from skcrf_sdca.solvers.sgd_methods import METHODS
 from skcrf_sdca.structures.chain.curvature import Curvature, Whitening
+from skcrf_sdca.structures.weight_choice import AUTO
 
 Table = Mapping[str, tuple[type, ...]]
 
@@ -60,9 +61,7 @@ SOLVERS: Table = {
     "dca": (DCA,),
     **{name: (method,) for name, method in METHODS.items()},
 }
-# The name of the choice by the data. Before it is made, there is one of these solvers
-# for every loss and penalty.
-AUTO = "auto"
+# Before the choice by the data, there is one of these for every loss and penalty.
 OF_CRF: Table = {**SOLVERS, AUTO: (SDCA, OEG, BCFW)}
 # The same of estimators for which "oeg" stands for all that does not name a line
 # search, and "sgd" for the default of its methods.
@@ -142,9 +141,15 @@ class HasSolver:
             return self._made_solver(solver, problem, self._acceleration_of(name))
         except MemoryError as error:
             others = advice_on_memory(problem, *self._choices(), provided)
-            if not others:
+            pairs = self._advice_on_pairs(problem)
+            if not others and not pairs:
                 raise
-            raise MemoryError(f"{error}; of the solvers, {others}") from error
+            others = others and f"; of the solvers, {others}"
+            raise MemoryError(f"{error}{others}{pairs}") from error
+
+    def _advice_on_pairs(self, problem):
+        """Return which pairs with weights alone would fit, the end of a message."""
+        return ""
 
     def _choices(self):
         """Return the solvers that users may choose, by name, and the name of this."""

@@ -153,6 +153,18 @@ def test_the_model_file_is_a_tagger_of_the_given_parameters(files, run):
     assert parameters["transitions"] is None
 
 
+def test_which_weights_there_are(files, run):
+    path = files / "weights.crf"
+    options = "--features observed --min-count 2 --label-pairs observed".split()
+    run("train", files / "train.txt", "-o", path, "--scheme", "none", *options)
+    crf = load_model(path)[-1]
+    given = {"features": "observed", "min_count": 2.0, "label_pairs": "observed"}
+    assert given.items() <= crf.get_params().items()
+    run("train", files / "train.txt", "-o", path, "--transitions", "open", "-q")
+    crf = load_model(path)[-1]
+    assert (crf.transitions, crf.features) == ("open", "auto")
+
+
 def test_training_is_that_of_python(files, model):
     X, y = read_conll(files / "train.txt")
     features = TokenFeatures(default_templates(["word", "pos"]))
@@ -658,6 +670,8 @@ def test_a_model_that_reads_no_text_is_refused(run, files, tmp_path):
         ["eval", "TRAIN", "--encoding", "none"],
         ["train", "TRAIN", "-o", "m", "--label", "xpos"],
         ["train", "TRAIN", "-o", "m", "--alpha", "x"],
+        ["train", "TRAIN", "-o", "m", "--min-count", "2"],
+        ["train", "TRAIN", "-o", "m", "--transitions", "open", "--scheme", "BIO"],
         ["tag", "TRAIN"],
         ["tag", "-m", "MODEL", "--batch", "0"],
         ["tag", "-m", "MODEL", "--proba", "--spans"],

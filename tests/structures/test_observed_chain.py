@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -26,7 +27,9 @@ from skcrf_sdca._kernels.math._sparse_transitions import (
     SparseTransitions,
     layout_of_scores,
 )
+from skcrf_sdca._utils import memory
 from skcrf_sdca.compat import CRF as CompatCRF
+from skcrf_sdca.structures import weight_choice
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.chain.constraints import Constraints
 from skcrf_sdca.structures.chain.observed_chain import observed_label_pairs
@@ -443,3 +446,51 @@ def test_models_of_crfsuite_can_have_observed_transitions_alone():
     assert_array_equal(crf.estimator_.transition_ != 0.0, OBSERVED)
     crf = CompatCRF().fit(items, y)
     assert np.all(crf.estimator_.transition_ != 0.0)
+
+
+# --- the choice by the data
+
+
+def test_the_default_of_crf_depends_on_the_numbers(monkeypatch, capsys):
+    signals, y = hidden(12)
+    rows = [sp.csr_array(x) for x in signals]
+    twin = seeded(OEGCRF).fit(rows, y)
+    crf = CRF(random_state=0, verbose=1).fit(rows, y)
+    assert_array_equal(crf.transition_, twin.transition_)
+    assert "observed in y" not in capsys.readouterr().out
+    monkeypatch.setattr(weight_choice, "MANY_NUMBERS", len(y) * 12**2 - 1)
+    monkeypatch.setattr(weight_choice, "MANY_WEIGHTS", 12 * 12 - 1)
+    crf.fit(rows, y)
+    pairs = observed_pairs_of(y, 12)
+    assert_array_equal(crf.transition_ != 0.0, pairs)
+    assert sp.issparse(crf.coef_)
+    said = f"CRF: weights of {pairs.sum()} of 144 pairs of labels and "
+    assert said in capsys.readouterr().out
+    # A step for each position counts too.
+    monkeypatch.undo()
+    n_positions = sum(map(len, y))
+    monkeypatch.setattr(weight_choice, "MANY_PRODUCTS", n_positions * 12**2)
+    assert np.all(CRF(random_state=0).fit(rows, y).transition_ != 0.0)
+    monkeypatch.setattr(weight_choice, "MANY_PRODUCTS", n_positions * 12**2 - 1)
+    assert_array_equal(CRF().fit(rows, y).transition_ != 0.0, pairs)
+    # Where they cannot be chosen, all pairs have weights.
+    for other in ({"solver": "sdca"}, {"order": 2, "max_iter": 2, "tol": 1.0}):
+        crf = CRF(random_state=0, **other).fit(rows, y)
+        assert np.all(crf.transition_ != 0.0)
+
+
+def test_a_message_about_memory_names_the_pairs_that_fit(monkeypatch):
+    signals, y = hidden(12)
+    pairs = observed_pairs_of(y, 12).sum()
+    n_positions = sum(map(len, y))
+    n_bytes = 24 * (12 * 12 + 3 * 12 + pairs) + 12 * (n_positions * 12 + len(y) * pairs)
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: n_bytes)
+    with pytest.raises(MemoryError, match='with label_pairs="observed"') as caught:
+        seeded(OEGCRF).fit(signals, y)
+    assert f"OEG takes {memory.size_text(n_bytes)}" in str(caught.value)
+    seeded(OEGCRF, label_pairs="observed").fit(signals, y)
+    monkeypatch.setattr(memory, "available_memory", lambda: n_bytes - 1)
+    with pytest.raises(MemoryError) as caught:
+        seeded(OEGCRF).fit(signals, y)
+    assert "label_pairs" not in str(caught.value)

@@ -49,13 +49,14 @@ class Chain(TokenRows, Structure):
         n_features, n_labels = self.rows.n_features, self.n_labels
         longest = int(self.data.lengths.max(initial=0))
         n_coef = n_features * n_labels if self.pairs is None else self.pairs.layout.size
+        all_pairs = 'set features="observed", ' if self.pairs is None else ""
         # The weights, also of transitions, and buffers for them and for one chain.
         n_numbers = n_coef + 3 * n_labels * longest + 5 * self.n_tied
         check_fits(
             8 * n_numbers,
             f"a model of {n_labels} labels and {n_features} features",
-            "join labels that are rare (are all values in y labels?) or take fewer "
-            "features",
+            f"{all_pairs}join labels that are rare (are all values in y labels?) or "
+            "take fewer features",
         )
 
     @property

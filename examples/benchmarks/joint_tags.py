@@ -1,0 +1,106 @@
+"""Measure models of joint tags UPOS|FEATS of a treebank, which are hundreds of labels.
+
+    python joint_tags.py tr_imst                       # the default of CRF()
+    python joint_tags.py tr_imst --sentences 300 --set label_pairs=all
+
+The treebank has the files ``ud/NAME.train.conllu.gz`` and ``ud/NAME.test.conllu.gz`` in
+the folder of the environment variable ``SKCRF_SDCA_DATA``. The features are those of
+``skcrf-sdca train``, from words alone. Printed are the processor seconds of `fit`, with
+the features, the peak memory of the process, and the share of right joint tags and of
+right parts UPOS on the test sentences.
+"""
+
+import argparse
+import json
+import os
+import resource
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import tables
+from skcrf_sdca import CRF, make_tagger
+from skcrf_sdca.text import TokenFeatures, read_conllu
+
+HEADER = (
+    "parameters,K,label pairs,features,solver,epochs,fit (s),peak (MiB),P,gap / P,"
+    "joint (%),UPOS (%)"
+).split(",")
+
+
+def joint(upos, feats):
+    """Return the joint tag of a word."""
+    return upos if feats == "_" else f"{upos}|{feats}"
+
+
+def read(name, part):
+    """Return the words of sentences, as lists of str, and their joint tags."""
+    folder = Path(os.environ["SKCRF_SDCA_DATA"]) / "ud"
+    path = folder / f"{name}.{part}.conllu.gz"
+    rows, feats = read_conllu(path, ["word", "upos"], label="feats")
+    X = [[word["word"] for word in sentence] for sentence in rows]
+    y = [
+        [joint(word["upos"], own) for word, own in zip(sentence, labels, strict=True)]
+        for sentence, labels in zip(rows, feats, strict=True)
+    ]
+    return X, y
+
+
+def parameter(text):
+    """Return the name and the value of name=value."""
+    name, value = text.split("=", 1)
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def row(arguments):
+    """Return the row of a fit."""
+    X, y = read(arguments.treebank, "train")
+    X_test, y_test = read(arguments.treebank, "test")
+    X, y = X[: arguments.sentences], y[: arguments.sentences]
+    given = dict(arguments.set)
+    crf = CRF(random_state=0, verbose=arguments.verbose, **given)
+    tagger, begin = make_tagger(TokenFeatures(), crf), time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tagger.fit(X, y)
+    seconds = time.process_time() - begin
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 2**10
+    found, right = (np.concatenate(part) for part in (tagger.predict(X_test), y_test))
+    of_part = [
+        a.split("|")[0] == b.split("|")[0] for a, b in zip(found, right, strict=True)
+    ]
+    return [
+        " ".join(f"{name}={value}" for name, value in given.items()) or "default",
+        f"{len(crf.classes_)}",
+        f"{np.count_nonzero(crf.transition_):,}",
+        f"{crf.n_features_in_:,}",
+        crf.solver_,
+        f"{crf.n_iter_}",
+        f"{seconds:.1f}",
+        tables.size(peak),
+        f"{crf.primal_objective_:.4f}",
+        f"{crf.duality_gap_ / crf.primal_objective_:.1e}",
+        f"{100 * np.mean(found == right):.2f}",
+        f"{100 * np.mean(of_part):.2f}",
+    ]
+
+
+def main():
+    """Print the row of one fit."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("treebank", help="such as tr_imst")
+    parser.add_argument("--sentences", type=int, help="the first of the training")
+    parser.add_argument(
+        "--set", type=parameter, nargs="*", default=[], help="name=value of CRF"
+    )
+    parser.add_argument("--verbose", action="store_true")
+    tables.show([HEADER, row(parser.parse_args())])
+
+
+if __name__ == "__main__":
+    main()
