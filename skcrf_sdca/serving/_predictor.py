@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skcrf_sdca._kernels.inference._sequence_tagger import SequenceTagger, impossible
-from skcrf_sdca._kernels.math._transitions import layout_of
+from skcrf_sdca._kernels.math._sparse_transitions import layout_of_scores
 from skcrf_sdca._utils.messages import check_count, described
 from skcrf_sdca._utils.typing import FilePath, SpanScheme, SupportsRead
 from skcrf_sdca.data.label_reading import LabelReading
@@ -295,7 +295,7 @@ class Predictor:
         The scores are over the temperature.
         """
         transition = self._model.of_labels["transition"]
-        layout = layout_of(transition != -np.inf)
+        layout = layout_of_scores(transition)
         tied = layout.compact(np.ascontiguousarray(transition))
         constraints = constraints_of(tied, layout)
         return layout, tied / (self._model.temperature or 1.0), constraints

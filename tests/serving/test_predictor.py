@@ -11,6 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
 
+import joblib
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,6 +20,7 @@ from numpy.testing import assert_array_equal
 
 from model_fuzz import change_model, changed_members, members, write
 from skcrf_sdca import (
+    LBFGSCRF,
     SDCACRF,
     PassiveAggressiveCRF,
     SegmentCRF,
@@ -139,10 +141,18 @@ def through_file(estimator):
     return Predictor.load(file.getvalue())
 
 
+def through_memory_map(estimator, folder):
+    joblib.dump(through_file(estimator), folder / "model")
+    predictor = joblib.load(folder / "model", mmap_mode="r")
+    assert isinstance(predictor._model.coef.values, np.memmap)
+    return predictor
+
+
 WAYS = {
-    "file": through_file,
-    "estimator": Predictor.from_estimator,
-    "pickle": lambda model: pickle.loads(pickle.dumps(through_file(model))),
+    "file": lambda model, _: through_file(model),
+    "estimator": lambda model, _: Predictor.from_estimator(model),
+    "pickle": lambda model, _: pickle.loads(pickle.dumps(through_file(model))),
+    "memory map": through_memory_map,
 }
 
 
@@ -159,9 +169,9 @@ def assert_same(predictor, estimator, X):
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-def test_the_answers_are_those_of_the_estimator(way, fitted):
+def test_the_answers_are_those_of_the_estimator(way, fitted, tmp_path):
     estimator, new = fitted
-    predictor = way(estimator)
+    predictor = way(estimator, tmp_path)
     classes = getattr(estimator, "estimator_", estimator).classes_
     assert_array_equal(predictor.classes_, classes)
     assert_same(predictor, estimator, new)
@@ -180,14 +190,16 @@ def test_random_models(seed, name):
 
 
 @pytest.mark.parametrize("n_labels", [1, 2, 60])
-def test_any_number_of_labels(n_labels):
-    # With 60 labels in a ring, few of all pairs are allowed.
+@pytest.mark.parametrize(
+    "model", [crf(transitions="observed"), LBFGSCRF(label_pairs="observed")]
+)
+def test_any_number_of_labels(model, n_labels):
+    # Of 60 labels in a ring, few of all pairs are allowed, or have weights.
     rng = np.random.default_rng(0)
     lengths = [n_labels, *rng.integers(1, 9, size=20)]
     X = [random_strings(rng, length) for length in lengths]
     y = [[f"B-{k % n_labels}" for k in range(length)] for length in lengths]
-    model = crf(transitions="observed").fit(X, y)
-    assert_same(Predictor.from_estimator(model), model, X[:5])
+    assert_same(Predictor.from_estimator(model.fit(X, y)), model, X[:5])
 
 
 @pytest.mark.parametrize("labels", [["a", "é\ud800"], [1, 2], [b"a", b"b"], [0.0, 2.0]])
