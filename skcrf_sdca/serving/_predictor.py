@@ -7,13 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skcrf_sdca._kernels.inference._sequence_tagger import SequenceTagger, impossible
-from skcrf_sdca._kernels.math._sparse_transitions import layout_of_scores
 from skcrf_sdca._utils.messages import check_count, described
 from skcrf_sdca._utils.typing import FilePath, SpanScheme, SupportsRead
 from skcrf_sdca.data.label_reading import LabelReading
 from skcrf_sdca.persistence._archive import opened_to_read, read_archive
 from skcrf_sdca.serving._model import Model, model_from
-from skcrf_sdca.structures.chain.chains import Chains, constraints_of
+from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.scores import LARGEST_SCORE
 from skcrf_sdca.text._sentences import SentenceFeatures
 from skcrf_sdca.text._templates import checked_features
@@ -63,15 +62,14 @@ class Predictor:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        layout, tied, constraints = self._transitions()
-        self._chains = Chains.without_positions(tied, constraints, layout)
-        weights = model.of_labels
+        weights, temperature = model.of_labels, model.temperature or 1.0
+        self._chains = Chains.of_fitted(weights["transition"], temperature)
         ends = weights["intercept"], weights["start"], weights["end"]
         self._tagger = SequenceTagger(
             (model.lookup, model.item_type, model.dtype, self._items),
-            model.coef.compiled(*ends, tied),
+            model.coef.compiled(*ends, self._chains.tied),
             self._chains,
-            model.temperature or 1.0,
+            temperature,
             LARGEST_SCORE,
         )
         self._labels = model.classes.tolist()
@@ -288,17 +286,6 @@ class Predictor:
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what it is made of, for pickles."""
         return type(self), (self._model,)
-
-    def _transitions(self):
-        """Return which pairs of labels there are, their scores, and what is forbidden.
-
-        The scores are over the temperature.
-        """
-        transition = self._model.of_labels["transition"]
-        layout = layout_of_scores(transition)
-        tied = layout.compact(np.ascontiguousarray(transition))
-        constraints = constraints_of(tied, layout)
-        return layout, tied / (self._model.temperature or 1.0), constraints
 
     def _scores(self, sequence, *, proba=False):
         """Return the Chains of one sequence."""

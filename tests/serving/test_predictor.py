@@ -189,12 +189,12 @@ def test_random_models(seed, name):
     assert_same(predictor, estimator, new)
 
 
-@pytest.mark.parametrize("n_labels", [1, 2, 60])
+@pytest.mark.parametrize("n_labels", [1, 2, 70])
 @pytest.mark.parametrize(
     "model", [crf(transitions="observed"), LBFGSCRF(label_pairs="observed")]
 )
 def test_any_number_of_labels(model, n_labels):
-    # Of 60 labels in a ring, few of all pairs are allowed, or have weights.
+    # Of 70 labels in a ring, few of all pairs are allowed, or have weights.
     rng = np.random.default_rng(0)
     lengths = [n_labels, *rng.integers(1, 9, size=20)]
     X = [random_strings(rng, length) for length in lengths]

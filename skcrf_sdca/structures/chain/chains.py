@@ -9,6 +9,7 @@ import numpy as np
 
 from skcrf_sdca._kernels.inference import _chain_marginals, _spans
 from skcrf_sdca._kernels.inference._chain_inference import ChainInference
+from skcrf_sdca._kernels.math._sparse_transitions import layout_of_scores
 from skcrf_sdca._kernels.math._transitions import all_transitions
 from skcrf_sdca.structures.chain.marginals import Marginals, by_pairs
 from skcrf_sdca.structures.scores import Scores
@@ -42,6 +43,14 @@ class Chains(Scores):
         node_scores = np.empty((0, layout.n_labels))
         offsets = np.zeros(1, dtype=np.int64)
         return cls(node_scores, transition, offsets, constraints, layout)
+
+    @classmethod
+    def of_fitted(cls, transition, temperature):
+        """Return the same, of fitted weights (n_labels, n_labels)."""
+        layout = layout_of_scores(transition)
+        scores = layout.compact(np.ascontiguousarray(transition))
+        constraints = constraints_of(scores, layout)
+        return cls.without_positions(scores / temperature, constraints, layout)
 
     def inference(self, begin, end):
         """Return the compiled inference on the chains begin <= i < end."""
