@@ -80,8 +80,11 @@ def model_from(document, array):
     crf = parts["crf"]
     vectorizer = parts.get("vectorizer") or crf.get("vectorizer")
     _check_is_served(crf, vectorizer)
-    n_features = vectorizer["n_features"]
-    check_tables(vectorizer["vocabulary"], n_features, complete=True)
+    # Its dicts go before the weights come: they are as large.
+    vocabulary, n_features = vectorizer.pop("vocabulary"), vectorizer["n_features"]
+    check_tables(vocabulary, n_features, complete=True)
+    lookup = Lookup(vocabulary).in_tables()
+    del vocabulary
     if crf["n_features"] != n_features:
         raise ModelFormatError(
             f"the vectorizer has {n_features} features, but the CRF {crf['n_features']}"
@@ -96,7 +99,7 @@ def model_from(document, array):
         float(crf["fit"].get("temperature", 1.0)),
         ITEM_TYPES[vectorizer["input_format"]],
         DTYPES[vectorizer["parameters"].get("dtype", "float64")],
-        Lookup(vectorizer["vocabulary"]).in_tables(),
+        lookup,
         None if features is None else templates_from(features),
         _coef_from(array, crf["n_stored"], n_features, len(classes)),
         {name: _of_labels(array, name, len(classes)) for name in OF_LABELS},

@@ -44,7 +44,7 @@ RUNS = [(kind, x) for kind in ROUNDING for x in ("dense", "sparse")]
 
 
 def fitted(**switches):
-    """Return the level of the loops, and the fits, with variables of the environment."""
+    """Return the level of the loops, and the fits, with environment variables."""
     done = subprocess.run(
         [sys.executable, "-P", "-c", FITS],
         env={**os.environ, **switches},

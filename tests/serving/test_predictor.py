@@ -272,6 +272,8 @@ DICTS = crf().fit([[{"a": 1.5, "b": "c"}, {"d": True}]] * 3, [["O", "B-X"]] * 3)
         (STRINGS, []),
         (STRINGS, ()),
         (STRINGS, [[], []]),
+        (STRINGS, 99 * [["unseen"]]),
+        (STRINGS, [99 * ["a"]]),
         (STRINGS, (("a", "unseen"), {"b", "c"})),
         (STRINGS, [frozenset("ab"), [Name("c")]]),
         (STRINGS, np.array([["a"], ["b", "c"]], dtype=object)),

@@ -167,7 +167,8 @@ cdef class SequenceTagger:
             own.length > own.workspace.max_length
             or n_entries > own.places.shape[0]
         ):
-            self.allocate(own, 2 * own.length, 2 * n_entries)
+            # An item may have no known feature, and buffers have one entry at least.
+            self.allocate(own, 2 * own.length, max(2 * n_entries, FEW))
 
     cdef int allocate(
         self, Buffers own, Py_ssize_t length, Py_ssize_t n_entries
