@@ -145,7 +145,7 @@ class HasSolver:
             if not others and not pairs:
                 raise
             others = others and f"; of the solvers, {others}"
-            raise MemoryError(f"{error}{others}{pairs}") from error
+            raise MemoryError(f"{error}{pairs}{others}") from error
 
     def _advice_on_pairs(self, problem):
         """Return which pairs with weights alone would fit, the end of a message."""
