@@ -25,10 +25,12 @@ ACCEPTED = {dict: (Mapping,), list: (list, tuple, Set)}
 class Predictor:
     """A fitted chain that labels one sequence at a time, with NumPy alone.
 
-    `load` reads the file of `skcrf_sdca.save_model`, and `from_estimator` takes a
-    fitted estimator. A sequence is a list of dicts or of lists of str, as the estimator
-    took them, or after a `TokenFeatures` the tokens. The answers are the answers of the
-    estimator, for this one sequence. Features that are not in the model are ignored.
+    `load` reads the file of `skcrf_sdca.persistence.save_model`, and `from_estimator`
+    takes a fitted estimator. A sequence is a list of dicts or of lists of str, as the
+    estimator took them, or after a `TokenFeatures` the tokens. The answers are the
+    answers of the estimator, for this one sequence. Features that are not in the model
+    are ignored. Bytes are an error, also for a model of `compat.CRF`, which decodes
+    them.
 
     Threads may share a Predictor: calls share no memory that they write to. It can be
     pickled, and copied to other processes.
@@ -45,7 +47,7 @@ class Predictor:
 
     See Also
     --------
-    skcrf_sdca.load_model : Returns the estimator, of every type that a file may have.
+    skcrf_sdca.persistence.load_model : Returns the estimator, of every type.
 
     Examples
     --------
@@ -81,12 +83,12 @@ class Predictor:
 
     @classmethod
     def load(cls, path: FilePath | SupportsRead | bytes) -> Self:
-        """Read a file that `skcrf_sdca.save_model` wrote. No file can make it run code.
+        """Read a file of `save_model`. No file can make it run code.
 
         Parameters
         ----------
         path : str, path-like, binary file object or bytes
-            As for `skcrf_sdca.load_model`.
+            As for `skcrf_sdca.persistence.load_model`.
 
         Returns
         -------
@@ -113,7 +115,7 @@ class Predictor:
         Parameters
         ----------
         estimator : CRF, Pipeline or Tagger
-            What `skcrf_sdca.save_model` takes.
+            What `skcrf_sdca.persistence.save_model` takes.
 
         Returns
         -------
