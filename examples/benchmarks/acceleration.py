@@ -1,6 +1,6 @@
 """Count epochs and seconds of fits with and without acceleration, for many alphas.
 
-    python examples/benchmarks/acceleration.py [--task nl] [--quick]
+    python examples/benchmarks/acceleration.py [--task nl] [--way metric] [--quick]
 
 Each fit ends at the default tolerance, or after 200 epochs. "scalar" is the proximal
 point iteration with the same kappa for all features of the same size, and "metric" is
@@ -111,6 +111,7 @@ def main():
     choices = (*packed.NAMES, *TEXTS)
     parser.add_argument("--task", nargs="+", choices=choices, default=choices)
     parser.add_argument("--n-alpha", nargs="+", type=float, default=N_ALPHAS)
+    parser.add_argument("--way", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--estimator", choices=("SDCACRF", "OEGCRF"), default="SDCACRF")
     parser.add_argument("--l1-ratio", type=float, default=0.0)
     parser.add_argument("--seeds", type=int, default=1)
@@ -121,7 +122,7 @@ def main():
     warnings.simplefilter("ignore", ConvergenceWarning)
     # The clock of the history.
     monitor.perf_counter = process_time
-    columns = [f"{way} {of}" for way in WAYS for of in ("", "s", "ms")]
+    columns = [f"{way} {of}" for way in options.way for of in ("", "s", "ms")]
     rows = [["task", "alpha n", *columns]]
     for name in options.task:
         X, y = load(name)
@@ -129,7 +130,7 @@ def main():
             X, y = X[:QUICK_SEQUENCES], y[:QUICK_SEQUENCES]
         for n_alpha in options.n_alpha:
             cells = []
-            for way in WAYS:
+            for way in options.way:
                 found = [
                     fit(estimator, X, y, n_alpha, way, epochs, seed, options.l1_ratio)
                     for seed in range(options.seeds)
