@@ -425,14 +425,13 @@ cdef class DistinctFeatures:
         double* out,                            # out, (count(i), K)
     ) noexcept nogil:
         """Write out[r, k] = factor[distinct_r] / unit."""
-        cdef Py_ssize_t r, p, begin, end = 0
+        cdef Py_ssize_t r, k
         cdef const int* features = self.features(i)
         cdef double value
         for r in range(self.count(i)):
             value = factor[features[r]] / unit
-            begin, end = end, self.size_of_first(i, r + 1, n_labels)
-            for p in range(begin, end):
-                out[p] = value
+            for k in range(n_labels):
+                out[r * n_labels + k] = value
 
     cdef void shrink_coef(
         self,

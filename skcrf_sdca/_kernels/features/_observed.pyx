@@ -139,9 +139,12 @@ cdef class ObservedFeatures(DistinctFeatures):
     def __init__(
         self, ObservedRows rows, const long long[::1] offsets, n_frequent=0, n_shared=0
     ):
-        cdef Py_ssize_t i, j, r, n = offsets.shape[0] - 1
+        cdef Py_ssize_t i, j, r, n_found = 0, n = offsets.shape[0] - 1
         cdef int[::1] starts = np.zeros(self.distinct.shape[0] + n + 1, dtype=np.int32)
         cdef int[::1] places = np.zeros(self.distinct.shape[0] + 1, dtype=np.int32)
+        cdef const unsigned char[::1] has_gaps = features_with_gaps(rows.layout)
+        cdef int[::1] with_gaps = np.zeros(self.distinct.shape[0] + 1, dtype=np.int32)
+        cdef long long[::1] gap_bounds = np.zeros(n + 1, dtype=np.int64)
         cdef int* start
         self.observed = rows
         if n_shared > 0:
@@ -153,10 +156,15 @@ cdef class ObservedFeatures(DistinctFeatures):
                 j = self.features(i)[r]
                 places[self.bounds[i] + r] = <int> rows.layout.begin(j)
                 start[r + 1] = start[r] + <int> rows.layout.width(j)
+                with_gaps[n_found] = <int> r
+                n_found += has_gaps[j]
+            gap_bounds[i + 1] = n_found
             self.largest = max(self.largest, start[self.count(i)])
             for j in range(rows.indptr[offsets[i]], rows.indptr[offsets[i + 1]]):
                 self.local[j] = start[self.local[j]]
         self.starts, self.places = starts, places
+        self.with_gaps = np.asarray(with_gaps)[:n_found].copy()
+        self.gap_bounds = gap_bounds
 
     cdef const int* starts_of(self, Py_ssize_t i) noexcept nogil:
         """Return the address of where the sums of sequence i begin; ends with size."""
@@ -180,20 +188,19 @@ cdef class ObservedFeatures(DistinctFeatures):
         double* out,                            # out, (size(i),)
     ) noexcept nogil:
         """Write out[r, k] = sum_t x[t, distinct_r] node[t, k], of the labels k of r."""
-        cdef Py_ssize_t r
-        cdef const int* starts = self.starts_of(i)
+        cdef Py_ssize_t g, r
         memset(out, 0, self.size(i, n_labels) * sizeof(double))
         ops.scatter_ragged(
             1.0, self.rows.entries, self.numbers, &self.observed.place[0],
             &self.observed.width[0], &self.rows.indptr[begin], end - begin,
             self.rows.layout.label, node, out, n_labels,
         )
-        for r in range(self.count(i)):
-            if starts[r + 1] - starts[r] == n_labels:
-                clear_unobserved(
-                    &self.rows.layout.observed[self.places[self.bounds[i] + r]],
-                    n_labels, out + starts[r],
-                )
+        for g in range(self.gap_bounds[i], self.gap_bounds[i + 1]):
+            r = self.with_gaps[g]
+            clear_unobserved(
+                &self.rows.layout.observed[self.places[self.bounds[i] + r]], n_labels,
+                out + self.starts_of(i)[r],
+            )
 
     cdef void add_scores(
         self,
@@ -248,6 +255,24 @@ cdef class ObservedFeatures(DistinctFeatures):
             &self.places[self.bounds[i]], self.starts_of(i), self.count(i), coef, out
         )
 
+    cdef void spread(
+        self,
+        Py_ssize_t i,
+        const double* factor,                   # in, (d,)
+        double unit,
+        Py_ssize_t n_labels,
+        double* out,                            # out, (size(i),)
+    ) noexcept nogil:
+        """Write out[r, k] = factor[distinct_r] / unit, of the labels k of r."""
+        cdef Py_ssize_t r, p
+        cdef const int* starts = self.starts_of(i)
+        cdef const int* features = self.features(i)
+        cdef double value
+        for r in range(self.count(i)):
+            value = factor[features[r]] / unit
+            for p in range(starts[r], starts[r + 1]):
+                out[p] = value
+
     cdef double precondition(
         self,
         Py_ssize_t i, Py_ssize_t first, Py_ssize_t last,
@@ -276,6 +301,20 @@ cdef class ObservedFeatures(DistinctFeatures):
             &self.places[self.bounds[i]], self.starts_of(i), self.count(i),
             self.features(i), coef, threshold, factor, out,
         )
+
+
+cdef object features_with_gaps(RowLayout layout):
+    """Return which features have wide rows that lack a label, (d + 1,) of 0 or 1."""
+    cdef Py_ssize_t j, p
+    cdef unsigned char[::1] found = np.zeros(layout.n_features + 1, dtype=np.uint8)
+    for j in range(layout.n_features):
+        if layout.first == NULL or layout.width(j) < layout.n_labels:
+            continue
+        for p in range(layout.begin(j), layout.begin(j) + layout.n_labels):
+            if not layout.observed[p]:
+                found[j] = 1
+                break
+    return found
 
 
 cdef void clear_unobserved(
