@@ -189,10 +189,12 @@ class ChainCRF(BaseCRF):
 
     def _takes_tables(self):
         """Return whether single rows have no labels before them, and any labels."""
-        is_scheme = isinstance(self.transitions, str) and (
-            self.transitions not in FROM_DATA
+        # A pickle of an earlier version may lack a parameter.
+        order, edge_features, transitions = map(
+            vars(self).get, ("order", "edge_features", "transitions"), (1, None, None)
         )
-        return self.order == 1 and self.edge_features is None and not is_scheme
+        is_scheme = isinstance(transitions, str) and transitions not in FROM_DATA
+        return order == 1 and edge_features is None and not is_scheme
 
     def _check_places(self, prior):
         prior.check_places(self.order, self.edge_features)
