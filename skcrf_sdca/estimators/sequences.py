@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from skcrf_sdca._utils.memory import may_fit, size_text
+from skcrf_sdca._utils.memory import check_fits, may_fit, size_text
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.edge_features import numbers_of
 from skcrf_sdca.data.label_names import names_of_classes
@@ -33,6 +33,7 @@ from skcrf_sdca.structures.weight_choice import (
     OBSERVED,
     are_many_pairs,
     bytes_of_observed,
+    bytes_of_pairs,
 )
 
 
@@ -230,6 +231,11 @@ class ChainCRF(BaseCRF):
                 'edge_features; set label_pairs="all", or these parameters so'
             )
         classes = training.attributes["classes_"]
+        check_fits(
+            bytes_of_pairs(len(classes)),
+            f"all pairs of {len(classes)} labels",
+            "join labels that are rare (are all values in y labels?)",
+        )
         pairs = _observed_of(training, len(classes))
         if prior is not None:
             pairs |= prior.label_pairs(classes)
@@ -247,7 +253,8 @@ class ChainCRF(BaseCRF):
         if training.is_chunk or not is_plain or self._solver_name == "sdca":
             return False
         n_labels = len(training.attributes["classes_"])
-        return are_many_pairs(training.data, n_labels)
+        are_many = are_many_pairs(training.data, n_labels)
+        return are_many and may_fit(bytes_of_pairs(n_labels))
 
     def _advice_on_pairs(self, problem):
         """Return that weights of observed pairs of labels alone fit, if they do."""

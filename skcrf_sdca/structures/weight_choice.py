@@ -19,6 +19,9 @@ OBSERVED: Final = "observed"
 MANY_NUMBERS, MANY_PRODUCTS = 1e8, 3e10
 # Weights of features of which one vector takes 400 MB; solvers keep several.
 MANY_WEIGHTS = 5e7
+# Of each pair of labels, whether it has a weight or not: in the fitted transitions, in
+# masks and in what inference looks up.
+BYTES_OF_PAIR = 16
 
 
 def are_many_pairs(data, n_labels):
@@ -42,6 +45,11 @@ def are_many_pairs(data, n_labels):
     return (
         len(data) * n_pairs > MANY_NUMBERS or data.n_positions * n_pairs > MANY_PRODUCTS
     )
+
+
+def bytes_of_pairs(n_labels):
+    """Return what a model of observed pairs keeps for all pairs of labels."""
+    return BYTES_OF_PAIR * n_labels**2
 
 
 def are_many_weights(data, n_labels):

@@ -485,6 +485,14 @@ def test_as_many_labels_as_items(crf, table, monkeypatch):
     assert not hasattr(crf, "classes_")
 
 
+def test_masks_of_all_pairs_are_refused_before_they_are_made(monkeypatch):
+    monkeypatch.setattr(_memory, "available_memory", lambda: 2**34)
+    n_labels = 50_000
+    x, y = np.split(np.ones((n_labels, 1)), 4), np.split(np.arange(n_labels), 4)
+    with pytest.raises(MemoryError, match="all pairs of 50000 labels.*join labels"):
+        OEGCRF(label_pairs="observed").fit(x, y)
+
+
 def test_what_a_solver_keeps(crf, monkeypatch):
     """The fit is refused before any allocation, with the bytes and with advice."""
     monkeypatch.setattr(_memory, "SMALL", 0)

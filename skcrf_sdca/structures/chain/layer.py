@@ -26,6 +26,14 @@ class LayerGradient(NamedTuple):
     emissions : ndarray of shape (n_positions, n_labels)
     start, end : ndarrays of shape (n_labels,)
     transition : ndarray of shape (n_labels, n_labels)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcrf_sdca.structures.chain.layer import ChainLayer
+    >>> log_z, gradient = ChainLayer.zeros(2).log_partition(np.zeros((3, 2)), [0, 3])
+    >>> gradient.emissions[0].tolist(), float(gradient.transition.sum())
+    ([0.5, 0.5], 2.0)
     """
 
     emissions: NDArray[np.float64]
