@@ -42,7 +42,7 @@ def group_importance(
         first ":" or "=", which is the key of a dict and the name of a template.
         Features without names are called "x0", "x1" ...
     scoring : callable, default=None
-        ``scoring(estimator, X, y)``, such as a scorer of `skcrf_sdca.metrics`. By
+        ``scoring(estimator, X, y)``, such as those of ``skcrf_sdca.metrics``. By
         default the accuracy, ``estimator.score``.
     n_repeats : int, default=5
         Permutations of each group.

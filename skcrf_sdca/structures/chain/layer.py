@@ -62,7 +62,8 @@ class ChainLayer(NamedTuple):
 
     See Also
     --------
-    skcrf_sdca.structures.chain.oracle : The functions that it calls.
+    skcrf_sdca.structures.chain.oracle.typed_span_probabilities :
+        Takes what `scores` returns, as the other functions of its module do.
 
     Examples
     --------
