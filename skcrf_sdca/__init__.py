@@ -33,7 +33,7 @@ from skcrf_sdca._version import __version__
 if TYPE_CHECKING:
     from skcrf_sdca.data.packed import PackedSequences
     from skcrf_sdca.estimators.alpha_path import alpha_path
-    from skcrf_sdca.estimators.calibration import CalibratedSpans
+    from skcrf_sdca.estimators.calibration import CalibratedSpans, span_outcomes
     from skcrf_sdca.estimators.callbacks import DualityGapMonitor
     from skcrf_sdca.estimators.crfs import CRF, LBFGSCRF, OEGCRF, SAGNUSCRF, SDCACRF
     from skcrf_sdca.estimators.ensembles import SequenceBagging, SequenceVoting
@@ -80,6 +80,7 @@ __all__ = [
     "load_model",
     "make_tagger",
     "save_model",
+    "span_outcomes",
 ]
 
 # The modules of the names, imported when somebody asks for one: all of them, and
@@ -112,6 +113,7 @@ _HOMES = {
     "load_model": "persistence",
     "make_tagger": "estimators.tagger",
     "save_model": "persistence",
+    "span_outcomes": "estimators.calibration",
 }
 _FOLDERS = {
     "compat",

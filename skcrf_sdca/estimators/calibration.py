@@ -48,7 +48,7 @@ def span_outcomes(
 
     Examples
     --------
-    >>> from skcrf_sdca.estimators.calibration import span_outcomes
+    >>> from skcrf_sdca import span_outcomes
     >>> span_outcomes([["B-P", "O"]], [[("P", 0, 1, 0.9), ("Q", 1, 2, 0.3)]])
     (array([0.9, 0.3]), array([ True, False]))
     """
