@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.doc_links import HasDocLink
 from skcrf_sdca._utils.finite_numbers import FiniteNumbers
+from skcrf_sdca._utils.sequence_tags import of_sequences
 from skcrf_sdca._utils.sklearn_private import (
     Interval,
     InvalidParameterError,
@@ -447,10 +448,8 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         tags = super().__sklearn_tags__()
         tags.classifier_tags = ClassifierTags()
         tags.target_tags.required = True
-        tags.input_tags.two_d_array = False
         tags.input_tags.three_d_array = True
-        tags.input_tags.dict = tags.input_tags.string = True
-        return tags
+        return of_sequences(tags)
 
     def score(self, X: Sequences, y: Labels) -> float:
         """Return the fraction of positions whose label is predicted correctly.

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.doc_links import HasDocLink
+from skcrf_sdca._utils.sequence_tags import of_sequences
 from skcrf_sdca._utils.sklearn_private import StrOptions, validates_parameters
 from skcrf_sdca._utils.typing import Labels, Sequences, SpanScheme
 from skcrf_sdca._utils.version_stamps import VersionStamped
@@ -174,9 +175,7 @@ class CalibratedSpans(VersionStamped, HasDocLink, MetaEstimatorMixin, BaseEstima
         """Return the tags: sequences, and no table."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.two_d_array = False
-        tags.input_tags.dict = tags.input_tags.string = True
-        return tags
+        return of_sequences(tags)
 
     def _calibrated(self, spans):
         if not spans:

@@ -12,6 +12,7 @@ from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca._utils.doc_links import HasDocLink
+from skcrf_sdca._utils.sequence_tags import of_sequences
 from skcrf_sdca._utils.sklearn_private import Interval, validates_parameters
 from skcrf_sdca._utils.typing import Labels, RandomState, Sequences
 from skcrf_sdca._utils.version_stamps import VersionStamped
@@ -119,9 +120,7 @@ class _MeanOfMarginals(
         tags = super().__sklearn_tags__()
         tags.classifier_tags = ClassifierTags()
         tags.target_tags.required = True
-        tags.input_tags.two_d_array = False
-        tags.input_tags.dict = tags.input_tags.string = True
-        return tags
+        return of_sequences(tags)
 
 
 class SequenceVoting(_MeanOfMarginals):

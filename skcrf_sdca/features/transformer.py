@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from skcrf_sdca._utils.callbacks import TakesCallbacks
 from skcrf_sdca._utils.doc_links import HasDocLink
+from skcrf_sdca._utils.sequence_tags import of_sequences
 from skcrf_sdca._utils.version_stamps import VersionStamped
 
 
@@ -41,9 +42,7 @@ class ItemTransformer(SequenceTransformer):
     def __sklearn_tags__(self):
         """Return the tags, with the types of the input."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.dict = tags.input_tags.string = True
-        return tags
+        return of_sequences(tags)
 
 
 class StatelessTransformer(ItemTransformer):

@@ -89,29 +89,34 @@ cdef class SparseTransitions(TransitionLayout):
         self, const double* row, const double* matrix, const double* excess,
         double* buffer, double* out,
     ) noexcept nogil:
-        cdef Py_ssize_t k
-        cdef double base
         ops.row_times_blocks(&self.blocks, row, excess, buffer, out)
         share_forward(&self.free.blocks, row, buffer)
-        for k in range(self.n_labels):
-            base = matrix[self.size] * buffer[k]
-            out[k] += base
-            if out[k] < LEAST_SHARE * base:
-                out[k] = self.sum_of(k, True, row, matrix)
+        self.add_shared(True, row, matrix, buffer, out)
 
     cdef void backward(
         self, const double* column, const double* matrix, const double* excess,
         double* buffer, double* out,
     ) noexcept nogil:
-        cdef Py_ssize_t j
-        cdef double base
         ops.blocks_times_column(&self.blocks, excess, column, buffer, out)
         share_backward(&self.free.blocks, column, buffer)
-        for j in range(self.n_labels):
-            base = matrix[self.size] * buffer[j]
-            out[j] += base
-            if out[j] < LEAST_SHARE * base:
-                out[j] = self.sum_of(j, False, column, matrix)
+        self.add_shared(False, column, matrix, buffer, out)
+
+    cdef void add_shared(
+        self,
+        bint to,                        # the sums over what leads to k, or else from k
+        const double* row,              # in, (K,)
+        const double* matrix,           # in, (size + 1,)
+        const double* shared,           # in, (K,) sums of row over allowed pairs
+        double* out,                    # in, out, (K,) sums over pairs with a score
+    ) noexcept nogil:
+        """Add what all allowed pairs share to the excess of those with a score."""
+        cdef Py_ssize_t k
+        cdef double base
+        for k in range(self.n_labels):
+            base = matrix[self.size] * shared[k]
+            out[k] += base
+            if out[k] < LEAST_SHARE * base:
+                out[k] = self.sum_of(k, to, row, matrix)
 
     cdef double sum_of(
         self,

@@ -220,7 +220,7 @@ typedef double vector_8 VECTOR_OF(8);
 #define CALL_OF(function, length, count, ...)                                            \
     function##_##length(count, width, __VA_ARGS__);                                      \
     break
-/* Rows that are shorter than the widest vector, counted below 0. */
+/* The cases of rows shorter than the widest vector: -1 for a row of one number. */
 #if WIDEST == 2
 #define NARROW(function, ...)                                                            \
     case -1: CALL(function, 1, 1, __VA_ARGS__);

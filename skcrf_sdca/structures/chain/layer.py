@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from skcrf_sdca._utils.typing import Transitions
 from skcrf_sdca.structures.chain import decoding, oracle
 from skcrf_sdca.structures.chain.constraints import read_constraints
-from skcrf_sdca.structures.chain.oracle import as_chains
+from skcrf_sdca.structures.chain.marginals import edge_ends
+from skcrf_sdca.structures.chain.oracle import as_chains, as_labels
 
 __all__ = ["ChainLayer", "LayerGradient"]
 
@@ -293,24 +294,21 @@ class ChainLayer(NamedTuple):
         """
         node_scores, transition, offsets = self.scores(emissions, offsets)
         weight = _as_weight(weight, len(offsets) - 1)
-        loss = -oracle.log_likelihood(
-            labels, node_scores, transition, offsets, n_jobs=n_jobs
-        )
-        labels = np.asarray(labels, dtype=np.int64)
-        if labels.min(initial=0) < 0:
+        true = as_labels(labels, *node_scores.shape)
+        if true.min(initial=0) < 0:
             raise ValueError(
-                f"labels must be from 0 to {len(self.start) - 1}, got {labels.min()}"
+                f"labels must be from 0 to {len(self.start) - 1}, got {np.min(labels)}"
             )
-        true = np.zeros_like(node_scores)
-        true[np.arange(len(labels)), labels] = 1.0
         chains = as_chains(node_scores, transition, offsets, n_jobs)
-        node, pairs, _ = chains.expectations(weight)
-        inner = np.ones(len(labels), dtype=bool)
-        inner[offsets[1:][np.diff(offsets) > 0] - 1] = False
-        (first,) = np.nonzero(inner)
-        of_first = np.repeat(weight, np.diff(offsets))[first]
-        np.subtract.at(pairs, (labels[first], labels[first + 1]), of_first)
-        return loss, _gradient(node - true, pairs, offsets, weight)
+        node, pairs, log_z = chains.expectations(weight)
+        scores = chains.path_scores(true)
+        loss = np.full(len(scores), np.inf)
+        np.subtract(log_z, scores, out=loss, where=scores > -np.inf)
+        node[np.arange(len(true)), true] -= 1.0
+        to = edge_ends(offsets)
+        of_edges = np.repeat(weight, np.diff(offsets))[to]
+        np.subtract.at(pairs, (true[to - 1], true[to]), of_edges)
+        return np.maximum(loss, 0.0), _gradient(node, pairs, offsets, weight)
 
 
 def _as_weight(weight, n):

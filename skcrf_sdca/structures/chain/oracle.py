@@ -234,7 +234,7 @@ def log_likelihood(
     array([0.25])
     """
     chains = as_chains(node_scores, transition, offsets, n_jobs)
-    labels = _as_labels(labels, len(chains.node_scores), len(chains.transition))
+    labels = as_labels(labels, len(chains.node_scores), len(chains.transition))
     return chains.log_likelihood(labels)
 
 
@@ -280,7 +280,7 @@ def span_probabilities(
     chains = as_chains(node_scores, transition, offsets)
     spans = _as_spans(spans, chains.offsets)
     n_labels = (spans[:, 2] - spans[:, 1]).sum()
-    labels = _as_labels(labels, n_labels, len(chains.transition))
+    labels = as_labels(labels, n_labels, len(chains.transition))
     return chains.span_probabilities(spans, labels)
 
 
@@ -377,7 +377,7 @@ def _as_integers(values, name):
     return np.ascontiguousarray(values, dtype=np.int64)
 
 
-def _as_labels(labels, n, n_labels):
+def as_labels(labels, n, n_labels):
     """Return n labels below n_labels as the kernels take them."""
     labels = _as_integers(labels, "labels")
     if labels.shape != (n,) or (labels >= n_labels).any():
