@@ -5,6 +5,7 @@ import numpy as np
 from skcrf_sdca.metrics import flat_accuracy_score, sequence_accuracy_score
 from skcrf_sdca.metrics._spans import averaged, span_counts
 from skcrf_sdca.text._files import place
+from skcrf_sdca.text._label_columns import EMPTY, SEPARATOR, taken_apart
 
 from ._inputs import (
     ColumnsFormat,
@@ -21,6 +22,8 @@ from ._inputs import (
 from ._schemes import SCHEMES, scheme_of_readable
 from ._streams import write
 
+# The columns of a treebank that are lists of values.
+LISTS = {"feats", "deps", "misc"}
 HELP = "report accuracy, precision, recall and F1 of a model, or of two columns"
 
 
@@ -43,17 +46,26 @@ def add_scheme_option(parser, default):
 
 def run(options):
     """Print the report on the labels of a model, or on the last two columns."""
+    names = ()
     if options.model is None:
         y, predicted = _last_columns(options)
     else:
         tagger = load_tagger(options.model)
-        X, y = labelled_sentences(format_of(tagger, options), options.files)
-        predicted = label_texts(tagger, tagger.predict(X))
-    write([report(y, predicted, options.scheme), "\n"])
+        source = format_of(tagger, options)
+        X, y = labelled_sentences(source, options.files)
+        predicted, names = label_texts(tagger, tagger.predict(X)), source.label_columns
+    write([report(y, predicted, options.scheme, names), "\n"])
 
 
-def report(y, predicted, scheme=None):
-    """Return the report; without a scheme, the labels decide it."""
+def report(y, predicted, scheme=None, names=()):
+    """Return the report; without a scheme, the labels decide it.
+
+    It has a line for each of the columns ``names``, if labels are made of several.
+    """
+    if len(names) > 1:
+        return "\n".join(
+            [report(y, predicted, "none"), *_column_lines(y, predicted, names)]
+        )
     scheme = scheme or scheme_of_readable([*y, *predicted]) or "none"
     accuracy = 100 * flat_accuracy_score(y, predicted)
     n_tokens = sum(map(len, y))
@@ -74,16 +86,46 @@ def report(y, predicted, scheme=None):
     return "\n".join(lines)
 
 
+def _column_lines(y, predicted, names):
+    """Yield the line of each column that labels are made of.
+
+    It has the accuracy, or the scores of the values in lists such as those of FEATS,
+    counted over all tokens.
+    """
+    found, true = (
+        zip(*(taken_apart(a, len(names)) for own in part for a in own), strict=True)
+        for part in (predicted, y)
+    )
+    for name, ours, right in zip(names, found, true, strict=True):
+        if name not in LISTS:
+            accuracy = np.mean(np.asarray(ours) == np.asarray(right))
+            yield f"{name:>17}: accuracy: {100 * accuracy:6.2f}%"
+            continue
+        n_ours, n_right, n_both = 0, 0, 0
+        for own, its in zip(map(_values, ours), map(_values, right), strict=True):
+            n_ours, n_right = n_ours + len(own), n_right + len(its)
+            n_both += len(own & its)
+        precision, recall = n_both / max(n_ours, 1), n_both / max(n_right, 1)
+        f1 = 2 * n_both / max(n_ours + n_right, 1)
+        yield f"{name:>17}: {_percents(100 * precision, 100 * recall, 100 * f1)}"
+
+
+def _values(text):
+    """Return the values in a list of a treebank, a set."""
+    return set() if text == EMPTY else set(text.split(SEPARATOR))
+
+
+def _percents(precision, recall, f1):
+    return f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f1:6.2f}"
+
+
 def _scores(counts, average):
     """Return the texts of precision, recall and F1, as conlleval writes them."""
     scores = [
         100 * np.atleast_1d(averaged(name, counts, average, 0.0))
         for name in counts.fractions()
     ]
-    return [
-        f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f1:6.2f}"
-        for precision, recall, f1 in zip(*scores, strict=True)
-    ]
+    return [_percents(*row) for row in zip(*scores, strict=True)]
 
 
 def _last_columns(options):

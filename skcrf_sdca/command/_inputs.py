@@ -21,8 +21,15 @@ from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.persistence import load_model
 from skcrf_sdca.text import TokenFeatures, write_conllu
 from skcrf_sdca.text._conll import iter_rows
-from skcrf_sdca.text._conllu import COLUMNS, check_known, iter_sentences
+from skcrf_sdca.text._conllu import (
+    COLUMNS,
+    check_known,
+    checked_label,
+    iter_sentences,
+    labels_of,
+)
 from skcrf_sdca.text._files import place, text_encoding
+from skcrf_sdca.text._label_columns import columns_of
 
 from ._streams import standard_input
 
@@ -47,6 +54,7 @@ class ColumnsFormat:
     """
 
     label = "label"
+    label_columns = (label,)
 
     def __init__(
         self,
@@ -105,7 +113,7 @@ class ColumnsFormat:
 
 
 class ConlluFormat:
-    """Treebanks in CoNLL-U, one of whose columns is the label."""
+    """Treebanks in CoNLL-U, one of whose columns is the label, or some joined."""
 
     def __init__(
         self,
@@ -116,14 +124,15 @@ class ConlluFormat:
         self.columns = columns or ["word"]
         self.label = label
         self._encoding = encoding
-        check_known([*self.columns, label], "there is no")
+        self.label_columns = checked_label(label, "there is no")
+        check_known(self.columns, "there is no")
 
     def sentences(self, name, *, labelled):
         """Yield the sentences of a file."""
-        for sentence in iter_sentences(file_of(name), self._encoding):
+        for k, sentence in enumerate(iter_sentences(file_of(name), self._encoding)):
             words = sentence.words
             tokens = [tuple(word[column] for column in self.columns) for word in words]
-            labels = [word[self.label] for word in words] if labelled else None
+            labels = labels_of(words, self.label_columns, k) if labelled else None
             yield Sentence(tokens, labels, sentence)
 
     def text(self, sentence, labels):
@@ -239,6 +248,6 @@ def label_texts(tagger, y):
 def format_of(tagger, options):
     """Return the format that a tagger reads."""
     columns, label = list(tagger[0].columns), tagger.steps[-1][0]
-    if label in COLUMNS:
+    if set(columns_of(label)) <= set(COLUMNS):
         return ConlluFormat(columns, label, options.encoding)
     return ColumnsFormat(columns, options.comment, options.encoding)

@@ -63,7 +63,8 @@ def _add_text_options(group):
     group.add_argument(
         "--label",
         metavar="NAME",
-        help="the column of CoNLL-U to predict, such as xpos (default: upos)",
+        help="the column of CoNLL-U to predict, such as xpos, or columns that are "
+        "joined, such as 'upos|feats' (default: upos)",
     )
     group.add_argument(
         "--templates", metavar="FILE", help="templates of the features, one on a line"
@@ -180,7 +181,7 @@ def run(options):
     )
     if options.dev is not None:
         X, y = dev
-        write([report(y, tagger.predict(X)), "\n"])
+        write([report(y, tagger.predict(X), None, source.label_columns), "\n"])
 
 
 def _check_usage(options):
@@ -257,10 +258,11 @@ def _source(options):
     if name == "conllu":
         label = "upos" if options.label is None else options.label
         source = ConlluFormat(options.columns, label, options.encoding)
-        if label in source.columns:
-            options.usage_error(
-                f"{label!r} is the label, and among --columns: choose one of both."
-            )
+        for name in source.label_columns:
+            if name in source.columns:
+                options.usage_error(
+                    f"{name!r} is the label, and among --columns: choose one of both."
+                )
         return source
     if options.label is not None:
         options.usage_error(

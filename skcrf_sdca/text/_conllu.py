@@ -6,6 +6,7 @@ are written, pass the same checks.
 """
 
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice, takewhile
@@ -17,6 +18,7 @@ from skcrf_sdca.data.containers import check_container, plain_column
 from skcrf_sdca.data.label_encoding import flat_labels
 
 from ._files import blocks, numbered_lines, place, write_text
+from ._label_columns import EMPTY, columns_of, joined, taken_apart
 from ._tokens import Token, Tokens, checked_names
 
 # Templates read the column "word" by default, so FORM has this name.
@@ -24,7 +26,6 @@ COLUMNS = (
     *("id", "word", "lemma", "upos", "xpos"),
     *("feats", "head", "deprel", "deps", "misc"),
 )
-_EMPTY = "_"
 # Largest number of strings that a reader remembers, also of an endless stream.
 _MAX_SHARED = 2**20
 _WITH_SPACES = {"word", "lemma", "misc"}
@@ -114,6 +115,9 @@ def read_conllu(
     label : str or None, default="upos"
         Name of the column with the labels; None if there is none. Where it is empty,
         the label is "_", which estimators can take as unknown: ``unknown_label="_"``.
+        Several names with | between them join the columns: with "upos|feats" the
+        labels are such as "NOUN|Case=Nom|Number=Sing", and empty columns at the end are
+        left out of them, as in "ADP".
     multiword_tokens : bool, default=False
         Whether to read multiword tokens too. They stand before their words, and their
         "id" is a range such as "1-2".
@@ -140,7 +144,8 @@ def read_conllu(
         If the file does not have this format or another encoding; the message names the
         line. Numbers of columns, ids, spaces, and the places of comments are checked,
         but not the values of the other columns. If `columns` has an unknown name or one
-        twice, or `label` is unknown.
+        twice, or `label` is unknown, or joins columns of which one that is not the last
+        has a |.
     TypeError
         If `file` is neither a path nor an open file, or `columns` is no sequence.
     OSError
@@ -179,19 +184,19 @@ def read_conllu(
     """
     columns = checked_names(columns)
     check_known(columns, "columns has")
-    check_known([] if label is None else [label], "label is")
-    kept = [name for name in columns if name != label]
+    names = [] if label is None else checked_label(label, "label is")
+    kept = [name for name in columns if name not in names]
     wanted = {
         "word": True,
         "multiword token": multiword_tokens,
         "empty node": empty_nodes,
     }
     X, y, sentences = [], [], []
-    for sentence in iter_sentences(file, encoding):
+    for k, sentence in enumerate(iter_sentences(file, encoding)):
         rows = [row for row in sentence.rows if wanted[_kind(row["id"])]]
         X.append([{name: row[name] for name in kept} for row in rows])
         if label is not None:
-            y.append([row[label] for row in rows])
+            y.append(labels_of(rows, names, k))
         if return_sentences:
             sentences.append(sentence)
     labels = [] if label is None else [y]
@@ -225,7 +230,8 @@ def write_conllu(
         Labels, such as the predictions of an estimator: one for each token, or for each
         word of a ConlluSentence.
     label : str, default="upos"
-        Name of the column that the labels replace.
+        Name of the column that the labels replace. Of several names with | between
+        them, the parts of each label replace the columns, see `read_conllu`.
     columns : sequence of str, default=None
         Names of the columns of tuples, as in `read_conllu`, and the columns of dicts to
         write; by default all columns of dicts.
@@ -253,13 +259,13 @@ def write_conllu(
     >>> file.getvalue().split("\n")[1]
     '2\tdog\t_\tNOUN\t_\t_\t_\t_\t_\t_'
     """
-    check_known([label], "label is")
+    names = checked_label(label, "label is")
     check_container(X)
     X = list(plain_column(X))
     if X and all(isinstance(sentence, ConlluSentence) for sentence in X):
-        sentences = _relabelled(X, y, label)
+        sentences = _relabelled(X, y, names)
     else:
-        sentences = _numbered(X, y, label, columns)
+        sentences = _numbered(X, y, names, columns)
     texts = []
     for k, sentence in enumerate(sentences):
         if not sentence.comments and not sentence.rows:
@@ -290,8 +296,8 @@ def iter_sentences(file, encoding):
         yield ConlluSentence(comments, rows)
 
 
-def _relabelled(sentences, y, label):
-    """Return sentences with the labels `y`, if given, at their words."""
+def _relabelled(sentences, y, names):
+    """Return sentences with the columns of the labels `y`, if given, at their words."""
     for k, sentence in enumerate(sentences):
         for i, row in enumerate(sentence.rows):
             if not _is_row(row):
@@ -301,12 +307,15 @@ def _relabelled(sentences, y, label):
                 )
     if y is None:
         return sentences
-    labels = iter(_texts(y, [len(sentence.words) for sentence in sentences]))
+    lengths = [len(sentence.words) for sentence in sentences]
+    fields = zip(*_label_columns(y, lengths, names).values(), strict=True)
     return [
         ConlluSentence(
             sentence.comments,
             [
-                {**row, label: next(labels)} if _kind(row["id"]) == "word" else row
+                row
+                if _kind(row["id"]) != "word"
+                else row | dict(zip(names, next(fields), strict=True))
                 for row in sentence.rows
             ],
         )
@@ -322,7 +331,7 @@ def _is_row(row):
     )
 
 
-def _numbered(X, y, label, columns):
+def _numbered(X, y, names_of_label, columns):
     """Return sequences of tokens as sentences whose rows have all columns."""
     names = ["word"] if columns is None else checked_names(columns)
     tokens = Tokens(X, names)
@@ -331,19 +340,40 @@ def _numbered(X, y, label, columns):
     check_known(names, "X has" if columns is None else "columns has")
     table = {name: tokens.column(name) for name in names}
     if y is not None:
-        table[label] = _texts(y, tokens.lengths)
+        table |= _label_columns(y, tokens.lengths, names_of_label)
     lengths = tokens.lengths.tolist()
     if "id" not in table:
         table["id"] = [str(t + 1) for length in lengths for t in range(length)]
-    empty = [_EMPTY] * len(tokens)
+    empty = [EMPTY] * len(tokens)
     parts = [table.get(name, empty) for name in COLUMNS]
     rows = (dict(zip(COLUMNS, f, strict=True)) for f in zip(*parts, strict=True))
     return [ConlluSentence([], list(islice(rows, length))) for length in lengths]
 
 
-def _texts(y, lengths):
-    """Return the labels of all items as str."""
-    return list(map(str, flat_labels(y, lengths)))
+def _label_columns(y, lengths, names):
+    """Return the values of the columns of the labels of all items, by their names."""
+    rows = [taken_apart(str(label), len(names)) for label in flat_labels(y, lengths)]
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+def labels_of(rows, names, k):
+    """Return the labels of rows of sentence k, made of columns."""
+    if len(names) == 1:
+        return [row[names[0]] for row in rows]
+    try:
+        labels = [joined([row[name] for name in names]) for row in rows]
+    except ValueError as error:
+        raise ValueError(f"sentence {k}: {error}.") from None
+    return list(map(sys.intern, labels))
+
+
+def checked_label(label, what):
+    """Return the names of the columns of a label; ValueError if one is unknown."""
+    names = columns_of(str(label))
+    check_known(names, what)
+    if len(set(names)) < len(names):
+        raise ValueError(f"{what} {label!r}, which has a column twice.")
+    return names
 
 
 def check_known(names, what):

@@ -513,6 +513,38 @@ def test_another_column_of_a_treebank_is_predicted(files, run, tmp_path, label):
     assert "processed 5 tokens in 2 sentences" in run("eval", "-m", model, bank)[1]
 
 
+def test_joined_columns_of_a_treebank_are_predicted(files, run, tmp_path):
+    bank, model = files / "bank.conllu", tmp_path / "m"
+    options = ["--label", "upos|feats", "--tol", "1e-4", "-q", "--dev", bank]
+    status, report, _ = run("train", bank, "-o", model, *options)
+    assert status == 0
+    assert load_model(model).classes_.tolist() == [
+        "ADP",
+        "DET",
+        "NOUN",
+        "VERB|Mood=Imp",
+    ]
+    other = tmp_path / "other.conllu"
+    other.write_text(TREEBANK.replace("Mood=Imp", "_"))
+    assert run("tag", "-m", model, other) == (0, TREEBANK, "")
+    assert run("eval", "-m", model, bank)[1] == report
+    # The label of VERB has a part of one feature too many, and NOUN one too few.
+    other.write_text(
+        TREEBANK.replace("Mood=Imp", "_").replace("NOUN\tn\t_\t1", "NUM\tn\tA=B|C=D\t1")
+    )
+    assert run("eval", "-m", model, other)[1] == (
+        "processed 5 tokens in 2 sentences.\n"
+        "accuracy:  60.00%; correct sentences:  50.00%\n"
+        "             upos: accuracy:  80.00%\n"
+        "            feats: precision:   0.00%; recall:   0.00%; FB1:   0.00\n"
+    )
+    other.write_text(TREEBANK.replace("Mood=Imp", "Mood=Imp|Number=Sing|Person=2"))
+    assert run("eval", "-m", model, other)[1].splitlines()[2:] == [
+        "             upos: accuracy: 100.00%",
+        "            feats: precision: 100.00%; recall:  33.33%; FB1:  50.00",
+    ]
+
+
 # Evaluation
 
 

@@ -233,6 +233,7 @@ CONLLU = "1\tAnna\t_\tPROPN\t_\t_\t0\troot\t_\t_\n\n"
     [
         (["--label=word"], "'word' is the label, and among --columns"),
         (["--columns=word,upos"], "'upos' is the label, and among --columns"),
+        (["--columns=word,feats", "--label=upos|feats"], "'feats' is the label, and"),
     ],
 )
 def test_a_label_among_the_columns_is_wrong_usage(run, tmp_path, options, message):

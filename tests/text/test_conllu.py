@@ -279,6 +279,9 @@ def test_malformed_lines_are_named(text, line, message, tmp_path):
         ({"columns": [None, "word"]}, ValueError, "columns has None"),
         ({"columns": ["word", "word"]}, ValueError, "a name twice"),
         ({"label": "UPOS"}, ValueError, "label is 'UPOS', but the columns"),
+        ({"label": "upos|Feats"}, ValueError, "label is 'Feats', but the columns"),
+        ({"label": "upos|upos"}, ValueError, "label is 'upos|upos'.*a column twice"),
+        ({"label": "feats|upos"}, ValueError, "sentence 0: 'Case=Nom.*name its column"),
     ],
 )
 def test_options_of_reading_are_checked(options, error, message):
@@ -291,7 +294,30 @@ def test_the_file_is_a_path_or_a_file():
         read_conllu(None)
 
 
+def test_columns_are_joined_in_one_label():
+    X, y = read(TREEBANK, ["word", "upos", "feats"], label="upos|feats")
+    assert X[0][1] == {"word": "Él"}
+    assert y[0][:4] == ["PUNCT", "PRON|Case=Nom|Gender=Masc", "PUNCT", "VERB|Mood=Imp"]
+    # An empty column in front keeps its place.
+    _, y = read(TREEBANK, label="xpos|upos|feats")
+    assert y[0][1:3] == ["_|PRON|Case=Nom|Gender=Masc", "Z|PUNCT"]
+    assert y[2] == ["_"]
+
+
 # Writing ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("label", ["upos|feats", "xpos|upos|feats", "lemma|misc"])
+def test_parts_of_labels_are_written_to_their_columns(label):
+    _, y, sentences = read(TREEBANK, label=label, return_sentences=True)
+    names = label.split("|")
+    for sentence in sentences:
+        for row in sentence.words:
+            row.update(dict.fromkeys(names, "lost"))
+    assert written(sentences, y, label=label) == TREEBANK
+    words = [[row["word"] for row in sentence.words] for sentence in sentences]
+    again = read(written(words, y, label=label), label=label)[1]
+    assert again == y
 
 
 def test_a_treebank_is_written_as_it_was():
