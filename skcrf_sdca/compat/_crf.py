@@ -44,7 +44,6 @@ from skcrf_sdca.compat._conversion import (
     read_as,
     to_crfsuite,
 )
-from skcrf_sdca.compat._items import with_text
 from skcrf_sdca.compat._label_lists import LabelLists
 from skcrf_sdca.compat._model_file import serialise
 from skcrf_sdca.compat._tagger import Tagger
@@ -518,15 +517,13 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
         check_is_fitted(self)
         estimator = self.estimator_
 
-        def read(X):
-            if type(estimator) is SDCACRF:
-                # A file has names of attributes, for items of both formats.
-                found = format_of(X, default=fitted_format(estimator))
-                if found.needs_vectorizer:
-                    read_as(estimator, found.name)
-            return answer(estimator, X)
-
-        return with_text(read, as_sequence_list(X))
+        X = as_sequence_list(X)
+        if type(estimator) is SDCACRF:
+            # A file has names of attributes, for items of both formats.
+            found = format_of(X, default=fitted_format(estimator))
+            if found.needs_vectorizer:
+                read_as(estimator, found.name)
+        return answer(estimator, X)
 
     # Type checkers know by themselves what does not exist.
     if not TYPE_CHECKING:
@@ -557,14 +554,14 @@ pa_type, error_sensitive, keep_tempfiles, trainer_cls
 
     def _fitted(self, X, y, X_dev, y_dev):
         """Return the estimator behind this one, fitted."""
-        vectorizer, input_format = None, with_text(format_of, X)
+        vectorizer, input_format = None, format_of(X)
         observed = self.all_possible_states is False
         if not input_format.boundaries:
             raise TypeError("X must be a list of sequences, got a table of numbers.")
         if input_format.needs_vectorizer:
             min_freq = 1 if observed else max(1, int(np.ceil(self.min_freq or 0)))
             vectorizer = SequenceVectorizer(min_freq=min_freq)
-            X = with_text(vectorizer.fit_transform, X)
+            X = vectorizer.fit_transform(X)
             if X_dev is not None:
                 X_dev = partial(_packed, X_dev, input_format, vectorizer)
         elif self.min_freq and not observed:
@@ -710,7 +707,7 @@ def _packed(X, input_format, vectorizer):
     """Return the X of dicts or strings, or a function that returns it, packed."""
     X = as_sequence_list(X() if callable(X) else X)
     crf = set_fitted(AnyCRF(), {"vectorizer_": vectorizer})
-    return with_text(lambda X: input_format.pack(X, crf)[0], X)
+    return input_format.pack(X, crf)[0]
 
 
 def _by_name(sources, labels, weights):

@@ -3,14 +3,10 @@
 Owns `ItemSequence`, and the attributes of an item: names and values, in their order.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-T = TypeVar("T")
 # Containers in an item whose entries are attributes with the key before their names.
 NESTED = dict, list, set
-# Types of values in which there are no bytes.
-_PLAIN = frozenset({str, bool, int, float})
 
 
 class ItemSequence:
@@ -103,51 +99,3 @@ def _number(name, value):
             f"attribute {name!r} has a value of type {type(value).__name__}; it must "
             "be a number, bool, str, dict, list or set."
         ) from None
-
-
-def with_text(read: Callable[[Any], T], X: Any) -> T:
-    """Return ``read(X)``; if it raises TypeError, of X with str in place of bytes.
-
-    X is as `as_sequence_list` returns it. Bytes are rare, and a search for them takes
-    longer than to read X.
-    """
-    try:
-        return read(X)
-    except TypeError:
-        is_list = isinstance(X, (list, tuple)) or getattr(X, "dtype", "") == "O"
-        decoded = [_decoded_sequence(sequence) for sequence in X] if is_list else []
-        if all(new is old for new, old in zip(decoded, X, strict=False)):
-            raise
-    return read(decoded)
-
-
-def _decoded_sequence(sequence):
-    try:
-        if isinstance(sequence, (list, tuple)) and any(map(_has_bytes, sequence)):
-            return [_decoded(item) for item in sequence]
-    except RecursionError:
-        # Whoever reads the sequence says where dicts are nested without an end.
-        pass
-    return sequence
-
-
-def _has_bytes(item):
-    """Return whether there are bytes in an item, or in a container."""
-    if isinstance(item, dict):
-        types = {*map(type, item)} | {*map(type, item.values())}
-        entries = item.values()
-    elif isinstance(item, (list, tuple, set)):
-        types, entries = {*map(type, item)}, item
-    else:
-        return False
-    return bytes in types or (not types <= _PLAIN and any(map(_has_bytes, entries)))
-
-
-def _decoded(item):
-    if isinstance(item, bytes):
-        return item.decode()
-    if isinstance(item, dict):
-        return {_decoded(key): _decoded(value) for key, value in item.items()}
-    if isinstance(item, (list, tuple, set)):
-        return type(item)(map(_decoded, item))
-    return item

@@ -511,7 +511,7 @@ def _format_of_item(item):
         return ARRAYS if item.ndim == 1 and item.dtype.kind in "biuf" else None
     if isinstance(item, (list, tuple, Set)):
         first = next(iter(item), "")
-        if isinstance(first, str):
+        if isinstance(first, (str, bytes)):
             return STRINGS
         return ARRAYS if _is_number(first) else None
     return None

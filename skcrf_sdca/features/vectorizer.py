@@ -67,6 +67,8 @@ class SequenceVectorizer(ItemTransformer):
     ``["a", "a"]`` is the feature ``a`` with value 2. Zeros are not stored. In
     `transform`, features not seen in `fit` are ignored.
 
+    Bytes in the place of a str, also as a key, are its text in UTF-8.
+
     Features are numbered in the order in which they are first seen. Sets are sorted
     first, so that the numbers do not depend on the hash seed. Numbers, strings and
     arrays have separate tables: ``{"a:b": 1}``, ``{"a": "b"}`` and ``{"a=b": 1}`` are

@@ -29,8 +29,7 @@ class Predictor:
     takes a fitted estimator. A sequence is a list of dicts or of lists of str, as the
     estimator took them, or after a `TokenFeatures` the tokens. The answers are the
     answers of the estimator, for this one sequence. Features that are not in the model
-    are ignored. Bytes are an error, also for a model of `compat.CRF`, which decodes
-    them.
+    are ignored.
 
     Threads may share a Predictor: calls share no memory that they write to. It can be
     pickled, and copied to other processes.

@@ -50,6 +50,7 @@ from skcrf_sdca.estimators.crfs import CRF as AnyCRF
 from skcrf_sdca.metrics import flat_f1_score
 from skcrf_sdca.model.fitted import set_fitted
 from skcrf_sdca.persistence import load_model, save_model
+from skcrf_sdca.serving import Predictor
 
 NAMES = {"intercept": "bias", "start": "BOS", "end": "EOS"}
 
@@ -289,6 +290,52 @@ class TestFromCrfsuite:
             from_crfsuite(model_path, input_format="strings").predict([[{"a": 1}]])
         with pytest.raises(TypeError, match="same input format.$"):
             SDCACRF().fit([[["a"]], [{"a": 1}]], [["A"], ["B"]])
+
+    @pytest.mark.parametrize(
+        ("input_format", "item_of"),
+        [
+            ("strings", list),
+            ("strings", tuple),
+            ("strings", set),
+            ("strings", frozenset),
+            ("strings", lambda names: [name.encode() for name in names]),
+            ("strings", lambda names: {name.encode() for name in names}),
+            ("dicts", lambda names: dict.fromkeys(names, 1.0)),
+            ("dicts", lambda names: dict.fromkeys(names, True)),
+            ("dicts", lambda names: {n.encode(): 1 for n in names}),
+            ("dicts", lambda names: {"": [n.removeprefix(":") for n in names]}),
+            ("dicts", lambda names: {"": {n[1:].encode() for n in names}}),
+            ("dicts", lambda names: {"": {n[1:]: 1 for n in names}}),
+            ("dicts", lambda names: {"": names[0][1:].encode()} if names else {}),
+        ],
+        ids=str,
+    )
+    @pytest.mark.parametrize("seed", range(3))
+    def test_items_and_ties_are_those_of_crfsuite(
+        self, tmp_path, input_format, item_of, seed
+    ):
+        """Half of the paths tie; weights are binary fractions, so that both tie."""
+        rng = np.random.default_rng(seed)
+        labels, names = ["O", "C", "é", "A"], [f":{j}é" for j in range(5)]
+        cells = product((STATE, TRANSITION), range(4), range(4))
+        weights = [(*cell, rng.integers(-1, 2) / 2) for cell in cells]
+        model = ModelFile(labels, names[:4], np.array(weights, dtype=WEIGHT))
+        (tmp_path / "m").write_bytes(serialise(model))
+        X = [
+            [
+                item_of(list(rng.choice(names, rng.integers(3), replace=False)))
+                for _ in range(length)
+            ]
+            for length in rng.integers(1, 6, size=60)
+        ]
+        tagger = tagger_of(tmp_path / "m")
+        expected = [tagger.tag(x) for x in X]
+        estimator = from_crfsuite(tmp_path / "m", input_format=input_format)
+        assert estimator.predict(X).tolist() == expected
+        predictor = Predictor.from_estimator(estimator)
+        assert [predictor.predict_one(x) for x in X] == expected
+        by_file = CRF(model_filename=str(tmp_path / "m"))
+        assert by_file.predict(X) == expected
 
     def test_one_label_and_no_attributes(self, tmp_path):
         train([[["a"]]], [["A"]], tmp_path / "m", **ALL)
@@ -753,13 +800,13 @@ class TestCRF:
             assert crf.score([found], [["A", "B"]]) == 1.0
             assert crf.predict_marginals([found]) == crf.predict_marginals([expected])
 
-    def test_errors_are_of_the_data_without_bytes(self):
+    def test_errors_name_the_item(self):
         crf = CRF().fit([[{"a": "b"}]], [["A"]])
         for call in (crf.predict, lambda X: CRF().fit(X, [["A"]])):
             with pytest.raises(TypeError, match="value of type object"):
                 call([[{"a": object()}]])
-        with pytest.raises(UnicodeDecodeError):
-            crf.predict([[{"a": b"\xff"}]])
+        with pytest.raises(ValueError, match="sequence 0, item 1: .* is not UTF-8"):
+            crf.predict([[{}, {"a": b"\xff"}]])
 
     def test_the_perceptron_learns_from_mistakes_without_a_loss(self):
         """All labellings have the score 0 at the first visit, and so the loss 0."""

@@ -22,6 +22,7 @@ from sklearn.utils import get_tags
 from sklearn.utils._param_validation import InvalidParameterError
 
 from skcrf_sdca.data.packed import PackedSequences
+from skcrf_sdca.features.hasher import SequenceHasher
 from skcrf_sdca.features.vectorizer import SequenceVectorizer
 from strategies import any_dicts, any_strings, dict_items, string_items
 from twins import VectorizerTwin
@@ -174,7 +175,9 @@ WRONG_ITEMS = [
         {"a": [["b"]]}, TypeError, r"\['b'\] is of type list", id="nested list"
     ),
     pytest.param({"a": object()}, TypeError, "feature 'a' .*object", id="object"),
-    pytest.param({"a": b"b"}, TypeError, "feature 'a' .*bytes", id="bytes"),
+    pytest.param({"a": b"\xff"}, ValueError, "is not UTF-8", id="bytes"),
+    pytest.param({b"\xff": 1.0}, ValueError, "is not UTF-8", id="bytes as a key"),
+    pytest.param({"a": bytearray(b"b")}, TypeError, "'a' .*bytearray", id="bytearray"),
     pytest.param({"a": np.ones((1, 2))}, TypeError, r"'a' .*\(1, 2\)", id="2-D"),
     pytest.param({"a": np.array(1.0)}, TypeError, r"'a' .*\(\)", id="0-D"),
     pytest.param({"a": np.array(["b"])}, TypeError, "'a' .*<U1", id="str array"),
@@ -195,7 +198,7 @@ WRONG_ITEMS = [
     pytest.param(["a", 1], TypeError, "1 is of type int", id="number in a list"),
     pytest.param(["a", None], TypeError, "None is of type", id="None in a list"),
     pytest.param(["a", {"b": 1}], TypeError, "is of type dict", id="dict in a list"),
-    pytest.param(["a", b"b"], TypeError, "is of type bytes", id="bytes in a list"),
+    pytest.param(["a", b"\xff"], ValueError, "is not UTF-8", id="bytes in a list"),
 ]
 
 
@@ -209,6 +212,33 @@ def test_wrong_items_are_named(item, error, match, fitted):
         call = SequenceVectorizer().fit([[known]]).transform
     with pytest.raises(error, match=f"sequence 1, item 1: .*{match}"):
         call(X)
+
+
+BYTES = [
+    ([[b"a", "b\xe9"], ["b\xe9".encode()]], [["a", "b\xe9"], ["b\xe9"]]),
+    ([{b"b", b"a"}, ("b",)], [{"a", "b"}, ("b",)]),
+    (
+        [{b"w": "\xe9".encode(), b"n": 2, "t": True}, {"w": "\xe9", b"t": False}],
+        [{"w": "\xe9", "n": 2, "t": True}, {"w": "\xe9", "t": False}],
+    ),
+    (
+        [{"s": [b"x", "y"], b"d": {b"e": np.bytes_(b"f"), b"g": np.ones(2)}}],
+        [{"s": ["x", "y"], "d": {"e": "f", "g": np.ones(2)}}],
+    ),
+]
+
+
+@pytest.mark.parametrize(("sequence", "text"), BYTES)
+def test_bytes_are_text_in_utf8(sequence, text):
+    expected = SequenceVectorizer().fit([text])
+    vectorizer = SequenceVectorizer().fit([sequence])
+    assert vectorizer.vocabulary_ == expected.vocabulary_
+    rows = expected.transform([text]).X.toarray()
+    for fitted in (vectorizer, expected):
+        assert_array_equal(fitted.transform([sequence]).X.toarray(), rows)
+    hasher = SequenceHasher(n_features=64)
+    hashed = [hasher.transform([x]).X.toarray() for x in (sequence, text)]
+    assert_array_equal(*hashed)
 
 
 @pytest.mark.parametrize("value", [np.ones(1), np.ones(3), np.ones(0)])

@@ -444,7 +444,7 @@ cdef class Encoder:
         free(self.indptr)
 
     cpdef add_strings(self, sequence):
-        """Add a row for each item, a list, tuple or set of str."""
+        """Add a row for each item, a list, tuple or set of str or bytes."""
         cdef Py_ssize_t t
         for t, names in enumerate(sequence):
             fetch_item(sequence, t + 1)
@@ -601,7 +601,7 @@ cdef class Encoder:
     cdef int add_other(self, str key, value) except -1:
         if isinstance(value, Mapping):
             self.add_nested(key, value)
-        elif isinstance(value, str):
+        elif isinstance(value, (str, bytes)):
             self.add_string(key, plain(value))
         elif isinstance(value, NUMBERS):
             self.add_number(key, value)
@@ -816,9 +816,17 @@ cdef handed_over(void** block, Py_ssize_t length, size_t size, bytes code):
 
 
 cdef inline str plain(name):
-    """Return the name of a feature as a plain str, without what a subclass adds."""
+    """Return the name of a feature as a plain str, without what a subclass adds.
+
+    Bytes are text in UTF-8.
+    """
     if PyUnicode_CheckExact(name):
         return <str> name
+    if isinstance(name, bytes):
+        try:
+            return name.decode()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{name!r:.40} is not UTF-8: {error.reason}") from error
     if not isinstance(name, str):
         raise TypeError(
             f"{name!r:.40} is of type {type(name).__name__}; names of features and "
