@@ -10,10 +10,12 @@ from inspect import ismethod, signature
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Self
 
+from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from skcrf_sdca._utils.availability import available_if
 from skcrf_sdca._utils.doc_links import HasDocLink
 from skcrf_sdca._utils.version_stamps import VersionStamped
 from skcrf_sdca.data.input_formats import PACKED
@@ -29,6 +31,17 @@ else:
     _Pipeline = Pipeline
 
 __all__ = ["Tagger", "make_tagger"]
+
+
+def _no_predict(tagger):
+    """Return why a Tagger has no `predict`, None if its last step has one."""
+    step = tagger._last_step
+    if hasattr(step, "predict"):
+        return None
+    return (
+        f"{type(tagger).__name__!r} object has no attribute 'predict', which its last "
+        f"step, of type {type(step).__name__}, lacks."
+    )
 
 
 class Tagger(VersionStamped, HasDocLink, _Pipeline):
@@ -108,6 +121,43 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
         1.0
         """
         return super().fit(X, y, **self._with_held_out(params))
+
+    # Type checkers know it from `SequenceAnswers`.
+    if not TYPE_CHECKING:
+
+        @available_if(_no_predict)
+        def predict(self, X: Any, **params: Any) -> NDArray[Any]:
+            """Return the labels, by ``predict`` of the last step.
+
+            Parameters
+            ----------
+            X : as the first step takes it
+            **params : dict
+                Arguments of ``predict`` of the last step; with metadata routing as in a
+                Pipeline.
+
+            Returns
+            -------
+            y : as the last step returns it
+
+            Raises
+            ------
+            NotFittedError, TypeError, ValueError
+                As the steps do.
+
+            Examples
+            --------
+            >>> from skcrf_sdca import SDCACRF, SequenceVectorizer, make_tagger
+            >>> X, y = [[["a"], ["b"]]] * 9, [["B", "I"]] * 9
+            >>> tagger = make_tagger(SequenceVectorizer(), SDCACRF(random_state=0))
+            >>> tagger.fit(X, y).predict(X[:1])
+            array([list(['B', 'I'])], dtype=object)
+            """
+            if get_config()["enable_metadata_routing"]:
+                return super().predict(X, **params)
+            # Each step checks that it is fitted. The check of a Pipeline takes as long
+            # as to label a sentence.
+            return self._last_step.predict(self._through_steps(X), **params)
 
     def _with_held_out(self, params):
         """Return the parameters of fit as a Pipeline takes them."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Iterable
 from itertools import pairwise
-from typing import Self
+from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from skcrf_sdca.features.transformer import StatelessTransformer
 
 from ._patterns import numbered_strings
 from ._sentences import SentenceFeatures
-from ._templates import Template, Window, checked_features
+from ._templates import Template, Window, check_types, checked_features
 from ._tokens import Token, Tokens
 from ._values import Apply, Prefix, Shape, Suffix, has_digit, is_capitalized
 
@@ -134,7 +135,7 @@ class TokenFeatures(StatelessTransformer):
         TypeError, ValueError
             If a parameter is not valid.
         """
-        self._features()
+        self._of_sentences()
         return self
 
     def transform(self, X: Iterable[Iterable[Token]]) -> list[list[tuple[str, ...]]]:
@@ -159,11 +160,13 @@ class TokenFeatures(StatelessTransformer):
             If `X` is not of this form, a parameter is not valid, or a column is
             missing; the message names the sequence and the item.
         """
-        features = self._features()
+        of_sentences = self._of_sentences()
         tokens = Tokens(X, self.columns)
         if len(tokens) <= FEW:
-            return _shared(SentenceFeatures(features, self.pad).of(tokens))
-        strings, numbers, offsets = numbered_strings(features, tokens, self.pad)
+            return _shared(of_sentences.of(tokens))
+        strings, numbers, offsets = numbered_strings(
+            of_sentences.features, tokens, self.pad
+        )
         bounds = np.append(0, tokens.lengths.cumsum()).tolist()
         return [
             _cut(strings, numbers, offsets[first : last + 1])
@@ -190,19 +193,35 @@ class TokenFeatures(StatelessTransformer):
         >>> TokenFeatures([Window("word", 1), Shape()]).get_feature_names_out()
         array(['word[-1]', 'word[0]', 'word[1]', 'shape'], dtype=object)
         """
-        return np.array([feature.name for feature in self._features()], dtype=object)
+        names = [feature.name for feature in self._of_sentences().features]
+        return np.array(names, dtype=object)
 
-    def _features(self):
-        """Check all parameters; return the features of the templates."""
-        return checked_features(self.templates, self.columns, self.pad)
+    def _of_sentences(self):
+        """Check all parameters; return the SentenceFeatures.
+
+        They are made once, as they take longer than the features of a sentence.
+        """
+        parameters = self.templates, self.columns, self.pad
+        check_types(*parameters)
+        # Templates are immutable, but lists are not.
+        made_of = tuple(part if part is None else tuple(part) for part in parameters)
+        known, found = _MADE.get(self, (None, None))
+        if known != made_of:
+            found = SentenceFeatures(checked_features(*parameters), self.pad)
+            _MADE[self] = made_of, found
+        return found
+
+
+# The SentenceFeatures of each TokenFeatures, with the parameters they were made of.
+_MADE: WeakKeyDictionary[TokenFeatures, tuple[Any, SentenceFeatures]]
+_MADE = WeakKeyDictionary()
 
 
 def _shared(sentences):
     """Return lists of strings as tuples, in which equal ones are the same object."""
     same: dict[str, str] = {}
     return [
-        [tuple(same.setdefault(string, string) for string in row) for row in rows]
-        for rows in sentences
+        [tuple(map(same.setdefault, row, row)) for row in rows] for rows in sentences
     ]
 
 

@@ -19,11 +19,16 @@ class SentenceFeatures:
     `features` are what `checked_features` returns, and `pad` has the words before and
     after a sentence, or is None. Threads may share it.
 
+    Attributes
+    ----------
+    features : list of Feature
+
     A column has the texts of a value at every place, or the joint texts of some: these
     are made of a column before and of a value, some places further.
     """
 
     def __init__(self, features: list[Feature], pad: tuple[str, str] | None) -> None:
+        self.features = features
         self._values = list({p.value: None for f in features for p in f.parts})
         self._columns = {(Part(v, 0),): i for i, v in enumerate(self._values)}
         self._joins: list[tuple[int, int, int]] = []

@@ -317,6 +317,22 @@ def checked_features(templates, columns, pad):
 
     Raise TypeError or ValueError if a parameter is not valid.
     """
+    check_types(templates, columns, pad)
+    check_sizes("templates", map(sized, templates))
+    features = [f for template in templates for f in expanded(template)]
+    names = set()
+    for feature in features:
+        if feature.name in names:
+            raise ValueError(f"templates has {feature.name!r} twice.")
+        names.add(feature.name)
+    return features
+
+
+def check_types(templates, columns, pad):
+    """Raise TypeError or ValueError if a parameter of a TokenFeatures has no such form.
+
+    The templates themselves are not looked at.
+    """
     for name, value in (("templates", templates), ("columns", columns)):
         if not isinstance(value, (list, tuple)):
             raise TypeError(f"{name} must be a list or tuple; got {value!r:.60}.")
@@ -330,11 +346,3 @@ def checked_features(templates, columns, pad):
         and all(isinstance(text, str) for text in pad)
     ):
         raise ValueError(f"pad must be None or a pair of str; got {pad!r}.")
-    check_sizes("templates", map(sized, templates))
-    features = [f for template in templates for f in expanded(template)]
-    names = set()
-    for feature in features:
-        if feature.name in names:
-            raise ValueError(f"templates has {feature.name!r} twice.")
-        names.add(feature.name)
-    return features

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -299,6 +299,7 @@ def test_an_object_without_attributes_has_no_methods():
 def test_before_fit(features):
     tagger = make_tagger(features, SDCACRF())
     for call in (
+        lambda: tagger.predict(WORDS),
         lambda: tagger.predict_n_best(WORDS, 2),
         lambda: tagger.explain(WORDS[0], 0),
         lambda: tagger.top_features(),
@@ -415,6 +416,19 @@ def test_metadata_routing_is_that_of_a_pipeline():
     alone = clone(crf).fit(sizes(WORDS), Y, sample_weight=weight)
     found, expected = (m.log_partition(sizes(WORDS)) for m in (tagger, alone))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert same(tagger.predict(sizes(WORDS)), alone.predict(sizes(WORDS)))
+    with pytest.raises(UnsetMetadataPassedError, match="decoding"):
+        tagger.predict(sizes(WORDS), decoding="posterior")
+
+
+def test_predict_hands_its_arguments_to_the_last_step(tagger):
+    X = tagger[:-1].transform(WORDS)
+    for arguments in (
+        {"decoding": "posterior"},
+        {"known": [[Y[0][0]] * len(words) for words in WORDS]},
+    ):
+        found = tagger.predict(WORDS, **arguments)
+        assert same(found, tagger[-1].predict(X, **arguments))
 
 
 @pytest.mark.parametrize("kind", [Tagger, Pipeline])

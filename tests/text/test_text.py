@@ -226,6 +226,33 @@ def test_a_function_is_called_once_for_each_distinct_word():
     assert sorted(seen) == ["a", "b"]
 
 
+def test_features_follow_the_parameters():
+    """Templates are read once, but anew after a change of any parameter."""
+    read = []
+
+    class Counted:
+        def expand(self):
+            read.append(1)
+            return At("word", 0).expand()
+
+    own = TokenFeatures([Counted()])
+    assert [own.fit_transform([["a"]]) for _ in range(3)] == 3 * [[[("word[0]=a",)]]]
+    n_read = len(read)
+    assert own.transform([["b"]]) == [[("word[0]=b",)]]
+    assert len(read) == n_read
+    own.templates.append(At("word", 1))
+    assert own.transform([["a", "b"]])[0][0] == ("word[0]=a", "word[1]=b")
+    own.set_params(pad=["BOS", "EOS"])
+    assert own.transform([["a"]]) == [[("word[0]=a", "word[1]=EOS")]]
+    own.pad[1] = "END"
+    assert own.transform([["a"]]) == [[("word[0]=a", "word[1]=END")]]
+    own.set_params(columns=["word", "pos"], pad=None)
+    assert own.transform([[("a", "b")]]) == [[("word[0]=a",)]]
+    own.set_params(templates=np.array(["word"]))
+    with pytest.raises(TypeError, match="templates must be a list or tuple"):
+        own.transform([["a"]])
+
+
 def test_the_same_feature_is_the_same_str():
     (first, second), (third,) = features(
         "word", X=[["a", "a"], ["a"]], columns=["word"]
