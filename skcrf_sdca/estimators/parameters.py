@@ -303,7 +303,8 @@ class FeatureOptions:
     in the training data, as CRFsuite chooses by default: the model is much smaller, and
     ``coef_`` a sparse array. Positions whose label is not known observe nothing.
     "auto", the default of `CRF`, is "observed" where all pairs of sparse features are
-    more than 50 million, else "all".
+    more than 50 million, or more than 5 million where `label_pairs` would be
+    "observed" by the numbers, else "all".
     """
     min_count: float | None = parameter(POSITIVE, None, default=None)
     """float > 0

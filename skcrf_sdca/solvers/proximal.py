@@ -14,9 +14,11 @@ At a label of probability p the log loss has a curvature of at most p (1 - p), a
 of min P, n sequences, and m_j the mean square of the values of feature j that are not
 0, which f_j positions have,
 
-    kappa_j = 4 L / n m_j min(1, f_j / n)^(1/4),
+    kappa_j = 4 s L / n m_j min(1, f_j / n)^(1/4),    s = min(1, 30 / K),
 
-and 4 L / n for all other weights. L is the geometric mean of P(w) and of the best D.
+and 4 s L / n for all other weights. L is the geometric mean of P(w) and of the best D.
+K labels share the curvature: the sum over them of p (1 - p) is at most twice the loss.
+With 656 labels s makes 12 epochs of 31 (docs/many_labels.rst).
 
 Fewer than 128 sequences share few features, so that plain visits can be fast and P(w)
 is far above min P for long; and a large kappa keeps D low where little of the penalty
@@ -24,7 +26,7 @@ is L2. There
 
     1 / (4 n) max(D, 0.001 nats)
 
-stands in the place of 4 L / n. D is below min P and grows from 0, so that kappa is
+stands in the place of 4 s L / n. D is below min P and grows from 0, so that kappa is
 small until the visits have shown a loss that stays. Where plain visits need few epochs,
 so do these. With fewer than 10 sequences SDCA still gains, but OEG loses: they are
 visited plainly unless the penalty has next to no curvature.
@@ -33,8 +35,8 @@ The curvature of the hinge is not bounded by its loss. With c the largest cost,
 
     15 / (n c) sqrt(L / c)
 
-in the place of 4 L / n was near to the best constant on names and on handwritten words,
-L from 0.004 to 2; half and twice of it cost few epochs.
+in the place of 4 s L / n was near to the best constant on names and on handwritten
+words, L from 0.004 to 2; half and twice of it cost few epochs.
 
 The certificate is one of P itself, with the best dual point of all epochs.
 """
@@ -57,6 +59,8 @@ PROVIDED = {
 # kappa over L / n, or for the hinge over sqrt(L) / n, and the exponent of frequencies.
 FACTOR, FACTOR_OF_HINGE = 4.0, 15.0
 EXPONENT = 0.25
+# More labels than so many share the curvature of a feature.
+FEW_LABELS = 30
 # L before the first certificate, as a share of P(0), and at least, in nats.
 FIRST, LEAST = 0.003, 1e-3
 # D counts as at least this share of P(w): in the first epochs it is far below min P.
@@ -92,6 +96,13 @@ def _is_constant(problem):
     if not problem.loss.is_smooth:
         return _is_small(problem)
     return not problem.penalty.curvature
+
+
+def _factor(problem):
+    """Return kappa n over the loss that kappa follows, for a smooth loss."""
+    if _is_small(problem):
+        return FACTOR_OF_SMALL
+    return FACTOR * min(1.0, FEW_LABELS / problem.structure.n_classes)
 
 
 class ProximalPoint(OuterSolver):
@@ -133,8 +144,7 @@ class ProximalPoint(OuterSolver):
         if _is_constant(problem):
             kappa = CONSTANT
         elif problem.loss.is_smooth:
-            factor = FACTOR_OF_SMALL if _is_small(problem) else FACTOR
-            kappa = factor * max(self._loss, LEAST) / problem.loss.scale
+            kappa = _factor(problem) * max(self._loss, LEAST) / problem.loss.scale
         else:
             cost = problem.loss.cost.max() or 1.0
             kappa = FACTOR_OF_HINGE * np.sqrt(max(self._loss, LEAST) / cost) / cost

@@ -180,6 +180,11 @@ class Structure(ABC):
         ``argument`` is the argument of `fit` that has them, for the message.
         """
 
+    @property
+    def n_classes(self):
+        """How many labels of users there are, of which states are made."""
+        return self.n_labels
+
     def target_states(self, labels):
         """Return the states of the labels of all positions: the labels."""
         return labels

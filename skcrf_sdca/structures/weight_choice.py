@@ -17,8 +17,10 @@ OBSERVED: Final = "observed"
 # Numbers of pairs of labels of all sequences that would take more than a GiB as dual
 # variables of OEG, and products of an epoch that would take more than ten seconds.
 MANY_NUMBERS, MANY_PRODUCTS = 1e8, 3e10
-# Weights of features of which one vector takes 400 MB; solvers keep several.
-MANY_WEIGHTS = 5e7
+# Weights of features of which one vector takes 400 MB; solvers keep several. Where the
+# pairs of labels are many too, more than 40 MB are many: a pass over all of the weights
+# takes longer than the visits.
+MANY_WEIGHTS, MANY_BESIDE_PAIRS = 5e7, 5e6
 # Of each pair of labels, whether it has a weight or not: in the fitted transitions, in
 # masks and in what inference looks up.
 BYTES_OF_PAIR = 16
@@ -60,7 +62,8 @@ def are_many_weights(data, n_labels):
     data : PackedSequences
     n_labels : int
     """
-    return sp.issparse(data.X) and data.n_features * n_labels > MANY_WEIGHTS
+    most = MANY_BESIDE_PAIRS if are_many_pairs(data, n_labels) else MANY_WEIGHTS
+    return sp.issparse(data.X) and data.n_features * n_labels > most
 
 
 def bytes_of_observed(problem, n_vectors, bytes_of_potential):

@@ -10,12 +10,15 @@ from numpy.testing import assert_allclose
 from test_solvers import N_LABELS, dense_sequences, draw_problem
 
 from samples import LOSSES, make_problem, make_solver
-from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF
+from skcrf_sdca import LBFGSCRF, OEGCRF, SDCACRF, PackedSequences
 from skcrf_sdca.datasets import load_digit_sequences, make_chains
 from skcrf_sdca.objective.penalties import L2, ElasticNet, Proximal
+from skcrf_sdca.objective.problem import Problem
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.solvers.proximal import ProximalPoint
 from skcrf_sdca.solvers.sdca import SDCA
+from skcrf_sdca.structures.chain.structure import Chain
+from skcrf_sdca.structures.chain.tuple_structure import TupleChain
 from twins import SDCATwin
 
 DUAL = [SDCACRF, OEGCRF]
@@ -185,3 +188,24 @@ def test_sequences_without_weight_do_not_change_the_metric():
     assert_allclose(first.shape, shape_of(parts[1]), rtol=1e-12)
     expected = 4.0 * 0.003 * parts[1].initial_primal / (150 * 0.1)
     assert_allclose(first.kappa, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("structure", "n_labels", "share"),
+    [
+        (Chain, 30, 1.0),
+        (Chain, 45, 30 / 45),
+        # Of order 2: the states are 42, the labels 6.
+        (partial(TupleChain, order=2), 6, 1.0),
+    ],
+)
+def test_many_labels_share_the_curvature(structure, n_labels, share):
+    X, y = make_chains(
+        130, n_labels=n_labels, n_features=4, length=(1, 3), random_state=0
+    )
+    chains = structure(PackedSequences.from_sequences(X), n_labels)
+    labels = chains.target_states(np.concatenate(y).astype(np.int32))
+    problem = Problem(chains, labels, 0.1)
+    solver = make_solver(partial(ProximalPoint, solver=OEG), problem)
+    expected = share * 4.0 * 0.003 * problem.initial_primal / (130 * 0.1)
+    assert_allclose(solver.proximal.penalty.kappa, expected, rtol=1e-12)

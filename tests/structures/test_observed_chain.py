@@ -459,7 +459,10 @@ def test_the_default_of_crf_depends_on_the_numbers(monkeypatch, capsys):
     assert_array_equal(crf.transition_, twin.transition_)
     assert "observed in y" not in capsys.readouterr().out
     monkeypatch.setattr(weight_choice, "MANY_NUMBERS", len(y) * 12**2 - 1)
-    monkeypatch.setattr(weight_choice, "MANY_WEIGHTS", 12 * 12 - 1)
+    monkeypatch.setattr(weight_choice, "MANY_BESIDE_PAIRS", 12 * 12)
+    crf.fit(rows, y)
+    assert not sp.issparse(crf.coef_)
+    monkeypatch.setattr(weight_choice, "MANY_BESIDE_PAIRS", 12 * 12 - 1)
     crf.fit(rows, y)
     pairs = observed_pairs_of(y, 12)
     assert_array_equal(crf.transition_ != 0.0, pairs)

@@ -82,6 +82,11 @@ class TupleChain(Chain):
         return as_csr(sp.hstack([X, X[:, self.form.edge_columns]], format="csr"))
 
     @property
+    def n_classes(self):
+        """How many labels of users there are."""
+        return self.tuples.n_labels
+
+    @property
     def label_constraints(self):
         """The constraints of labels, or None."""
         return self.tuples.labels_allowed
