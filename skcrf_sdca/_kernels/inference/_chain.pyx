@@ -74,14 +74,15 @@ cdef class Workspace:
     def __cinit__(
         self, Py_ssize_t max_length, Py_ssize_t n_labels, constraints=None, layout=None
     ):
-        cdef Py_ssize_t block
+        cdef Py_ssize_t block, of_pairs
         self.max_length = max(max_length, 1)
         self.n_labels = n_labels
         self.layout = all_transitions(n_labels) if layout is None else layout
         self.n_pairs = self.layout.size
         block = self.max_length * n_labels
+        of_pairs = self.n_pairs * (5 if self.layout.has_free else 4)
         self.arena = <double*> malloc(
-            (3 * block + self.max_length + 8 * n_labels + 4 * self.n_pairs + 1)
+            (3 * block + self.max_length + 8 * n_labels + of_pairs + 1)
             * sizeof(double)
         )
         if self.arena == NULL:
@@ -98,9 +99,9 @@ cdef class Workspace:
         self.first = self.buffer + 4 * n_labels
         self.last = self.first + n_labels
         self.exp_transition = self.last + n_labels
-        self.derived = self.exp_transition + self.n_pairs + 1
-        self.edge = self.derived + self.n_pairs
+        self.edge = self.exp_transition + self.n_pairs + 1
         self.masked_transition = self.edge + self.n_pairs
+        self.derived = self.masked_transition + self.n_pairs
         self.transition = NULL
         self.log_node = False
         self.is_constrained = constraints is not None
@@ -115,7 +116,6 @@ cdef class Workspace:
 
     cdef void set_transition(self, const double* transition) noexcept nogil:
         """Take the transition scores of the next chains; the pointer is kept."""
-        cdef Py_ssize_t p
         cdef double least
         cdef double* of_free = self.exp_transition + self.n_pairs
         self.keep_transition(transition)
@@ -135,8 +135,7 @@ cdef class Workspace:
         self.is_transposed = False
         if self.layout.has_free:
             of_free[0] = exp(-self.transition_max)
-            for p in range(self.n_pairs):
-                self.derived[p] = self.exp_transition[p] - of_free[0]
+            self.layout.set_excess(self.exp_transition, self.derived)
 
     cdef void keep_transition(self, const double* transition) noexcept nogil:
         """Take the transition scores as `set_transition` does, for `viterbi` alone."""
@@ -270,8 +269,8 @@ cdef bint scaled_backward(
     cdef Py_ssize_t t, k, n = work.n_labels
     cdef double* message
     cdef double* backward = work.row
-    if work.layout.is_dense and not work.is_transposed:
-        ops.transpose(work.exp_transition, n, work.derived)
+    if not work.is_transposed:
+        work.layout.set_transpose(work.exp_transition, work.derived)
         work.is_transposed = True
     for k in range(n):
         backward[k] = 1.0

@@ -40,6 +40,14 @@ LEAST_LABELS = 64
 FEW = 0.1
 
 
+cdef struct Lists:
+    Py_ssize_t count
+    const int* label                    # (count,) of each list
+    const int* start                    # (count + 1,) where it begins
+    const int* pair                     # of each entry, its number
+    const int* other                    # of each entry, the other label of the pair
+
+
 cdef class SparseTransitions(TransitionLayout):
     """Pairs of labels with a score, beside free ones of score 0.
 
@@ -57,6 +65,7 @@ cdef class SparseTransitions(TransitionLayout):
     """
 
     cdef readonly TransitionLayout free
+    cdef Lists to_target, from_source
 
     def __init__(self, pairs, allowed=None):
         n_labels = len(pairs)
@@ -66,6 +75,36 @@ cdef class SparseTransitions(TransitionLayout):
             self.free = all_transitions(n_labels)
         else:
             self.free = TransitionLayout(n_labels, allowed, without_scores=True)
+        targets, sources = np.asarray(self.to_labels), np.asarray(self.from_labels)
+        self.to_target = self.lists_by(targets, sources)
+        self.from_source = self.lists_by(sources, targets)
+
+    def blocks_of(self, allowed):
+        """Return a block for each label, by rising number of the labels before it."""
+        labels = np.argsort(allowed.sum(axis=0), kind="stable").astype(np.int32)
+        return [
+            (np.flatnonzero(allowed[:, k]).astype(np.int32), labels[i : i + 1])
+            for i, k in enumerate(labels)
+        ]
+
+    cdef Lists lists_by(self, labels, others):
+        """Return the pairs in lists, one for each of the labels."""
+        count = np.bincount(labels, minlength=self.n_labels)
+        # By rising length, so that the processor predicts where a list ends.
+        order = np.argsort(count, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(self.n_labels)
+        pair = np.argsort(rank[labels], kind="stable")
+        start = np.concatenate([[0], np.cumsum(count[order])])
+        cdef const int[::1] own = order.astype(np.int32)
+        cdef const int[::1] starts = start.astype(np.int32)
+        cdef const int[::1] pairs = addressable(pair.astype(np.int32))
+        cdef const int[::1] other = addressable(others[pair])
+        cdef Lists lists
+        self.arrays = self.arrays, own, starts, pairs, other
+        lists.count, lists.label, lists.start = self.n_labels, &own[0], &starts[0]
+        lists.pair, lists.other = &pairs[0], &other[0]
+        return lists
 
     def __reduce__(self):
         """Let pickles leave out what follows from the pairs."""
@@ -85,21 +124,49 @@ cdef class SparseTransitions(TransitionLayout):
             return FREE
         return self.places[j, k]
 
+    # The excess of the pairs, matrix - free, is there twice: in the order of the pairs,
+    # and behind these by the label that each comes from.
+    cdef void set_excess(
+        self, const double* matrix, double* excess
+    ) noexcept nogil:
+        cdef Py_ssize_t p
+        for p in range(self.size):
+            excess[p] = matrix[p] - matrix[self.size]
+
+    cdef void set_transpose(
+        self, const double* matrix, double* excess
+    ) noexcept nogil:
+        cdef Py_ssize_t p
+        for p in range(self.size):
+            excess[self.size + p] = excess[self.from_source.pair[p]]
+
     cdef void forward(
         self, const double* row, const double* matrix, const double* excess,
         double* buffer, double* out,
     ) noexcept nogil:
-        ops.row_times_blocks(&self.blocks, row, excess, buffer, out)
-        share_forward(&self.free.blocks, row, buffer)
+        sum_lists(&self.to_target, row, excess, out)
+        if not self.free.is_dense:
+            share_forward(&self.free.blocks, row, buffer)
         self.add_shared(True, row, matrix, buffer, out)
 
     cdef void backward(
         self, const double* column, const double* matrix, const double* excess,
         double* buffer, double* out,
     ) noexcept nogil:
-        ops.blocks_times_column(&self.blocks, excess, column, buffer, out)
-        share_backward(&self.free.blocks, column, buffer)
+        sum_lists(&self.from_source, column, excess + self.size, out)
+        if not self.free.is_dense:
+            share_backward(&self.free.blocks, column, buffer)
         self.add_shared(False, column, matrix, buffer, out)
+
+    cdef void add_outer(
+        self, const double* left, const double* right, double* buffer, double* out
+    ) noexcept nogil:
+        cdef Py_ssize_t i, p
+        cdef double factor
+        for i in range(self.n_labels):
+            factor = right[self.to_target.label[i]]
+            for p in range(self.to_target.start[i], self.to_target.start[i + 1]):
+                out[p] += left[self.to_target.other[p]] * factor
 
     cdef void add_shared(
         self,
@@ -109,11 +176,15 @@ cdef class SparseTransitions(TransitionLayout):
         const double* shared,           # in, (K,) sums of row over allowed pairs
         double* out,                    # in, out, (K,) sums over pairs with a score
     ) noexcept nogil:
-        """Add what all allowed pairs share to the excess of those with a score."""
+        """Add what all allowed pairs share to the excess of those with a score.
+
+        If all pairs are allowed, ``shared`` is not read.
+        """
         cdef Py_ssize_t k
-        cdef double base
+        cdef bint is_all = self.free.is_dense
+        cdef double base, total = sum_of_all(row, self.n_labels) if is_all else 0.0
         for k in range(self.n_labels):
-            base = matrix[self.size] * shared[k]
+            base = matrix[self.size] * (total if is_all else shared[k])
             out[k] += base
             if out[k] < LEAST_SHARE * base:
                 out[k] = self.sum_of(k, to, row, matrix)
@@ -294,6 +365,51 @@ def _lists_beside_free(n_labels, *masks):
     shape = n_labels, n_labels
     masks = (np.frombuffer(m, dtype=bool).reshape(shape) for m in masks)
     return SparseTransitions(*masks)
+
+
+cdef object addressable(array):
+    """Return an array, or one number if it is empty, so that it has an address."""
+    return array if len(array) else np.zeros(1, dtype=array.dtype)
+
+
+# Four sums at a time, since an addition takes as long as four can be begun in.
+cdef void sum_lists(
+    const Lists* lists,
+    const double* row,                  # in, (K,)
+    const double* numbers,              # in, (size,) in the order of the lists
+    double* out,                        # out, (K,)
+) noexcept nogil:
+    """Write the sum over each list of row[other] times the number of the pair."""
+    cdef Py_ssize_t i, p, end
+    cdef double a, b, c, d
+    cdef const int* other = lists.other
+    for i in range(lists.count):
+        p, end = lists.start[i], lists.start[i + 1]
+        a = b = c = d = 0.0
+        while p + 3 < end:
+            a += row[other[p]] * numbers[p]
+            b += row[other[p + 1]] * numbers[p + 1]
+            c += row[other[p + 2]] * numbers[p + 2]
+            d += row[other[p + 3]] * numbers[p + 3]
+            p += 4
+        while p < end:
+            a += row[other[p]] * numbers[p]
+            p += 1
+        out[lists.label[i]] = (a + b) + (c + d)
+
+
+cdef double sum_of_all(const double* x, Py_ssize_t n) noexcept nogil:
+    """Return the sum of n numbers, made in four parts."""
+    cdef Py_ssize_t i, whole = n - n % 4
+    cdef double a = 0.0, b = 0.0, c = 0.0, d = 0.0
+    for i in range(0, whole, 4):
+        a += x[i]
+        b += x[i + 1]
+        c += x[i + 2]
+        d += x[i + 3]
+    for i in range(whole, n):
+        a += x[i]
+    return (a + b) + (c + d)
 
 
 cdef int largest_of(const double* x, Py_ssize_t n) noexcept nogil:

@@ -31,6 +31,8 @@ cdef class TransitionLayout:
     cdef void backward(
         self, const double* column, const double* matrix, const double* derived,
         double* buffer, double* out) noexcept nogil
+    cdef void set_excess(self, const double* matrix, double* excess) noexcept nogil
+    cdef void set_transpose(self, const double* matrix, double* derived) noexcept nogil
     cdef void scale(
         self, const double* left, const double* matrix, const double* right,
         double* buffer, double* out) noexcept nogil

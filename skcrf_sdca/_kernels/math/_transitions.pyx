@@ -69,11 +69,26 @@ cdef class TransitionLayout:
         if self.is_dense:
             blocks = [(labels, labels)]
         else:
-            blocks = _blocks(np.asarray(allowed, dtype=bool))
+            blocks = self.blocks_of(np.asarray(allowed, dtype=bool))
         self.size = sum(len(before) * len(reached) for before, reached in blocks)
         self.set_blocks(blocks)
         if not self.is_dense:
             self.set_pairs(blocks)
+
+    def blocks_of(self, allowed):
+        """Return (labels before, labels reached) of each block, as ascending int32."""
+        _, number = np.unique(allowed, axis=1, return_inverse=True)
+        number = number.reshape(-1)
+        sizes = np.bincount(number)
+        blocks = []
+        for k in range(len(allowed)):
+            reached = np.array([k])
+            if sizes[number[k]] >= SMALLEST_BLOCK:
+                reached = np.flatnonzero(number == number[k])
+            if k == reached[0]:
+                before = np.flatnonzero(allowed[:, k])
+                blocks.append((before.astype(np.int32), reached.astype(np.int32)))
+        return blocks
 
     def set_pairs(self, blocks):
         """List the pairs: of all pairs a list would take as much as a matrix."""
@@ -186,7 +201,7 @@ cdef class TransitionLayout:
         self,
         const double* column,           # in, (K,)
         const double* matrix,           # in, (size,), and the number of free pairs
-        const double* derived,          # in, the transpose if dense, or the excess
+        const double* derived,          # in, the transpose if dense, or excess, twice
         double* buffer,                 # (K,)
         double* out,                    # out, (K,)
     ) noexcept nogil:
@@ -197,6 +212,22 @@ cdef class TransitionLayout:
             share_backward(&self.blocks, column, out)
         else:
             ops.blocks_times_column(&self.blocks, matrix, column, buffer, out)
+
+    cdef void set_excess(
+        self,
+        const double* matrix,           # in, (size,), and the number of free pairs
+        double* excess,                 # out, (size,)
+    ) noexcept nogil:
+        """Write what the numbers of pairs exceed the number of free pairs by."""
+
+    cdef void set_transpose(
+        self,
+        const double* matrix,           # in, (size,)
+        double* derived,                # out, as `backward` takes it
+    ) noexcept nogil:
+        """Write the numbers in the order in which `backward` needs them."""
+        if self.is_dense:
+            ops.transpose(matrix, self.n_labels, derived)
 
     cdef void scale(
         self,
@@ -394,22 +425,6 @@ cdef void share_best(
             out[reached[i]] = largest
         before += blocks.n_before[b]
         reached += blocks.n_reached[b]
-
-
-def _blocks(allowed):
-    """Return (labels before, labels reached) of each block, as ascending int32."""
-    _, number = np.unique(allowed, axis=1, return_inverse=True)
-    number = number.reshape(-1)
-    sizes = np.bincount(number)
-    blocks = []
-    for k in range(len(allowed)):
-        reached = np.array([k])
-        if sizes[number[k]] >= SMALLEST_BLOCK:
-            reached = np.flatnonzero(number == number[k])
-        if k == reached[0]:
-            before = np.flatnonzero(allowed[:, k])
-            blocks.append((before.astype(np.int32), reached.astype(np.int32)))
-    return blocks
 
 
 def layout_of(allowed):
