@@ -24,6 +24,8 @@ from skcrf_sdca.structures.scores import check_weights
 # What of a document other models have.
 OTHERS = ("segments", "graphs", "tuples")
 OF_PIPELINE = ("features", "vectorizer", "crf")
+# The input formats whose sequences are rows of numbers, or one signal.
+OF_ROWS = ("arrays", "packed", "signals", "table_with_lengths")
 # The weights of labels, their axes, and whether -inf forbids.
 OF_LABELS = {
     "intercept": (1, False),
@@ -58,6 +60,24 @@ class Coef(NamedTuple):
         blocks = self.values, intercept, start, end, tied
         return Weights(blocks, layout=layout)
 
+    def dense(self, n_labels):
+        """Return the same weights for all labels."""
+        if self.bounds is None:
+            return self
+        values = np.zeros((self.n_features, n_labels))
+        rows = np.repeat(np.arange(self.n_features), np.diff(self.bounds))
+        values[rows, self.labels] = self.values
+        return Coef(values, self.n_features)
+
+
+class Items(NamedTuple):
+    """How dicts, lists of str or tokens are read."""
+
+    item_type: type
+    dtype: type
+    lookup: Lookup
+    templates: dict[str, Any] | None  # the parameters of a TokenFeatures
+
 
 class Model(NamedTuple):
     """A chain, and how its items are read."""
@@ -66,10 +86,8 @@ class Model(NamedTuple):
     names: list[str]  # of the labels, for spans
     scheme: str
     temperature: float
-    item_type: type
-    dtype: type
-    lookup: Lookup
-    templates: dict[str, Any] | None  # the parameters of a TokenFeatures
+    input_format: str
+    items: Items | None  # of a model of rows of numbers
     coef: Coef
     of_labels: dict[str, NDArray[np.float64]]
 
@@ -80,28 +98,21 @@ def model_from(document, array):
     crf = parts["crf"]
     vectorizer = parts.get("vectorizer") or crf.get("vectorizer")
     _check_is_served(crf, vectorizer)
-    # Its dicts go before the weights come: they are as large.
-    vocabulary, n_features = vectorizer.pop("vocabulary"), vectorizer["n_features"]
-    check_tables(vocabulary, n_features, complete=True)
-    lookup = Lookup(vocabulary).in_tables()
-    del vocabulary
-    if crf["n_features"] != n_features:
-        raise ModelFormatError(
-            f"the vectorizer has {n_features} features, but the CRF {crf['n_features']}"
-        )
+    n_features, items = crf["n_features"], None
+    if vectorizer is not None:
+        # Its dicts go before the weights come: they are as large.
+        items = _items_from(vectorizer, parts.get("features"), n_features)
     parameters = parameters_from(crf["parameters"])
     classes = labels_from(crf["labels"])
-    features = parts.get("features")
+    coef = _coef_from(array, crf["n_stored"], n_features, len(classes))
     return Model(
         classes,
         names_of_labels(classes.tolist(), parameters.get("label_names")),
         scheme_of(parameters.get("transitions")),
         float(crf["fit"].get("temperature", 1.0)),
-        ITEM_TYPES[vectorizer["input_format"]],
-        DTYPES[vectorizer["parameters"].get("dtype", "float64")],
-        lookup,
-        None if features is None else templates_from(features),
-        _coef_from(array, crf["n_stored"], n_features, len(classes)),
+        crf["input_format"],
+        items,
+        coef.dense(len(classes)) if items is None else coef,
         {name: _of_labels(array, name, len(classes)) for name in OF_LABELS},
     )
 
@@ -122,14 +133,35 @@ def _check_is_served(crf, vectorizer):
     elif any(name in crf for name in OTHERS):
         why = "it has weights of segments, graphs, edge features or three labels"
     elif vectorizer is None:
+        if crf["input_format"] in OF_ROWS:
+            return
         why = f"its input format is {crf['input_format']!r:.40}"
     elif vectorizer["type"] != "SequenceVectorizer":
         why = f"its features come from a {vectorizer['type']:.40}"
     else:
         return
     raise ModelFormatError(
-        f"{why}: a Predictor tags dicts, strings and tokens by chains of order 1. Use "
-        "skcrf_sdca.load_model"
+        f"{why}: a Predictor tags dicts, strings, tokens and rows of numbers by chains "
+        "of order 1. Use skcrf_sdca.load_model"
+    )
+
+
+def _items_from(vectorizer, features, n_features):
+    """Return the Items of the entries of a vectorizer, and of a TokenFeatures or None.
+
+    The vectorizer loses its vocabulary.
+    """
+    vocabulary, n_known = vectorizer.pop("vocabulary"), vectorizer["n_features"]
+    check_tables(vocabulary, n_known, complete=True)
+    if n_known != n_features:
+        raise ModelFormatError(
+            f"the vectorizer has {n_known} features, but the CRF {n_features}"
+        )
+    return Items(
+        ITEM_TYPES[vectorizer["input_format"]],
+        DTYPES[vectorizer["parameters"].get("dtype", "float64")],
+        Lookup(vocabulary).in_tables(),
+        None if features is None else templates_from(features),
     )
 
 

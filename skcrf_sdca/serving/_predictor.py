@@ -12,6 +12,7 @@ from skcrf_sdca._utils.typing import FilePath, SpanScheme, SupportsRead
 from skcrf_sdca.data.label_reading import LabelReading
 from skcrf_sdca.persistence._archive import opened_to_read, read_archive
 from skcrf_sdca.serving._model import Model, model_from
+from skcrf_sdca.serving._rows import RowTagger
 from skcrf_sdca.structures.chain.chains import Chains
 from skcrf_sdca.structures.scores import LARGEST_SCORE
 from skcrf_sdca.text._sentences import SentenceFeatures
@@ -26,10 +27,10 @@ class Predictor:
     """A fitted chain that labels one sequence at a time, with NumPy alone.
 
     `load` reads the file of `skcrf_sdca.persistence.save_model`, and `from_estimator`
-    takes a fitted estimator. A sequence is a list of dicts or of lists of str, as the
-    estimator took them, or after a `TokenFeatures` the tokens. The answers are the
-    answers of the estimator, for this one sequence. Features that are not in the model
-    are ignored.
+    takes a fitted estimator. A sequence is what the estimator took: a list of dicts or
+    of lists of str, after a `TokenFeatures` the tokens, or rows of numbers, an array or
+    a sparse matrix (T, n_features). The answers are the answers of the estimator, for
+    this one sequence. Features that are not in the model are ignored.
 
     Threads may share a Predictor: calls share no memory that they write to. It can be
     pickled, and copied to other processes.
@@ -66,18 +67,13 @@ class Predictor:
         weights, temperature = model.of_labels, model.temperature or 1.0
         self._chains = Chains.of_fitted(weights["transition"], temperature)
         ends = weights["intercept"], weights["start"], weights["end"]
-        self._tagger = SequenceTagger(
-            (model.lookup, model.item_type, model.dtype, self._items),
-            model.coef.compiled(*ends, self._chains.tied),
-            self._chains,
-            temperature,
-            LARGEST_SCORE,
-        )
+        compiled = model.coef.compiled(*ends, self._chains.tied)
+        self._tagger = self._tagger_of(compiled, temperature)
         self._labels = model.classes.tolist()
         self._features = None
-        if model.templates is not None:
-            features = checked_features(**model.templates)
-            self._features = SentenceFeatures(features, model.templates["pad"])
+        if templates := model.items and model.items.templates:
+            features = checked_features(**templates)
+            self._features = SentenceFeatures(features, templates["pad"])
         self._readings: dict[str, LabelReading] = {}
 
     @classmethod
@@ -97,9 +93,9 @@ class Predictor:
         ------
         ModelFormatError
             If the file is damaged, is not a model, or holds a model that only
-            `load_model` reads: of arrays or packed sequences, of a higher order, with
-            edge features or a `SequenceHasher`, of segments or graphs. The error is a
-            ValueError.
+            `load_model` reads: of a table without lengths, of a higher order, with edge
+            features or a `SequenceHasher`, of segments or graphs. The message names
+            what it is. The error is a ValueError.
         TypeError, OSError
             As `load_model`.
         """
@@ -154,7 +150,8 @@ class Predictor:
         Parameters
         ----------
         sequence : list of T items
-            Dicts, lists of str, or the tokens that a `TokenFeatures` takes.
+            Dicts, lists of str, the tokens that a `TokenFeatures` takes, or rows of
+            numbers.
 
         Returns
         -------
@@ -288,6 +285,14 @@ class Predictor:
         """Return what it is made of, for pickles."""
         return type(self), (self._model,)
 
+    def _tagger_of(self, weights, temperature):
+        items, chains = self._model.items, self._chains
+        if items is None:
+            is_signal = self._model.input_format == "signals"
+            return RowTagger(weights, chains, temperature, is_signal)
+        reading = items.lookup, items.item_type, items.dtype, self._items
+        return SequenceTagger(reading, weights, chains, temperature, LARGEST_SCORE)
+
     def _scores(self, sequence, *, proba=False):
         """Return the Chains of one sequence."""
         if proba and not self._model.temperature:
@@ -297,18 +302,17 @@ class Predictor:
             )
         if self._features is not None:
             sequence = self._features_of(sequence)
-        local = self._tagger.scores(sequence)
-        one, offsets = self._chains, np.array([0, len(local)])
-        return Chains(local, one.tied, offsets, one.constraints or (), one.layout)
+        return self._chains.of_one(self._tagger.scores(sequence))
 
     def _features_of(self, tokens):
-        columns = self._model.templates["columns"]
+        columns = self._model.items.templates["columns"]
         (features,) = self._features.of(Tokens([tokens], columns))
         return features
 
     def _items(self, sequence):
         """Return the items of a sequence that is no list of plain ones, or raise."""
-        name = {dict: "dicts", list: "lists of str"}[self._model.item_type]
+        item_type = self._model.items.item_type
+        name = {dict: "dicts", list: "lists of str"}[item_type]
         has_order = not isinstance(sequence, (str, bytes, Mapping, Set))
         if not (has_order and isinstance(sequence, Iterable)):
             raise TypeError(
@@ -316,7 +320,7 @@ class Predictor:
             )
         items = list(sequence)
         for t, item in enumerate(items):
-            if not isinstance(item, ACCEPTED[self._model.item_type]):
+            if not isinstance(item, ACCEPTED[item_type]):
                 raise TypeError(
                     f"item {t} is {described(item)}; sequence must be a list of {name}"
                 )

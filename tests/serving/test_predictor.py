@@ -13,7 +13,9 @@ from types import MappingProxyType
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -22,6 +24,7 @@ from model_fuzz import change_model, changed_members, members, write
 from skcrf_sdca import (
     LBFGSCRF,
     SDCACRF,
+    PackedSequences,
     PassiveAggressiveCRF,
     SegmentCRF,
     SequenceHasher,
@@ -67,6 +70,22 @@ def random_dicts(rng, length, n_names=30):
         }
         for _ in range(length)
     ]
+
+
+def random_rows(rng, length, n_names=30):
+    return rng.normal(size=(length, 4))
+
+
+def single_rows(rng, length, n_names=30):
+    return rng.normal(size=(length, 4)).astype(np.float32)
+
+
+def sparse_rows(rng, length, n_names=30):
+    return sp.csr_array(rng.poisson(0.5, size=(length, 7)))
+
+
+def random_signal(rng, length, n_names=30):
+    return rng.normal(size=length)
 
 
 def random_labels(rng, length):
@@ -125,6 +144,11 @@ MODELS = {
     "hinge": (crf(loss="hinge"), random_strings),
     "online": (PassiveAggressiveCRF(max_iter=2, random_state=0), random_strings),
     "compat": (compat.CRF(c2=0.1, max_iterations=20), random_strings),
+    "arrays": (crf(), random_rows),
+    "arrays, scheme": (crf(transitions="BIO"), single_rows),
+    "arrays, hinge": (crf(loss="hinge"), random_rows),
+    "sparse rows": (crf(loss="softmax_margin", temperature=0.5), sparse_rows),
+    "signals": (crf(), random_signal),
 }
 
 
@@ -180,7 +204,10 @@ def test_the_answers_are_those_of_the_estimator(way, fitted, tmp_path):
 # Whether the fits of so few sequences converge is not of interest here.
 @pytest.mark.filterwarnings("ignore:the duality gap")
 @settings(max_examples=30)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(["strings", "dicts", "tokens"]))
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(["strings", "dicts", "tokens", "arrays", "sparse rows"]),
+)
 def test_random_models(seed, name):
     estimator, make = MODELS[name]
     rng = np.random.default_rng(seed)
@@ -227,7 +254,7 @@ def test_spans_in_another_scheme():
     assert [span[:3] for span in found] == [("X", 0, 2), ("Y", 2, 3)]
 
 
-@pytest.mark.parametrize("make", [random_strings, random_dicts])
+@pytest.mark.parametrize("make", [random_strings, random_dicts, random_rows])
 def test_sparse_weights(make):
     X, y, new = data(make, np.random.default_rng(0))
     model = crf(alpha=0.1, l1_ratio=0.5, transitions="BIO").fit(X, y).sparsify()
@@ -238,6 +265,49 @@ def test_sparse_weights(make):
         np.testing.assert_allclose(
             predictor.marginals(x), model.predict_proba([x])[0], rtol=1e-12, atol=1e-15
         )
+
+
+def test_packed_rows_and_tables_that_are_cut():
+    rng = np.random.default_rng(0)
+    X, y, new = data(random_rows, rng)
+    for model in (
+        crf().fit(PackedSequences.from_sequences(X), y),
+        crf().fit(np.concatenate(X), sum(y, []), lengths=[len(x) for x in X]),
+    ):
+        predictor = through_file(model)
+        for x in new[1:]:
+            expected = model.predict(PackedSequences.from_sequences([x]))[0]
+            assert predictor.predict_one(x) == list(expected)
+            assert predictor.predict_one(x.tolist()) == list(expected)
+            assert predictor.predict_one(sp.coo_array(x)) == list(expected)
+        assert predictor.predict_one([]) == []
+
+
+ROWS = crf().fit([np.eye(2)] * 3, [["O", "B-X"]] * 3)
+
+
+@pytest.mark.parametrize(
+    ("x", "error", "message"),
+    [
+        (np.ones((2, 3)), ValueError, "3 features, but the model 2"),
+        (sp.csr_array(np.ones((2, 3))), ValueError, "3 features, but the model 2"),
+        (np.ones(2), ValueError, r"must have two axes, got shape \(2,\)"),
+        (np.ones((1, 1, 2)), ValueError, "must have two axes"),
+        (np.array([[np.nan, 1.0]]), ValueError, "has NaN or infinity"),
+        (sp.csr_array([[np.inf, 1.0]]), ValueError, "has NaN or infinity"),
+        (np.ma.masked_equal([[0.0, 1.0]], 0.0), ValueError, "masked entries"),
+        ([["a", "b"]], TypeError, "must hold numbers"),
+        (np.ones((1, 2)) * 1j, TypeError, "must hold numbers"),
+        (pd.DataFrame(np.ones((1, 2))), TypeError, "must be an array, a list of rows"),
+        (None, TypeError, "must be an array, a list of rows"),
+        (np.full((1, 2), 1e308), ValueError, "features so large"),
+    ],
+)
+def test_wrong_rows(x, error, message):
+    predictor = Predictor.from_estimator(ROWS)
+    for answer in (predictor.predict_one, predictor.marginals, predictor.spans):
+        with pytest.raises(error, match=message):
+            answer(x)
 
 
 def test_constraints_that_allow_no_path():
@@ -391,7 +461,7 @@ def test_weights_are_copied():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (crf().fit([np.eye(2)], [["A", "B"]]), "its input format is 'arrays'"),
+        (crf().fit(np.eye(2), ["A", "B"]), "its input format is 'table'"),
         (crf(order=2).fit([[["a"]] * 3], [["A", "B", "A"]]), "edge features or three"),
         (SegmentCRF(random_state=0).fit([[["a"]]], [["B-X"]]), "weights of segments"),
         (SequenceVectorizer().fit([[["a"]]]), "no fitted CRF"),
@@ -475,7 +545,7 @@ print(json.dumps([sorted(heavy), answers]))
 """
 
 
-@pytest.mark.parametrize("name", ["strings", "tokens", "scheme", "compat"])
+@pytest.mark.parametrize("name", ["strings", "tokens", "scheme", "compat", "signals"])
 def test_nothing_but_numpy_is_imported(name, tmp_path):
     estimator, make = MODELS[name]
     X, y, new = data(make, np.random.default_rng(0))
@@ -486,7 +556,7 @@ def test_nothing_but_numpy_is_imported(name, tmp_path):
         "-c",
         FRESH,
         tmp_path / "model",
-        json.dumps(new[3]),
+        json.dumps(list(new[3])),
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     heavy, (labels, _, _) = json.loads(done.stdout)

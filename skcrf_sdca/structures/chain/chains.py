@@ -44,6 +44,12 @@ class Chains(Scores):
         offsets = np.zeros(1, dtype=np.int64)
         return cls(node_scores, transition, offsets, constraints, layout)
 
+    def of_one(self, node_scores):
+        """Return one chain with these node scores, and the transitions of these."""
+        offsets = np.array([0, len(node_scores)])
+        constraints = self.constraints or ()
+        return Chains(node_scores, self.tied, offsets, constraints, self.layout)
+
     @classmethod
     def of_fitted(cls, transition, temperature):
         """Return the same, of fitted weights (n_labels, n_labels)."""

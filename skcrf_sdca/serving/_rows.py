@@ -1,0 +1,107 @@
+"""Rows of numbers of one sequence to its labels: what `SequenceTagger` is for items.
+
+Rows are an array, a list of rows, or a sparse matrix: SciPy is not imported for it.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skcrf_sdca._kernels.features._features import FeatureRows
+from skcrf_sdca._kernels.features._weights import Weights
+from skcrf_sdca._kernels.inference._sequence_tagger import impossible
+from skcrf_sdca._utils.messages import described
+from skcrf_sdca.structures.chain.chains import Chains
+
+
+class CsrRows(NamedTuple):
+    """The arrays of CSR rows, in the form of the kernels."""
+
+    data: NDArray[np.float64]
+    indices: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    shape: tuple[int, int]
+
+
+class RowTagger:
+    """The weights of a chain, for the rows of one sequence at a time.
+
+    The methods are those of `SequenceTagger`. They raise TypeError or ValueError if the
+    rows are no numbers, or of another number of features. With ``one_column`` a
+    sequence is a signal, of one feature.
+    """
+
+    def __init__(
+        self, weights: Weights, chains: Chains, temperature: float, one_column: bool
+    ) -> None:
+        self._weights, self._chains, self._temperature = weights, chains, temperature
+        self._one_column = one_column
+
+    def predict(self, sequence: Any, labels: list[Any]) -> list[Any]:
+        """Return the labels of the most probable path, a list; they are in `labels`."""
+        path, (value,) = self._chains.of_one(self.scores(sequence)).viterbi()
+        if len(path) and value == -np.inf:
+            raise impossible(len(path))
+        return [labels[k] for k in path.tolist()]
+
+    def scores(self, sequence: Any) -> NDArray[np.float64]:
+        """Return the scores (T, K) of all labels, over the temperature."""
+        rows = FeatureRows(self._rows(sequence))
+        local = np.empty((rows.n_rows, self._weights.n_labels))
+        offsets = np.array([0, rows.n_rows], dtype=np.int64)
+        self._weights.node_scores(rows, offsets, 0, 1, local)
+        if self._temperature != 1.0:
+            local /= self._temperature
+        self._chains.of_one(local).check(0)
+        return local
+
+    def _rows(self, sequence):
+        """Return the rows as the kernels take them."""
+        if hasattr(sequence, "tocsr"):
+            rows = _csr(sequence.tocsr())
+            values, n_features = rows.data, rows.shape[1]
+        else:
+            rows = values = self._dense(sequence)
+            n_features = rows.shape[1]
+        if n_features != self._weights.n_features:
+            raise ValueError(
+                f"sequence has {n_features} features, but the model "
+                f"{self._weights.n_features}"
+            )
+        if not np.isfinite(values).all():
+            raise ValueError("sequence has NaN or infinity")
+        return rows
+
+    def _dense(self, sequence):
+        if not isinstance(sequence, (np.ndarray, list, tuple)):
+            raise TypeError(
+                "sequence must be an array, a list of rows or a sparse matrix, got "
+                f"{described(sequence)}"
+            )
+        if np.ma.is_masked(sequence):
+            raise ValueError("sequence is an array with masked entries")
+        rows = np.asarray(sequence)
+        if not rows.size and rows.ndim < 2:
+            return np.empty((0, self._weights.n_features))
+        if rows.dtype.kind not in "biuf":
+            raise TypeError(f"sequence must hold numbers, got an array of {rows.dtype}")
+        if self._one_column and rows.ndim == 1:
+            rows = rows[:, np.newaxis]
+        if rows.ndim != 2:
+            raise ValueError(f"sequence must have two axes, got shape {rows.shape}")
+        dtype = np.float32 if rows.dtype == np.float32 else np.float64
+        return np.ascontiguousarray(rows, dtype=dtype)
+
+
+def _csr(X):
+    """Return a CSR array of SciPy in the form of the kernels."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return CsrRows(
+        X.data.astype(np.float64, copy=False),
+        X.indices.astype(np.int32, copy=False),
+        X.indptr.astype(np.int64, copy=False),
+        X.shape,
+    )
