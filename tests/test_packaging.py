@@ -19,7 +19,8 @@ from skcrf_sdca import __version__
 
 ROOT = Path(__file__).parents[1]
 KERNELS = ROOT / "skcrf_sdca" / "_kernels"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT, TOOLS = PYPROJECT["project"], PYPROJECT["tool"]
 
 
 def lower_bounds(requirements):
@@ -68,6 +69,50 @@ def test_every_python_that_is_listed_is_in_the_table_of_what_was_run():
     page = (ROOT / "docs" / "install.rst").read_text()
     rows = re.findall(r"^     - (3\.\d+(?:, 3\.\d+)*)$", page, re.MULTILINE)
     assert sorted(set(", ".join(rows).split(", "))) == listed
+
+
+def workflow(name):
+    """Return the jobs of a workflow of GitHub."""
+    yaml = pytest.importorskip("yaml")
+    text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text()
+    return yaml.safe_load(text)["jobs"]
+
+
+needs_workflows = pytest.mark.skipif(
+    not (ROOT / ".github").exists(), reason="an sdist has no workflows"
+)
+
+
+@needs_workflows
+def test_wheels_are_of_the_platforms_and_pythons_that_are_tested():
+    tests = workflow("tests")["tests"]["strategy"]["matrix"]
+    wheels = workflow("wheels")
+    assert wheels["wheels"]["strategy"]["matrix"]["os"] == tests["os"]
+    (built,) = TOOLS["cibuildwheel"]["build"]
+    first, last = re.fullmatch(r"cp31\[(\d)-(\d)\]-\*", built).groups()
+    assert tests["python"] == [f"3.1{i}" for i in range(int(first), int(last) + 1)]
+    assert f">={tests['python'][0]}" == PROJECT["requires-python"]
+
+
+@needs_workflows
+def test_only_tags_are_published_and_without_a_token():
+    jobs = workflow("wheels")
+    assert jobs["publish"]["if"] == "github.event_name == 'push'"
+    assert set(jobs["publish"]["needs"]) == jobs.keys() - {"publish"}
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
+    for path in (ROOT / ".github" / "workflows").iterdir():
+        assert "secrets" not in path.read_text()
+
+
+@needs_workflows
+def test_the_oldest_scikit_learn_and_all_later_ones_are_tested():
+    jobs = workflow("tests")
+    oldest = lower_bounds(PROJECT["dependencies"])["scikit-learn"]
+    versions = jobs["scikit-learn"]["strategy"]["matrix"]["version"]
+    assert versions == [f"1.{minor}" for minor in range(oldest.minor, 9)]
+    assert any("oldest.txt" in step.get("run", "") for step in jobs["oldest"]["steps"])
+    (nightly,) = workflow("nightly").values()
+    assert any("scikit-learn@main" in step.get("run", "") for step in nightly["steps"])
 
 
 def test_sources_that_are_not_compiled_say_what_to_do(tmp_path):
