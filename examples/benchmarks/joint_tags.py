@@ -2,12 +2,16 @@
 
     python joint_tags.py tr_imst                       # the default of CRF()
     python joint_tags.py tr_imst --sentences 300 --set label_pairs=all
+    python joint_tags.py tr_imst --set label_features=parts
+    python joint_tags.py tr_imst --further dev test     # labels of these files too
 
 The treebank has the files ``ud/NAME.train.conllu.gz`` and ``ud/NAME.test.conllu.gz`` in
 the folder of the environment variable ``SKCRF_SDCA_DATA``. The features are those of
 ``skcrf-sdca train``, from words alone. Printed are the processor seconds of `fit`, with
-the features, the peak memory of the process, and the share of right joint tags and of
-right parts UPOS on the test sentences.
+the features, the peak memory of the process, and the share of right joint tags on the
+test sentences, of right parts UPOS, of right tags that the training sentences have, and
+how many of the others are right. With ``--further`` the labels have the parts between
+their separators, and the model knows the labels of other files of the treebank too.
 """
 
 import argparse
@@ -26,26 +30,16 @@ from skcrf_sdca.text import TokenFeatures, read_conllu
 
 HEADER = (
     "parameters,K,label pairs,features,solver,epochs,fit (s),peak (MiB),P,gap / P,"
-    "joint (%),UPOS (%)"
+    "joint (%),UPOS (%),known (%),unseen"
 ).split(",")
-
-
-def joint(upos, feats):
-    """Return the joint tag of a word."""
-    return upos if feats == "_" else f"{upos}|{feats}"
 
 
 def read(name, part):
     """Return the words of sentences, as lists of str, and their joint tags."""
     folder = Path(os.environ["SKCRF_SDCA_DATA"]) / "ud"
     path = folder / f"{name}.{part}.conllu.gz"
-    rows, feats = read_conllu(path, ["word", "upos"], label="feats")
-    X = [[word["word"] for word in sentence] for sentence in rows]
-    y = [
-        [joint(word["upos"], own) for word, own in zip(sentence, labels, strict=True)]
-        for sentence, labels in zip(rows, feats, strict=True)
-    ]
-    return X, y
+    X, y = read_conllu(path, label="upos|feats")
+    return [[word["word"] for word in sentence] for sentence in X], y
 
 
 def parameter(text):
@@ -62,8 +56,16 @@ def row(arguments):
     X, y = read(arguments.treebank, "train")
     X_test, y_test = read(arguments.treebank, "test")
     X, y = X[: arguments.sentences], y[: arguments.sentences]
+    known = set().union(*y)
     given = dict(arguments.set)
     crf = CRF(random_state=0, verbose=arguments.verbose, **given)
+    if arguments.further is not None:
+        others = [
+            set().union(*read(arguments.treebank, p)[1]) for p in arguments.further
+        ]
+        labels = known.union(*others)
+        crf.set_params(label_features={k: k.split("|") for k in labels})
+        given["further"] = "+".join(arguments.further)
     tagger, begin = make_tagger(TokenFeatures(), crf), time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -74,6 +76,9 @@ def row(arguments):
     of_part = [
         a.split("|")[0] == b.split("|")[0] for a, b in zip(found, right, strict=True)
     ]
+    is_known = np.isin(right, list(known))
+    n_unseen = np.count_nonzero(~is_known)
+    n_right = np.count_nonzero((found == right)[~is_known])
     return [
         " ".join(f"{name}={value}" for name, value in given.items()) or "default",
         f"{len(crf.classes_)}",
@@ -87,6 +92,8 @@ def row(arguments):
         f"{crf.duality_gap_ / crf.primal_objective_:.1e}",
         f"{100 * np.mean(found == right):.2f}",
         f"{100 * np.mean(of_part):.2f}",
+        f"{100 * np.mean((found == right)[is_known]):.2f}",
+        f"{n_right} of {n_unseen}",
     ]
 
 
@@ -97,6 +104,9 @@ def main():
     parser.add_argument("--sentences", type=int, help="the first of the training")
     parser.add_argument(
         "--set", type=parameter, nargs="*", default=[], help="name=value of CRF"
+    )
+    parser.add_argument(
+        "--further", nargs="*", metavar="PART", help="files whose labels are known too"
     )
     parser.add_argument("--verbose", action="store_true")
     tables.show([HEADER, row(parser.parse_args())])

@@ -47,6 +47,11 @@ Transitions: TypeAlias = (
 )
 
 LabelPairs: TypeAlias = Literal["auto", "all", "observed"]
+# The parts of a label: their names, or factors of their weights by name.
+Parts: TypeAlias = Iterable[str] | Mapping[str, float]
+LabelFeatures: TypeAlias = (
+    Literal["parts"] | Callable[[Any], Parts] | Mapping[Any, Parts]
+)
 LabelNames: TypeAlias = Sequence[str] | Mapping[Any, str]
 
 FilePath: TypeAlias = str | PathLike[str]

@@ -231,8 +231,9 @@ def model_file_of(estimator, boundaries=BOUNDARIES, feature_names=None):
         )
     if fitted_weights(estimator).form.blocks != chain_blocks():
         raise ValueError(
-            "crf has weights of more than two labels, or edge features, and a file of "
-            "CRFsuite cannot have them: fit with order=1 and edge_features=None."
+            "crf has weights of more than two labels, edge features, or parts of "
+            "labels, and a file of CRFsuite cannot have them: fit with order=1, "
+            "edge_features=None and label_features=None."
         )
     names = _names(estimator, feature_names)
     rows = dict(zip(names, dense_coef(estimator.coef_).T, strict=True))

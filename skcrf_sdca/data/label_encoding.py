@@ -274,11 +274,16 @@ def merged_classes(known: NDArray[Any] | None, new: Any) -> NDArray[Any]:
 
 
 def encode_labels_beside(
-    known: NDArray[Any], y: Labels, lengths: ArrayLike, unknown_label: Any = None
+    known: NDArray[Any],
+    y: Labels,
+    lengths: ArrayLike,
+    unknown_label: Any = None,
+    argument: str = "prior",
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
     """Encode label lists as `encode_training_labels`, as labels of a known model too.
 
-    The classes are the sorted distinct labels of `y` and of `known`.
+    The classes are the sorted distinct labels of `y` and of `known`, which messages say
+    is from an argument.
 
     >>> encode_labels_beside(np.array(["A", "C"]), [["B", "C"]], [2])[:2]
     (array(['A', 'B', 'C'], dtype='<U1'), array([1, 2], dtype=int32))
@@ -289,10 +294,10 @@ def encode_labels_beside(
 
     usual_place, n_own = words().place, len(lists) - 1
 
-    def place_of_label(argument, i, *, position):
+    def place_of_label(name, i, *, position):
         if i == n_own:
-            return f"prior: class {position}"
-        return usual_place(argument, i, position=position)
+            return f"{argument}: class {position}"
+        return usual_place(name, i, position=position)
 
     with in_words(place=place_of_label):
         classes, labels, rows = encode_training_labels(

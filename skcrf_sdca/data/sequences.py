@@ -38,6 +38,8 @@ class Known(NamedTuple):
         that the vectorizer knows. By default the vectorizer is fitted to X.
     check : callable, default=None
         ``check(input_format)`` raises an error if this format is not taken.
+    argument : str, default="prior"
+        Where the labels are from, for messages.
     encode : callable, default=None
         ``encode(input_format, y, data)`` returns what `encode_training_labels` returns,
         in place of it.
@@ -49,6 +51,7 @@ class Known(NamedTuple):
     grow: Callable[[Any, Any], PackedSequences] | None = None
     check: Callable[[InputFormat], None] | None = None
     encode: Callable[[InputFormat, Any, PackedSequences], Any] | None = None
+    argument: str = "prior"
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ def read_sequences(X, y, known, lengths=None):
     elif known.classes is not None:
         lists = input_format.label_lists(y, data)
         encoded = encode_labels_beside(
-            known.classes, lists, data.lengths, unknown_label
+            known.classes, lists, data.lengths, unknown_label, known.argument
         )
     else:
         encoded = input_format.encode_labels(y, data, unknown_label)

@@ -58,6 +58,7 @@ OF_FORM = {
     "label,",
     "label_pairs": '`label_pairs`, and with label_pairs="observed" the same pairs of '
     "labels,",
+    "parts": "`label_features`",
     "order": "`order` and `edge_features`",
     "pair_columns": "`order` and `edge_features`",
 }
@@ -116,6 +117,7 @@ class BaseFit(
         problem = self._named(self._new_problem)(training, weights)
         if init is not None:
             check_model(init, "init", self._structure)
+            self._check_start(init)
         return self._run_on(
             training,
             problem,
@@ -150,6 +152,12 @@ class BaseFit(
         near = Prior(model, self._structure)
         self._check_places(near)
         return near
+
+    def _check_start(self, init):
+        """Raise ValueError if the fit cannot start at the weights of a model."""
+
+    def _further_labels(self):
+        """Return labels beside those in y, and the parameter that has them, or None."""
 
     def _check_places(self, prior):
         """Raise ValueError if the fit has no place for weights of a Prior."""
@@ -370,6 +378,8 @@ def training_data(estimator, X, y, sample_weight, lengths=None, prior=None):
             "None."
         )
     known = Known(estimator, lambda input_format: SequenceVectorizer())
+    if (further := estimator._further_labels()) is not None:
+        known = known._replace(classes=further[0], argument=further[1])
     if prior is not None:
         known = Known(estimator, prior.new_vectorizer, prior.classes, grow=grow)
     training = TrainingData.of(estimator._read(X, y, known, lengths), sample_weight)

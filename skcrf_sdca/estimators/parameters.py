@@ -10,7 +10,7 @@ import inspect
 import sys
 from ast import AnnAssign, ClassDef, Expr, parse
 from collections import ChainMap
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import pairwise
@@ -35,6 +35,7 @@ from skcrf_sdca._utils.typing import (
     Features,
     FilePath,
     GraphSolver,
+    LabelFeatures,
     LabelNames,
     LabelPairs,
     LossName,
@@ -54,6 +55,7 @@ from skcrf_sdca.objective.losses import LOSSES, ONLINE_LOSSES
 from skcrf_sdca.solvers.samplers import SchemeNames
 from skcrf_sdca.solvers.sgd_methods import METHODS
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
+from skcrf_sdca.structures.chain.label_parts import BY_NAME
 from skcrf_sdca.structures.chain.tuples import MOST_ORDER
 
 T = TypeVar("T")
@@ -338,6 +340,35 @@ class PairWeightOptions:
 
 
 @parameters
+class LabelFeatureOptions:
+    """Which weights labels share."""
+
+    label_features: LabelFeatures | None = parameter(
+        StrOptions({BY_NAME}), callable, Mapping, None, default=None
+    )
+    """{"parts"}, callable or dict
+
+    Which parts a label has, such as "NOUN" and "Case=Nom" of "NOUN|Case=Nom". Then
+    features have weights of parts, and the score of a label is the sum over its parts
+    of x_t . W_p, with the same penalty on W; so labels that share a part share its
+    weights. Intercept, start and end are weights of parts too, and transitions are
+    weights of labels.
+
+    * "parts": what is between the separators | of the label, and the label itself, with
+      the name of the label after a =.
+    * a function of a label, or of its name (`label_names`), that returns its parts: a
+      list of str, or a dict of str to a factor of the weights. The label itself is a
+      part if it is in the list.
+    * a dict of labels to such lists or dicts. It may have labels that y does not have:
+      the model predicts these too, by the weights of their parts.
+
+    ``parts_`` are the names of the parts, and ``label_features_`` says which label has
+    which part. For chains of ``order=1`` without `edge_features`, and `transitions`
+    that let every label begin and end a sequence; there is no `partial_fit` then.
+    """
+
+
+@parameters
 class ContextOptions:
     """What weights of several labels depend on."""
 
@@ -461,6 +492,7 @@ class ChainOptions(
     UnknownOptions,
     LabelOptions,
     ContextOptions,
+    LabelFeatureOptions,
     PairWeightOptions,
     FeatureOptions,
     ScoringOptions,
@@ -870,6 +902,7 @@ class PassiveAggressiveOptions(
     RunOptions,
     LabelOptions,
     ContextOptions,
+    LabelFeatureOptions,
     PairWeightOptions,
     FeatureOptions,
     ScoringOptions,

@@ -4,7 +4,7 @@ Their X, and which weights chains have of several labels. The fit itself is in b
 the methods of a fitted estimator are in sequence_answers.py.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Self
 
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from skcrf_sdca._utils.memory import check_fits, may_fit, size_text
 from skcrf_sdca._utils.typing import Labels, Sequences
 from skcrf_sdca.data.edge_features import numbers_of
+from skcrf_sdca.data.label_encoding import label_array, plain_labels
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.sequences import read_sequences
 from skcrf_sdca.estimators.base import BaseFit, fits
@@ -22,6 +23,7 @@ from skcrf_sdca.model.sequence_answers import SequenceAnswers
 from skcrf_sdca.solvers.base import N_VECTORS
 from skcrf_sdca.solvers.oeg import OEG
 from skcrf_sdca.structures.chain.constraints import FROM_DATA, read_constraints
+from skcrf_sdca.structures.chain.label_parts import read_label_parts
 from skcrf_sdca.structures.chain.observed import ObservedPairs, neighbours
 from skcrf_sdca.structures.chain.observed_chain import (
     ObservedChain,
@@ -35,6 +37,9 @@ from skcrf_sdca.structures.weight_choice import (
     bytes_of_observed,
     bytes_of_pairs,
 )
+
+# The values of parameters that models of parts need.
+_WITHOUT_PARTS = {"order": 1, "edge_features": None}
 
 
 class BaseCRF(SequenceAnswers, BaseFit):
@@ -199,8 +204,50 @@ class ChainCRF(BaseCRF):
 
     def _check_places(self, prior):
         prior.check_places(self.order, self.edge_features)
+        self._check_has_same_axes(prior.model, "prior")
+
+    def _check_start(self, init):
+        self._check_has_same_axes(init, "init")
+
+    def _check_has_same_axes(self, model, name):
+        """Raise ValueError if a model of an argument has weights of labels, not parts.
+
+        Or the other way round.
+        """
+        own, its = self.label_features is not None, model.label_features_ is not None
+        if own != its:
+            has, has_not = ("the fit", name)[:: 1 if own else -1]
+            raise ValueError(
+                f"{name}: {has} has label_features, and {has_not} has none, so that "
+                "one has weights of parts, and one of labels; set label_features in "
+                "both or in none"
+            )
+
+    def _further_labels(self):
+        given = self.label_features
+        if not isinstance(given, Mapping) or not given:
+            return None
+        return label_array(list(given)), "label_features"
+
+    def _with_parts(self, training):
+        """Return TrainingData with the parts of labels."""
+        for name, value in _WITHOUT_PARTS.items():
+            own = getattr(self, name)
+            if not (own is None or np.array_equal(own, value)):
+                raise ValueError(
+                    f"label_features is not taken with {name}; set {name}={value}, or "
+                    "label_features=None"
+                )
+        classes = training.attributes["classes_"]
+        names = list(names_of_classes(self, classes))
+        parts = read_label_parts(self.label_features, plain_labels(classes), names)
+        found = np.fromiter(parts.names, dtype=object, count=parts.n_parts)
+        own = {"parts_": found, "label_features_": parts.matrix}
+        return replace(training, parts=parts, attributes=training.attributes | own)
 
     def _with_own_training(self, training, prior):
+        if self.label_features is not None:
+            training = self._with_parts(training)
         classes = training.attributes["classes_"]
         allowed = None
         if prior is not None:
@@ -214,6 +261,8 @@ class ChainCRF(BaseCRF):
             names=names_of_classes(self, classes),
             allowed=allowed,
         )
+        if training.parts is not None and constraints is not None:
+            constraints.check_of_parts("transitions")
         pairs = self._label_pairs(training, constraints, prior)
         return replace(training, constraints=constraints, label_pairs=pairs)
 
@@ -271,12 +320,24 @@ class ChainCRF(BaseCRF):
             f"{size_text(n_bytes)}"
         )
 
+    def _pairs(self, training, n_labels):
+        if training.parts is None:
+            return super()._pairs(training, n_labels)
+        if not self._counts_pairs(training):
+            return None
+        rows, parts = training.label_rows, training.parts
+        labels = parts.of_labels(training.labels if rows is None else rows)
+        return ObservedPairs.of_data(
+            training.data.X, labels, parts.n_parts, self.min_count
+        )
+
     def _structure_options(self, training):
         order, edge_features = self.order, self.edge_features
+        parts = {} if training.parts is None else {"parts": training.parts}
         if training.label_pairs is not None:
-            return ObservedChain.name, {"label_pairs": training.label_pairs}
+            return ObservedChain.name, {"label_pairs": training.label_pairs, **parts}
         if order == 1 and edge_features is None:
-            return self._structure, {}
+            return self._structure, parts
         options = {"order": order}
         if edge_features is not None:
             columns = numbers_of(edge_features, training)

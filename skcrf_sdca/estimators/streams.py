@@ -162,7 +162,7 @@ class OnlineMixin(ChainCRF):
             ``features="observed"``, ``label_pairs="observed"``, ``transitions``
             "observed" or "open",
             ``class_weight="balanced"``, ``method`` "svrg" or "hybrid",
-            ``learning_rate="adaptive"``.
+            ``learning_rate="adaptive"``; and with `label_features`.
 
         Examples
         --------
@@ -225,6 +225,8 @@ class OnlineMixin(ChainCRF):
                     f'partial_fit cannot work with {name}="{given}", which needs all '
                     "of the data at once: set it to another value."
                 )
+        if self.label_features is not None or self.label_features_ is not None:
+            return "partial_fit is not there with label_features: set it to None."
         return None
 
     def _check_same_order(self):

@@ -27,6 +27,13 @@ ATTRIBUTES = {
         edge_coef_ : csr_array of shape (n_labels^2, n_features_in_), or None
             Weights of the edge features; row j * n_labels + k is the transition from
             label j to label k. None without `edge_features`.
+        parts_ : ndarray of shape (n_parts,), or None
+            The parts of labels, sorted str; None without `label_features`. With parts,
+            ``coef_``, ``intercept_``, ``start_`` and ``end_`` have a row for each part
+            in place of each label.
+        label_features_ : csr_array of shape (n_labels, n_parts), or None
+            Which label has which part: the weights of labels are
+            ``label_features_ @ coef_``. None without `label_features`.
         n_features_in_ : int
             Number of features of a position, after vectorizing.
         feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -167,16 +167,18 @@ class ConstrainingMixin(TrimmingMixin, FittedAttributes):
             names=names_of_classes(self, self.classes_),
         )
         if constraints is not None:
-            weights = constraints.forbid_weights(
-                self.start_, self.end_, self.transition_
-            )
+            if self.label_features_ is not None:
+                constraints.check_of_parts("transitions")
+            weights = constraints.forbid_weights(*self._scores_that_forbid())
             usable = Constraints.of_scores(*weights).usable()
             for label in plain_labels(self.classes_[~usable])[:1]:
                 raise ValueError(
                     f"transitions={transitions!r} leaves no path with the label "
                     f"{label!r}: take a scheme that fits the labels, or allow more."
                 )
-            self.start_, self.end_, self.transition_ = weights
+            *ends, self.transition_ = weights
+            if self.label_features_ is None:
+                self.start_, self.end_ = ends
         return self
 
 

@@ -21,7 +21,7 @@ from skcrf_sdca.model.tables import (
     text_grid,
     weight_cells,
 )
-from skcrf_sdca.structures.form import dense_coef
+from skcrf_sdca.structures.form import dense_coef, of_labels
 
 if TYPE_CHECKING:
     import pandas
@@ -367,7 +367,8 @@ def path_terms(
             terms.append((f"{where}{names[feature]}", value, scores))
         for name, weights in bias_weights(estimator).items():
             if places.get(name, s) == s:
-                terms.append((f"{where}{name}", 1.0, weights[labels]))
+                scores = of_labels(weights, labels, estimator.label_features_)
+                terms.append((f"{where}{name}", 1.0, scores))
     terms += joint_terms(differs)
     # Different labels may have the same weight.
     terms = [term for term in terms if (term[2] != term[2][0]).any()]
@@ -381,7 +382,8 @@ def _feature_terms(estimator, row, labels):
     """Yield the numbers of the features in a row, their values, and their scores."""
     row = sp.coo_array(row)
     features = row.coords[1]
-    coef = dense_coef(estimator.coef_[:, features])[labels]
+    coef = dense_coef(estimator.coef_[:, features])
+    coef = of_labels(coef, labels, estimator.label_features_)
     yield from zip(features, row.data.tolist(), (coef * row.data).T, strict=True)
 
 

@@ -27,6 +27,7 @@ from skcrf_sdca.data.rows import checked_sparse
 from skcrf_sdca.features.vectorizer import reading_of
 from skcrf_sdca.objective.losses import may_give_probabilities
 from skcrf_sdca.structures.chain.constraints import Constraints
+from skcrf_sdca.structures.chain.label_parts import LabelParts
 from skcrf_sdca.structures.chain.parameters import ChainParameters, chain_blocks
 from skcrf_sdca.structures.form import Axis, Form
 from skcrf_sdca.structures.scores import check_weights
@@ -70,6 +71,9 @@ class FittedModel:
     _structure: ClassVar[str]
     # Whether there are weights of more than two labels, or of features and two labels.
     _has_tuples: bool = False
+    # The parts of labels, and which label has which, a csr_array (n_labels, n_parts).
+    parts_: NDArray[np.object_] | None = None
+    label_features_: Any = None
 
     classes_: NDArray[Any]
     coef_: Any  # an array, or sparse
@@ -93,9 +97,13 @@ class FittedModel:
         """Return the axes of the weights, of an object with the fitted attributes."""
         has_names = hasattr(fitted, "vectorizer_") or names_of_fit(fitted) is not None
         names = partial(known_names, fitted) if has_names else None
-        classes = fitted.classes_
+        classes, parts = fitted.classes_, getattr(fitted, "parts_", None)
+        of_parts = {}
+        if parts is not None:
+            of_parts["part"] = Axis(len(parts), parts.tolist, "parts of labels")
         return {
             "label": Axis(len(classes), partial(plain_labels, classes)),
+            **of_parts,
             "feature": Axis(fitted.n_features_in_, names),
         }
 
@@ -111,6 +119,9 @@ class FittedModel:
         """Return the Constraints, as `check_lengths` takes them, or None."""
         return None
 
+    def _check_own_form(self):
+        """Raise ValueError if attributes of this structure alone contradict."""
+
     def _check_is_fitted(self):
         """Raise NotFittedError, or ValueError if attributes do not agree."""
         memo = _MEMOS.get(self)
@@ -119,7 +130,7 @@ class FittedModel:
         _MEMOS.pop(self, None)
         check_is_fitted(self)
         weights = check_form(self)
-        if not any(map(sp.issparse, weights.values())):
+        if not any(map(sp.issparse, (*weights.values(), self.label_features_))):
             _MEMOS[self] = Memo(self)
 
     @property
@@ -238,7 +249,7 @@ class FittedAttributes(FittedModel):
 
     def _chain(self):
         """Return the FittedChain; `_check_is_fitted` has checked the attributes."""
-        scores = self.start_, self.end_, self.transition_
+        scores = self._scores_that_forbid()
         values, memo = [array.tobytes() for array in scores], _MEMOS.get(self)
         if memo is not None and memo.chain is not None and memo.chain.values == values:
             return memo.chain
@@ -246,12 +257,46 @@ class FittedAttributes(FittedModel):
         if constraints.have_repeatable_label():
             constraints = None
         coef, parameters = self.coef_, None
-        if not self._has_tuples and not sp.issparse(coef) and coef.flags.f_contiguous:
+        is_plain = not self._has_tuples and self.label_features_ is None
+        if is_plain and not sp.issparse(coef) and coef.flags.f_contiguous:
             parameters, _ = ChainParameters.of_fitted(fitted_weights(self), None)
         chain = FittedChain(values, constraints, parameters)
         if memo is not None:
             memo.chain = chain
         return chain
+
+    def _scores_that_forbid(self):
+        """Return the start, end and transition weights of labels that may be -inf."""
+        if self.label_features_ is None:
+            return self.start_, self.end_, self.transition_
+        anywhere = np.zeros(len(self.classes_))
+        return anywhere, anywhere, self.transition_
+
+    def _label_parts(self):
+        """Return the LabelParts, or None."""
+        if self.label_features_ is None:
+            return None
+        return LabelParts(self.parts_.tolist(), self.label_features_)
+
+    def _check_own_form(self):
+        matrix, parts = self.label_features_, self.parts_
+        if matrix is None and parts is None:
+            return
+        if not isinstance(parts, np.ndarray) or parts.ndim != 1:
+            raise ValueError("parts_ must be a one-dimensional array beside classes_.")
+        shape = len(self.classes_), len(parts)
+        if (
+            not sp.issparse(matrix)
+            or (matrix.format, matrix.shape, matrix.dtype) != ("csr", shape, np.float64)
+            or not matrix.nnz
+        ):
+            raise ValueError(
+                f"label_features_ must be a csr_array of shape {shape} and float64, "
+                "for the labels and parts_."
+            )
+        checked_sparse(matrix, "label_features_")
+        if not np.isfinite(matrix.data).all():
+            raise ValueError("label_features_ must be finite.")
 
     def _tagger(self):
         """Return the SequenceTagger of a model of dicts or strings, or None."""
@@ -278,7 +323,8 @@ class FittedAttributes(FittedModel):
 
     def _blocks(self):
         n_higher, has_pairs = len(self.higher_transitions_), self.edge_coef_ is not None
-        return chain_blocks(1 + n_higher, edge_features=has_pairs)
+        has_parts = self.parts_ is not None
+        return chain_blocks(1 + n_higher, edge_features=has_pairs, parts=has_parts)
 
 
 def names_of_fit(estimator):
@@ -328,6 +374,7 @@ def check_form(estimator):
     n_features = required_attribute(estimator, "n_features_in_")
     if not isinstance(n_features, Integral) or n_features < 0:
         raise ValueError(f"n_features_in_ must be a number, got {n_features!r:.40}.")
+    estimator._check_own_form()
     weights = fitted_weights(estimator)
     for block in weights.form.blocks:
         _check_weight(block, weights[block.name], weights.form.shape(block))

@@ -63,7 +63,8 @@ class Inspection(Answers):
         Returns
         -------
         table : Table
-            With the columns feature, label, weight. ``table[:20]`` are the largest
+            With the columns feature, label, weight; with `label_features` a label is a
+            part of labels. ``table[:20]`` are the largest
             weights, ``table[-20:]`` the most negative, and ``table.to_dict()`` is in
             the form of ``state_features_`` of sklearn-crfsuite. Forbidden labels, whose
             weight is -inf, are left out.
@@ -86,7 +87,9 @@ class Inspection(Answers):
         """
         names = self._weight_names(feature_names)
         return weight_table(
-            self._state_weights(), feature=names, label=self._label_values()
+            self._state_weights(),
+            feature=names,
+            label=label_objects(self._rows_of_coef()),
         )
 
     def top_features(
@@ -103,7 +106,8 @@ class Inspection(Answers):
         n : int, default=10
             Largest number of positive weights, and of negative weights, of a label.
         labels : list of labels, default=None
-            Labels of the table, in this order. By default all.
+            Labels of the table, in this order, or with `label_features` parts of
+            labels. By default all.
         feature_names : array-like of str of shape (n_features_in_,), default=None
             As for `state_features`.
 
@@ -137,14 +141,16 @@ class Inspection(Answers):
         """
         names = self._weight_names(feature_names)
         check_scalar(n, "n", Integral, min_val=1)
-        codes = self._codes(self.classes_ if labels is None else labels, "labels")
+        rows_of_coef = self._rows_of_coef()
+        labels = rows_of_coef if labels is None else labels
+        codes = self._codes(labels, "labels", rows_of_coef)
         weights = self._state_weights()
         columns = [dense_coef(weights[:, [k]])[:, 0] for k in codes]
         rows = [_extremes(column, n) for column in columns]
         label_codes = np.repeat(codes, [len(r) for r in rows])
         return Table(
             {
-                "label": self._label_values()[label_codes],
+                "label": label_objects(rows_of_coef)[label_codes],
                 "feature": names[np.concatenate(rows)],
                 "weight": np.concatenate(
                     [column[r] for column, r in zip(columns, rows, strict=True)]
@@ -158,14 +164,19 @@ class Inspection(Answers):
         """Return the labels as a column of a table holds them."""
         return label_objects(self.classes_)
 
-    def _codes(self, labels, name):
-        """Return the numbers of labels that were seen in fit."""
+    def _rows_of_coef(self):
+        """Return what has the rows of ``coef_``: the labels, or their parts."""
+        return self.classes_ if self.parts_ is None else self.parts_
+
+    def _codes(self, labels, name, classes=None):
+        """Return the numbers of labels that were seen in fit, or of parts of these."""
+        classes = self.classes_ if classes is None else classes
         labels = _as_list(labels, name, "labels")
         if not labels:
             raise ValueError(f"{name} is empty; at least one label is needed.")
-        codes = label_codes(labels, self.classes_)
+        codes = label_codes(labels, classes)
         if (codes < 0).any():
-            unknown, known = labels[np.argmin(codes)], plain_labels(self.classes_)
+            unknown, known = labels[np.argmin(codes)], plain_labels(classes)
             raise ValueError(
                 f"{name}: {unknown!r} is not among the labels of fit, {known}."
             )

@@ -301,5 +301,7 @@ class SequenceAnswers(InspectionMixin, ConstrainingMixin):
         known = self._chain().parameters
         if known is not None:
             return known, rows_of(data)
-        parameters = FittedTuples if self._has_tuples else ChainParameters
-        return parameters.of_fitted(fitted_weights(self), data.X)
+        weights = fitted_weights(self)
+        if self._has_tuples:
+            return FittedTuples.of_fitted(weights, data.X)
+        return ChainParameters.of_fitted(weights, data.X, self._label_parts())

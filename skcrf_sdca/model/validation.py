@@ -35,6 +35,8 @@ class TrainingData(Data):
     constraints: Any = None
     # The pairs of labels with weights, a mask; None if all.
     label_pairs: Any = None
+    # The LabelParts; None if labels have no parts.
+    parts: Any = None
     # The edges of graphs.
     edges: Any = None
     # The numbers of the features that data has, of all n_features_in_; None if all.

@@ -40,6 +40,7 @@ from skcrf_sdca.persistence._values import (
     with_parameters,
 )
 from skcrf_sdca.persistence._vectorizers import describe_vectorizer, rebuild_vectorizer
+from skcrf_sdca.structures.chain.label_parts import LabelParts
 from skcrf_sdca.structures.chain.parameters import chain_blocks
 from skcrf_sdca.structures.chain.tuple_parameters import form_of_weights, parameters_of
 from skcrf_sdca.structures.chain.tuples import MOST_ORDER
@@ -78,6 +79,8 @@ TUPLES = {"n_higher": int, "n_edge_stored": (int, NoneType)}
 # What the labels of a SegmentCRF are read by; with features of segments also the
 # vectorizer of these.
 SEGMENTS = {"scheme": (str, NoneType), "max_length": int}
+# The names of the parts of labels, and how many numbers say which label has which.
+LABEL_PARTS = {"names": list, "n_stored": int}
 # What a GraphCRF knows of edges beside their weights.
 GRAPHS = {"n_edge_features": int}
 MAX_HIGHER = MOST_ORDER - 1
@@ -110,6 +113,10 @@ def describe_crf(crf, vectorizer=None):
     entry, arrays = describe(crf, weights), _arrays_of(weights)
     if entry is not None:
         model[name] = entry
+    if crf.label_features_ is not None:
+        matrix, names = crf.label_features_, crf.parts_.tolist()
+        model["label_parts"] = {"names": names, "n_stored": _n_stored(matrix)}
+        arrays |= _sparse_arrays("label_features", matrix)
     if (state := stream_state(crf)) is not None:
         model["stream"] = _stream_of(stream_format(type(crf)), state)
         vectors = model["stream"]["vectors"]
@@ -121,6 +128,8 @@ def _parameters_of(crf):
     """Return the parameters that a file has: no function of the user."""
     parameters = crf.get_params()
     none = dict.fromkeys(parameters.keys() & {"segment_features"})
+    if not isinstance(parameters.get("label_features"), str):
+        none |= dict.fromkeys(parameters.keys() & {"label_features"})
     return parameters | none
 
 
@@ -150,6 +159,7 @@ def rebuild_crf(model, array):
     more = {
         "solver": (str, cls is AnyCRF),
         "stream": (dict, "stream" in model and stream_format(cls) is not None),
+        "label_parts": (dict, "label_parts" in model and name == "tuples"),
         name: (dict, name in model or name not in {"tuples", None}),
     }
     fields(model, "crf", CRF | {n: kind for n, (kind, there) in more.items() if there})
@@ -157,6 +167,9 @@ def rebuild_crf(model, array):
     attributes = _attributes_from(crf, model, array)
     own, blocks = rebuild(model.get(name), array, attributes["classes_"])
     attributes |= own
+    if "label_parts" in model:
+        attributes |= _parts_from(model, array, len(attributes["classes_"]))
+        blocks = chain_blocks(parts=True)
     weights = _weights_from(array, form_with(crf, attributes, blocks), model)
     attributes |= weights.attributes()
     if "stream" in model:
@@ -226,12 +239,29 @@ def _stream_from(known, stream, array, weights):
     return {"total": None, **state, **values, "form": form}
 
 
+def _parts_from(model, array, n_labels):
+    """Return the attributes of the parts of labels."""
+    entry = fields(model["label_parts"], "label_parts", LABEL_PARTS)
+    names, n_stored = entry["names"], entry["n_stored"]
+    if "tuples" in model or n_stored < n_labels or len(set(names)) != len(names):
+        raise ModelFormatError(
+            "label_parts: names must be distinct, every label must have a part, and "
+            "there must be no tuples"
+        )
+    if not set(map(type, names)) <= {str}:
+        raise ModelFormatError("label_parts: names must be str")
+    shape = n_labels, len(names)
+    found = np.fromiter(names, dtype=object, count=len(names))
+    matrix = _sparse_from(array, "label_features", n_stored, shape)
+    return {"parts_": found, "label_features_": LabelParts(names, matrix).matrix}
+
+
 # What only CRFs of one structure have. The functions that rebuild it return attributes,
 # and the blocks of the weights.
 
 
 def _tuples_of(crf, weights):
-    if weights.form.blocks == chain_blocks():
+    if not crf.higher_transitions_ and crf.edge_coef_ is None:
         return None
     n_stored = _n_stored(weights.get("edge_coef"))
     return {"n_higher": len(crf.higher_transitions_), "n_edge_stored": n_stored}
@@ -309,11 +339,26 @@ def _arrays_of(weights):
     for block in weights.form.blocks:
         own = weights[block.name]
         if sp.issparse(own):
-            for part in ("data", "indices", "indptr"):
-                arrays[f"{block.name}_{part}"] = getattr(own, part)
+            arrays |= _sparse_arrays(block.name, own)
         else:
             arrays[block.name] = own.T if _has_rows_of_features(block) else own
     return arrays
+
+
+def _sparse_arrays(name, matrix):
+    """Return the arrays of a sparse matrix."""
+    parts = ("data", "indices", "indptr")
+    return {f"{name}_{part}": getattr(matrix, part) for part in parts}
+
+
+def _sparse_from(array, name, n_stored, shape):
+    """Return the csr_array of its arrays, which are not checked."""
+    rows = (
+        array(f"{name}_data", FLOAT, (n_stored,)),
+        array(f"{name}_indices", INT, (n_stored,)),
+        array(f"{name}_indptr", INT, (shape[0] + 1,)),
+    )
+    return sp.csr_array(rows, shape=shape)
 
 
 def _weights_from(array, form, model):
@@ -325,12 +370,7 @@ def _weights_from(array, form, model):
     for block in sorted(form.blocks, key=lambda block: block.is_matrix):
         name, shape, n = block.name, form.shape(block), n_stored.get(block.name)
         if n is not None:
-            rows = (
-                array(f"{name}_data", FLOAT, (n,)),
-                array(f"{name}_indices", INT, (n,)),
-                array(f"{name}_indptr", INT, (shape[0] + 1,)),
-            )
-            arrays[name] = sp.csr_array(rows, shape=shape)
+            arrays[name] = _sparse_from(array, name, n, shape)
         elif _has_rows_of_features(block):
             arrays[name] = array(name, FLOAT, shape[::-1]).T
         else:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skcrf_sdca.data.label_encoding import plain_labels
+from skcrf_sdca.structures.form import of_labels
 
 from ._shared import crf_of, new_axes, rotation_of
 
@@ -134,10 +135,11 @@ class TransitionDisplay:
                 f"labels: {unknown[0]!r} is not among the labels of fit, {known}."
             )
         codes = [known.index(label) for label in labels]
+        parts = crf.label_features_
         display = cls(
             transition[np.ix_(codes, codes)],
-            start=crf.start_[codes] if boundaries else None,
-            end=crf.end_[codes] if boundaries else None,
+            start=of_labels(crf.start_, codes, parts) if boundaries else None,
+            end=of_labels(crf.end_, codes, parts) if boundaries else None,
             labels=labels,
         )
         return display.plot(**options)

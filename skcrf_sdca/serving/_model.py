@@ -22,7 +22,7 @@ from skcrf_sdca.persistence._values import DTYPES, parameters_from
 from skcrf_sdca.structures.scores import check_weights
 
 # What of a document other models have.
-OTHERS = ("segments", "graphs", "tuples")
+OTHERS = ("segments", "graphs", "tuples", "label_parts")
 OF_PIPELINE = ("features", "vectorizer", "crf")
 # The input formats whose sequences are rows of numbers, or one signal.
 OF_ROWS = ("arrays", "packed", "signals", "table_with_lengths")
@@ -131,7 +131,10 @@ def _check_is_served(crf, vectorizer):
     if "labels" not in crf:
         why = f"it is a {crf['type']:.40}, and no fitted CRF"
     elif any(name in crf for name in OTHERS):
-        why = "it has weights of segments, graphs, edge features or three labels"
+        why = (
+            "it has parts of labels, or weights of segments, graphs, edge features or "
+            "three labels"
+        )
     elif vectorizer is None:
         if crf["input_format"] in OF_ROWS:
             return

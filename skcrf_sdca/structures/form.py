@@ -138,6 +138,8 @@ class VectorForm(NamedTuple):
         The labels that each feature has weights for; None if all.
     label_pairs : ndarray of shape (n_labels, n_labels), bool, default=None
         The pairs of labels that have a weight; None if all.
+    parts : LabelParts, default=None
+        The parts of labels that have weights; None if labels have them.
     """
 
     order: int = 1
@@ -146,11 +148,12 @@ class VectorForm(NamedTuple):
     constraints: Any = None
     pairs: Any = None
     label_pairs: NDArray[np.bool_] | None = None
+    parts: Any = None
 
     @property
     def has_every_weight(self):
         """Whether all pairs of features and labels, and of labels, have a weight."""
-        return self.pairs is None and self.label_pairs is None
+        return self.pairs is None and self.label_pairs is None and self.parts is None
 
     def differences(self, other):
         """Return the names of what differs in another form."""
@@ -301,6 +304,15 @@ def _sum_of_matrices(own, found, columns, n_columns):
     if own is None or found is None:
         return own if found is None else found
     return found + own
+
+
+def of_labels(weights, labels, parts=None):
+    """Return the weights of some labels, by their numbers.
+
+    ``parts`` says which label has which part, a matrix (n_labels, n_parts), if the rows
+    of the weights belong to parts.
+    """
+    return weights[labels] if parts is None else parts[labels] @ weights
 
 
 def dense_coef(coef):

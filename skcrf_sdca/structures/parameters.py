@@ -33,7 +33,7 @@ class Parameters(ABC):
     ----------
     blocks : tuple of Block
         The blocks of weights by labels and features. For each that has the axis "label"
-        alone there is an attribute of its name.
+        alone, or "part", there is an attribute of its name.
     pairs : ObservedPairs or None
         The labels that each feature has weights for; None if all.
     w : ndarray of shape (n_weights,)
@@ -78,7 +78,7 @@ class Parameters(ABC):
         )
 
     def _of_labels(self):
-        return [block.name for block in self.blocks if block.axes == ("label",)]
+        return [b.name for b in self.blocks if b.axes in (("label",), ("part",))]
 
     @abstractmethod
     def _tied_of(self, weights):

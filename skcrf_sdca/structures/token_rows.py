@@ -44,6 +44,11 @@ class TokenRows:
             other.fixed = self.fixed.at(positions)
         return other
 
+    @property
+    def n_columns(self):
+        """How many weights a feature may have."""
+        return self.n_labels
+
     def _sparse_rows(self):
         """Return the rows of all features with weights, a csr_array of float64."""
         return csr_array(self.data.X, dtype=np.float64)
@@ -100,7 +105,7 @@ class TokenRows:
         """Return how many weights of features workers have: local and shared ones."""
         if self.pairs is not None:
             return self.pairs.layout.size, self.pairs.layout.size
-        return partition.n_rows * self.n_labels, len(partition.shared) * self.n_labels
+        return partition.n_rows * self.n_columns, len(partition.shared) * self.n_columns
 
     def in_partition(self, features, partition):
         """Return the features with the rows of local weights, and their pairs.

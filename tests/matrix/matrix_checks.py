@@ -5,7 +5,7 @@ Each takes a `Model` of matrix_models.py and an estimator that is fitted to its 
 
 import copy
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -251,11 +251,17 @@ def check_prune(model, crf):
 def check_constrain(model, crf):
     of_types = model.family == "segments"
     allowed = [("O", "X"), ("X", "O")] if of_types else "BIO"
+    if of_parts := crf.label_features_ is not None:
+        with pytest.raises(ValueError, match="only transitions can be forbidden"):
+            crf.constrain(allowed)
+        every = product(classes_of(crf), repeat=2)
+        allowed = [pair for pair in every if pair != ("O", "I-X")]
     crf = copy.deepcopy(crf).constrain(allowed)
     found = lists_of(model, crf.predict(model.X))
     for own, labels in zip(model.labellings(crf), found, strict=True):
         check_best(crf, own, labels)
-        assert model.is_table or labels[0] != "I-X"
+        assert model.is_table or of_parts or labels[0] != "I-X"
+        assert of_types or ("O", "I-X") not in pairwise(labels)
         assert not of_types or ("B-X", "B-X") not in pairwise(labels)
     if crf.temperature_ > 0.0:
         check_log_partition(model, crf)
@@ -299,7 +305,8 @@ def check_state_features(model, crf):
 
 def check_top_features(model, crf):
     every = crf.state_features()
-    for label in classes_of(crf):
+    rows = classes_of(crf) if crf.parts_ is None else crf.parts_
+    for label in rows:
         own = every["weight"][every["label"] == label]
         table = crf.top_features(2, [label])["weight"]
         positive, negative = own[own > 0][:2], own[own < 0][-2:]

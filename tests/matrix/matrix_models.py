@@ -44,6 +44,11 @@ Y = [
 # A segmentation begins with no "I-X" in the scheme "BIO".
 Y[4][0] = "B-X"
 N = len(Y)
+# Other names of the labels, in another order.
+NAMES = dict(zip(LABELS, ("c", "a", "b"), strict=True))
+# Which parts labels have, and how much of them.
+PARTS = {"B-X": ["B", "X"], "I-X": {"I-X": 1.0, "X": 0.5}, "O": ["O"]}
+PARTS_OF = PARTS | {NAMES[label]: parts for label, parts in PARTS.items()}
 
 
 def _arrays():
@@ -153,15 +158,27 @@ def node_rows(crf, items):
 
 def local_scores(crf, rows):
     """Return the scores (n_positions, n_labels) of labels by features and intercept."""
-    return rows @ dense(crf.coef_).T + crf.intercept_
+    return of_labels(crf, rows @ dense(crf.coef_).T + crf.intercept_)
+
+
+def coef_of(crf):
+    """Return the weights (n_labels, n_features_in_) of labels."""
+    return of_labels(crf, dense(crf.coef_).T).T
+
+
+def of_labels(crf, scores):
+    """Return the scores of labels, of scores of the rows of ``coef_``."""
+    if crf.label_features_ is None:
+        return scores
+    return scores @ dense(crf.label_features_).T
 
 
 def of_chain(crf, x):
     """Enumerate the label paths of a sequence, or of a row of a table."""
     rows = node_rows(crf, x)
     local, n_labels = local_scores(crf, rows), len(crf.classes_)
-    local[0] += crf.start_
-    local[-1] += crf.end_
+    local[0] += of_labels(crf, crf.start_)
+    local[-1] += of_labels(crf, crf.end_)
     edge = None
     if crf.edge_coef_ is not None:
         edge = rows @ dense(crf.edge_coef_).T
@@ -382,6 +399,7 @@ MODELS = {
     "observed label pairs": row(
         "chains", STRINGS, solvers=WITHOUT_SEARCH, label_pairs="observed"
     ),
+    "label features": row("chains", STRINGS, label_features=PARTS_OF.get),
     "edge features": row("chains", DICTS, edge_features="all"),
     "tuples, edge features": row("chains", ARRAYS, order=2, edge_features="all"),
     "segments": row("segments", ARRAYS, max_length=3),

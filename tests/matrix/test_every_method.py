@@ -116,6 +116,9 @@ HOLES = {
         "mathematics: the pairs of labels of all data are not known before its end",
         f"{NO_ATTRIBUTE}|which needs all of the data at once",
     ),
+    ("label features", "partial_fit"): Hole(
+        "mathematics: the parts of labels that come later are not known", NO_ATTRIBUTE
+    ),
     ("chains", "length_features"): NO_SEGMENTS,
     ("chains", "segment_weights"): NO_SEGMENTS,
     ("graphs", "length_features"): NO_SEGMENTS,

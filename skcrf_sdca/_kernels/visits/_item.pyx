@@ -60,11 +60,15 @@ cdef class Item:
             self.labels = targets
         self.n_labels, self.n_tied = inference.n_labels, inference.n_tied
         self.most_local = inference.most_local
-        if (weights.n_labels, weights.n_tied) != (self.n_labels, self.n_tied):
+        n_columns = self.tying.n_columns(self.n_labels)
+        if (weights.n_labels, weights.n_tied) != (n_columns, self.n_tied):
             raise ValueError(
                 f"{weights.n_labels} labels and {weights.n_tied} tied weights for "
-                f"{self.n_labels} labels and {self.n_tied} tied potentials"
+                f"{n_columns} labels and {self.n_tied} tied potentials"
             )
+        if self.n_labels > n_columns:
+            # They are sums of labels, before they are sums of parts.
+            self.sums.node = np.empty(self.n_labels)
         self.fixed_local = self.fixed_tied = None
         if fixed is not None:
             self.fixed_local = fixed.local
@@ -90,7 +94,8 @@ cdef class Item:
         if self.length == 0:
             return
         self.weights.score_nodes(
-            self.rows, self.first, self.length, self.potentials.local
+            self.rows, self.first, self.length,
+            self.tying.before(self.potentials.local),
         )
         self.tying.complete(self.length, self.potentials.local)
         self.potentials.tied = <double*> &self.weights.transition[0]
@@ -216,7 +221,7 @@ cdef class Item:
 
     cdef void change_scores(self, Values out) noexcept nogil:
         """Write the potentials under the summed features of the change as weights."""
-        self.sums.score_nodes(self.length, out.local)
+        self.sums.score_nodes(self.length, self.tying.before(out.local))
         self.tying.complete(self.length, out.local)
         memcpy(out.tied, &self.sums.edge[0], self.n_tied * sizeof(double))
 
@@ -238,8 +243,8 @@ cdef class Item:
             self.length, &self.change[0], self.sums
         )
         self.rows.add_features(
-            self.first, self.first + self.length, step, shared.local, self.n_labels,
-            <double*> out.coef_pointer(),
+            self.first, self.first + self.length, step, shared.local,
+            self.weights.n_labels, <double*> out.coef_pointer(),
         )
         out.add_to_blocks(
             step, shared.first, shared.last, &self.sums.node[0], &self.sums.edge[0]

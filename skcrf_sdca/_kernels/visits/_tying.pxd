@@ -5,12 +5,13 @@ from ..features._weights cimport FeatureSums
 
 # A change of local expectations as features see it.
 cdef struct TiedChange:
-    const double* local     # (T, K)
-    const double* first     # (K,) of the weights `start`
-    const double* last      # (K,) of the weights `end`
+    const double* local     # (T, rows of weights): K, or the parts of labels
+    const double* first     # of the weights `start`
+    const double* last      # of the weights `end`
 
 
 cdef class Tying:
+    cdef double* before(self, double* scores) noexcept nogil
     cdef void complete(self, Py_ssize_t length, double* scores) noexcept nogil
     cdef TiedChange share(
         self, Py_ssize_t length, const double* change,

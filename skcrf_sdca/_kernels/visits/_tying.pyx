@@ -17,8 +17,16 @@ import numpy as np
 cdef class Tying:
     """Local scores are the scores of the weights; sequences have start and end."""
 
+    def n_columns(self, n_labels):
+        """Return how many numbers the weights give to a position."""
+        return n_labels
+
+    cdef double* before(self, double* scores) noexcept nogil:
+        """Return where the scores of the weights are written before `complete`."""
+        return scores
+
     cdef void complete(self, Py_ssize_t length, double* scores) noexcept nogil:
-        """Make of what the weights give to each label its local scores, in place."""
+        """Make of what the weights give to a position its local scores."""
 
     cdef TiedChange share(
         self, Py_ssize_t length, const double* change, FeatureSums sums
@@ -107,6 +115,138 @@ cdef class TupleTying(Tying):
             if not self.has_weight[p]:
                 sums.edge[p] = 0.0
         return TiedChange(&self.shared[0], &self.shared[0], row + n)
+
+
+# Which label has which part: the parts of label k are at bounds[k], ..., in CSR.
+cdef struct PartMatrix:
+    Py_ssize_t n_labels, n_parts
+    const int* bounds
+    const int* part
+    const double* value
+
+
+cdef class PartTying(Tying):
+    """The labels have parts, and the weights are weights of parts.
+
+    The score of a label is the sum over its parts,
+
+        scores[t, k] = sum_p matrix[k, p] raw[t, p],
+
+    and the features of a change are the features of change @ matrix.
+
+    Parameters
+    ----------
+    matrix : csr_array of shape (K, P), float64
+        Which label has which part, with indices of int32.
+    longest : int
+        Positions of the longest sequence.
+    """
+
+    cdef PartMatrix matrix
+    cdef object arrays              # owners of what the matrix points to
+    cdef double[::1] raw            # (T, P) scores of parts
+    cdef double[::1] shared         # (T, P) the change of parts
+
+    def __init__(self, matrix, longest):
+        cdef Py_ssize_t n_labels, n_parts
+        n_labels, n_parts = matrix.shape
+        self.arrays = matrix
+        self.matrix = part_matrix(matrix.indptr, matrix.indices, matrix.data)
+        self.matrix.n_labels, self.matrix.n_parts = n_labels, n_parts
+        self.raw = np.empty(max(longest * n_parts, 1))
+        self.shared = np.empty(max(longest * n_parts, 1))
+
+    def n_columns(self, n_labels):
+        """Return the number of parts."""
+        return self.matrix.n_parts
+
+    cdef double* before(self, double* scores) noexcept nogil:
+        """Return where the scores of parts are written."""
+        return &self.raw[0]
+
+    cdef void complete(self, Py_ssize_t length, double* scores) noexcept nogil:
+        """Write the scores of labels."""
+        add_parts(&self.matrix, length, &self.raw[0], scores)
+
+    cdef TiedChange share(
+        self, Py_ssize_t length, const double* change, FeatureSums sums
+    ) noexcept nogil:
+        """Return the change of the parts, and write its sum over positions."""
+        cdef Py_ssize_t t, n = self.matrix.n_parts
+        share_among_parts(&self.matrix, length, change, &self.shared[0])
+        memset(&sums.node[0], 0, n * sizeof(double))
+        for t in range(length):
+            ops.axpy(1.0, &self.shared[t * n], &sums.node[0], n)
+        return TiedChange(
+            &self.shared[0], &self.shared[0], &self.shared[(length - 1) * n]
+        )
+
+
+cdef PartMatrix part_matrix(
+    const int[::1] bounds, const int[::1] part, const double[::1] value
+):
+    """Return the matrix of arrays that somebody else keeps; every label has a part."""
+    return PartMatrix(0, 0, &bounds[0], &part[0], &value[0])
+
+
+cdef void add_parts(
+    const PartMatrix* matrix, Py_ssize_t length,
+    const double* raw,                      # in, (T, P)
+    double* scores,                         # out, (T, K)
+) noexcept nogil:
+    """Write the sum over the parts of each label."""
+    cdef Py_ssize_t _t, k, j
+    cdef double total
+    for _t in range(length):
+        for k in range(matrix.n_labels):
+            total = 0.0
+            for j in range(matrix.bounds[k], matrix.bounds[k + 1]):
+                total += matrix.value[j] * raw[matrix.part[j]]
+            scores[k] = total
+        raw += matrix.n_parts
+        scores += matrix.n_labels
+
+
+cdef void share_among_parts(
+    const PartMatrix* matrix, Py_ssize_t length,
+    const double* change,                   # in, (T, K)
+    double* shared,                         # out, (T, P)
+) noexcept nogil:
+    """Write the sum over the labels of each part: the adjoint."""
+    cdef Py_ssize_t _t, k, j
+    memset(shared, 0, length * matrix.n_parts * sizeof(double))
+    for _t in range(length):
+        for k in range(matrix.n_labels):
+            for j in range(matrix.bounds[k], matrix.bounds[k + 1]):
+                shared[matrix.part[j]] += matrix.value[j] * change[k]
+        change += matrix.n_labels
+        shared += matrix.n_parts
+
+
+def scores_of_parts(
+    matrix,                                 # csr_array (K, P)
+    const double[:, ::1] raw,               # in, (n, P)
+    double[:, ::1] scores,                  # out, (n, K)
+):
+    """Write the sums over the parts of each label, in every row."""
+    cdef PartMatrix own = part_matrix(matrix.indptr, matrix.indices, matrix.data)
+    own.n_labels, own.n_parts = matrix.shape
+    if raw.shape[0] > 0:
+        with nogil:
+            add_parts(&own, raw.shape[0], &raw[0, 0], &scores[0, 0])
+
+
+def shares_of_parts(
+    matrix,                                 # csr_array (K, P)
+    const double[:, ::1] change,            # in, (n, K)
+    double[:, ::1] shared,                  # out, (n, P)
+):
+    """Write the sums over the labels of each part, in every row."""
+    cdef PartMatrix own = part_matrix(matrix.indptr, matrix.indices, matrix.data)
+    own.n_labels, own.n_parts = matrix.shape
+    if change.shape[0] > 0:
+        with nogil:
+            share_among_parts(&own, change.shape[0], &change[0, 0], &shared[0, 0])
 
 
 cdef void add_suffixes(

@@ -57,14 +57,28 @@ class Constraints(NamedTuple):
 
     @classmethod
     def of_weights(cls, weights):
-        """Return what the Weights of a chain allow."""
-        return cls.of_scores(*(weights[name] for name in cls._fields))
+        """Return what the Weights of a chain allow, all that may forbid."""
+        # Parts of labels forbid no label at the ends.
+        anywhere = np.zeros(len(weights["transition"]))
+        return cls.of_scores(*(weights.get(name, anywhere) for name in cls._fields))
 
     def forbid(self, weights):
         """Return the Weights of a chain, -inf where something is forbidden."""
-        names = self._fields
-        bounds = self.forbid_weights(*(weights[name] for name in names))
-        return weights.replaced(**dict(zip(names, bounds, strict=True)))
+        masks = dict(zip(self._fields, self.log_masks(), strict=True))
+        names = [block.name for block in weights.form.blocks if block.forbids]
+        return weights.replaced(**{name: weights[name] + masks[name] for name in names})
+
+    def check_of_parts(self, argument):
+        """Raise ValueError if labels are forbidden at the ends of a sequence.
+
+        Where labels have parts, these have the weights at the ends.
+        """
+        if not (self.start.all() and self.end.all()):
+            raise ValueError(
+                f"{argument} forbids labels at the ends of a sequence, and with "
+                "label_features only transitions can be forbidden; pass a mask, or "
+                "pairs of labels"
+            )
 
     def is_trivial(self):
         """Return whether nothing is forbidden."""

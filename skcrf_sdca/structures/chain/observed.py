@@ -120,7 +120,7 @@ def pair_counts(X, labels, n_labels, *, with_values):
     features = sp.csr_array(X, dtype=np.float64)
     values = features.data if with_values else features.data != 0
     features = sp.csr_array((values, features.indices, features.indptr), features.shape)
-    return sp.csr_array(features.T @ _seen(labels, n_labels))
+    return sp.csr_array(features.T @ possible_labels(labels, n_labels))
 
 
 def neighbours(labels, offsets, n_labels):
@@ -137,7 +137,7 @@ def neighbours(labels, offsets, n_labels):
            [0, 1, 0, 0],
            [0, 0, 0, 1]])
     """
-    seen = _seen(labels, n_labels)
+    seen = possible_labels(labels, n_labels)
     is_first = np.zeros(seen.shape[0], dtype=bool)
     is_first[offsets[:-1][np.diff(offsets) > 0]] = True
     position = np.repeat(np.arange(seen.shape[0]), np.diff(seen.indptr))
@@ -157,7 +157,7 @@ def _ranges(bounds, rows):
     return np.repeat(bounds[:-1][rows] - before, widths) + np.arange(widths.sum())
 
 
-def _seen(labels, n_labels):
+def possible_labels(labels, n_labels):
     """Return the possible labels of each position, a csr_array."""
     if sp.issparse(labels):
         return labels

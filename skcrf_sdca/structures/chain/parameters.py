@@ -5,7 +5,8 @@ Owns the feature map [LePriol18, App. B]:
     intercept (K) | start (K) | end (K) | transition (K, K), [from, to] | coef (d, K)
 
 coef may have weights for some labels of each feature only, see observed.py, and
-transition for the pairs of a TransitionLayout only.
+transition for the pairs of a TransitionLayout only. If labels have parts, K is the
+number of parts in all blocks but transition, see label_parts.py.
 
     node_scores[t, k] = x_t . coef[:, k] + intercept[k]
                         + start[k] (t = 0) + end[k] (t = T - 1)
@@ -28,16 +29,18 @@ from skcrf_sdca.structures.scores import LARGEST_SCORE
 
 
 @cache
-def chain_blocks(order=1, *, edge_features=False):
+def chain_blocks(order=1, *, edge_features=False, parts=False):
     """Return the blocks of a chain: of tuples of up to order + 1 labels, and features.
 
-    With ``edge_features`` some features have weights of pairs of labels.
+    With ``edge_features`` some features have weights of pairs of labels, and with
+    ``parts`` single labels have the weights of their parts.
     """
+    axis = "part" if parts else "label"
     blocks = [
-        Block("coef", ("label", "feature")),
-        Block("intercept", ("label",)),
-        Block("start", ("label",), forbids=True),
-        Block("end", ("label",), forbids=True),
+        Block("coef", (axis, "feature")),
+        Block("intercept", (axis,)),
+        Block("start", (axis,), forbids=not parts),
+        Block("end", (axis,), forbids=not parts),
         Block("transition", ("label", "label"), forbids=True),
     ]
     for m in range(3, order + 2):
@@ -63,7 +66,8 @@ class ChainParameters(Parameters):
 
     Without ``boundaries`` (chains of one node) the start, end and transition weights
     stay zero, and the model is multinomial logistic regression. The pairs of labels in
-    ``layout``, by default all, have transition weights.
+    ``layout``, by default all, have transition weights. With LabelParts the other
+    weights are weights of parts.
 
     >>> from skcrf_sdca.structures.chain.parameters import ChainParameters
     >>> model = ChainParameters(n_features=128, n_labels=26)
@@ -87,16 +91,19 @@ class ChainParameters(Parameters):
         w=None,
         pairs=None,
         layout=None,
+        parts=None,
     ):
-        self.boundaries = boundaries
+        self.boundaries, self.parts = boundaries, parts
         self.layout = all_transitions(n_labels) if layout is None else layout
+        if parts is not None:
+            n_labels, self.blocks = parts.n_parts, chain_blocks(parts=True)
         super().__init__(n_features, n_labels, self.layout.shape, w=w, pairs=pairs)
 
     @classmethod
-    def of_fitted(cls, weights, X):
-        """Return what `for_rows` does, of the Weights of a model."""
+    def of_fitted(cls, weights, X, parts=None):
+        """Return what `for_rows` does, of the Weights and LabelParts of a model."""
         layout = layout_of_scores(weights["transition"])
-        parameters = cls(0, len(weights["intercept"]), layout=layout)
+        parameters = cls(0, layout.n_labels, layout=layout, parts=parts)
         parameters, X = parameters.for_rows(weights, X)
         parameters.constraints = constraints_of(parameters.tied, layout)
         return parameters, X
@@ -120,6 +127,20 @@ class ChainParameters(Parameters):
 
     def _by_name(self):
         return {"transition": self.layout.expand(self.tied, 0.0)}
+
+    def _sizes(self):
+        own = super()._sizes()
+        if self.parts is None:
+            return own
+        return own | {"label": self.layout.n_labels, "part": self.parts.n_parts}
+
+    def potentials(self, rows, offsets, begin, end, temperature=1.0):
+        """Return the scores of labels, as `Parameters.potentials`."""
+        found = super().potentials(rows, offsets, begin, end, temperature)
+        if self.parts is None:
+            return found
+        local, tied, bounds = found
+        return self.parts.scores(local), tied, bounds
 
     def clear_boundaries(self):
         """Set the weights to 0 that do not exist without boundaries."""

@@ -26,13 +26,15 @@ from skcrf_sdca.structures.token_rows import TokenRows
 class Chain(TokenRows, Structure):
     """Linear chains: node scores at every position, and one transition matrix.
 
+    Labels may have ``parts``, LabelParts, which then have the weights of features.
     MemoryError if the weights clearly do not fit into memory.
     """
 
     name = "chain"
     levels = frozenset({"argmax", "log_partition", "expect", "visit", "direct"})
 
-    def __init__(self, data, n_labels, **options):
+    def __init__(self, data, n_labels, *, parts=None, **options):
+        self.label_parts = parts
         super().__init__(data, n_labels, **options)
         self.layout = self._layout()
         self.rows = self._feature_rows()
@@ -48,7 +50,9 @@ class Chain(TokenRows, Structure):
     def _check_memory(self):
         n_features, n_labels = self.rows.n_features, self.n_labels
         longest = int(self.data.lengths.max(initial=0))
-        n_coef = n_features * n_labels if self.pairs is None else self.pairs.layout.size
+        n_coef = n_features * self.n_columns
+        if self.pairs is not None:
+            n_coef = self.pairs.layout.size
         all_pairs = 'set features="observed", ' if self.pairs is None else ""
         # The weights, also of transitions, and buffers for them and for one chain.
         n_numbers = n_coef + 3 * n_labels * longest + 5 * self.n_tied
@@ -69,6 +73,16 @@ class Chain(TokenRows, Structure):
             "K": self.n_labels,
             "P": self.n_tied,
         }
+
+    @property
+    def n_columns(self):
+        """How many weights a feature may have: the labels, or their parts."""
+        parts = self.label_parts
+        return self.n_labels if parts is None else parts.n_parts
+
+    def vector_form(self):
+        """Return what says which numbers the vector of weights has."""
+        return super().vector_form()._replace(parts=self.label_parts)
 
     @property
     def n_tied(self):
@@ -98,10 +112,27 @@ class Chain(TokenRows, Structure):
             w=w,
             pairs=self.pairs,
             layout=self.layout,
+            parts=self.label_parts,
         )
 
+    def add_features(self, parameters, begin, end, factor, local):
+        """Add factor[i] times the features of local changes of begin <= i < end."""
+        if self.label_parts is not None:
+            local = self.label_parts.shares(local)
+        super().add_features(parameters, begin, end, factor, local)
+
+    def _tying(self):
+        if self.label_parts is None:
+            return None
+        return self.label_parts.tying(int(self.data.lengths.max(initial=1)))
+
     def curvature(self, weight, strength, w=None):
-        """Return a Curvature for dense rows of not too many features, else None."""
+        """Return a Curvature for dense rows of not too many features, else None.
+
+        Not where labels have parts.
+        """
+        if self.label_parts is not None:
+            return None
         if w is None:
             suits = Curvature.suits(self)
             return Curvature(self, weight, strength) if suits else None
@@ -110,8 +141,11 @@ class Chain(TokenRows, Structure):
         return LocalCurvature(self, weight, strength, self.new_parameters(w))
 
     def whitening(self, weight, strength):
-        """Return a Whitening for dense rows of few features, else None."""
-        suits = Whitening.suits(self)
+        """Return a Whitening for dense rows of few features, else None.
+
+        Not where labels have parts.
+        """
+        suits = self.label_parts is None and Whitening.suits(self)
         return Whitening(self, weight, strength) if suits else None
 
     def with_rows(self, X):
@@ -157,7 +191,12 @@ class Chain(TokenRows, Structure):
 
     def _parameters_of_all_pairs(self):
         """Return parameters in which every feature has weights of all labels."""
-        return ChainParameters(self.data.n_features, self.n_labels, layout=self.layout)
+        return ChainParameters(
+            self.data.n_features,
+            self.n_labels,
+            layout=self.layout,
+            parts=self.label_parts,
+        )
 
     @property
     def _tied_shape(self):

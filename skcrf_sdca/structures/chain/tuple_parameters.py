@@ -218,7 +218,9 @@ def form_of_weights(weights):
 def parameters_of(form, n_features, n_labels, *, boundaries=True, w=None):
     """Return the parameters of a VectorForm without pairs, with the flat vector `w`."""
     if form.order == 1 and form.pair_columns is None:
-        return ChainParameters(n_features, n_labels, boundaries=boundaries, w=w)
+        return ChainParameters(
+            n_features, n_labels, boundaries=boundaries, w=w, parts=form.parts
+        )
     tuples = TupleForm(
         n_features,
         n_labels,
