@@ -96,8 +96,10 @@ SegmentFeatures: TypeAlias = Callable[
     [Any, int, int], Mapping[str, Any] | Iterable[str]
 ]
 SpanScheme: TypeAlias = (
-    Literal["BIO", "IOB2", "IOB1", "IO", "BIOES", "IOBES", "BILOU", "BILUO"]
-    | Literal["bio", "iob2", "iob1", "io", "bioes", "iobes", "bilou", "biluo"]
+    Literal["BIO", "IOB2", "IOB1", "IOE2", "IOE1", "IO", "TYPES"]
+    | Literal["BIOES", "IOBES", "BILOU", "BILUO", "BMES", "BMESO", "BMEWO"]
+    | Literal["bio", "iob2", "iob1", "ioe2", "ioe1", "io", "types"]
+    | Literal["bioes", "iobes", "bilou", "biluo", "bmes", "bmeso", "bmewo"]
 )
 # Several label lists; one is Iterable[str], and so is a str.
 LabelLists: TypeAlias = (

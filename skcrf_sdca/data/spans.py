@@ -83,9 +83,8 @@ def extract_spans(
         "O", or a prefix of the scheme with a span type as in "B-PER". The span type is
         everything after the first "-"; for "B" alone it is "".
     scheme : str, default="BIO"
-        "BIO" (also called "IOB2"), "IOB1", "IO", "BIOES" ("IOBES") or "BILOU"
-        ("BILUO"), in capitals or small letters: the meaning of the prefixes, see
-        :func:`~skcrf_sdca.data.tagging_schemes.get_scheme`.
+        The meaning of the prefixes: "BIO" (also called "IOB2"), "BIOES" or another
+        name of :func:`~skcrf_sdca.data.tagging_schemes.get_scheme`.
     strict : bool, default=False
         With False, invalid sequences are read as conlleval does: neighbouring labels of
         one type belong to one span, unless a prefix begins or ends a span between them;
@@ -186,7 +185,8 @@ def read_spans(sequences, scheme, *, strict, name):
     if strict:
         starts, again = has_prefix_of(rule.starts), has_prefix_of(rule.starts_again)
         is_valid = np.where(follows_same[:-1], again, starts)[first]
-        is_valid &= has_prefix_of(rule.ends)[last]
+        ends, again = has_prefix_of(rule.ends), has_prefix_of(rule.ends_again)
+        is_valid &= np.where(follows_same[1:], again, ends)[last]
         first, last = first[is_valid], last[is_valid]
     return Spans(first, last + 1, type_codes[first], types)
 

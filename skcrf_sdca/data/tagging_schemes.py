@@ -25,24 +25,50 @@ class TaggingScheme(NamedTuple):
     continues: str  # may follow a label of their span
     starts: str  # may begin a span, after "O" or another type
     starts_again: str  # may begin a span right after one of the same type
-    ends: str  # may end a span
+    ends: str  # may end a span, before "O" or another type
+    ends_again: str  # may end a span right before one of the same type
+    has_prefixes: bool = True  # or labels are types, which are read as with "I-"
 
     @property
     def prefixes(self) -> str:
         """Prefixes of the scheme, those that begin a span first."""
         return "".join(dict.fromkeys(self.starts_again + self.continues))
 
-    def prefixes_of_span(self, length: int, follows_same: bool) -> str:
+    def prefixes_of_span(
+        self, length: int, follows_same: bool = False, precedes_same: bool = False
+    ) -> str:
         """Return the prefixes of a span, the only valid ones.
 
-        `follows_same` tells whether it directly follows a span of its type. If the
-        scheme cannot tell the two apart, the result is shorter than `length`.
+        `follows_same` and `precedes_same` tell whether a span of its type is right
+        before it, or after it. If the scheme cannot tell the two apart, the result is
+        shorter than `length`.
         """
         first = self.starts_again if follows_same else self.starts
+        last = self.ends_again if precedes_same else self.ends
         if length == 1:
-            return _common(first, self.ends)
+            return _common(first, last)
         inner = _common(self.continues, self.goes_on) * (length - 2)
-        return _common(first, self.goes_on) + inner + _common(self.continues, self.ends)
+        return _common(first, self.goes_on) + inner + _common(self.continues, last)
+
+    def rest(self, label: str) -> str:
+        """Return what follows the prefix of a label: "-PER" of "B-PER"."""
+        if label == OUTSIDE:
+            return ""
+        return label[1:] if self.has_prefixes else f"-{label}"
+
+    def label(self, prefix: str, rest: str) -> str:
+        """Return the label of a prefix and of what `rest` returns.
+
+        Raise ValueError for the types "" and "O", which alone are no label of a span.
+        """
+        if self.has_prefixes or prefix == OUTSIDE:
+            return prefix + rest
+        if rest in ("", "-", f"-{OUTSIDE}"):
+            raise ValueError(
+                f"a span of the type {rest[1:]!r} has no label in the scheme 'TYPES'; "
+                "use another scheme."
+            )
+        return rest[1:]
 
 
 def _common(some: str, others: str) -> str:
@@ -50,18 +76,33 @@ def _common(some: str, others: str) -> str:
     return "".join(prefix for prefix in some if prefix in others)
 
 
-_BIO = TaggingScheme("BI", "I", starts="B", starts_again="B", ends="BI")
-_BIOES = TaggingScheme("BI", "IE", starts="BS", starts_again="BS", ends="ES")
-_BILOU = TaggingScheme("BI", "IL", starts="BU", starts_again="BU", ends="LU")
+def _begun(goes_on, continues, starts, ends, **others):
+    """Return a scheme in which labels do not depend on spans that touch."""
+    again = {"starts_again": starts, "ends_again": ends}
+    return TaggingScheme(goes_on, continues, starts=starts, ends=ends, **again | others)
+
+
+_BIO = _begun("BI", "I", starts="B", ends="BI")
+_BIOES = _begun("BI", "IE", starts="BS", ends="ES")
+_BILOU = _begun("BI", "IL", starts="BU", ends="LU")
+_BMES = _begun("BM", "ME", starts="BS", ends="ES")
+_BMEWO = _begun("BM", "ME", starts="BW", ends="EW")
+_IO = _begun("I", "I", starts="I", ends="I", starts_again="")
 _IN_CAPITALS = {
     "BIO": _BIO,
     "IOB2": _BIO,
-    "IOB1": TaggingScheme("BI", "I", starts="I", starts_again="B", ends="BI"),
-    "IO": TaggingScheme("I", "I", starts="I", starts_again="", ends="I"),
+    "IOB1": _begun("BI", "I", starts="I", ends="BI", starts_again="B"),
+    "IOE1": _begun("I", "IE", starts="IE", ends="I", ends_again="E"),
+    "IOE2": _begun("I", "IE", starts="IE", ends="E"),
+    "IO": _IO,
+    "TYPES": _IO._replace(has_prefixes=False),
     "BIOES": _BIOES,
     "IOBES": _BIOES,
     "BILOU": _BILOU,
     "BILUO": _BILOU,
+    "BMES": _BMES,
+    "BMESO": _BMES,
+    "BMEWO": _BMEWO,
 }
 # By all names that a user may give.
 TAGGING_SCHEMES = _IN_CAPITALS | {k.lower(): v for k, v in _IN_CAPITALS.items()}
@@ -97,8 +138,13 @@ def get_scheme(name: str, *, argument: str = "scheme") -> TaggingScheme:
     "BIO", "IOB2"       B-X I-X O B-X B-X      B begins every span
     "IOB1"              I-X I-X O I-X B-X      B only right after a span of its type
     "IO"                I-X I-X O I-X I-X      the spans that touch are read as one
+    "TYPES"             X X O X X              the same, by types without a prefix
+    "IOE2"              I-X E-X O E-X E-X      E ends every span
+    "IOE1"              I-X I-X O E-X I-X      E only right before a span of its type
     "BIOES", "IOBES"    B-X E-X O S-X S-X      E ends a span, S is a span of one
     "BILOU", "BILUO"    B-X L-X O U-X U-X      L ends a span, U is a span of one
+    "BMES", "BMESO"     B-X E-X O S-X S-X      as "BIOES", with M in the place of I
+    "BMEWO"             B-X E-X O W-X W-X      as "BMES", with W in the place of S
     ==================  =====================  =====================================
 
     Examples
@@ -122,14 +168,15 @@ def parse_label(label: str, scheme: SpanScheme = "BIO") -> tuple[str, str | None
     ----------
     label : str
         "O", or a prefix of the scheme, with a type as in "B-PER" or alone. The type is
-        all that follows the first "-", whatever its characters.
+        all that follows the first "-", whatever its characters. In the scheme "TYPES"
+        every other label is a type.
     scheme : str, default="BIO"
         Name of the scheme, see `get_scheme`.
 
     Returns
     -------
     prefix : str
-        One letter, "O" outside spans.
+        One letter, "O" outside spans; "I" of a type in the scheme "TYPES".
     type : str or None
         None outside spans, "" for a prefix alone.
 
@@ -146,7 +193,7 @@ def parse_label(label: str, scheme: SpanScheme = "BIO") -> tuple[str, str | None
     >>> parse_label("B-PER"), parse_label("I"), parse_label("O")
     (('B', 'PER'), ('I', ''), ('O', None))
     """
-    known = get_scheme(scheme).prefixes
+    rule = get_scheme(scheme)
     if not isinstance(label, str):
         raise TypeError(
             f"Labels of spans must be str such as 'B-PER', got {label!r}; replace "
@@ -154,12 +201,20 @@ def parse_label(label: str, scheme: SpanScheme = "BIO") -> tuple[str, str | None
         )
     if label == OUTSIDE:
         return OUTSIDE, None
+    if not rule.has_prefixes:
+        return rule.prefixes, label
     prefix, _, span_type = label.partition("-")
-    if len(prefix) != 1 or prefix not in known:
-        forms = ", ".join(f"'{letter}-...'" for letter in known)
-        raise ValueError(
+    if len(prefix) != 1 or prefix not in rule.prefixes:
+        forms = ", ".join(f"'{letter}-...'" for letter in rule.prefixes)
+        message = (
             f"Label {label!r} is not of the scheme {scheme!r}: it must be 'O', {forms}."
         )
+        if "-" not in label:
+            message += (
+                " Labels that are types, such as 'PER' in place of 'I-PER', are of the "
+                "scheme 'TYPES'."
+            )
+        raise ValueError(message)
     return prefix, span_type
 
 
@@ -190,7 +245,8 @@ def is_valid_pair(
 
     Notes
     -----
-    What may follow; X and Y are different types, Z is either of them:
+    What may follow; X and Y are different types, Z is either of them. M-X is as I-X,
+    and W-X as S-X:
 
     =========  ================  =======================  =====================
     scheme     at the start, O   B-X or I-X               E-X, S-X, L-X or U-X
@@ -198,8 +254,12 @@ def is_valid_pair(
     BIO, IOB2  O, B-Z, end       I-X, B-Z, O, end         not in the scheme
     IOB1       O, I-Z, end       I-X, B-X, I-Y, O, end    not in the scheme
     IO         O, I-Z, end       I-Z, O, end              not in the scheme
+    IOE2       O, I-Z, E-Z, end  I-X, E-X                 O, I-Z, E-Z, end
+    IOE1       O, I-Z, E-Z, end  I-X, E-X, I-Y, E-Y, O,   I-X, E-X
+                                 end
     BIOES      O, B-Z, S-Z, end  I-X, E-X                 O, B-Z, S-Z, end
     BILOU      O, B-Z, U-Z, end  I-X, L-X                 O, B-Z, U-Z, end
+    BMES       O, B-Z, S-Z, end  M-X, E-X                 O, B-Z, S-Z, end
     =========  ================  =======================  =====================
 
     Examples
@@ -217,4 +277,5 @@ def is_valid_pair(
     if is_same and first in rule.goes_on and second in rule.continues:
         return True
     starts = rule.starts_again if is_same else rule.starts
-    return first in OUTSIDE + rule.ends and second in OUTSIDE + starts
+    ends = rule.ends_again if is_same else rule.ends
+    return first in OUTSIDE + ends and second in OUTSIDE + starts

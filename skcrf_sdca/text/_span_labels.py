@@ -49,8 +49,7 @@ def convert_labels(
     labels : array-like of shape (T,), of str, or list of n such sequences
         Labels such as "B-PER" and "O", valid in `source`.
     source, target : str
-        "BIO" (also called "IOB2"), "IOB1", "IO", "BIOES" ("IOBES") or "BILOU"
-        ("BILUO"), in capitals or small letters: see
+        "BIO" (also called "IOB2"), "BIOES" or another name of
         :func:`~skcrf_sdca.data.tagging_schemes.get_scheme`.
 
     Returns
@@ -84,7 +83,8 @@ def convert_labels(
     sequences, is_one = label_sequences(labels)
     spans = read_spans(sequences, source, strict=False, name="labels")
     flat, offsets = list(chain.from_iterable(sequences)), offsets_of(sequences)
-    valid = _with_prefixes(flat, spans, offsets, source)
+    rests = list(map(get_scheme(source).rest, flat))
+    valid = _with_prefixes(rests, spans, offsets, source)
     if valid != flat:
         t = next(t for t, label in enumerate(flat) if label != valid[t])
         raise ValueError(
@@ -92,7 +92,7 @@ def convert_labels(
             f"the scheme {source!r} has {valid[t]!r} there. Repair the labels first: "
             f"labels, n_changed = repair_labels(labels, {source!r})."
         )
-    return _cut(_with_prefixes(flat, spans, offsets, target), offsets, is_one)
+    return _cut(_with_prefixes(rests, spans, offsets, target), offsets, is_one)
 
 
 @overload
@@ -153,7 +153,8 @@ def repair_labels(
     sequences, is_one = label_sequences(labels)
     spans = read_spans(sequences, scheme, strict=False, name="labels")
     flat, offsets = list(chain.from_iterable(sequences)), offsets_of(sequences)
-    repaired = _with_prefixes(flat, spans, offsets, scheme)
+    rests = list(map(get_scheme(scheme).rest, flat))
+    repaired = _with_prefixes(rests, spans, offsets, scheme)
     n_changed = sum(map(str.__ne__, flat, repaired))
     return _cut(repaired, offsets, is_one), n_changed
 
@@ -217,12 +218,12 @@ def spans_to_labels(
     rows, _, types = span_rows([spans] if is_one else spans, lengths, TYPED)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     placed = _placed(rows, types, offsets)
-    flat = [OUTSIDE] * int(offsets[-1])
+    rests = [""] * int(offsets[-1])
     for start, stop, code in zip(*placed[:3], strict=True):
-        # With any prefix: the right ones come next.
         span_type = placed.types[code]
-        flat[start:stop] = [f"B-{span_type}" if span_type else "B"] * (stop - start)
-    return _cut(_with_prefixes(flat, placed, offsets, scheme, "spans"), offsets, is_one)
+        rests[start:stop] = [f"-{span_type}" if span_type else ""] * (stop - start)
+    flat = _with_prefixes(rests, placed, offsets, scheme, "spans")
+    return _cut(flat, offsets, is_one)
 
 
 def _checked_lengths(lengths):
@@ -253,14 +254,19 @@ def _placed(rows, types, offsets):
     return Spans(start, stop, type_code, list(code))
 
 
-def _with_prefixes(flat, spans, offsets, scheme, name="labels"):
-    """Return the labels of all positions with the prefixes that the spans have."""
+def _with_prefixes(rests, spans, offsets, scheme, name="labels"):
+    """Return the labels of all positions with the prefixes that the spans have.
+
+    ``rests`` has what follows the prefix in each label.
+    """
     rule = get_scheme(scheme)
-    prefixes = [OUTSIDE] * len(flat)
-    bounds = zip(spans.start.tolist(), spans.stop.tolist(), strict=True)
-    follow = spans.follow_same(offsets).tolist()
-    for (start, stop), follows_same in zip(bounds, follow, strict=True):
-        own = rule.prefixes_of_span(stop - start, follows_same)
+    prefixes = [OUTSIDE] * len(rests)
+    follow = spans.follow_same(offsets)
+    precede = np.append(follow, False)[1:]
+    touching = follow.tolist(), precede.tolist()
+    bounds = spans.start.tolist(), spans.stop.tolist()
+    for start, stop, *touches in zip(*bounds, *touching, strict=True):
+        own = rule.prefixes_of_span(stop - start, *touches)
         if len(own) < stop - start:
             raise ValueError(
                 f"{place_of(start, offsets, name)} begins a span right after one of "
@@ -268,7 +274,7 @@ def _with_prefixes(flat, spans, offsets, scheme, name="labels"):
                 "use another scheme, or make one span of the two."
             )
         prefixes[start:stop] = own
-    texts = (prefix + label[1:] for prefix, label in zip(prefixes, flat, strict=True))
+    texts = map(rule.label, prefixes, rests)
     # Equal labels are stored once.
     shared = {}
     return [shared.setdefault(text, text) for text in texts]

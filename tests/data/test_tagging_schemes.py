@@ -29,10 +29,26 @@ PATTERNS = {
     "IO": ("I+", "I+", "I+"),
     "BIOES": ("[BI]I*E?|E|S", "BI*E|S", "BI*E|S"),
     "BILOU": ("[BI]I*L?|L|U", "BI*L|U", "BI*L|U"),
+    "BMES": ("[BM]M*E?|E|S", "BM*E|S", "BM*E|S"),
+    "BMEWO": ("[BM]M*E?|E|W", "BM*E|W", "BM*E|W"),
+    "IOE1": ("I+E?|E", "I+", "I+"),
+    "IOE2": ("I+E?|E", "I*E", "I*E"),
 }
-PREFIXES = {"BIO": "BI", "IOB1": "BI", "IO": "I", "BIOES": "BIES", "BILOU": "BILU"}
+# A valid span right before another one of its type, where it differs.
+BEFORE = {"IOE1": "I*E"}
+PREFIXES = {
+    "BIO": "BI",
+    "IOB1": "BI",
+    "IO": "I",
+    "BIOES": "BIES",
+    "BILOU": "BILU",
+    "BMES": "BMES",
+    "BMEWO": "BMEW",
+    "IOE1": "IE",
+    "IOE2": "IE",
+}
 SCHEMES = sorted(PATTERNS)
-OTHER_NAMES = {"IOB2": "BIO", "IOBES": "BIOES", "BILUO": "BILOU"}
+OTHER_NAMES = {"IOB2": "BIO", "IOBES": "BIOES", "BILUO": "BILOU", "BMESO": "BMES"}
 # The schemes that can describe all spans.
 EXACT = [scheme for scheme in SCHEMES if scheme != "IO"]
 
@@ -49,6 +65,8 @@ def slow_spans(labels, scheme, strict=False):
         prefixes = "".join(label[0] for label in run)
         for match in re.finditer(lenient, prefixes) if kind is not None else ():
             pattern = valid_again if match.start() else valid
+            if match.end() < len(prefixes):
+                pattern = BEFORE.get(scheme, pattern)
             if not strict or re.fullmatch(pattern, match.group()):
                 spans.append((kind, start + match.start(), start + match.end()))
         start += len(prefixes)
@@ -161,6 +179,14 @@ def count_layouts(length, n_types):
         ("BIOES", ["B-X", "I-X"], "I-X E-X"),
         ("BILOU", [None, "O", "L-X", "U-X"], "O B-X B-Y U-X U-Y end"),
         ("BILOU", ["B-X", "I-X"], "I-X L-X"),
+        ("BMES", [None, "O", "E-X", "S-X"], "O B-X B-Y S-X S-Y end"),
+        ("BMES", ["B-X", "M-X"], "M-X E-X"),
+        ("BMEWO", [None, "O", "E-X", "W-X"], "O B-X B-Y W-X W-Y end"),
+        ("IOE2", [None, "O", "E-X"], "O I-X E-X I-Y E-Y end"),
+        ("IOE2", ["I-X"], "I-X E-X"),
+        ("IOE1", [None, "O"], "O I-X E-X I-Y E-Y end"),
+        ("IOE1", ["I-X"], "I-X E-X I-Y E-Y O end"),
+        ("IOE1", ["E-X"], "I-X E-X"),
     ],
 )
 def test_pairs_of_the_documented_table(scheme, previous, following):
@@ -228,7 +254,8 @@ def test_arrays_and_tuples_are_read_as_lists():
 
 
 def test_every_name_of_a_scheme_in_capitals_and_small_letters():
-    assert {name.upper() for name in TAGGING_SCHEMES} == {*SCHEMES, *OTHER_NAMES}
+    names = {*SCHEMES, "TYPES", *OTHER_NAMES}
+    assert {name.upper() for name in TAGGING_SCHEMES} == names
     for name in TAGGING_SCHEMES:
         scheme = OTHER_NAMES.get(name.upper(), name.upper())
         assert get_scheme(name) is get_scheme(name.upper()) is get_scheme(scheme)
@@ -247,6 +274,39 @@ def test_other_names_wherever_a_scheme_is_named(name):
         assert [span[:3] for span in spans[0]] == extract_spans(y[0], name)
         (own,) = crf.span_proba(X[:1], [extract_spans(y[0], name)], scheme=name)
         assert own.shape == (2,)
+
+
+# Types without a prefix ---------------------------------------------------------------
+
+
+@given(st.lists(st.sampled_from(["O", "PER", "LOC", "B-X"])))
+def test_types_without_a_prefix_are_read_and_written_as_those_of_io(labels):
+    io = [label if label == "O" else f"I-{label}" for label in labels]
+    assert extract_spans(labels, "TYPES") == extract_spans(io, "IO")
+    assert convert_labels(labels, "TYPES", "IO") == io
+    assert convert_labels(io, "IO", "TYPES") == labels
+    spans = extract_spans(labels, "TYPES", strict=True)
+    assert spans_to_labels(spans, len(labels), "TYPES") == labels
+    assert repair_labels(labels, "TYPES") == (labels, 0)
+    assert is_valid(labels, "TYPES")
+
+
+def test_a_model_of_types_without_a_prefix_has_spans():
+    X, y = [[["a"], ["b"], ["c"], ["d"]]], [["PER", "PER", "O", "LOC"]]
+    crf = LBFGSCRF(transitions="TYPES").fit(X, y)
+    for spans in crf.predict_spans(X)[0], extract_spans(y[0], "types"):
+        assert [span[:3] for span in spans] == [("PER", 0, 2), ("LOC", 3, 4)]
+
+
+@pytest.mark.parametrize("labels", [["B"], ["B-"], ["B-O"]])
+def test_types_that_would_be_no_label_are_refused(labels):
+    with pytest.raises(ValueError, match="has no label in the scheme 'TYPES'"):
+        convert_labels(labels, "BIO", "TYPES")
+
+
+def test_the_scheme_of_types_is_named_where_a_prefix_is_missing():
+    with pytest.raises(ValueError, match="'PER' in place of 'I-PER', are of the sch"):
+        extract_spans(["LOC"], "IO")
 
 
 # Labels that are written --------------------------------------------------------------

@@ -25,9 +25,10 @@ STRICT = {
     "IOB1": seqeval.scheme.IOB1,
     "BIOES": seqeval.scheme.IOBES,
     "BILOU": seqeval.scheme.BILOU,
+    "IOE2": seqeval.scheme.IOE2,
 }
-LENIENT = ("BIO", "IOB1", "BIOES")
-PREFIXES = {"BIO": "BI", "IOB1": "BI", "BIOES": "BIES", "BILOU": "BILU"}
+LENIENT = ("BIO", "IOB1", "BIOES", "IOE2")
+PREFIXES = {"BIO": "BI", "IOB1": "BI", "BIOES": "BIES", "BILOU": "BILU", "IOE2": "IE"}
 READINGS = [(name, False) for name in LENIENT] + [(name, True) for name in STRICT]
 every_reading = pytest.mark.parametrize(("scheme", "strict"), READINGS)
 

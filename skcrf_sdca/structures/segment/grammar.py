@@ -29,12 +29,12 @@ def _read(names, scheme):
     if scheme is None:
         return [("", name) for name in names], [""] * 4, False
     rule = get_scheme(scheme)
-    if rule.starts_again not in ("", rule.starts):
+    if rule.starts_again not in ("", rule.starts) or rule.ends_again != rule.ends:
         raise ValueError(
             f"scheme={scheme!r} is not taken: there the labels of a span depend on the "
-            "span before; convert y to BIO, by skcrf_sdca.text.convert_labels."
+            "span beside it; convert y to BIO, by skcrf_sdca.text.convert_labels."
         )
-    prefixes = [rule.prefixes_of_span(1, False), *rule.prefixes_of_span(3, False)]
+    prefixes = [rule.prefixes_of_span(1), *rule.prefixes_of_span(3)]
     parsed = [parse_label(name, scheme) for name in names]
     return parsed, prefixes, bool(rule.starts_again)
 
