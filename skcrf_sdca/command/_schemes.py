@@ -1,10 +1,16 @@
 """Which tagging scheme labels have."""
 
-from skcrf_sdca.text import convert_labels, extract_spans
+from collections import Counter
+from itertools import chain
 
-SCHEMES = ("BIO", "IOB1", "BIOES", "BILOU", "IO")
+from skcrf_sdca.data.tagging_schemes import OUTSIDE, parse_label
+from skcrf_sdca.text import convert_labels, extract_spans, repair_labels
+
 # Tried in this order; IOB1 reads labels of IO too.
-_TRIED = SCHEMES[:4]
+_TRIED = ("BIO", "IOB1", "BIOES", "BILOU", "BMES", "BMEWO", "IOE2", "IOE1")
+SCHEMES = (*_TRIED, "IO", "TYPES")
+# Labels of a scheme are almost all, if not more of those inside of spans are others.
+_FEW = 0.02
 
 
 def scheme_of_valid(y):
@@ -28,3 +34,40 @@ def _first(read):
             continue
         return scheme
     return None
+
+
+def almost(y):
+    """Return a scheme in which almost all labels are valid, and the label lists in it.
+
+    Labels that it does not have become "O". Return None if there is no such scheme.
+    """
+    counts = Counter(chain.from_iterable(y))
+    few = _FEW * (counts.total() - counts[OUTSIDE])
+    for scheme in _TRIED:
+        unknown = {label for label in counts if not _is_of(label, scheme)}
+        if sum(counts[label] for label in unknown) > few:
+            continue
+        known = [[OUTSIDE if x in unknown else x for x in labels] for labels in y]
+        repaired, _ = repair_labels(known, scheme)
+        if len(differences(y, repaired)) <= few:
+            return scheme, repaired
+    return None
+
+
+def differences(y, others):
+    """Return the sentence and the token of each label that differs."""
+    return [
+        (i, t)
+        for i, (labels, own) in enumerate(zip(y, others, strict=True))
+        if labels != own
+        for t, (a, b) in enumerate(zip(labels, own, strict=True))
+        if a != b
+    ]
+
+
+def _is_of(label, scheme):
+    try:
+        parse_label(label, scheme)
+    except ValueError:
+        return False
+    return True

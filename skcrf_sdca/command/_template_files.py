@@ -1,7 +1,8 @@
 """Files of templates, one on a line, in the words of `skcrf_sdca.text`.
 
 Owns their syntax, the constructors of templates as Python writes them, and the default
-templates of a file with several columns. No line is run as code.
+templates of a file with several columns; text/_foreign_templates.py reads the lines of
+CRF++ and Wapiti. No line is run as code.
 """
 
 import ast
@@ -9,6 +10,7 @@ import ast
 from skcrf_sdca.persistence._templates import CLASSES, templates_of
 from skcrf_sdca.text import DEFAULT_TEMPLATES, TokenFeatures, Window
 from skcrf_sdca.text._files import numbered_lines, place
+from skcrf_sdca.text._foreign_templates import foreign_templates, is_foreign
 from skcrf_sdca.text._sizes import check_sizes
 from skcrf_sdca.text._templates import sized
 from skcrf_sdca.text._values import FUNCTIONS, WORD, Column
@@ -33,8 +35,8 @@ def add_columns_option(parser, default=None):
         type=lambda text: text.split(","),
         default=default,
         metavar="NAME,...",
-        help="names of the columns without the label, which is the last of a line; "
-        "one must be 'word' "
+        help="names of the columns; one must be 'word', one may be 'label', by default "
+        "the last column after these, and columns called '_' are not read "
         f"(default: {default or 'word,pos,column3,..., as many as there are'})",
     )
 
@@ -70,16 +72,22 @@ def checked_features(templates, columns, name):
     return features
 
 
-def read_templates(path):
+def read_templates(path, columns=(WORD, "pos")):
     """Return the templates of a file; blank lines and comments, "#", are left out.
 
-    Raise ValueError if a line is no template, or there is none.
+    Templates of CRF++ and Wapiti name ``columns`` by numbers. A template that such a
+    file has twice counts once. Raise ValueError if a line is no template, or there is
+    none.
     """
     templates = []
     for number, line in numbered_lines(path, "utf-8-sig"):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         try:
+            if is_foreign(line):
+                found = foreign_templates(line, list(columns))
+                templates += [new for new in found if new not in templates]
+                continue
             template = _built(ast.parse(line.strip(), mode="eval").body)
             check_sizes(type(template).__name__, [sized(template)])
         except _WRONG as error:

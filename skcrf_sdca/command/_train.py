@@ -9,12 +9,14 @@ import sys
 import time
 
 from skcrf_sdca._utils.files import is_regular_file
+from skcrf_sdca._utils.messages import counted
 from skcrf_sdca.compat._crf import penalty_of
 from skcrf_sdca.estimators.crfs import CRF
 from skcrf_sdca.estimators.solver_choice import SOLVERS
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.persistence import save_model
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
+from skcrf_sdca.text import LabelPairs
 
 from ._evaluate import add_scheme_option, report
 from ._inputs import (
@@ -25,7 +27,7 @@ from ._inputs import (
     format_of_name,
     labelled_sentences,
 )
-from ._schemes import scheme_of_valid
+from ._schemes import almost, differences, scheme_of_valid
 from ._streams import write
 from ._template_files import (
     add_columns_option,
@@ -63,13 +65,19 @@ def _add_text_options(group):
     group.add_argument(
         "--label",
         metavar="NAME",
-        help="the column of CoNLL-U to predict, such as xpos, or columns that are "
-        "joined, such as 'upos|feats' (default: upos)",
+        help="the column to predict: of files of columns a number from 1, or a name of "
+        "--columns (default: the one called label, or the last); of CoNLL-U a name "
+        "such as xpos, or joined ones such as 'upos|feats' (default: upos)",
     )
     group.add_argument(
         "--templates", metavar="FILE", help="templates of the features, one on a line"
     )
     add_scheme_option(group, "the first in which all labels are valid")
+    group.add_argument(
+        "--repair",
+        action="store_true",
+        help="make labels valid, if almost all are valid in a tagging scheme",
+    )
 
 
 def _add_fit_options(group):
@@ -150,19 +158,26 @@ def run(options):
     _check_writable(options.output)
     _check_not_read(options)
     source = _source(options)
+    if source.columns is not None:
+        # Before the files are read, which may take long.
+        _features(source, options)
     X, y = labelled_sentences(source, options.files)
     if options.dev is not None:
         dev = labelled_sentences(source, [options.dev])
         # The standard output may be closed.
         write([])
     features = _features(source, options)
-    scheme = options.scheme or scheme_of_valid(y) or "none"
-    crf = CRF(**_parameters(options, len(X), scheme))
+    scheme, y, remark = _scheme(y, options)
+    has_pairs = any(isinstance(t, LabelPairs) for t in features.templates)
+    crf = CRF(**_parameters(options, len(X), scheme, has_pairs))
     tagger = Tagger([("features", features), (source.label, crf)])
     _say(
         options,
-        f"{len(X)} sentences, {sum(map(len, y))} tokens, tagging scheme: {scheme}",
+        f"{len(X)} sentences, {sum(map(len, y))} tokens, tagging scheme: {scheme}"
+        f"{remark}",
     )
+    if source.labels_at:
+        _say(options, f"the label is {source.labels_at}")
     begin = time.perf_counter()
     with contextlib.redirect_stdout(sys.stderr):
         tagger.fit(X, y)
@@ -264,19 +279,46 @@ def _source(options):
                     f"{name!r} is the label, and among --columns: choose one of both."
                 )
         return source
-    if options.label is not None:
-        options.usage_error(
-            "--label is for CoNLL-U: of columns, the last is the label."
-        )
-    return ColumnsFormat(options.columns, options.comment, options.encoding)
+    columns, number = options.columns, None
+    if options.label is not None and options.label.isdecimal():
+        number = max(int(options.label), 1)
+    elif options.label is not None:
+        if columns is None or options.label not in columns:
+            options.usage_error(
+                f"--label {options.label}: give the number of a column, or a name that "
+                "is among --columns."
+            )
+        columns = [
+            ColumnsFormat.label if name == options.label else name for name in columns
+        ]
+    has_names = columns is not None
+    return ColumnsFormat(
+        columns, options.comment, options.encoding, number=number, whole=has_names
+    )
+
+
+def _scheme(y, options):
+    """Return the scheme, the labels to train with, and a remark on the scheme."""
+    valid = options.scheme or scheme_of_valid(y)
+    found = None if valid else almost(y)
+    if found is None:
+        return valid or "none", y, ""
+    scheme, repaired = found
+    places = differences(y, repaired)
+    i, t = places[0]
+    place = f"sentence {i}, token {t}, counted from 0"
+    what = f"{counted(len(places), 'label')}, the first {y[i][t]!r} of {place}"
+    if options.repair:
+        return scheme, repaired, f"; repaired: {what}"
+    return "none", y, f"; {scheme} but for {what}: --repair makes them valid"
 
 
 def _features(source, options):
     """Return the TokenFeatures of a format whose columns are known."""
     if options.templates is None:
-        templates = default_templates(source.columns)
+        templates = default_templates(source.read_columns)
     else:
-        templates = read_templates(options.templates)
+        templates = read_templates(options.templates, source.read_columns)
     return checked_features(templates, source.columns, _templates_name(options))
 
 
@@ -284,7 +326,7 @@ def _templates_name(options):
     return "default templates" if options.templates is None else options.templates
 
 
-def _parameters(options, n_sequences, scheme):
+def _parameters(options, n_sequences, scheme, has_pairs):
     """Return the parameters of `CRF` that the options give."""
     alpha, l1_ratio = options.alpha, options.l1_ratio
     if options.c1 is not None or options.c2 is not None:
@@ -302,6 +344,7 @@ def _parameters(options, n_sequences, scheme):
         "label_pairs": options.label_pairs,
         "min_count": options.min_count,
         "transitions": transitions,
+        "edge_features": ["b:*"] if has_pairs else None,
         "verbose": int(not options.quiet),
     }
     return {name: value for name, value in given.items() if value is not None}

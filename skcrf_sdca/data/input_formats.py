@@ -5,6 +5,7 @@ packed, how y is read, and the shape of answers: no other module compares format
 """
 
 import numbers
+import warnings
 from collections.abc import Mapping, Set
 
 import numpy as np
@@ -384,6 +385,7 @@ def cut_table(X, lengths):
             "sequences."
         )
     _check_rows(X)
+    _warn_of_ids([X])
     return PackedSequences.from_lengths(X, lengths)
 
 
@@ -582,7 +584,27 @@ def _is_number(value):
     return isinstance(value, (numbers.Number, np.bool_))
 
 
+def _warn_of_ids(X):
+    """Warn if matrices have a single column of integers, of more than two values.
+
+    They may be ids, which no weight can tell apart by its product with them.
+    """
+    columns = [np.asarray(x) for x in X if getattr(x, "ndim", 0) == 2]
+    if not all(x.dtype.kind in "iu" and x.shape[1] == 1 for x in columns):
+        return
+    if len(np.unique(np.concatenate([*columns, np.zeros((0, 1), int)]))) > 2:
+        warnings.warn(
+            f"{words().X} has one column, of integers, which count as magnitudes. If "
+            "they are ids, pass strings, [[str(id)] for id in sequence]; if they are "
+            "magnitudes, pass floats.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
 def _pack_arrays(X, n_features=None):
+    if n_features is None and _is_list(X):
+        _warn_of_ids(X)
     sequences = (sequence for sequence, _ in same_format(X))
     return PackedSequences.from_sequences(sequences, n_features=n_features)
 

@@ -22,6 +22,7 @@ from skcrf_sdca._utils.typing import (
     Labels,
     SpanScheme,
 )
+from skcrf_sdca.data.joined_tokens import joined
 from skcrf_sdca.data.label_encoding import plain_labels
 from skcrf_sdca.data.label_names import names_of_classes
 from skcrf_sdca.data.label_reading import scheme_of
@@ -139,7 +140,8 @@ class SequenceAnswers(InspectionMixin, ConstrainingMixin):
         spans : ndarray of shape (n,)
             An object array of lists of (type, begin, end, probability), in order; with
             `tokens` of (type, begin, end, probability, text), where the text is the
-            tokens begin <= t < end, joined by blanks. The spans are those that
+            tokens begin <= t < end, joined by blanks, or without
+            them in Chinese, Japanese and Thai. The spans are those that
             `extract_spans` finds in the labels of `predict`. The probability of a span
             is the same as in `span_proba`, the sum over all label paths that have it.
 
@@ -182,7 +184,7 @@ class SequenceAnswers(InspectionMixin, ConstrainingMixin):
         spans_of = self._over(spans, packed)
         if words is not None:
             for i, own in enumerate(spans_of):
-                texts = [" ".join(words[i][b:e]) for _, b, e, _ in own]
+                texts = [joined(words[i][b:e]) for _, b, e, _ in own]
                 spans_of[i] = [(*s, t) for s, t in zip(own, texts, strict=True)]
         return spans_of
 

@@ -14,12 +14,14 @@ from skcrf_sdca.text import (
     At,
     Joint,
     LabelPairs,
+    Lookup,
     Prefix,
+    Regex,
     Shape,
     Suffix,
     Window,
 )
-from skcrf_sdca.text._values import FUNCTIONS, Column, function_name
+from skcrf_sdca.text._values import FUNCTIONS, Column, as_data, from_data, function_name
 
 # A list is a list of JSON; a tuple is an object with one entry.
 TUPLE = "tuple"
@@ -31,11 +33,13 @@ ENTRIES = {
     Window: {"value": VALUE, "places": (int, *SEQUENCE), "n": int},
     Joint: {"templates": SEQUENCE},
     LabelPairs: {"template": VALUE},
-    Apply: {"function": str, "column": str, "name": (str, NoneType)},
+    Apply: {"function": (str, *SEQUENCE), "column": str, "name": (str, NoneType)},
     Column: {"column": str},
     Shape: {"column": str, "compact": bool},
     Prefix: {"length": int, "column": str},
     Suffix: {"length": int, "column": str},
+    Lookup: {"table": SEQUENCE, "column": str, "name": str, "lower": bool},
+    Regex: {"pattern": str, "column": str, "name": str, "test": bool},
 }
 FEATURES = {"templates": SEQUENCE, "columns": SEQUENCE, "pad": (NoneType, *SEQUENCE)}
 CLASSES = {cls.__name__: cls for cls in ENTRIES}
@@ -86,11 +90,14 @@ def _plain(value):
 def _named_function(template):
     if (name := function_name(template.function)) is not None:
         return name
+    if (data := as_data(template.function)) is not None:
+        return list(data)
     raise TypeError(
         f"the template {template!r:.200} applies a function that a model file cannot "
         f"hold: it holds no code, and names only {', '.join(FUNCTIONS)}. Use one of "
-        "these, put what the function returns into a column of the tokens, or save "
-        "with pickle or joblib."
+        "these, Lookup for a table of words, Regex for a regular expression, put what "
+        "the function returns into a column of the tokens, or save with pickle or "
+        "joblib."
     )
 
 
@@ -115,6 +122,8 @@ def _joint(templates):
 
 
 def _apply(function, column, name):
+    if isinstance(function, list):
+        return Apply(from_data(*function), column, name=name)
     if function not in FUNCTIONS:
         raise ModelFormatError(
             f"Apply: the function {function!r:.40} is not known; a model file can name "

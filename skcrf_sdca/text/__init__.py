@@ -2,7 +2,9 @@
 
 `read_conll` and `write_conll` own files of columns, `read_conllu` and `write_conllu`
 the treebanks in CoNLL-U. `TokenFeatures` and its templates own the features that
-taggers usually have. `convert_labels`, `repair_labels` and `spans_to_labels` write
+taggers usually have; `Lookup` and `Regex` are those that lists of words and regular
+expressions define. `tokenize` and `align_spans` own tokens and spans of raw text.
+`convert_labels`, `repair_labels` and `spans_to_labels` write
 labels in tagging schemes. All of it comes before an estimator or after it: none depends
 on it.
 """
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
 
     from ._conll import read_conll, write_conll
     from ._conllu import ConlluSentence, read_conllu, write_conllu
+    from ._data_values import Lookup, Regex
     from ._features import DEFAULT_TEMPLATES, TokenFeatures
+    from ._offsets import align_spans, char_spans, token_offsets, tokenize
     from ._span_labels import convert_labels, repair_labels, spans_to_labels
     from ._templates import At, Joint, LabelPairs, Window
     from ._values import (
@@ -36,11 +40,15 @@ __all__ = [
     "ConlluSentence",
     "Joint",
     "LabelPairs",
+    "Lookup",
     "Prefix",
+    "Regex",
     "Shape",
     "Suffix",
     "TokenFeatures",
     "Window",
+    "align_spans",
+    "char_spans",
     "convert_labels",
     "extract_spans",
     "has_digit",
@@ -50,6 +58,8 @@ __all__ = [
     "read_conllu",
     "repair_labels",
     "spans_to_labels",
+    "token_offsets",
+    "tokenize",
     "write_conll",
     "write_conllu",
 ]
@@ -59,7 +69,9 @@ _MODULES = {
     ".data.spans": "extract_spans",
     "_conll": "read_conll write_conll",
     "_conllu": "ConlluSentence read_conllu write_conllu",
+    "_data_values": "Lookup Regex",
     "_features": "DEFAULT_TEMPLATES TokenFeatures",
+    "_offsets": "align_spans char_spans token_offsets tokenize",
     "_span_labels": "convert_labels repair_labels spans_to_labels",
     "_templates": "At Joint LabelPairs Window",
     "_values": "Apply Prefix Shape Suffix has_digit has_hyphen is_capitalized",

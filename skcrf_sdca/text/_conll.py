@@ -4,6 +4,7 @@ This is the only module that knows the format: comments, marks of documents and 
 lines between sequences.
 """
 
+import re
 from collections.abc import Iterable
 from typing import IO, Any
 
@@ -15,6 +16,7 @@ from ._files import BLANKS, blocks, numbered_lines, place, write_text
 from ._tokens import Token, Tokens, checked_names
 
 _DOCUMENT = "-DOCSTART-"
+_TABS_AND_BLANKS = re.compile("[ \t]+")
 
 
 def read_conll(
@@ -42,7 +44,8 @@ def read_conll(
         Name of the column with the labels; None if there is none.
     delimiter : str, default=None
         Text between columns. By default tabs separate the columns of a line with tabs,
-        and one or more blanks the columns of other lines. A delimiter after the last
+        and one or more blanks the columns of other lines. If these are not as many as
+        `columns`, any run of tabs and blanks separates. A delimiter after the last
         column is ignored.
     comment : str, default=None
         Lines that begin with this are comments. By default there are no comments,
@@ -209,8 +212,12 @@ def _fields(line, delimiter, n_columns):
         return [field for field in fields if field] if "" in fields else fields
     fields = line.split("\t" if delimiter is None else delimiter)
     # Some programs end each line by a delimiter.
-    has_end = len(fields[:-1]) == n_columns and not fields[-1]
-    return fields[:-1] if has_end else fields
+    if len(fields[:-1]) == n_columns and not fields[-1]:
+        return fields[:-1]
+    if delimiter is None and n_columns is not None and len(fields) != n_columns:
+        mixed = [field for field in _TABS_AND_BLANKS.split(line) if field]
+        return mixed if len(mixed) == n_columns else fields
+    return fields
 
 
 def _check_fields(tokens, parts, delimiter):

@@ -91,7 +91,8 @@ def numbered_lines(file, encoding):
     ValueError.
     """
     for number, line in enumerate(_lines(_texts(file, encoding)), start=1):
-        yield number, line.rstrip("\r")
+        # Programs of Windows begin files by this mark, and `cat` joins such files.
+        yield number, line.rstrip("\r").removeprefix("\ufeff")
 
 
 def _lines(texts):

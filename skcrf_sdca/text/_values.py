@@ -411,6 +411,46 @@ _OWN = (has_digit, has_hyphen, is_capitalized)
 FUNCTIONS = {function.__qualname__: function for function in (*_STR_METHODS, *_OWN)}
 
 
+# Methods of data that files hold with the data: kinds, types, methods.
+_METHODS = {
+    "set": ((set, frozenset), "__contains__"),
+    "dict": (dict, "get"),
+    "regex": (re.Pattern, "findall"),
+}
+
+
+def as_data(function):
+    """Return (kind, data) of a method of a set, dict or regular expression, or None."""
+    owner = getattr(function, "__self__", None)
+    method = getattr(function, "__name__", "")
+    for kind, (types, name) in _METHODS.items():
+        if isinstance(owner, types) and method == name:
+            return _data_of(kind, owner)
+    return None
+
+
+def _data_of(kind, owner):
+    if kind == "regex":
+        return (kind, [owner.pattern, owner.flags]) if owner.groups == 0 else None
+    rows = [list(row) for row in owner.items()] if kind == "dict" else list(owner)
+    texts = sum(rows, []) if kind == "dict" else rows
+    return (kind, sorted(rows)) if all(type(t) is str for t in texts) else None
+
+
+def from_data(kind, data):
+    """Return the method from what `as_data` returned; ValueError if it is none."""
+    if kind == "regex":
+        try:
+            return re.compile(*data).findall
+        except (re.error, OverflowError, RecursionError) as error:
+            raise ValueError(f"Apply: {data!r:.80} is no pattern: {error}") from error
+    if kind == "dict":
+        return dict(data).get
+    if kind == "set":
+        return frozenset(data).__contains__
+    raise ValueError(f"Apply: data of the kind {kind!r:.40} are not known")
+
+
 def function_name(function):
     """Return the name of a function in `FUNCTIONS`, None if it is not there."""
     return next((name for name in FUNCTIONS if FUNCTIONS[name] is function), None)

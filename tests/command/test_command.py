@@ -5,6 +5,7 @@ import contextlib
 import gzip
 import io
 import lzma
+import re
 import subprocess
 import sys
 import threading
@@ -346,9 +347,9 @@ def test_the_labels_are_those_of_predict(files, run, X, batch):
 
 
 def test_the_columns_stay_as_they_are_and_the_label_is_added(model, run, stdin):
-    stdin("Anna  NNP ?\nlives\tVBZ\tx y\n\n\nPeter NNP B-PER \r\n")
+    stdin("Anna  NNP O\nlives\tVBZ\tx y\n\n\nPeter NNP B-PER \r\n")
     assert run("tag", "-m", model)[1] == (
-        "Anna  NNP ? B-PER\nlives\tVBZ\tx y\tO\n\nPeter NNP B-PER B-PER\n\n"
+        "Anna  NNP O B-PER\nlives\tVBZ\tx y\tO\n\nPeter NNP B-PER B-PER\n\n"
     )
 
 
@@ -645,7 +646,7 @@ def test_wrong_training_data_is_told_with_its_line(run, files, tmp_path, text, m
         (["train", "TRAIN", "-o", "FOLDER"], "Is a directory"),
         (["train", "TRAIN", "-o", "OUT", "--columns", "pos"], "no column 'word'"),
         (
-            ["train", "TRAIN", "-o", "OUT", "--columns", "a,b,c"],
+            ["train", "TRAIN", "-o", "OUT", "--columns", "word,b,c"],
             "at least 4 are needed",
         ),
         (
@@ -806,3 +807,138 @@ def test_help_tells_every_subcommand(capsys):
     out = capsys.readouterr().out
     for name in ("train", "tag", "eval", "explain", "templates"):
         assert f"\n    {name}" in out
+
+
+# Columns, raw text, schemes that almost fit -------------------------------------------
+
+GERMEVAL = """\
+1\tAnna\tB-PER\tO
+2\tlives\tO\tO
+3\tBasel\tB-LOC\tO
+
+"""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--columns", "id,word,label,nested"],
+        ["--columns", "_,word,label,_"],
+        ["--columns", "id,word,ner,nested", "--label", "ner"],
+        ["--columns", "id,word,nested", "--label", "3"],
+    ],
+)
+def test_the_label_may_be_any_column(run, stdin, tmp_path, options):
+    train, model = tmp_path / "t", tmp_path / "m"
+    train.write_text(GERMEVAL)
+    _, _, progress = run("train", train, "-o", model, *options)
+    assert "the label is column 3 of 4" in progress
+    templates = load_model(model)[0].templates
+    assert not any("'label'" in repr(t) or "'_" in repr(t) for t in templates)
+    for text in GERMEVAL, GERMEVAL.replace("\tB-PER", "").replace("\tB-LOC", ""):
+        text = text.replace("lives\tO\tO", "lives\tO") if text != GERMEVAL else text
+        stdin(text)
+        out = run("tag", "-m", model)[1].splitlines()
+        assert [line.split("\t")[-1] for line in out[:3]] == ["B-PER", "O", "B-LOC"]
+    assert "accuracy: 100.00%" in run("eval", "-m", model, train)[1]
+
+
+def test_the_label_may_come_first(run, tmp_path):
+    train, model = tmp_path / "t", tmp_path / "m"
+    train.write_text("B-PER Anna\nO lives\n\n")
+    assert run("train", train, "-o", model, "--label", "1", "-q")[0] == 0
+    assert load_model(model)[0].columns == ["label", "word"]
+    assert "accuracy: 100.00%" in run("eval", "-m", model, train)[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--columns", "id,word"], "4 columns, but --columns names 2, id, word: name"),
+        (["--columns", "a,word,label,b,c"], "4 columns, but at least 5 are needed"),
+    ],
+)
+def test_columns_without_a_name_are_asked_for(run, tmp_path, options, message):
+    train = tmp_path / "t"
+    train.write_text(GERMEVAL)
+    status, _, error = run("train", train, "-o", tmp_path / "m", *options)
+    assert status == 1
+    assert f"{train}, line 1: {message}" in error
+
+
+def test_a_label_that_no_column_is_called_is_wrong_usage(run, tmp_path, capsys):
+    for columns in [], ["--columns", "id,word"]:
+        with pytest.raises(SystemExit):
+            run("train", "t", "-o", tmp_path / "m", "--label", "ner", *columns)
+        assert "--label ner: give the number of a column" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def of_words(files):
+    """Return a model that reads words alone."""
+    (files / "words.txt").write_text(re.sub(r" \w+ ", " ", TRAIN))
+    path = files / "words.crf"
+    assert main(["train", "-q", str(files / "words.txt"), "-o", str(path)]) == 0
+    return path
+
+
+def test_text_has_a_sentence_on_a_line(of_words, run, stdin):
+    stdin("\ufeffPeter left  Bern\n\n \nPeter\r\n")
+    out = run("tag", "-m", of_words, "--format", "text")[1]
+    assert out == "Peter B-PER\nleft O\nBern B-LOC\n\nPeter B-PER\n\n"
+    text = "Did Peter leave Bern?"
+    stdin(text)
+    arguments = ["--format", "text", "--tokens", "words", "--spans"]
+    rows = run("tag", "-m", of_words, *arguments)[1].splitlines()
+    spans = [row.split("\t") for row in rows]
+    assert [(s[1], text[int(s[2]) : int(s[3])], s[5]) for s in spans] == [
+        ("PER", "Peter", "Peter"),
+        ("LOC", "Bern", "Bern"),
+    ]
+
+
+def test_text_needs_a_model_of_words_and_a_pattern(model, of_words, run, stdin, capsys):
+    stdin("a")
+    status, _, error = run("tag", "-m", model, "--format", "text")
+    assert (status, "the model needs the columns word, pos" in error) == (1, True)
+    with pytest.raises(SystemExit):
+        run("tag", "-m", of_words, "--format", "text", "--tokens", "(")
+    assert "--tokens: no regular expression" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["Anna lives in Bern\n", "Anna lives\nPeter left\n"])
+def test_lines_of_text_are_not_silently_taken_for_tokens(of_words, run, stdin, text):
+    stdin(text)
+    error = run("tag", "-m", of_words)[2]
+    assert "the model reads 1, word; the last, " in error
+    stdin("Anna B-PER\nlives O\n")
+    assert run("tag", "-m", of_words)[::2] == (0, "")
+
+
+def test_a_label_that_no_scheme_has_is_named_and_repaired_on_request(run, tmp_path):
+    train, model = tmp_path / "t", tmp_path / "m"
+    text = re.sub(r" \w+ ", " ", TRAIN) * 60
+    train.write_text(text.replace("left O", "left OO", 1))
+    progress = run("train", train, "-o", model)[2]
+    assert "scheme: none; BIO but for 1 label, the first 'OO' of sen" in progress
+    assert "OO" in load_model(model)[-1].classes_
+    progress = run("train", train, "-o", model, "--repair")[2]
+    assert "tagging scheme: BIO; repaired: 1 label, the first 'OO' of sen" in progress
+    assert "OO" not in load_model(model)[-1].classes_
+
+
+def test_templates_of_other_programs_are_read(run, tmp_path, files):
+    lines = "# of CRF++\nU00:%x[0,0]\nU01:%x[-1,0]/%x[0,1]\nU02:%x[0,0]\nB\n"
+    (tmp_path / "t").write_text(lines)
+    options = ["-o", tmp_path / "m", "--templates", tmp_path / "t", "-q"]
+    assert run("train", files / "train.txt", *options)[0] == 0
+    crf = load_model(tmp_path / "m")
+    assert len(crf[0].templates) == 2
+    (tmp_path / "t").write_text('*:w=%x[0,0]\nU:%m[0,0,"^.?"]\n')
+    assert run("train", files / "train.txt", *options)[0] == 0
+    assert load_model(tmp_path / "m")[-1].edge_features == ["b:*"]
+    (tmp_path / "t").write_text("U:%x[0,7]\n")
+    assert (
+        "line 1: 'U:%x[0,7]' is no template: it reads column 7"
+        in run("train", files / "train.txt", *options)[2]
+    )

@@ -15,6 +15,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skcrf_sdca import (
+    LBFGSCRF,
     SDCACRF,
     PerToken,
     SequenceUnion,
@@ -625,3 +626,24 @@ def test_a_model_of_a_table_takes_no_sequences(X, name):
     message = f"X holds sequences .{name}., but SDCACRF was fitted on a table"
     with pytest.raises(TypeError, match=message):
         table.predict(X)
+
+
+@pytest.mark.parametrize("values", [[0, 1, 2], [3, 9, 4, 1]])
+def test_one_column_of_integers_is_asked_about(values):
+    X, y = (
+        [np.array(values)[:, np.newaxis]] * 4,
+        [["A", "B", "A", "B"][: len(values)]] * 4,
+    )
+    table, lengths = np.concatenate(X), [len(values)] * 4
+    with pytest.warns(UserWarning, match="one column, of integers, which count as mag"):
+        LBFGSCRF().fit(X, y)
+    with pytest.warns(UserWarning, match="If they are ids, pass strings"):
+        LBFGSCRF().fit(table, np.concatenate(y), lengths=lengths)
+    # Numbers with a fraction, flags, and several columns say what they are.
+    for other in (
+        [x.astype(float) for x in X],
+        [x > 1 for x in X],
+        [x % 2 for x in X],
+        [np.hstack([x, x]) for x in X],
+    ):
+        LBFGSCRF().fit(other, y)

@@ -663,6 +663,27 @@ def test_columns_can_be_chosen():
     assert read_conll(io.StringIO("\n")) == ([], [])
 
 
+def test_tabs_and_blanks_may_be_mixed_where_the_columns_then_fit():
+    mixed = io.StringIO("Anna\tNNP B-PER\nran VBD\tO\na\t\tb\tO\n")
+    X, y = read_conll(mixed)
+    assert X[0][2] == {"word": "a", "pos": "b"}
+    assert y == [["B-PER", "O", "O"]]
+    # Empty columns between tabs, and blanks in words, stay where the columns fit.
+    X, _ = read_conll(io.StringIO("a b\t\tO\n"))
+    assert X == [[{"word": "a b", "pos": ""}]]
+
+
+def test_marks_of_byte_order_are_no_characters_of_words(tmp_path):
+    mark = "\ufeff"
+    text = f"{mark}a X\n\n{mark}b X\n"
+    path = tmp_path / "joined"
+    path.write_bytes(text.encode())
+    with open(path, encoding="utf-8") as opened:
+        for file in path, io.StringIO(text), opened:
+            X, _ = read_conll(file, ("word", "label"))
+            assert [x[0]["word"] for x in X] == ["a", "b"]
+
+
 def test_an_empty_delimiter_is_refused():
     with pytest.raises(ValueError, match="empty separator"):
         read_conll(io.StringIO("a\tb\tc\n"), delimiter="")
@@ -695,7 +716,7 @@ def test_only_blanks_and_tabs_separate():
         ("a b c\n\na b\n", r"file, line 3: 2 columns, .*, but 3 names in columns="),
         ("a b c d", r"4 columns, .*Pass columns= with the name of each column of the "),
         ("a b c\r\n# text = a b\r\n", r"line 2: 5 columns.*say with comment="),
-        ("a\tb c", r"line 1: 2 columns.*'b c'"),
+        ("a\tb c d", r"line 1: 2 columns.*'b c d'"),
         ("a\tb\t\t\t", r"line 1: 5 columns.*'b', '', ''"),
     ],
 )
