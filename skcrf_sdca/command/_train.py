@@ -166,11 +166,9 @@ def run(options):
         dev = labelled_sentences(source, [options.dev])
         # The standard output may be closed.
         write([])
-    features = _features(source, options)
     scheme, y, remark = _scheme(y, options)
-    has_pairs = any(isinstance(t, LabelPairs) for t in features.templates)
-    crf = CRF(**_parameters(options, len(X), scheme, has_pairs))
-    tagger = Tagger([("features", features), (source.label, crf)])
+    tagger = _tagger(source, options, len(X), scheme)
+    crf = tagger[-1]
     _say(
         options,
         f"{len(X)} sentences, {sum(map(len, y))} tokens, tagging scheme: {scheme}"
@@ -197,6 +195,14 @@ def run(options):
     if options.dev is not None:
         X, y = dev
         write([report(y, tagger.predict(X), None, source.label_columns), "\n"])
+
+
+def _tagger(source, options, n_sequences, scheme):
+    """Return the Tagger to fit."""
+    features = _features(source, options)
+    has_pairs = any(isinstance(t, LabelPairs) for t in features.templates)
+    crf = CRF(**_parameters(options, n_sequences, scheme, has_pairs))
+    return Tagger([("features", features), (source.label, crf)])
 
 
 def _check_usage(options):

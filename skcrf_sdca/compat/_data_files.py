@@ -1,7 +1,7 @@
-r"""Data files of CRFsuite: a label and its attributes on a line, with tabs between.
+"""Data files of CRFsuite: a label and its attributes on a line, with tabs between.
 
 An attribute is a name, or a name and a value after a colon. In names a backslash stands
-before a colon and a backslash: ``w=\:`` is the attribute of the word ":".
+before each colon and each backslash.
 """
 
 import re

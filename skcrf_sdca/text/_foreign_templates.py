@@ -1,4 +1,4 @@
-r"""Templates of CRF++ and patterns of Wapiti, which are lines such as ``U01:%x[-1,0]``.
+"""Templates of CRF++ and patterns of Wapiti, which are lines such as ``U01:%x[-1,0]``.
 
 The first letter says which weights a feature has: U for labels, B for pairs of labels,
 ``*`` for both. The rest of a line names values of columns: ``%x[place,column]`` is the
