@@ -1,15 +1,18 @@
-"""Count epochs and seconds of fits with and without acceleration, for many alphas.
+"""Count epochs, oracle calls and seconds with and without acceleration, by alpha.
 
     python examples/benchmarks/acceleration.py [--task nl] [--way metric] [--quick]
 
 Each fit ends at the default tolerance, or after 200 epochs (--epochs). "scalar" is the
 proximal point iteration with the same kappa for all features of the same size, "metric"
 is the default, and "momentum" is the default from points that are extrapolated, as
-those of Catalyst: z = w + 0.6 (w - w'), with w' the weights one epoch before. The
-seconds are of the processor: for all of ``fit``, and in milliseconds for the visits of
-one epoch, the median of all but the first. The tasks "nl" and "upos" have the features
-of examples/text/crfsuite_tutorial.py and of `upos_features`; they are read from the
-folder that SKCRF_SDCA_DATA names.
+those of Catalyst: z = w + 0.6 (w - w'), with w' the weights one epoch before. The other
+estimators, which are not accelerated, have the way "plain" alone.
+
+Oracle calls are counted in passes over the data. The seconds are of the processor: for
+all of ``fit``, and in milliseconds for the visits of one epoch, the median of all but
+the first. "noisy" and "addresses" are made, see made_texts.py. The tasks "nl" and
+"upos" have the features of examples/text/crfsuite_tutorial.py and of `upos_features`;
+they are read from the folder that SKCRF_SDCA_DATA names.
 """
 
 import argparse
@@ -17,15 +20,24 @@ import gzip
 import os
 import sys
 import warnings
+from itertools import product
 from pathlib import Path
 from time import process_time
 
+import made_texts
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import packed
 import tables
-from skcrf_sdca import OEGCRF, SDCACRF, SequenceVectorizer
+from skcrf_sdca import (
+    LBFGSCRF,
+    OEGCRF,
+    SAGNUSCRF,
+    SDCACRF,
+    SGDCRF,
+    SequenceVectorizer,
+)
 from skcrf_sdca.solvers import monitor, proximal
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "text"))
@@ -79,7 +91,15 @@ def load_dutch():
     return load("nl")[0]
 
 
-TEXTS = {"nl": load_dutch, "upos": load_upos}
+TEXTS = {
+    "nl": load_dutch,
+    "upos": load_upos,
+    "noisy": made_texts.noisy_names,
+    "addresses": made_texts.addresses,
+}
+ESTIMATORS = {
+    crf.__name__: crf for crf in (SDCACRF, OEGCRF, SAGNUSCRF, LBFGSCRF, SGDCRF)
+}
 
 
 def load(name):
@@ -104,26 +124,32 @@ def extrapolating(momentum):
     return epoch
 
 
-def fit(estimator, X, y, n_alpha, way, epochs, seed, l1_ratio):
-    """Return epochs, seconds and seconds of an epoch; 0 epochs if a fit does not end.
+def fit(name, X, y, n_alpha, way, epochs, seed, l1_ratio):
+    """Return epochs, passes of oracle calls, seconds, and seconds of an epoch.
 
-    ``n_alpha`` is the strength of L2.
+    The epochs are 0 if the fit does not end. ``n_alpha`` is the strength of L2.
     """
     acceleration, proximal.EXPONENT, momentum = WAYS[way]
     proximal.ProximalPoint.epoch = extrapolating(momentum)
-    crf = estimator(
-        n_alpha / (1.0 - l1_ratio) / len(X),
-        l1_ratio=l1_ratio,
-        acceleration=acceleration,
-        max_iter=epochs,
-        random_state=seed,
-    )
+    strength = n_alpha / (1.0 - l1_ratio) / len(X)
+    crf = ESTIMATORS[name](strength, l1_ratio=l1_ratio, max_iter=epochs)
+    own = {"acceleration": acceleration, "random_state": seed}
+    crf.set_params(**{key: own[key] for key in own if key in crf.get_params()})
     start = process_time()
     crf.fit(X, y)
     seconds = process_time() - start
+    history = crf.history_
     reached = crf.duality_gap_ <= crf.gap_target_
-    epoch = np.median(np.diff(crf.history_["seconds"]))
-    return crf.n_iter_ if reached else 0, seconds, epoch
+    epoch = np.median(np.diff(history["seconds"])) if crf.n_iter_ > 1 else np.nan
+    return crf.n_iter_ if reached else 0, history["oracle_calls"][-1], seconds, epoch
+
+
+def cells(found, epochs):
+    """Return the cells of the median fit; a fit that did not end is the longest."""
+    found.sort(key=lambda figures: figures[0] or epochs + 1)
+    n_iter, calls, seconds, epoch = found[len(found) // 2]
+    figures = f"{calls:.0f}", f"{seconds:.1f}", f"{1e3 * epoch:.0f}"
+    return [str(n_iter or f"> {epochs}"), *figures]
 
 
 def main():
@@ -133,37 +159,33 @@ def main():
     parser.add_argument("--task", nargs="+", choices=choices, default=choices)
     parser.add_argument("--n-alpha", nargs="+", type=float, default=N_ALPHAS)
     parser.add_argument("--way", nargs="+", choices=WAYS, default=list(WAYS))
-    parser.add_argument("--estimator", choices=("SDCACRF", "OEGCRF"), default="SDCACRF")
+    parser.add_argument(
+        "--estimator", nargs="+", choices=ESTIMATORS, default=["SDCACRF"]
+    )
     parser.add_argument("--l1-ratio", type=float, default=0.0)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
-    estimator = {"SDCACRF": SDCACRF, "OEGCRF": OEGCRF}[options.estimator]
     epochs = QUICK_EPOCHS if options.quick else options.epochs
     warnings.simplefilter("ignore", ConvergenceWarning)
     # The clock of the history.
     monitor.perf_counter = process_time
-    columns = [f"{way} {of}" for way in options.way for of in ("", "s", "ms")]
-    rows = [["task", "alpha n", *columns]]
+    rows = [["task", "alpha n", "fit", "epochs", "calls", "seconds", "ms"]]
     for name in options.task:
         X, y = load(name)
         if options.quick:
             X, y = X[:QUICK_SEQUENCES], y[:QUICK_SEQUENCES]
-        for n_alpha in options.n_alpha:
-            cells = []
-            for way in options.way:
+        for n_alpha, estimator in product(options.n_alpha, options.estimator):
+            accelerated = "acceleration" in ESTIMATORS[estimator]().get_params()
+            for way in options.way if accelerated else ("plain",):
                 found = [
                     fit(estimator, X, y, n_alpha, way, epochs, seed, options.l1_ratio)
                     for seed in range(options.seeds)
                 ]
-                # The median by epochs, where a fit that did not end is the longest.
-                found.sort(key=lambda pair: pair[0] or epochs + 1)
-                n_iter, seconds, epoch = found[len(found) // 2]
-                cells += [str(n_iter or f"> {epochs}"), f"{seconds:.1f}"]
-                cells.append(f"{1e3 * epoch:.0f}")
-            rows.append([name, f"{n_alpha:g}", *cells])
-            print(*rows[-1], flush=True)
+                fitted = f"{estimator} {way}"
+                rows.append([name, f"{n_alpha:g}", fitted, *cells(found, epochs)])
+                print(*rows[-1], flush=True)
     tables.show(rows)
 
 
