@@ -17,7 +17,7 @@ from ._tokens import Token, Tokens
 from ._values import Apply, Prefix, Shape, Suffix, has_digit, is_capitalized
 
 # So few tokens take less time sentence by sentence.
-FEW = 50
+FEW = 150
 
 #: The templates of ``TokenFeatures()``, for tokens with one column, ``"word"``.
 DEFAULT_TEMPLATES: tuple[Template, ...] = (
