@@ -63,7 +63,8 @@ def from_crfsuite(
         Path of a model file, its content, or an object that has the model. A Tagger
         returns its weights with six decimals only: pass the file if there is one.
     input_format : {"dicts", "strings"}, default="dicts"
-        Input format of X: items are dicts, or lists of str.
+        Input format of X: items are dicts, or lists, tuples or sets of str. Bytes are
+        text in UTF-8.
 
     Returns
     -------
@@ -90,6 +91,10 @@ def from_crfsuite(
     -----
     The attribute ``"a:b:c"`` is the feature of this key, and of all pairs of a key and
     a value that CRFsuite turns into this name, for keys with up to 32 colons.
+
+    The weights of an item are added in the order of the model, and by CRFsuite in the
+    order of the item. Labels whose scores differ by this rounding alone may be chosen
+    otherwise; `skcrf_sdca.compat.pycrfsuite.Tagger` adds as CRFsuite does.
 
     Examples
     --------
