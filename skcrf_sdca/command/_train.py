@@ -16,6 +16,7 @@ from skcrf_sdca.estimators.solver_choice import SOLVERS
 from skcrf_sdca.estimators.tagger import Tagger
 from skcrf_sdca.persistence import save_model
 from skcrf_sdca.structures.chain.constraints import FROM_DATA
+from skcrf_sdca.structures.chain.label_parts import BY_NAME
 from skcrf_sdca.text import LabelPairs
 
 from ._evaluate import add_scheme_option, report
@@ -135,6 +136,12 @@ def _add_weight_options(group):
         type=float,
         metavar="N",
         help="with --features observed: only pairs that occur at least N times",
+    )
+    group.add_argument(
+        "--label-features",
+        choices=[BY_NAME],
+        help="let labels share the weights of the parts between their separators |, "
+        "such as those of --label 'upos|feats'",
     )
     group.add_argument(
         "--transitions",
@@ -348,6 +355,7 @@ def _parameters(options, n_sequences, scheme, has_pairs):
         "random_state": options.seed,
         "features": options.features,
         "label_pairs": options.label_pairs,
+        "label_features": options.label_features,
         "min_count": options.min_count,
         "transitions": transitions,
         "edge_features": ["b:*"] if has_pairs else None,

@@ -329,8 +329,9 @@ class BaseFit(
                 f'features="{self.features}"; set min_count=None to keep all pairs'
             )
         if self.features == AUTO and training is not None and not training.is_chunk:
-            n_labels = len(training.attributes["classes_"])
-            return are_many_weights(training.data, n_labels)
+            n_labels, parts = len(training.attributes["classes_"]), training.parts
+            n_columns = n_labels if parts is None else parts.n_parts
+            return are_many_weights(training.data, n_columns)
         return self.features == OBSERVED
 
     def _targets(self, training, structure):

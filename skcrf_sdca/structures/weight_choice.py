@@ -100,6 +100,6 @@ def observed_weights(problem):
         n_pairs = np.count_nonzero(form.label_pairs)
         parts.append(f"{n_pairs:,} of {n_labels**2:,} pairs of labels")
     if form.pairs is not None:
-        n_all = problem.data.n_features * n_labels
+        n_all = problem.data.n_features * problem.structure.n_columns
         parts.append(f"{len(form.pairs):,} of {n_all:,} pairs of feature and label")
     return f"weights of {' and '.join(parts)}, observed in y" if parts else ""

@@ -529,6 +529,11 @@ def test_joined_columns_of_a_treebank_are_predicted(files, run, tmp_path):
     other.write_text(TREEBANK.replace("Mood=Imp", "_"))
     assert run("tag", "-m", model, other) == (0, TREEBANK, "")
     assert run("eval", "-m", model, bank)[1] == report
+    assert (
+        run("train", bank, "-o", model, *options, "--label-features", "parts")[0] == 0
+    )
+    assert "Mood=Imp" in load_model(model)[-1].parts_
+    assert run("tag", "-m", model, other) == (0, TREEBANK, "")
     # The label of VERB has a part of one feature too many, and NOUN one too few.
     other.write_text(
         TREEBANK.replace("Mood=Imp", "_").replace("NOUN\tn\t_\t1", "NUM\tn\tA=B|C=D\t1")
