@@ -59,6 +59,11 @@ class SDCACRF(RunOptions, SDCAOptions, ChainOptions, ChainCRF):
     The dual variables take 4 * n_positions * n_labels^2 bytes, and twice as many in
     float64.
 
+    With ``label_pairs="observed"`` they take 8 * (n_positions * n_labels + n * n_pairs)
+    bytes, and the line search has a lower bound of the entropy in its place, see
+    :doc:`/many_labels`; `line_search`, `step`, `init_smoothing` and `dual_dtype` are
+    ignored.
+
     Of the hinge they take 8 * (n_positions * n_labels + n * n_labels^2) bytes, and 4 *
     n_positions for each labelling that they mix, at most 64 of a sequence. A visit
     takes one Viterbi pass. Its step is exact: `line_search`, `line_search_tol`, `step`,

@@ -299,7 +299,7 @@ class ChainCRF(BaseCRF):
         """
         if self.label_pairs != AUTO:
             return self.label_pairs == OBSERVED
-        if training.is_chunk or not is_plain or self._solver_name == "sdca":
+        if training.is_chunk or not is_plain:
             return False
         n_labels = len(training.attributes["classes_"])
         are_many = are_many_pairs(training.data, n_labels)

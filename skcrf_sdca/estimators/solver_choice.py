@@ -45,6 +45,7 @@ from skcrf_sdca.solvers.owlqn import OWLQN
 from skcrf_sdca.solvers.proximal import PROVIDED, ProximalPoint, accelerates
 from skcrf_sdca.solvers.sag import SAG
 from skcrf_sdca.solvers.sdca import SDCA
+from skcrf_sdca.solvers.sdca_bound import SDCABound
 from skcrf_sdca.solvers.sgd_methods import METHODS
 from skcrf_sdca.structures.chain.curvature import Curvature, Whitening
 from skcrf_sdca.structures.weight_choice import AUTO
@@ -54,7 +55,7 @@ Table = Mapping[str, tuple[type, ...]]
 # The solvers of each name: the first is taken, unless the loss or the penalty needs
 # another.
 SOLVERS: Table = {
-    "sdca": (SDCA, BCFW),
+    "sdca": (SDCA, SDCABound, BCFW),
     "oeg": (OEG,),
     "sag": (SAG,),
     "lbfgs": (LBFGS, OWLQN),
@@ -62,7 +63,7 @@ SOLVERS: Table = {
     **{name: (method,) for name, method in METHODS.items()},
 }
 # Before the choice by the data, there is one of these for every loss and penalty.
-OF_CRF: Table = {**SOLVERS, AUTO: (SDCA, OEG, BCFW)}
+OF_CRF: Table = {**SOLVERS, AUTO: (SDCA, SDCABound, BCFW)}
 # The same of estimators for which "oeg" stands for all that does not name a line
 # search, and "sgd" for the default of its methods.
 OF_ANY_STRUCTURE: Table = {**SOLVERS, "oeg": (OEG, BCFW), "sgd": SOLVERS["svrg"]}
@@ -78,7 +79,7 @@ OF_CHAINS: Table = {
     SUBGRADIENTS: SOLVERS["sgd"],
 }
 
-# Labels from which OEG takes less time and memory than SDCA.
+# Labels from which OEG takes less time and memory than SDCA with marginals of cliques.
 MANY_LABELS = 12
 # R^2 / (alpha n^2) of dense features from which L-BFGS is faster than SAG. And R^2 /
 # (alpha n) from which it is faster than dual ascent, if SAG does not whiten them.
@@ -227,8 +228,9 @@ def choose(problem):
     X, n_labels = problem.data.X, problem.structure.n_labels
     if "smooth loss" not in problem.loss.offers:
         return Choice("sdca", "a loss that is not smooth")
-    searches = "direct" in problem.structure.levels and n_labels < MANY_LABELS
-    dual = "sdca" if searches else "oeg"
+    has_cliques = "direct" in problem.structure.levels
+    # Without marginals of cliques SDCA has a bound of the entropy in their place.
+    dual = "sdca" if n_labels < MANY_LABELS or not has_cliques else "oeg"
     if "gradient" not in problem.penalty.offers:
         return Choice(dual, f"a penalty with L1, {n_labels} labels")
     n_sequences = problem.n_weighted

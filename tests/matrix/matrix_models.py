@@ -271,7 +271,6 @@ CHAINS = {
     "crf": (CRF, {}),
 }
 # Those that need no marginals of all pairs of labels.
-WITHOUT_SEARCH = {name: own for name, own in CHAINS.items() if name != "sdca"}
 SEGMENTS = {s: (SegmentCRF, {"solver": s}) for s in ("oeg", "sag", "sgd", "lbfgs")}
 GRAPHS = {s: (GraphCRF, {"solver": s}) for s in ("sdca", "oeg", "sag", "sgd", "lbfgs")}
 TREES = {s: (TreeCRF, {"solver": s}) for s in GRAPHS}
@@ -396,9 +395,7 @@ MODELS = {
     ),
     "tuples": row("chains", ARRAYS, order=2),
     # "O" before "I-X" has no weight, and is allowed.
-    "observed label pairs": row(
-        "chains", STRINGS, solvers=WITHOUT_SEARCH, label_pairs="observed"
-    ),
+    "observed label pairs": row("chains", STRINGS, label_pairs="observed"),
     "label features": row("chains", STRINGS, label_features=PARTS_OF.get),
     "edge features": row("chains", DICTS, edge_features="all"),
     "tuples, edge features": row("chains", ARRAYS, order=2, edge_features="all"),

@@ -272,7 +272,6 @@ def test_every_refusal_is_of_a_combination_that_the_matrix_tries():
 # Solvers of others that a family or a model does not have.
 NO_SOLVER = {
     ("segments", "sdca"): "mathematics: it needs marginals of all segments",
-    ("observed label pairs", "sdca"): "mathematics: it needs marginals of all pairs",
 }
 
 

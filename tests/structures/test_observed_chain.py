@@ -237,7 +237,7 @@ def test_the_pairs_of_sets_of_labels():
 
 # --- fits
 
-SOLVERS = [OEGCRF, SAGNUSCRF, LBFGSCRF, CRF]
+SOLVERS = [OEGCRF, SDCACRF, SAGNUSCRF, LBFGSCRF, CRF]
 
 
 def mask_of(allowed):
@@ -411,7 +411,7 @@ def test_an_init_gives_the_weights_that_there_are():
     assert_allclose(warm.primal_objective_, cold.primal_objective_, rtol=1e-5)
 
 
-@pytest.mark.parametrize("estimator", [OEGCRF, SAGNUSCRF, LBFGSCRF])
+@pytest.mark.parametrize("estimator", [OEGCRF, SDCACRF, SAGNUSCRF, LBFGSCRF])
 def test_a_warm_start_goes_on(estimator):
     signals, y = hidden(12)
     options = {"label_pairs": "observed", "alpha": 0.1, "max_iter": 500}
@@ -427,12 +427,10 @@ def test_what_is_refused():
         crf = CRF(label_pairs="observed", **parameters)
         with pytest.raises(ValueError, match="label_pairs='observed' is for chains of"):
             crf.fit(X, Y)
-    with pytest.raises(ValueError, match="SDCA needs a structure with marginals of"):
-        SDCACRF(label_pairs="observed").fit(X, Y)
 
 
 def test_the_choice_by_the_data_needs_no_marginals_of_pairs():
-    assert CRF(label_pairs="observed").fit(X, Y).solver_ == "oeg"
+    assert CRF(label_pairs="observed").fit(X, Y).solver_ == "sdca"
     assert CRF(label_pairs="all").fit(X, Y).solver_ == "sdca"
     crf = CRF(label_pairs="observed", loss="hinge", tol=1e-2, random_state=0)
     assert crf.fit(X, Y).solver_ == "sdca"
@@ -477,9 +475,8 @@ def test_the_default_of_crf_depends_on_the_numbers(monkeypatch, capsys):
     monkeypatch.setattr(weight_choice, "MANY_PRODUCTS", n_positions * 12**2 - 1)
     assert_array_equal(CRF().fit(rows, y).transition_ != 0.0, pairs)
     # Where they cannot be chosen, all pairs have weights.
-    for other in ({"solver": "sdca"}, {"order": 2, "max_iter": 2, "tol": 1.0}):
-        crf = CRF(random_state=0, **other).fit(rows, y)
-        assert np.all(crf.transition_ != 0.0)
+    crf = CRF(order=2, max_iter=2, tol=1.0, random_state=0).fit(rows, y)
+    assert np.all(crf.transition_ != 0.0)
 
 
 def test_a_message_about_memory_names_the_pairs_that_fit(monkeypatch):

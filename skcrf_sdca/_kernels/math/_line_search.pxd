@@ -28,6 +28,10 @@ cdef class PenaltyRise:
     cdef double value(self, double step) noexcept nogil
 
 
+cdef double slope_at(
+    Segment* segment, PenaltyRise rise, double step, bint single,
+    double* curvature) noexcept nogil
+
 cdef double newton_step(
     Segment* segment, PenaltyRise rise, double start, double tolerance,
     Py_ssize_t* n_evaluations) noexcept nogil

@@ -54,6 +54,7 @@ cdef class Item:
     cdef void set_gradient(self) noexcept nogil
     cdef double target_score(self, Values potentials) noexcept nogil
     cdef Values soft_target(self) noexcept nogil
+    cdef void copy_target(self, Values out) noexcept nogil
     cdef void sum_change(self) noexcept nogil
     cdef void sum_features(self) noexcept nogil
     cdef void change_scores(self, Values out) noexcept nogil

@@ -204,6 +204,13 @@ cdef class Item:
         """Return the expectations of the soft labels."""
         return Values(&self.soft_local[self.first, 0], &self.soft_tied[self.item, 0])
 
+    cdef void copy_target(self, Values out) noexcept nogil:
+        """Write the expectations of the target."""
+        if self.labels is None:
+            self.copy_values(self.soft_target(), out)
+        else:
+            self.set_certain(&self.labels[self.first], out)
+
     cdef void sum_change(self) noexcept nogil:
         """Sum the local change over positions."""
         cdef Py_ssize_t t, n = self.n_labels

@@ -1,0 +1,86 @@
+"""SDCA with a lower bound of the entropy: its state, and its first point."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from skcrf_sdca._kernels.visits._sdca_bound import SDCABoundKernel
+from skcrf_sdca.solvers.base import check_memory, check_same_sequences
+from skcrf_sdca.solvers.natural import FromNaturalParameters
+from skcrf_sdca.solvers.sdca import FIRST_STEP
+
+# The expectations in the state of a warm start.
+KEYS = ("expected_local", "expected_tied")
+
+
+class SDCABound(FromNaturalParameters):
+    """SDCA of expectations, where the entropies of cliques are not there.
+
+    It needs less of a structure than `SDCA`, and stores one number for each potential.
+    ``entropy`` are lower bounds of entropies, see _sdca_bound.pyx: so D is one of the
+    dual objective, and the certificate holds. The options are parameters of `SDCACRF`.
+    """
+
+    bytes_of_potential: ClassVar[int] = 8
+
+    def __init__(
+        self,
+        problem,
+        rng,
+        *,
+        sampling="gap",
+        sampling_mix=0.8,
+        line_search_tol=1e-3,
+        state=None,
+    ):
+        super().__init__(problem, rng)
+        check_memory(self, "the dual variables of SDCA with a bound of the entropy")
+        self.line_search_tol = line_search_tol
+        self.steps = np.full(problem.n_sequences, FIRST_STEP)
+        self.marginals = problem.structure.zero_potentials(np.float64)
+        self._make_visitors(sampling, sampling_mix)
+        if state is None:
+            self.take_targets()
+        else:
+            self._take_state(state)
+
+    def _take_state(self, state):
+        axes = dict(zip(KEYS, self.problem.structure.potential_axes, strict=True))
+        check_same_sequences(state, {**axes, "entropy": "n"}, self.problem)
+        for values, key in zip(self.marginals, KEYS, strict=True):
+            values[:] = state[key]
+        self.entropy[:] = state["entropy"]
+        self._set_point(self.renormalize())
+
+    def new_visitor(self, features, weights, sampler):
+        """Return a visitor that moves weights, for one thread."""
+        return SDCABoundKernel(
+            *self.arguments_of_visitor(self.problem.kernel(weights, features), sampler),
+            expected=self.marginals,
+            entropy=self.entropy,
+            steps=self.steps,
+            line_search_tol=self.line_search_tol,
+        )
+
+    def natural_parameters(self):
+        """Return Potentials of float32 to write natural parameters to."""
+        return self.problem.structure.zero_potentials(np.float32)
+
+    def take(self, theta):
+        """Take the expectations and entropies of natural parameters, and move w."""
+        self.visitors[0].marginalise(theta)
+        self._set_point(self.renormalize())
+
+    def take_targets(self):
+        """Take the targets, whose entropies are known, and move w."""
+        self.visitors[0].take_targets()
+        self.entropy[:] = self.problem.targets.entropy
+        self._set_point(self.renormalize())
+
+    def state(self):
+        """Return the expectations, and the bounds of the entropies."""
+        return {
+            **dict(zip(KEYS, self.marginals, strict=True)),
+            "entropy": self.entropy,
+            "offsets": self.problem.offsets,
+        }

@@ -1,0 +1,134 @@
+"""SDCA with a bound of the entropy: distributions over paths, by enumeration."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.special import xlogy
+from test_solvers import N_LABELS, draw_problem
+
+import reference
+from samples import make_solver
+from skcrf_sdca import SDCACRF
+from skcrf_sdca.solvers.lbfgs import LBFGS
+from skcrf_sdca.solvers.monitor import FitMonitor
+from skcrf_sdca.solvers.sdca_bound import SDCABound
+
+
+def entropy_of(p):
+    return -xlogy(p, p).sum(axis=-1)
+
+
+class Visits:
+    """Visits of a solver beside the distributions over paths that they mix."""
+
+    def __init__(self, problem, **options):
+        self.problem = problem
+        self.solver = make_solver(SDCABound, problem, sampling="uniform", **options)
+        self.alphas = [
+            np.all(reference.all_paths(len(path), N_LABELS) == path, axis=1) * 1.0
+            for path in np.split(problem.targets.labels, problem.offsets[1:-1])
+        ]
+
+    def expectations(self, i, p):
+        """Return the node marginals, and the sum of the edge marginals."""
+        length = self.problem.data.lengths[i]
+        node, edge = reference.marginals_of(p, length, N_LABELS)
+        return node, edge.sum(axis=0)
+
+    def stored(self, i):
+        """Return what the solver stores of a sequence."""
+        first, last = self.problem.offsets[i : i + 2]
+        marginals = self.solver.marginals
+        return marginals.local[first:last], marginals.tied[i]
+
+    def dual_of(self, i, step, now, target, gap):
+        """Return f(step) - f(0), see _sdca_bound.pyx."""
+        problem = self.problem
+        change = [new - old for new, old in zip(target, now, strict=True)]
+        position = np.abs(change[0]).sum(axis=1).argmax()
+        mu, nu = now[0][position], target[0][position]
+        shown = entropy_of((1 - step) * mu + step * nu)
+        shown -= (1 - step) * entropy_of(mu) + step * entropy_of(nu)
+        direction = problem.new_parameters()
+        first, last = problem.offsets[i : i + 2]
+        local = np.zeros((problem.data.n_positions, N_LABELS))
+        local[first:last] = change[0]
+        scale = np.ones(problem.n_sequences)
+        problem.structure.add_features(direction, 0, problem.n_sequences, scale, local)
+        problem.structure.add_tied_features(direction, change[1])
+        quadratic = problem.feature_scale[i] * direction.w @ direction.w
+        return step * gap + shown - 0.5 * step**2 * quadratic
+
+    def visit(self, i):
+        """Visit sequence i, move its distribution too, and check the step."""
+        problem, solver = self.problem, self.solver
+        scores = problem.scores(problem.new_parameters(solver.model.w), i, i + 1)
+        p = reference.path_probabilities(scores.local, scores.tied)
+        now, target = (self.expectations(i, q) for q in (self.alphas[i], p))
+        for own, expected in zip(self.stored(i), now, strict=True):
+            assert_allclose(own, expected, rtol=0, atol=1e-12)
+        bound, dual = solver.entropy[i], solver._dual_now()
+        inner = np.sum(now[0] * scores.local) + np.sum(now[1] * scores.tied)
+        gap = reference.log_partition(scores.local, scores.tied) - inner - bound
+        solver.kernel.epoch_in_order(np.array([i], dtype=np.intp))
+        step = solver.steps[i]
+        gain = self.dual_of(i, step, now, target, gap)
+        grid = np.linspace(0.0, 1.0, 21)
+        on_grid = [self.dual_of(i, s, now, target, gap) for s in grid]
+        assert gain >= max(on_grid) - 1e-7
+        own = problem.weight[i] * gain
+        assert_allclose(solver._dual_now() - dual, own, rtol=0, atol=1e-12)
+        self.alphas[i] = (1.0 - step) * self.alphas[i] + step * p
+        exact = entropy_of(self.alphas[i])
+        assert solver.entropy[i] <= exact + 1e-12
+        assert solver.entropy[i] >= (1.0 - step) * bound + step * entropy_of(p) - 1e-12
+        return step, exact - solver.entropy[i]
+
+
+@pytest.mark.parametrize("length", [1, (1, 5)])
+def test_visits_mix_distributions_over_paths(length):
+    problem = draw_problem(seed=2, n_sequences=6, length=length)
+    visits = Visits(problem, line_search_tol=1e-9)
+    rng = np.random.default_rng(0)
+    slacks = {}
+    for i in rng.integers(0, 6, size=60):
+        step, slack = visits.visit(i)
+        if step == 1.0 or length == 1:
+            # The label of the only position shows all of the mixture.
+            assert_allclose(slack, 0.0, rtol=0, atol=1e-12)
+        slacks.setdefault(i, []).append(slack)
+    assert max(slack[-1] for slack in slacks.values()) < 1e-2
+    assert_allclose(
+        visits.solver.v,
+        visits.problem.dual_to_primal(
+            visits.solver.marginals.local, visits.solver.renormalize()
+        ),
+        rtol=0,
+        atol=1e-10,
+    )
+
+
+def test_the_bound_may_rise_up_to_the_end():
+    """With a large alpha the first step is 1, and the entropy is exact then."""
+    visits = Visits(draw_problem(seed=2, n_sequences=6, alpha=100.0))
+    steps, slacks = zip(*map(visits.visit, range(6)), strict=True)
+    assert 1.0 in steps
+    assert_allclose(slacks, 0.0, rtol=0, atol=1e-3)
+
+
+def test_a_start_from_weights_is_near_their_optimum():
+    problem = draw_problem(seed=2, n_sequences=6)
+    best = make_solver(LBFGS, problem)
+    FitMonitor(best, max_iter=200, tol=1e-6).run()
+    solver = make_solver(SDCABound, problem)
+    solver.start_at(best.model.w)
+    found = solver.certify()
+    assert found.gap < 1e-2 * found.primal
+    assert found.dual <= best.certify().primal + 1e-12
+
+
+def test_sequences_without_positions_keep_nothing():
+    X = [np.zeros((0, 2)), np.eye(2), np.eye(2)[:1]]
+    y = [[], [0, 1], [1]]
+    crf = SDCACRF(label_pairs="observed", random_state=0).fit(X, y)
+    assert crf.duality_gap_ <= crf.gap_target_
