@@ -4,7 +4,6 @@ Owns the rules by which a method of the last step is called for the data that th
 step takes. It finds the methods on the last step itself: it has no list of them.
 """
 
-from collections.abc import Callable
 from functools import partial, wraps
 from inspect import ismethod, signature
 from types import MethodType
@@ -33,6 +32,15 @@ else:
 __all__ = ["Tagger", "make_tagger"]
 
 
+# Attributes of the last step that a Tagger has too.
+_OF_FIT = frozenset(
+    {
+        *("history_", "n_iter_", "duality_gap_", "gap_target_"),
+        *("primal_objective_", "dual_objective_"),
+    }
+)
+
+
 def _no_predict(tagger):
     """Return why a Tagger has no `predict`, None if its last step has one."""
     step = tagger._last_step
@@ -58,6 +66,8 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
     * A method that returns the last step (``constrain``, ``prune``, ``sparsify``,
       ``densify``) changes the last step, and returns the Tagger.
     * ``fit`` takes the held-out data of the last step, and transforms them too.
+    * It has what the fit of the last step says of itself: ``history_``, ``n_iter_``,
+      ``duality_gap_``, ``gap_target_``, ``primal_objective_``, ``dual_objective_``.
 
     The help of a method, ``help(tagger.explain)``, comes from the last step. Everything
     else that a Pipeline has itself, such as ``set_params``, metadata routing and
@@ -172,14 +182,18 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
             taken[name if routed else f"{self.steps[-1][0]}__{name}"] = value
         return taken
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
+    def __getattr__(self, name: str) -> Any:
         """Return the method of the last step, for the data that the first step takes.
+
+        Of the attributes of the last step, return the figures of its fit.
 
         Raises
         ------
         AttributeError
-            If the last step does not have such a method.
+            If the last step does not have such a method, or figure.
         """
+        if name in _OF_FIT:
+            return getattr(self._last_step, name)
         method = self._method_of_last_step(name)
         if method is None:
             if not name.startswith("_") and name in dir(type(self._last_step)):
@@ -197,8 +211,9 @@ class Tagger(VersionStamped, HasDocLink, _Pipeline):
 
     def __dir__(self):
         """Return the names of all attributes; completion shows them."""
-        passed_on = filter(self._method_of_last_step, dir(self._last_step))
-        return sorted({*super().__dir__(), *passed_on})
+        own = dir(self._last_step)
+        passed_on = filter(self._method_of_last_step, own)
+        return sorted({*super().__dir__(), *passed_on, *_OF_FIT.intersection(own)})
 
     @property
     def _last_step(self):

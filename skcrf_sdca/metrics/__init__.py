@@ -23,7 +23,7 @@ from skcrf_sdca.metrics._flat import (
 )
 from skcrf_sdca.metrics._proba import flat_log_loss
 from skcrf_sdca.metrics._report import span_classification_report
-from skcrf_sdca.metrics._scorers import SCORERS, get_scorer
+from skcrf_sdca.metrics._scorers import SCORERS, get_scorer, get_scorer_names
 from skcrf_sdca.metrics._spans import (
     span_f1_score,
     span_precision_recall_fscore,
@@ -44,6 +44,7 @@ __all__ = [
     "flat_precision_score",
     "flat_recall_score",
     "get_scorer",
+    "get_scorer_names",
     "sequence_accuracy_score",
     "span_classification_report",
     "span_confusion_matrix",

@@ -101,6 +101,23 @@ SCORERS = _named(
 )
 
 
+def get_scorer_names() -> list[str]:
+    """Return the names that `get_scorer` and ``scoring=`` of estimators know.
+
+    Returns
+    -------
+    names : list of str
+        In the order of the alphabet.
+
+    Examples
+    --------
+    >>> from skcrf_sdca.metrics import get_scorer_names
+    >>> "span_f1" in get_scorer_names()
+    True
+    """
+    return sorted(SCORERS)
+
+
 def get_scorer(scoring: str | Callable[..., Any]) -> Callable[..., Any]:
     """Return the scorer of this name, to be passed as ``scoring=``.
 

@@ -146,7 +146,7 @@ class TokenFeatures(StatelessTransformer):
         X : iterable of sequences
             Each sequence is a list, tuple or one-dimensional array of tokens, and may
             be empty. All tokens are str, all are tuples of str, or all are dicts of
-            str.
+            str. A data frame has a row for each token.
 
         Returns
         -------

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from skcrf_sdca._utils.messages import counted, described
-from skcrf_sdca.data.containers import check_container, plain_column
+from skcrf_sdca.data.containers import check_container, is_frame, plain_column
 
 _FORMS = (
     "Tokens with several columns are dicts, or tuples all of whose columns are named "
@@ -32,7 +32,7 @@ class Tokens:
 
     def __init__(self, X, names=None):
         check_container(X)
-        X = list(map(plain_column, plain_column(X)))
+        X = [_rows(plain_column(sequence)) for sequence in plain_column(X)]
         for index, sequence in enumerate(X):
             _check_sequence(sequence, index)
         self.lengths = np.fromiter(map(len, X), dtype=np.int64, count=len(X))
@@ -132,6 +132,15 @@ class Tokens:
                     f"{self.place(i)}: column {name!r} is {described(value)}; it must "
                     "be a str."
                 )
+
+
+def _rows(sequence):
+    """Return the rows of a data frame as dicts; any other sequence as it is."""
+    if not is_frame(sequence):
+        return sequence
+    names = list(sequence.columns)
+    columns = (sequence[name].to_list() for name in names)
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def checked_names(columns):

@@ -460,3 +460,13 @@ def test_a_stream_needs_the_steps_that_learn_to_be_fitted():
     tagger = make_tagger(FEATURES, SequenceVectorizer(), PassiveAggressiveCRF())
     with pytest.raises(NotFittedError, match="SequenceVectorizer"):
         tagger.partial_fit(WORDS, Y)
+
+
+def test_a_tagger_has_the_figures_of_the_fit_of_its_last_step():
+    tagger = make_tagger(TokenFeatures(), SDCACRF(random_state=0))
+    assert not hasattr(tagger, "n_iter_")
+    tagger.fit([["a", "b"]], [["A", "B"]])
+    assert tagger.history_ is tagger[-1].history_
+    assert tagger.duality_gap_ <= tagger.gap_target_
+    assert {"history_", "n_iter_"} <= set(dir(tagger))
+    assert pickle.loads(pickle.dumps(tagger)).n_iter_ == tagger.n_iter_

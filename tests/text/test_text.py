@@ -904,3 +904,14 @@ def test_an_error_of_the_encoding_names_its_line_in_any_piece(monkeypatch, size)
     monkeypatch.setattr(_files, "_PIECE", size)
     with pytest.raises(ValueError, match=r"^file, line 3: not utf-8"):
         read_conll(io.BytesIO(b"a b\n\n\xc3\xa9\xff c\nd e\n"), ("word", "label"))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_frame_is_a_sequence_with_a_token_in_each_row(library):
+    frames = pytest.importorskip(library)
+    frame = frames.DataFrame({"word": ["a", "b"], "pos": ["X", "Y"]})
+    features = TokenFeatures([At("pos", 1), "word"])
+    rows = [[{"word": "a", "pos": "X"}, {"word": "b", "pos": "Y"}]]
+    assert features.transform([frame]) == features.transform(rows)
+    with pytest.raises(TypeError, match="sequence 0, item 1: column 'word' is"):
+        features.transform([frames.DataFrame({"word": ["a", None], "pos": ["", ""]})])
