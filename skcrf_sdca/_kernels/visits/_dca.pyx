@@ -215,7 +215,8 @@ cdef class ARowKernel(PredictionKernel):
         super().__init__(item, offsets, scale, **options)
         self.weights = self.item.weights
         self.w, self.sum_of_changes, self.squares = w, sum_of_changes, squares
-        most = self.sums.distinct.shape[0] + 3 * self.n_labels + self.item.n_tied
+        n_biases = 3 * self.weights.n_labels + self.item.n_tied
+        most = self.sums.distinct.shape[0] + n_biases
         self.values, self.places = np.empty(most), np.empty(most, dtype=np.intp)
 
     cdef bint move(self, Py_ssize_t i, double loss) noexcept nogil:
@@ -247,7 +248,7 @@ cdef class ARowKernel(PredictionKernel):
 
     cdef void list_gradient(self) noexcept nogil:
         """Find the numbers of the gradient that are not 0."""
-        cdef Py_ssize_t r, width, n = self.n_labels
+        cdef Py_ssize_t r, width, n = self.weights.n_labels
         cdef const int* rows = self.sums.rows()
         cdef const double* gradient = &self.sums.distinct[0]
         self.n_found = 0

@@ -54,7 +54,7 @@ cdef class Visitor:
         self.item, self.sums = item, item.sums
         self.offsets, self.scale = offsets, scale
         self.sampler, self.sequences = sampler, None
-        self.n_labels = item.weights.n_labels
+        self.n_labels = item.n_labels
 
     cdef bint visit(self, Py_ssize_t i) noexcept nogil:
         """Visit sequence i; return False if a number is not finite."""
